@@ -3,20 +3,20 @@
    R read or map without parsing.
 
        "ARROW1" 0 0
-       message: Schema                  column "time", then one for each counter, and metadata of the log
-       message: RecordBatch  body       of at most BATCH_BYTES, as many as needed
+       message: Schema                  the column "time", a column for each counter, and the log's metadata
+       message: RecordBatch  body       at most BATCH_BYTES of samples; repeated as needed
        ...
        0xFFFFFFFF 0                     end of the stream
-       Footer                           the Schema again, and where each RecordBatch is
+       Footer                           the Schema again, and the position of each RecordBatch
        length of the Footer, "ARROW1"
 
-   A message is 0xFFFFFFFF, the length of its flatbuffer, the flatbuffer (flatbuffer.h) and the body. The body has for
-   each column a bitmap of the values that are not missing (none if all are there) and the values, each from a multiple
-   of 64 bytes on. Slots and values of enumerations are those of Arrow's Message.fbs, Schema.fbs and File.fbs.
+   A message consists of 0xFFFFFFFF, the length of its flatbuffer, the flatbuffer (flatbuffer.h) and the body. For each
+   column, the body has a bitmap of the present values (omitted if no value is missing) and the values, both aligned to
+   64 bytes. The numbers of slots and enumerations are those of Arrow's Message.fbs, Schema.fbs and File.fbs.
 
-   Times are nanoseconds since 1970, UTC; a time that these cannot count is missing. Values are doubles; a missing value
-   is null. Samples are collected by column until a batch is full, so memory does not depend on the length of the log.
-   The Schema is written with the first batch, because it states the interval of the samples. */
+   Times are nanoseconds since 1970, UTC; a time outside their 64-bit range is null. Values are doubles; a missing value
+   is null. Samples are collected by column until a batch is full, so memory use does not depend on the length of the
+   log. The Schema is written together with the first batch, because it contains the interval between samples. */
 #include "engine/base/memory.h"
 #include "engine/logs/export/flatbuffer.h"
 #include "engine/logs/export/log_output.h"
@@ -30,7 +30,7 @@
 
 enum { BATCH_BYTES = 8 << 20, MOST_ROWS = 65536, BODY_ALIGNMENT = 64, BLOCK_WORDS = 3 };
 
-/* Values of enumerations. */
+/* Values of Arrow's enumerations. */
 enum { METADATA_V5 = 4, HEADER_SCHEMA = 1, HEADER_RECORD_BATCH = 3, TYPE_FLOAT = 3, TYPE_TIMESTAMP = 10 };
 enum { PRECISION_DOUBLE = 2, UNIT_NANOSECOND = 3 };
 
@@ -38,19 +38,19 @@ struct arrow_log {
     struct log_writer base;
     struct log_output file;
     struct flatbuffer flat;
-    struct texts names;    /* of the counters */
-    struct texts metadata; /* keys and values by turns */
-    size_t columns;        /* with the time */
-    size_t rows, capacity; /* of the batch */
-    uint64_t *values;      /* bits; `capacity` rows of the first column, then those of the next */
-    uint8_t *valid;        /* bitmaps of `bitmap` bytes */
+    struct texts names;    /* column names of the counters */
+    struct texts metadata; /* keys and values, alternating */
+    size_t columns;        /* including the time */
+    size_t rows, capacity; /* of the current batch */
+    uint64_t *values;      /* bits of the values; `capacity` rows of the first column, then those of the next */
+    uint8_t *valid;        /* one bitmap of `bitmap` bytes per column */
     size_t bitmap;
     size_t *nulls;
-    uint64_t *nodes, *buffers; /* of a RecordBatch: two words for each column, four for each column */
+    uint64_t *nodes, *buffers; /* of a RecordBatch, per column: two words in `nodes`, four words in `buffers` */
     flat_place *fields;
-    uint64_t *blocks; /* where the batches are */
+    uint64_t *blocks; /* positions and sizes of the batches */
     size_t block_count, block_capacity;
-    struct sample_distances distances; /* of the first batch */
+    struct sample_distances distances; /* sample intervals of the first batch */
     int64_t last;
     bool has_schema;
 };
@@ -79,10 +79,10 @@ static flat_place arrow_field(struct flatbuffer *f, const char *name, unsigned t
     const flat_place text = flat_string(f, name);
     flat_table(f);
     flat_reference(f, 0, text);
-    flat_number(f, 1, true, 1); /* may be null */
+    flat_number(f, 1, true, 1); /* nullable */
     flat_number(f, 2, type, 1);
     flat_reference(f, 3, details);
-    flat_reference(f, 5, none); /* children: readers expect the vector */
+    flat_reference(f, 5, none); /* children; readers expect the vector even if it is empty */
     return flat_table_end(f);
 }
 
@@ -135,7 +135,7 @@ static void arrow_put_number(struct arrow_log *log, uint32_t number)
     text_buffer_add_n(&log->file.pending, bytes, sizeof bytes);
 }
 
-/* Completes the message with that header and adds it. *size: its bytes. */
+/* Completes and adds a message with that header. *size is its size in bytes. */
 static HRESULT arrow_put_message(struct arrow_log *log, unsigned type, flat_place header, uint64_t body, size_t *size)
 {
     struct flatbuffer *f = &log->flat;
@@ -179,7 +179,7 @@ static HRESULT arrow_put_schema(struct arrow_log *log)
     return hr;
 }
 
-/* Places the buffers of a batch's body and returns its size. */
+/* Assigns positions to the buffers of a batch's body, and returns the size of the body. */
 static uint64_t arrow_place_buffers(struct arrow_log *log)
 {
     uint64_t at = 0;
@@ -234,7 +234,7 @@ static HRESULT arrow_put_batch(struct arrow_log *log)
     return S_OK;
 }
 
-/* Writes what was collected. */
+/* Writes the collected samples. */
 static HRESULT arrow_write(struct arrow_log *log)
 {
     HRESULT hr = log->has_schema ? S_OK : arrow_put_schema(log);
@@ -267,7 +267,7 @@ static HRESULT arrow_put_footer(struct arrow_log *log)
 
 /* ---- the writer ---- */
 
-/* The computer that all counters name; NULL: they name several, or none. */
+/* Returns the computer that all counters name; NULL: they name several computers, or none. */
 static const char *arrow_common_machine(const struct log_counter *counters, size_t count)
 {
     const char *machine = count > 0 ? counters[0].machine : NULL;
@@ -277,7 +277,7 @@ static const char *arrow_common_machine(const struct log_counter *counters, size
     return machine;
 }
 
-/* Known before the first sample. */
+/* Adds the metadata that is known before the first sample. */
 static HRESULT arrow_describe(struct arrow_log *log, const struct log_counter *counters, size_t count,
                               const struct log_options *options)
 {

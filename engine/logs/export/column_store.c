@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns samples into columns in limited memory.
+/* Converts samples to columns, using a limited amount of memory.
 
-   A block has a fixed number of samples, column after column:
+   A block has the columns of a fixed number of samples, one after the other:
 
        [first numbers][second numbers, of a column of two words][bitmap of present values]   of column 0
        [...]                                                                                 of column 1
        ...
 
-   Samples fill a block in memory. A full block goes to a temporary file as it is, so the part of a column in block n is
-   one read at n * size of a block + offset of the column. The last block stays in memory; a log that is shorter than
-   one never reaches the disk. A log of 8 hours with 1,000 counters and a sample each second takes 8 blocks of 64 MB;
-   reading it by column is 8,000 reads of 28 KB or more. */
+   Samples fill a block in memory. A full block is written to a temporary file unchanged, so a column's part of block n
+   can be read with one read at n * (block size) + (offset of the column). The last block stays in memory, so a log that
+   is shorter than a block is never written to the disk. For example, a log of 8 hours with 1,000 counters and one
+   sample per second needs 8 blocks of 64 MB, and reading it by column needs 8,000 reads of at least 28 KB. */
 #include "engine/logs/export/column_store.h"
 
 #include "engine/base/file.h"
@@ -21,21 +21,21 @@
 enum { FEWEST_ROWS = 8, MOST_ROWS = 1 << 20 };
 
 struct column_reader {
-    uint8_t *bytes; /* of a part that was read from the file */
+    uint8_t *bytes; /* column part that was read from the file */
     size_t column;
     uint64_t part;
     bool is_filled;
 };
 
 struct column_store {
-    struct file *file; /* NULL: nothing was written to it yet */
+    struct file *file; /* NULL: no block was written yet */
     uint8_t *block;
-    uint64_t *offsets; /* of the columns in the block, and of its end */
+    uint64_t *offsets; /* offsets of the columns in a block; the last element is the block size */
     uint8_t *words;
     size_t columns, rows; /* of a block */
     size_t used;          /* samples in the block */
     uint64_t written;     /* blocks in the file */
-    size_t longest;       /* bytes of a column's part */
+    size_t longest;       /* bytes of the largest column part */
     struct column_reader readers[COLUMN_READERS];
 };
 
@@ -60,7 +60,7 @@ HRESULT column_store_create(const uint8_t *words, size_t columns, size_t memory,
     s->offsets = memory_zero(columns + 1, sizeof *s->offsets);
     s->words = memory_copy(words, columns);
     for (size_t i = 0; i < columns && s->offsets; i++) {
-        /* Bitmaps are whole words, so that numbers are aligned. */
+        /* The size of a bitmap is a multiple of 8, so that the numbers after it are aligned. */
         const uint64_t bytes = rows * 8 * words[i] + (rows + 63) / 64 * 8;
         s->offsets[i + 1] = s->offsets[i] + bytes;
         s->longest = bytes > s->longest ? (size_t)bytes : s->longest;
@@ -78,7 +78,7 @@ static uint8_t *block_present(const struct column_store *s, size_t column)
     return s->block + s->offsets[column] + 8 * s->rows * s->words[column];
 }
 
-/* Room for the next sample: writes the block if it is full. */
+/* Makes room for the next sample: writes the full block to the file. */
 static HRESULT store_make_room(struct column_store *s)
 {
     const size_t size = (size_t)s->offsets[s->columns];
@@ -111,7 +111,7 @@ HRESULT column_store_next(struct column_store *s)
     }
     s->used++;
     HRESULT hr = store_make_room(s);
-    if (FAILED(hr)) { /* without the sample */
+    if (FAILED(hr)) { /* drop the last sample */
         s->used--;
         for (size_t i = 0; i < s->columns; i++)
             block_present(s, i)[s->used / 8] &= (uint8_t) ~(1u << s->used % 8);

@@ -2,16 +2,16 @@
 /* Writes FlatBuffers from their end to their beginning.
 
    A table begins with the distance back to its vtable, which has 16-bit numbers: its own size, the table's size, and
-   for each slot the distance of the field from the table's beginning, or 0. A reference is the distance forward to what
-   it refers to. Numbers are little-endian and aligned to their size. All places are counted from the end, so the length
-   of the complete buffer is made a multiple of 8, the largest alignment. */
+   for each slot the distance of the field from the table's beginning, or 0. A reference is the forward distance to its
+   target. Numbers are little-endian and aligned to their size. All places are counted from the end, so the buffer's
+   total length must be a multiple of 8, the largest alignment. */
 #include "engine/logs/export/flatbuffer.h"
 
 #include "engine/base/memory.h"
 
 #include <string.h>
 
-/* Room in front of what is used. NULL: failed. */
+/* Reserves `bytes` bytes in front of the used ones. NULL: out of memory, now or earlier. */
 static uint8_t *flat_room(struct flatbuffer *f, size_t bytes)
 {
     if (f->failed)
@@ -40,7 +40,7 @@ static void flat_put(struct flatbuffer *f, uint64_t value, size_t bytes)
         at[i] = (uint8_t)value;
 }
 
-/* Zeros, so that something with this alignment can follow after `bytes` more. */
+/* Adds zeros, so that data with this alignment can be added after `bytes` more bytes. */
 static void flat_align(struct flatbuffer *f, size_t bytes, size_t alignment)
 {
     const size_t zeros = (alignment - (f->used + bytes) % alignment) % alignment;
@@ -110,7 +110,7 @@ flat_place flat_table_end(struct flatbuffer *f)
         slots--;
     const size_t vtable = 4 + 2 * (size_t)slots;
     flat_align(f, 4, 4);
-    flat_put(f, vtable, 4); /* the vtable stands right in front */
+    flat_put(f, vtable, 4); /* the vtable is directly in front of the table */
     const flat_place place = f->used;
     for (unsigned i = slots; i-- > 0;)
         flat_put(f, f->slots[i] > 0 ? place - f->slots[i] : 0, 2);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes performance logs as JSON lines: one object for each sample, UTF-8, with a line feed at its end.
+/* Writes performance logs as JSON lines: one object in UTF-8 for each sample, followed by a line feed.
 
        {"time":"2021-03-04T09:51:39.073Z","\\\\SRV1\\Memory\\Available MBytes":1000,"...":null}
 
-   Every object has all counters, by their paths; a missing value is null, as are infinities and NaNs, which JSON lacks.
-   So pandas, DuckDB and jq find the same columns in each line. */
+   Every object has all counters, with their paths as names. A missing value is null, and so are infinities and NaNs,
+   which JSON cannot represent. Therefore pandas, DuckDB and jq find the same columns in each line. */
 #include "engine/base/clock.h"
 #include "engine/base/json_text.h"
 #include "engine/base/memory.h"
@@ -16,7 +16,7 @@
 struct jsonl_log {
     struct log_writer base;
     struct log_output file;
-    struct texts names; /* of the counters, with what stands around them: ,"\\path": */
+    struct texts names; /* for each counter, the text before its value: ,"\\path": */
 };
 
 static void jsonl_free(struct jsonl_log *log)

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* What the writers of formats for other programs share: a buffered file, and the names of columns. */
+/* What the writers of export formats share: a buffered output file, and column names. */
 #ifndef OPENPLA_LOG_OUTPUT_H
 #define OPENPLA_LOG_OUTPUT_H
 
 #include "engine/logs/core/log_formats.h"
 
-/* Zero-initialise. */
+/* A buffered output file. Zero-initialise. */
 struct log_output {
     struct file *file;
-    uint64_t size;              /* in the file */
-    struct text_buffer pending; /* what follows it; may contain NULs */
+    uint64_t size;              /* bytes in the file */
+    struct text_buffer pending; /* data after these bytes that are not written yet; can contain NULs */
 };
 
-/* Creates the file. Refuses wildcard counters and appending. After a failure no new file remains. */
+/* Creates the file. Returns an error for wildcard counters and for appending. No new file remains after a failure. */
 HRESULT log_output_create(struct log_output *f, const struct log_format_traits *format, const char *path,
                           const struct log_counter *counters, size_t count, const struct log_options *options);
-/* Writes what is pending if it is much, or with `all` in any case. After a failure the file ends as before and all of
-   it stays pending. */
+/* Writes the pending data if there is enough of it, or in any case with `all`. After a failure, the file has its
+   previous size and all data stay pending. */
 HRESULT log_output_write(struct log_output *f, bool all);
-uint64_t log_output_size(const struct log_output *f); /* with what is pending */
-/* Writes what is pending unless `hr` is a failure, closes the file and returns the first failure. */
+uint64_t log_output_size(const struct log_output *f); /* including the pending data */
+/* Writes the pending data unless `hr` is a failure, closes the file, and returns the first failure. */
 HRESULT log_output_close(struct log_output *f, HRESULT hr);
 
-/* The paths of the counters, in their order. Readers expect columns of different names, so the second of two equal
-   paths ends in " (2)". */
+/* Returns the counters' paths, in their order. Readers expect that column names are unique, so the second of two equal
+   paths gets the suffix " (2)". */
 HRESULT log_output_names(const struct log_counter *counters, size_t count, struct texts *names);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ODBC 3 with a small set of functions: handles, diagnostics, bound values. */
+/* Uses a small part of ODBC 3: handles, diagnostics, and bound values. */
 #include "engine/logs/sql/odbc.h"
 
 #include "engine/base/memory.h"
@@ -75,7 +75,7 @@ static HRESULT odbc_handle_failed(struct odbc *c, DWORD code, SQLSMALLINT kind, 
         if (!handle ||
             !succeeded(c->api->SQLGetDiagRecW(kind, handle, record, state, &native, text, DIAGNOSTIC_UNITS, &units)))
             break;
-        /* For a truncated text, `units` is its full length. */
+        /* If the text is truncated, `units` is its full length. */
         if (units < 0 || units >= DIAGNOSTIC_UNITS)
             units = DIAGNOSTIC_UNITS - 1;
         while (units && (text[units - 1] == 0 || text[units - 1] == '\n' || text[units - 1] == ' '))
@@ -100,7 +100,8 @@ static HRESULT odbc_handle_failed(struct odbc *c, DWORD code, SQLSMALLINT kind, 
     return hr;
 }
 
-/* A driver manager reports this with a state; Wine 10's reports nothing (behaviour 23). */
+/* Reports that connecting failed. Driver managers report an unknown source with a state, but Wine 10's reports nothing
+   (behaviour 23). */
 static HRESULT not_connected(struct odbc *c)
 {
     HRESULT hr = odbc_handle_failed(c, PDH_SQL_CONNECT_FAILED, SQL_HANDLE_DBC, c->connection, "cannot connect");
@@ -113,7 +114,7 @@ static HRESULT not_connected(struct odbc *c)
                      c->state);
 }
 
-/* SQL_DBMS_NAME. */
+/* Reads SQL_DBMS_NAME. */
 static HRESULT ask_product(struct odbc *c)
 {
     SQLWCHAR name[NAME_UNITS] = {0};
@@ -137,7 +138,8 @@ static SQLRETURN set_number(struct odbc *c, SQLINTEGER attribute, SQLULEN number
     return c->api->SQLSetConnectAttrW(c->connection, attribute, value.pointer, SQL_IS_UINTEGER);
 }
 
-/* The registered name of the driver; the manager would load a file for any other name. From memory_alloc. */
+/* Returns the registered name of a driver, from memory_alloc. Unregistered names are rejected, because the driver
+   manager would load them as files. */
 static HRESULT find_driver(struct odbc *c, const char *name, char **registered)
 {
     SQLWCHAR found[NAME_UNITS], more[DIAGNOSTIC_UNITS];
@@ -147,7 +149,7 @@ static HRESULT find_driver(struct odbc *c, const char *name, char **registered)
     while (succeeded(c->api->SQLDriversW(c->environment, direction, found, NAME_UNITS, &units, more, DIAGNOSTIC_UNITS,
                                          &more_units))) {
         direction = SQL_FETCH_NEXT;
-        if (units < 0 || units >= NAME_UNITS) /* its name was cut */
+        if (units < 0 || units >= NAME_UNITS) /* the name is truncated */
             continue;
         HRESULT hr = text_from_utf16(found, (size_t)units, true, registered);
         if (FAILED(hr))
@@ -160,7 +162,7 @@ static HRESULT find_driver(struct odbc *c, const char *name, char **registered)
     return error_set((HRESULT)PDH_SQL_CONNECT_FAILED, "no ODBC driver is registered as '%s' (attribute Driver)", name);
 }
 
-/* The part of an untrusted connection string that the driver manager needs. From memory_alloc. */
+/* Checks an untrusted connection string and returns the parts that the driver manager needs, from memory_alloc. */
 static HRESULT safe_string(struct odbc *c, const char *connection, char **out)
 {
     struct odbc_string parts;
@@ -191,7 +193,7 @@ static HRESULT connect_to(struct odbc *c, const char *connection, uint32_t login
         return odbc_handle_failed(c, PDH_SQL_ALLOC_FAILED, SQL_HANDLE_ENV, c->environment, "cannot start ODBC");
     if (!succeeded(c->api->SQLAllocHandle(SQL_HANDLE_DBC, c->environment, &c->connection)))
         return odbc_handle_failed(c, PDH_SQL_ALLOCCON_FAILED, SQL_HANDLE_ENV, c->environment, "cannot start ODBC");
-    /* A driver that does not support login timeouts connects nevertheless. */
+    /* A driver without login timeouts connects nevertheless. */
     set_number(c, SQL_ATTR_LOGIN_TIMEOUT, login_seconds);
     HRESULT hr = safe_string(c, connection, &text);
     if (FAILED(hr))
@@ -274,7 +276,7 @@ HRESULT odbc_end(struct odbc *c, bool commit)
     return set_autocommit(c, true);
 }
 
-/* NULL: *hr says why. */
+/* Allocates a statement. NULL: *hr is the error. */
 static struct odbc_statement *new_statement(struct odbc *c, const char *sql, HRESULT *hr)
 {
     struct odbc_statement *s = memory_zero(1, sizeof *s);
@@ -352,7 +354,7 @@ HRESULT odbc_get_text(const struct odbc_value *v, char **out)
     return text_from_utf16(v->text, units, true, out);
 }
 
-/* How a value is bound. */
+/* The binding of a value. */
 struct binding {
     SQLSMALLINT c_type, sql_type;
     SQLULEN size;

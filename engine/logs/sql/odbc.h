@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A database through ODBC: one connection, statements with bound parameters and columns, transactions.
-   A connection and its statements are for one thread at a time. A call may take as long as the database takes. Failures
-   are PDH's own codes for SQL logs (PDH_SQL_CONNECT_FAILED and the like) as HRESULT, or E_OUTOFMEMORY; their text is
+/* Access to a database through ODBC: one connection, statements with bound parameters and columns, and transactions.
+   Only one thread at a time may use a connection and its statements. A call can take as long as the database needs.
+   Errors are PDH's codes for SQL logs (such as PDH_SQL_CONNECT_FAILED) as HRESULTs, or E_OUTOFMEMORY; the error text is
    the driver's message with its SQLSTATE. Passwords in the connection string never appear in OpenPLA's texts. */
 #ifndef OPENPLA_ODBC_H
 #define OPENPLA_ODBC_H
@@ -9,28 +9,29 @@
 #include "engine/base/text.h"
 
 struct odbc;
-/* Connects. `connection`: a connection string that odbc_string_parse accepts, for example "DSN=name". Waits for the
-   login at most login_seconds if the driver supports that. The first call of a process loads the driver manager.
-   E_INVALIDARG: invalid string; PDH_SQL_CONNECT_FAILED: it names an unregistered driver;
+/* Connects to a database. `connection` is a connection string that odbc_string_parse accepts, for example "DSN=name".
+   Waits at most login_seconds for the login if the driver supports this. The first call in a process loads the driver
+   manager. E_INVALIDARG: invalid string; PDH_SQL_CONNECT_FAILED: the string names an unregistered driver;
    HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND): the driver manager does not exist. */
 HRESULT odbc_connect(const char *connection, uint32_t login_seconds, struct odbc **out);
 void odbc_disconnect(struct odbc *c);           /* rolls back an open transaction; NULL is allowed */
 const char *odbc_product(const struct odbc *c); /* SQL_DBMS_NAME: "SQLite", "PostgreSQL", "Microsoft SQL Server" */
 
 HRESULT odbc_begin(struct odbc *c);
-/* Ends the transaction that odbc_begin started. The database may have executed a commit that fails here. */
+/* Ends the transaction that odbc_begin started. If a commit fails here, the database may have executed it
+   nevertheless. */
 HRESULT odbc_end(struct odbc *c, bool commit);
-HRESULT odbc_run(struct odbc *c, const char *sql); /* one statement, at once */
+HRESULT odbc_run(struct odbc *c, const char *sql); /* executes one statement immediately */
 
 enum odbc_kind { ODBC_INTEGER, ODBC_REAL, ODBC_TEXT };
 enum { ODBC_NULL = -1 };
-/* A parameter or a column. Set `kind` and, for a text, its buffer before odbc_prepare. */
+/* A parameter or a column. Set `kind` and, for a text, the buffer before odbc_prepare. */
 struct odbc_value {
     enum odbc_kind kind;
-    intptr_t length; /* ODBC_NULL, or for numbers any other value, or the number of bytes of the text */
+    intptr_t length; /* ODBC_NULL, or the number of bytes of a text, or any other value for numbers */
     int32_t integer;
     double real;
-    WCHAR *text; /* room of the caller, `units` with the NUL */
+    WCHAR *text; /* the caller's buffer of `units` units, including the NUL */
     size_t units;
 };
 static inline struct odbc_value odbc_text(WCHAR *room, size_t units)
@@ -42,18 +43,18 @@ static inline void odbc_set_integer(struct odbc_value *v, bool present, uint32_t
     v->integer = (int32_t)number;
     v->length = present ? 0 : ODBC_NULL;
 }
-/* Truncated to the buffer size; NULL stays NULL. */
+/* Sets a text, truncated to the buffer size; NULL stays NULL. */
 void odbc_set_text(struct odbc_value *v, const char *text);
-/* Without NULs at the end, "" for NULL; from memory_alloc. HRESULT_FROM_WIN32(ERROR_INVALID_DATA) when the
-   room was too small for it. */
+/* Returns the text without NULs at its end, from memory_alloc; "" for NULL. HRESULT_FROM_WIN32(ERROR_INVALID_DATA): the
+   buffer was too small for the text. */
 HRESULT odbc_get_text(const struct odbc_value *v, char **out);
 
 struct odbc_statement;
-/* The values are borrowed until the statement is closed. Their addresses are bound: set parameters before
-   odbc_execute, read columns after odbc_fetch. */
+/* Prepares a statement. The values are borrowed until the statement is closed, and their addresses are bound: set
+   parameters before odbc_execute, and read columns after odbc_fetch. */
 HRESULT odbc_prepare(struct odbc *c, const char *sql, struct odbc_value *parameters, size_t parameter_count,
                      struct odbc_value *columns, size_t column_count, struct odbc_statement **out);
-HRESULT odbc_execute(struct odbc_statement *s); /* may be called again, which drops rows that were not fetched */
+HRESULT odbc_execute(struct odbc_statement *s); /* can be called repeatedly; drops rows that were not fetched */
 HRESULT odbc_fetch(struct odbc_statement *s);   /* S_FALSE: no more rows */
 void odbc_close(struct odbc_statement *s);      /* NULL is allowed */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Logs in a database (MS-PLA 2.2.2.7). A database may be slow, hang or be unreachable for hours, while samples are due
-   every second. Therefore a thread of the log does everything that may have to wait for the database, and the caller of
-   append only adds its sample to a queue in memory.
+/* Writes logs to a database (MS-PLA 2.2.2.7). A database can be slow, hang or be unreachable for hours, while there is
+   a new sample every second. Therefore a thread of the log does everything that can wait for the database, and the
+   caller of append only adds its sample to a queue in memory.
 
        caller (append, flush, close)                    thread
        -----------------------------                    ------
@@ -9,30 +9,30 @@
                        |<-- kept, kept_samples: bytes and number, the batch included ------------>|
        sets `work` after adding                         sets `done` after a commit, a failure, and at its end
 
-   Who may use which members:
+   Access to the members:
    - Only the caller: number, rows.
-   - Only the thread: set, slots, batch, in_doubt. It frees samples when they are committed.
-   - Both, under the lock: the queue, its counts, the state of the outage, the warnings. The lock is never held while
+   - Only the thread: set, slots, batch, in_doubt. The thread frees samples when they are committed.
+   - Both, under the lock: the queue, its counts, the state of an outage, and the warnings. The lock is never held while
      waiting for the database.
-   - `known` (which counter has which slot) has its own lock (sql_slots.c): the caller adds slots while it makes
-     a sample, and the thread lists them before it takes samples that use them.
-   - `owners`: caller and thread; the last one frees the log. So the caller can give up on a thread that hangs in a
-     driver, and the thread frees the log when the driver returns.
+   - `known` (which counter has which slot) has its own lock (sql_slots.c): the caller adds slots while it builds a
+     sample, and the thread lists them before it takes samples that use them.
+   - `owners` counts the caller and the thread; the last of the two frees the log. This allows the caller to abandon a
+     thread that hangs in a driver. The thread then frees the log when the driver returns.
 
    Rules:
-   - Samples stay in memory until they are committed, at most log_options.kept_bytes. Beyond that, append refuses new
-     samples: they are lost, and the error gives the reason. Their numbers are not used again, so RecordIndex shows the
-     gap. With log_options.wait_for_database, append waits instead.
+   - Samples stay in memory until they are committed, but at most log_options.kept_bytes. Beyond this limit, append
+     rejects new samples: they are lost, and the error contains the reason. Their numbers are not reused, so RecordIndex
+     shows the gap. With log_options.wait_for_database, append waits instead.
    - A failure closes the connection. The thread reconnects after 1, 2, 4 and then every 5 s, checks the tables and the
-     set again, and writes the batch again. With wait_for_database, and before the first connection, a failure ends the
+     set again, and writes the batch again. With wait_for_database, and before the first connection, a failure stops the
      thread instead.
    - If a commit fails, the batch is in doubt: the database may have committed it before the connection broke. After
-     reconnecting, the thread searches the database for the batch and writes it only if it is missing. So no sample is
-     written twice, and none is lost.
-   - A transaction contains the waiting samples, up to BATCH_ROWS rows, but at least one sample.
+     reconnecting, the thread searches the database for the batch and writes it only if it is missing. Therefore no
+     sample is written twice or lost.
+   - A transaction contains the waiting samples up to BATCH_ROWS rows, but always at least one sample.
    - At the end of an outage, a warning states its duration and the numbers of kept and lost samples
      (log_writer_warning).
-   - Closing waits at most CLOSE_MS for the rest; then it gives up and reports how many samples are lost.
+   - Closing waits at most CLOSE_MS for the remaining samples, and then reports how many samples are lost.
    - max_bytes counts the bytes of the columns of CounterData, 76 for each row. `append` and `comment` have no effect.
 
    If this process dies, the database rolls back the open transaction. Committed samples stay; those in memory are
@@ -50,51 +50,51 @@
 #include <inttypes.h>
 
 enum {
-    CREATE_MS = 20000, /* less than the time limit of a start */
+    CREATE_MS = 20000, /* less than the time limit for starting a set */
     CLOSE_MS = 10000,
     FIRST_PAUSE_MS = 1000,
     LONGEST_PAUSE_MS = 5000,
     CLOSING_PAUSE_MS = 250,
     REST_MS = 3600000,
     BATCH_ROWS = 20000,
-    ROW_BYTES = 76, /* a row of CounterData: GUID 16, seven ints, a float 8, char(24) */
+    ROW_BYTES = 76, /* bytes of a row of CounterData: GUID 16, seven integers 28, float 8, char(24) */
 };
 
 struct sql_log {
     struct log_writer base;
-    /* Set once. */
+    /* Set during creation. */
     struct sql_source source;
     struct log_zone zone;
     uint64_t max_bytes, kept_max;
     bool wait_for_database;
     struct log_counters counters;
     struct thread *thread;
-    struct wakeup *work, *done; /* wakes the thread; wakes threads that wait for it */
+    struct wakeup *work, *done; /* `work` wakes the thread; `done` wakes callers that wait for the thread */
     struct sql_slots known;     /* extended by the caller, listed by the thread */
 
-    /* Used by the caller alone. */
+    /* Used only by the caller. */
     uint32_t number;
     uint64_t rows;
 
-    /* Under the lock. */
+    /* Protected by the lock. */
     struct lock lock;
     unsigned owners; /* the caller and the thread; the last one frees the log */
     struct sql_sample *first, **end;
     uint64_t kept, kept_samples; /* bytes and number of uncommitted samples, including the batch */
     bool closing, opened, ended;
-    uint64_t deadline;  /* for closing; clock_monotonic_ms */
-    HRESULT failure;    /* of the current outage; S_OK: none */
-    char *failure_text; /* NULL: none, or out of memory */
+    uint64_t deadline;  /* end of the time for closing; clock_monotonic_ms */
+    HRESULT failure;    /* error of the current outage; S_OK: no outage */
+    char *failure_text; /* its text; NULL: no outage, or out of memory */
     int64_t away_since; /* start of the outage, FILETIME; 0: no outage */
-    uint64_t refused;   /* samples refused in the current outage */
+    uint64_t refused;   /* samples rejected in the current outage */
     struct text_buffer warnings;
 
-    /* Used by the thread alone. */
+    /* Used only by the thread. */
     struct sql_set *set;
     struct sql_slot **slots;
     size_t slot_count, slot_capacity;
     struct sql_sample *batch; /* samples being written, or to be written again */
-    bool in_doubt;            /* its commit failed, so it may be in the database */
+    bool in_doubt;            /* the batch's commit failed, so the batch may be in the database */
 };
 
 static size_t sample_bytes(size_t rows)
@@ -152,7 +152,7 @@ static void set_failure(struct sql_log *log, HRESULT hr)
     lock_leave(&log->lock);
 }
 
-/* After `written` samples were committed. The lock is held. */
+/* Handles a commit of `written` samples: ends an outage. The lock is held. */
 static void end_outage(struct sql_log *log, uint64_t written)
 {
     char from[SQL_TIME_UNITS], to[SQL_TIME_UNITS];
@@ -173,7 +173,7 @@ static void end_outage(struct sql_log *log, uint64_t written)
     log->refused = 0;
 }
 
-/* The batch is in the database. */
+/* Frees the batch, which is in the database. */
 static void forget_batch(struct sql_log *log)
 {
     uint64_t bytes = 0, count = 0;
@@ -192,7 +192,7 @@ static void forget_batch(struct sql_log *log)
     wakeup_set(log->done);
 }
 
-/* Moves waiting samples into the batch. S_FALSE: none wait. */
+/* Moves waiting samples to the batch. S_FALSE: no samples are waiting. */
 static HRESULT take_batch(struct sql_log *log)
 {
     lock_enter(&log->lock);
@@ -223,7 +223,7 @@ static void disconnect(struct sql_log *log)
         log->slots[i]->id = 0;
 }
 
-/* Connects if necessary and writes one batch. S_FALSE: no sample waits. */
+/* Connects if necessary and writes one batch. S_FALSE: no samples are waiting. */
 static HRESULT write_waiting(struct sql_log *log)
 {
     bool committing = false, there = false;
@@ -244,7 +244,7 @@ static HRESULT write_waiting(struct sql_log *log)
     return hr;
 }
 
-/* Waits before the next attempt. Closing shortens the wait; new samples do not. */
+/* Waits before the next attempt. Closing the log shortens the wait; new samples do not. */
 static void pause_for(struct sql_log *log, uint32_t ms)
 {
     uint64_t now = clock_monotonic_ms(), from = now;
@@ -260,7 +260,7 @@ static void pause_for(struct sql_log *log, uint32_t ms)
     }
 }
 
-/* After an attempt with the result hr: whether the thread continues. */
+/* Handles the result of an attempt, and returns whether the thread continues. */
 static bool goes_on(struct sql_log *log, HRESULT hr)
 {
     lock_enter(&log->lock);
@@ -346,7 +346,7 @@ static HRESULT make_sample(struct sql_log *log, int64_t utc, const struct log_ce
     return S_OK;
 }
 
-/* With the lock held. */
+/* Rejects a sample. The lock is held. */
 static HRESULT sql_log_refuse_sample(struct sql_log *log)
 {
     if (log->away_since == 0)
@@ -357,7 +357,7 @@ static HRESULT sql_log_refuse_sample(struct sql_log *log)
                      log->kept_samples, log->failure_text ? log->failure_text : "the database does not respond");
 }
 
-/* The failure that ended the thread of a log with wait_for_database. */
+/* Returns the failure that stopped the thread of a log with wait_for_database. */
 static HRESULT ended_with(struct sql_log *log)
 {
     return error_set(FAILED(log->failure) ? log->failure : E_UNEXPECTED, "%s: %s", log->source.shown,
@@ -377,7 +377,8 @@ static HRESULT sql_append(struct log_writer *w, int64_t utc, const struct log_ce
         memory_free(sample);
         return S_FALSE;
     }
-    uint64_t rows = sample->count, bytes = sample_bytes(sample->count); /* the thread frees samples after writing */
+    /* counted now, because the thread frees samples after writing */
+    uint64_t rows = sample->count, bytes = sample_bytes(sample->count);
     log->number++;
     for (;;) {
         lock_enter(&log->lock);
@@ -406,7 +407,8 @@ static HRESULT sql_append(struct log_writer *w, int64_t utc, const struct log_ce
     return S_OK;
 }
 
-/* The thread writes waiting samples as fast as the database accepts them; only copying a log waits for that. */
+/* The thread writes waiting samples as fast as the database accepts them. Only a log with wait_for_database waits for
+   that here. */
 static HRESULT sql_flush(struct log_writer *w)
 {
     struct sql_log *log = (struct sql_log *)w;
@@ -441,7 +443,7 @@ static HRESULT sql_log_take_warning(struct log_writer *w, char **text)
     return hr;
 }
 
-/* Waits until the thread has ended or, with `opened`, connected. False: neither within ms. */
+/* Waits until the thread has stopped or, with `opened`, until it has connected. False: neither happened within `ms`. */
 static bool wait_for_thread(struct sql_log *log, bool opened, uint32_t ms)
 {
     uint64_t now = clock_monotonic_ms(), until = now + ms;
@@ -511,7 +513,7 @@ static HRESULT sql_log_prepare(struct sql_log *log, const char *path, const stru
     return hr;
 }
 
-/* Lets the thread connect. Fails if the database refuses or does not respond. */
+/* Waits until the thread has connected. Fails if the database rejects the connection or does not respond. */
 static HRESULT open_database(struct sql_log *log)
 {
     log->owners = 2;

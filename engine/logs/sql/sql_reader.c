@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a log set (MS-PLA 2.2.2.7) from a database, written by OpenPLA or by Windows.
    - The counters are those with rows in the set when it is opened; each instance is a separate counter.
-   - Rows with the same time and RecordIndex form a sample. Samples are returned in the order of time; times are UTC
-     (DECISIONS 8).
-   - Windows writes 0 as the value of a rate's first sample, so 0 counts as a value.
-   - Rows are fetched one by one if the driver supports that, so that only the database holds the whole set. */
+   - Rows with the same time and RecordIndex form a sample. Samples are returned in time order; times are UTC (DECISIONS
+     8).
+   - Windows writes 0 as a rate's first value, so a 0 is not treated as a missing value.
+   - Rows are fetched one by one if the driver supports this, so that the whole set is never in this process's
+   memory. */
 #include "engine/base/memory.h"
 #include "engine/logs/core/log_formats.h"
 #include "engine/logs/number_text.h"
@@ -17,7 +18,7 @@
 #include <string.h>
 
 enum { LOGIN_SECONDS = 10, VALUE_UNITS = 64, TICKS_PER_MS = 10000 };
-#define LAST_TIME (INT64_C(2650467744000000000) - 1) /* the end of the year 9999: years have four digits */
+#define LAST_TIME (INT64_C(2650467744000000000) - 1) /* end of the year 9999, because years have four digits */
 enum { C_ID, C_INDEX, C_TIME, C_VALUE, C_FIRST_A, C_FIRST_B, C_SECOND_A, C_SECOND_B, C_MULTI, COLUMNS };
 
 struct sql_reader {
@@ -33,9 +34,9 @@ struct sql_reader {
     struct log_cell *cells;
     uint64_t done, total;
 
-    struct odbc_statement *rows; /* NULL: the next call restarts, at `from` */
-    char from[SQL_TIME_UNITS];   /* "": the first sample */
-    bool ahead, ended;           /* `row` holds a row that was not used yet; there are no more rows */
+    struct odbc_statement *rows; /* NULL: the next call runs the query again, from the time `from` */
+    char from[SQL_TIME_UNITS];   /* "": from the first sample */
+    bool ahead, ended;           /* ahead: `row` contains a row that is not used yet; ended: no more rows */
     struct odbc_value row[COLUMNS];
     WCHAR time[SQL_TIME_UNITS], last_time[SQL_TIME_UNITS], value[VALUE_UNITS];
 };
@@ -58,7 +59,7 @@ static void sql_close_reader(struct log_reader *base)
     memory_free(r);
 }
 
-/* Connects, and connects again if the driver returns rows one by one only on request. */
+/* Connects. If the driver returns rows one by one only on request, connects again with this request. */
 static HRESULT connect_reader(struct sql_reader *r)
 {
     HRESULT hr = odbc_connect(r->source.connection, LOGIN_SECONDS, &r->connection);
@@ -76,7 +77,7 @@ static HRESULT connect_reader(struct sql_reader *r)
     return hr;
 }
 
-/* Runs a query that returns one row. S_FALSE: it gave none. */
+/* Runs a query that returns one row. S_FALSE: no row was returned. */
 static HRESULT one_row(struct sql_reader *r, const char *sql, struct odbc_value *in, size_t in_count,
                        struct odbc_value *out, size_t out_count)
 {
@@ -91,7 +92,7 @@ static HRESULT one_row(struct sql_reader *r, const char *sql, struct odbc_value 
     return hr;
 }
 
-/* A char(24) or char(32) may be padded with blanks. */
+/* Removes the trailing blanks that a char(24) or char(32) can have. */
 static void cut_blanks(char *text)
 {
     for (size_t n = strlen(text); n > 0 && text[n - 1] == ' '; n--)
@@ -133,7 +134,7 @@ static HRESULT read_set(struct sql_reader *r)
     return S_OK;
 }
 
-/* Reads a name from a row; if it is missing: NULL, or "" where `required`. */
+/* Reads a name from a row. A missing name is NULL, or "" if `required`. */
 static HRESULT get_name(const struct odbc_value *v, bool required, const char **out)
 {
     char *text;
@@ -198,7 +199,7 @@ static HRESULT add_counter(struct sql_reader *r, const struct odbc_value *row, s
     return hr;
 }
 
-/* The only computer of all counters. */
+/* Sets the log's computer if all counters have the same computer. */
 static HRESULT set_machine(struct sql_reader *r)
 {
     const struct log_counters *c = &r->base.counters;
@@ -242,7 +243,7 @@ static HRESULT read_counters(struct sql_reader *r)
     return hr;
 }
 
-/* The condition for CounterData's rows: those of the set, starting at `from`. From memory_alloc. */
+/* Returns the condition for the set's rows in CounterData, starting at `from`. From memory_alloc. */
 static char *row_condition(const struct sql_reader *r)
 {
     return text_format("GUID = '%s'%s%s%s", r->guid, r->from[0] ? " AND CounterDateTime >= '" : "", r->from,
@@ -353,7 +354,7 @@ static int compare_ids(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Puts the row into its cell. */
+/* Puts the row's value into its cell. */
 static HRESULT take_row(struct sql_reader *r)
 {
     const struct odbc_value *row = r->row;
@@ -432,7 +433,7 @@ static HRESULT sql_next(struct log_reader *base, int64_t *utc, const struct log_
     return FAILED(hr) ? error_prefix(hr, "%s", r->source.shown) : hr;
 }
 
-/* Times are kept in whole milliseconds: this is the first one at or after `utc`. */
+/* Stored times have whole milliseconds, so the search starts at the first millisecond at or after `utc`. */
 static HRESULT sql_seek(struct log_reader *base, int64_t utc)
 {
     struct sql_reader *r = (struct sql_reader *)base;

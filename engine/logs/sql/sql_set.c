@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* ---- the set and its samples ---- */
+/* Writes one log set into a database: its row in DisplayToID, its counters and its samples. MS-PLA 2.2.2.7 does not
+   define the following details; we decided:
+   - All counters of a sample have the same RecordIndex: the number of the sample in its run, plus the largest index that
+     the set's counters had before. Therefore it increases over all runs of the set, and lost samples leave gaps.
+   - Times are UTC (DECISIONS 8). LogStartTime is the start of the first run, LogStopTime is the time of the latest
+     sample, and NumberOfRecords counts the samples of all runs.
+   - InstanceName, InstanceIndex and ParentName are NULL if a counter has none. ParentObjectID and RunID are not used.
+   - A value that cannot be formatted (such as the first value of a rate) is stored as 0, and so are infinities and
+     NaNs. A counter without data has no row. */
 #include "engine/logs/sql/sql_set.h"
 
 #include "engine/base/clock.h"
@@ -17,11 +25,11 @@ static const struct log_counter *names_of(const struct sql_slot *slot)
     return &slot->names.items[0];
 }
 
-/* The slots of a batch that have no CounterID yet; they are found by their names. */
+/* The slots of a batch that have no CounterID yet, searchable by name. */
 struct pending {
     struct sql_slot **slots;
     size_t count, capacity;
-    uint32_t *table; /* open addressing: index + 1 into slots, 0 = empty */
+    uint32_t *table; /* hash table with open addressing: index + 1 in `slots`, 0 = empty */
     size_t mask;
 };
 
@@ -31,7 +39,7 @@ static void pending_free(struct pending *p)
     memory_free(p->table);
 }
 
-/* -1 marks slots that are in the list. */
+/* Collects the slots without a CounterID, and marks them with the id -1. */
 static HRESULT pending_collect(struct pending *p, struct sql_slot *const *slots, const struct sql_sample *first)
 {
     for (const struct sql_sample *sample = first; sample; sample = sample->next) {
@@ -69,7 +77,7 @@ static bool same_details(const struct log_counter *a, const struct log_counter *
            log_counter_same(a, b);
 }
 
-/* The first matching row gives a slot its id. */
+/* Assigns a row's id to the slots with these names. The first matching row wins. */
 static void pending_found(struct pending *p, const struct log_counter *names, int32_t id)
 {
     size_t at = (size_t)log_counter_hash(names) & p->mask;
@@ -113,7 +121,7 @@ static HRESULT read_details(struct pending *p, struct odbc_statement *select, co
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Searches the pending slots among the rows of their machines and objects. */
+/* Searches CounterDetails for the pending slots, by machine and object. */
 static HRESULT find_counters(struct odbc *c, struct pending *p)
 {
     WCHAR room[5][SQL_NAME_UNITS];
@@ -134,7 +142,8 @@ static HRESULT find_counters(struct odbc *c, struct pending *p)
     const struct log_counter *last = NULL;
     for (size_t i = 0; i < p->count && SUCCEEDED(hr); i++) {
         const struct log_counter *names = names_of(p->slots[i]);
-        /* Counters of an object are usually adjacent; an unsuccessful query is repeated once. */
+        /* Counters of an object are usually adjacent, so only the previous query must be compared to avoid repeating
+           it. */
         bool same = last && strcmp(last->machine, names->machine) == 0 && strcmp(last->object, names->object) == 0;
         if (p->slots[i]->id != -1 || same)
             continue;
@@ -180,7 +189,7 @@ static HRESULT insert_counters(struct odbc *c, struct pending *p)
     return hr;
 }
 
-/* This run's index continues after the largest index of earlier runs. */
+/* Raises *highest to the largest RecordIndex that earlier runs used for the pending counters that were found. */
 static HRESULT raise_highest(struct odbc *c, const char *guid, const struct pending *p, int64_t *highest)
 {
     struct odbc_value in = {.kind = ODBC_INTEGER}, out = {.kind = ODBC_INTEGER};
@@ -217,9 +226,9 @@ static HRESULT check_found(const struct pending *p)
     return S_OK;
 }
 
-/* Sets the CounterID of every slot of the samples from `first` on, from an existing or a new row. The caller has begun
-   a transaction. Raises *highest to the largest RecordIndex that existing rows of the set `guid` (as text) have. After
-   a failure, slots that had no id still have none. */
+/* Sets the CounterID of every slot of the samples from `first` on. The id is that of an existing row, or of a row that
+   is added. The caller has begun a transaction. Raises *highest to the largest RecordIndex in existing rows of the set
+   `guid` (as text). After a failure, slots that had no id may remain without one. */
 static HRESULT sql_details_resolve(struct odbc *c, const char *guid, struct sql_slot *const *slots,
                                    const struct sql_sample *first, int64_t *highest)
 {
@@ -243,18 +252,11 @@ static HRESULT sql_details_resolve(struct odbc *c, const char *guid, struct sql_
     return hr;
 }
 
-/* Writes one log set into a database. MS-PLA 2.2.2.7 does not specify the following, so OpenPLA decides:
-   - All counters of a sample share one RecordIndex: the number of the sample in its run, plus the largest index that
-     the set's counters had before. Therefore it increases over all runs of the set; lost samples leave gaps.
-   - Times are UTC (DECISIONS 8). LogStartTime is the start of the first run, LogStopTime the time of the latest sample;
-     NumberOfRecords counts the samples of all runs.
-   - InstanceName, InstanceIndex and ParentName are NULL if a counter has none. ParentObjectID and RunID are not used.
-   - A value that cannot be formatted (such as the first value of a rate) is stored as 0, and so are infinities and
-     NaNs. A counter without data has no row. */
+/* ---- the set and its samples ---- */
 
 enum {
     LOGIN_SECONDS = 10,
-    ROWS_PER_INSERT = 32, /* SQL Server accepts at most 2100 parameters */
+    ROWS_PER_INSERT = 32, /* SQL Server accepts at most 2100 parameters per statement */
     ROW_VALUES = 9,
 };
 
@@ -264,14 +266,14 @@ struct sql_set {
     int64_t start_utc;
     GUID guid;
     char guid_text[SQL_GUID_UNITS];
-    int64_t base;    /* the RecordIndex of a sample is its number plus this */
-    int64_t highest; /* the largest RecordIndex of the set's counters so far */
+    int64_t base;    /* a sample's RecordIndex is its number plus this */
+    int64_t highest; /* the largest RecordIndex of the set's counters until now */
     const struct sql_dialect *dialect;
     struct odbc *connection; /* NULL: not connected */
     struct odbc_statement *insert_one, *insert_many;
     struct odbc_value values[ROWS_PER_INSERT * ROW_VALUES];
     WCHAR times[ROWS_PER_INSERT][SQL_TIME_UNITS];
-    size_t filled; /* rows in values */
+    size_t filled; /* number of rows in `values` */
 };
 
 HRESULT sql_set_create(const struct sql_source *source, int64_t start_utc, const struct log_zone *zone,
@@ -315,7 +317,7 @@ void sql_set_free(struct sql_set *s)
     }
 }
 
-/* As char(24), including the NUL that Windows appends if the database can store it. */
+/* Sets a time as char(24), with the NUL that Windows appends if the database can store it. */
 static void put_time(const struct sql_set *s, struct odbc_value *v, int64_t utc)
 {
     char text[SQL_TIME_UNITS];
@@ -325,7 +327,7 @@ static void put_time(const struct sql_set *s, struct odbc_value *v, int64_t utc)
         v->length += (intptr_t)sizeof(WCHAR);
 }
 
-/* S_FALSE: there is no row yet. */
+/* Finds the set's row. S_FALSE: there is no row yet. */
 static HRESULT find_set(struct sql_set *s)
 {
     WCHAR name[SQL_NAME_UNITS], guid[SQL_GUID_UNITS];
@@ -383,7 +385,7 @@ static HRESULT ensure_set(struct sql_set *s)
     sql_guid_text(&s->guid, s->guid_text);
     if (hr == S_FALSE) {
         hr = insert_set(s);
-        if (FAILED(hr)) { /* another run of the same name may have created it first */
+        if (FAILED(hr)) { /* another run with the same name may have created it first */
             struct error_kept why = error_keep(hr);
             HRESULT found = find_set(s);
             if (found == S_OK) {
@@ -456,7 +458,7 @@ static void fill_row(struct sql_set *s, const struct sql_slot *slot, const struc
     s->filled++;
 }
 
-/* Writes the rows that do not fill a whole multi-row statement one by one, with the buffers of row 0. */
+/* Writes the last rows, which do not fill a multi-row statement, one by one with the buffers of row 0. */
 static HRESULT insert_rest(struct sql_set *s)
 {
     HRESULT hr = S_OK;
@@ -493,8 +495,8 @@ static HRESULT insert_samples(struct sql_set *s, struct sql_slot *const *slots, 
     return SUCCEEDED(hr) ? insert_rest(s) : hr;
 }
 
-/* The first statement of a transaction. It takes SQLite's write lock immediately, so that two logs in one database wait
-   for each other instead of failing. */
+/* Updates the set's row, as the first statement of a transaction. It takes SQLite's write lock immediately, so that two
+   logs in one database wait for each other instead of failing. */
 static HRESULT count_samples(struct sql_set *s, const struct sql_sample *first)
 {
     int64_t latest = first->utc;
@@ -542,13 +544,13 @@ HRESULT sql_set_write(struct sql_set *s, struct sql_slot *const *slots, const st
     if (FAILED(hr))
         return hr;
     int64_t highest = s->highest;
-    hr = write_batch(s, slots, first); /* disconnecting takes it back */
+    hr = write_batch(s, slots, first); /* disconnecting rolls it back */
     if (SUCCEEDED(hr)) {
         hr = odbc_end(s->connection, true);
         *committing = FAILED(hr);
     }
     if (FAILED(hr))
-        s->highest = highest; /* its numbers are still free, or sql_set_has will find the samples */
+        s->highest = highest; /* the numbers are free again, or sql_set_has will find the samples */
     return hr;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One log set in a database: its row of DisplayToID, its counters in CounterDetails, and its samples in CounterData.
-   Only one thread may use it. */
+   Only one thread may use a set. */
 #ifndef OPENPLA_SQL_SET_H
 #define OPENPLA_SQL_SET_H
 
@@ -9,10 +9,10 @@
 #include "engine/logs/sql/odbc.h"
 #include "engine/logs/sql_log.h"
 
-/* A counter, or one instance of a counter, that has or will get a row in CounterDetails. */
+/* A single counter, or an instance of a wildcard counter, that has or will get a row in CounterDetails. */
 struct sql_slot {
-    struct log_counters names; /* one: machine and object are never NULL, and no name is too long for its column */
-    int32_t id;                /* CounterID; 0: not looked up since the last connection */
+    struct log_counters names; /* one counter: machine and object are never NULL, and every name fits its column */
+    int32_t id;                /* CounterID; 0: not determined since the last connection */
 };
 
 struct sql_row {
@@ -32,43 +32,45 @@ struct sql_sample {
 };
 
 struct sql_set;
-/* Nothing is connected yet. `source` and the name in `zone` are borrowed. */
+/* Creates a set without connecting. `source` and the name in `zone` are borrowed. */
 HRESULT sql_set_create(const struct sql_source *source, int64_t start_utc, const struct log_zone *zone,
                        struct sql_set **out);
 /* Connects, creates missing tables, and finds the set's row by DisplayString to continue its runs, or creates it. */
 HRESULT sql_set_connect(struct sql_set *s);
-/* The caller then sets every slot's id to 0. */
+/* Disconnects. The caller then sets every slot's id to 0. */
 void sql_set_disconnect(struct sql_set *s);
 bool sql_set_connected(const struct sql_set *s);
 
-/* Writes the samples from `first` on in one transaction, and adds rows to CounterDetails for the slots without a row.
+/* Writes the samples from `first` on in one transaction, and adds rows to CounterDetails for slots that have none.
  *committing: the commit itself failed, so the samples may be in the database. */
 HRESULT sql_set_write(struct sql_set *s, struct sql_slot *const *slots, const struct sql_sample *first,
                       bool *committing);
-/* Whether the samples are in the database. Call it on a new connection after sql_set_write has set `committing`. */
+/* Checks whether the samples are in the database. Call it on a new connection after sql_set_write has set
+   `committing`. */
 HRESULT sql_set_has(struct sql_set *s, struct sql_slot *const *slots, const struct sql_sample *first, bool *there);
 void sql_set_free(struct sql_set *s); /* NULL is allowed */
 
-/* ---- slots: each single counter, and each instance of a wildcard counter when a sample first contains it ---- */
+/* ---- slots: one for each single counter, and one for each instance of a wildcard counter from its first sample on
+   ---- */
 struct sql_slots {
-    const struct log_counters *counters; /* of the log, borrowed */
-    /* Used only by the caller that searches. */
-    uint32_t *table; /* open addressing over entries: index + 1, 0 = empty */
+    const struct log_counters *counters; /* the log's counters, borrowed */
+    /* Used only by the caller, who searches. */
+    uint32_t *table; /* hash table with open addressing: index + 1 in `entries`, 0 = empty */
     size_t mask;
-    /* Protected by the lock when another thread lists the slots. */
+    /* Protected by the lock, because another thread lists the slots. */
     struct lock lock;
     struct sql_slot_entry **entries; /* the first slots belong to the single counters, in order */
     size_t count, capacity;
 };
 
-/* Zeroed before. Creates a slot for each single counter. E_OUTOFMEMORY; sql_slots_free in any case. */
+/* Creates a slot for each single counter; *s must be zero. E_OUTOFMEMORY; call sql_slots_free in any case. */
 HRESULT sql_slots_init(struct sql_slots *s, const struct log_counters *counters);
 void sql_slots_free(struct sql_slots *s);
-/* Returns the slot of an instance of counter number `counter` in the sample with that number, and creates it if it is
-   new. A second instance with the same name in one sample has a separate slot. */
+/* Finds the slot for an instance of counter number `counter` in sample number `sample`, and creates it if it is new. A
+   second instance with the same name in one sample gets a slot of its own. */
 HRESULT sql_slots_find(struct sql_slots *s, uint32_t counter, const char *instance, uint32_t sample, uint32_t *out);
 /* Appends the slots that *list (from memory_alloc) does not contain yet; its first *count slots are known. The slots
-   live as long as `s`. Only one other thread may call it. */
+   live as long as `s`. Only one other thread may call this function. */
 bool sql_slots_list(struct sql_slots *s, struct sql_slot ***list, size_t *count, size_t *capacity);
 
 /* ---- the rows of CounterDetails that belong to the slots ---- */

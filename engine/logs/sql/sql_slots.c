@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The slots of an SQL log, found by counter, instance and occurrence. */
+/* Manages the slots of an SQL log, which are found by counter, instance and occurrence. */
 #include "engine/base/memory.h"
 #include "engine/logs/counter_path.h"
 #include "engine/logs/sql/sql_set.h"
@@ -11,10 +11,10 @@ enum { LONGEST_NAME = SQL_NAME_UNITS - 1 };
 
 struct sql_slot_entry {
     struct sql_slot slot;
-    uint32_t counter;    /* of the counter in the log that the instance belongs to */
-    uint32_t occurrence; /* among instances of the same name in one sample */
+    uint32_t counter;    /* index in the log's counters */
+    uint32_t occurrence; /* number among the instances of the same name in one sample */
     uint64_t hash;       /* of counter, instance and occurrence */
-    uint32_t used;       /* number of the last sample that used it */
+    uint32_t used;       /* number of the last sample that used the slot */
     char *instance;      /* NULL for a single counter */
 };
 
@@ -51,7 +51,7 @@ static bool table_grow(struct sql_slots *s)
     return true;
 }
 
-/* Truncates the name to the length of its column, in place. NULL becomes "" if `required`. */
+/* Replaces the name by a copy that is truncated to the length of its column. NULL becomes "" if `required`. */
 static bool column_text(const char **name, bool required)
 {
     if (!*name && !required)
@@ -69,7 +69,7 @@ static bool column_text(const char **name, bool required)
     return true;
 }
 
-/* The names in the slot of a counter, or of its instance `instance` if the counter is a wildcard. The index
+/* Adds the names for a slot: those of a counter or, for a wildcard counter, of its instance `instance`. The index
    distinguishes equal instance names of one sample: "a", "a" and "a#1". */
 static HRESULT slot_names(const struct log_counter *counter, const char *instance, uint32_t occurrence,
                           struct log_counters *out)

@@ -14,7 +14,7 @@ bool sql_source_is(const char *name)
     return text_matches(PREFIX "*", name);
 }
 
-/* The part before the '!'. *mark: the '!', or the end. */
+/* Parses the part before the '!'. *mark becomes the '!', or the end of the text. */
 static HRESULT split_source(const char *source, struct sql_source *out, const char **mark)
 {
     struct odbc_string parts;
@@ -52,7 +52,7 @@ static HRESULT split_source(const char *source, struct sql_source *out, const ch
 static HRESULT sql_source_split(const char *name, struct sql_source *out)
 {
     const char *mark;
-    if (!sql_source_is(name)) /* a connection string without the prefix may contain a password */
+    if (!sql_source_is(name)) /* a connection string without the prefix can contain a password */
         return error_set(E_INVALIDARG, "invalid log name '%s': expected SQL:<data source>!<log set>",
                          strchr(name, '=') ? "..." : name);
     const char *source = name + strlen(PREFIX);
@@ -102,9 +102,9 @@ HRESULT sql_source_join(const char *open, const char *secret, char **name)
 
 enum kind { DRIVER, SOURCE, TEXT, SETTING, SECRET };
 
-/* The same list is in docs/user/databases.md. Attributes that are missing here could load a library (LoadExt,
-   TranslationDLL, Network, the key stores), read settings from a file (FILEDSN), write one (SAVEFILE, the drivers'
-   traces), or run a statement. */
+/* The same list is in docs/user/databases.md. Attributes that are not in the list are rejected, because they can load a
+   library (LoadExt, TranslationDLL, Network, the key stores), read settings from a file (FILEDSN), write a file
+   (SAVEFILE, the drivers' traces), or run a statement. */
 static const struct attribute {
     const char *name;
     enum kind kind;
@@ -125,7 +125,7 @@ static const struct attribute {
     {"PWD", SECRET},
     {"Password", SECRET},
     {"Timeout", SETTING},
-    /* SQL Server, and FreeTDS */
+    /* SQL Server and FreeTDS */
     {"Trusted_Connection", SETTING},
     {"Authentication", SECRET},
     {"APP", TEXT},
@@ -178,7 +178,7 @@ enum { ATTRIBUTES = sizeof attributes / sizeof *attributes, NAME_MAX_SHOWN = 40 
 
 #define WORD_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
-/* A piece of the string, without blanks around it. */
+/* A part of the string, without surrounding blanks. */
 struct piece {
     const char *at;
     size_t size;
@@ -193,7 +193,7 @@ static struct piece piece_trim(const char *at, size_t size)
     return (struct piece){at, size};
 }
 
-/* S_FALSE: unknown attribute. */
+/* Finds an attribute by its name. S_FALSE: unknown attribute. */
 static HRESULT attribute_find(struct piece name, const struct attribute **out)
 {
     char *text = text_copy_n(name.at, name.size);
@@ -207,7 +207,8 @@ static HRESULT attribute_find(struct piece name, const struct attribute **out)
     return *out ? S_OK : S_FALSE;
 }
 
-/* Shows the name only if it looks like a name: anything else may be part of a password. */
+/* Reports an unknown attribute. Its name is shown only if it looks like a name; other text can be part of a
+   password. */
 static HRESULT attribute_unknown_error(struct piece name, int number)
 {
     bool plain = name.size && name.size <= NAME_MAX_SHOWN;
@@ -219,7 +220,7 @@ static HRESULT attribute_unknown_error(struct piece name, int number)
     return error_set(E_INVALIDARG, "invalid connection string: attribute number %d is not allowed", number);
 }
 
-/* Rejects a value that drivers could read in different ways. `inner` is the value without its braces. */
+/* Rejects a value that drivers could interpret in different ways. `inner` is the value without its braces. */
 static HRESULT check_value(const struct attribute *a, struct piece value, struct piece *inner)
 {
     bool braced = value.size && value.at[0] == '{', separates = false, equals = false;
@@ -252,8 +253,8 @@ static HRESULT check_value(const struct attribute *a, struct piece value, struct
     return S_OK;
 }
 
-/* Finds the end of a value: the closing brace of a braced value, otherwise ';', '!' or the end of the text. *end is
-   moved there. */
+/* Reads a value up to its closing brace if it is braced, otherwise up to ';', '!' or the end of the text. *end becomes
+   this position. */
 static HRESULT take_value(const struct attribute *a, const char *at, struct piece *value, const char **end)
 {
     at += strspn(at, " ");
@@ -280,7 +281,7 @@ struct attributes_parse {
     struct text_buffer rest, shown, open, secret;
     struct odbc_string *out;
     bool seen[ATTRIBUTES], source;
-    bool more; /* OpenPLA's defaults for attributes that the user did not set */
+    bool more; /* the string contains OpenPLA's defaults for attributes that the user did not set */
 };
 
 static void add(struct text_buffer *b, const struct attribute *a, struct piece value)
@@ -327,14 +328,14 @@ static HRESULT attributes_parse(struct attributes_parse *p, const char *at, cons
             if (SUCCEEDED(hr) && a->kind == SECRET && **end == '!' && *value.at != '{' && strchr(*end + 1, '!'))
                 hr = error_set(E_INVALIDARG,
                                "invalid connection string: the value of '%s' contains a '!' (put the value in braces)",
-                               a->name); /* the rest would be interpreted as a name and shown */
+                               a->name); /* otherwise the rest would be interpreted as a name and shown */
             if (SUCCEEDED(hr))
                 hr = check_value(a, value, &inner);
             if (SUCCEEDED(hr))
                 hr = attribute_keep(p, a, value, inner);
             if (FAILED(hr))
                 return hr;
-        } else if (name.size) { /* not its text: it may be part of a password */
+        } else if (name.size) { /* the text is not shown, because it can be part of a password */
             return error_set(E_INVALIDARG, "invalid connection string: attribute %d is not of the form key=value",
                              number);
         }
@@ -346,7 +347,7 @@ static HRESULT attributes_parse(struct attributes_parse *p, const char *at, cons
                : S_OK;
 }
 
-/* `more` may be NULL. *end is the end of `text`. */
+/* Parses `text`, and then `more` unless it is NULL. *end becomes the end of the parsed part of `text`. */
 static HRESULT parse_both(const char *text, const char *more, struct odbc_string *out, const char **end)
 {
     struct attributes_parse p = {.out = out};

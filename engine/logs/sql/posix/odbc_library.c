@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unixODBC's driver manager. A static program cannot load a library that was built for another C library. */
+/* Loads unixODBC's driver manager. A static program cannot load a library that was built for another C library. */
 #include "engine/logs/odbc_library.h"
 
 #include "engine/base/error.h"

@@ -2,8 +2,9 @@
 /* Loads odbc32.dll from the system folder; Wine's odbc32.dll passes every call on to the unixODBC of the host OS.
 
    Wine's odbc32 copies unixODBC's drivers and data sources into the registry. Wine 10's odbc32 finds a source and its
-   driver in the list of sources. It lists only sources whose Driver is, letter by letter, the file of a driver, but in
-   odbc.ini Driver is usually the name of a driver, or a full path. Therefore the list is completed here. */
+   driver in the list of sources. This list has only sources whose Driver is exactly a driver's file name as it is
+   installed, but in odbc.ini, Driver is usually a driver name or a full path. Therefore this file completes the
+   list. */
 #include "engine/logs/odbc_library.h"
 
 #include "engine/base/os.h"
@@ -16,10 +17,10 @@
 #define SOURCES     L"Software\\ODBC\\ODBC.INI"
 #define SOURCE_LIST SOURCES L"\\ODBC Data Sources"
 #define DRIVERS     L"Software\\ODBC\\ODBCINST.INI"
-#define NAME_UNITS  256  /* length of a key, including the NUL */
-#define MOST_KEYS   4096 /* limit for the keys of a prefix: bounds a loop while other programs write */
+#define NAME_UNITS  256  /* maximum length of a key name, including the NUL */
+#define MOST_KEYS   4096 /* maximum number of keys with a prefix: limits a loop while other programs write */
 
-/* Reads the string value "Driver". False if it is missing or longer than a name. */
+/* Reads the string value "Driver". False: it is missing or too long. */
 static bool read_driver(HKEY root, const WCHAR *folder, const WCHAR *key, WCHAR *out)
 {
     WCHAR path[64 + NAME_UNITS];
@@ -44,7 +45,7 @@ static const WCHAR *file_of(const WCHAR *path)
     return slash ? slash + 1 : path;
 }
 
-/* The installed driver whose file has the same name as the file of this path. */
+/* Returns the installed driver whose file has the same name as the file in this path. */
 static bool find_by_file(const WCHAR *path, WCHAR *driver)
 {
     WCHAR name[NAME_UNITS], file[NAME_UNITS];
@@ -90,8 +91,8 @@ static void source_list_complete(HKEY root)
     RegCloseKey(sources);
 }
 
-/* Makes Wine's odbc32, after it is loaded, find those data sources of unixODBC that it does not list with their driver
-   (behaviour 23). Ignores errors of the registry: connecting reports them. */
+/* Adds the data sources of unixODBC that Wine's odbc32, after it was loaded, does not list with their driver (behaviour
+   23). Ignores errors of the registry, because connecting reports them. */
 static void odbc_sources_complete(void)
 {
     source_list_complete(HKEY_CURRENT_USER);
