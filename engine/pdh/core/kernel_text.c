@@ -163,7 +163,7 @@ void kernel_cpus_free(struct kernel_cpus *cpus)
     *cpus = (struct kernel_cpus){0};
 }
 
-/* Parses the header " CPU0 CPU1". */
+/* Parses the header "   CPU0   CPU1". */
 static HRESULT parse_columns(const char *p, const char *end, struct kernel_counts *out)
 {
     uint64_t id;
@@ -175,7 +175,7 @@ static HRESULT parse_columns(const char *p, const char *end, struct kernel_count
     return out->count ? S_OK : E_FAIL;
 }
 
-/* Parses " 24: 1 0 text" and adds its numbers if there is one per column. */
+/* Parses " 24:   1   0  text" and adds its numbers if there is one per column. */
 static void add_line(const char *p, const char *end, struct kernel_counts *out)
 {
     const char *label = kernel_skip(p, end);
@@ -223,8 +223,8 @@ void kernel_counts_free(struct kernel_counts *counts)
     *counts = (struct kernel_counts){0};
 }
 
-/* Parses " 38: 0 20710 PCI-MSIX-0000:00:03.0 1-edge virtio2-input.0": the last word is the user. Several users are
-   separated by commas. */
+/* Parses " 38:   0   20710   PCI-MSIX-0000:00:03.0   1-edge   virtio2-input.0". The last word is the user. Several
+   users are separated by commas. */
 static bool parse_interrupt(const char *p, const char *end, struct kernel_interrupt *out)
 {
     uint64_t count;
@@ -418,7 +418,7 @@ static unsigned hex_digit(char c)
     return c >= '0' && c <= '9' ? (unsigned)(c - '0') : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A' + 10) : 16;
 }
 
-/* Parses " 0: 0100007F:0016 00000000:0000 0A ...". The addresses have 8 digits, or 32 in tcp6. */
+/* Parses "  0: 0100007F:0016 00000000:0000 0A ...". The addresses have 8 digits, or 32 in tcp6. */
 static void add_connection(const char *p, const char *end, struct kernel_connections *c)
 {
     static const char mapped[] = "0000000000000000FFFF0000";

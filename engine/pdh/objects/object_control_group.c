@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The object Control Group (OpenPLA only): the resources that the kernel charges to groups of processes. The instance
-   "own" is the group of the Wine prefix (/proc/self is Wine's server there; natively this process). In a hierarchy of
-   version 2 the groups of the first two levels, which are systemd's slices and services, are instances too. */
+   "own" is the group of the Wine prefix, because /proc/self is Wine's server there; in native builds it is the group of
+   this process. In a hierarchy of version 2 the groups of the first two levels, which are systemd's slices and
+   services, are instances too. */
 #include "engine/base/kernel_file.h"
 #include "engine/pdh/core/source.h"
 #include "engine/pdh/core/table.h"
@@ -49,14 +50,14 @@
 #define ROWS   CONTROL_GROUP_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 
-#define GROUPS_MOST 256 /* limit for the groups of the first two levels; further ones are not listed */
+#define GROUPS_MOST 256 /* maximum number of groups of the first two levels; further groups are not listed */
 #define PATH_ROOM   1024
 
 struct control_group_state {
     struct table_state table;
     struct kept_files files;
     struct kept_folder top;
-    struct kept_folder *below; /* by index of the top-level names; zero: not listed */
+    struct kept_folder *below; /* by index of the top-level name; zero: not listed */
     size_t below_count;
 };
 
@@ -77,7 +78,8 @@ static void close_state(void *state)
     forget_below(s);
 }
 
-/* The source of a number: a file of the group's folder and the name in it; "": the file is a single number. */
+/* Where a number comes from: a file in the group's folder and the name in that file; "": the file contains only the
+   number. */
 struct figure {
     int column;
     const char *file, *name;
@@ -90,8 +92,8 @@ static const struct figure figures[] = {
     {GROUP_READS, "io.stat", "rios="},         {GROUP_WRITES, "io.stat", "wios="},
     {GROUP_TASKS, "pids.current", ""}};
 
-/* Adds up the numbers after each word that begins with the name: "usage_usec 12" once, "8:0 rbytes=1 wbytes=2" for each
-   device. */
+/* Sums the numbers after each word that begins with the name: one number in "usage_usec 12", one number per device in
+   "8:0 rbytes=1 wbytes=2". */
 static bool sum_of(const char *text, size_t size, const char *name, int64_t *sum)
 {
     const char *end = text + size;
@@ -111,7 +113,7 @@ static bool sum_of(const char *text, size_t size, const char *name, int64_t *sum
     return found;
 }
 
-/* Reads the numbers of one group of version 2. S_FALSE if its folder has no cpu.stat, which every group has. */
+/* Reads the numbers of one group of version 2. S_FALSE if the group's folder has no cpu.stat, which every group has. */
 static HRESULT read_group(struct control_group_state *s, const char *folder, int64_t *cells)
 {
     const char *text = NULL, *read = "";
@@ -139,11 +141,11 @@ static HRESULT add_group(struct control_group_state *s, const char *folder, cons
         return E_OUTOFMEMORY;
     HRESULT hr = read_group(s, folder, cells);
     if (hr == S_FALSE)
-        s->table.row_count--; /* it no longer exists, or is not a group */
+        s->table.row_count--; /* the group no longer exists, or is not a group */
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Version 1, where each controller has a separate hierarchy. Times are in nanoseconds. */
+/* Reads the numbers of version 1, where each controller has a separate hierarchy. Times are in nanoseconds. */
 static HRESULT read_old(struct control_group_state *s, const char *root, const char *controllers, const char *group,
                         int64_t *cells)
 {
@@ -170,8 +172,8 @@ static HRESULT read_old(struct control_group_state *s, const char *root, const c
     return S_OK;
 }
 
-/* Adds the group of the prefix, from a line "0::/path" for version 2 or "4:memory:/path" for each hierarchy of version
-   1. */
+/* Adds the prefix's group, from a line "0::/path" for version 2 or lines "4:memory:/path" for the hierarchies of
+   version 1. */
 static HRESULT add_own(struct control_group_state *s, const char *root)
 {
     char path[PATH_ROOM];
@@ -204,8 +206,8 @@ static HRESULT add_own(struct control_group_state *s, const char *root)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* True for folders of a group that may be groups. The names of its files contain a dot after the controller; names of
-   slices and services contain one too. */
+/* Returns true if a name in a group's folder can be that of a group. The names of control files contain a dot after the
+   controller; names of slices and services contain a dot too. */
 static bool may_be_group(const char *name)
 {
     static const char *const kinds[] = {".slice", ".service", ".scope", ".mount", ".socket", ".swap"};
@@ -216,7 +218,7 @@ static bool may_be_group(const char *name)
     return !strchr(name, '.');
 }
 
-/* Lists the second level again if the list of the first has changed. */
+/* Lists the second level again if the list of the first level has changed. */
 static HRESULT follow_below(struct control_group_state *s, uint64_t listed_before)
 {
     if (s->top.listed_at == listed_before && s->below_count == s->top.names.count)
@@ -254,8 +256,8 @@ static HRESULT add_named(struct control_group_state *s, const char *root)
     return hr;
 }
 
-/* The columns that the kernel's controllers account, each in files that begin with the controller's name. The top-level
-   group, which may be a container's group, has few of these files. */
+/* Returns the columns for which the kernel's controllers have values. A controller's files begin with its name. The
+   top-level group, which may be a container's group, has few of these files. */
 static uint64_t columns_of_controllers(const char *text, size_t size)
 {
     uint64_t columns = 0;
@@ -278,7 +280,7 @@ static HRESULT control_group_gather(struct counter_object *o, struct source *sou
     const char *text;
     size_t size;
     snprintf(path, sizeof path, "%s/sys/fs/cgroup/cgroup.controllers", source_root(source));
-    /* Version 1 alone has no single hierarchy to list. */
+    /* With version 1 alone, there is no single hierarchy to list. */
     if (SUCCEEDED(hr)) {
         HRESULT unified = kept_files_text(&s->files, path, &text, &size);
         if (SUCCEEDED(unified))

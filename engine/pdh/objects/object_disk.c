@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The objects PhysicalDisk and LogicalDisk, from /proc/diskstats, the mounted file systems and the drive letters. A
-   physical disk is a block device with hardware behind it (/sys/block/NAME/device). As on Windows its name is a number,
-   counted in the kernel's order, and the letters of its drives: "0 C: Z:". */
+   physical disk is a block device with hardware (/sys/block/NAME/device). As on Windows, its name consists of its
+   number in the kernel's order and the letters of its drives: "0 C: Z:". */
 #include "engine/base/clock.h"
 #include "engine/base/folder.h"
 #include "engine/base/kernel_file.h"
@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The rows of PhysicalDisk, and with MORE of LogicalDisk. The first columns are in the order of /proc/diskstats, which
-   has more. Times of requests are in ms. Sectors always have 512 bytes, independent of the disk's sector size. */
+/* The rows of PhysicalDisk, and with MORE those of LogicalDisk. The first columns are in the order of /proc/diskstats,
+   which has more. Times of requests are in ms. Sectors always have 512 bytes, regardless of the disk's sector size. */
 #define DISK_ROWS                                                                                                      \
     COLUMN(MAJOR, "major")                                                                                             \
     COLUMN(MINOR, "minor")                                                                                             \
@@ -84,14 +84,13 @@ struct disk {
     bool physical;
     unsigned number; /* index among the physical disks */
 };
-/* The device that holds a drive; major 0: unknown. */
-/* Listing the drives takes some hundred calls to Wine's server. Therefore drives and mounted file systems are read only
-   if the disks have changed, and otherwise once in this time. */
+/* Listing the drives costs some hundred calls to Wine's server. Therefore drives and mounted file systems are read only
+   if the disks have changed, or if the last listing is this many milliseconds old. */
 #define LIST_AGAIN_MS 10000
 
 struct letter {
     struct drive drive;
-    uint64_t major, minor;
+    uint64_t major, minor; /* the drive's device; major 0: unknown */
 };
 struct disk_state {
     struct table_state table;
@@ -100,7 +99,7 @@ struct disk_state {
     uint64_t listed_disks, listed_at; /* the disks' hash and clock_monotonic_ms() at the last listing of the drives */
     struct letter letters[DRIVES_MOST];
     size_t letter_count;
-    uint64_t disks_known, mounts_known; /* hashes of what the lists were created from; 0: nothing */
+    uint64_t disks_known, mounts_known; /* hashes of the data from which the lists were created; 0: none */
 };
 
 static void forget_disks(struct disk_state *s)
@@ -117,7 +116,7 @@ static void close_state(void *state)
     memory_free(s->disks);
 }
 
-/* Never 0. */
+/* Hashes the list of disks. The result is never 0. */
 static uint64_t hash_of_disks(const char *text, size_t size)
 {
     uint64_t h = HASH_START;
@@ -134,7 +133,7 @@ static bool is_physical(const char *root, const char *name)
     size_t length = (size_t)snprintf(path, sizeof path, "%s/sys/block/", root);
     if (length + strlen(name) + 16 > sizeof path)
         return false;
-    /* /sys writes a slash in a name as '!' */
+    /* /sys replaces a slash in a name by '!' */
     for (; *name; name++)
         path[length++] = *name == '/' ? '!' : *name;
     snprintf(path + length, sizeof path - length, "/device/uevent");
@@ -181,8 +180,8 @@ static bool copy_mount_point(const char *root, const struct kernel_row *row, cha
 }
 
 /* Finds the device of a drive letter. Wine does not report it, so the function searches for the only file system with
-   the drive's size and free space; if several match, the device is unknown. File systems of other computers, which
-   might not respond, have no device and are skipped. */
+   the drive's size and free space. If several match, the device is unknown. Remote file systems, which might not
+   respond, have no device and are skipped. */
 static void find_device(struct letter *letter, const char *root, const char *mounts, size_t size)
 {
     uint64_t total, free, best = UINT64_MAX;
@@ -197,7 +196,7 @@ static void find_device(struct letter *letter, const char *root, const char *mou
             !copy_mount_point(root, &row, path, sizeof path) ||
             FAILED(kernel_folder_space(path, &other_total, &other_free)) || other_total != total)
             continue;
-        /* other programs write at the same time */
+        /* other programs may write between the two calls */
         uint64_t difference = other_free > free ? other_free - free : free - other_free;
         if (difference < best && difference < total / 64) {
             letter->major = row.values[0];
@@ -209,7 +208,7 @@ static void find_device(struct letter *letter, const char *root, const char *mou
     }
 }
 
-/* Updates the disks and, if needed, the letters from the kernel's files. */
+/* Updates the disks and, if necessary, the letters from the kernel's files. */
 static HRESULT disks_follow_kernel(struct counter_object *o, struct source *source, const char *text, size_t size)
 {
     struct disk_state *s = o->state;
@@ -257,7 +256,7 @@ static void set_cells(int64_t *cells, const struct kernel_row *row)
         cells[i] = (int64_t)row->values[i];
 }
 
-/* True if `part` is a partition of the disk or the disk itself: "vda1" of "vda", "nvme0n1p2" of "nvme0n1". */
+/* Returns true if `part` is a partition of the disk or the disk itself: "vda1" for "vda", "nvme0n1p2" for "nvme0n1". */
 static bool is_part_of(const char *part, const char *disk)
 {
     size_t length = strlen(disk);
@@ -311,7 +310,8 @@ static HRESULT gather_physical(struct counter_object *o, struct source *source, 
     return table_add_total(&s->table, false, s->disks_known);
 }
 
-/* The first letter of the same device: `letter` itself, or an earlier one whose values the total already contains. */
+/* Returns the first letter of the same device: `letter` itself, or an earlier letter, whose values the total already
+   contains. */
 static size_t first_letter(const struct disk_state *s, size_t letter)
 {
     size_t i = 0;
@@ -325,7 +325,7 @@ static void set_space(struct disk_state *s, size_t letter, int64_t *cells)
 {
     uint64_t total, free;
     size_t first = first_letter(s, letter);
-    if (first != letter) { /* rows and letters have the same order */
+    if (first != letter) { /* rows are in the same order as letters */
         const int64_t *from = s->table.cells + first * s->table.column_count;
         cells[SIZE_MB] = from[SIZE_MB];
         cells[FREE_MB] = from[FREE_MB];
@@ -341,7 +341,7 @@ static HRESULT gather_logical(struct counter_object *o, struct source *source, u
     const char *text;
     size_t size;
     struct kernel_row row;
-    if ((wanted & (1ull << SIZE_MB | 1ull << FREE_MB)) && !source_may_wait(&o->hold)) /* for the drives */
+    if ((wanted & (1ull << SIZE_MB | 1ull << FREE_MB)) && !source_may_wait(&o->hold)) /* drives may be slow */
         return E_PENDING;
     HRESULT hr = read_disks(o, source, &text, &size);
     for (size_t i = 0; SUCCEEDED(hr) && i < s->letter_count; i++) {

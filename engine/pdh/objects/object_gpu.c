@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The objects GPU Engine, GPU Process Memory and GPU Adapter Memory, from the open files of graphics drivers. Instances
-   are named as on Windows: the luid is built from the card's place on its bus, which stays the same, and pid is the
-   host OS's process id. */
+   are named as on Windows: the luid is built from the card's location on its bus, which never changes, and pid is the
+   host OS' process id. */
 #include "engine/base/clock.h"
 #include "engine/base/kernel_file.h"
 #include "engine/pdh/core/source.h"
@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The open files of graphics drivers are found by checking every open file of every process that this user may inspect:
-   a limited number in each sample, and all of them again after at least ten seconds. After that they are read through
-   handles that stay open. Without a graphics card nothing is inspected. */
+/* The open files of graphics drivers are found by checking every open file of every process that this user may inspect.
+   Each sample checks a limited number of files, and a scan of all files begins at most every ten seconds. The files
+   found are read through handles that stay open. Without a graphics card nothing is inspected. */
 
 /* The use of one card by one process. */
 struct drm_process {
@@ -22,7 +22,7 @@ struct drm_process {
     size_t engine_count;
     struct drm_memory memory;
 };
-/* A client of a card in one process. Two files of a process may share a client, which counts once. */
+/* A client of a card in one process. Two files of a process may share a client, which is counted only one time. */
 struct drm_client {
     uint32_t process, device;
     uint64_t id;
@@ -38,9 +38,9 @@ struct drm_files {
     struct kept_folder cards; /* /sys/class/drm: "card0", and its connectors, "card0-DP-1" */
     struct drm_place *places; /* files of graphics drivers, sorted */
     size_t place_count, place_capacity;
-    uint32_t *ids; /* the processes of the current scan */
+    uint32_t *ids; /* the processes to inspect in the current scan */
     size_t id_count, id_next;
-    uint64_t scanned_at; /* when it began, clock_monotonic_ms(); 0: never */
+    uint64_t scanned_at; /* when the scan began (clock_monotonic_ms()); 0: never */
     struct drm_process *processes;
     size_t process_count, process_capacity;
     struct drm_client *clients;
@@ -61,8 +61,8 @@ static unsigned hex_digit(char c)
     return c >= '0' && c <= '9' ? (unsigned)(c - '0') : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10) : 16;
 }
 
-/* The number of a PCI device, from the text "0000:03:00.0": domain, bus, device and function in 16, 8, 5 and 3 bits. 0
-   if the text is invalid. */
+/* Returns the number of a PCI device from the text "0000:03:00.0": domain, bus, device and function in 16, 8, 5 and 3
+   bits. 0 if the text is invalid. */
 static uint32_t drm_device(const char *p, const char *end)
 {
     static const char form[] = "xxxx:xx:xx.x";
@@ -107,7 +107,7 @@ const char *drm_engine_type(const char *name)
     return name;
 }
 
-/* Adds without overflow. A missing value adds nothing; the sum of two missing values is missing. */
+/* Adds without overflow. A missing value counts as 0; the sum of two missing values is missing. */
 static int64_t drm_sum(int64_t a, int64_t b)
 {
     if (a == INT64_MIN || b == INT64_MIN)
@@ -144,7 +144,7 @@ static void set_size(struct sizes *s, const char *region, const char *end)
     *to = drm_sum(*to, size);
 }
 
-/* The engine with this name, added if there is room; NULL otherwise. */
+/* Returns the engine with this name, and adds it if there is room; NULL otherwise. */
 static struct drm_engine *engine_of(struct drm_file *f, const char *name, size_t length)
 {
     length = length < DRM_ENGINE_NAME - 1 ? length : DRM_ENGINE_NAME - 1;
@@ -159,7 +159,7 @@ static struct drm_engine *engine_of(struct drm_file *f, const char *name, size_t
     return e;
 }
 
-/* Parses the rest of a key after "drm-engine-". `capacity` has an element per engine. */
+/* Parses the rest of a key after "drm-engine-". `capacity` has one element per engine. */
 static void set_engine(struct drm_file *f, uint64_t *capacity, const char *name, const char *end)
 {
     static const char word[] = "capacity-";
@@ -213,12 +213,12 @@ bool drm_file_parse(const char *text, size_t size, struct drm_file *out)
 /* ---- finding and reading the drivers' files ---- */
 
 #define SCAN_AGAIN_MS     10000
-#define FILES_PER_SAMPLE  1024 /* files; the last process is always completed */
-#define FILES_PER_PROCESS 1024 /* only the first files of a process, because programs open a card early */
+#define FILES_PER_SAMPLE  1024 /* maximum number of files; a process is always scanned completely */
+#define FILES_PER_PROCESS 1024 /* only the first files of a process are scanned, because programs open a card early */
 #define PLACES_MOST       4096
 #define PATH_ROOM         512
 
-/* Finds the cards. Fails with ERROR_FILE_NOT_FOUND's HRESULT without a card. `root` is a prefix for the paths. */
+/* Finds the cards. Fails with ERROR_FILE_NOT_FOUND's HRESULT if there is no card. `root` is a prefix for the paths. */
 static HRESULT drm_files_cards(struct drm_files *d, const char *root)
 {
     char folder[PATH_ROOM];
@@ -245,7 +245,7 @@ static HRESULT add_place(struct drm_files *d, struct drm_place place)
     while (at && before(place, d->places[at - 1]))
         at--;
     if (d->place_count >= PLACES_MOST || (at && !before(d->places[at - 1], place)))
-        return S_OK; /* it exists */
+        return S_OK; /* already known, or too many */
     if (!memory_grow((void **)&d->places, &d->place_capacity, d->place_count + 1, sizeof *d->places))
         return E_OUTOFMEMORY;
     memmove(d->places + at + 1, d->places + at, (d->place_count++ - at) * sizeof *d->places);
@@ -253,7 +253,8 @@ static HRESULT add_place(struct drm_files *d, struct drm_place place)
     return S_OK;
 }
 
-/* Checks the files of one process. *checked counts them. Processes of other users cannot be listed. */
+/* Checks the files of one process and adds their number to *checked. Processes of other users cannot be listed and are
+   skipped. */
 static HRESULT scan_process(struct drm_files *d, const char *root, uint32_t id, size_t *checked)
 {
     char path[PATH_ROOM];
@@ -278,7 +279,7 @@ static HRESULT scan_process(struct drm_files *d, const char *root, uint32_t id, 
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* Continues the current scan, or begins a new one when it is time. */
+/* Continues the current scan, or begins a new scan if the last one is old enough. */
 static HRESULT drm_files_scan(struct drm_files *d, const char *root)
 {
     uint64_t now = clock_monotonic_ms();
@@ -302,7 +303,7 @@ static HRESULT drm_files_scan(struct drm_files *d, const char *root)
     return hr;
 }
 
-/* The entry of this process and card, existing or new. NULL if memory runs out. */
+/* Returns the entry of this process and card, which may be new. NULL if memory runs out. */
 static struct drm_process *process_of(struct drm_files *d, uint32_t id, uint32_t device)
 {
     for (size_t i = d->process_count; i-- > 0 && d->processes[i].id == id;)
@@ -427,7 +428,7 @@ static void close_state(void *state)
     memory_free(s->shown);
 }
 
-/* Adds the processes of this sample. */
+/* Reads the processes of this sample. */
 static HRESULT read_processes(struct gpu_state *s, const char *root)
 {
     HRESULT hr = drm_files_cards(&s->files, root);
@@ -483,8 +484,8 @@ static HRESULT gather_processes(struct counter_object *o, struct source *source,
     return hr;
 }
 
-/* The memory of all clients of a card. A client that two processes share, such as one that a window server passes on,
-   counts once. */
+/* Returns the memory of all clients of a card. A client that two processes share, such as a client that a window server
+   passes on, is counted only one time. */
 static struct drm_memory memory_of(const struct drm_files *d, uint32_t device)
 {
     struct drm_memory sum = {INT64_MIN, INT64_MIN, INT64_MIN};
@@ -502,7 +503,8 @@ static struct drm_memory memory_of(const struct drm_files *d, uint32_t device)
     return sum;
 }
 
-/* Finds the card's location on its bus from the line "PCI_SLOT_NAME=0000:03:00.0" of its device; 0 if it has none. */
+/* Finds the card's location on its bus from the line "PCI_SLOT_NAME=0000:03:00.0" of its device; 0 if the line does not
+   exist. */
 static HRESULT find_device(struct gpu_state *s, const char *folder, const char *card, uint32_t *device)
 {
     static const char key[] = "PCI_SLOT_NAME=";
@@ -522,7 +524,7 @@ static HRESULT find_device(struct gpu_state *s, const char *folder, const char *
     return S_OK;
 }
 
-/* Reads the values that the driver reports of the whole card, as amdgpu does. Other values are the sum over the card's
+/* Reads the values that a driver such as amdgpu reports for the whole card. Other values are sums over the card's
    clients. */
 static HRESULT read_card(struct gpu_state *s, const char *folder, const char *card, uint32_t device,
                          struct drm_memory *memory)

@@ -2,8 +2,8 @@
 /* The objects IPv4, IPv6, ICMP, ICMPv6, UDPv4 and UDPv6, from /proc/net/snmp and snmp6. */
 #include "engine/pdh/core/table.h"
 
-/* IPv4 and IPv6. Expanded for each with IP (the protocol's name), KEY(protocol, name) (a number in the kernel's file)
-   and FORWARDED (the name of forwarded datagrams there). */
+/* IPv4 and IPv6. The macro is expanded for each protocol, with IP (the protocol's name), KEY(protocol, name) (a number
+   in the kernel's file) and FORWARDED (the kernel's name for forwarded datagrams). */
 #define IP_ROWS                                                                                                        \
     COUNTER("Datagrams/sec", PERF_COUNTER_COUNTER, 0, 0, SUM, KEY("Ip", "InReceives") " + " KEY("Ip", "OutRequests"),  \
             IP " datagrams received from and passed to the interfaces.")                                               \
@@ -86,8 +86,8 @@
             "that advertise a neighbour's address, since the computer started.")                                       \
     MESSAGE("Redirect/sec", PERF_COUNTER_COUNTER, "Redirects", "that redirect to a better route.")
 
-/* ICMP and ICMPv6. Expanded for each with ICMP (the protocol's name), KEY(protocol, name) (a number in the kernel's
-   file) and MESSAGES (its messages, each received and sent). */
+/* ICMP and ICMPv6. The macro is expanded for each protocol, with ICMP (the protocol's name), KEY(protocol, name) (a
+   number in the kernel's file) and MESSAGES (its messages, each received and sent). */
 #define RECEIVED(name, type, key, text)                                                                                \
     COUNTER("Received " name, type, 0, 0, SUM, KEY("Icmp", "In" key), "Messages received " text)
 #define SENT(name, type, key, text)                                                                                    \
@@ -110,8 +110,8 @@
             "Messages sent that report an unreachable destination, since the computer started.")                       \
     MESSAGES(SENT)
 
-/* UDPv4 and UDPv6. Expanded for each with IP (the lower protocol) and KEY(protocol, name) (a number in the kernel's
-   file). */
+/* UDPv4 and UDPv6. The macro is expanded for each protocol, with IP (the lower protocol) and KEY(protocol, name) (a
+   number in the kernel's file). */
 #define UDP_ROWS                                                                                                       \
     COUNTER("Datagrams/sec", PERF_COUNTER_COUNTER, 0, 0, SUM,                                                          \
             KEY("Udp", "InDatagrams") " + " KEY("Udp", "OutDatagrams"),                                                \

@@ -2,7 +2,6 @@
 /* The objects Memory and Cache, from /proc/meminfo and /proc/vmstat. */
 #include "engine/pdh/core/table.h"
 
-/* Memory. */
 #define MEMORY_ROWS                                                                                                    \
     COUNTER("Page Faults/sec", PERF_COUNTER_COUNTER, 28, 0, SUM, "vmstat.pgfault",                                     \
             "Page faults: accesses of a program to a page that was not mapped for it, whether the page was in memory " \
@@ -63,7 +62,6 @@
 const struct counter_object_type pdh_memory = {
     .name = "Memory", .index = 4, .help = "The physical memory of this computer.", KERNEL_FILE_OBJECT(memory)};
 
-/* Cache. */
 #define CACHE_ROWS                                                                                                     \
     COUNTER(                                                                                                           \
         "Lazy Write Pages/sec", PERF_COUNTER_COUNTER, 136, 0, SUM, "vmstat.nr_written",                                \

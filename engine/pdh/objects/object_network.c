@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* All columns except the last are those of /proc/net/dev. */
+/* All columns except the last one are columns of /proc/net/dev. */
 #define NETWORK_INTERFACE_ROWS                                                                                         \
     COLUMN(RX_BYTES, "rx_bytes")                                                                                       \
     COLUMN(RX_PACKETS, "rx_packets")                                                                                   \
@@ -52,7 +52,7 @@
 #include "engine/pdh/core/counter_rows.inc"
 #define BIT(column) (1ull << (column))
 
-/* The files with the speeds of the interfaces, in the order of the instances of the last sample that needed them. */
+/* Files with the speeds of the interfaces, in the order of the instances of the last sample that needed them. */
 struct interface_state {
     struct table_state table;
     struct instance_list *names;
@@ -74,7 +74,7 @@ static void interface_close_state(void *state)
     interface_files_close(state);
 }
 
-/* The file of a row: the one that is open, or a new one. */
+/* Returns the file of a row: the open one, or a new one. */
 static struct kernel_file *interface_take_file(struct interface_state *s, const char *root, const char *name)
 {
     size_t place = instance_list_find(s->names, name);
@@ -90,7 +90,7 @@ static struct kernel_file *interface_take_file(struct interface_state *s, const 
     return file;
 }
 
-/* Opens and closes files so that they match the rows. */
+/* Opens and closes files until they match the rows. */
 static HRESULT interface_follow_rows(struct interface_state *s, const char *root)
 {
     const struct table_state *t = &s->table;
@@ -111,7 +111,7 @@ static HRESULT interface_follow_rows(struct interface_state *s, const char *root
     return S_OK;
 }
 
-/* Interfaces without a link or a speed yield an error or -1. */
+/* Reads the speeds. Interfaces without a link or a speed yield an error or -1. */
 static HRESULT interface_add_speeds(struct interface_state *s, const char *root)
 {
     HRESULT hr = interface_follow_rows(s, root);
@@ -130,7 +130,7 @@ static HRESULT interface_gather(struct counter_object *o, struct source *source,
     struct interface_state *s = o->state;
     const char *text;
     size_t size;
-    if ((wanted & BIT(SPEED)) && !source_may_wait(&o->hold)) /* for the drivers */
+    if ((wanted & BIT(SPEED)) && !source_may_wait(&o->hold)) /* drivers may be slow */
         return E_PENDING;
     HRESULT hr = source_text(source, &o->hold, SOURCE_NET_DEV, &text, &size, &o->time);
     struct kernel_row row;
@@ -167,8 +167,8 @@ const struct counter_object_type pdh_network_interface = {
 
 /* ---- Per Processor Network Interface Card Activity ---- */
 
-/* The card's device lists the interrupts that belong to it. For virtio and drivers of older buses the name that the
-   driver gave the interrupt decides. */
+/* A card's device lists its interrupts. For virtio, and for drivers of older buses, the card is identified by the name
+   that the driver gave the interrupt. */
 
 #define NETWORK_ACTIVITY_ROWS                                                                                          \
     COLUMN(CARD_INTERRUPTS, "interrupts")                                                                              \
@@ -180,23 +180,23 @@ const struct counter_object_type pdh_network_interface = {
 #define ROWS   NETWORK_ACTIVITY_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 
-/* Room for a card's name (IFNAMSIZ is 16) and for that of a virtio device. */
+/* Room for a card's name (IFNAMSIZ is 16) or a virtio device's name. */
 #define NAME_SIZE 64
 
 struct card {
-    char user[NAME_SIZE]; /* the name of the card's interrupts if the device lists no numbers */
-    uint32_t *numbers;    /* of its interrupts */
+    char user[NAME_SIZE]; /* name of the card's interrupts, if its device does not list their numbers */
+    uint32_t *numbers;    /* numbers of its interrupts */
     size_t number_count;
-    uint64_t *counts; /* by column of the table, in this sample */
+    uint64_t *counts; /* counts in this sample, by column of the table */
     size_t count_capacity;
-    bool counted; /* in this sample */
+    bool counted; /* has counts in this sample */
 };
 
 struct network_activity_state {
     struct table_state table;
     struct kept_folder names; /* the network interfaces */
-    uint64_t found_at;        /* the time of the folder's listing for which the cards were found */
-    struct card *cards;       /* by index of the names */
+    uint64_t found_at;        /* listed_at of the folder when the cards were found */
+    struct card *cards;       /* by index in `names` */
     size_t card_count;
     struct kernel_counts columns;
 };
@@ -221,7 +221,7 @@ static void card_interrupts_close(void *state)
     kernel_counts_free(&s->columns);
 }
 
-/* Finds the names of interrupts on the virtio bus, which contain the name of the device: "virtio2-input.0". */
+/* Finds the names of interrupts on the virtio bus. They contain the name of the device: "virtio2-input.0". */
 static HRESULT card_name_virtio(struct network_activity_state *s, const char *root)
 {
     char path[512];
@@ -238,13 +238,14 @@ static HRESULT card_name_virtio(struct network_activity_state *s, const char *ro
                 if (!strcmp(cards.items[n], s->names.names.items[c]))
                     snprintf(s->cards[c].user, NAME_SIZE, "%.*s", NAME_SIZE - 1, devices.items[i]);
         texts_free(&cards);
-        hr = hr == E_OUTOFMEMORY ? hr : S_OK; /* another kind of device */
+        hr = hr == E_OUTOFMEMORY ? hr : S_OK; /* not a virtio device */
     }
     texts_free(&devices);
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* Finds the cards and their interrupts whenever the names are listed again. They change when a card is reconfigured. */
+/* Finds the cards and their interrupts whenever the names have been listed again, because interrupts change when a card
+   is reconfigured. */
 static HRESULT card_interrupts_follow(struct network_activity_state *s, const char *root)
 {
     char path[512];
@@ -279,7 +280,7 @@ static bool card_has_interrupt(const struct card *c, const struct kernel_interru
     for (size_t i = 0; i < c->number_count; i++)
         if (c->numbers[i] == interrupt->number)
             return true;
-    /* "eth0" and "eth0-TxRx-3" match, those of eth01 do not */
+    /* "eth0" and "eth0-TxRx-3" match, but not the interrupts of eth01 */
     const size_t length = strlen(c->user);
     return !c->number_count && interrupt->user_length >= length && !memcmp(interrupt->user, c->user, length) &&
            (interrupt->user_length == length || strchr("-:.@", interrupt->user[length]));

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In units of 1,024 bytes. */
+/* Sizes are in units of 1,024 bytes. */
 #define NUMA_NODE_ROWS                                                                                                 \
     COLUMN(NODE_TOTAL, "total")                                                                                        \
     COLUMN(NODE_FREE, "free")                                                                                          \
@@ -39,7 +39,7 @@ static void close_state(void *state)
     kept_folder_close(&s->nodes);
 }
 
-/* "Node 0 MemTotal:       21850316 kB" */
+/* Parses "Node 0 MemTotal:       21850316 kB". */
 static void set_figure(int64_t *cells, const char *p, const char *end)
 {
     static const struct {

@@ -35,7 +35,7 @@ static HRESULT paging_file_gather(struct counter_object *o, struct source *sourc
     struct table_state *t = o->state;
     if (t->row_count)
         return table_add_total(t, false, 0);
-    /* A computer without paging space uses 0 of it. Alerts need this value; they would not see a gap. */
+    /* Without paging space the usage is 0. Alerts need this value, because they do not notice missing values. */
     int64_t *cells = table_add(t, ROW_PLAIN, NULL, "_Total", 6, 0);
     if (!cells)
         return E_OUTOFMEMORY;

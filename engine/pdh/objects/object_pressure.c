@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The object Pressure (OpenPLA only): the kernel's pressure stall information. This is the time that tasks wait for
-   processors, memory and disks, as a share of the time between two samples. */
+/* The object Pressure (OpenPLA only): the kernel's pressure stall information. This is the time during which tasks
+   waited for processors, memory and disks, as a share of the time between two samples. */
 #include "engine/base/kernel_file.h"
 #include "engine/pdh/core/source.h"
 #include "engine/pdh/core/table.h"
@@ -31,7 +31,7 @@ static void close_state(void *state)
     kept_files_close(&((struct pressure_state *)state)->files);
 }
 
-/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=1234" */
+/* Parses "some avg10=0.00 avg60=0.00 avg300=0.00 total=1234". */
 static void set_time(int64_t *cells, const char *p, const char *end)
 {
     static const char mark[] = "total=";

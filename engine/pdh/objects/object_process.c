@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects Process and Thread: the processes of the process list, their threads, and their sums as _Total. There is
-   no instance Idle, because it has no true working set. */
+/* The objects Process and Thread: the processes of the process list, their threads, and their totals as _Total. There
+   is no instance Idle, because it would have no true working set. */
 #include "engine/base/registry.h"
 #include "engine/pdh/core/table.h"
 
@@ -30,7 +30,6 @@
     FIGURE(WRITTEN_BYTES, "written_bytes", written_bytes, PROCESS_IO)
 
 #define FIGURE_COLUMN(constant, name, field, figures) COLUMN(constant, name)
-/* Process. */
 #define PROCESS_ROWS                                                                                                   \
     PROCESS_FIGURES(FIGURE_COLUMN)                                                                                     \
     COUNTER("% Processor Time", PERF_100NSEC_TIMER, 6, 0, SUM, "user + kernel",                                        \
@@ -82,7 +81,6 @@
     COUNTER("Working Set - Private", PERF_COUNTER_LARGE_RAWCOUNT, 1478, -5, SUM, "resident_private",                   \
             "The part of the working set that the process does not share, in bytes.")
 
-/* Thread. */
 #define THREAD_ROWS                                                                                                    \
     COLUMN(THREAD_USER, "user")                                                                                        \
     COLUMN(THREAD_KERNEL, "kernel")                                                                                    \
@@ -127,14 +125,14 @@
 #include "engine/pdh/core/counter_rows.inc"
 #define BIT(column) (1ull << (column))
 
-/* Names end with the process id, as in "svchost_1234", if the user has set this value (behaviour 26). */
+/* If the user has set this value, names end with the process id, as in "svchost_1234" (behaviour 26). */
 #define NAMES_KEY   "SYSTEM\\CurrentControlSet\\Services\\PerfProc\\Performance"
 #define NAMES_VALUE "ProcessNameFormat"
 enum { NAME_WITH_ID = 2, NAME_ROOM = 784 /* bytes: a file name of 255 characters and an id */ };
 
 struct process_state {
     struct table_state table;
-    bool format_known, with_id; /* read once, as by Windows' own implementation */
+    bool format_known, with_id; /* read only at the beginning, as Windows does */
 };
 
 static void read_format(struct process_state *s)
@@ -148,7 +146,7 @@ static void read_format(struct process_state *s)
     registry_close(key);
 }
 
-/* Writes the process' name as the objects show it, truncated if there is no room. */
+/* Writes the process' name as the objects show it, truncated if the buffer is too small. */
 static size_t show_name(const struct process_state *s, const struct process_entry *e, char *out, size_t room)
 {
     const int length = s->with_id ? snprintf(out, room, "%.*s_%u", (int)room - 16, e->name, (unsigned)e->id)
@@ -156,7 +154,7 @@ static size_t show_name(const struct process_state *s, const struct process_entr
     return length < 0 ? 0 : (size_t)length < room ? (size_t)length : room - 1;
 }
 
-/* The groups of values that the process list must read for the columns. */
+/* Returns the groups of values that the process list must read for the columns. */
 static uint32_t figures_for(uint64_t wanted)
 {
     uint32_t needed = PROCESS_USE;

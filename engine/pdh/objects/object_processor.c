@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ACPI's C1, C2, and C3 including all deeper states. IDLE_ANY covers all states, even those without a depth. */
+/* ACPI's C1, C2, and C3, which includes all deeper states. IDLE_ANY covers all states, even states without a depth. */
 enum idle_depth { IDLE_C1, IDLE_C2, IDLE_C3, IDLE_ANY, IDLE_DEPTHS };
 struct idle_figures {
     int64_t times[IDLE_DEPTHS];   /* in microseconds; INT64_MIN: the processor does not have the state */
@@ -21,9 +21,9 @@ struct idle_figures {
 /* Zero-initialise. */
 struct idle_states {
     struct kept_files files;
-    struct idle_state *states; /* of all processors */
+    struct idle_state *states; /* the states of all processors */
     size_t count, capacity;
-    uint64_t known; /* the `key` for which they were found */
+    uint64_t known; /* the `key` for which the states were found */
 };
 
 /* ---- sleep states of /sys/devices/system/cpu/cpuN/cpuidle ---- */
@@ -34,8 +34,8 @@ struct idle_state {
     enum idle_depth depth;
 };
 
-/* The depth of a state by its name: "C1", "C1E", "C1_ACPI", "C6". Drivers use the processor's numbers, while ACPI has
-   three states. Arm's lightest state is WFI. "POLL" is not sleep, but the processor is idle. */
+/* Returns the depth of a state by its name: "C1", "C1E", "C1_ACPI", "C6". Drivers use the processor's numbers, but ACPI
+   has only three states. Arm's lightest state is WFI. "POLL" is not a sleep state, but the processor is idle. */
 static enum idle_depth depth_of(const char *name, const char *end)
 {
     uint64_t number;
@@ -46,8 +46,8 @@ static enum idle_depth depth_of(const char *name, const char *end)
     return number == 1 ? IDLE_C1 : number == 2 ? IDLE_C2 : IDLE_C3;
 }
 
-/* `key` identifies the set of processors. If it has changed, searches the states of all `cpus` again. Fails with
-   E_OUTOFMEMORY and E_PENDING. */
+/* Searches the states of all `cpus` again if `key`, which identifies the set of processors, has changed. Fails with
+   E_OUTOFMEMORY or E_PENDING. */
 static HRESULT idle_states_follow(struct idle_states *s, struct source_hold *hold, const char *root,
                                   const struct kernel_cpus *cpus, uint64_t key)
 {
@@ -73,7 +73,7 @@ static HRESULT idle_states_follow(struct idle_states *s, struct source_hold *hol
                 s->states[s->count++] = (struct idle_state){cpus->cpus[i].id, number, depth_of(text, text + size)};
         }
     }
-    kept_files_close(&s->files); /* the names never change */
+    kept_files_close(&s->files); /* the files with the names never change */
     s->known = key | 1;
     return S_OK;
 }
@@ -124,7 +124,7 @@ static void idle_states_close(struct idle_states *s)
 
 /* ---- the objects ---- */
 
-/* Processor, and with MORE Processor Information. Times are in units of 10 ms. */
+/* Processor, and with MORE also Processor Information. Times are in units of 10 ms. */
 #define PROCESSOR_ROWS                                                                                                 \
     COLUMN(USER, "user")                                                                                               \
     COLUMN(NICE, "nice")                                                                                               \
@@ -222,11 +222,11 @@ struct frequency {
     int64_t max; /* MHz or VALUE_ABSENT */
 };
 
-/* The soft interrupts of one processor per clock interrupt. */
+/* The number of soft interrupts per clock interrupt of one processor. */
 struct soft_rate {
     uint32_t cpu;
-    uint64_t softirqs, ticks; /* of the previous sample */
-    int64_t rate;             /* since then; VALUE_ABSENT: no clock interrupt yet */
+    uint64_t softirqs, ticks; /* values of the previous sample */
+    int64_t rate;             /* rate since the previous sample; VALUE_ABSENT: no clock interrupt yet */
 };
 
 struct processor_state {
@@ -238,9 +238,9 @@ struct processor_state {
     struct idle_states idle;
     struct frequency *frequencies;
     size_t frequency_count, frequency_capacity;
-    uint32_t *node_of; /* by processor */
+    uint32_t *node_of; /* node by processor */
     size_t node_capacity;
-    uint64_t known; /* hash of the processors for which the nodes were read */
+    uint64_t known; /* hash of the processors for which the nodes were found */
 };
 
 static void forget_frequencies(struct processor_state *s)
@@ -263,8 +263,8 @@ static void close_state(void *state)
     memory_free(s->node_of);
 }
 
-/* Identifies the set of processors: the mean over another set is a different value, so this is the key of the
-   totals. */
+/* Returns a hash that identifies the set of processors. It is the key of the totals, because the mean over a different
+   set of processors is a different value. */
 static uint64_t hash_of(const struct kernel_cpus *cpus)
 {
     uint64_t h = HASH_START;
@@ -309,8 +309,8 @@ static struct soft_rate *rate_of(struct processor_state *s, size_t hint, uint32_
     return &s->rates[s->rate_count++];
 }
 
-/* Computes the rate between two samples, or before the first one since the computer started. If the clock did not
-   advance, as on an idle processor, the previous rate is kept. */
+/* Computes the rate between two samples, or for the first sample the rate since the computer started. If the clock has
+   not advanced, as on an idle processor, the previous rate is kept. */
 static HRESULT follow_rate(struct processor_state *s, size_t at, uint32_t cpu, int64_t *rate)
 {
     const struct kernel_count *soft = count_of(&s->softirqs, at, cpu), *clock = count_of(&s->interrupts, at, cpu);
@@ -331,7 +331,7 @@ static HRESULT follow_rate(struct processor_state *s, size_t at, uint32_t cpu, i
     return S_OK;
 }
 
-/* Reads stat, and those tables of interrupts that are needed. */
+/* Reads stat and those interrupt tables that are needed. */
 static HRESULT read_all(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     struct processor_state *s = o->state;
@@ -397,7 +397,7 @@ static HRESULT gather_processors(struct counter_object *o, struct source *source
     return SUCCEEDED(hr) ? table_add_total(&s->table, false, hash_of(&s->cpus)) : hr;
 }
 
-/* Finds the NUMA node of each processor; 0 for all if the kernel has no nodes. */
+/* Finds the NUMA node of each processor; all are 0 if the kernel has no nodes. */
 static HRESULT find_nodes(struct processor_state *s, const char *root)
 {
     HRESULT hr = S_OK;
@@ -438,7 +438,7 @@ static HRESULT open_frequencies(struct processor_state *s, const char *root)
     return S_OK;
 }
 
-/* From cpufreq, or else from cpuinfo. */
+/* Reads the frequencies from cpufreq, or from cpuinfo if there is no cpufreq. */
 static HRESULT read_frequencies(struct counter_object *o, struct source *source, struct processor_state *s,
                                 int64_t *mhz)
 {
@@ -448,7 +448,7 @@ static HRESULT read_frequencies(struct counter_object *o, struct source *source,
     bool all = true;
     for (size_t i = 0; i < s->cpus.count; i++) {
         struct kernel_file *f = s->frequencies[i].now;
-        if (f && !source_may_wait(&o->hold)) /* for the driver */
+        if (f && !source_may_wait(&o->hold)) /* the driver may be slow */
             return E_PENDING;
         bool ok = f && SUCCEEDED(kernel_file_read(f, &text, &size)) && text_to_u64(text, &khz);
         mhz[i] = ok ? (int64_t)(khz / 1000) : VALUE_ABSENT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects SMB Client Shares and Redirector: files of other computers, which programs under Wine access through the
-   kernel of the host OS. Both exist if the kernel's SMB client is loaded, even without mounts. */
+/* The objects SMB Client Shares and Redirector: remote files, which programs under Wine access through the kernel of
+   the host OS. Both objects exist if the kernel's SMB client is loaded, even without mounts. */
 #include "engine/base/kernel_file.h"
 #include "engine/pdh/core/table.h"
 #include "engine/pdh/objects/parsers.h"
@@ -11,8 +11,8 @@
    between SMB 1 ("Reads:  10 Bytes: 4000") and later versions ("Reads: 10 total 0 failed", "Bytes read: 4000"). */
 
 static const struct {
-    const char *before, *behind; /* the text before the number, at the beginning of the line, and after it and a blank;
-                                    "" matches any */
+    const char *before, *behind; /* the strings at the beginning of the line before the number, and after the number and
+                                    a blank; "" matches anything */
     enum cifs_figure figure;
 } places[] = {{"SMBs:", "", CIFS_REQUESTS},         {"Bytes read:", "", CIFS_BYTES_READ},
               {"Reads:", "", CIFS_READS},           {"Writes:", "", CIFS_WRITES},
@@ -59,7 +59,7 @@ static void set_figures(struct cifs_part *part, const char *p, const char *end)
     }
 }
 
-/* Finds the name of a share in a line "1) \\server\share"; NULL if the line is different. */
+/* Finds a share's name in a line "1) \\server\share"; NULL if it is a different line. */
 static const char *share_in(const char *p, const char *end)
 {
     uint64_t ignored;
@@ -101,7 +101,7 @@ bool cifs_next(const char **at, const char *end, struct cifs_part *part)
 
 /* ---- the objects ---- */
 
-/* SMB Client Shares. The columns are the numbers of a share as in parsers.h. */
+/* SMB Client Shares. The columns are the numbers of a share from parsers.h. */
 #define SMB_CLIENT_SHARES_ROWS                                                                                         \
     COLUMN(SHARE_REQUESTS, "requests")                                                                                 \
     COLUMN(SHARE_READS, "reads")                                                                                       \
@@ -213,7 +213,7 @@ static HRESULT gather_all(struct counter_object *o, struct source *source, uint6
             cells[i] = before > INT64_MAX - part.figures[i] ? INT64_MAX : before + part.figures[i];
         }
     }
-    /* without mounts nothing was read */
+    /* without mounts no numbers were read */
     for (int i = 0; !mounted && i < CIFS_SHARE_FIGURES; i++)
         cells[i] = 0;
     return S_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The objects Server, SMB Server Shares and SMB Server Sessions: the clients of Samba's server on this host OS, from
-   the databases in which it keeps them. They exist while the server runs, for users who may read the databases. */
+   Samba's databases. The objects exist while the server runs, for users who may read the databases. */
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -15,7 +15,7 @@
 /* ---- parser of Samba's databases ---- */
 
 /* The format: a header, a table of offsets, then used and free records one after another. If processes share locks in
-   the file, the locks' area comes first, followed by a copy of the header. */
+   the file, the file begins with the area for locks, followed by a copy of the header. */
 
 enum { HEAD_SIZE = 168, HEAD_VERSION = 32, HEAD_PLACES = 36, HEAD_FLAGS = 60, HEAD_LOCKS = 64, FLAG_LOCKS = 1 };
 enum { RECORD_HEAD = 24, RECORD_SIZE = 4, RECORD_KEY = 8, RECORD_DATA = 12, RECORD_STATE = 20 };
@@ -24,7 +24,7 @@ enum { RECORD_HEAD = 24, RECORD_SIZE = 4, RECORD_KEY = 8, RECORD_DATA = 12, RECO
 #define STATE_FREE     0xD9FEE666u
 #define STATE_DEAD     0xFEE1DEADu
 #define STATE_UNUSED   0u          /* kept for recovery after a crash */
-#define STATE_RECOVERY 0xF53BC0E7u /* what the current transaction would restore */
+#define STATE_RECOVERY 0xF53BC0E7u /* what the current transaction would restore after a crash */
 
 bool samba_file_begin(struct samba_file *f, const void *bytes, size_t size)
 {
@@ -40,7 +40,7 @@ bool samba_file_begin(struct samba_file *f, const void *bytes, size_t size)
     return true;
 }
 
-/* In keys the ids are big-endian. */
+/* Reads an id, which is big-endian in keys. */
 static uint32_t id_of(const uint8_t *key)
 {
     return (uint32_t)key[0] << 24 | (uint32_t)key[1] << 16 | (uint32_t)key[2] << 8 | key[3];
@@ -79,7 +79,8 @@ bool samba_connection_read(const struct samba_record *record, struct samba_conne
         text_find((const char *)data + NAME, (const char *)data + NAME + count, 0) !=
             (const char *)data + NAME + count - 1)
         return false;
-    /* Two bytes about encryption and signing are between the name and the session, which is aligned to 4 bytes. */
+    /* Between the name and the session are two bytes about encryption and signing. The session is aligned to 4
+       bytes. */
     const size_t session = (NAME + count + 2 + 3) & ~(size_t)3;
     if (record->size < session + 4)
         return false;
@@ -114,7 +115,7 @@ bool samba_connection_read(const struct samba_record *record, struct samba_conne
 
 /* The connections of a share or of a session. */
 struct part {
-    const char *share; /* points into the last database that was read; length 0: of a session */
+    const char *share; /* points into the last database that was read; length 0: the part is a session */
     size_t length;
     uint32_t session;
     uint32_t connections;
@@ -125,7 +126,7 @@ static const char *const databases[] = {[OF_SESSIONS] = "/run/samba/smbXsrv_sess
                                         [OF_CONNECTIONS] = "/run/samba/smbXsrv_tcon_global.tdb",
                                         [OF_FILES] = "/run/samba/smbXsrv_open_global.tdb"};
 
-/* Files are not kept open, because a restarted server may recreate them. */
+/* The databases are not kept open, because a restarted server may recreate them. */
 struct samba_state {
     struct table_state table;
     char *text; /* content of the last database that was read */
@@ -140,7 +141,7 @@ static void close_state(void *state)
     memory_free(s->parts);
 }
 
-/* Checks that the server's process exists, because a killed server leaves its databases with all their entries. */
+/* Checks that the server's process exists, because after a crash the databases remain with all their entries. */
 static HRESULT find_server(const char *root)
 {
     char path[512], *text;
@@ -161,7 +162,7 @@ static HRESULT find_server(const char *root)
                      "Samba's server is not running: no process as '/run/samba/smbd.pid' names it");
 }
 
-/* Reads a database. Its records are valid until the next one is opened. */
+/* Reads a database. Its records are valid until the next database is opened. */
 static HRESULT open_database(struct samba_state *s, const char *root, enum database which, struct samba_file *f)
 {
     char path[512];
@@ -174,7 +175,7 @@ static HRESULT open_database(struct samba_state *s, const char *root, enum datab
     return hr;
 }
 
-/* Records may move while the file is read; then there are no values in this sample. */
+/* Fails if the file was inconsistent. Records may move while the file is read; this sample then has no values. */
 static HRESULT end_database(const struct samba_file *f, enum database which)
 {
     return f->corrupt ? error_set(E_FAIL, "cannot read '%s': corrupt record at byte %zu of %zu", databases[which],
@@ -233,7 +234,7 @@ static int compare_parts(const void *left, const void *right)
     return (a->session > b->session) - (a->session < b->session);
 }
 
-/* Adds each connection to its share or its session. */
+/* Adds each connection to its share or to its session. */
 static HRESULT add_connections(struct samba_state *s, const char *root, bool by_share)
 {
     struct samba_file f;
@@ -279,7 +280,7 @@ static HRESULT add_rows(struct samba_state *s)
     }
     if (s->part_count)
         return table_add_total(&s->table, false, 0);
-    /* Without connections the total is 0. Alerts need this value; they would not see a gap. */
+    /* Without connections the total is 0. Alerts need this value, because they do not notice missing values. */
     int64_t *none = table_add(&s->table, ROW_PLAIN, NULL, "_Total", 6, 0);
     if (!none)
         return E_OUTOFMEMORY;

@@ -40,8 +40,8 @@ static void close_state(void *state)
 
 #define SECOND 10000000 /* in units of 100 ns */
 
-/* The start is computed from a clock with a resolution of some milliseconds. So keep the first result, unless the wall
-   clock was set since. */
+/* Returns the start time. It is computed from a clock with a resolution of some milliseconds, so the first result is
+   kept unless the wall clock has been set since then. */
 static int64_t boot_time(struct system_state *s)
 {
     int64_t now = clock_boot_utc();
@@ -65,8 +65,9 @@ static HRESULT count_processes(struct counter_object *o, struct source *source, 
     return S_OK;
 }
 
-/* procs_running counts running and waiting threads, including the one that reads it. While threads wait, no processor
-   is idle, so the threads in excess of the number of processors are waiting. */
+/* Counts the waiting threads. procs_running counts running and waiting threads, including the reading thread. While
+   threads wait, no processor is idle, so the number of waiting threads is procs_running minus the number of
+   processors. */
 static HRESULT count_waiting(struct counter_object *o, struct source *source, int64_t *cells)
 {
     struct system_state *s = o->state;
@@ -86,7 +87,7 @@ static HRESULT count_waiting(struct counter_object *o, struct source *source, in
     return hr;
 }
 
-/* A missing source makes its counters absent. Only a lack of memory is a failure. */
+/* If a source is missing, its counters are absent. Only lack of memory is a failure. */
 static HRESULT system_gather(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     struct system_state *s = o->state;

@@ -31,7 +31,7 @@
     COUNTER("Segments Retransmitted/sec", PERF_COUNTER_COUNTER, 656, 0, SUM, "net/snmp.Tcp.RetransSegs",               \
             "Segments retransmitted." BOTH)
 
-/* TCPv6. The kernel has no other numbers of TCP over IPv6 alone. */
+/* TCPv6. The kernel has no other numbers for TCP over IPv6 alone. */
 #define TCPV6_ROWS                                                                                                     \
     COLUMN(CONNECTIONS6, "connections")                                                                                \
     COUNTER("Connections Established", PERF_COUNTER_RAWCOUNT, 642, 0, SUM, "connections",                              \
@@ -45,16 +45,17 @@
 #include "engine/pdh/core/counter_rows.inc"
 _Static_assert((int)CONNECTIONS == (int)CONNECTIONS6, "one gatherer serves both");
 
-/* The tables of connections are expensive: for each reading the kernel walks all buckets of its hash table, some
-   100,000, which takes milliseconds. So they are read only if a number in net/snmp shows that a connection may have
-   been opened or closed, and then only if the kernel's other numbers do not say which.
+/* The tables of connections are expensive: for each reading the kernel walks all buckets of its hash table (about
+   100,000), which takes milliseconds. Therefore the tables are read only if a number in net/snmp shows that a
+   connection may have been opened or closed, and the kernel's other numbers do not show which protocol it used.
 
-   CurrEstab counts the connections of both versions of IP, and sockstat the sockets in use of each. Since Linux 6.10
-   CurrEstab includes those in CLOSE_WAIT. So without any socket of IPv6 it is the number. Otherwise, if CurrEstab has
-   changed by as much as the sockets of IPv4, and those of IPv6 are as many as before, then connections of IPv4 were
-   opened or closed. Any other socket that comes or goes, and a connection that enters or leaves a state in which it is
-   not counted, makes a difference between the two. Differences might cancel out, so the tables are read again at least
-   once in half a minute in which something changes. */
+   CurrEstab counts the connections of both versions of IP; sockstat counts the sockets in use of each version. Since
+   Linux 6.10 CurrEstab includes connections in CLOSE_WAIT.
+   - If there is no IPv6 socket, CurrEstab is the number of IPv4 connections.
+   - If CurrEstab and the number of IPv4 sockets have changed by the same amount, and the number of IPv6 sockets has not
+     changed, then IPv4 connections were opened or closed. Any other new or closed socket, and a connection that enters
+     or leaves a state that CurrEstab does not count, makes the two changes differ. Such differences might cancel out,
+     so the tables are read again at least every half minute if something changes. */
 enum { OPENS_ACTIVE, OPENS_PASSIVE, ESTABLISHED, FIGURES };
 #define TABLES_AGAIN_MS 30000
 
@@ -65,13 +66,14 @@ struct sockets {
 struct tcp_state {
     struct table_state table;
     struct kernel_keys figures;
-    uint64_t before[FIGURES]; /* for which `connections` are right */
-    struct sockets sockets;   /* likewise */
+    uint64_t before[FIGURES]; /* the numbers when `connections` was determined */
+    struct sockets sockets;   /* the numbers of sockets at that time */
     struct kernel_connections connections;
     uint64_t read_at;                               /* clock_monotonic_ms() of the last reading of the tables */
     enum { UNKNOWN, NOT_COUNTED, COUNTED } waiting; /* whether CurrEstab includes CLOSE_WAIT */
-    bool settled;                                   /* no connection can open or close without changing a number */
-    bool agrees; /* CurrEstab is the number of `connections`: none opened or closed while all this was read */
+    bool settled;                                   /* every opening or closing of a connection changes a number */
+    bool agrees; /* CurrEstab was equal to the total of `connections`, so none was opened or closed during the
+                    reading */
 };
 
 static void close_tcp(void *state)
@@ -120,7 +122,7 @@ static struct sockets read_sockets(struct counter_object *o, struct source *sour
     return s;
 }
 
-/* "6.10.3-amd64" */
+/* Returns true if CurrEstab includes CLOSE_WAIT, by the kernel's release, such as "6.10.3-amd64". */
 static bool kernel_counts_waiting(struct tcp_state *s, const char *root)
 {
     if (s->waiting == UNKNOWN) {
@@ -138,7 +140,7 @@ static bool kernel_counts_waiting(struct tcp_state *s, const char *root)
     return s->waiting == COUNTED;
 }
 
-/* Counts them without the tables. False: there may be connections of IPv6. */
+/* Counts the connections without the tables. False: there may be IPv6 connections. */
 static bool connections_count_ipv4(struct tcp_state *s, const char *root, const uint64_t figures[FIGURES],
                                    const struct sockets *sockets)
 {
@@ -150,7 +152,7 @@ static bool connections_count_ipv4(struct tcp_state *s, const char *root, const 
     return true;
 }
 
-/* Follows a change of the numbers without the tables. False: the tables are needed. */
+/* Applies a change of the numbers without the tables. False: the tables must be read. */
 static bool connections_follow(struct tcp_state *s, const uint64_t figures[FIGURES], const struct sockets *sockets)
 {
     const uint64_t opened = figures[ESTABLISHED] - s->before[ESTABLISHED];
@@ -162,7 +164,7 @@ static bool connections_follow(struct tcp_state *s, const uint64_t figures[FIGUR
     return true;
 }
 
-/* S_FALSE if a table is missing. A connection to an IPv4 address may be in the IPv6 table. */
+/* Reads the tables. S_FALSE if a table is missing. A connection to an IPv4 address may be in the IPv6 table. */
 static HRESULT read_tables(struct counter_object *o, struct source *source, bool want_ipv6,
                            struct kernel_connections *c)
 {
@@ -175,17 +177,16 @@ static HRESULT read_tables(struct counter_object *o, struct source *source, bool
         HRESULT hr = source_text(source, &o->hold, parts[i], &text, &size, &o->time);
         if (hr == E_OUTOFMEMORY)
             return hr;
-        /* a kernel without IPv6 has no IPv6 table, and no mapped addresses */
+        /* a kernel without IPv6 has no IPv6 table, and therefore no mapped addresses */
         bool missing_ipv6 = hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) && i == 1 && !want_ipv6;
         all &= missing_ipv6 || (SUCCEEDED(hr) && kernel_connections_add(text, size, c));
     }
     return all ? S_OK : S_FALSE;
 }
 
-/* Opening a connection increments one of two counts when it begins, and closing one changes the number of established
-   connections. Newer kernels include connections in CLOSE_WAIT in that number, older ones do not. Therefore, if no
-   connection is being opened or closed and no number has changed, the connections are the same. The numbers are read
-   before the tables. */
+/* Opening a connection increments one of two counts when the opening begins. Closing a connection changes the number of
+   established connections, which includes connections in CLOSE_WAIT on newer kernels. Therefore the connections are the
+   same if no connection is being opened or closed and no number has changed. The numbers are read before the tables. */
 static HRESULT count_connections(struct counter_object *o, struct source *source, bool want_ipv6, int64_t *count)
 {
     struct tcp_state *s = o->state;

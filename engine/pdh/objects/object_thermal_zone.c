@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The object Thermal Zone Information, from /sys/class/thermal. The only name of a zone is the type that its driver
+/* The object Thermal Zone Information, from /sys/class/thermal. A zone has no other name than the type that its driver
    reports, such as acpitz or x86_pkg_temp. */
 #include "engine/pdh/core/source.h"
 #include "engine/pdh/core/table.h"
@@ -47,7 +47,7 @@ static HRESULT add_zone(struct thermal_state *s, const char *folder, size_t numb
     int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, text, strcspn(text, "\n"), number);
     if (!cells)
         return E_OUTOFMEMORY;
-    /* A disabled sensor yields an error. Its zone stays, because otherwise the next zone would get its name. */
+    /* Reading a disabled sensor fails. Its zone remains, because otherwise the next zone would get its name. */
     bool fits = (size_t)snprintf(path, sizeof path, "%s/%s/temp", folder, zone) < sizeof path;
     hr = fits ? kept_files_number(&s->files, path, &millidegrees) : S_FALSE;
     if (hr == S_OK) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsers behind counter objects: the kernel's SMB client, graphics drivers, and Samba's databases. They are pure
-   functions from bytes to numbers. */
+/* Parsers for counter objects: the statistics of the kernel's SMB client, of graphics drivers, and of Samba's
+   databases. They are pure functions that convert bytes to numbers. */
 #ifndef OPENPLA_PDH_PARSERS_H
 #define OPENPLA_PDH_PARSERS_H
 
@@ -10,7 +10,8 @@
 
 /* The statistics of the Linux kernel's SMB client, /proc/fs/cifs/Stats. */
 
-/* The numbers from CIFS_SESSIONS on belong to the whole client and precede the first share. */
+/* The numbers before CIFS_SESSIONS belong to each share; the others belong to the whole client and precede the first
+   share in the file. */
 enum cifs_figure {
     CIFS_REQUESTS,
     CIFS_READS,
@@ -24,41 +25,41 @@ enum cifs_figure {
     CIFS_FIGURES
 };
 
-/* A missing number is INT64_MIN; one that exceeds the type is INT64_MAX. */
+/* A missing number is INT64_MIN; a number that exceeds the type becomes INT64_MAX. */
 struct cifs_part {
-    const char *name; /* "\\server\share" in the text, not terminated; length 0: the client itself */
+    const char *name; /* "\\server\share", points into the text, not terminated; length 0: the client itself */
     size_t length;
     int64_t figures[CIFS_FIGURES];
 };
-/* Parses the next part from *at on and moves *at after it: first the client itself, then each share. False at the end.
-   Skips other lines. */
+/* Parses the next part from *at on and moves *at past it. The first part is the client itself, each other part is a
+   share. Skips other lines. False at the end. */
 bool cifs_next(const char **at, const char *end, struct cifs_part *part);
 
-/* What graphics drivers of the Linux kernel report about one of their open files, /proc/<id>/fdinfo/<file>. */
-#define DRM_ENGINES     16 /* per file; further ones are ignored */
-#define DRM_ENGINE_NAME 24 /* with NUL; longer names are truncated */
+/* What a graphics driver of the Linux kernel reports about one of its open files, /proc/<id>/fdinfo/<file>. */
+#define DRM_ENGINES     16 /* maximum per file; further engines are ignored */
+#define DRM_ENGINE_NAME 24 /* including the NUL; longer names are truncated */
 
 struct drm_engine {
     char name[DRM_ENGINE_NAME]; /* the driver's name: "render", "gfx", "video-enhance" */
-    int64_t busy;               /* total in ns; of one unit if the engine has several */
+    int64_t busy;               /* total in ns; the time of one unit if the engine has several units */
 };
 /* Memory in bytes; INT64_MIN: not reported. */
 struct drm_memory {
     int64_t committed;         /* everything that was requested */
-    int64_t dedicated, shared; /* current memory on the card and in the system */
+    int64_t dedicated, shared; /* memory in use on the card and in the system */
 };
 struct drm_file {
-    uint64_t client; /* files of the same client have the same numbers */
+    uint64_t client; /* files of the same client have the same number */
     bool has_client;
     uint32_t device; /* drm_device() */
     struct drm_engine engines[DRM_ENGINES];
     size_t engine_count;
     struct drm_memory memory;
 };
-/* False if the text is not that of a graphics driver's file. */
+/* Parses the file. False if the text does not come from a graphics driver. */
 bool drm_file_parse(const char *text, size_t size, struct drm_file *out);
 
-/* Windows' name of such an engine: "3D" for "render". Unknown names are returned unchanged; borrowed. */
+/* Returns Windows' name of an engine: "3D" for "render". Unknown names are returned unchanged; borrowed. */
 const char *drm_engine_type(const char *name);
 
 /* The databases of Samba's server, in the format of its versions 4.17 and 4.22. The bytes may come from a file that is
@@ -68,14 +69,14 @@ const char *drm_engine_type(const char *name);
 struct samba_file {
     const uint8_t *bytes; /* borrowed */
     size_t size, at;
-    bool corrupt; /* found bytes that are not a record, so the entries read so far are incomplete */
+    bool corrupt; /* found bytes that are not a record; the entries read before are not complete */
 };
 struct samba_record {
-    uint32_t id;         /* the id in the record's key: of a session, a connection or an open file */
+    uint32_t id;         /* the id in the record's key: a session's, a connection's or an open file's id */
     const uint8_t *data; /* points into the file's bytes */
     size_t size;
 };
-/* False if the bytes are not such a file. */
+/* Starts the iteration. False if the bytes are not such a file. */
 bool samba_file_begin(struct samba_file *f, const void *bytes, size_t size);
 /* Returns the next record that is in use and has an id. False at the end or if the file is corrupt. */
 bool samba_file_next(struct samba_file *f, struct samba_record *out);
@@ -84,9 +85,9 @@ bool samba_file_next(struct samba_file *f, struct samba_record *out);
 struct samba_connection {
     const char *share; /* points into the record's data, not terminated */
     size_t length;
-    uint32_t session; /* id of its session */
+    uint32_t session; /* id of the client's session */
 };
-/* False if the record is not a connection or has an unknown format. */
+/* Parses a connection. False if the record is not a connection or has an unknown format. */
 bool samba_connection_read(const struct samba_record *record, struct samba_connection *out);
 
 #endif

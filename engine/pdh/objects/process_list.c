@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The processes of the host OS, from /proc, and the choice between them and Wine's. */
+/* The processes of the host OS, from /proc, and the choice between these and Wine's processes. */
 #include "engine/pdh/objects/process_list.h"
 
 #include "engine/base/clock.h"
@@ -14,9 +14,9 @@
 
 #define TICK 100000 /* 10 ms in units of 100 ns */
 
-/* Reads a file through its open handle, or opens it and keeps the handle if there is room. With `again` a handle that
-   reads nothing is opened again, for another process with that id. A file whose handle is not kept is closed at once,
-   so its text is copied to *copy. */
+/* Reads a file through its open handle, or opens the file and keeps the handle if the limit permits. If `again` is set
+   and the open handle reads nothing, the file is opened again, because another process may have that id. If the handle
+   is not kept, the text is copied to *copy before the file is closed. */
 static HRESULT read_file(const char *root, uint32_t id, const char *name, struct kernel_file **file,
                          struct process_kept *kept, bool again, const char **text, size_t *size, char **copy)
 {
@@ -66,7 +66,7 @@ HRESULT process_files_stat(struct process_files *f, const char *root, struct pro
         return error_set(E_FAIL, "cannot parse '/proc/%u/stat': unexpected format", (unsigned)f->id);
     }
     if (copy) {
-        /* The name must outlive the text. */
+        /* The name must remain valid after the text is freed. */
         static _Thread_local char name[64];
         out->name_length = out->name_length < sizeof name ? out->name_length : sizeof name;
         memcpy(name, out->name, out->name_length);
@@ -148,8 +148,8 @@ HRESULT process_files_figures(struct process_files *f, const char *root, struct 
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* The state by the kernel's letters (proc(5)), which do not distinguish running threads from those that are ready to
-   run. */
+/* Converts the kernel's letter for a state (proc(5)). The letters do not distinguish running threads from threads that
+   are ready to run. */
 static int64_t state_of(char letter)
 {
     return letter == 'R' ? THREAD_RUNNING : letter && strchr("ZXx", letter) ? THREAD_ENDED : THREAD_WAITING;
@@ -166,7 +166,7 @@ static int64_t wait_of(char letter)
 static HRESULT read_thread(uint32_t id, uint32_t thread, const char *root, int64_t boot, struct thread_entry *out)
 {
     char name[64];
-    struct process_kept kept = {0, 0}; /* keeps no handles */
+    struct process_kept kept = {0, 0}; /* keep no handles */
     struct kernel_file *file = NULL;
     const char *text;
     size_t size;
@@ -200,8 +200,8 @@ static HRESULT read_thread(uint32_t id, uint32_t thread, const char *root, int64
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* Appends the threads to a growing array and counts them in *count; a process that has exited has none. `boot` is the
-   origin of start times. Fails with E_OUTOFMEMORY. */
+/* Appends the threads to a growing array and stores their number in *count; a process that has exited has none. `boot`
+   is the origin of start times. Fails with E_OUTOFMEMORY. */
 static HRESULT process_files_threads(uint32_t id, const char *root, int64_t boot, struct thread_entry **threads,
                                      size_t *capacity, size_t *count)
 {
@@ -231,7 +231,7 @@ void process_files_close(struct process_files *f, struct process_kept *kept)
     }
 }
 
-/* From the end of the single line of /proc/loadavg, "0.00 0.01 0.05 1/123 4567". */
+/* Parses the end of the single line of /proc/loadavg, "0.00 0.01 0.05 1/123 4567". */
 struct process_changes process_changes_read(const char *root, struct kernel_file **load)
 {
     static const struct process_changes none = {0, 0};
@@ -258,37 +258,39 @@ struct process_changes process_changes_read(const char *root, struct kernel_file
 
 /* ---- the list ---- */
 
-/* Most processes do not run between two samples, those of the kernel above all. Reading stat, status and io costs the
-   kernel some ten times what reading schedstat does, which says whether the first thread has run since. If a process
-   has one thread that has not run, its values are those of the last reading: only the process itself changes them.
-   There are two exceptions, which concern programs but not the kernel's threads:
-   - The kernel takes memory from a program that does not run, and other programs may cause it to have more. So the
-     sizes in statm must be those before the last reading.
-   - If its parent exits, a process gets another one. So the parent must still exist.
+/* Most processes, especially kernel threads, do not run between two samples. Reading stat, status and io costs the
+   kernel about ten times as much as reading schedstat, which shows whether the first thread has run since the last
+   reading. If a process has only one thread and that thread has not run, the values of the last reading are still
+   valid, because only the process itself changes them. There are two exceptions, for programs but not for kernel
+   threads:
+   - The kernel can take memory from a program that does not run, and other programs can cause it to have more.
+     Therefore the sizes in statm must be the same as before the last reading.
+   - If its parent exits, a process gets another parent. Therefore the parent must still exist.
+
    schedstat is read before the other files. If the process runs in between, the next sample reads them again. */
 
-/* Listing /proc is by far the most expensive call of a reading under Wine, so it is done only if a process may have
-   started: the kernel reports the last id that it assigned, and assigns ids in ascending order. So only the names of
-   new ids are listed. The end of a process is seen in its own files. */
+/* Under Wine, listing /proc is by far the most expensive call of a reading. The kernel reports the last id that it
+   assigned and assigns ids in ascending order. Therefore only the names of newer ids are listed, and only if a process
+   may have started. The files of a process show that it has exited. */
 
 #define TICK       100000 /* 10 ms in units of 100 ns */
 #define PAGE       4096
-/* The whole folder is listed at least once in this number of readings, in case /proc belongs to another PID namespace,
-   whose last id says nothing about ours. */
+/* The whole folder is listed at least one time in this number of readings, in case /proc belongs to another PID
+   namespace, whose last id is unrelated to this namespace. */
 #define LIST_EVERY 32
 
 struct followed {
     struct process_files files;
     char *name;
     size_t name_length;
-    struct process_entry entry;       /* as of the last reading of its files */
-    uint32_t figures;                 /* the groups in `entry` */
-    struct process_run_time run_time; /* before that reading */
-    uint64_t pages, resident;         /* before that reading, if `has_size` */
+    struct process_entry entry;       /* values of the last reading of its files */
+    uint32_t figures;                 /* the groups that are valid in `entry` */
+    struct process_run_time run_time; /* read before that reading */
+    uint64_t pages, resident;         /* read before that reading, if `has_size` is set */
     bool has_size;
-    bool is_idle;      /* one thread, which did not run during that reading */
-    bool is_kernel;    /* a thread of the kernel */
-    unsigned readings; /* up to READINGS_FIRST */
+    bool is_idle;      /* the process has one thread, which did not run during that reading */
+    bool is_kernel;    /* a kernel thread */
+    unsigned readings; /* number of readings, counted up to READINGS_FIRST */
     bool uncounted;    /* the kernel does not count its run time */
 };
 
@@ -297,16 +299,16 @@ struct host_list {
     size_t count;
     struct process_entry *entries;
     size_t entry_capacity;
-    struct thread_entry *threads; /* of all processes */
+    struct thread_entry *threads; /* the threads of all processes */
     size_t thread_count, thread_capacity;
     struct process_kept kept;
     int64_t boot;     /* origin of the start times; read once, so that the start time of a process never changes */
-    uint32_t figures; /* for this reading */
+    uint32_t figures; /* the groups requested in this reading */
     struct kernel_file *load;       /* /proc/loadavg */
-    struct process_changes changes; /* before the last reading */
-    uint64_t certain;  /* all processes with ids assigned up to this one were found; 0: list the whole folder */
-    unsigned unlisted; /* readings since the whole folder was listed */
-    uint32_t *failed;  /* ids that could not be read, to be tried once more */
+    struct process_changes changes; /* read before the last reading */
+    uint64_t certain;               /* all processes with ids up to this one were found; 0: list the whole folder */
+    unsigned unlisted;              /* readings since the whole folder was last listed */
+    uint32_t *failed;               /* ids that could not be read; they are tried one more time */
     size_t failed_count, failed_capacity;
     char root[];
 };
@@ -361,8 +363,8 @@ static void process_entry_fill(const struct host_list *list, const struct follow
     e->page_faults = (int64_t)stat->faults;
 }
 
-/* The part of a kernel thread's name that does not change: in "kworker/0:1-events" the text after '-' or '+' is the
-   worker's current task. The names of rescuer threads, "kworker/R-name", never change. */
+/* Returns the length of the part of a kernel thread's name that does not change. In "kworker/0:1-events", the text
+   after '-' or '+' is the worker's current task. The names of rescuer threads, "kworker/R-name", never change. */
 static size_t lasting_name(const char *name, size_t length)
 {
     if (length > 9 && !memcmp(name, "kworker/", 8) && name[8] != 'R') {
@@ -373,7 +375,7 @@ static size_t lasting_name(const char *name, size_t length)
     return length;
 }
 
-/* Takes over the process' name. */
+/* Copies the process' name if it has changed. */
 static HRESULT take_name(struct followed *f, const struct process_stat *stat)
 {
     size_t length = lasting_name(stat->name, stat->name_length);
@@ -382,7 +384,7 @@ static HRESULT take_name(struct followed *f, const struct process_stat *stat)
     char *name = text_copy_n(stat->name, length);
     if (!name)
         return E_OUTOFMEMORY;
-    /* a program may set any bytes as its name */
+    /* a program's name can consist of any bytes */
     for (char *c = name; !text_is_utf8(name, length) && *c; c++)
         *c = (unsigned char)*c < 0x80 ? *c : '?';
     memory_free(f->name);
@@ -391,8 +393,9 @@ static HRESULT take_name(struct followed *f, const struct process_stat *stat)
     return S_OK;
 }
 
-/* Room for the handles of a process with all groups: without it, opening more files would cost more than it saves. So
-   would it for a process that soon exits, which is read some times first. */
+/* A process's run time is read only if the handles of all its files can be kept open; otherwise opening more files
+   would cost more than it saves. The same is true for a process that exits soon, so a process is first read some times
+   without it. */
 #define HANDLES_EACH   5
 #define READINGS_FIRST 3
 
@@ -414,8 +417,9 @@ static bool read_run_time(struct host_list *list, struct followed *f, struct pro
     return counted;
 }
 
-/* Whether the sizes of the process are those before the last reading of its other files. They differ from the sizes in
-   these files, which newer kernels do not count exactly. */
+/* Returns true if the sizes of the process are the same as before the last reading of its other files. They are
+   compared with the earlier content of statm, because the other files have slightly different sizes, which newer
+   kernels do not count exactly. */
 static bool sizes_are_unchanged(struct host_list *list, struct followed *f)
 {
     const char *text;
@@ -434,7 +438,8 @@ static bool sizes_are_unchanged(struct host_list *list, struct followed *f)
     return unchanged;
 }
 
-/* The ids of a reading, in ascending order, and the entries of those that exist among the ids that were read so far. */
+/* The ids of a reading, in ascending order. The first `entry_count` entries of the list are the existing processes
+   among the ids that were read so far. */
 struct reading {
     const uint32_t *ids;
     size_t count, at;
@@ -458,7 +463,7 @@ static bool process_exists(const struct host_list *list, const struct reading *r
                               : bsearch(&id, r->ids, r->count, sizeof *r->ids, by_id) != NULL;
 }
 
-/* Whether the values of the last reading are those of now. */
+/* Returns true if the values of the last reading are still valid. */
 static bool is_unchanged(struct host_list *list, struct followed *f, const struct process_run_time *now,
                          const struct reading *r)
 {
@@ -506,8 +511,8 @@ static HRESULT read_process(struct host_list *list, struct followed *f, const st
     return hr;
 }
 
-/* Walks the old list and the current ids side by side. `next` must have room for r->count items and receives the
-   existing processes. */
+/* Merges the old list with the current ids. `next` must have room for r->count items and receives the existing
+   processes. */
 static HRESULT process_list_merge(struct host_list *list, struct reading *r, struct followed *next)
 {
     size_t old = 0;
@@ -530,15 +535,15 @@ static HRESULT process_list_merge(struct host_list *list, struct reading *r, str
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* The kernel assigns an id before the process becomes visible. So a process that was just being created when the folder
-   was listed is found by listing it once more. */
+/* Returns true if no new id can have become visible since the last reading. The kernel assigns an id before its process
+   becomes visible; therefore, after a new id, the folder is listed one more time. */
 static bool ids_are_unchanged(const struct host_list *list, const struct process_changes *now)
 {
     return now->last_id && now->last_id == list->certain && now->last_id == list->changes.last_id &&
            list->unlisted < LIST_EVERY;
 }
 
-/* Whether only ids above list->certain can be new. */
+/* Returns true if only ids greater than list->certain can be new. */
 static bool ids_have_grown(const struct host_list *list, const struct process_changes *now)
 {
     return list->certain && now->last_id >= list->certain && now->last_id <= UINT32_MAX && list->unlisted < LIST_EVERY;
@@ -557,7 +562,7 @@ static HRESULT add_known_ids(const struct host_list *list, uint32_t **ids, size_
     if (list->failed_count)
         memcpy(all + *count, list->failed, list->failed_count * sizeof *all);
     *count += list->failed_count;
-    if (*count == list->count) /* in order already */
+    if (*count == list->count) /* already in ascending order */
         return S_OK;
     qsort(all, *count, sizeof *all, by_id);
     size_t kept = 0;
@@ -568,7 +573,8 @@ static HRESULT add_known_ids(const struct host_list *list, uint32_t **ids, size_
     return S_OK;
 }
 
-/* Finds the ids to read, in ascending order: those of the folder, or those of the previous reading and the new ones. */
+/* Finds the ids to read, in ascending order: all ids of the folder, or the ids of the previous reading and the new
+   ones. */
 static HRESULT find_ids(struct host_list *list, const struct process_changes *now, uint32_t **ids, size_t *count)
 {
     char path[512];
@@ -597,7 +603,8 @@ static HRESULT find_ids(struct host_list *list, const struct process_changes *no
     return S_OK;
 }
 
-/* A process has exited, or could not be read this time. An id that was tried once more is given up. */
+/* Records the ids that could not be read, because their processes have exited or for another reason. An id that already
+   had a second try is dropped. */
 static void note_failed_ids(struct host_list *list, const uint32_t *ids, size_t count)
 {
     const size_t before = list->failed_count;
@@ -625,7 +632,7 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
     uint32_t *ids = NULL;
     size_t n = 0;
     struct process_changes now = process_changes_read(list->root, &list->load);
-    /* No process or thread has started or ended in the meantime. The other values are not requested. */
+    /* No process or thread has started or ended since the last reading, and no other values are requested. */
     if (!figures && ids_are_unchanged(list, &now) && now.threads == list->changes.threads && !list->failed_count) {
         list->unlisted++;
         *entries = list->entries;
@@ -640,7 +647,7 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
     if (!next || !memory_grow((void **)&list->entries, &list->entry_capacity, n ? n : 1, sizeof *list->entries)) {
         memory_free(next);
         memory_free(ids);
-        list->certain = 0; /* forget the processes that were found */
+        list->certain = 0; /* list the whole folder next time */
         return E_OUTOFMEMORY;
     }
     list->figures = figures;
@@ -653,7 +660,7 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
     list->count = used;
     note_failed_ids(list, ids, n);
     memory_free(ids);
-    size_t thread = 0; /* the array may have moved while it grew */
+    size_t thread = 0; /* set now, because the array may have moved while it grew */
     for (size_t i = 0; i < used; thread += list->entries[i++].listed_threads)
         list->entries[i].first_thread = list->threads ? list->threads + thread : NULL;
     *entries = list->entries;

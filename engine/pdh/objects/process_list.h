@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The running processes with their values and threads. On Windows these are the system's processes; natively those in
-   /proc, including kernel threads. Under Wine they are the Windows processes of this prefix with their Windows names,
-   or the processes of the host OS if the user has chosen that (os_processes_wanted). */
+/* The running processes with their values and threads. On Windows these are the system's processes; in native builds
+   those in /proc, including kernel threads. Under Wine they are the Windows processes of this prefix with their Windows
+   names, or the processes of the host OS if the user has selected them (os_processes_wanted). */
 #ifndef OPENPLA_PDH_PROCESS_LIST_H
 #define OPENPLA_PDH_PROCESS_LIST_H
 
@@ -11,9 +11,9 @@
 /* A value that the system does not report for this process. */
 #define PROCESS_ABSENT  INT64_MIN
 
-/* Groups of values, as bits. Values that are not requested may be absent or from an earlier reading. With any group,
-   the set of processes, their start times and their numbers of threads are current. Without a group, only the number of
-   processes and the total number of threads are read. */
+/* Groups of values, as bits. Values that are not requested may be absent or from an earlier reading. If any group is
+   requested, the set of processes, their start times and their numbers of threads are current. Without a group, only
+   the number of processes and the total number of threads are read. */
 #define PROCESS_MEMORY  1u /* peaks, private bytes */
 #define PROCESS_IO      2u
 #define PROCESS_HANDLES 4u
@@ -21,7 +21,7 @@
 #define PROCESS_FAULTS  16u
 #define PROCESS_USE     32u /* name, times, working set, virtual size */
 
-/* Windows' numbers of the states that can be determined here. */
+/* Windows' numbers for the states that can be determined here. */
 enum thread_state { THREAD_RUNNING = 2, THREAD_ENDED = 4, THREAD_WAITING = 5 };
 enum thread_wait { WAIT_EXECUTIVE = 0, WAIT_SUSPENDED = 5, WAIT_USER_REQUEST = 6 };
 
@@ -36,10 +36,10 @@ struct thread_entry {
 };
 
 struct process_entry {
-    const char *name;    /* UTF-8, without ".exe"; borrowed from the list until the process leaves it */
-    uint32_t id, parent; /* ids in the system that the list is from; parent 0: unknown */
+    const char *name;    /* UTF-8, without ".exe"; owned by the list and valid until the process leaves it */
+    uint32_t id, parent; /* ids in the system to which the list belongs; parent 0: unknown */
     uint32_t threads;
-    int64_t start;        /* FILETIME UTC; together with the id it identifies a process forever */
+    int64_t start;        /* FILETIME UTC; the id and the start time together never identify another process */
     int64_t user_time;    /* 100 ns */
     int64_t kernel_time;  /* 100 ns */
     int64_t working_set;  /* bytes */
@@ -55,10 +55,10 @@ struct process_entry {
 };
 
 struct process_list;
-/* `root` is a prefix for the paths of kernel files: "" except in tests. */
+/* Opens the list. `root` is a prefix for the paths of kernel files: "" except in tests. */
 HRESULT process_list_open(const char *root, struct process_list **out);
-/* Reads the requested values. *entries is borrowed until the next read or close, in the system's order. Skips processes
-   that exit during the reading. */
+/* Reads the requested values. *entries is in the system's order and borrowed until the next read or close. Skips
+   processes that exit during the reading. */
 HRESULT process_list_read(struct process_list *list, uint32_t figures, const struct process_entry **entries,
                           size_t *count);
 void process_list_close(struct process_list *list); /* NULL is allowed */
@@ -69,38 +69,38 @@ struct process_lister {
     HRESULT (*read)(void *list, uint32_t figures, const struct process_entry **entries, size_t *count);
     void (*close)(void *list);
 };
-/* The processes of the host OS, and (not natively) the Windows processes. */
+/* The processes of the host OS, and the Windows processes (not in native builds). */
 extern const struct process_lister process_lister_host, process_lister_windows;
 
 /* Numbers that change whenever a process or thread of the host OS starts or ends. */
 struct process_changes {
-    uint64_t threads; /* of all processes */
-    uint64_t last_id; /* that was assigned; 0: not reported */
+    uint64_t threads; /* number of threads of all processes */
+    uint64_t last_id; /* last id that the kernel assigned; 0: not reported */
 };
-/* `load` is /proc/loadavg, opened at the first call; kernel_file_close it. */
+/* Reads the numbers. `load` is /proc/loadavg, opened at the first call; the caller closes it with kernel_file_close. */
 struct process_changes process_changes_read(const char *root, struct kernel_file **load);
 
-/* The files of one Linux process in /proc/<id>, through handles that stay open between readings. */
+/* The files of one Linux process in /proc/<id>, read through handles that stay open between readings. */
 struct process_files {
     uint32_t id;
     struct kernel_file *stat, *status, *io; /* NULL: opened for each reading */
-    struct kernel_file *run_time, *size;    /* schedstat and statm, of lists that keep the values of idle processes */
+    struct kernel_file *run_time, *size;    /* schedstat and statm, for lists that do not read idle processes again */
 };
-/* The number of handles that a process list keeps. */
+/* The number of handles that a process list keeps open, and its limit. */
 struct process_kept {
-    size_t count, most; /* kernel_file_share() */
+    size_t count, most; /* `most` is from kernel_file_share() */
 };
 
-/* Reads the text of stat, borrowed until the next reading. *kept counts the handles of all processes. Fails if the
-   process has exited: its handle then reads nothing, even if another process has its id. */
+/* Reads and parses stat; the result is borrowed until the next reading. *kept counts the handles of all processes.
+   Fails if the process has exited: its open handle then reads nothing, even if another process has its id. */
 HRESULT process_files_stat(struct process_files *f, const char *root, struct process_kept *kept,
                            struct process_stat *out);
-/* Reads the requested groups, except the threads, into *e; other values stay. Values that cannot be read become
-   PROCESS_ABSENT. Fails with E_OUTOFMEMORY. */
+/* Reads the requested groups, except the threads, into *e; other values remain unchanged. Values that cannot be read
+   become PROCESS_ABSENT. Fails with E_OUTOFMEMORY. */
 HRESULT process_files_figures(struct process_files *f, const char *root, struct process_kept *kept, uint32_t figures,
                               struct process_entry *e);
 void process_files_close(struct process_files *f, struct process_kept *kept);
-/* Sets all values that may be absent to PROCESS_ABSENT. */
+/* Sets all values that can be absent to PROCESS_ABSENT. */
 void process_entry_clear(struct process_entry *e);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The Windows processes and, under Wine, the Linux process of each. */
+/* The Windows processes and, under Wine, the Linux process that runs each of them. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/text.h"
@@ -11,13 +11,13 @@
 
 struct process_match;
 
-/* Finds the Linux processes of Wine's processes: a process with the same name (Wine gives it the name of its .exe,
+/* Finds the Linux process of each Wine process: a process with the same name (Wine sets it to the name of the .exe,
    which the kernel truncates) that started within a second or two. Programs of another prefix may have the same name
-   and start at almost the same time. Then the size of the address space decides, which Wine reports exactly. */
+   and start at almost the same time. In that case the size of the address space decides, which Wine reports exactly. */
 
 #define SECOND      10000000
-#define KERNEL_NAME 15 /* bytes of a name that the kernel keeps */
-/* A Linux process starts shortly before Wine registers it, and the kernel counts in units of 10 ms. */
+#define KERNEL_NAME 15 /* maximum length of a name in the kernel, in bytes */
+/* A Linux process starts shortly before Wine registers it, and the kernel counts start times in units of 10 ms. */
 #define TOLERANCE   (2 * SECOND)
 #define CLEARLY     (SECOND / 20)
 
@@ -25,7 +25,7 @@ struct process_match {
     void *list; /* of the host OS */
 };
 
-/* NULL is allowed */
+/* NULL is allowed. */
 static void process_match_close(struct process_match *match)
 {
     if (match) {
@@ -34,7 +34,7 @@ static void process_match_close(struct process_match *match)
     }
 }
 
-/* True if `kernel` is the kernel's name of "`name`.exe". */
+/* Returns true if `kernel` is the kernel's name of "`name`.exe". */
 static bool same_name(const char *name, const char *kernel)
 {
     size_t length = strlen(name), all = length + 4;
@@ -50,7 +50,7 @@ static int64_t distance(const struct process_entry *a, const struct process_entr
     return a->start > b->start ? a->start - b->start : b->start - a->start;
 }
 
-/* The process of the host OS that is `e`; NULL if there is no candidate or more than one. */
+/* Returns the host OS process that runs `e`; NULL if there is no candidate or more than one. */
 static const struct process_entry *find_host_process(const struct process_entry *e, const struct process_entry *host,
                                                      size_t count)
 {
@@ -76,8 +76,9 @@ static const struct process_entry *find_host_process(const struct process_entry 
     return sizes == 1 ? same_size : NULL;
 }
 
-/* Sets each files[i].id that is 0 to the Linux process of entries[i], by name, start time and address space; with two
-   candidates it stays 0. S_FALSE if some were not found. *match is NULL at first. */
+/* Finds the Linux process of each entries[i] with files[i].id 0, by name, start time and address space, and stores its
+   id in files[i].id. If there are two candidates, the id remains 0. S_FALSE if some were not found. *match is NULL at
+   first. */
 static HRESULT process_match_find(struct process_match **match, const char *root, const struct process_entry *entries,
                                   size_t count, struct process_files *files)
 {
@@ -107,12 +108,12 @@ static HRESULT process_match_find(struct process_match **match, const char *root
 
 /* ---- the list ---- */
 
-/* NtQuerySystemInformation returns all processes and their threads in one call. Under Wine it knows no page faults,
-   private bytes or transfers, so those come from the files of the Linux process. It does not report handles either, and
-   its table of all handles must not be requested: Wine 8's server crashes, together with every program of the prefix,
-   if a process starts or exits at that time. */
+/* NtQuerySystemInformation returns all processes and their threads in one call. Under Wine it has no page faults,
+   private bytes or transfers, so these come from the files of the Linux process. It does not report handles either.
+   Wine's table of all handles must not be requested: Wine 8's server crashes, together with every program of the
+   prefix, if a process starts or exits at that time. */
 
-/* The documented and long-known fields of SYSTEM_PROCESS_INFORMATION, for 64-bit and 32-bit programs; threads
+/* The documented and long-known fields of SYSTEM_PROCESS_INFORMATION, for 64-bit and 32-bit programs. The threads
    follow. */
 struct process_record {
     ULONG next;
@@ -150,18 +151,18 @@ _Static_assert(sizeof(struct thread_record) == BY_POINTER(80, 64), "the next thr
 
 #define MATCH_TRIES 10
 
-/* The sizes of a list of all processes in its two forms. Wine reports the sizes in microseconds, without reading the
-   files of each process and thread, which a list costs. The forms differ by seven words per thread, so both sizes
+/* The sizes of a list of all processes in its two forms. Wine reports the sizes in microseconds, because it does not
+   read the files of each process and thread as for a list. The forms differ by seven words per thread, so both sizes
    together change whenever the number of threads does. They also change with the number of processes: a process takes
    258 bytes plus the path of its program. Two lists with different numbers of processes have the same size only if the
-   total lengths of their paths differ by exactly the rest. They are asked for only if a process or thread of the host
-   OS has started or ended, because each is a call of Wine's server. */
+   total lengths of their paths make up exactly for the difference. The sizes are requested only if a process or thread
+   of the host OS has started or ended, because each request is a call to Wine's server. */
 struct list_sizes {
     ULONG plain, extended;
 };
 #define EXTENDED_PROCESS_INFORMATION ((SYSTEM_INFORMATION_CLASS)57)
 #define EXTENDED_THREAD_MORE         (7 * sizeof(void *))
-/* For that case: at most this many answers are given by sizes before the list is read again. */
+/* For such a coincidence: the maximum number of readings that rely on the sizes before the list is read again. */
 #define COUNTS_BY_SIZE               60
 
 struct buffer {
@@ -172,17 +173,18 @@ struct buffer {
 struct windows_list {
     struct buffer processes;
     struct process_entry *entries;
-    struct process_files *files; /* by index of the entries; id 0: no Linux process was found */
+    struct process_files *files; /* by index of the entry; id 0: no Linux process was found */
     size_t count, capacity, file_capacity;
-    struct thread_entry *threads; /* of all processes */
+    struct thread_entry *threads; /* the threads of all processes */
     size_t thread_capacity;
     struct process_kept kept;
     struct process_match *match;
-    unsigned tries;           /* remaining tries to find the Linux processes: a new one may not have its name yet */
+    unsigned tries;           /* remaining tries to find the Linux processes, because a new process may not have its
+                                 name yet */
     struct list_sizes sizes;  /* the sizes of the current list; 0: unusable */
-    unsigned counts;          /* remaining answers by sizes */
+    unsigned counts;          /* remaining readings that may rely on the sizes */
     struct kernel_file *load; /* /proc/loadavg */
-    struct process_changes changes; /* before `sizes` were asked for */
+    struct process_changes changes; /* read before `sizes` was requested */
     bool is_wine;
     char root[];
 };
@@ -241,7 +243,7 @@ static HRESULT query_system_information(struct buffer *b, SYSTEM_INFORMATION_CLA
     }
 }
 
-/* The name "Some" of both "C:\x\Some.exe" and "Some.exe". */
+/* Returns the name "Some" for both "C:\x\Some.exe" and "Some.exe". */
 static HRESULT base_name(const UNICODE_STRING *name, char **out)
 {
     size_t from = 0, units = name->Buffer ? name->Length / sizeof(WCHAR) : 0;
@@ -261,7 +263,7 @@ static const struct process_record *next_record(const struct process_record *r)
     return r->next ? (const struct process_record *)((const BYTE *)r + r->next) : NULL;
 }
 
-/* Id 0 is the idle process, which is not a program. */
+/* Skips id 0, the idle process, which is not a program. */
 static const struct process_record *next_process(const struct process_record *r)
 {
     while (r && !r->id)
@@ -269,7 +271,7 @@ static const struct process_record *next_process(const struct process_record *r)
     return r;
 }
 
-/* The base priorities of the priority classes, by the numbers of PROCESS_PRIORITY_CLASS, which Wine reports instead. */
+/* Returns the base priority. Wine reports the priority class instead, as a number of PROCESS_PRIORITY_CLASS. */
 static int64_t base_priority(LONG priority, bool is_wine)
 {
     static const int64_t of_class[] = {PROCESS_ABSENT, 4, 8, 13, 24, 6, 10};
@@ -303,7 +305,7 @@ static void set_figures(const struct windows_list *list, struct process_entry *e
     }
 }
 
-/* True if the entries are the same processes, so that their names are still right. */
+/* Returns true if the entries are the same processes as in the new list, so that their names are still valid. */
 static bool is_same(const struct windows_list *list)
 {
     const struct process_record *r = next_process((const struct process_record *)list->processes.bytes);
@@ -333,8 +335,8 @@ static HRESULT make_entries(struct windows_list *list)
     return S_OK;
 }
 
-/* Wine reports the argument of SetThreadPriority, relative to the class: -2 to 2 (-7 to 6 in the realtime class), -15
-   for idle and 15 for time critical. */
+/* Returns a thread's priority. Wine reports the argument of SetThreadPriority, relative to the class: -2 to 2 (-7 to 6
+   in the realtime class), -15 for idle and 15 for time critical. */
 static int64_t thread_priority(int64_t process, LONG priority, bool is_wine)
 {
     bool realtime = process >= 16;
@@ -374,7 +376,7 @@ static HRESULT list_threads(struct windows_list *list)
     return S_OK;
 }
 
-/* Reads the values of the Linux processes. */
+/* Reads the values that come from the files of the Linux processes. */
 static HRESULT read_files(struct windows_list *list, uint32_t figures)
 {
     HRESULT hr = S_OK;
@@ -405,7 +407,8 @@ static struct list_sizes ask_sizes(void)
     return s;
 }
 
-/* Sizes that do not match the list's number of threads belong to another list, or to a Wine with another format. */
+/* Keeps the sizes if they match the list's number of threads. Otherwise they belong to another list, or this Wine uses
+   another format. */
 static void keep_sizes(struct windows_list *list, struct list_sizes asked)
 {
     ULONG threads = 0;
@@ -416,7 +419,8 @@ static void keep_sizes(struct windows_list *list, struct list_sizes asked)
     list->counts = COUNTS_BY_SIZE;
 }
 
-/* Whether the list of the last reading has the same processes and threads as now. Otherwise *asked are the sizes. */
+/* Returns true if the list of the last reading has the same processes and threads as now. Otherwise *asked may have the
+   current sizes. */
 static bool list_is_unchanged(struct windows_list *list, struct list_sizes *asked)
 {
     const struct process_changes before = list->changes, now = process_changes_read(list->root, &list->load);
