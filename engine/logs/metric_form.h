@@ -44,7 +44,8 @@ struct metric_form metric_form_of(const struct log_counter *counter);
    memory_alloc; NULL: out of memory. */
 char *metric_name_of(const struct log_counter *counter, const struct metric_form *form);
 
-/* Adds the number for a raw value. False: there is no number, because the status is not valid or a divisor is 0. */
+/* Adds the number for a raw value. False: the value is not a number, because the status is not valid or a divisor is
+   0. */
 bool metric_add_value(struct text_buffer *b, const struct metric_scale *scale, const struct log_raw *raw);
 
 /* Returns a limit in raw units. If a time falls by less than this, the counter has not restarted: the time was computed

@@ -429,7 +429,7 @@ static HRESULT number_names(struct blg_object *o)
     HRESULT hr = S_OK;
     size_t number = 0;
     for (size_t i = 1; i < o->instance_count && SUCCEEDED(hr); i++) {
-        /* Adding text can move o->text, so the names are addressed anew. */
+        /* Adding text can move o->text, so the addresses of the names are computed again. */
         const char *name = o->text + o->names[sorted[i].instance];
         const size_t first = i - 1 - number;
         number = strcmp(o->text + o->names[sorted[first].instance], name) == 0 ? number + 1 : 0;

@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers in text logs, written and read without printf and strtod.
+/* Writes and reads the numbers of text logs, usually without printf and strtod.
 
-   Writing, "%.20g": a double is m * 2^e with m below 2^53, so its decimal digits can be computed exactly with 128-bit
-   integers: whole numbers directly; for numbers of 1 or more, the fraction times the power of ten that gives 20 digits
-   in total; below 1, two chunks of ten digits, the second from the remainder of the first. Every remainder is exact, so
-   the rounding is exact. It never changes the number of digits: the nearest double below a power of ten is thousands of
-   units of the 20th digit away (from 1 to 2^52 by the size of the mantissa; from 1e-13 to 1 each power was checked).
-   Numbers of 2^64 and above and numbers below 1e-13 are rare in logs and are written by snprintf (MinGW's own, never
-   msvcrt's, which writes three digits of exponent and rounds ties differently).
+   Writing, "%.20g". A double is m * 2^e with m below 2^53, so 128-bit integers can compute its decimal digits exactly:
+   - Whole numbers are converted directly.
+   - For other numbers of 1 or more, the fraction is multiplied by the power of ten that results in 20 digits in total.
+   - For numbers below 1, there are two chunks of ten digits. The second chunk is computed from the remainder of the
+     first.
 
-   Reading: up to 15 digits and the powers of ten to 22 are exact as doubles, so their quotient is rounded once, as
-   required. With more digits after a point, the first 19 digits times a 128-bit inverse power of ten give limits that
-   are closer together than doubles are. Unless the middle between two doubles lies within them, both round to the same
-   double. Otherwise up to 38 digits are an integer of 128 bits, multiplied by a power of ten that still fits, or
-   divided by one: the quotient has more than 64 bits and an exact remainder, so it is rounded as the exact value is.
-   Longer numbers and numbers beyond 1e-40 and 1e38 are rare in logs and are read by strtod.
+   Every remainder is exact, so the rounding is exact too. Rounding never changes the number of digits, because the
+   nearest double below a power of ten is thousands of units of the 20th digit away. (From 1 to 2^52 this follows from
+   the size of the mantissa; from 1e-13 to 1, each power was checked.) Numbers from 2^64 on and numbers below 1e-13 are
+   rare in logs. They are written by snprintf (MinGW's, never msvcrt's, which writes exponents with three digits and
+   rounds ties differently).
 
-   Without 128-bit integers (32-bit programs), snprintf writes every fraction, and strtod reads all numbers except the
-   first kind. */
+   Reading. Numbers of up to 15 digits and powers of ten up to 10^22 are exact as doubles, so their quotient is rounded
+   only one time, which is correct. If there are more digits with a decimal point, the first 19 digits are multiplied by
+   a 128-bit inverse power of ten. The result is a lower and an upper limit that are closer together than two doubles.
+   Both limits round to the same double, unless they enclose the midpoint between two doubles. In that case, up to 38
+   digits become a 128-bit integer, which is multiplied or divided by a power of ten. A product is exact. A quotient has
+   more than 64 bits and an exact remainder, so it is rounded like the exact value. Longer numbers and numbers outside
+   1e-40 to 1e38 are rare in logs and are read by strtod.
+
+   Without 128-bit integers (32-bit programs), snprintf writes every fraction, and strtod reads all numbers that are not
+   exact as doubles. */
 #include "engine/logs/number_text.h"
 
 #include "engine/logs/little_endian.h"
@@ -29,7 +34,7 @@
 #include <float.h>
 #include <string.h>
 
-/* The compiler would call them, which costs as much as they do. */
+/* Without this attribute the compiler calls these functions, and a call costs as much as the function itself. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define EIGHT_DIGITS  UINT64_C(100000000)
 #define EXACT_LIMIT   UINT64_C(1000000000000000) /* smaller numbers have at most EXACT_DIGITS digits */
@@ -39,13 +44,14 @@ enum {
     CHUNK = 10,
     MANTISSA_BITS = 52,
     MAX_ZEROS = 12 /* 1e-13 has 12 zeros after the point */,
-    MAX_DOWN = 96 /* and is a mantissa divided by 2^96 */
+    MAX_DOWN = 96 /* and the mantissa of 1e-13 is divided by at most 2^96 */
 };
 
 #define CHARACTERS UINT64_C(0x3030303030303030)
 
-/* The eight digits of a number below 10^8, a byte each, the first lowest: fours become pairs, pairs single digits. A
-   product with 5243 / 2^19 or 103 / 2^10 is a division by 100 or 10 that is exact for such small numbers. */
+/* Returns the eight digits of a number below 10^8, one per byte, with the first digit in the lowest byte. Groups of
+   four digits become pairs, and pairs become single digits. Multiplying by 5243 / 2^19 or 103 / 2^10 is an exact
+   division by 100 or 10 for such small numbers. */
 ALWAYS_INLINE uint64_t digits_of_eight(uint64_t value)
 {
     uint64_t parts = value / 10000 | (value % 10000) << 32;
@@ -61,7 +67,7 @@ ALWAYS_INLINE char *put_eight(char *at, uint64_t value)
     return at + 8;
 }
 
-/* A number below 10^8 without zeros in front. Writes eight characters. */
+/* Writes a number below 10^8 without leading zeros. Overwrites eight bytes. */
 ALWAYS_INLINE char *put_leading(char *at, uint64_t value)
 {
     const uint64_t digits = digits_of_eight(value);
@@ -88,7 +94,8 @@ ALWAYS_INLINE size_t put_whole(uint64_t value, char *text)
     return (size_t)(put_eight(at, value % EIGHT_DIGITS) - text);
 }
 
-/* snprintf's decimal point depends on the process's locale, which belongs to the program that loaded this code. */
+/* Writes the number with snprintf, whose decimal point depends on the process's locale. The locale belongs to the
+   program that loaded this code. */
 static size_t put_by_library(double value, char *text)
 {
     char local[NUMBER_TEXT_SIZE + 16];
@@ -130,16 +137,18 @@ static const uint64_t power_of_ten[20] = {1u,
                                           1000000000000000000u,
                                           10000000000000000000u};
 
-/* 5^10 .. 5^22: the factors for the first chunk of a number with 0 .. 12 zeros (the 2s are a shift). */
+/* 5^10 to 5^22: the factors for the first chunk of a number with 0 to 12 zeros after the point. A shift provides the
+   powers of 2. */
 static const uint64_t power_of_five[MAX_ZEROS + 1] = {
     9765625u,      48828125u,      244140625u,      1220703125u,     6103515625u,      30517578125u,     152587890625u,
     762939453125u, 3814697265625u, 19073486328125u, 95367431640625u, 476837158203125u, 2384185791015625u};
 
-/* The smallest double with that many zeros after the point, or its neighbour: a guess, corrected by the digits. */
+/* For each number of zeros after the point, the smallest double with so many zeros, or a neighbour of this double. The
+   resulting guess is corrected by the digits. */
 static const double zeros_limit[MAX_ZEROS + 1] = {1e-1, 1e-2, 1e-3,  1e-4,  1e-5,  1e-6, 1e-7,
                                                   1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13};
 
-/* Exactly `width` digits, with leading zeros. */
+/* Write exactly as many digits as the name says, with leading zeros. */
 ALWAYS_INLINE char *put_two(char *at, uint64_t value)
 {
     const uint64_t tens = value * 103 >> 10;
@@ -160,13 +169,13 @@ static size_t without_trailing_zeros(const char *text, size_t length)
     return length;
 }
 
-/* The place of the last digit that is not 0, from 1 on, of these eight digits, of which one is. */
+/* Returns the position, from 1, of the last digit that is not 0. At least one of the eight digits is not 0. */
 ALWAYS_INLINE size_t last_digit(uint64_t digits)
 {
     return 8 - (size_t)__builtin_clzll(digits) / 8;
 }
 
-/* A number below 10^19. Returns the digits without zeros at their end. */
+/* Writes a number below 10^19. Returns the number of digits without trailing zeros. */
 ALWAYS_INLINE size_t put_nineteen(char *at, uint64_t value)
 {
     const uint64_t upper = value / EIGHT_DIGITS, first = upper / EIGHT_DIGITS;
@@ -178,14 +187,15 @@ ALWAYS_INLINE size_t put_nineteen(char *at, uint64_t value)
     return last != 0 ? 11 + last_digit(last) : middle != 0 ? 3 + last_digit(middle) : without_trailing_zeros(at, 3);
 }
 
-/* quotient + 1 if the remainder is above half of 2^bits, or if it is half and the quotient is odd. */
+/* Returns quotient + 1 if the remainder is above half of 2^bits, or if it is half and the quotient is odd; otherwise
+   the quotient. */
 static uint64_t rounded(uint64_t quotient, uint128 remainder, unsigned bits)
 {
     uint128 half = (uint128)1 << (bits - 1);
     return quotient + (remainder > half || (remainder == half && (quotient & 1) != 0));
 }
 
-/* whole + fraction / 2^bits, 1 <= whole < 2^52, 0 < fraction. */
+/* Writes whole + fraction / 2^bits, where 1 <= whole < 2^52 and 0 < fraction. */
 ALWAYS_INLINE size_t put_mixed(uint64_t whole, uint64_t fraction, unsigned bits, char *text)
 {
     const size_t length = put_whole(whole, text), places = DIGITS - length;
@@ -198,10 +208,10 @@ ALWAYS_INLINE size_t put_mixed(uint64_t whole, uint64_t fraction, unsigned bits,
     return kept == 0 ? length : length + 1 + kept;
 }
 
-/* mantissa / 2^bits, at least 1e-13 and below 1. */
+/* Writes mantissa / 2^bits, which is at least 1e-13 and below 1. */
 ALWAYS_INLINE size_t put_fraction(double value, uint64_t mantissa, unsigned bits, char *text)
 {
-    /* Below 2^-k and not below half of that are floor(k * log10(2)) zeros, or one less. */
+    /* A number below 2^-k and at least half of that has floor(k * log10(2)) zeros after the point, or one less. */
     unsigned zeros = (bits - MANTISSA_BITS) * 1233 >> 12;
     zeros = zeros < MAX_ZEROS ? zeros : MAX_ZEROS;
     zeros -= zeros > 0 && value >= zeros_limit[zeros - 1];
@@ -226,7 +236,7 @@ ALWAYS_INLINE size_t put_fraction(double value, uint64_t mantissa, unsigned bits
         second = 0;
         first++;
     }
-    if (zeros < 4) { /* %g: an exponent below -4 is written as one */
+    if (zeros < 4) { /* an exponent below -4 is written with "e" by %g */
         memcpy(text, "0.000", 5);
         text += 2 + zeros;
         put_ten(put_ten(text, first), second);
@@ -241,7 +251,7 @@ ALWAYS_INLINE size_t put_fraction(double value, uint64_t mantissa, unsigned bits
     return length + 4;
 }
 
-/* mantissa / 2^bits, which is not a whole number. */
+/* Writes mantissa / 2^bits, which is not a whole number. */
 static size_t put_broken(double value, uint64_t mantissa, unsigned bits, char *text)
 {
     if (bits <= MANTISSA_BITS)
@@ -270,7 +280,7 @@ static size_t put_magnitude(double value, uint64_t bits, char *text)
         text[0] = '0';
         return 1;
     }
-    mantissa |= (uint64_t)1 << MANTISSA_BITS; /* numbers too small for this are below 1e-13 */
+    mantissa |= (uint64_t)1 << MANTISSA_BITS; /* denormal numbers are below 1e-13, so they need no exact mantissa */
     int power = (int)exponent - 1023 - MANTISSA_BITS;
     if (power >= 0)
         return power <= 11 ? put_whole(mantissa << power, text) : put_by_library(value, text);
@@ -301,25 +311,25 @@ enum {
     HALF_DIGITS = 19, /* decimal digits that always fit into 64 bits */
     MAX_DIGITS = 2 * HALF_DIGITS,
     STEP = 27,          /* 5^27 is the largest power of five in 64 bits */
-    READ_MAX_DOWN = 40, /* 5^(40-27) still leaves 64 bits of a quotient */
+    READ_MAX_DOWN = 40, /* the quotient by 5^(40-27) still has at least 64 bits */
     MAX_EXPONENT = 100000,
     DOUBLE_BITS = 53,
-    EXACT_DIGITS = 15, /* such numbers are doubles */
-    EXACT_POWER = 22,  /* and such powers of ten */
-    LONGEST = 800      /* most digits that go to strtod: no middle between two doubles has as many */
+    EXACT_DIGITS = 15, /* numbers with so many digits are exact doubles */
+    EXACT_POWER = 22,  /* powers of ten up to this are exact doubles */
+    LONGEST = 800      /* maximum digits for strtod: a midpoint between two doubles has fewer digits */
 };
 
 static const double double_power_of_ten[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                                             1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                                             1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-/* The parts of a number in the text. */
+/* The parts of a number in a text. */
 struct decimal {
-    uint64_t halves[2]; /* the first 19 digits without leading zeros, and the next 19 */
-    int digits;         /* how many digits there are */
+    uint64_t halves[2]; /* the first 19 digits after leading zeros, and the next 19 */
+    int digits;         /* number of digits in `halves` */
     int exponent;       /* the value is digits * 10^exponent */
     bool negative;
-    bool cut; /* there were more digits than that, and not all of them zeros */
+    bool cut; /* more digits were cut off, and not all of them were zeros */
 };
 
 #ifdef __SIZEOF_INT128__
@@ -354,8 +364,9 @@ static const uint64_t powers_of_five[STEP + 1] = {1u,
                                                   1490116119384765625u,
                                                   7450580596923828125u};
 
-/* 5^-n from n = 1 on as 128 bits, truncated, with the highest bit set: times 2^-(128 + INVERSE_SHIFT(n)). */
-#define INVERSE_SHIFT(n) ((n)*2378 >> 10) /* the highest bit of 5^n, for n to 40 */
+/* 5^-n from n = 1 on as 128 bits, truncated, with the highest bit set. To be multiplied by 2^-(128 +
+   INVERSE_SHIFT(n)). */
+#define INVERSE_SHIFT(n) ((n)*2378 >> 10) /* position of the highest bit of 5^n, for n up to 40 */
 static const struct {
     uint64_t high, low;
 } inverse_of_five[READ_MAX_DOWN] = {
@@ -387,8 +398,8 @@ ALWAYS_INLINE int top_bit(uint128 v)
     return high != 0 ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll(low);
 }
 
-/* v * 2^exponent rounded to the nearest double, ties to even; `more`: the value is slightly larger than v. The result
-   must be a normal number. */
+/* Returns v * 2^exponent rounded to the nearest double, ties to even. `more`: the exact value is slightly larger than
+   v. The result must be a normal number. */
 ALWAYS_INLINE double round_to_double(uint128 v, int exponent, bool more)
 {
     const int shift = top_bit(v) - (DOUBLE_BITS - 1);
@@ -399,7 +410,7 @@ ALWAYS_INLINE double round_to_double(uint128 v, int exponent, bool more)
         const uint128 half = (uint128)1 << (shift - 1), rest = v & ((half << 1) - 1);
         mantissa = (uint64_t)(v >> shift);
         if (rest > half || (rest == half && (more || (mantissa & 1) != 0)))
-            mantissa++; /* a carry out of the mantissa becomes the next exponent */
+            mantissa++; /* a carry out of the mantissa increments the exponent */
     }
     const uint64_t bits = ((uint64_t)(exponent + shift + 1075 - 1) << (DOUBLE_BITS - 1)) + mantissa;
     double value;
@@ -425,7 +436,8 @@ static bool double_by_quotient(uint128 v, int power, double *out)
     uint128 quotient = (v << up) / first, rest = (v << up) % first;
     if (power > STEP) {
         const uint64_t second = powers_of_five[power - STEP];
-        const int further = 127 - top_bit(quotient); /* below 64: 5^27 has 63 bits, and so has the rest */
+        /* below 64, because 5^27 has 63 bits and the remainder has no more */
+        const int further = 127 - top_bit(quotient);
         quotient = (quotient << further) + (rest << further) / first;
         rest = (rest << further) % first;
         exponent -= further;
@@ -436,22 +448,23 @@ static bool double_by_quotient(uint128 v, int power, double *out)
     return true;
 }
 
-/* v, or a little more if digits behind it were cut, times 10^-power. False: too near to the middle between two doubles.
- */
+/* Computes v * 10^-power; v can be slightly too small if digits after it were cut off. False: the result is too close
+   to the midpoint between two doubles. */
 ALWAYS_INLINE bool double_by_inverse(uint128 v, int power, double *out)
 {
     enum { BEHIND = 64 - DOUBLE_BITS, HALF = 1 << (BEHIND - 1) };
     const int up = 127 - top_bit(v);
     const uint64_t n = (uint64_t)(v << up >> 64);
-    /* A product of 128 bits, of which the first or the second is set. It is below the value by less than 2^64 + 2: for
-       the digits behind n, what is cut off here, and what is cut off the inverse. */
+    /* The product has 128 bits, of which the highest or the second highest is set. It is less than the exact value by
+       less than 2^64 + 2, because of the digits after n, the bits that are cut off here, and the bits that are cut off
+       from the inverse. */
     const uint128 low = (uint128)n * inverse_of_five[power - 1].low;
     const uint128 product = (uint128)n * inverse_of_five[power - 1].high + (uint64_t)(low >> 64);
     const int first = (int)(product >> 127);
     const uint64_t upper = (uint64_t)(product >> (63 + first)), rest = upper & (2 * HALF - 1);
     if (rest - (HALF - 3) <= 3)
         return false;
-    const uint64_t mantissa = (upper >> BEHIND) + (rest > HALF); /* a carry becomes the next exponent */
+    const uint64_t mantissa = (upper >> BEHIND) + (rest > HALF); /* a carry increments the exponent */
     const int exponent = 63 + first + BEHIND - up - power - INVERSE_SHIFT(power);
     const uint64_t bits = ((uint64_t)(exponent + 1075 - 1) << (DOUBLE_BITS - 1)) + mantissa;
     memcpy(out, &bits, sizeof bits);
@@ -487,21 +500,23 @@ static bool double_if_exact(const struct decimal *d, double *out)
         return true;
     }
     if (d->digits <= EXACT_DIGITS && d->exponent <= 0 && d->exponent >= -EXACT_POWER) {
-        *out = (double)d->halves[0] / double_power_of_ten[-d->exponent]; /* both exact: one rounding */
+        /* both are exact, so there is only one rounding */
+        *out = (double)d->halves[0] / double_power_of_ten[-d->exponent];
         return true;
     }
     return by_integers(d, out);
 }
 
-/* Whether these eight characters (the first in the lowest byte) are digits: each has 3 in its upper half, also after
-   adding 6. */
+/* Returns whether the eight characters (the first in the lowest byte) are digits: the upper half of each byte is 3, and
+   remains 3 when 6 is added. */
 ALWAYS_INLINE bool are_digits(uint64_t eight)
 {
     const uint64_t upper = 0xF0F0F0F0F0F0F0F0u;
     return (eight & upper) == 0x3030303030303030u && ((eight + 0x0606060606060606u) & upper) == 0x3030303030303030u;
 }
 
-/* Their number: neighbours are combined into pairs, pairs into fours, and fours into one number. */
+/* Returns the number that eight digits are. Adjacent digits are combined into pairs, pairs into groups of four, and
+   these into one number. */
 ALWAYS_INLINE uint64_t eight_digits(uint64_t eight)
 {
     eight = ((eight & 0x0F0F0F0F0F0F0F0Fu) * (10 * 0x100u + 1) >> 8) & 0x00FF00FF00FF00FFu;
@@ -510,7 +525,7 @@ ALWAYS_INLINE uint64_t eight_digits(uint64_t eight)
 }
 
 #ifdef __SIZEOF_INT128__
-/* How many of the eight characters are digits, up to the first other one. */
+/* Returns how many of the eight characters are digits before the first other character. */
 ALWAYS_INLINE unsigned digits_in_front(uint64_t eight)
 {
     const uint64_t values = eight ^ 0x3030303030303030u;
@@ -518,7 +533,7 @@ ALWAYS_INLINE unsigned digits_in_front(uint64_t eight)
     return others != 0 ? (unsigned)__builtin_ctzll(others) / 8 : 8;
 }
 
-/* The number of the first `count` of eight digits, 1 to 8. */
+/* Returns the number that the first `count` (1 to 8) of eight digits are. */
 ALWAYS_INLINE uint64_t first_digits(uint64_t eight, unsigned count)
 {
     return eight_digits(eight << 8 * (8 - count));
@@ -531,7 +546,8 @@ ALWAYS_INLINE bool is_digit_or_exponent(char c)
     return (c >= '0' && c <= '9') || c == 'e' || c == 'E';
 }
 
-/* Nearly all numbers of logs: up to eight digits, a point and up to 24 digits, eight at a time. NULL: another form. */
+/* Reads the form of nearly all numbers in logs, eight characters at a time: up to eight digits, a point, and up to 24
+   digits. NULL: the number has another form. */
 ALWAYS_INLINE const char *read_usual(const char *at, const char *end, char point, double *out)
 {
     if (end - at < USUAL_ROOM)
@@ -541,13 +557,13 @@ ALWAYS_INLINE const char *read_usual(const char *at, const char *end, char point
     if (count == 0)
         return NULL;
     uint128 v = 0;
-    uint64_t begin = first_digits(part, count); /* the digits that fit into it */
+    uint64_t begin = first_digits(part, count); /* the digits before the point or the end */
     at += count;
     if (*at == point) {
         part = get_u64((const uint8_t *)++at);
         count = digits_in_front(part);
         if (count == 0)
-            return NULL; /* only a point */
+            return NULL; /* a point without digits */
         if (count == 8) {
             begin = begin * EIGHT_DIGITS + eight_digits(part);
             part = get_u64((const uint8_t *)(at += 8));
@@ -584,11 +600,11 @@ ALWAYS_INLINE const char *read_usual(const char *at, const char *end, char point
 }
 #endif
 
-/* Reads a run of digits into d. */
+/* Adds a run of digits to d. */
 static const char *add_digits(struct decimal *d, const char *at, const char *end, bool behind_point)
 {
     const char *first = at;
-    int digits = d->digits, more = 0; /* digits that are not kept */
+    int digits = d->digits, more = 0; /* digits that are not stored */
     uint64_t half = d->halves[0];
     if (digits == 0)
         while (at < end && *at == '0')
@@ -621,7 +637,7 @@ static bool is_digit(const char *at, const char *end)
     return at < end && *at >= '0' && *at <= '9';
 }
 
-/* "e+12" after the digits; anything else that starts with e is not part of the number. */
+/* Reads "e+12" after the digits. Other text that starts with e is not part of the number. */
 static const char *read_exponent(const char *at, const char *end, int *exponent)
 {
     const char *digit = at + 1;
@@ -639,7 +655,8 @@ static const char *read_exponent(const char *at, const char *end, int *exponent)
     return digit;
 }
 
-/* The digits and exponent in C's form for strtod, without a decimal point, which depends on the locale. */
+/* Reads the number with strtod. The digits and the exponent are passed in C's form without a decimal point, which
+   depends on the locale. */
 static double long_way(const struct decimal *d, const char *first, const char *end, char point)
 {
     char text[LONGEST + 32];
@@ -655,7 +672,7 @@ static double long_way(const struct decimal *d, const char *first, const char *e
             more |= *first != '0';
     }
     if (more)
-        text[length++] = '1'; /* never a tie then */
+        text[length++] = '1'; /* so that it is never a tie */
     const int64_t exponent = (int64_t)d->exponent + d->digits - (int64_t)length;
     text[length++] = 'e';
     uint64_t rest = (uint64_t)(exponent < 0 ? -exponent : exponent);
@@ -720,13 +737,14 @@ static size_t shortest_by_library(double value, int least, bool is_float, char *
             break;
     }
     for (; local[length]; length++)
-        text[length] = strchr("0123456789+-e", local[length]) ? local[length] : '.'; /* as the locale has it */
+        /* a decimal point that depends on the locale becomes '.' */
+        text[length] = strchr("0123456789+-e", local[length]) ? local[length] : '.';
     text[length] = '\0';
     return length;
 }
 
 #ifdef __SIZEOF_INT128__
-/* A magnitude is the digits, with a point after the first, times 10^exponent. */
+/* The digits of a magnitude: with a point after the first digit, times 10^exponent. */
 struct digits {
     char text[DIGITS + 1];
     int count, exponent;
@@ -752,7 +770,7 @@ static struct digits digits_of(const char *text)
     return d;
 }
 
-/* Rounds to so many digits. False: the 20 digits do not show whether up or down, since they are rounded too. */
+/* Rounds to `count` digits. False: the direction is unknown, because the 20 digits have been rounded already. */
 static bool digits_round(struct digits *d, int count)
 {
     if (d->count <= count)
@@ -783,7 +801,7 @@ static bool digits_read_back(const struct digits *d, double value, bool is_float
     return double_if_exact(&number, &again) && reads_back(again, value, is_float);
 }
 
-/* As "%g" with that precision. */
+/* Writes the digits like "%g" with that precision. */
 static size_t put_digits(const struct digits *d, int precision, char *text)
 {
     char *at = text;
@@ -823,7 +841,7 @@ static size_t put_shortest(double value, int least, bool is_float, char *text)
     const int exact = is_float ? FLOAT_EXACT_DIGITS : EXACT_DIGITS;
     number_text(value, text);
     const struct digits all = digits_of(text);
-    /* A number that fewer digits than `exact` describe has only zeros behind them in `exact` digits. */
+    /* A number that can be written with fewer digits than `exact` has only zeros after them in `exact` digits. */
     for (int precision = exact; precision <= (is_float ? FLOAT_PRECISION : DOUBLE_PRECISION); precision++) {
         struct digits d = all;
         if (!digits_round(&d, precision))

@@ -369,7 +369,7 @@ GUID etl_record_provider(const struct etl_record *e)
 {
     if (e->kind != ETL_RECORD_SYSTEM && e->kind != ETL_RECORD_PERFORMANCE)
         return e->provider;
-    /* Image loads are in the group of processes and image unloads in a group of their own; both are events of the class
+    /* Image loads are in the group of processes and image unloads in a separate group; both are events of the class
        Image. */
     const size_t group = e->id == IMAGE_LOAD ? IMAGE_GROUP : e->id >> 8;
     return group < GROUPS ? groups[group].guid : (GUID){0};

@@ -205,7 +205,7 @@ static struct {
     unsigned number;
 } latest;
 
-/* Returns the number of that file; 0: there is none, or it no longer exists. */
+/* Returns the number of that file; 0: no file was written, or it no longer exists. */
 static unsigned latest_recall(const char *folder)
 {
     lock_enter(&latest.lock);

@@ -393,7 +393,7 @@ static HRESULT om_add_run(struct om_log *log, struct om_run *run)
     return S_OK;
 }
 
-/* Reads the ID in a row; false: there is none. */
+/* Reads the ID in a row; false: the row has no ID. */
 static bool om_read_id(const struct column_part *part, size_t row, bool is_double, int64_t *id)
 {
     double value;

@@ -15,7 +15,7 @@
 bool name_fold(const char *name, char out[NAMES_LONGEST]);
 /* Returns a name as it was in another code page. A text log is in the ANSI code page of the computer that wrote it, but
    was read with this computer's code page. *out is the name in the k-th entry of code_pages.def, from memory_alloc.
-   S_FALSE and NULL: the name is the same, or there is no such entry. */
+   S_FALSE and NULL: the name is the same, or the entry does not exist. */
 enum { NAME_CODE_PAGES = 4 };
 HRESULT name_in_code_page(const char *name, size_t k, char **out);
 /* Returns whether the name has a letter that English lacks. */
