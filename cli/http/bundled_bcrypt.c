@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bcrypt by libxcrypt's code, which is built with this program where no crypt(3) can be loaded. */
+/* bcrypt with libxcrypt's code, for programs that cannot load a crypt(3). */
 #include "cli/http/bundled/crypt-port.h"
 #include "cli/http/security.h"
 #include "engine/base/memory.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Content negotiation: reads the lists of Accept and Accept-Encoding. */
+/* Content negotiation: parses the lists in Accept and Accept-Encoding. */
 #include "cli/http/http.h"
 
 bool http_parameter_is(struct http_span parameter, const char *name, struct http_span *value)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compresses an answer as gzip (RFC 1952) by zlib. */
+/* Compresses an answer as gzip (RFC 1952) with zlib. */
 #include "cli/http/http.h"
 #include "engine/base/memory.h"
 
@@ -7,12 +7,13 @@
 #include <zlib.h>
 
 enum {
-    LEVEL = 2,        /* as fast as 1 for pages of metrics, and smaller; 6 takes three times as long for a fifth less */
-    GZIP_FORMAT = 16, /* added to the bits of the window, for zlib */
-    WINDOW_BITS = 15, /* zlib's greatest, and its default memory: 256 KB */
+    LEVEL = 2,        /* for pages of metrics as fast as level 1, and smaller; level 6 takes three times as long to save
+                         another fifth */
+    GZIP_FORMAT = 16, /* added to WINDOW_BITS, tells zlib to write gzip */
+    WINDOW_BITS = 15, /* zlib's largest window, which with its default memory level takes 256 KB */
     MEMORY_LEVEL = 8,
-    SMALL_BYTES = 32768, /* of a body that takes half the time with half the memory, and is as small */
-    FIRST_BYTES = 4096,  /* of the output, which then doubles */
+    SMALL_BYTES = 32768, /* for bodies up to this size, half the memory halves the time and compresses as well */
+    FIRST_BYTES = 4096,  /* initial size of the output buffer, which is doubled as needed */
 };
 
 static void *gzip_alloc(void *user, unsigned count, unsigned size)
@@ -27,7 +28,8 @@ static void gzip_free(void *user, void *block)
     memory_free(block);
 }
 
-/* Compresses all input of a stream. *out grows, so that it costs what the page has become, not what it was. */
+/* Compresses all input of a stream. *out grows as needed, so that its size depends on the compressed size, not on the
+   page's size. */
 static HRESULT gzip_run(z_stream *z, char **out, size_t *out_size)
 {
     size_t capacity = FIRST_BYTES, size = 0;
@@ -58,7 +60,7 @@ HRESULT http_gzip(const char *bytes, size_t size, char **out, size_t *out_size)
                      Z_DEFAULT_STRATEGY) != Z_OK)
         return E_OUTOFMEMORY;
     const HRESULT hr = gzip_run(&z, out, out_size);
-    (void)deflateEnd(&z); /* an error: the stream was cut off */
+    (void)deflateEnd(&z); /* fails if the stream is incomplete, which gzip_run has already reported */
     if (SUCCEEDED(hr))
         return S_OK;
     memory_free(*out);

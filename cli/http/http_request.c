@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a client's request. It comes from anybody: its bytes are checked in one pass, and none of them become a path.
- */
+/* Parses a client's request. Any client can send one, so its bytes are checked in a single pass, and none of them
+   become part of a path. */
 #include "cli/http/http.h"
 #include "engine/base/network.h"
 #include "engine/base/text.h"
@@ -58,7 +58,7 @@ static bool next_line(struct http_span *from, struct http_span *line)
     return true;
 }
 
-/* Removes ":8080". False: what follows the colon is not a port. */
+/* Removes a port such as ":8080". False if the text after the colon is not a port. */
 static bool strip_port(struct http_span *host)
 {
     const char *colon = memchr(host->at, ':', host->size);
@@ -78,7 +78,8 @@ static bool strip_port(struct http_span *host)
     return http_span_is_digits(port) && port.size <= 5;
 }
 
-/* A page of another site can make the browser ask this server by another name, but not by an address or ours. */
+/* Checks the Host header. A page of another site can make a browser send requests to this server under a foreign name,
+   but not under an address or this computer's name. */
 static unsigned check_host(struct http_span host, const char *own_name)
 {
     char name[256];
@@ -103,7 +104,7 @@ struct http_span http_span_trim(struct http_span s)
     return s;
 }
 
-/* Whether a list such as "TE, close" has "close". */
+/* Returns true if a list such as "TE, close" contains "close". */
 static bool names_close(struct http_span list)
 {
     struct http_span token;
@@ -113,7 +114,7 @@ static bool names_close(struct http_span list)
     return http_span_equals(http_span_trim(list), "close");
 }
 
-/* Takes a header that the server uses. False: it must not occur twice. */
+/* Stores a header that the server uses. False if the header occurs twice but must not. */
 static bool take_header(struct http_span name, struct http_span value, struct http_request *out)
 {
     if (http_span_equals(name, "Authorization")) {
@@ -152,11 +153,11 @@ static unsigned read_headers(struct http_span from, const char *own_name, struct
         if (host != 200)
             return host;
     }
-    /* The loop ends at the empty line, which is the last, or at a malformed one. */
+    /* The loop ends at the empty last line, or at a malformed line. */
     return from.size == 0 && line.size == 0 && host != 0 ? host : 400;
 }
 
-/* The end of the request's empty line; 0: it has not arrived. */
+/* Returns the position after the empty line that ends the request; 0: the line has not arrived yet. */
 static size_t request_end(const char *bytes, size_t size)
 {
     for (size_t i = 0; i + 4 <= size; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The HTTP server. One thread accepts connections, each of which has a thread for its requests and their answers. The
-   number of connections and the time and size of each are limited, so a client can only delay itself and, at worst, the
-   others for as long as it has all connections. */
+/* The HTTP server. One thread accepts connections; each connection has its own thread, which reads its requests and
+   sends the answers. The number of connections, and the time and size of each request and answer, are limited.
+   Therefore a client can only delay itself or, at worst, occupy all connections until these limits end. */
 #include "cli/http/http.h"
 #include "cli/http/security.h"
 #include "engine/base/clock.h"
@@ -16,15 +16,16 @@
 
 enum {
     MOST_CONNECTIONS = 16,
-    KEPT_CONNECTIONS = 8, /* more are closed behind an answer, or while they are idle */
-    IDLE_MS = 120000,     /* until the next request of a kept one; scrapes are a minute apart at most, usually */
-    REQUEST_MS = 5000,    /* for all bytes of a request */
-    ANSWER_MS = 10000,    /* for all bytes of an answer */
-    SEND_MS = 2000,       /* for the next bytes of it */
-    FINISH_MS = 2000,     /* for a client to read the last answer and close */
-    SLICE_MS = 250,       /* threads check so often whether the program exits */
+    KEPT_CONNECTIONS = 8, /* if there are more, connections are closed after an answer or while they are idle */
+    IDLE_MS = 120000,     /* maximum time until the next request of a kept connection; scrapes are usually at most a
+                             minute apart */
+    REQUEST_MS = 5000,    /* time limit for all bytes of a request */
+    ANSWER_MS = 10000,    /* time limit for all bytes of an answer */
+    SEND_MS = 2000,       /* time limit for the next bytes of an answer */
+    FINISH_MS = 2000,     /* time limit for the client to read the last answer and close */
+    SLICE_MS = 250,       /* interval at which threads check whether the program exits */
     PART_BYTES = 4096,
-    GZIP_BYTES = 1400, /* a shorter body fits a packet as it is */
+    GZIP_BYTES = 1400, /* a shorter body fits in one packet without compression */
 };
 
 struct http_server {
@@ -41,10 +42,10 @@ struct http_server {
 struct http_connection {
     struct http_server *server;
     struct socket_end *socket;
-    struct http_security_state *security; /* of its TLS session; NULL: none */
-    struct tls_session *tls;              /* NULL: none */
-    size_t size;                          /* of bytes */
-    char bytes[HTTP_REQUEST_BYTES];       /* of the request */
+    struct http_security_state *security; /* the state with which the connection began; NULL: no -web file */
+    struct tls_session *tls;              /* NULL: no TLS */
+    size_t size;                          /* received bytes */
+    char bytes[HTTP_REQUEST_BYTES];       /* of the current request and any requests after it */
 };
 
 static HRESULT send_all(struct http_connection *c, const char *bytes, size_t size)
@@ -67,9 +68,9 @@ static void body_end(struct http_body *body)
     memory_free(body->owned);
 }
 
-/* Checks who asks, by the files of now, and makes the body. Returns the status; 0: the connection must end, because its
-   TLS session was negotiated, and its client's certificate accepted, by files that have been replaced since. The client
-   connects again, and no answer that it could have taken is lost. */
+/* Authenticates the client with the current files, and creates the body. Returns the status. 0 means that the
+   connection must end, because its TLS session was negotiated, and its client's certificate accepted, with files that
+   have been replaced since then. The client reconnects, and no answer is lost, because none was sent. */
 static unsigned answer_make(struct http_connection *c, const struct http_request *request, struct http_body *body,
                             const char **challenge)
 {
@@ -86,7 +87,7 @@ static unsigned answer_make(struct http_connection *c, const struct http_request
     return status == 200 ? o->answer(o->user, request, body) : status;
 }
 
-/* Compresses the body if the client accepts it; without memory it stays as it is. */
+/* Compresses the body, if memory permits. False: the body is unchanged. */
 static bool body_compress(struct http_body *body)
 {
     char *packed;
@@ -98,7 +99,7 @@ static bool body_compress(struct http_body *body)
     return true;
 }
 
-/* False: the connection ends. */
+/* Sends the answer. False: the connection must end. */
 static bool connection_answer(struct http_connection *c, unsigned status, const struct http_request *request)
 {
     struct http_body body = {.type = NULL};
@@ -132,7 +133,7 @@ static bool connection_answer(struct http_connection *c, unsigned status, const 
     return SUCCEEDED(hr) && keep;
 }
 
-/* False: the client does not speak TLS, has no certificate that is accepted, or takes too long. */
+/* Begins the connection. False if the client does not use TLS, has no accepted certificate, or takes too long. */
 static bool connection_begin(struct http_connection *c)
 {
     struct http_security *security = c->server->options.security;
@@ -159,7 +160,7 @@ static HRESULT connection_receive(struct http_connection *c, size_t *got)
                   : socket_receive_some(c->socket, to, room, SLICE_MS, got);
 }
 
-/* Whether a kept connection that has sent nothing yet may go on waiting. */
+/* Returns true if a kept connection without a new request may remain open. */
 static bool connection_may_idle(const struct http_connection *c, uint64_t passed_ms)
 {
     const struct http_server *s = c->server;
@@ -167,7 +168,8 @@ static bool connection_may_idle(const struct http_connection *c, uint64_t passed
            (!c->tls || http_security_is_current(s->options.security, c->security));
 }
 
-/* Returns the status to answer with; 0: the client has gone, or the program exits. `kept`: it has had an answer. */
+/* Reads a request. Returns the status for the answer; 0 if the client has disconnected or the program exits. `kept`
+   means that the connection has already had an answer. */
 static unsigned connection_read(struct http_connection *c, bool kept, struct http_request *request)
 {
     const struct http_server *s = c->server;
@@ -194,7 +196,8 @@ static unsigned connection_read(struct http_connection *c, bool kept, struct htt
     return status;
 }
 
-/* Answers requests until the connection ends. A request that follows without waiting stands behind the previous one. */
+/* Answers requests until the connection ends. A client may send its next request before it has the answer; its bytes
+   then follow those of the previous request. */
 static void connection_serve_requests(struct http_connection *c)
 {
     struct http_request request = {.head = false};
@@ -245,7 +248,7 @@ static void server_accept(struct http_server *s)
         thread_close(thread);
         return;
     }
-    socket_set_timeouts(socket, SLICE_MS, SLICE_MS); /* its buffers are empty: this does not wait */
+    socket_set_timeouts(socket, SLICE_MS, SLICE_MS); /* the send buffer is empty, so the answer fits without waiting */
     if (!s->options.security || !http_security_has_tls(s->options.security))
         (void)connection_answer(c, 503, &none);
     socket_close(socket);
@@ -265,7 +268,7 @@ static void server_run(void *user)
     }
 }
 
-/* Splits [ADDRESS:]PORT; *address from memory_alloc. */
+/* Splits [ADDRESS:]PORT. *address is from memory_alloc. */
 static HRESULT where_split(const char *where, char **address, uint16_t *port)
 {
     const char *colon = strrchr(where, ':'), *digits = colon ? colon + 1 : where;
@@ -335,7 +338,8 @@ void http_server_close(struct http_server *s)
     atomic_store(&s->closing, true);
     while (s->thread && !thread_wait(s->thread, SLICE_MS)) {
     }
-    while (atomic_load(&s->connections) > 0) /* each checks `closing`, and waits for its socket SEND_MS at most */
+    while (atomic_load(&s->connections) > 0) /* each thread checks `closing`, and waits for its socket at most
+                                                SEND_MS */
         thread_sleep(10);
     thread_close(s->thread);
     socket_close(s->listener);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A verb's server with the options -http and -web: opens it, prints its address and warns of what others can do. */
+/* A server for a verb with the options -http and -web: opens it, prints its URL, and warns if other users can read the
+   counters. */
 #include "cli/http/http.h"
 #include "cli/http/security.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bcrypt by crypt(3), whose library is loaded when a password is to be checked. */
+/* bcrypt with crypt(3), whose library is loaded when the file of -web has passwords. */
 #include "cli/http/security.h"
 #include "engine/base/memory.h"
 

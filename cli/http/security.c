@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The state that the file of -web describes: it is immutable, counted, and replaced as a whole when a file changes.
-   Only the list of accepted headers grows. A scraper sends the same header every few seconds, and bcrypt takes 0.1 s,
-   so accepted ones are kept in memory, which is wiped. */
+/* The state that the file of -web describes. A state is immutable and reference-counted, and is replaced as a whole
+   when a file changes. Only the list of accepted headers grows: a scraper sends the same header every few seconds and
+   bcrypt takes 0.1 s, so accepted headers are kept in memory and wiped when the state is freed. */
 #include "cli/http/security.h"
 
 #include "engine/base/clock.h"
@@ -12,8 +12,8 @@
 #include <string.h>
 
 enum {
-    RELOAD_MS = 2000,   /* files are read again so often at most */
-    MOST_ACCEPTED = 16, /* headers that are kept */
+    RELOAD_MS = 2000,   /* minimum interval for reading the files again */
+    MOST_ACCEPTED = 16, /* maximum number of accepted headers to keep */
     MOST_CREDENTIALS = 1024,
 };
 
@@ -22,17 +22,18 @@ struct http_security_state {
     struct web_config config;
     struct tls_server *tls;
     uint64_t hash;
-    struct lock checking; /* held while a password is checked; never with `lock` held */
+    struct lock checking; /* held while a password is checked; taken before `lock` */
     struct lock lock;
     struct texts accepted; /* Authorization headers of basic authentication */
 };
 
 struct http_security {
     char *path;
-    bool tls, accounts; /* as the server began */
+    bool tls, accounts; /* as they were when the server began */
     struct lock lock;
     struct http_security_state *state;
-    uint64_t checked, refused; /* when; the hash of files that were reported as unusable, 0: none */
+    uint64_t checked, refused; /* `checked`: time of the last check; `refused`: hash of the files that were reported as
+                                  unusable, 0: none */
 };
 
 /* ---- the files ---- */
@@ -49,7 +50,7 @@ void http_security_release(struct http_security_state *state)
     memory_free(state);
 }
 
-/* *out is NULL if the files are those of `hash`. */
+/* Loads the files. *out is NULL if they still have the hash `hash`. */
 static HRESULT state_load(const char *path, uint64_t hash, struct http_security_state **out, uint64_t *seen)
 {
     struct http_security_state *s = memory_zero(1, sizeof *s);
@@ -128,8 +129,8 @@ struct http_security_state *http_security_take(struct http_security *s)
     if (clock_passed_ms(s->checked, now) >= RELOAD_MS) {
         s->checked = now;
         HRESULT hr = state_load(s->path, s->state->hash, &newer, &seen);
-        /* A page cannot change from TLS to none under its address, and a file that is being written, or is cut by a
-           full disk, must not open it for everybody. */
+        /* The server cannot change from TLS to no TLS at the same address. A file that is just being written, or that
+           is truncated because the disk is full, must not give everybody access. */
         if (newer && ((newer->tls != NULL) != s->tls || (s->accounts && !state_has_accounts(newer)))) {
             http_security_release(newer);
             newer = NULL;
@@ -165,7 +166,7 @@ struct tls_server *http_security_tls(const struct http_security_state *state)
 
 /* ---- accounts ---- */
 
-/* Takes as long for a wrong text as for the right one of the same length. */
+/* Compares in the same time for a wrong text as for the right text of the same length. */
 static bool secret_equals(struct http_span s, const char *text)
 {
     const size_t length = strlen(text);
@@ -186,7 +187,7 @@ static int base64_value(char c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* RFC 4648 with padding. False: it is malformed, holds a NUL, or does not fit. */
+/* Decodes base64 (RFC 4648) with padding. False if the text is malformed, contains a NUL, or does not fit. */
 static bool base64_read(struct http_span s, char *out, size_t room)
 {
     size_t size = 0;
@@ -216,7 +217,8 @@ static bool base64_read(struct http_span s, char *out, size_t room)
 
 static bool user_accepts(const struct web_config *c, const char *user, const char *password)
 {
-    const char *hash = c->hashes.items[0]; /* for an unknown user, who is then not answered sooner than others */
+    const char *hash = c->hashes.items[0]; /* also computed for an unknown user, so that the time of the answer does not
+                                              show whether the user exists */
     bool known = false;
     for (size_t i = 0; i < c->users.count; i++)
         if (strcmp(c->users.items[i], user) == 0) {
@@ -244,12 +246,12 @@ static void keep_accepted(struct http_security_state *s, struct http_span encode
     lock_enter(&s->lock);
     char *kept = s->accepted.count < MOST_ACCEPTED ? text_copy_n(encoded.at, encoded.size) : NULL;
     if (kept)
-        (void)texts_add_owned(&s->accepted, kept); /* without memory it is checked again */
+        (void)texts_add_owned(&s->accepted, kept); /* if memory runs out, the header will be checked again */
     lock_leave(&s->lock);
 }
 
-/* One check at a time: a client that guesses passwords has one processor at most, and delays nobody who was accepted
-   before. */
+/* Checks one password at a time. A client that guesses passwords can therefore use only one processor, and does not
+   delay clients that were accepted before. */
 static bool basic_accepts(struct http_security_state *s, struct http_span encoded)
 {
     char text[MOST_CREDENTIALS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A build without TLS and bcrypt (OPENPLA_TLS=OFF). */
+/* Replaces TLS and bcrypt in a build without them (OPENPLA_TLS=OFF). */
 #include "cli/http/security.h"
 
 HRESULT password_library_load(void)
@@ -29,7 +29,7 @@ void tls_server_close(struct tls_server *s)
     (void)s;
 }
 
-/* No session exists, because no server can be opened. */
+/* Never called, because no server can be opened. */
 HRESULT tls_session_open(struct tls_server *server, struct socket_end *socket, struct tls_session **out)
 {
     (void)server;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* TLS by GnuTLS, which is loaded by name: the package need not depend on it. The few functions
-   and constants that are used have stood in its interface since version 3.3. */
+/* TLS with GnuTLS, which is loaded by name, so that the package does not depend on it. All functions and constants used
+   here have been in its interface since version 3.3. */
 #include "cli/http/tls.h"
 
 #include "engine/base/clock.h"
@@ -79,10 +79,10 @@ struct tls_session {
     struct tls_server *server;
     struct socket_end *socket;
     gnutls_session handle;
-    uint64_t deadline; /* of the call that is made, clock_monotonic_ms() */
+    uint64_t deadline; /* deadline of the current call, clock_monotonic_ms() */
 };
 
-/* Called before the server's threads run, and then only with everything loaded. */
+/* Loads the library. First called before the server's threads run; later calls find everything loaded. */
 static HRESULT tls_load(void)
 {
     if (tls.loaded)
@@ -229,7 +229,8 @@ static HRESULT session_result(int error)
     return tls_failed(error, "TLS");
 }
 
-/* A certificate that names its purposes must name that of clients, or one of a server could be used to log on. */
+/* Checks the client's certificate. If the certificate lists its purposes, client authentication must be one of them;
+   otherwise a server's certificate could be used to log on. */
 static HRESULT session_check_client(struct tls_session *s)
 {
     static unsigned char client_purpose[] = "1.3.6.1.5.5.7.3.2"; /* id-kp-clientAuth of RFC 5280 */
@@ -251,7 +252,7 @@ HRESULT tls_handshake(struct tls_session *s, uint32_t timeout_ms)
     if (error == 0)
         return session_check_client(s);
     if (error != GNUTLS_E_AGAIN && error < 0 && !tls.gnutls_error_is_fatal(error))
-        return HRESULT_FROM_WIN32(ERROR_TIMEOUT); /* a warning: go on */
+        return HRESULT_FROM_WIN32(ERROR_TIMEOUT); /* a warning, which does not end the handshake */
     return session_result(error);
 }
 

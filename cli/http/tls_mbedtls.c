@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* TLS by Mbed TLS, which is built with this program where no library can be loaded by name: for Windows, and for the
-   program without libraries. Its parts are chosen in bundled/mbedtls_settings.h. */
+/* TLS with Mbed TLS, which is built into programs that cannot load a library by name: the programs for Windows and the
+   static program. bundled/mbedtls_settings.h selects its parts. */
 #include "cli/http/tls.h"
 
 #include "engine/base/clock.h"
@@ -22,7 +22,8 @@ enum { MOST_PEM_BYTES = 1 << 20 };
 
 struct tls_server {
     mbedtls_ssl_config config;
-    mbedtls_x509_crt chain, clients; /* the server's certificates; those that sign clients' */
+    mbedtls_x509_crt chain, clients; /* the server's certificates, and the certificates that sign clients'
+                                        certificates */
     mbedtls_pk_context key;
     enum web_client_certificate client_certificate;
 };
@@ -31,10 +32,10 @@ struct tls_session {
     struct tls_server *server;
     struct socket_end *socket;
     mbedtls_ssl_context ssl;
-    uint64_t deadline; /* of the call that is made, clock_monotonic_ms() */
+    uint64_t deadline; /* deadline of the current call, clock_monotonic_ms() */
 };
 
-/* ---- what the library asks of the host OS ---- */
+/* ---- what the library needs from the host OS ---- */
 
 static void mutex_init(mbedtls_threading_mutex_t *mutex)
 {
@@ -72,7 +73,7 @@ psa_status_t mbedtls_psa_external_get_random(mbedtls_psa_external_random_context
     return SUCCEEDED(os_random(output, output_size)) ? PSA_SUCCESS : PSA_ERROR_INSUFFICIENT_ENTROPY;
 }
 
-/* Called before the server's threads run, and then only with everything prepared. */
+/* Prepares the library. First called before the server's threads run; later calls find everything prepared. */
 static HRESULT tls_prepare(void)
 {
     static bool prepared;
@@ -123,8 +124,9 @@ static HRESULT key_load(const char *path, mbedtls_pk_context *out)
     return error == 0 ? S_OK : file_failed(error, "key", path);
 }
 
-/* A certificate of a client is checked where it must be one that client_ca_file signs. One that need only be there is
-   requested in the same way as one that may be: the library refuses those that it cannot check if it requires one. */
+/* Requests client certificates. The library requires one only if client_ca_file must have signed it. For
+   WEB_CLIENT_REQUIRE it only requests one, because it refuses required certificates that it cannot check;
+   session_check_client then checks that the client has presented a certificate. */
 static void server_request_certificates(struct tls_server *s)
 {
     static const int modes[] = {[WEB_CLIENT_NONE] = MBEDTLS_SSL_VERIFY_NONE,
@@ -241,8 +243,8 @@ static HRESULT session_result(int error)
     return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "TLS: %s", why);
 }
 
-/* The library has checked the certificate: its issuers, its dates, and, if it names its purposes, that clients are one.
- */
+/* Checks the client's certificate. The library has already checked its issuers, its dates and, if it lists its
+   purposes, that client authentication is one of them. */
 static HRESULT session_check_client(const struct tls_session *s)
 {
     const enum web_client_certificate kind = s->server->client_certificate;
@@ -290,7 +292,7 @@ void tls_session_close(struct tls_session *s)
         return;
     s->deadline = 0;
     if (mbedtls_ssl_is_handshake_over(&s->ssl))
-        (void)mbedtls_ssl_close_notify(&s->ssl); /* the client may be gone */
+        (void)mbedtls_ssl_close_notify(&s->ssl); /* the client may have disconnected */
     mbedtls_ssl_free(&s->ssl);
     memory_free(s);
 }

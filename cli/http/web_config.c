@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the file of -web. It is YAML, of which the format uses little: sections at the beginning of a line, and below
-   them, indented, one "key: value" a line. Anything else of YAML is an error that names the line, because a setting of
-   security must not be skipped. */
+/* Parses the file of -web. It is YAML, but the format uses little of it: sections at the beginning of a line, and below
+   them indented lines "key: value". Any other YAML syntax is an error that names the line, because a security setting
+   must never be skipped. */
 #include "cli/http/web_config.h"
 
 #include "engine/base/error.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    MOST_BYTES = 1 << 20, /* of one file */
+    MOST_BYTES = 1 << 20, /* maximum size of one file */
     MOST_LINES = 10000,
     BCRYPT_LENGTH = 60,
 };
@@ -20,9 +20,9 @@ enum section { SECTION_NONE, SECTION_TLS, SECTION_HTTP, SECTION_USERS };
 
 struct reader {
     struct web_config *c;
-    unsigned number; /* of the line */
+    unsigned number; /* number of the line */
     enum section section;
-    size_t indent; /* of the section's keys; 0: none yet */
+    size_t indent; /* indentation of the section's keys; 0: no key yet */
 };
 
 static HRESULT line_fault(const struct reader *r, const char *why, const char *what)
@@ -32,7 +32,7 @@ static HRESULT line_fault(const struct reader *r, const char *why, const char *w
 
 /* ---- lines ---- */
 
-/* Cuts a comment: a '#' at the beginning or behind a blank, outside of quotes. */
+/* Removes a comment: a '#' at the beginning or after a blank, outside quotes. */
 static void cut_comment(char *line)
 {
     char quote = 0;
@@ -55,7 +55,7 @@ static void cut_end(char *line)
         line[--length] = 0;
 }
 
-/* Removes quotes in place. False: text behind them, or an escape that is not \\ or \". */
+/* Removes quotes in place. False if text follows the closing quote, or an escape is not \\ or \". */
 static bool unquote(char *value)
 {
     const char quote = *value;
@@ -72,7 +72,7 @@ static bool unquote(char *value)
     return *from == quote && !from[1];
 }
 
-/* Values that YAML reads as something else than one line of text. */
+/* Returns false for values that are not a single line of text in YAML. */
 static bool value_is_text(const char *value)
 {
     return !strchr("[]{}&*!|>@`%", *value) && strncmp(value, "- ", 2) != 0;
@@ -135,7 +135,7 @@ static HRESULT take_tls(const struct reader *r, const char *key, const char *val
     if (strcmp(key, "max_version") == 0)
         return take_version(r, &c->max_version, value);
     if (strcmp(key, "prefer_server_cipher_suites") == 0)
-        return S_OK; /* TLS libraries have no such choice any more */
+        return S_OK; /* TLS libraries no longer have this choice */
     return line_fault(r, "unsupported key", key);
 }
 
@@ -203,7 +203,7 @@ static HRESULT take_line(struct reader *r, char *line)
     if (r->section == SECTION_USERS)
         return take_user(r, key, value);
     if (strcmp(key, "http2") == 0)
-        return S_OK; /* the server speaks HTTP/1.1 */
+        return S_OK; /* accepted, but the server speaks only HTTP/1.1 */
     return line_fault(r, "unsupported key", key);
 }
 
@@ -258,7 +258,7 @@ HRESULT web_config_parse(const char *text, size_t size, struct web_config *out)
 
 /* ---- files ---- */
 
-/* *file becomes a path; the file's bytes go into the hash. */
+/* Reads a file into the hash. *file becomes its full path. */
 static HRESULT file_add(const char *folder, char **file, uint64_t *hash, char **bytes, size_t *size)
 {
     if (!*file)

@@ -36,7 +36,7 @@ static const char help_text[] =
 
 struct live_settings {
     const char *counter_file, *interval, *machine, *http, *web;
-    uint32_t samples; /* 0: no end */
+    uint32_t samples; /* 0: no limit */
     uint64_t interval_ms;
     struct texts counters, paths; /* as specified, and with computers */
 };
@@ -50,7 +50,7 @@ struct live_run {
     bool failed;          /* an entry of `refused` could not be allocated */
     struct live_history history;
     struct sample_pace pace;
-    uint32_t taken; /* samples that are shown */
+    uint32_t taken; /* number of samples shown */
 };
 
 static int live_parse(int argc, char **argv, struct live_settings *s)
@@ -68,7 +68,7 @@ static int live_parse(int argc, char **argv, struct live_settings *s)
     return result;
 }
 
-/* An argument without a leading backslash is the name of a set. */
+/* Finds the counters. An argument without a leading backslash is the name of a set. */
 static HRESULT live_find_counters(struct live_settings *s)
 {
     struct texts named = {0};
@@ -206,9 +206,9 @@ static void live_scroll(struct live_screen *s, enum live_key key)
 
 static HRESULT live_show_terminal(struct live_run *r)
 {
-    enum { AGAIN_MS = 100 }; /* how often keys, signals and the window size are checked */
+    enum { AGAIN_MS = 100 }; /* interval for checking keys, signals and the window size */
     struct live_screen screen = {0};
-    uint64_t frozen = 0; /* the samples that a paused display shows */
+    uint64_t frozen = 0; /* a paused display shows the samples up to this one */
     HRESULT hr = S_OK;
     bool changed = true;
     while (SUCCEEDED(hr) && !live_is_complete(r) && !interrupt_wait(0) && !ferror(stdout)) {
@@ -252,7 +252,7 @@ static HRESULT live_show(struct live_run *r)
         hr = http_serving_begin(LIVE_VERB, r->settings->web, "", &options, &serving);
     }
     r->pace = pace_begin(r->settings->interval_ms);
-    if (SUCCEEDED(hr) && pace_wait(&r->pace)) { /* rates begin here */
+    if (SUCCEEDED(hr) && pace_wait(&r->pace)) { /* the first sample is the base of rates */
         hr = counter_query_sample(r->query, &utc, &cells);
         pace_taken(&r->pace);
     }
@@ -290,7 +290,7 @@ static int live_collect(const struct live_settings *s)
         if (s->http && !is_default)
             live_put_refused(&r);
         hr = live_show(&r);
-        if (!s->http && !is_default) /* after the display has ended, which would hide them */
+        if (!s->http && !is_default) /* printed after the display has ended, because it would hide the messages */
             live_put_refused(&r);
         result = FAILED(hr) ? cli_error(LIVE_VERB, hr) : r.refused.count > 0 && !is_default ? CLI_REMARKS : CLI_DONE;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of openpla live: the samples of the last hour, and the views that show them. */
+/* The parts of openpla live: the samples of the last hour, and the views that display them. */
 #ifndef OPENPLA_LIVE_H
 #define OPENPLA_LIVE_H
 
@@ -13,34 +13,35 @@
 /* ---- live_history.c: the samples ---- */
 
 enum {
-    LIVE_KEPT_MS = 3600000,    /* samples of the last hour are kept */
-    LIVE_MOST_ROWS = 14400,    /* at short intervals less */
-    LIVE_LEAST_ROWS = 60,      /* with very many counters */
+    LIVE_KEPT_MS = 3600000,    /* time for which samples are kept */
+    LIVE_MOST_ROWS = 14400,    /* limit at short intervals, which keep less than an hour */
+    LIVE_LEAST_ROWS = 60,      /* minimum, even with very many counters */
     LIVE_MOST_CELLS = 16 << 20 /* 64 MB */
 };
 
 struct live_counter {
     char *path;  /* with the computer */
-    char *label; /* without */
+    char *label; /* without the computer */
     struct page_unit unit;
-    double largest; /* of all samples; 0 or more */
+    double largest; /* largest value of all samples; 0 or more */
 };
 
-/* The sampling thread adds samples; connection threads read them under the lock. Sample n is in row n % rows. */
+/* The samples. The sampling thread adds samples; connection threads read them under the lock. Sample n is in row n %
+   rows. */
 struct live_history {
     struct lock lock;
-    struct live_counter *counters; /* do not change after live_history_open, except for `largest` */
+    struct live_counter *counters; /* constant after live_history_open, except for `largest` */
     size_t count, rows;
     uint64_t interval_ms;
-    uint64_t begun; /* differs from that of every other run */
-    uint64_t taken; /* samples since the beginning */
+    uint64_t begun; /* start of this run in ms, which differs from that of every other run */
+    uint64_t taken; /* number of samples since the beginning */
     int64_t *times; /* FILETIME, UTC */
     float *values;  /* rows of `count`; NAN: no value */
 };
 HRESULT live_history_open(struct live_history *h, const struct log_counter *columns, size_t count,
                           uint64_t interval_ms);
 void live_history_add(struct live_history *h, int64_t utc, const struct log_cell *cells);
-/* The number of the oldest sample that is kept. */
+/* Returns the number of the oldest sample that is kept. */
 uint64_t live_history_first(const struct live_history *h);
 int64_t live_history_time(const struct live_history *h, uint64_t sample);
 float live_history_value(const struct live_history *h, uint64_t sample, size_t counter);
@@ -48,18 +49,19 @@ void live_history_free(struct live_history *h);
 /* Adds the value with its unit, or "-" for NAN. */
 void live_add_value(struct text_buffer *b, const struct live_counter *c, float value);
 
-/* ---- live_counters.c: which counters ---- */
+/* ---- live_counters.c: selection of counters ---- */
 
-/* set_list_counters of a stored set. PLA_E_DCS_NOT_FOUND; E_INVALIDARG if the set has no counters. */
+/* Lists the counters of a stored set with set_list_counters. Fails with PLA_E_DCS_NOT_FOUND, or E_INVALIDARG if the set
+   has no counters. */
 HRESULT live_set_counters(const char *set, struct texts *counters, uint64_t *interval_ms);
 /* Adds the default counters. */
 HRESULT live_default_counters(struct texts *counters);
 
-/* ---- live_screen.c: the samples drawn as text ---- */
+/* ---- live_screen.c: draws the samples as text ---- */
 
 struct live_screen {
     unsigned columns, lines;
-    size_t top; /* the first counter that is shown; corrected if it is too large */
+    size_t top; /* index of the first counter that is shown; corrected if it is too large */
     bool paused;
 };
 /* Draws the samples up to `taken`: lines of at most `columns` characters, each with an ANSI sequence that clears the

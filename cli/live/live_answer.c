@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_VALUES = 60000 }; /* in one answer; the browser requests the rest */
+enum { MOST_VALUES = 60000 }; /* maximum per answer; the browser requests the rest */
 
 const char live_answer_headers[] = "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "
                                    "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
@@ -16,9 +16,9 @@ const char live_answer_headers[] = "Content-Security-Policy: default-src 'none';
                                    "Cross-Origin-Resource-Policy: same-origin\r\n"
                                    "Referrer-Policy: no-referrer\r\n";
 
-static const int64_t unix_epoch = INT64_C(116444736000000000); /* as FILETIME */
+static const int64_t unix_epoch = INT64_C(116444736000000000); /* FILETIME of the Unix epoch */
 
-/* {"begun":1,"interval":1000,"counters":[{"path":"","name":"","unit":"B","factor":1,"rate":true}]} */
+/* Writes {"begun":1,"interval":1000,"counters":[{"path":"","name":"","unit":"B","factor":1,"rate":true}]}. */
 static void add_counters(const struct live_history *h, struct text_buffer *b)
 {
     static const char *const units[] = {"", "B", "%", "s"};
@@ -36,7 +36,7 @@ static void add_counters(const struct live_history *h, struct text_buffer *b)
     text_buffer_add(b, "]}");
 }
 
-/* {"next":7,"more":false,"samples":[[time in ms of 1970, value, null ...]]}: `next` is the next sample to request. */
+/* Writes {"next":7,"more":false,"samples":[[ms since 1970, value, null ...]]}. `next` is the next sample to request. */
 static void add_samples(const struct live_history *h, uint64_t since, struct text_buffer *b)
 {
     const uint64_t first = live_history_first(h);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The counters of openpla live: those of a set, or the default counters of this computer. */
+/* The counters of openpla live: the counters of a set, or the default counters of this computer. */
 #include "cli/live/live.h"
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"

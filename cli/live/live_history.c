@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The samples of the last hour in a ring. */
+/* Keeps the samples of the last hour in a ring. */
 #include "cli/live/live.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* The browser view: the resources of the page and their answers. */
+/* The browser view: the resources of the page, and the answers to requests for them. */
 #ifndef OPENPLA_LIVE_HTTP_H
 #define OPENPLA_LIVE_HTTP_H
 
 #include "cli/http/http.h"
 #include "cli/live/live.h"
 
-/* The answers that exist. None of them is a file of this computer. */
+/* The resources that exist. None of them is a file of this computer. */
 enum live_resource { LIVE_PAGE, LIVE_SCRIPT, LIVE_STYLE, LIVE_LIBRARY, LIVE_COUNTERS, LIVE_SAMPLES };
 struct live_request {
     enum live_resource resource;
-    uint64_t since; /* of LIVE_SAMPLES: the first sample that is requested */
+    uint64_t since; /* for LIVE_SAMPLES: the first requested sample */
 };
-/* Finds the resource for a request. Returns 200 with *out, 400 or 404. */
+/* Finds the requested resource. Returns 200 with *out, 400 or 404. */
 unsigned live_request_read(const struct http_request *request, struct live_request *out);
-/* Answers for http_options; `user` is the struct live_history. */
+/* The `answer` of http_options; `user` is the struct live_history. */
 unsigned live_answer(void *user, const struct http_request *request, struct http_body *out);
-/* The page may load only what this server sends, and no other page may show it in a frame. */
+/* Header lines of each answer. The page may load only what this server sends, and no other page may embed it in a
+   frame. */
 extern const char live_answer_headers[];
 
 extern const char live_page_html[], live_page_css[], live_page_js[], live_library_js[];

@@ -11,7 +11,7 @@
 enum { VALUE_COLUMNS = 11, BAR_COLUMNS = 20, LEAST_NAME = 12, MOST_NAME = 60, FRAME_LINES = 3 };
 #define CLEAR_REST "\x1b[K"
 
-/* Adds the text in exactly `width` columns. */
+/* Adds the text, truncated or padded to exactly `width` columns. */
 static void add_fitted(struct text_buffer *b, const char *text, size_t width)
 {
     struct text_buffer shown = {0};
@@ -19,7 +19,7 @@ static void add_fitted(struct text_buffer *b, const char *text, size_t width)
     char *line = text_buffer_take(&shown);
     const char *all = line ? line : "";
     size_t bytes = strlen(all);
-    while (shown_width(all) > width && bytes > 0) { /* whole characters */
+    while (shown_width(all) > width && bytes > 0) { /* removes whole characters */
         do
             bytes--;
         while (bytes > 0 && ((unsigned char)line[bytes] & 0xC0) == 0x80);
@@ -42,7 +42,7 @@ static double share_of(const struct live_counter *c, float value)
     return share < 0 ? 0 : share > 1 ? 1 : share;
 }
 
-/* Eighths of a column. */
+/* Draws a bar with a resolution of an eighth of a column. */
 static void add_bar(struct text_buffer *b, const struct live_counter *c, float value, unsigned width)
 {
     static const char *const parts[] = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};

@@ -99,7 +99,8 @@ bool live_terminal_begin(void)
     if (has_input) {
         struct termios keys = before;
         keys.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-        keys.c_cc[VSUSP] = _POSIX_VDISABLE; /* a suspended program would leave the alternate screen on */
+        keys.c_cc[VSUSP] = _POSIX_VDISABLE; /* suspending the program would leave the terminal in the alternate
+                                               screen */
         keys.c_cc[VMIN] = 0;
         keys.c_cc[VTIME] = 0;
         tcsetattr(STDIN_FILENO, TCSANOW, &keys);
@@ -116,7 +117,7 @@ void live_terminal_size(unsigned *columns, unsigned *lines)
     *lines = known ? size.ws_row : 24;
 }
 
-/* An escape sequence arrives in one piece; other sequences are not keys of this program. */
+/* Returns the key. An escape sequence arrives in one piece; unknown sequences are ignored. */
 static enum live_key key_of(const char *bytes, size_t size)
 {
     if (size >= 3 && bytes[0] == '\x1b' && (bytes[1] == '[' || bytes[1] == 'O')) {
@@ -151,7 +152,7 @@ enum live_key live_terminal_key(uint32_t timeout_ms)
     if (poll(&input, has_input ? 1 : 0, (int)timeout_ms) <= 0)
         return LIVE_KEY_NONE;
     const ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
-    if (got <= 0) { /* the terminal was closed: a signal reports this, and until then nothing is read */
+    if (got <= 0) { /* the terminal was closed, which a signal reports; nothing more is read */
         has_input = false;
         return LIVE_KEY_NONE;
     }

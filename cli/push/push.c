@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla push: sends counters, live or of logs, to a server by OTLP or InfluxDB's line protocol. */
+/* openpla push: sends counters, live or from logs, to a server by OTLP or InfluxDB's line protocol. */
 #include "cli/cli.h"
 #include "cli/counters/remote_counters.h"
 #include "cli/counters/sample_pace.h"
@@ -56,7 +56,7 @@ struct push_verb {
     enum push_kind kind;
     const char *url;
     struct push_credentials credentials;
-    char *queue_folder; /* of live counters */
+    char *queue_folder; /* for live counters only */
 };
 
 static int push_check(struct push_verb *v)
@@ -120,7 +120,7 @@ static void push_report(void *user, HRESULT reason, const char *text)
     fflush(stderr);
 }
 
-/* The queue of a URL, so that two commands for different servers do not share one. */
+/* Finds the queue's folder. Each URL has its own queue, so that two commands for different servers do not share one. */
 static HRESULT push_find_queue(struct push_verb *v)
 {
     if (v->queue) {
@@ -155,7 +155,7 @@ static HRESULT push_begin(struct push_verb *v, struct push **out)
     return hr;
 }
 
-/* Prints what became of the data. */
+/* Prints how much data was sent, is waiting, and was dropped. */
 static int push_summarize(const struct push_verb *v, const struct push_figures *f)
 {
     printf("sent %" PRIu64 " points in %" PRIu64 " requests", f->sent_points, f->sent_requests);
@@ -216,7 +216,7 @@ static int push_live(struct push_verb *v)
 
 /* ---- logs ---- */
 
-/* In the zone of the first log. */
+/* Reads a time in the time zone of the first log. */
 static int push_read_time(const struct inputs *in, const char *option, const struct texts *words, int64_t *out)
 {
     int64_t local = 0;
@@ -239,7 +239,7 @@ static HRESULT push_all(struct push *push, struct feed *feed, const struct input
     cli_progress_end(&progress);
     if (hr == S_FALSE)
         return push_finish(push) == S_FALSE ? E_ABORT : S_OK;
-    /* Samples that were read before an error are sent; those before Ctrl+C count as not sent. */
+    /* Samples that were read before an error are sent. Samples that were read before Ctrl+C count as not sent. */
     const struct error_kept why = error_keep(hr);
     (void)feed_flush(feed);
     if (hr != E_ABORT)
@@ -274,7 +274,8 @@ static void push_report_warnings(const struct inputs *in)
     }
 }
 
-/* `first`: of the samples that were read and not sent; 0: all of them were sent. */
+/* Reports the time from which samples were not sent. `first` is the time of the first sample that was read but not
+   sent; 0: all samples that were read were sent. */
 static void push_report_rest(const struct inputs *in, int64_t first)
 {
     uint64_t samples;
@@ -341,7 +342,7 @@ static int push_run(int argc, char **argv)
     int result = options_with_settings(verb_name, argc, argv, &arguments);
     if (result == CLI_DONE)
         result = push_parse((int)arguments.count, arguments.items, &v);
-    if (result == CLI_DONE && !interrupt_begin()) /* before threads run, which a signal would reach */
+    if (result == CLI_DONE && !interrupt_begin()) /* before threads run, which might receive a signal */
         result = cli_error(verb_name, E_FAIL);
     else if (result == CLI_DONE) {
         result = v.logs.count > 0 ? push_logs(&v) : push_live(&v);

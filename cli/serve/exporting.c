@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The counters of openpla serve and openpla push: their options, and the exporter that they open. */
+/* The counters of openpla serve and openpla push: the options that select counters, and the exporter that is opened for
+   them. */
 #include "cli/cli.h"
 #include "cli/counters/counter_list.h"
 #include "cli/counters/sample_pace.h"

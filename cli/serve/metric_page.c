@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prometheus' text format 0.0.4 and OpenMetrics 1.0: the page that a sample becomes, and which of the two a client
-   wants. */
+/* Writes a sample as a page in Prometheus' text format 0.0.4 or OpenMetrics 1.0, and determines which format a client
+   prefers. */
 #include "cli/serve/serve.h"
 #include "engine/base/memory.h"
 
@@ -15,11 +15,11 @@ const char page_type_openmetrics[] = "application/openmetrics-text; version=1.0.
 struct page_writer {
     struct text_buffer *b;
     struct metric_family family;
-    size_t begun, headed; /* of the family */
+    size_t begun, headed; /* positions where the family begins, and where its heading ends */
     bool openmetrics;
 };
 
-/* A family without values leaves no lines. */
+/* Removes the heading of a family without values. */
 static void page_end_family(struct page_writer *w)
 {
     if (w->b->length == w->headed && !w->b->failed)

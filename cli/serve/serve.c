@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla serve: serves counters as metrics, for Prometheus and what reads its formats. */
+/* openpla serve: serves counters as metrics for Prometheus and for programs that read its formats. */
 #include "cli/serve/serve.h"
 
 #include "cli/cli.h"
@@ -68,7 +68,7 @@ static bool key_is(struct http_span key, const char *name)
     return http_span_fits(key, text, sizeof text) && text_equal_nocase(text, name);
 }
 
-/* The collectors of "collect[]=cpu&collect[]=memory". Returns the status of the answer. */
+/* Reads the collectors from a query such as "collect[]=cpu&collect[]=memory". Returns the status of the answer. */
 static unsigned query_read(struct http_span query, struct texts *collectors)
 {
     enum { MOST_COLLECTORS = 64 };
@@ -80,7 +80,7 @@ static unsigned query_read(struct http_span query, struct texts *collectors)
             query.size = 0;
         }
         if (!http_span_split(&value, '=', &key) || !(key_is(key, "collect[]") || key_is(key, "collect%5b%5d")))
-            continue; /* others are for other exporters */
+            continue; /* other parameters are for other exporters */
         if (!preset_has_collector(value.at, value.size) || collectors->count == MOST_COLLECTORS ||
             !http_span_fits(value, name, sizeof name))
             return 400;
@@ -90,7 +90,7 @@ static unsigned query_read(struct http_span query, struct texts *collectors)
     return 200;
 }
 
-/* A page on its way to a client. */
+/* A page that is being sent to a client. */
 struct served_page {
     struct metric_pages *pages;
     struct text_buffer text;
@@ -154,7 +154,7 @@ static int serve_until_interrupted(const struct serve_settings *s, struct export
 static int serve_counters(const struct serve_settings *s)
 {
     struct exporter *e;
-    if (!interrupt_begin()) /* before PDH has threads, which a signal would reach */
+    if (!interrupt_begin()) /* before PDH creates threads, which might receive a signal */
         return cli_error(verb_name, E_FAIL);
     const HRESULT hr = exporting_open(verb_name, &s->counters, false, &e);
     const int result = FAILED(hr) ? cli_error(verb_name, hr) : serve_until_interrupted(s, e);
@@ -163,8 +163,9 @@ static int serve_counters(const struct serve_settings *s)
     return result;
 }
 
-/* Each connection has a thread, and glibc gives each thread a separate heap, in which parts of what the exporter
-   keeps would lie: memory would grow for hundreds of pages. Large blocks are to leave the heap when they are freed. */
+/* Limits glibc to one heap. Each connection has a thread, and glibc gives each thread its own heap, which would retain
+   parts of what the exporter keeps, so that memory would grow for hundreds of pages. Large blocks are mapped
+   separately, so that freeing them returns their memory. */
 static void serve_use_one_heap(void)
 {
 #ifdef __GLIBC__

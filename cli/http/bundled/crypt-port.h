@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What libxcrypt's crypt-bcrypt.c includes under this name: its functions under names that cannot meet those of a
-   crypt(3), and the macros that it expects. That file handles the three prefixes $2a$, $2b$ and $2y$ in one function.
- */
+/* The header that libxcrypt's crypt-bcrypt.c includes by this name. It renames that file's functions, so that they
+   cannot conflict with those of a crypt(3), and defines the macros that the file expects. The file handles the three
+   prefixes $2a$, $2b$ and $2y$ in one function. */
 #ifndef OPENPLA_CRYPT_PORT_H
 #define OPENPLA_CRYPT_PORT_H
 
@@ -19,7 +19,7 @@
 #define XCRYPT_USE_BIGENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 #define ARG_UNUSED(x)        x __attribute__((__unused__))
 
-/* Bytes of a hash at most, and of what computing one takes. */
+/* Maximum sizes in bytes of a hash and of the memory for computing a hash. */
 #define CRYPT_OUTPUT_SIZE    384
 #define ALG_SPECIFIC_SIZE    8192
 

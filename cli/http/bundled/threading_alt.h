@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What Mbed TLS includes under this name: its locks, which tls_mbedtls.c makes of the engine's. */
+/* The header that Mbed TLS includes by this name: its locks, which tls_mbedtls.c implements with the engine's locks. */
 #ifndef OPENPLA_THREADING_ALT_H
 #define OPENPLA_THREADING_ALT_H
 

@@ -229,7 +229,7 @@ static bool all_instances(const struct counter_path *path)
            path->index == PATH_NO_INDEX;
 }
 
-/* Returns the path with the instance "*" in place of its own instance, if any. */
+/* Returns the path with the instance "*" instead of the path's instance, if any. */
 static char *with_all_instances(const struct counter_path *path)
 {
     const struct counter_path all = {.machine = path->machine,

@@ -69,9 +69,9 @@ HRESULT extension_library_path(const char *library, const char *system, char **o
    The copy is reference-counted, and all queries use it until the next request.
 
    Locking. `lock` protects the struct. One thread at a time waits for the process (waited_for), without the lock. The
-   channel and the process must exist during the wait, so no other thread may restart or park the process meanwhile.
-   Other threads wait for `changed`. `hosts.lock` protects the list and `users`. A thread that needs both locks takes
-   `hosts.lock` first.
+   channel and the process must exist during the wait, so no other thread may restart or park the process during that
+   time. Other threads wait for `changed`. `hosts.lock` protects the list and `users`. A thread that needs both locks
+   takes `hosts.lock` first.
 
    Hangs. A sample waits only for its own short time limit and reports ERROR_TIMEOUT; later samples do the same as long
    as the request is unanswered. After HUNG_MS the next request terminates the process. It identifies the process by id

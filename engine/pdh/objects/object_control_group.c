@@ -78,7 +78,7 @@ static void close_state(void *state)
     forget_below(s);
 }
 
-/* Where a number comes from: a file in the group's folder and the name in that file; "": the file contains only the
+/* The source of a number: a file in the group's folder and the name in that file; "": the file contains only the
    number. */
 struct figure {
     int column;

@@ -31,8 +31,8 @@ struct remote_set {
     struct remote_columns *columns;   /* of the visible counters */
     uint32_t *ids, *functions;        /* of all `count` columns; functions: enum remote_aggregate */
 };
-/* Creates the counterset and requests its English name, or, if there is none, its name in the remote computer's
-   language. Returns S_FALSE with *out NULL if the counterset has no name. */
+/* Creates the counterset and requests its English name, or its name in the remote computer's language if it has no
+   English name. Returns S_FALSE with *out NULL if the counterset has no name. */
 HRESULT remote_set_create(struct link *l, const char *machine, const GUID *guid, struct remote_set **out);
 /* Requests everything else. On failure the counterset is unchanged. Fails with ERROR_INVALID_DATA's HRESULT if the
    answers are inconsistent, or with an error of a method or the link. */
@@ -60,7 +60,7 @@ struct remote_computer *remote_query_computer(const struct remote_query *q);
 /* Updates the list that remote_computer_set reads. */
 HRESULT remote_query_list(struct remote_query *q);
 /* Describes the counterset. *instances (may be NULL) becomes the part of the answer that lists the current instances,
-   valid until the next request; it is empty if there are none. */
+   valid until the next request; it is empty if no instances exist. */
 HRESULT remote_query_describe(struct remote_query *q, struct remote_set *s, struct answer_place *instances);
 /* Returns the ticks per second of the remote clock, which are known after a counterset has been described. */
 int64_t remote_query_frequency(const struct remote_query *q);
