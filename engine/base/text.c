@@ -81,8 +81,7 @@ void text_buffer_add_n(struct text_buffer *b, const char *text, size_t bytes)
 void text_buffer_format(struct text_buffer *b, const char *format, ...)
 {
     va_list list;
-    const size_t room =
-        b->failed ? 0 : b->capacity - b->length; /* nearly always enough, so that one pass is sufficient */
+    const size_t room = b->failed ? 0 : b->capacity - b->length; /* usually enough for one pass */
     va_start(list, format);
     int length = vsnprintf(room != 0 ? b->text + b->length : NULL, room, format, list);
     va_end(list);

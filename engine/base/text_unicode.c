@@ -263,8 +263,7 @@ bool text_matches(const char *pattern, const char *text)
 {
     const unsigned char *p = (const unsigned char *)pattern, *t = (const unsigned char *)text;
     const unsigned char *p_end = p + strlen(pattern), *t_end = t + strlen(text);
-    const unsigned char *star = NULL,
-                        *star_text = NULL; /* positions after the last '*', and where its match in the text begins */
+    const unsigned char *star = NULL, *star_text = NULL; /* the place after the last '*', and where its match begins */
     for (;;) {
         const unsigned char *p_next = p, *t_next = t;
         if (p < p_end && *p == '*') {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The clocks of a POSIX system in FILETIME units. */
+/* Clocks and the time zone on POSIX systems. */
 #include "engine/base/clock.h"
 
 #include "engine/base/kernel_file.h"
@@ -34,7 +34,7 @@ int64_t clock_frequency(void)
     return 10000000;
 }
 
-/* "cpu MHz\t\t: 2299.998" */
+/* Parses the line "cpu MHz\t\t: 2299.998". */
 static uint32_t mhz_of(const char *cpuinfo)
 {
     const char *line = strstr(cpuinfo, "cpu MHz"), *colon = line ? strchr(line, ':') : NULL;

@@ -21,7 +21,7 @@
 
 struct file {
     int fd;
-    uint64_t end; /* where file_write goes on */
+    uint64_t end; /* offset of the next file_write */
     char path[];
 };
 
@@ -71,7 +71,7 @@ HRESULT file_take(struct file *f, int fd, enum file_mode mode, struct file **out
         error = EISDIR;
     else if (mode != FILE_READ)
         error = claim(fd, mode == FILE_REPLACE && S_ISREG(st.st_mode));
-    if (!error && mode == FILE_APPEND && fstat(fd, &st)) /* the previous writer may have written until now */
+    if (!error && mode == FILE_APPEND && fstat(fd, &st)) /* another writer may have extended the file */
         error = errno;
     if (error) {
         HRESULT hr = posix_failed(error, f->path);
@@ -225,8 +225,8 @@ void file_close(struct file *f)
 {
     if (!f)
         return;
-    /* A process that another thread starts at this moment has the file open until it runs its program, and holds the
-       lock with it. */
+    /* Releases the lock explicitly. A child process that another thread is starting has a copy of the descriptor until
+       it executes its program, and would still hold the lock. */
     (void)flock(f->fd, LOCK_UN);
     close(f->fd);
     memory_free(f);
@@ -272,7 +272,8 @@ struct file_lock {
     int fd;
 };
 
-/* One try. The holder may have deleted the file in the meantime; then the lock is on a file without a name. */
+/* Tries once. If the previous holder has deleted the file in the meantime, the lock is on a file without a name, and
+   the try has failed. */
 static int lock_once(const char *path, int *out)
 {
     struct stat ours, now;
@@ -291,7 +292,7 @@ static int lock_once(const char *path, int *out)
 
 HRESULT file_lock_take_as(const char *path, enum protection what, uint32_t timeout_ms, struct file_lock **out)
 {
-    (void)what; /* only the own account */
+    (void)what; /* natively only this account has access */
     uint64_t limit = clock_monotonic_ms() + timeout_ms;
     TRACE_STEP(base, "lock file %s: wait up to %u ms", path, (unsigned)timeout_ms);
     struct file_lock *lock = memory_alloc(sizeof(*lock));
@@ -342,7 +343,8 @@ HRESULT file_rename(const char *from, const char *to)
     return rename(from, to) ? posix_failed(errno, from) : S_OK;
 }
 
-/* A link never replaces an existing name. S_FALSE: this file system supports no links, or no links to folders. */
+/* Renames through a hard link, which never replaces an existing name. S_FALSE: this file system supports no links, or
+   no links to folders. */
 static HRESULT by_link(int at, const char *from, const char *to, const char *path)
 {
     if (linkat(at, from, at, to, 0))
@@ -355,7 +357,7 @@ static HRESULT by_link(int at, const char *from, const char *to, const char *pat
     return hr;
 }
 
-/* A file of that name is replaced only if it is an empty file created here; folders are never replaced. */
+/* Creates an empty file or folder with the new name and renames over it, so that nothing else is replaced. */
 static HRESULT by_name(int at, const char *from, const char *to, const char *path)
 {
     struct stat st;
@@ -397,7 +399,7 @@ HRESULT file_rename_new(const char *from, const char *to)
    Each folder on the way is opened from the previous one, and its path is queried, so that the file is created in the
    folder that was checked. */
 
-/* The base, and the folder that has been reached. */
+/* The base folder, and the folder that the walk has reached. */
 struct walk {
     const char *base, *path;
     char real[PATH_MAX]; /* path of the base with all links resolved */
@@ -480,7 +482,8 @@ static void end(struct walk *w)
         close(w->fd);
 }
 
-/* Walks to the folder of the last name, or into that folder too. *last is borrowed from the path. */
+/* Walks to the folder that contains the last name, or with `whole` into the folder of that name too. *last is the last
+   name, borrowed from the path. */
 static HRESULT walk_to_folder(struct walk *w, const char *base, const char *path, bool make, bool whole,
                               const char **last)
 {
@@ -508,7 +511,7 @@ HRESULT folder_create_below(const char *base, const char *path)
     return hr;
 }
 
-/* Creating follows no link; an existing file is opened, and checked before it is changed. */
+/* Creating a file follows no link. An existing file is opened and checked before it is changed. */
 static int open_last(int folder, const char *name, enum file_mode mode)
 {
     const int more = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
@@ -546,7 +549,7 @@ HRESULT file_open_below(const char *base, const char *path, enum file_mode mode,
     int fd = SUCCEEDED(hr) ? open_last(w.fd, last, mode) : -1;
     if (fd >= 0)
         hr = check_file(&w, fd, mode);
-    else if (SUCCEEDED(hr)) /* creating finds an existing name, or opening finds no file */
+    else if (SUCCEEDED(hr)) /* ENOENT: a link without a target, whose name exists */
         hr = errno == ENOENT && mode != FILE_READ ? leads_out(&w) : posix_failed(errno, path);
     if (SUCCEEDED(hr)) {
         hr = file_take(f, fd, mode, out);

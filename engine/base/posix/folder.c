@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Folders on POSIX systems: list, hold, watch. The only drive is the root. */
+/* Lists, holds and watches folders on POSIX systems. The only drive is the root. */
 #include "engine/base/folder.h"
 
 #include "engine/base/clock.h"
@@ -214,7 +214,7 @@ static HRESULT failed(int error, const char *path)
     return error == ELOOP ? is_a_link(path) : posix_failed(error, path);
 }
 
-/* Opens through a descriptor of the parent folder of `name`, or AT_FDCWD. Takes over `path`. */
+/* Opens the folder `name` in its parent folder, whose descriptor is `at` (or AT_FDCWD). Takes ownership of `path`. */
 static HRESULT held_folder_take(int at, const char *name, int more, char *path, struct held_folder **out)
 {
     struct stat st;
@@ -316,7 +316,7 @@ HRESULT held_folder_each(struct held_folder *f, HRESULT (*each)(void *user, cons
 {
     struct dirent *entry;
     HRESULT hr = S_OK;
-    int fd = openat(f->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* with a separate position in the list */
+    int fd = openat(f->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* has its own position in the list */
     DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
     if (!directory) {
         hr = posix_failed(errno, f->path);
@@ -335,7 +335,7 @@ HRESULT held_folder_each(struct held_folder *f, HRESULT (*each)(void *user, cons
     return hr;
 }
 
-/* *path is for error texts and observers, from memory_alloc. */
+/* Checks the name and returns its path for error texts and observers, from memory_alloc. */
 static HRESULT path_of(const struct held_folder *f, const char *name, char **path)
 {
     *path = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel files through descriptors that stay open: a read at offset 0 returns fresh values. */
+/* Reads kernel files through descriptors that stay open, because a read at offset 0 returns current values. */
 #include "engine/base/kernel_file.h"
 
 #include "engine/base/memory.h"

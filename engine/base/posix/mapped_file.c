@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An access to a page after the end of its file raises SIGBUS. */
+/* Handles SIGBUS, which is raised by an access to a page after the end of its file. */
 #include "engine/base/guard.h"
 #include "engine/base/posix/posix_call.h"
 
@@ -19,8 +19,8 @@ static void pass_on(int number, siginfo_t *info, void *context)
         (void)sigaction(number, &before, NULL); /* the instruction runs again, and now terminates the process */
 }
 
-/* The space is allocated immediately: a page that a full file system cannot provide would raise the next SIGBUS at the
-   same place. */
+/* Extends the file and allocates its space immediately, because a page that a full file system cannot provide would
+   raise the next SIGBUS at the same place. */
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     const int error = errno;

@@ -19,7 +19,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* A file of the interface in /sys, without its line end; "" if it is unknown. NULL: out of memory. */
+/* Reads a file of the interface in /sys, without its line end; "" if the file cannot be read. NULL: out of memory. */
 static char *interface_read_file(const char *name, const char *what)
 {
     char *path = text_format("/sys/class/net/%s/%s", name, what), *out = NULL;
@@ -117,7 +117,7 @@ struct routes {
     struct text_buffer *list;
 };
 
-/* "eth0 00000000 0100A8C0 0003 ...": interface, destination, gateway, flags. */
+/* Parses a line of /proc/net/route, "eth0 00000000 0100A8C0 0003 ...": interface, destination, gateway, flags. */
 static void route_4(void *user, const char *line)
 {
     const struct routes *r = user;
@@ -131,7 +131,8 @@ static void route_4(void *user, const char *line)
         network_line(r->list, text);
 }
 
-/* Destination, its prefix, source, its prefix, next hop, metric, two counts, flags, interface. */
+/* Parses a line of /proc/net/ipv6_route: destination and its prefix length, source and its prefix length, next hop,
+   metric, two counts, flags, interface. */
 static void route_6(void *user, const char *line)
 {
     const struct routes *r = user;

@@ -92,7 +92,7 @@ char *os_module_folder(void)
     return path_folder(path);
 }
 
-/* The account's name without its computer; a user without a name is shown by number. */
+/* Finds the account's name without its computer. A user without a name is shown by its number. */
 static void find_own_name(uid_t user, char *out, size_t size)
 {
     char space[4096];
@@ -103,7 +103,8 @@ static void find_own_name(uid_t user, char *out, size_t size)
         snprintf(out, size, "%s", found->pw_name);
 }
 
-/* Each commit and each event in the journal names the account, and looking it up reads files or queries a server. */
+/* The name is cached, because each commit and each event in the journal needs it, and a lookup reads files or queries a
+   server. */
 char *os_user_name(void)
 {
     static struct lock lock = LOCK_INIT;
@@ -125,7 +126,7 @@ char *os_user_name(void)
 
 HRESULT os_random(void *out, size_t size)
 {
-    enum { MOST_AT_ONCE = 256 }; /* more may be interrupted by a signal */
+    enum { MOST_AT_ONCE = 256 }; /* a signal can interrupt a larger request */
     for (size_t at = 0; at < size;) {
         const size_t part = size - at < MOST_AT_ONCE ? size - at : MOST_AT_ONCE;
         if (getrandom((char *)out + at, part, 0) != (ssize_t)part)

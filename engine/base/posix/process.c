@@ -24,12 +24,13 @@ extern char **environ;
 
 struct process {
     pid_t id;
-    uint64_t start_time; /* 0: a process that this one has started and reaps */
+    uint64_t start_time; /* 0: a child of this process, which reaps it */
     bool ended;
     uint32_t exit_code;
 };
 
-/* Streams to /dev/null, no other descriptors of this process, a separate group without a terminal, default signals. */
+/* Starts the process with its streams connected to /dev/null, no other descriptors of this process, a separate group
+   without a terminal, and default signals. */
 static int process_spawn(const struct program *program, char **arguments, pid_t *id)
 {
     posix_spawn_file_actions_t actions;
@@ -159,7 +160,7 @@ char *process_own_sid(void)
     return text_copy("");
 }
 
-/* State letter and start time (field 22, ticks since boot) of /proc/<id>/stat. */
+/* Reads the state letter and the start time (field 22, ticks since boot) from /proc/<id>/stat. */
 static bool read_stat(uint32_t id, char *status, uint64_t *start)
 {
     char path[32], text[1024];

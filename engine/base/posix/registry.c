@@ -15,7 +15,7 @@ struct value {
     struct registry_value is;
 };
 struct node {
-    char *path, *above; /* `above`: the path without its last name; "" */
+    char *path, *above; /* `above`: the path without its last name; can be "" */
     uint64_t path_hash, above_hash;
     struct value *values;
     size_t count, capacity;
@@ -24,7 +24,7 @@ struct registry_key {
     char *path;
     char *full; /* with its hive */
 };
-static struct lock lock = LOCK_INIT; /* of everything below */
+static struct lock lock = LOCK_INIT; /* protects everything below */
 static struct node *nodes;
 static size_t node_count, node_capacity;
 
@@ -56,7 +56,7 @@ static struct value *find_value(struct node *n, const char *name)
     return NULL;
 }
 
-/* The subkey of the path at that index. NULL: there are no more, and *count is their number. */
+/* Returns the path's subkey at the index. NULL: there are no more, and *count is their number. */
 static const struct node *find_below(const char *path, size_t index, size_t *count)
 {
     const uint64_t hash = text_hash_nocase(path);

@@ -26,8 +26,8 @@
 #include <unistd.h>
 
 /* ---- the folder ----
-   The folder below /dev/shm that contains the names of all objects shared by processes of this account. It has mode
-   0700 and belongs to this account, so nobody else can create files or links in it. Its name is "openpla-UID", or, if
+   One folder below /dev/shm contains the names of all objects that processes of this account share. It has mode 0700
+   and belongs to this account, so nobody else can create files or links in it. Its name is "openpla-UID", or, if
    another account uses that name, "openpla-UID-KEY" with a random key. If several folders are valid, the first one by
    name is used. */
 
@@ -52,7 +52,7 @@ static int shared_folder_open_own(int root, const char *name, int *out)
     return EACCES;
 }
 
-/* The first valid folder by name; false: not found. */
+/* Finds the first valid folder by name. False: not found. */
 static bool shared_folder_find(int root, const char *plain, char name[NAME_ROOM])
 {
     const size_t length = strlen(plain);
@@ -147,7 +147,7 @@ struct section {
 #define LOCK_PATIENCE 1000 /* ms; the exclusive lock is held only briefly, except by a hostile process */
 #define OPEN_TRIES    100  /* attempts, for a name that is created and removed repeatedly */
 
-/* shm_open and shm_unlink in the folder; 0 or errno. */
+/* Like shm_open and shm_unlink, in the folder. Return 0 or errno. */
 static int name_open(const char *name, int flags, int *out)
 {
     int folder, error = shared_folder_open(&folder);
@@ -178,7 +178,7 @@ static int lock_shared(int fd)
     return error == EWOULDBLOCK ? ETIMEDOUT : error;
 }
 
-/* A single attempt; EAGAIN if the name was removed in the meantime. */
+/* Tries once. EAGAIN if the name was removed in the meantime. */
 static int open_once(const char *name, size_t size, const struct shared *what, int *out)
 {
     const bool create = what->create;
@@ -229,7 +229,8 @@ static int open_own(const char *name, int flags, struct stat *st, int *out)
     return error;
 }
 
-/* The space is allocated now: a page that a full file system cannot provide would raise SIGBUS when it is first used.
+/* Allocates the section's space now, because a page that a full file system cannot provide would raise SIGBUS when it
+ * is first used.
  */
 static int open_lasting(const char *name, size_t size, const struct shared *what, int *out)
 {
@@ -415,7 +416,7 @@ void signal_close(struct signal *e)
 /* A lock belongs to an open file description, so each acquisition opens the file again; threads and forked processes
    are therefore separate. */
 struct mutex {
-    int fd; /* of the holder */
+    int fd; /* the holder's descriptor */
     char name[];
 };
 

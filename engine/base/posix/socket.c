@@ -50,7 +50,7 @@ static void set_blocking(host_socket s, bool blocking)
     (void)fcntl(s, F_SETFL, blocking ? flags & ~O_NONBLOCK : flags | O_NONBLOCK);
 }
 
-/* Otherwise a program that is started at this moment would keep the port, or the connection, open after this process
+/* Without this, a program that another thread starts would keep the port or the connection open after this process
    exits. */
 static void keep_from_children(host_socket s)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The ANSI code page on a host OS without one: windows-1252, so that logs and tests are the same everywhere. */
+/* Uses windows-1252 as the ANSI code page on a host OS that has none, so that logs and tests are the same
+   everywhere. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* POSIX threads, their wake-ups and their slot. */
+/* Threads on POSIX systems: starting and waking threads, and the slot. */
 #include "engine/base/thread.h"
 
 #include "engine/base/memory.h"

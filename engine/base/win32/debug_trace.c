@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The trace switch on Windows: its environment and its file. */
+/* The trace switch on Windows: reads its environment variables and writes its file. */
 #include "engine/base/base_private.h"
 
 #include <stdio.h>

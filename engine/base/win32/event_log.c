@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes events to the event log, through the event provider that Windows' manifest describes; under Wine the calls
-   have no effect. A separate file, because it uses EventRegister from advapi32, which programs with OpenPLA's event
-   functions cannot link. */
+   have no effect. This is a separate file because it uses advapi32's EventRegister, which programs with OpenPLA's own
+   event functions cannot link. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/base/win32/win32_call.h"
@@ -11,7 +11,7 @@
 #include <evntprov.h>
 
 static const GUID provider = {0xE4D53F84, 0x7DE3, 0x11D8, {0x94, 0x35, 0x50, 0x50, 0x54, 0x50, 0x30, 0x30}};
-#define CHANNEL_FIRST      16 /* manifests number their channels from here; Operational is this provider's only one */
+#define CHANNEL_FIRST      16 /* channels are numbered from here; this event provider has only Operational */
 #define KEYWORD_OF_CHANNEL 0x8000000000000000u
 
 static HRESULT event_log_describe_field(const struct event_log_field *field, EVENT_DATA_DESCRIPTOR *out, WCHAR **wide)

@@ -14,12 +14,12 @@
 #include <wchar.h>
 
 #define CHUNK_MAX      (1u << 30) /* maximum bytes of one system call */
-#define STORE_PATIENCE 1000       /* ms to wait for processes that have the file to be replaced open */
+#define STORE_PATIENCE 1000       /* ms to wait while other processes have the file open */
 
 struct file {
     HANDLE handle;
     uint64_t at;  /* the system's file pointer */
-    uint64_t end; /* where file_write goes on */
+    uint64_t end; /* offset of the next file_write */
     char path[];
 };
 
@@ -60,14 +60,14 @@ struct file *file_reserve(const char *path)
 struct file *file_take(struct file *f, HANDLE handle)
 {
     LARGE_INTEGER size = {0};
-    GetFileSizeEx(handle, &size); /* a device has no size: 0 */
+    GetFileSizeEx(handle, &size); /* 0 for a device, which has no size */
     f->handle = handle;
     f->at = 0;
     f->end = (uint64_t)size.QuadPart;
     return f;
 }
 
-/* CreateFile. A file with a protection exists in most calls, so its descriptor is built only when the file is
+/* Like CreateFile. In most calls a file with a protection exists, so its descriptor is built only if the file must be
    created. */
 static DWORD open_or_make(const WCHAR *path, DWORD access, DWORD share, DWORD disposition, DWORD flags,
                           enum protection what, HANDLE *out)
@@ -308,14 +308,16 @@ HRESULT file_rename(const char *old_path, const char *path)
     return SUCCEEDED(hr) ? rename_patiently(old_path, path, MOVEFILE_REPLACE_EXISTING) : hr;
 }
 
-/* Under Wine its server checks and renames, and no Windows program can interfere in between. */
+/* Under Wine, Wine's server checks the new name and renames the file, so no Windows program can interfere in
+   between. */
 HRESULT file_rename_new(const char *old_path, const char *path)
 {
     HRESULT hr = file_operation(FILE_OPERATION_RENAME, path);
     return SUCCEEDED(hr) ? rename_patiently(old_path, path, 0) : hr;
 }
 
-/* Deletes by the handle, which is far cheaper under Wine than by the name. S_FALSE: the system refused. */
+/* Renames through the open handle, which is far cheaper under Wine than a rename by name. S_FALSE: the system
+   refused. */
 static HRESULT rename_open(struct file *f, const char *path)
 {
     WCHAR *to;
@@ -352,7 +354,7 @@ HRESULT file_storing_rename(struct file_storing *s)
     hr = rename_open(s->file, s->path);
     file_close(s->file);
     s->file = NULL;
-    /* S_FALSE: another process has it open, or this host OS does not support it. */
+    /* S_FALSE: another process has the target open, or this host OS does not support the rename by handle. */
     return hr == S_FALSE ? rename_patiently(s->temporary, s->path, MOVEFILE_REPLACE_EXISTING) : hr;
 }
 
@@ -376,7 +378,7 @@ struct file_lock {
    does not hold the lock. */
 #define LOCKED_BYTE (INT64_MAX - 1)
 
-/* One try. ERROR_SHARING_VIOLATION: another process has opened the file exclusively, which OpenPLA never does. */
+/* Tries once. ERROR_SHARING_VIOLATION: another process has opened the file exclusively, which OpenPLA never does. */
 static DWORD lock_once(const WCHAR *path, enum protection what, HANDLE *out)
 {
     const DWORD share = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
@@ -456,7 +458,7 @@ void file_lock_release(struct file_lock *lock)
 
 enum { TRIES = 3 }; /* for a file that is created and deleted repeatedly between two calls */
 
-/* The base, and the folders that are kept open on the way. */
+/* The base folder, and the folders on the way, which are kept open. */
 struct walk {
     const char *base, *path;
     WCHAR *real; /* path of the base with all links resolved */
@@ -561,7 +563,7 @@ static void walk_end(struct walk *w)
     memory_free(w->real);
 }
 
-/* Walks to the folder of the last name, or into that folder too. */
+/* Walks to the folder that contains the last name, or with `whole` into the folder of that name too. */
 static HRESULT walk_to_folder(struct walk *w, const char *base, const char *path, bool make, bool whole)
 {
     const char *at;
@@ -587,7 +589,7 @@ HRESULT folder_create_below(const char *base, const char *path)
     return hr;
 }
 
-/* Creating follows no link; an existing file is opened, and checked before it is changed. */
+/* Creating a file follows no link. An existing file is opened and checked before it is changed. */
 static HRESULT open_last(const struct walk *w, enum file_mode mode, HANDLE *out, bool *made)
 {
     const HRESULT exists = HRESULT_FROM_WIN32(ERROR_FILE_EXISTS), missing = HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND);
@@ -600,7 +602,7 @@ static HRESULT open_last(const struct walk *w, enum file_mode mode, HANDLE *out,
         if (hr == exists && mode != FILE_CREATE_NEW)
             hr = file_create_handle(w->path, mode, OPEN_EXISTING, 0, PROTECTION_NONE, out);
     }
-    return hr == missing ? leads_out(w) : hr; /* creating finds an existing name, or opening finds no file */
+    return hr == missing ? leads_out(w) : hr; /* a link without a target, whose name exists */
 }
 
 static HRESULT check_file(const struct walk *w, HANDLE handle, enum file_mode mode)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Folders and drives on Windows: list, hold, watch. */
+/* Lists, holds and watches folders on Windows, and lists drives. */
 #include "engine/base/folder.h"
 
 #include "engine/base/clock.h"
@@ -114,7 +114,7 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* path\* in UTF-16, long or not */
+/* Returns path\* in UTF-16, in the long form if necessary. */
 static HRESULT search_pattern(const char *path, WCHAR **out)
 {
     char *pattern = path_join(*path ? path : ".", "*");
@@ -246,9 +246,9 @@ static void root_of(char letter, WCHAR root[4])
 }
 
 /* ---- drives ----
-   Listing them takes some hundred calls of Wine's server. Wine keeps the letters as links in a folder, whose time of
-   last change needs none. So a list is kept until that time changes, and for a minute at most, because the types of the
-   drives are elsewhere. */
+   Listing the drives takes some hundred calls to Wine's server. Wine stores the drive letters as links in a folder, and
+   reading this folder's time of last change takes no such call. The list is therefore kept until that time changes, but
+   for at most a minute, because the types of the drives are stored elsewhere. */
 
 enum { DRIVES_AGAIN_MS = 60000 };
 
@@ -260,7 +260,8 @@ static struct {
     struct drive drives[DRIVES_MOST];
 } kept_drives = {.lock = LOCK_INIT};
 
-/* The last change of the folder "dosdevices" of the prefix, whose path Wine gives to programs as "\??\unix\...". */
+/* Reads the time of the last change of the prefix's folder "dosdevices". Wine passes the prefix's path to programs as
+   "\??\unix\...". */
 static bool letters_written(FILETIME *written)
 {
     static const WCHAR folder[] = L"\\dosdevices";
@@ -276,7 +277,7 @@ static bool letters_written(FILETIME *written)
     return found;
 }
 
-/* False: the folder has changed so lately that the next change may have the same time. */
+/* False: the folder has changed so recently that the next change can have the same time. */
 static bool is_some_time_ago(const FILETIME *written)
 {
     return clock_utc() - (int64_t)((uint64_t)written->dwHighDateTime << 32 | written->dwLowDateTime) > 20000000;
@@ -337,13 +338,14 @@ HRESULT drive_space(const struct drive *drive, uint64_t *size, uint64_t *free)
 }
 
 /* ---- open folders ----
-   They are kept open so that they cannot be renamed, and their final path is queried. Entries to be deleted are opened
-   and queried too, because Wine follows links of the host OS regardless of the flags. */
+   The folders are kept open so that they cannot be renamed, and their final path is queried. Before an entry is
+   deleted, it is opened and its final path is queried too, because Wine follows links of the host OS regardless of the
+   flags. */
 
 struct held_folder {
     HANDLE handle;
     WCHAR *real;                /* its final path */
-    struct held_folder *parent; /* owned: the path by which it was opened; NULL: the caller keeps it open */
+    struct held_folder *parent; /* parent folder, owned; NULL: the caller keeps it open */
     char path[];
 };
 
@@ -398,7 +400,7 @@ static HRESULT attributes_of(HANDLE handle, const char *path, DWORD *attributes)
     return S_OK;
 }
 
-/* Takes over `path`. `in` NULL: links are followed. */
+/* Opens the folder. Takes ownership of `path`. `in` NULL: links are followed. */
 static HRESULT held_folder_take(const struct held_folder *in, const char *name, char *path, struct held_folder **out)
 {
     DWORD attributes = 0;
@@ -591,7 +593,7 @@ HRESULT held_folder_rename_new(struct held_folder *f, const char *from, const ch
     return hr;
 }
 
-/* Acts on the opened handle. */
+/* Deletes through a handle, after checking what the handle refers to. */
 static HRESULT delete_open(struct held_folder *f, const char *name, const char *path, bool folder)
 {
     HANDLE handle;

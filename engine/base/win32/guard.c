@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames that catch exceptions, for which the compiler has no __try. In 64-bit programs their handlers are specified in
-   unwind data (Microsoft's "x64 exception handling"), which cost nothing until there is an exception; handlers of
-   called functions come first. In 32-bit programs a thread has a list of frames, which begins at fs:0 and is on its
-   stack. */
+/* Stack frames that catch exceptions, written in assembler because the compiler has no __try. In 64-bit programs,
+   unwind data names the handlers (Microsoft's "x64 exception handling"). This costs nothing until an exception occurs;
+   the handlers of called functions run first. In 32-bit programs, each thread has a list of frames on its stack, which
+   begins at fs:0. */
 #include "engine/base/guard.h"
 
 #include <windows.h>
@@ -26,8 +26,8 @@ static bool is_unwinding(const EXCEPTION_RECORD *e)
 
 /* ---- calls ---- */
 
-/* Its arguments are saved in the space that the caller reserves for them. Below that are the shadow space for the call,
-   and alignment. After an exception the handler continues at the second end, in this frame. */
+/* guard_call saves its arguments in the space that the caller reserves for them. Below this space are the shadow space
+   for the call, and alignment. After an exception the handler continues at the second end, in this frame. */
 __asm__(".text\n"
         "    .globl guard_call\n"
         "    .def guard_call; .scl 2; .type 32; .endef\n"
@@ -79,9 +79,9 @@ EXCEPTION_DISPOSITION guard_call_handler(EXCEPTION_RECORD *exception, void *fram
 /* ---- reads ---- */
 
 struct guarded_read {
-    uint32_t at, go_on, left, none; /* of the image */
+    uint32_t at, go_on, left, none; /* offsets in the image */
 };
-/* The part that guard.h inserts between the two, in the order of the section names. */
+/* The entries that guard.h adds are between these two labels, because the linker orders the sections by name. */
 __asm__("    .section .rdata$guard_a,\"dr\"\n"
         "    .p2align 4\n"
         "guard_reads:\n"
@@ -104,7 +104,7 @@ EXCEPTION_DISPOSITION guard_read_handler(EXCEPTION_RECORD *exception, void *fram
         void (*const left)(void *) = (void (*)(void *))(uintptr_t)(dispatcher->ImageBase + read->left);
         left((void *)dispatcher->ContextRecord->Rbx); /* "b" in guard.h */
     } else if (is_bad_address(exception)) {
-        context->Rip = dispatcher->ImageBase + read->go_on; /* no frame lies between */
+        context->Rip = dispatcher->ImageBase + read->go_on; /* no frame is in between */
         return ExceptionContinueExecution;
     }
     return ExceptionContinueSearch;

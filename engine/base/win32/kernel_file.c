@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The Linux kernel's files under Wine. Reading through a kept handle with NtReadFile at offset 0 costs a few
-   microseconds more than pread. Opening the file each time costs ten times as much, and so does ReadFile with an
-   OVERLAPPED. */
+/* Reads the Linux kernel's files under Wine, with NtReadFile at offset 0 of a handle that stays open. This costs a few
+   microseconds more than pread natively. Opening the file each time would cost ten times as much, and so would ReadFile
+   with an OVERLAPPED. */
 #include "engine/base/kernel_file.h"
 
 #include "engine/base/memory.h"
@@ -37,7 +37,7 @@ struct kernel_file {
     char path[];
 };
 
-/* \\?\unix\... of a path in Unix form; from memory_alloc. ERROR_FILE_NOT_FOUND's HRESULT on real Windows. */
+/* Converts a Unix path to the form \\?\unix\..., from memory_alloc. ERROR_FILE_NOT_FOUND's HRESULT on real Windows. */
 static HRESULT unix_path(const char *path, WCHAR **out)
 {
     char name[512];
@@ -50,7 +50,7 @@ static HRESULT unix_path(const char *path, WCHAR **out)
     return text_to_utf16(name, out, NULL);
 }
 
-/* Opens it with full sharing. `flags` of CreateFileW. */
+/* Opens the file with full sharing. `flags`: those of CreateFileW. */
 static HRESULT unix_open(const char *path, DWORD access, DWORD flags, HANDLE *out)
 {
     WCHAR *wide;
@@ -131,8 +131,8 @@ void kernel_file_close(struct kernel_file *f)
     memory_free(f);
 }
 
-/* Every handle is a file in wineserver, which also opens /proc/self, and wineserver's limit applies to all programs
-   together. */
+/* Each handle is an open file of wineserver, so wineserver's limit applies to all programs together. /proc/self is also
+   opened by wineserver and therefore shows this limit. */
 size_t kernel_file_share(void)
 {
     static const char name[] = "Max open files";
@@ -179,7 +179,7 @@ static HRESULT pipe_forward(const struct name_entry *entry, HRESULT (*each)(void
     return hr;
 }
 
-/* `mask` as of FindFirstFile; NULL: all. */
+/* Lists the names that match `mask`, as FindFirstFile does; NULL: all names. */
 static HRESULT kernel_folder_list(const char *path, UNICODE_STRING *mask, HRESULT (*each)(void *user, const char *name),
                                   void *user)
 {
@@ -288,7 +288,7 @@ HRESULT kernel_control_folder(const char *path)
     return hr;
 }
 
-/* Wine's server removes it when the last handle is closed, and does not report whether that succeeded. */
+/* Wine's server removes the folder when the last handle is closed, and does not report whether it succeeded. */
 HRESULT kernel_control_remove(const char *path)
 {
     HANDLE folder;

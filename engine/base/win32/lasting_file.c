@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sections in files, under Wine: all views of a file are the same memory, regardless of how it was opened. Opening a
-   file by its name follows links under Wine and creates their targets, so no file is located where another account
+/* Sections in files, for Wine. All views of a file are the same memory, regardless of how the file was opened. Opening
+   a file by its name follows links under Wine and creates their targets, so no file is located where another account
    could create a link.
 
    The files of this Wine prefix's lasting sections are in one folder: in memory (/dev/shm) if the host OS has it,
@@ -50,8 +50,8 @@ static HRESULT file_name(const char *name, WCHAR out[LASTING_PATH_UNITS])
     return n > 0 && n < LASTING_PATH_UNITS ? S_OK : win32_failed(ERROR_FILENAME_EXCED_RANGE, name);
 }
 
-/* Writes the bytes so that their space is allocated: a page that a full disk cannot provide would terminate the process
-   when it is first used. */
+/* Writes the bytes so that their space is allocated. Otherwise a page that a full disk cannot provide would terminate
+   the process when it is first used. */
 static HRESULT lasting_file_fill(HANDLE file, uint64_t size, bool create, const char *name)
 {
     LARGE_INTEGER at, zero = {.QuadPart = 0};
@@ -96,7 +96,7 @@ static HRESULT open_file(const struct shared *what, const WCHAR *path, HANDLE *o
     return win32_failed(code, what->name);
 }
 
-/* The inode number, which a mapped file keeps after it is deleted. */
+/* Returns the inode number, which a mapped file keeps after it is deleted. */
 static HRESULT number_of(HANDLE file, const char *name, uint64_t *out)
 {
     BY_HANDLE_FILE_INFORMATION about;
@@ -183,7 +183,7 @@ struct places {
 
 typedef char *(CDECL *unix_name_fn)(const WCHAR *path);
 
-/* Looked up once, because the lookup takes the loader lock and callers hold locks. NULL: not found. */
+/* Looks up the function only once, because the lookup takes the loader lock and callers hold locks. NULL: not found. */
 static unix_name_fn find_unix_name(void)
 {
     static _Atomic(unix_name_fn) known;
@@ -358,7 +358,7 @@ static HRESULT make_folder(const struct places *p, WCHAR path[LASTING_PATH_UNITS
         if (SUCCEEDED(hr))
             hr = write_record(p->record, &r);
         if (FAILED(hr))
-            RemoveDirectoryW(path); /* nothing would refer to it, and each call would leave another one behind */
+            RemoveDirectoryW(path); /* nothing refers to the folder, and each call would leave another one behind */
     }
     *number = r.number;
     return hr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Network adapters of Windows or Wine. The keywords in the registry keys of their drivers name the offloads; the
-   keywords are the same for all drivers: "*TCPChecksumOffloadIPv4", "*LsoV2IPv4" ... */
+/* Network adapters of Windows or Wine. Keywords in the drivers' registry keys name the offloads. The keywords are the
+   same for all drivers: "*TCPChecksumOffloadIPv4", "*LsoV2IPv4" ... */
 #include "engine/base/network.h"
 
 #include "engine/base/memory.h"
@@ -88,7 +88,8 @@ static HRESULT add_keywords(struct registry_key *driver, struct registry_entry *
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* Reads the key of the driver for the adapter with that name. Keys that cannot be read are skipped. */
+/* Finds the driver's key for the adapter with this name and reads its offloads. Keys that cannot be read are
+   skipped. */
 static HRESULT add_offload(const char *name, struct text_buffer *list)
 {
     struct registry_key *drivers = NULL, *driver;

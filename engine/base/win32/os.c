@@ -11,8 +11,8 @@
 #include <windows.h>
 #include <ntsecapi.h>
 
-/* Queried once, because threads that load a DLL hold the loader's lock, even while they wait for one of OpenPLA's
-   locks. */
+/* Queries the loader only once, because threads that load a DLL hold the loader's lock, even while they wait for one of
+   OpenPLA's locks. */
 bool os_is_wine(void)
 {
     enum { UNKNOWN, WINE, WINDOWS };
@@ -72,7 +72,7 @@ HRESULT environment_get(const char *name, char **value)
     *value = NULL;
     if (FAILED(hr))
         return hr;
-    /* Tries again if another thread makes it longer between the calls. */
+    /* Tries again if another thread makes the value longer between the calls. */
     for (length = GetEnvironmentVariableW(wide, NULL, 0); length > room;) {
         room = length;
         memory_free(set);
@@ -113,8 +113,8 @@ char *os_full_path(const char *path)
     return text;
 }
 
-/* From the registry, not from %ProgramData%: under Wine that variable differs between a service that starts with the
-   prefix and the programs that call it, but both must find the same store. */
+/* Reads the folder from the registry, not from %ProgramData%. Under Wine that variable differs between a service that
+   starts with the prefix and the programs that call the service, but both must find the same store. */
 static HRESULT program_data(char **out)
 {
     static const WCHAR profiles[] = L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\ProfileList";
@@ -227,7 +227,7 @@ void lock_enter(struct lock *lock)
     LONG waited_for = LOCK_WAITED_FOR;
     if (InterlockedCompareExchange(state, LOCK_HELD, LOCK_FREE) == LOCK_FREE)
         return;
-    /* A lock of a thread that was terminated with its process has no owner. */
+    /* While the process exits, a terminated thread can hold the lock, and nothing will release it. */
     while (InterlockedExchange(state, LOCK_WAITED_FOR) != LOCK_FREE && !process_is_ending())
         WaitOnAddress(state, &waited_for, sizeof(waited_for), INFINITE);
 }

@@ -20,7 +20,7 @@ struct process {
     DWORD id;
 };
 
-/* The program's name and its arguments, quoted so that the started program's C runtime splits them again. */
+/* Joins the program's name and its arguments, quoted so that the started program's C runtime splits them again. */
 static HRESULT command_line(const struct program *program, WCHAR **out)
 {
     struct command_line line = {0};
@@ -52,7 +52,7 @@ struct start {
     LPPROC_THREAD_ATTRIBUTE_LIST handles; /* that it inherits; NULL: none */
 };
 
-/* The list of the only handles that the process inherits, regardless of other inheritable handles. */
+/* Builds the list of the only handles that the process inherits, regardless of other inheritable handles. */
 static HRESULT handle_list_create(const struct program *program, LPPROC_THREAD_ATTRIBUTE_LIST *out)
 {
     SIZE_T size = 0;
@@ -243,7 +243,7 @@ uint64_t process_start_time(uint32_t id)
 #define PROCESS_LIST_FIRST (256u << 10)
 #define LIST_TOO_SHORT     ((NTSTATUS)0xC0000004) /* STATUS_INFO_LENGTH_MISMATCH */
 
-/* The system's list of its processes, from memory_alloc. NULL: not available. */
+/* Returns the system's list of its processes, from memory_alloc. NULL: not available. */
 static char *process_list(ULONG *size)
 {
     FARPROC found = GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "NtQuerySystemInformation");
@@ -280,8 +280,8 @@ uint32_t process_own_threads(void)
     return threads;
 }
 
-/* The creation time of the process, from the system's list, which needs no right to the process; 0: it does not exist.
-   Slow: it copies the whole list. */
+/* Finds the creation time of the process in the system's list, which needs no right to the process; 0: the process does
+   not exist. The function is slow, because the whole list is copied. */
 static uint64_t listed_creation_time(uint32_t id)
 {
     const ULONG head = offsetof(SYSTEM_PROCESS_INFORMATION, HandleCount);
@@ -336,7 +336,7 @@ HRESULT process_open(uint32_t id, uint64_t start_time, struct process **out)
 bool process_has_thread(uint32_t id, uint64_t start_time, uint32_t thread)
 {
     HANDLE opened = OpenThread(THREAD_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, thread);
-    if (!opened) /* denied: unknown */
+    if (!opened) /* access denied: the thread can be the expected one */
         return GetLastError() == ERROR_ACCESS_DENIED && process_alive(id, start_time);
     const bool runs = GetProcessIdOfThread(opened) == id && WaitForSingleObject(opened, 0) == WAIT_TIMEOUT;
     CloseHandle(opened);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Owners and protection of files on Windows, by their descriptors. Wine derives the descriptors of files from the host
-   OS's owner and modes, and links are links of the host OS: a path that leads elsewhere is recognized by its final
-   path. */
+/* Owners and protection of files on Windows, from their descriptors. Wine derives a file's descriptor from the owner
+   and the mode on the host OS. Links under Wine are links of the host OS, so a path that leads elsewhere is recognized
+   by its final path. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -28,7 +28,7 @@ static HRESULT open_look(const char *path, DWORD access, HANDLE *out)
     return code == ERROR_FILE_NOT_FOUND || code == ERROR_PATH_NOT_FOUND ? S_FALSE : win32_failed(code, path);
 }
 
-/* The final path of the folder that contains it. */
+/* Returns the final path of the folder that contains `path`. */
 static HRESULT lies_in(const char *path, WCHAR **out)
 {
     char *full = os_full_path(path), *folder = full ? path_folder(full) : NULL;
@@ -188,8 +188,8 @@ HRESULT folder_create_one(const char *path, enum protection what)
     return hr;
 }
 
-/* The owner of a file, and rights granted to others, on Windows. Wine derives the owner from the file's Unix account:
-   it is either the current account, or an account that stands for all others. */
+/* Checks the owner of an open file. Wine derives the owner from the file's Unix account: it is either the current
+   account, or one account that represents all others. */
 
 static bool is_own(PSID owner)
 {

@@ -276,7 +276,7 @@ HRESULT registry_value_at(struct registry_key *key, uint32_t index, struct regis
     if (status && !(status == ERROR_MORE_DATA && size > REGISTRY_MOST_BYTES))
         return failed_at(status, key->path, NULL);
     if (status) {
-        /* Reads the name: a call without enough space for the data does not return it on every system. */
+        /* Reads the name again, because not every system returns the name if the space for the data is too small. */
         units = REGISTRY_NAME_UNITS;
         status = RegEnumValueW(key->handle, index, out->name, &units, NULL, &type, NULL, &size);
         if (status)
@@ -297,7 +297,7 @@ HRESULT registry_counts(struct registry_key *key, uint32_t *keys, uint32_t *valu
     return status ? failed_at(status, key->path, NULL) : S_OK;
 }
 
-/* A name that contains a NUL, which only the native interface accepts. */
+/* Opens a subkey whose name contains a NUL, which only the native interface accepts. */
 static LSTATUS open_counted(struct registry_key *key, const struct registry_entry *e, HKEY *out)
 {
     UNICODE_STRING name = {(USHORT)(e->name_units * sizeof(WCHAR)), (USHORT)(e->name_units * sizeof(WCHAR)),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks a token against a descriptor: AccessCheck. The descriptor is built from OpenPLA's own parse of the text,
+/* Checks a token against a descriptor with AccessCheck. The descriptor is built from OpenPLA's own parse of the text,
    because Wine knows fewer aliases and reads NO_ACCESS_CONTROL as an empty list. AccessCheck gets the requested rights,
    not MAXIMUM_ALLOWED, for which Wine lets a later deny entry remove rights that were already granted. */
 #include "engine/base/base_private.h"
@@ -34,7 +34,7 @@ static HRESULT for_impersonation(HANDLE token, HANDLE *out)
     return S_OK;
 }
 
-/* The token of the running call, or of the caller's process, opened for `access`; NULL: unknown. */
+/* Returns the token of the running call, or of the caller's process, opened for `access`; NULL: unknown. */
 static HANDLE win32_caller_token(const struct caller *caller, DWORD access)
 {
     HANDLE token = NULL;
@@ -87,7 +87,7 @@ struct sid_room {
     DWORD more[SID_MAX_SUB_AUTHORITIES];
 };
 
-/* false: unknown here. */
+/* False: this computer does not know the alias. */
 static bool to_sid(const struct sid *from, struct sid_room *out)
 {
     SID *sid = &out->sid;
@@ -138,7 +138,7 @@ static HRESULT acl_check(HANDLE token, const struct sddl *d, const ACL *acl, con
     static const struct sid system_account = {.count = 1, .authority = 5, .parts = {18}};
     SECURITY_DESCRIPTOR made;
     struct sid_room owner, group;
-    /* AccessCheck needs both; an object without an owner is treated as the system's. */
+    /* AccessCheck needs an owner and a group; an object without them is treated as the system's. */
     if (!d->has_owner || !to_sid(&d->owner, &owner))
         to_sid(&system_account, &owner);
     if (!d->has_group || !to_sid(&d->group, &group))

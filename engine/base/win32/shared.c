@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Named memory, signals and mutexes on Windows: visible on the whole machine if this account may create them there,
-   otherwise in its logon session. */
+/* Named memory, signals and mutexes on Windows: visible on the whole machine if this account may create global objects,
+   otherwise only in its logon session. */
 #include "engine/base/debug_trace.h"
 #include "engine/base/file.h"
 #include "engine/base/guard.h"
@@ -15,7 +15,7 @@
 
 #define NAME_MAX_UNITS 200
 
-/* "Global\name" or "Local\name"; an error code if the name is too long, or out of memory. */
+/* Builds "Global\name" or "Local\name". Returns an error code if the name is too long, or out of memory. */
 static DWORD object_name(const char *name, bool global, const WCHAR *kind, WCHAR out[NAME_MAX_UNITS])
 {
     WCHAR *wide;
@@ -29,7 +29,7 @@ static DWORD object_name(const char *name, bool global, const WCHAR *kind, WCHAR
 struct section {
     HANDLE handle;
     void *memory;
-    HANDLE of;       /* the file that contains it; NULL: none */
+    HANDLE of;       /* the file that contains the section; NULL: none */
     uint64_t number; /* the number from lasting_mapping */
     struct mapped_file *mapped;
 };
@@ -68,7 +68,7 @@ static HRESULT check_owner(HANDLE handle, const struct shared *what)
     return hr;
 }
 
-/* Opens the object with that name, and creates it if it does not exist. */
+/* Opens the object with this name, or creates it with the attributes `made_with`. */
 typedef HANDLE (*open_or_make)(const WCHAR *name, const SECURITY_ATTRIBUTES *made_with, uint64_t size, DWORD more);
 
 static HRESULT open_shared(const struct shared *what, const WCHAR *kind, open_or_make open, uint64_t size, HANDLE *out)
@@ -201,7 +201,7 @@ HRESULT signal_set(struct signal *e)
     return SetEvent(e->handle) ? S_OK : win32_failed(GetLastError(), "signal");
 }
 
-/* The system's limit of objects in one wait. One more is polled. */
+/* The system limits the number of objects in one wait. Processes beyond this limit are polled at this interval. */
 #define MORE_EACH 100 /* ms */
 
 HRESULT signal_wait_or_processes(struct signal *e, struct process *const *p, size_t count, uint32_t timeout_ms,

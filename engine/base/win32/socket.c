@@ -22,10 +22,12 @@ typedef SOCKET host_socket;
 #define ACCESS_DENIED         WSAEACCES
 #define PORT_IN_USE           WSAEADDRINUSE
 #define END_OF_SENDING        SD_SEND
-/* On Windows SO_REUSEADDR lets a second program take the connections of a used port; Wine passes it to the host. */
+/* On Windows, SO_REUSEADDR would let a second program take over the connections of a used port. Wine passes the option
+   to the host OS, where it has a different meaning. */
 #define PORT_OPTION           (os_is_wine() ? SO_REUSEADDR : SO_EXCLUSIVEADDRUSE)
 
-/* The results that the other host has for the same failures, because the system has no texts for sockets' own. */
+/* Converts socket errors to the results that the POSIX code returns, because the system has no messages for socket
+   errors. */
 static HRESULT socket_failed_by(int error, const char *what)
 {
     static const struct {
@@ -53,7 +55,7 @@ static HRESULT socket_failed(const char *what)
     return socket_failed_by(WSAGetLastError(), what);
 }
 
-/* Started once and never stopped, as a stop would affect other users in this process. */
+/* Starts Winsock once and never stops it, because a stop would affect other code in this process. */
 static HRESULT begin_sockets(void)
 {
     static volatile LONG begun;
@@ -73,7 +75,7 @@ static void set_blocking(host_socket s, bool blocking)
     (void)ioctlsocket(s, (long)FIONBIO, &without_waiting);
 }
 
-/* Otherwise a program that is started at this moment would keep the port, or the connection, open after this process
+/* Without this, a program that another thread starts would keep the port or the connection open after this process
    exits. */
 static void keep_from_children(host_socket s)
 {

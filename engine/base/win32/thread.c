@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads of Windows, their wake-ups and their slot. */
+/* Threads on Windows: starting and waking threads, and the slot. */
 #include "engine/base/thread.h"
 
 #include "engine/base/memory.h"
@@ -128,7 +128,7 @@ void wakeup_free(struct wakeup *w)
     memory_free(w);
 }
 
-/* It counts the number of times it was woken. */
+/* The condition is a count of its wakes. */
 bool thread_condition_wait(struct thread_condition *c, struct lock *lock, uint32_t timeout_ms)
 {
     volatile LONG *count = (volatile LONG *)(void *)c->opaque;
@@ -147,7 +147,7 @@ void thread_condition_wake(struct thread_condition *c)
 
 #define AM_I_LAST_THREAD ((THREADINFOCLASS)12) /* ThreadAmILastThread: a ULONG */
 
-static _Atomic(HANDLE) left; /* of the thread that left last */
+static _Atomic(HANDLE) left; /* handle of the thread that called last_thread_leaves last */
 
 void last_thread_leaves(void)
 {
@@ -187,7 +187,7 @@ void *thread_slot_elsewhere(void)
 {
     const DWORD index = elsewhere, error = GetLastError();
     void *value = index == TLS_OUT_OF_INDEXES ? NULL : TlsGetValue(index);
-    SetLastError(error); /* TlsGetValue also sets it on success */
+    SetLastError(error); /* TlsGetValue also changes it on success */
     return value;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* QueryInterface of an object with one interface. */
+/* QueryInterface for objects with one interface. */
 #ifndef OPENPLA_UNKNOWN_H
 #define OPENPLA_UNKNOWN_H
 

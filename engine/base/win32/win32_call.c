@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* System codes as results, long paths, and messages of Windows. */
+/* Converts system codes to results and paths to long paths, and reads Windows' messages and string resources. */
 #include "engine/base/win32/win32_call.h"
 
 #include "engine/base/error.h"
@@ -106,7 +106,7 @@ static bool is_local_path(const char *path)
     return drive >= 'a' && drive <= 'z' && path[1] == ':' && (path[2] == '\\' || path[2] == '/');
 }
 
-/* Splits it into the file's full path and the string's number. S_FALSE: it is not a reference. */
+/* Splits a reference into the file's full path and the string's number. S_FALSE: the string is not a reference. */
 static HRESULT resource_reference_parse(const char *reference, char **path, unsigned *id)
 {
     const char *comma = strrchr(reference, ',');
@@ -125,8 +125,8 @@ static HRESULT resource_reference_parse(const char *reference, char **path, unsi
     return is_local_path(*path) ? S_OK : S_FALSE;
 }
 
-/* S_FALSE: the module has no such string. Each string is its length in units, followed by the units; in a corrupt file
-   the lengths lead past the end. */
+/* Reads a string from the module's string table. S_FALSE: the module has no such string. Each string consists of its
+   length in units and the units. In a corrupt file, a length can lead past the end. */
 static HRESULT read_string(HMODULE module, unsigned id, char **text)
 {
     HRSRC found = FindResourceW(module, MAKEINTRESOURCEW(id / STRINGS_PER_BLOCK + 1), (LPCWSTR)RT_STRING);

@@ -18,15 +18,16 @@ static inline HRESULT win32_failed(DWORD code, const char *what)
     HRESULT hr = win32_report(code, what);
     return FAILED(hr) ? hr : E_FAIL;
 }
-/* The path in UTF-16, made absolute, with the prefix \\?\ if it exceeds the classic limit of 260. From memory_alloc. */
+/* Converts the path to UTF-16, made absolute, with the prefix \\?\ if it exceeds the classic limit of 260. From
+   memory_alloc. */
 HRESULT win32_path(const char *path, WCHAR **out);
 
 /* ---- security descriptors ---- */
 
 /* E_INVALIDARG, naming the text, if it is not SDDL. *out from LocalAlloc. */
 HRESULT win32_descriptor(const char *sddl, PSECURITY_DESCRIPTOR *out);
-/* The security of an object that is created. E_INVALIDARG also for a descriptor without a DACL, which would grant
-   everyone all access. sddl NULL: without a descriptor, so that the object has the creator's default. Free the
+/* Fills the security attributes for an object that will be created. E_INVALIDARG also for a descriptor without a DACL,
+   which would grant everyone all access. sddl NULL: no descriptor, so the object gets the creator's default. Free the
    descriptor with LocalFree. */
 HRESULT win32_security(const char *sddl, SECURITY_ATTRIBUTES *out);
 /* Whether the descriptor grants all of the rights to the token, which is an impersonation token. */
@@ -37,11 +38,11 @@ HRESULT win32_access_check(PSECURITY_DESCRIPTOR descriptor, HANDLE token, DWORD 
 
 struct account_name {
     WCHAR domain[256];
-    WCHAR user[257]; /* without a domain: the string of a SID without a name */
+    WCHAR user[257]; /* the SID's string, without a domain, if the account has no name */
 };
 /* False if it is unknown. The token must be open for TOKEN_QUERY. */
 bool win32_account(HANDLE token, struct account_name *out);
-/* DOMAIN\user. From memory_alloc; NULL: out of memory. */
+/* Returns DOMAIN\user, from memory_alloc; NULL: out of memory. */
 char *win32_account_text(const struct account_name *name);
 
 /* ---- processes ---- */
@@ -54,7 +55,7 @@ uint32_t process_own_threads(void);
 
 /* ---- files from handles that file_open did not open ---- */
 
-/* CreateFile for a file of that mode, shared as file_open shares it. `more`: flags of CreateFile;
+/* Like CreateFile, with the access rights for `mode` and the sharing of file_open. `more`: flags of CreateFile;
    FILE_FLAG_WRITE_THROUGH also requests the right to rename. A newly created file gets the protection.
    INVALID_HANDLE_VALUE on failure. */
 HRESULT file_create_handle(const char *path, enum file_mode mode, DWORD disposition, DWORD more, enum protection what,
@@ -62,22 +63,22 @@ HRESULT file_create_handle(const char *path, enum file_mode mode, DWORD disposit
 /* Allocates a file object before the file itself is created, so that no file is left behind on failure. NULL: out of
    memory. */
 struct file *file_reserve(const char *path);
-/* Turns it and the handle into an open file. */
+/* Makes an open file from a reserved object and a handle. */
 struct file *file_take(struct file *f, HANDLE handle);
-/* The handle of an open file, borrowed. */
+/* Returns the handle of an open file, borrowed. */
 HANDLE file_handle(const struct file *f);
 const char *file_path(const struct file *f);
-/* The location of an open file with all links resolved; from memory_alloc. `path` is for error texts. A volume without
-   a drive letter has only its device's name. */
+/* Returns the location of an open file with all links resolved, from memory_alloc. `path` is for error texts. On a
+   volume without a drive letter, the location begins with the device's name. */
 HRESULT file_final_path(HANDLE handle, const char *path, WCHAR **out);
 
 /* ---- the files of this Wine prefix's lasting sections (lasting_file.c) ----
-   Under Wine, no other memory survives its last process. */
+   Under Wine, other named memory disappears with the last process that uses it. */
 
 /* Maps the file that `what` names, with at least `size` bytes. Errors are those of section_open. *of is the file, and
  *number is unique among files as long as the mapping exists. */
 HRESULT lasting_mapping(const struct shared *what, uint64_t size, HANDLE *out, HANDLE *of, uint64_t *number);
-/* The number of the file that currently has the name. S_FALSE: no file has it. */
+/* Returns the number of the file that currently has the name. S_FALSE: no file has the name. */
 HRESULT lasting_number(const char *name, uint64_t *file);
 
 #endif

@@ -152,8 +152,7 @@ static HRESULT wait_for_task(struct scheduled_task *t, uint32_t timeout_ms, uint
         Sleep(timeout_ms - passed < LOOK_MS ? (DWORD)(timeout_ms - passed) : LOOK_MS);
     }
     HRESULT hr = IRegisteredTask_get_LastTaskResult(t->task, &result);
-    *exit_code = result == IS_AT_WORK ? 0 : (uint32_t)result; /* this instance's result is lost once another one has
-                                                                 started */
+    *exit_code = result == IS_AT_WORK ? 0 : (uint32_t)result; /* lost as soon as another instance starts */
     return hr;
 }
 
@@ -206,7 +205,7 @@ static HRESULT to_bstr(const char *text, BSTR *out)
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Calls as the account that runs the set; an object that is not a proxy needs no settings. */
+/* Makes calls through the proxy use the account that runs the set. An object that is not a proxy needs no settings. */
 static void as_ourselves(IUnknown *proxy)
 {
     CoSetProxyBlanket(proxy, RPC_C_AUTHN_DEFAULT, RPC_C_AUTHZ_NONE, NULL, RPC_C_AUTHN_LEVEL_CALL,
@@ -273,7 +272,7 @@ static HRESULT read_row(IWbemClassObject *object, struct management_row **out)
     return hr;
 }
 
-/* The class that a SELECT names. S_FALSE: it names none. */
+/* Returns the class that a SELECT names. S_FALSE: the query names no class. */
 static HRESULT class_of(const char *query, BSTR *out)
 {
     const char *at = query;
@@ -300,7 +299,7 @@ static HRESULT class_of(const char *query, BSTR *out)
     return hr;
 }
 
-/* Wine answers a query for an unknown class with no rows. */
+/* Checks that the query's class exists, because Wine returns no rows, and no error, for an unknown class. */
 static HRESULT probe_class(IWbemServices *services, const char *query, const char *where)
 {
     IWbemClassObject *object = NULL;
@@ -365,7 +364,7 @@ static HRESULT run_query(IWbemServices *services, const char *query, const char 
     return SUCCEEDED(hr) && !count ? probe_class(services, query, where) : hr;
 }
 
-/* The namespace without this computer's name: "root\cimv2" of "\\127.0.0.1\root\cimv2". */
+/* Removes this computer's name from the namespace: "\\127.0.0.1\root\cimv2" becomes "root\cimv2". */
 static HRESULT own_namespace(const char *path, const char **out)
 {
     static const char separators[] = "\\/";
@@ -451,7 +450,7 @@ static size_t row_of(LONG cim_type)
     return i;
 }
 
-/* CIM's name of a CIMTYPE. Static text. */
+/* Returns CIM's name for a CIMTYPE. Static text. */
 static const char *management_type_name(LONG cim_type)
 {
     const size_t i = row_of(cim_type);
@@ -463,7 +462,7 @@ static HRESULT bstr_text(BSTR text, char **out)
     return text_from_utf16(text ? text : L"", SysStringLen(text), true, out);
 }
 
-/* The shortest form that is read back as the same number. */
+/* Returns the shortest decimal form that reads back as the same number. */
 static char *real_text(double value, int most)
 {
     char *text = NULL;

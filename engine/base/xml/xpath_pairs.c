@@ -27,8 +27,7 @@ struct operand {
     bool wants_value;       /* the list on its left may be compared only with a value */
     const char *comparison; /* the position of that comparison */
     size_t comparison_length;
-    const char *begin,
-        *left; /* start of this operand and of the operand on its left; NULL: not begun, or not certain */
+    const char *begin, *left; /* starts of it and of the left operand; NULL: not begun, or not certain */
     bool follows_comparison, in_union;
 };
 struct level {
