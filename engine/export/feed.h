@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples of an exporter on their way to a server: they become requests, which push sends. */
+/* A feed converts the samples of an exporter to requests and passes them to the sender (push.h). */
 #ifndef OPENPLA_FEED_H
 #define OPENPLA_FEED_H
 
@@ -7,14 +7,15 @@
 #include "engine/export/push.h"
 
 struct feed;
-/* `service`: the name of the program or set, for OTLP. Exporter and push are borrowed. An exporter for Influx needs
-   formatted values. */
+/* `service`: the name of the program or data collector set, for OTLP. Exporter and sender are borrowed. For Influx, the
+   exporter must be opened with formatted values. */
 HRESULT feed_open(enum push_kind kind, const char *service, struct exporter *e, struct push *p, struct feed **out);
-/* Takes a sample of live counters and gives it. */
+/* Samples the live counters and passes the sample to the sender. */
 HRESULT feed_sample(struct feed *f);
-/* Gives the next sample of the logs, several samples in one request. S_FALSE: no more; all have been given. */
+/* Reads the next sample of the logs; one request contains several samples. S_FALSE: there are no more samples, and all
+   have been passed to the sender. */
 HRESULT feed_next(struct feed *f);
-/* Gives the samples that feed_next has not given yet. */
+/* Passes the samples to the sender that feed_next has collected for the current request. */
 HRESULT feed_flush(struct feed *f);
 void feed_close(struct feed *f); /* NULL is allowed */
 

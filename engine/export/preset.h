@@ -7,9 +7,9 @@
 
 /* How an instance becomes labels. */
 enum label_scheme {
-    LABELS_OWN, /* name, parent, pid and tid: those of counters outside of a preset */
+    LABELS_OWN, /* name, parent, pid and tid, for counters outside the preset */
     LABELS_NONE,
-    LABELS_NTDS, /* none, and only the instance NTDS */
+    LABELS_NTDS, /* no labels; only the instance NTDS is exported */
     LABELS_CORE,
     LABELS_VOLUME,
     LABELS_NIC,
@@ -36,22 +36,22 @@ struct preset_row {
     enum metric_kind kind;
     const char *object, *counter;
     enum label_scheme labels;
-    const char *fixed; /* more labels, as on the page */
+    const char *fixed; /* additional labels, as on the Prometheus page */
     enum preset_form form;
     int64_t number;
 };
 const struct preset_row *preset_rows(size_t *count);
-/* The path of a row's counter, with all instances. `named`: of named instances of SQL Server, for rows of its objects,
-   otherwise NULL. From memory_alloc; *failed: out of memory. */
+/* Returns the path of a row's counter for all instances, from memory_alloc. `named`: returns the path for named
+   instances of SQL Server, or NULL if the row's object is not one of SQL Server. *failed: out of memory. */
 char *preset_path(const struct preset_row *row, bool named, bool *failed);
 struct metric_form preset_form_of(const struct preset_row *row, const struct log_counter *counter);
 bool preset_has_collector(const char *name, size_t length);
 
-/* The i-th older name of a metric, which dashboards may still use; NULL: no more. */
+/* Returns the i-th older name of a metric, which existing dashboards can use; NULL: there are no more. */
 const char *preset_old_name(const char *metric, size_t i);
 
-/* Adds the metrics that are no counters: numbers of processors and of memory, times of the start and of now, the zone
-   and the host. `family` receives each. */
+/* Passes the metrics that are not counters to `fact`: the number of processors, the memory size, the boot time and the
+   current time, the time zone and the host name. */
 typedef HRESULT preset_fact(void *user, const char *collector, const char *metric, const char *help, const char *labels,
                             double value);
 HRESULT preset_facts(preset_fact *fact, void *user);

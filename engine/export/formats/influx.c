@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes a line for each value. A counter has the value that PDH computes of two samples, as telegraf sends it, so a
-   rate has none in the first sample. Metrics that are no counters are measurements with the field "value". */
+/* Writes one line for each value. A counter's value is the one that PDH computes from two samples, as telegraf sends
+   it, so a rate has no value in the first sample. A metric that is not a counter becomes a measurement with the field
+   "value". */
 #include "engine/export/formats/influx.h"
 
 #include "engine/base/memory.h"
@@ -10,8 +11,8 @@
 #include <string.h>
 
 enum {
-    LARGE_REQUEST = 512 << 10, /* bytes: it is given then */
-    MOST_LINES = 5000,         /* as InfluxDB recommends */
+    LARGE_REQUEST = 512 << 10, /* bytes; a request of this size is passed on */
+    MOST_LINES = 5000,         /* InfluxDB's recommendation */
 };
 
 struct influx {
@@ -43,7 +44,7 @@ static bool take_labels(struct influx *x, const struct metric_sample *s)
     while (metric_next_label(&at, end, &x->name, &x->value))
         if (strcmp(x->name.text, "name") == 0)
             text_buffer_add(&x->instance, x->value.text);
-        else if (strcmp(x->name.text, "computer") != 0 || !s->counter) /* that is the tag host */
+        else if (strcmp(x->name.text, "computer") != 0 || !s->counter) /* a counter's computer becomes the tag host */
             line_add_tag(&x->tags, x->name.text, x->value.text);
     return !x->name.failed && !x->value.failed && !x->instance.failed && !x->tags.failed;
 }

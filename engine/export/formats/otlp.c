@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the few messages of opentelemetry-proto that metrics need, and reads those of an answer.
+/* Writes the few messages of opentelemetry-proto that metrics need, and reads the messages of an answer.
 
-   A message in protobuf is a sequence of fields; each begins with its number and type, and one that holds bytes has
-   their length. The length of an inner message is known when it ends, so one byte is left for it and what follows moves
-   if it needs more:
+   A protobuf message is a sequence of fields. Each field begins with its number and type; a field that contains bytes
+   also has their length. The length of an inner message is known only when the message ends. One byte is reserved for
+   the length, and the contents are moved if the length needs more bytes. The messages are nested as follows:
 
        resource_metrics: resource, scope_metrics: scope, metrics: name, description, unit, gauge | sum | summary:
                                                                   data_points: attributes, times, value
 
-   A point of a sum needs the time when its series began, which PDH does not know. The time of the first point stands
-   for it, as the data model of OpenTelemetry says for an unknown start, and that of the first point after the value has
-   fallen, because then the counter began again.
+   A point of a sum needs the start time of its series, which PDH does not provide. The first point's time is used, as
+   OpenTelemetry's data model specifies for an unknown start time. When the value has decreased, the counter was
+   restarted, and the time of this point becomes the new start time.
 
-   Names have dots for the parts of ours, "windows.processor.user_time", without the unit, which is a field, and
-   without _total. What converts OTLP to Prometheus adds both, so the name there is that of openpla serve. */
+   Names have dots between the parts of OpenPLA's names ("windows.processor.user_time"). They contain neither the unit,
+   which is a separate field, nor "_total". Converters from OTLP to Prometheus add both, so the converted names are
+   those of `openpla serve`. */
 #include "engine/export/formats/otlp.h"
 
 #include "engine/base/memory.h"
@@ -24,7 +25,7 @@
 #define EPOCH INT64_C(116444736000000000) /* 1970 as FILETIME */
 
 enum {
-    LARGE_REQUEST = 512 << 10, /* bytes: it is given then */
+    LARGE_REQUEST = 512 << 10, /* bytes; a request of this size is passed on */
     MOST_POINTS = 5000,
     DEEPEST = 8,
 };
@@ -72,11 +73,11 @@ struct otlp {
     const int64_t *utc;
     uint64_t samples;
     struct text_buffer b; /* the request */
-    size_t open[DEEPEST]; /* places of the lengths of open messages */
+    size_t open[DEEPEST]; /* positions of the open messages' lengths */
     size_t depth;
     uint32_t points;
     int64_t first;
-    /* The family that is being written; its metric begins with its first point. */
+    /* The family that is being written. Its metric message is begun at the first point. */
     struct metric_family family;
     size_t scope_length;
     bool in_metric;
@@ -139,7 +140,7 @@ static void message_begin(struct otlp *o, unsigned field)
 {
     add_key(&o->b, field, WIRE_BYTES);
     o->open[o->depth++] = o->b.length;
-    text_buffer_add_n(&o->b, "", 1); /* the NUL holds the place of the length */
+    text_buffer_add_n(&o->b, "", 1); /* the NUL reserves a byte for the length */
 }
 
 static void message_end(struct otlp *o)
@@ -385,7 +386,8 @@ static bool read_varint(struct proto_reader *r, uint64_t *out)
     return false;
 }
 
-/* The next field: its number, and its value or bytes. False: it is malformed, or none is left. */
+/* Reads the next field: its number, and its value or bytes. False: the field is malformed, or there are no more
+   fields. */
 static bool read_field(struct proto_reader *r, uint64_t *field, uint64_t *value, struct proto_reader *bytes)
 {
     uint64_t key;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of this computer or of logs, and the metrics that they become.
+/* Reads counters of this computer or of logs, and determines the metrics that they become.
 
-   A path yields columns of the query; each pair of path and column is a use, and uses of the same name form a family,
-   whose samples stand together:
+   A path yields columns of the query. Each pair of a path and a column is a use. Uses with the same metric name form a
+   family, whose samples are written together:
 
        path \Process(*)\*  ->  column Process(*)\Handle Count   ->  family windows_process_handles
                                column Process(*)\Working Set    ->  family windows_process_working_set_bytes
 
-   Every instance is asked for as "*", so that instances come and go without a new query; a path that names some has a
-   pattern. The labels of an object's instances are built once per sample. An instance whose object has ID Process has
-   its process ID as a label and loses its "#1", so a series never changes its process when another one of the same name
-   exits.
+   The query always asks for all instances ("*"), so that instances can appear and disappear without a new query. A path
+   that names instances gets a pattern that selects them. The labels of an object's instances are built once per sample.
+   If the object has the counter ID Process, its instances get the process ID as a label and lose a suffix like "#1".
+   Thus a series stays with its process when another process of the same name exits.
 
-   The columns of logs are those of engine/report/columns.h: counters with "*", as in a query, or single ones with their
-   instance. They have one path, and appear while the logs are read. */
+   The columns of logs are those of engine/report/columns.h: counters with "*", as in a query, or single counters with
+   their instance. They all belong to one path, and are added while the logs are read. */
 #include "engine/export/metrics/exporter.h"
 
 #include "engine/base/clock.h"
@@ -23,13 +23,13 @@
 #include <string.h>
 
 enum {
-    RETRY_MS = 30000, /* counters that could not be added are tried again so often at most */
-    MOST_TRIES = 16,  /* for one sample, which would be late otherwise */
+    RETRY_MS = 30000, /* minimum time between two rounds of tries to add missing counters */
+    MOST_TRIES = 16,  /* per sample, so that the sample is not late */
 };
 
 /* ---- paths ---- */
 
-/* Asks for all instances; *pattern selects those that the path means, NULL: all. */
+/* Changes the path's instance to "*". *pattern selects the instances that the path names; NULL: all. */
 static HRESULT path_widen(const char *text, char **path, char **pattern)
 {
     struct counter_path parts;
@@ -83,7 +83,7 @@ static void exporter_refuse(void *user, HRESULT reason, const char *path, const 
         if (e->wide.items[i] == path) {
             e->paths[i].refused = true;
             if (e->paths[i].row)
-                return; /* no host OS has all counters of the preset */
+                return; /* not reported, because no host OS has all counters of the preset */
         }
     char *more = e->explain ? e->explain(e->user, path, reason) : text_copy("");
     char *line = more ? text_format("%s%s (0x%08X)", error_text(error_restore(&why)), more, (unsigned)reason) : NULL;
@@ -144,7 +144,7 @@ static bool same_instance(const struct log_counter *a, const struct log_counter 
            strcmp(a->parent ? a->parent : "", b->parent ? b->parent : "") == 0;
 }
 
-/* The column of another counter of the same instance in the logs. */
+/* Finds the column of another counter of the same instance in the logs. */
 static int64_t logs_find_column(const struct exporter *e, const struct log_counter *of, const char *counter)
 {
     size_t count;
@@ -156,7 +156,8 @@ static int64_t logs_find_column(const struct exporter *e, const struct log_count
     return NO_COLUMN;
 }
 
-/* The column of another counter of the same object; added if it does not exist yet. NO_COLUMN: the object has none. */
+/* Finds the column of another counter of the same object, and adds it if it does not exist. NO_COLUMN: the object has
+   no such counter. */
 static int64_t object_find_column(struct exporter *e, const struct log_counter *of, const char *counter)
 {
     if (!e->query)
@@ -176,8 +177,8 @@ static int64_t object_find_column(struct exporter *e, const struct log_counter *
     return column;
 }
 
-/* Of "windows_memory" in the names of metrics: what the name of a counter without letters begins with. 0: out of
-   memory. */
+/* Returns the length of the part that an object's metric names share, such as "windows_memory". This is the metric name
+   of a counter with an empty name. 0: out of memory. */
 static size_t object_scope_length(const struct log_counter *c)
 {
     const struct metric_form form = {.unit = "", .note = ""};
@@ -217,7 +218,7 @@ static HRESULT object_take(struct exporter *e, size_t column, enum label_scheme 
     o->is_foreign = counter_path_machine_is_ours(o->machine + strspn(o->machine, "\\")) != ERROR_SUCCESS;
     if (c->wildcard && (scheme == LABELS_OWN || scheme == LABELS_PROCESS)) {
         const struct log_counter names = {
-            .object = o->name, .machine = o->machine, .instance = "*", .wildcard = true}; /* columns may move */
+            .object = o->name, .machine = o->machine, .instance = "*", .wildcard = true}; /* columns can move */
         o->process_column = object_find_column(e, &names, "ID Process");
         o->thread_column = o->process_column == NO_COLUMN ? NO_COLUMN : object_find_column(e, &names, "ID Thread");
     }
@@ -225,7 +226,7 @@ static HRESULT object_take(struct exporter *e, size_t column, enum label_scheme 
     return S_OK;
 }
 
-/* The process and thread of a single counter of a log. */
+/* Finds the columns with the process ID and the thread ID for a single counter of a log. */
 static HRESULT use_find_ids(struct exporter *e, struct export_use *use)
 {
     size_t count;
@@ -262,7 +263,7 @@ static char *family_help(const struct exporter *e, size_t column, const struct m
     return text;
 }
 
-/* The family of this name and form. */
+/* Finds the family with the column's metric name and form, and adds it if it does not exist. */
 static HRESULT family_take(struct exporter *e, size_t column, const struct metric_form *form,
                            const struct preset_row *row, size_t *out)
 {
@@ -317,7 +318,7 @@ static HRESULT use_add(struct exporter *e, const struct export_given *given)
         return hr;
     }
     e->uses = items;
-    /* behind the last use of its family */
+    /* after the last use of the same family */
     size_t at = e->use_count;
     while (at > 0 && e->uses[at - 1].family > use.family)
         at--;
@@ -332,7 +333,7 @@ HRESULT exporter_take_given(struct exporter *e)
     HRESULT hr = e->failed ? E_OUTOFMEMORY : S_OK;
     struct export_given *given = e->given;
     const size_t count = e->given_count;
-    e->given = NULL; /* object_take gets more */
+    e->given = NULL; /* object_take can add more */
     e->given_count = e->given_capacity = 0;
     for (size_t i = 0; i < count && SUCCEEDED(hr); i++)
         hr = use_add(e, &given[i]);
@@ -409,7 +410,7 @@ HRESULT exporter_open(const struct exporter_settings *settings, struct exporter 
     e->next_retry = e->path_count;
     if (SUCCEEDED(hr))
         hr = exporter_open_query(e);
-    e->explain = NULL; /* reasons are asked for only now */
+    e->explain = NULL; /* called only while the exporter is being opened */
     return SUCCEEDED(hr) ? exporter_take_given(e) : hr;
 }
 

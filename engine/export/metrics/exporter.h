@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The data of the exporter, for exporter.c and exporter_sample.c. */
+/* The exporter's data, shared by exporter.c, exporter_sample.c and instance_labels.c. */
 #ifndef OPENPLA_EXPORTER_H
 #define OPENPLA_EXPORTER_H
 
@@ -13,22 +13,22 @@
 enum { NO_COLUMN = -1 };
 
 struct export_path {
-    char *pattern;                /* of instances; NULL: all */
+    char *pattern;                /* selects instances; NULL: all */
     bool refused;                 /* no counter could be added */
-    const struct preset_row *row; /* NULL: not of the preset */
+    const struct preset_row *row; /* NULL: the path does not belong to the preset */
 };
 struct export_given {
     size_t path, column;
 };
 struct export_use {
     size_t path, column, object, family;
-    /* Of a single counter: its instance with parent and index, NULL: none, and the columns of its IDs. */
+    /* For a single counter: its instance with parent and index (NULL: none), and the columns of its IDs. */
     char *instance;
     int64_t process_column, thread_column;
     struct metric_form form;
 };
 struct export_label {
-    const char *instance; /* of the sample */
+    const char *instance; /* borrowed from the sample */
     size_t at, length;    /* in export_object.text */
     uint64_t hash;
     bool total, duplicate;
@@ -37,31 +37,31 @@ struct export_label {
 struct export_object {
     char *name, *machine;
     enum label_scheme scheme;
-    size_t scope_length;                   /* of the names of its metrics that are not of a preset */
-    bool is_foreign;                       /* of another computer */
-    bool has_ids;                          /* a column is ID Process */
-    int64_t process_column, thread_column; /* ID Process and ID Thread; NO_COLUMN: it has none */
-    uint64_t built;                        /* the sample that the labels belong to */
+    size_t scope_length;                   /* length of the part that its metric names share, outside the preset */
+    bool is_foreign;                       /* it belongs to another computer */
+    bool has_ids;                          /* the object has the counter ID Process */
+    int64_t process_column, thread_column; /* ID Process and ID Thread; NO_COLUMN: the object has none */
+    uint64_t built;                        /* number of the sample for which the labels were built */
     struct export_label *labels;
     size_t label_count, label_capacity;
     struct text_buffer text;
 };
 
 struct exporter {
-    struct lock lock; /* of a sample */
+    struct lock lock; /* held while a sample is taken */
     bool totals, preset, values, failed;
     enum export_names names;
     const struct pdh_api *pdh;
-    struct counter_query *query; /* NULL: of logs */
-    struct inputs *inputs;       /* logs; NULL: of the query */
+    struct counter_query *query; /* NULL: the exporter reads logs */
+    struct inputs *inputs;       /* the logs; NULL: the exporter uses `query` */
     struct columns columns;      /* of the logs */
-    size_t taken;                /* columns of the logs that are uses */
+    size_t taken;                /* number of the logs' columns that have uses */
     char *(*explain)(void *user, const char *path, HRESULT reason);
     void *user;
     struct export_path *paths;
     size_t path_count, path_capacity;
-    struct texts wide, refused; /* the paths with all instances; why counters are missing */
-    struct export_given *given; /* columns that are not uses yet */
+    struct texts wide, refused; /* paths with all instances; reasons for missing counters */
+    struct export_given *given; /* columns that have no uses yet */
     size_t given_count, given_capacity;
     struct export_object *objects;
     size_t object_count, object_capacity;
@@ -72,16 +72,16 @@ struct exporter {
     size_t seen_slots;
     struct steady steady;
     uint64_t samples, duplicates, tried;
-    size_t next_retry; /* of paths; their number: all have been tried */
+    size_t next_retry; /* index of a path; path_count: all have been tried */
 };
 
-/* Tries some of the counters again that could not be added: a program that offers them may have started. True: there
-   are more columns now. */
+/* Tries again to add some of the missing counters, because a program that provides them may have started. True: columns
+   were added. */
 bool exporter_retry(struct exporter *e);
-/* Adds uses of all columns that paths have given since the last call. */
+/* Adds uses for all columns that paths have yielded since the last call. */
 HRESULT exporter_take_given(struct exporter *e);
 
-/* The columns of the query or the logs. */
+/* Returns the columns of the query or of the logs. */
 static inline const struct log_counter *exporter_columns(const struct exporter *e, size_t *count)
 {
     if (e->query)
@@ -89,12 +89,12 @@ static inline const struct log_counter *exporter_columns(const struct exporter *
     *count = e->columns.counters.count;
     return e->columns.counters.items;
 }
-/* Adds uses of the columns of the logs that are new. */
+/* Adds uses for the logs' new columns. */
 HRESULT exporter_take_columns(struct exporter *e);
 
 /* ---- instance_labels.c ---- */
 
-/* Adds the labels of an instance (NULL: the object has none) with its process and thread ID, NULL if unknown. */
+/* Adds the labels of an instance (NULL: the object has none), with its process ID and thread ID (NULL: unknown). */
 void instance_add_labels(struct text_buffer *b, const struct export_object *o, const char *instance,
                          const struct log_raw *process, const struct log_raw *thread);
 

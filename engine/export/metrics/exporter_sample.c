@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes a sample and gives the series of all families to a sink. */
+/* Takes a sample and passes the series of all families to a sink. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/export/metrics/exporter.h"
@@ -9,7 +9,8 @@
 
 /* ---- labels that occurred before ---- */
 
-/* Labels that this sample has, by hash, for families and objects that may have the same twice. */
+/* Prepares the set of label hashes that occur in this sample, for families and objects in which the same labels can
+   occur twice. */
 static HRESULT seen_begin(struct exporter *e, size_t most)
 {
     size_t slots = e->seen_slots ? e->seen_slots : 256;
@@ -28,7 +29,7 @@ static HRESULT seen_begin(struct exporter *e, size_t most)
     return S_OK;
 }
 
-/* False: it was there. */
+/* False: the hash was already in the set. */
 static bool seen_add(struct exporter *e, uint64_t hash)
 {
     hash = hash ? hash : 1;
@@ -65,11 +66,11 @@ static const struct log_raw *item_at(const struct log_cell *cells, int64_t colum
     const struct log_cell *cell = &cells[column];
     const struct log_item *found = at < cell->item_count ? &cell->items[at] : NULL;
     if (!found || strcmp(found->instance, instance) != 0)
-        return NULL; /* a sample lists an object's instances in one order */
+        return NULL; /* in a sample, all columns of an object list its instances in the same order */
     return found->raw.status <= PDH_CSTATUS_NEW_DATA ? &found->raw : NULL;
 }
 
-/* The labels of all instances, in the order of the column's items. */
+/* Builds the labels of all instances, in the order of the column's items. */
 static HRESULT object_label(struct exporter *e, struct export_object *o, const struct log_cell *cells, size_t column)
 {
     const struct log_cell *cell = &cells[column];
@@ -100,7 +101,7 @@ static HRESULT object_label(struct exporter *e, struct export_object *o, const s
     return S_OK;
 }
 
-/* The label of an item. NULL: the object's first column does not have it. */
+/* Returns the labels of an item. NULL: the object's first column does not have the item's instance. */
 static const struct export_label *object_find_label(const struct export_object *o, const char *instance, size_t at)
 {
     if (at < o->label_count && (o->labels[at].instance == instance || strcmp(o->labels[at].instance, instance) == 0))
@@ -113,16 +114,16 @@ static const struct export_label *object_find_label(const struct export_object *
 
 /* ---- series ---- */
 
-/* A family that is being given to the sink. */
+/* A family that is being passed to the sink. */
 struct family_walk {
     const struct metric_sink *sink;
     const struct metric_family *family;
     const struct log_cell *cells;
     const struct log_counter *columns;
-    bool shared; /* by several uses: the same labels may occur twice */
+    bool shared; /* several uses have this family, so the same labels can occur twice */
 };
 
-/* `s` has the labels, their hash and the values; it gets the rest. */
+/* Completes `s`, which has the labels, their hash and the values, and passes it to the sink. */
 static HRESULT give_sample(struct exporter *e, const struct family_walk *w, const struct export_use *use,
                            struct metric_sample *s)
 {
@@ -147,7 +148,7 @@ static HRESULT give_sample(struct exporter *e, const struct family_walk *w, cons
     return w->sink->sample(w->sink->user, s);
 }
 
-/* The value of an ID in this sample; NULL: the log does not have it. */
+/* Returns the value of an ID in this sample; NULL: the log does not have it. */
 static const struct log_raw *use_find_id(const struct log_cell *cells, int64_t column)
 {
     return column != NO_COLUMN && cells[column].raw.status <= PDH_CSTATUS_NEW_DATA ? &cells[column].raw : NULL;
@@ -197,7 +198,7 @@ static HRESULT use_give_items(struct exporter *e, const struct family_walk *w, c
     return hr;
 }
 
-/* Whether the sum of the instances is left out: the log has others. */
+/* Whether the instance _Total is omitted because the log has other instances. */
 static bool family_leaves_totals(const struct exporter *e, size_t first, size_t end)
 {
     if (e->query || e->totals)
@@ -208,7 +209,7 @@ static bool family_leaves_totals(const struct exporter *e, size_t first, size_t 
     return false;
 }
 
-/* Gives the uses first..end-1, which are those of one family, under a name. */
+/* Passes the uses first..end-1, which form one family, to the sink under the metric name `name`. */
 static HRESULT family_give(struct exporter *e, const struct metric_sink *sink, const char *name, size_t first,
                            size_t end, const struct log_cell *cells)
 {
@@ -279,7 +280,7 @@ static HRESULT give_counters(struct exporter *e, const struct metric_sink *sink,
     return hr;
 }
 
-/* ---- metrics that are no counters ---- */
+/* ---- metrics that are not counters ---- */
 
 struct facts {
     const struct exporter *e;
@@ -320,7 +321,7 @@ static HRESULT give_fact(void *user, const char *collector, const char *metric, 
     return hr;
 }
 
-/* windows_exporter_collector_success: whether a collector has counters. */
+/* Passes windows_exporter_collector_success to the sink: whether a collector has counters. */
 static HRESULT give_collectors(const struct facts *p)
 {
     const struct metric_family f = {.name = (char *)"windows_exporter_collector_success",
@@ -339,7 +340,7 @@ static HRESULT give_collectors(const struct facts *p)
         for (size_t k = 0; k < p->e->families.count; k++)
             has |=
                 p->e->families.items[k].collector && strcmp(p->e->families.items[k].collector, rows[i].collector) == 0;
-        strcat(strcat(label, rows[i].collector), "\""); /* names of ours, at most 13 letters */
+        strcat(strcat(label, rows[i].collector), "\""); /* the preset's collector names have at most 13 letters */
         const struct metric_sample s = {.labels = label,
                                         .length = strlen(label),
                                         .fixed = "",

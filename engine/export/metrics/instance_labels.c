@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The labels of an instance, by the scheme of its counter. */
+/* Builds the labels of an instance by the counter's label scheme. */
 #include "engine/export/metrics/exporter.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static void add_number(struct text_buffer *b, bool *more, const char *name, int6
     add_label(b, more, name, number);
 }
 
-/* "4711_DefaultAppPool" */
+/* Splits an instance such as "4711_DefaultAppPool" into the labels app and pid. */
 static void add_app_and_pid(struct text_buffer *b, bool *more, const char *instance)
 {
     char pid[24];
@@ -38,7 +38,7 @@ static const char *last_word(const char *text)
     return blank ? blank + 1 : text;
 }
 
-/* Labels with one name whose value is the unchanged instance. */
+/* Returns the label's name if the scheme has one label, whose value is the unchanged instance; otherwise NULL. */
 static const char *plain_label(enum label_scheme scheme)
 {
     static const char *const names[] = {
@@ -50,7 +50,8 @@ static const char *plain_label(enum label_scheme scheme)
     return (size_t)scheme < sizeof names / sizeof *names ? names[scheme] : NULL;
 }
 
-/* "MSSQL$PAYROLL:Locks" is the instance PAYROLL, "SQLServer:Locks" the default one. */
+/* The object "MSSQL$PAYROLL:Locks" belongs to SQL Server's instance PAYROLL, "SQLServer:Locks" to the default
+   instance. */
 static void add_sql_instance(struct text_buffer *b, bool *more, const char *object)
 {
     char name[NAME_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Labels and values that were text for Prometheus, as parts and numbers for other formats. */
+/* Splits label strings, which have Prometheus' form, and converts values to numbers, for the other formats. */
 #include "engine/export/metrics.h"
 #include "engine/logs/number_text.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of the preset windows_exporter, its older names, and its metrics that are no counters. */
+/* The rows of the preset windows_exporter, its older names, and its metrics that are not counters. */
 #include "engine/export/preset.h"
 
 #include "engine/base/clock.h"
@@ -50,7 +50,7 @@ char *preset_path(const struct preset_row *row, bool named, bool *failed)
     return path;
 }
 
-/* Our PDH, on Linux; Windows counts pages. */
+/* True for OpenPLA's PDH, which reads Linux' numbers. Windows' PDH counts pages. */
 static bool counts_swap_in_kilobytes(void)
 {
 #ifdef _WIN32

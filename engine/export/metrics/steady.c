@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps times from falling. A host OS computes some of them from two clocks (idle time is the time less the busy time,
-   and Linux corrects the idle time of processors), so they may fall by a few ticks. Prometheus would take that for a
-   restart, and its rate would jump by the whole value. */
+/* Prevents counters of time from decreasing. A host OS computes some of them from two clocks (idle time is elapsed time
+   minus busy time, and Linux corrects the idle time of processors), so they can decrease by a few ticks. Prometheus
+   would interpret a decrease as a restart, and its rate would jump by the whole value. */
 #include "engine/export/metrics/steady.h"
 
 #include "engine/base/memory.h"
@@ -17,7 +17,7 @@ static struct steady_slot *slot_find(struct steady_slot *slots, size_t count, ui
     return &slots[at];
 }
 
-/* Makes room for one more, and forgets the series that have ended. */
+/* Makes space for one more series, and removes the series that have ended. */
 static bool steady_grow(struct steady *s, uint64_t page)
 {
     size_t living = 0, count = FEWEST_SLOTS;

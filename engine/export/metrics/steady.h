@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The last values of times that must not fall. */
+/* Stores the last values of counters of time, which must not decrease. */
 #ifndef OPENPLA_STEADY_H
 #define OPENPLA_STEADY_H
 
@@ -16,10 +16,10 @@ struct steady {
     struct steady_slot *slots;
     size_t count, used;
 };
-/* Returns the value of a series on this page, or the last one if it has fallen by less than `most`; more is a restart.
-   Series that are missing on 16 pages are forgotten. Out of memory: the value. */
+/* Returns `value`, or the series' last value if the value has decreased by less than `most`; a larger decrease is a
+   restart. Series that are missing on 16 pages are removed. Returns `value` if out of memory. */
 int64_t steady_keep(struct steady *s, uint64_t key, uint64_t page, int64_t most, int64_t value);
-/* Returns the time when the values of a series began: `now` at its first page, and when the value has fallen. */
+/* Returns the start time of a series: `now` on its first page, and again when its value has decreased. */
 int64_t steady_since(struct steady *s, uint64_t key, uint64_t page, int64_t now, int64_t value);
 void steady_free(struct steady *s);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The file of credentials, and the URL that requests go to. */
+/* Parses the file of credentials, and the URL to which requests are sent. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/export/push.h"
@@ -16,7 +16,7 @@ void push_credentials_free(struct push_credentials *c)
     *c = (struct push_credentials){0};
 }
 
-/* The end of the line's visible part. */
+/* Moves *line past leading blanks and returns the length without blanks at the end. */
 static size_t line_trim(const char **line, size_t length)
 {
     for (; length > 0 && (**line == ' ' || **line == '\t'); ++*line)
@@ -93,7 +93,7 @@ HRESULT push_url(enum push_kind kind, const char *url, char **out)
 {
     const size_t scheme = strncmp(url, "https://", 8) == 0 ? 8 : strncmp(url, "http://", 7) == 0 ? 7 : 0;
     const char *host = url + scheme, *path = host + strcspn(host, "/?#");
-    const char *shown = strchr(url, '@') ? "..." : url; /* it may have a password, wherever it is malformed */
+    const char *shown = strchr(url, '@') ? "..." : url; /* a malformed URL can contain a password anywhere */
     *out = NULL;
     for (const char *p = url; *p; p++)
         if ((unsigned char)*p <= ' ' || *p == 0x7F || *p == '#')

@@ -6,14 +6,14 @@
                          v
                        queue (disk) -> the server
 
-   Requests leave in the order in which they were given. While the queue has some, new ones go behind them, so one
-   thread knows what is next: the queue's oldest, else the oldest that waits. A request that is on its way is in memory,
-   or still in the queue. It is forgotten when the server has accepted it, or has refused it in a way that would not
-   change. So a process that is killed loses what is in memory (at most MOST_WAITING requests and the one on its way),
-   and the next one sends a request of the queue that was on its way again.
+   Requests are sent in the order of the push_give calls. While the queue contains requests, new requests are appended
+   to it. The next request is therefore always the oldest in the queue or, if the queue is empty, the oldest in memory.
+   A request that is being sent remains in memory or in the queue. It is removed when the server has accepted it, or has
+   refused it for a permanent reason. A process that is killed loses the requests in memory: at most MOST_WAITING and
+   the one that is being sent. If it was sending a request from the queue, the next process sends that request again.
 
-   After a failure the sender waits, longer each time. With a queue, push_give never waits for the server: when too many
-   requests wait in memory, it writes them to the queue itself. */
+   After a failure the sender waits, longer each time. With a queue, push_give never waits for the server. If too many
+   requests are in memory, push_give itself writes them to the queue. */
 #include "engine/export/push.h"
 
 #include "engine/base/clock.h"
@@ -30,11 +30,11 @@
 
 enum {
     MOST_WAITING = 8,
-    ANSWER_MS = 30000, /* for the answer to one request */
+    ANSWER_MS = 30000, /* maximum wait for the answer to one request */
     PAUSE_FIRST_MS = 1000,
     PAUSE_MOST_MS = 300000,
     RETRY_AFTER_MOST_S = 3600,
-    ASK_MS = 100, /* how often push_give and push_finish ask whether they are to stop */
+    ASK_MS = 100, /* interval at which push_give and push_finish call `stopped` */
     REASON_BYTES = 512,
 };
 
@@ -45,18 +45,18 @@ struct push {
     struct thread *thread;
     struct lock lock;
     struct thread_condition changed;
-    struct push_batch waiting[MOST_WAITING + 1]; /* the oldest first; one more while it returns from the server */
+    struct push_batch waiting[MOST_WAITING + 1]; /* the oldest first; one more for a request that returns unsent */
     size_t waiting_count;
-    bool sending; /* the sender has taken one out of `waiting` or the queue */
-    bool is_away; /* the server did not accept the last one */
+    bool sending; /* the sender has taken a request from `waiting` or from the queue */
+    bool is_away; /* the server did not accept the last request */
     bool ending;
-    int64_t first_refused; /* of a request that push_give was stopped with; 0: none */
+    int64_t first_refused; /* earliest time of a request for which push_give returned E_ABORT; 0: none */
     atomic_uint_fast64_t sent_points, sent_requests, dropped_points;
-    atomic_bool queue_fails; /* the last request could not be written to the queue, as was reported */
-    /* Of the sender's thread alone. */
+    atomic_bool queue_fails; /* the last write to the queue failed, which was reported */
+    /* Used only by the sender's thread. */
     unsigned failures;
     uint32_t random;
-    char away[REASON_BYTES], refused[REASON_BYTES]; /* what was reported last; "": nothing */
+    char away[REASON_BYTES], refused[REASON_BYTES]; /* the reasons reported last; "": none */
 };
 
 /* ---- decisions ---- */
@@ -89,7 +89,7 @@ static uint32_t next_random(struct push *p)
 
 /* ---- messages ---- */
 
-/* The server's words on one line. */
+/* Writes the server's message as one line. */
 static void answer_text(const struct push *p, const struct http_answer *a, char *out, size_t room)
 {
     uint64_t rejected;
@@ -132,7 +132,7 @@ static void report_back(struct push *p)
     report(p, S_OK, "the server accepts data again");
 }
 
-/* Once for each reason. */
+/* Does not report the same reason twice in succession. */
 static void report_refused(struct push *p, const char *reason)
 {
     if (strcmp(p->refused, reason) == 0)
@@ -150,7 +150,7 @@ static const char *content_type(enum push_kind kind)
     return kind == PUSH_OTLP ? "application/x-protobuf" : "text/plain; charset=utf-8";
 }
 
-/* Counts what an accepted request has brought. */
+/* Counts the points of an accepted request, and reports points that the server rejected. */
 static void batch_accepted(struct push *p, const struct push_batch *b, const struct http_answer *a)
 {
     uint64_t rejected = 0;
@@ -164,7 +164,7 @@ static void batch_accepted(struct push *p, const struct push_batch *b, const str
     atomic_fetch_add(&p->dropped_points, rejected);
 }
 
-/* Sends one request. *pause_ms: until the next try, after PUSH_RETRY. */
+/* Sends one request. After PUSH_RETRY, *pause_ms is the time until the next try. */
 static enum push_verdict batch_send(struct push *p, const struct push_batch *b, uint64_t *pause_ms)
 {
     struct http_answer answer;
@@ -202,7 +202,7 @@ static enum push_verdict batch_send(struct push *p, const struct push_batch *b, 
 
 /* ---- the sender's thread ---- */
 
-/* Writes a batch into the queue; what cannot be written is lost. */
+/* Writes a batch to the queue. The batch is lost if the write fails. */
 static void batch_keep(struct push *p, struct push_batch *b, bool front)
 {
     const HRESULT hr = push_queue_add(p->queue, b, front);
@@ -216,7 +216,7 @@ static void batch_keep(struct push *p, struct push_batch *b, bool front)
     push_batch_free(b);
 }
 
-/* Takes the oldest that waits; called with the lock held. */
+/* Takes the oldest request in memory. Call it while holding the lock. */
 static bool waiting_take(struct push *p, struct push_batch *out)
 {
     if (p->waiting_count == 0)
@@ -232,7 +232,8 @@ static void waiting_return(struct push *p, const struct push_batch *b)
     p->waiting[0] = *b;
 }
 
-/* Moves all that waits behind the queue's. Called with the lock held, so that no newer one overtakes. */
+/* Appends all requests in memory to the queue. Call it while holding the lock, so that no newer request overtakes
+   them. */
 static void waiting_keep(struct push *p)
 {
     struct push_batch b;
@@ -245,7 +246,7 @@ static bool queue_is_empty(struct push *p)
     return !p->queue || push_queue_state(p->queue).batches == 0;
 }
 
-/* The next request: the queue's oldest, else the oldest that waits. Called with the lock held. */
+/* Takes the next request: the oldest in the queue, otherwise the oldest in memory. Call it while holding the lock. */
 static bool next_take(struct push *p, struct push_batch *b, bool *queued)
 {
     *queued = false;
@@ -327,7 +328,7 @@ HRESULT push_give(struct push *p, char *bytes, size_t size, uint32_t points, int
     }
     if (SUCCEEDED(hr)) {
         if (p->waiting_count >= MOST_WAITING)
-            waiting_keep(p); /* the sender has been busy for long */
+            waiting_keep(p); /* the sender has been busy for a long time */
         p->waiting[p->waiting_count++] = b;
         b.bytes = NULL;
         thread_condition_wake(&p->changed);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The queue's folder:
+/* Stores the queue in a folder:
 
        lock                      held while a process uses the folder
        0000010000000000.batch    the oldest request
        0000010000000001.batch
 
-   A file is complete under its name, because it is written under another one and renamed. It is deleted when the server
-   has accepted it, so a process that dies in between sends it again. Other programs may have changed the files: a file
-   is checked before it is sent, and deleted if it is not what was written. */
+   A file with such a name is complete, because it is written under another name and then renamed. It is deleted after
+   the server has accepted the request. If the process exits before that, the request is sent again later. Other
+   programs can change the files, so a file is checked before it is sent, and deleted if it is corrupt. */
 #include "engine/export/send/queue.h"
 
 #include "engine/base/file.h"
@@ -26,7 +26,7 @@ enum {
     VERSION = 1,
     MOST_BATCHES = 65536,
 };
-static const uint64_t first_number = UINT64_C(1) << 40; /* those before it are for requests that return */
+static const uint64_t first_number = UINT64_C(1) << 40; /* lower numbers are for requests that return to the front */
 static const char magic[8] = "OPLAPUSH";
 
 /* ---- files ---- */
@@ -101,7 +101,7 @@ struct push_queue {
     uint64_t most_bytes, next;
     struct queued *items; /* in the order of their numbers */
     size_t count, capacity;
-    uint64_t loaded; /* number of the one that push_queue_first returned */
+    uint64_t loaded; /* number of the batch that push_queue_first returned */
     struct push_queue_state state;
 };
 
@@ -136,7 +136,7 @@ static HRESULT queue_note(struct push_queue *q, uint64_t number, uint64_t bytes,
     if (!memory_grow(&items, &q->capacity, q->count + 1, sizeof *q->items))
         return E_OUTOFMEMORY;
     q->items = items;
-    const size_t at = q->count > 0 && number < q->items[0].number ? 0 : q->count; /* queue_take_folder sorts others */
+    const size_t at = q->count > 0 && number < q->items[0].number ? 0 : q->count; /* queue_take_folder sorts its own */
     memmove(&q->items[at + 1], &q->items[at], (q->count - at) * sizeof *q->items);
     q->items[at] = (struct queued){number, bytes, points};
     q->state.batches = ++q->count;
@@ -157,7 +157,8 @@ static bool name_is_batch(const char *name, uint64_t *number)
     return *number < UINT64_MAX / 2;
 }
 
-/* Points for the figures; a file without a valid header counts when it is loaded. */
+/* Reads the number of points in a file, for the statistics. A file without a valid header is counted when it is
+   loaded. */
 static HRESULT queue_learn(void *user, const struct file_entry *entry)
 {
     struct push_queue *q = user;
@@ -167,7 +168,7 @@ static HRESULT queue_learn(void *user, const struct file_entry *entry)
     struct file *f = NULL;
     if (!name_is_batch(entry->name, &number))
         return S_OK;
-    if (q->count > MOST_BATCHES) /* one more if a process died before it dropped the oldest */
+    if (q->count > MOST_BATCHES) /* one more is possible if a process exited before it dropped the oldest */
         return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "'%s' has more than %d files", q->folder,
                          MOST_BATCHES);
     char *path = queued_path(q, number);
@@ -188,7 +189,8 @@ static int compare_numbers(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Drops the oldest until what remains fits. The one that is being sent may be among them; that does not stop it. */
+/* Drops the oldest batches until the rest is within the limits. The batch that is being sent can be among them; sending
+   it continues. */
 static void queue_limit(struct push_queue *q)
 {
     while (q->count > 1 && (q->state.bytes > q->most_bytes || q->count > MOST_BATCHES)) {
@@ -283,7 +285,7 @@ HRESULT push_queue_first(struct push_queue *q, uint32_t kind, struct push_batch 
         if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA) || hr == HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE))
             (void)queue_delete(q, 0);
         else
-            queue_forget(q, 0); /* it cannot be sent now; perhaps when the folder is opened again */
+            queue_forget(q, 0); /* the file stays, and is tried again when the folder is opened again */
         hr = S_FALSE;
     }
     q->loaded = hr == S_OK ? q->items[0].number : 0;

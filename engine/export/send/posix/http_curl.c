@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Posts by libcurl, which is loaded by name: the package need not depend on it. The options that are used, and their
-   numbers, have stood in its interface since version 7.32. */
+/* Posts with libcurl, which is loaded by name so that OpenPLA's package need not depend on it. The options used here,
+   and their numbers, have been part of libcurl's interface since version 7.32. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/text.h"
@@ -71,7 +71,7 @@ struct http_client {
     curl_slist *headers;
     char *authorization; /* the header line */
     char message[CURL_ERROR_SIZE];
-    struct http_answer *answer; /* of the post that is being made */
+    struct http_answer *answer; /* the answer to the current post */
     atomic_bool stopped;
 };
 
@@ -104,7 +104,7 @@ static HRESULT curl_load_once(void)
     return S_OK;
 }
 
-/* Senders of several threads may be opened at the same time. */
+/* Several threads can open clients at the same time. */
 static HRESULT curl_load(void)
 {
     static struct lock lock = LOCK_INIT;
@@ -202,7 +202,7 @@ HRESULT http_client_open(const struct http_target *target, struct http_client **
     return S_OK;
 }
 
-/* The list owns its texts; "Expect:" prevents a wait for a status 100, which few servers send. */
+/* The list owns its strings. "Expect:" prevents a wait for status 100, which few servers send. */
 static HRESULT client_set_headers(struct http_client *c, const char *content_type)
 {
     char *type = text_format("Content-Type: %s", content_type);
@@ -221,8 +221,8 @@ static HRESULT client_set_headers(struct http_client *c, const char *content_typ
     return curl.curl_easy_setopt(c->handle, CURLOPT_HTTPHEADER, list) ? E_FAIL : S_OK;
 }
 
-/* TLS libraries write to connections that the server has closed. libcurl cannot prevent the signal without changing the
-   process's handler, so this thread keeps it blocked. */
+/* Blocks SIGPIPE on this thread, because TLS libraries write to connections that the server has closed. libcurl cannot
+   prevent the signal without changing the process's handler. */
 static void block_pipe_signal(void)
 {
     sigset_t pipe;

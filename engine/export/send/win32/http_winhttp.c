@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Posts by WinHTTP, which is loaded when something is sent. Certificates are those that the system trusts. */
+/* Posts with WinHTTP, which is loaded at its first use. The certificates that the system trusts are used. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -33,11 +33,11 @@ static struct {
 
 struct http_client {
     HINTERNET session, connection;
-    WCHAR *host, *path, *headers; /* headers: those of each request */
+    WCHAR *host, *path, *headers; /* headers: sent with each request */
     INTERNET_PORT port;
     bool secure, stopped;
-    struct lock lock;  /* of `stopped` and `request` */
-    HINTERNET request; /* that is being made */
+    struct lock lock;  /* protects `stopped` and `request` */
+    HINTERNET request; /* the current request */
 };
 
 static HRESULT winhttp_load(void)
@@ -81,7 +81,7 @@ static HRESULT winhttp_error(const char *what)
     return error_set(code != 0 ? HRESULT_FROM_WIN32(code) : E_FAIL, "%s: error %lu", what, code);
 }
 
-/* "user:password" in base64, as in a header; NULL: out of memory. */
+/* Returns the header value "Basic " with "user:password" in base64; NULL: out of memory. */
 static char *basic_authorization(const char *user, const char *password)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -173,7 +173,8 @@ HRESULT http_client_open(const struct http_target *target, struct http_client **
     return S_OK;
 }
 
-/* Closing the handle ends the call that another thread makes with it, so only one thread closes it. */
+/* Lets http_client_stop close the request's handle, which ends this thread's calls with it. Only one of the two threads
+   may close the handle. False: the client was stopped. */
 static bool client_begin(struct http_client *c, HINTERNET request)
 {
     lock_enter(&c->lock);
@@ -193,7 +194,8 @@ static bool client_end(struct http_client *c)
     return closed;
 }
 
-/* A server that sends its answer in small parts meets the limit of each part, so `until` limits all of them. */
+/* Reads the whole answer until the time `until`, because a server that sends small parts could keep within the time
+   limit of each part forever. */
 static HRESULT read_answer(HINTERNET request, uint64_t until, struct http_answer *out)
 {
     DWORD number = 0, size = sizeof number, got;
@@ -224,7 +226,7 @@ static HRESULT make_request(struct http_client *c, HINTERNET request, const WCHA
     const int ms = (int)timeout_ms;
     const uint64_t until = clock_monotonic_ms() + timeout_ms;
     winhttp.WinHttpSetTimeouts(request, ms, ms, ms, ms);
-    /* The time for the headers is not among them, and Wine knows no other. */
+    /* WinHttpSetTimeouts does not limit the wait for the headers, and Wine supports only this option. */
     winhttp.WinHttpSetOption(request, WINHTTP_OPTION_RECEIVE_RESPONSE_TIMEOUT, &answer_ms, sizeof answer_ms);
     winhttp.WinHttpSetOption(request, WINHTTP_OPTION_DISABLE_FEATURE, &none, sizeof none);
     if (!winhttp.WinHttpAddRequestHeaders(request, type, (DWORD)-1, WINHTTP_ADDREQ_FLAG_ADD) ||
