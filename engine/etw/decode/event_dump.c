@@ -264,7 +264,7 @@ void event_inserts_add_user_data(const struct event_inserts *inserts, const stru
         for (; digits <= 5 && at[digits] >= '0' && at[digits] <= '9'; digits++)
             number = 10 * number + (size_t)(at[digits] - '0');
         const char *text = number ? insert_of(inserts, number - 1) : NULL;
-        if (text || (number && number <= schema->top_level)) { /* a missing value inserts nothing */
+        if (text || (number && number <= schema->top_level)) { /* a missing value is replaced by nothing */
             text_buffer_add_n(out, from, (size_t)(at - from));
             xml_add_escaped(out, text ? text : "", true);
             from = at + digits;
@@ -304,7 +304,7 @@ static char *put_hex(char *at, uint64_t number, unsigned digits)
     return text_put_hex(at, number, digits);
 }
 
-/* Whether readers treat the text as one cell although it is not quoted. */
+/* Returns whether readers treat the text as one cell although it is not quoted. */
 static bool is_plain_cell(const char *text, size_t size)
 {
     const char *const end = text + size;
@@ -314,7 +314,7 @@ static bool is_plain_cell(const char *text, size_t size)
     return size == 0 || (text[0] != ' ' && end[-1] != ' ');
 }
 
-/* Quotes a cell if readers would split it otherwise. */
+/* Adds a cell, quoted if readers would otherwise split it. */
 static void add_cell(struct text_buffer *b, const char *text, size_t size)
 {
     if (is_plain_cell(text, size))
@@ -328,7 +328,7 @@ static uint64_t milliseconds(const struct dumped_event *e, uint32_t units)
     return (uint64_t)units * e->timer_resolution / 10000;
 }
 
-/* The instance IDs, two header items that most events lack. */
+/* Writes the instance IDs, two header items that most events lack. */
 static char *put_instance(char *at, const struct dumped_event *e)
 {
     uint32_t numbers[2];
@@ -352,7 +352,7 @@ static char *put_related(char *at, const struct dumped_event *e)
 
 enum { HEAD_CELLS = 20, HEAD_MOST = HEAD_CELLS * (1 + TEXT_PUT_DECIMAL) + 2 * (1 + TEXT_PUT_GUID) };
 
-/* The header's numbers, which have a limited length. */
+/* Adds the numbers in the header, whose length is limited. */
 static void add_head_numbers(struct text_buffer *b, const struct dumped_event *e)
 {
     const EVENT_RECORD *r = e->record;
@@ -426,7 +426,8 @@ static bool is_text(const struct value_type *t)
            (t->in >= IN_TYPE_COUNTEDSTRING && t->in <= IN_TYPE_NONNULLTERMINATEDANSISTRING);
 }
 
-/* Whether the value's text consists of digits, letters and the marks of numbers, times and GUIDs. */
+/* Returns whether the value's text consists only of digits, letters, and the punctuation of numbers, times and
+   GUIDs. */
 static bool never_needs_quotes(const struct event_schema *schema, const struct event_value *v)
 {
     static const bool plain_in[] = {
@@ -440,7 +441,7 @@ static bool never_needs_quotes(const struct event_schema *schema, const struct e
            t->out != OUT_TYPE_HRESULT && t->out != OUT_TYPE_NTSTATUS && !event_schema_map(schema, v->property->map);
 }
 
-/* The value is written to its place and moved only if it needs quotes. */
+/* Adds a value directly to the output. Only if it needs quotes, the text is copied and written again. */
 static HRESULT csv_add_value(void *context, enum event_step step, const struct event_value *v)
 {
     struct event_dump_step *s = context;
@@ -471,7 +472,7 @@ static HRESULT csv_add_value(void *context, enum event_step step, const struct e
     return cell->failed ? E_OUTOFMEMORY : S_OK;
 }
 
-/* A cell for each printable string in the data. */
+/* Adds a cell for each printable string in the data. */
 static void csv_add_strings(struct event_dump_step *s, const uint8_t *bytes, size_t size)
 {
     struct text_buffer *b = &s->dump->text, *cell = &s->dump->cell;

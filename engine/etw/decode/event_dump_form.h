@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the writers of event files: the functions of a format, and the strings that an event's message inserts. */
+/* Declares what the writers of event files share: the functions of a format, and the strings that an event's message
+   inserts. */
 #ifndef OPENPLA_EVENT_DUMP_FORM_H
 #define OPENPLA_EVENT_DUMP_FORM_H
 
@@ -11,15 +12,15 @@ struct event_inserts {
     struct text_buffer texts; /* each with a NUL */
     size_t starts[EVENT_INSERTS_MOST];
     bool there[EVENT_INSERTS_MOST];
-    size_t last; /* property + 1 to which the end of `texts` belongs */
+    size_t last; /* 1 + index of the property to which the end of `texts` belongs */
 };
 /* Prepares for the next event. */
 void event_inserts_clear(struct event_inserts *inserts);
 void event_inserts_free(struct event_inserts *inserts);
-/* Adds the text of a top-level value, in order of the properties; elements of an array are joined by commas. */
+/* Adds the text of a top-level value, in the order of the properties. The elements of an array are joined by commas. */
 void event_inserts_add(struct event_inserts *inserts, size_t property, const char *text);
 
-/* Appends the schema's message, where %n is property n; nothing if it has none. */
+/* Appends the schema's message with property n in place of %n. Appends nothing if the schema has no message. */
 void event_inserts_add_message(const struct event_inserts *inserts, const struct event_schema *schema,
                                struct text_buffer *out);
 /* Appends the XML of the schema's UserData, with escaped texts. */
@@ -38,7 +39,7 @@ void event_inserts_add_user_data(const struct event_inserts *inserts, const stru
 struct event_dump {
     struct event_dump_options options;
     const struct event_dump_writer *writer;
-    struct text_buffer text;      /* not written yet */
+    struct text_buffer text;      /* output that is not written yet */
     struct text_buffer cell;      /* the current value */
     struct event_inserts inserts; /* of the event, for its message and UserData */
     struct dump_clock clock;
@@ -54,7 +55,7 @@ struct event_dump_step {
     struct event_dump *dump;
     const struct dumped_event *event;
     bool elements;                         /* values become elements named after them (UserData) */
-    const char *structs[EVENT_DUMP_DEPTH]; /* the elements of the open structs */
+    const char *structs[EVENT_DUMP_DEPTH]; /* element names of the open structs */
     unsigned depth;
     struct evtx_place before_values;
     bool in_array; /* an array is open; its values are in `array` of the dump */
@@ -74,7 +75,7 @@ struct event_dump_writer {
     void (*undecoded)(struct event_dump_step *s, const uint8_t *bytes, size_t size, uint32_t code, const char *reason);
     HRESULT (*tail)(struct event_dump_step *s);
     void (*end)(struct event_dump *d);
-    HRESULT (*written)(struct event_dump *d); /* everything has been written to the file; may be NULL */
+    HRESULT (*written)(struct event_dump *d); /* called after everything has been written to the file; may be NULL */
 };
 extern const struct event_dump_writer event_dump_csv, event_dump_xml, event_dump_evtx;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* XML dumps: one Event element of the event schema per event, as tracerpt writes them. */
+/* Writes XML dumps: one Event element of the event schema per event, as tracerpt writes them. */
 #include "engine/base/xml_text.h"
 #include "engine/etw/decode/event_dump_form.h"
 #include "engine/etw/event_values.h"
@@ -107,7 +107,7 @@ static void xml_add_head(struct event_dump_step *s)
     add(b, "\t\t<Computer />\r\n\t</System>\r\n");
 }
 
-/* Whether the manifest defines the XML of the UserData. */
+/* Returns whether the manifest defines the XML of UserData. */
 static bool is_shaped(const struct event_dump_step *s)
 {
     return s->event->schema->user_data != NULL;

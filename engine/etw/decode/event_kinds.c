@@ -87,8 +87,9 @@ enum { NAMES_SHOWN = 8 };
 struct skipped_events {
     uint64_t events;
     size_t kinds, names;
-    const char *name[NAMES_SHOWN]; /* of events, classes or providers; each once, borrowed from the schemas */
-    GUID unnamed;                  /* the first provider without a schema */
+    const char *name[NAMES_SHOWN]; /* names of events, classes or event providers, without duplicates; borrowed from the
+                                      schemas */
+    GUID unnamed;                  /* the first event provider without a schema */
 };
 
 static const char *name_of(const struct event_schema *s)
@@ -113,7 +114,7 @@ static void skipped_add(struct skipped_events *l, const struct counted_kind *kin
         l->name[l->names - 1] = name;
 }
 
-/* Lists their names, or the provider's GUID if they have none. */
+/* Adds a warning with the names of the skipped events or, if they have no names, with their event provider's GUID. */
 static HRESULT skipped_add_warning(struct texts *warnings, const struct skipped_events *l, const char *why)
 {
     struct text_buffer b = {0};
@@ -223,7 +224,7 @@ static const char *const sources[] = {[SCHEMA_MANIFEST] = "manifest",
                                       [SCHEMA_WPP] = "TMF",
                                       [SCHEMA_TRACE_LOGGING] = "TraceLogging"};
 
-/* Replaces line ends so that the text stays on one line. */
+/* Adds a text with its line ends replaced, so that it stays on one line. */
 static void add_shown(struct text_buffer *b, const char *text)
 {
     for (const char *at = text; *at; at++)
@@ -240,7 +241,7 @@ static void end_line(struct text_buffer *b)
     text_buffer_add(b, "\r\n");
 }
 
-/* Appends a number and its name. */
+/* Adds a number and its name. */
 static void add_number(struct text_buffer *b, const char *what, unsigned number, const char *name)
 {
     text_buffer_format(b, "%s %u", what, number);
@@ -253,7 +254,7 @@ static void add_number(struct text_buffer *b, const char *what, unsigned number,
 
 /* ---- properties ---- */
 
-/* Types that exist only in MOF. */
+/* Returns the name of a type that exists only in MOF. */
 static const char *mof_type(uint16_t type)
 {
     static const char *const names[] = {"CountedString",
@@ -305,8 +306,8 @@ static void add_type(struct text_buffer *b, const struct event_schema *s, const 
 
 enum { MOST_DEPTH = 32 };
 
-/* `left`: prints at most as many lines as there are properties. Crafted schemas can share members between structs,
-   whose expansion would never end. */
+/* Adds the properties and their members. `left` limits the number of lines to the number of properties, because crafted
+   schemas can share members between structs so that their expansion would never end. */
 static void add_properties(struct text_buffer *b, const struct event_schema *s, size_t first, size_t count,
                            unsigned depth, size_t *left)
 {
@@ -454,7 +455,7 @@ static uint64_t hash_mix(uint64_t hash, const void *bytes, size_t size)
     return hash;
 }
 
-/* Events without a schema are counted by provider and number. */
+/* Returns the label for events without a schema, which are counted by event provider and number. */
 static const char *label_of(const struct dumped_event *e)
 {
     return e->schema && e->schema->source == SCHEMA_TRACE_LOGGING ? e->schema->event_name : NULL;

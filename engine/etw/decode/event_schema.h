@@ -42,7 +42,7 @@ struct event_property {
                         index of the property that contains the length */
     uint32_t tags;   /* 28 bits */
     char *map;       /* name of one of the schema's maps, or NULL */
-    uint8_t *custom; /* {u16 type, u16 size, bytes} with CUSTOM_SCHEMA, else NULL */
+    uint8_t *custom; /* {u16 type, u16 size, bytes} with CUSTOM_SCHEMA, otherwise NULL */
     uint16_t custom_size;
 };
 
@@ -58,7 +58,7 @@ enum event_map_flag {
 };
 struct event_map_entry {
     uint32_t value; /* unused if `input` is set */
-    char *input;    /* the string of a MOF string map; NULL: `value` counts */
+    char *input;    /* the string of a MOF string map; NULL: `value` is used */
     char *text;     /* without the trailing blank of Windows' text */
 };
 struct event_map {
@@ -71,10 +71,11 @@ struct event_map {
 struct tmf_message;
 struct event_schema {
     enum schema_source source;
-    enum schema_place place;     /* set by the lookup */
-    GUID provider;               /* event provider, or provider class */
-    GUID event;                  /* event class or task; zero if missing */
-    EVENT_DESCRIPTOR descriptor; /* of the schema: version and other members may differ from the event's */
+    enum schema_place place; /* set by the lookup */
+    GUID provider;           /* event provider, or provider class */
+    GUID event;              /* event class or task; zero if missing */
+    /* the schema's descriptor; its version and other members may differ from the event's */
+    EVENT_DESCRIPTOR descriptor;
     /* NULL: none. Names are display names if the source has them, otherwise plain names. */
     char *provider_name, *level_name, *channel_name, *task_name, *opcode_name;
     char **keyword_names;
@@ -108,7 +109,8 @@ HRESULT event_schema_check(const struct event_schema *schema);
 
 /* All schemas that a process knows, and the lookup by event. Functions may be called from any thread. */
 struct event_schemas;
-/* It knows only TraceLogging, whose events describe themselves, until origins are added. E_OUTOFMEMORY. */
+/* Creates a collection that can only decode TraceLogging events, which describe themselves, until origins are added.
+   E_OUTOFMEMORY. */
 HRESULT event_schemas_create(struct event_schemas **out);
 void event_schemas_free(struct event_schemas *schemas); /* release all found schemas first; NULL is allowed */
 
@@ -121,7 +123,7 @@ struct known_providers {
     struct known_provider *items;
     size_t count, capacity;
 };
-/* Takes ownership of the name; NULL counts as out of memory. */
+/* Adds an event provider. Takes ownership of `name`; NULL is treated as out of memory. */
 HRESULT known_providers_add(struct known_providers *list, const GUID *guid, enum schema_source source, char *name);
 void known_providers_free(struct known_providers *list);
 
@@ -134,48 +136,52 @@ struct known_fields {
     struct known_field *items;
     size_t count, capacity;
 };
-/* Copies the texts; `description` may be NULL. */
+/* Adds a field. Copies the strings; `description` may be NULL. */
 HRESULT known_fields_add(struct known_fields *list, const char *name, const char *description, uint64_t value);
 void known_fields_free(struct known_fields *list);
 
 struct provider_manifest;
-/* A source of schemas: manifests from one place, MOF classes, TMF files. Functions may be called on several threads at
-   once; missing functions are NULL. */
+/* A source of schemas: manifests from one place, MOF classes, or TMF files. Several threads may call its functions at
+   the same time. Functions that it does not have are NULL. */
 struct schema_origin {
     enum schema_source source; /* MANIFEST, MOF or WPP: queried only for events of that kind */
     enum schema_place place;
     void *context;
-    /* Returns S_OK, or S_FALSE if it does not know the event; if it knows the event provider, it sets the reason with
-       error_set. `pointer_size`: 4 or 8, as in the writing process. */
+    /* Returns S_OK, or S_FALSE if the origin does not know the event. If the origin knows the event provider, it also
+       sets the reason with error_set. `pointer_size`: 4 or 8, as in the writing process. */
     HRESULT (*schema)(void *context, const EVENT_RECORD *event, uint32_t pointer_size, struct event_schema **out);
     HRESULT (*providers)(void *context, struct known_providers *list); /* appends the providers that it knows */
-    /* Returns S_OK, or S_FALSE if it has no manifest of the provider. The manifest is valid as long as the origin. */
+    /* Returns S_OK, or S_FALSE if the origin has no manifest of the event provider. The manifest lives as long as the
+       origin. */
     HRESULT (*manifest)(void *context, const GUID *provider, const struct provider_manifest **out);
-    /* For providers without a manifest: appends the fields of a kind (EVENT_FIELD_TYPE). S_FALSE: unknown provider. */
+    /* For event providers without a manifest: appends the fields of a kind (EVENT_FIELD_TYPE). S_FALSE: unknown
+       provider. */
     HRESULT (*fields)(void *context, const GUID *provider, unsigned kind, struct known_fields *list);
     void (*free)(void *context);
 };
 /* Adds an origin. If several origins know an event, the one added last is used. Takes ownership of the context, even on
-   failure. Schemas found before stay valid for their holders but are looked up again. *id (may be NULL) is for
-   event_schemas_remove. */
+   failure. Schemas that were found earlier stay valid for their holders, but later events are looked up again. *id (may
+   be NULL) is for event_schemas_remove. */
 HRESULT event_schemas_add(struct event_schemas *schemas, const struct schema_origin *origin, uint64_t *id);
 /* Adds an origin that replaces *id, which is removed only on success; *id becomes the new one. */
 HRESULT event_schemas_replace(struct event_schemas *schemas, const struct schema_origin *origin, uint64_t *id);
 /* Returns S_FALSE if the id is unknown. The origin is freed when the last call into it has returned. */
 HRESULT event_schemas_remove(struct event_schemas *schemas, uint64_t id);
-/* Looks up the schemas of an event provider again, after an origin has learned something about it. */
+/* Makes the collection look up the schemas of an event provider again, after an origin has learned something about
+   it. */
 void event_schemas_forget(struct event_schemas *schemas, const GUID *provider);
 
 /* The result of a lookup; shared by its holders and reused for the next event of the same kind. */
 struct found_schema {
     const struct event_schema *schema; /* NULL: none */
-    HRESULT status;                    /* S_OK; S_FALSE: no origin knows it; or the failure of an origin */
+    HRESULT status;                    /* S_OK; S_FALSE: no origin knows the event; or the failure of an origin */
     const char *reason;                /* why there is no schema; NULL with a schema */
     uint64_t kind;                     /* equal for all events that are looked up in the same way */
-    enum schema_source source;         /* which origins were asked */
+    enum schema_source source;         /* kind of the origins that were queried */
 };
-/* Finds a schema by the flags and items of the header: WPP message (TMF), TraceLogging, classic (MOF), else manifest.
-   The only failure is E_OUTOFMEMORY. `pointer_size`: for events that do not have their own; 0: this process's. */
+/* Finds a schema by the flags and items of the header: WPP message (TMF), TraceLogging, classic (MOF), otherwise
+   manifest. The only failure is E_OUTOFMEMORY. `pointer_size`: for events that do not have their own; 0: this
+   process's. */
 HRESULT event_schemas_find(struct event_schemas *schemas, const EVENT_RECORD *event, uint32_t pointer_size,
                            const struct found_schema **out);
 /* Adds a holder. */
@@ -184,20 +190,20 @@ void found_schema_release(struct event_schemas *schemas, const struct found_sche
 
 /* Lists each event provider once, as described by the most recently added origin. */
 HRESULT event_schemas_providers(struct event_schemas *schemas, struct known_providers *out);
-/* Calls take(context, manifest) with the manifest from the most recently added origin; it is valid during the call.
-   S_FALSE: no origin has a manifest for it. */
+/* Calls take(context, manifest) with the manifest from the most recently added origin that has one. The manifest is
+   valid during the call. S_FALSE: no origin has a manifest of the event provider. */
 HRESULT event_schemas_manifest(struct event_schemas *schemas, const GUID *provider,
                                HRESULT (*take)(void *context, const struct provider_manifest *manifest), void *context);
 
-/* Appends the provider's fields of a kind (EVENT_FIELD_TYPE, 0 to 4), from its manifest, else from the origin that
-   knows it. S_FALSE: unknown provider. */
+/* Appends the event provider's fields of a kind (EVENT_FIELD_TYPE, 0 to 4) from its manifest or, if there is no
+   manifest, from the origin that knows the event provider. S_FALSE: unknown provider. */
 HRESULT event_schemas_fields(struct event_schemas *schemas, const GUID *provider, unsigned kind,
                              struct known_fields *out);
-/* The same for providers without a manifest. */
+/* Like event_schemas_fields, but only for event providers without a manifest. */
 HRESULT event_schemas_origin_fields(struct event_schemas *schemas, const GUID *provider, unsigned kind,
                                     struct known_fields *out);
 
-/* Returns an item of the event (EVENT_HEADER_EXT_TYPE_); NULL if missing. */
+/* Returns an item of the event (EVENT_HEADER_EXT_TYPE_); NULL: the event has no such item. */
 const EVENT_HEADER_EXTENDED_DATA_ITEM *event_item(const EVENT_RECORD *event, uint16_t type);
 
 /* ---- TraceLogging: metadata of an event (extended item 0xB) and of a provider (item 0xC, EventSetInformation) ---- */
@@ -205,9 +211,9 @@ const EVENT_HEADER_EXTENDED_DATA_ITEM *event_item(const EVENT_RECORD *event, uin
 /* Limits of nested structs and of fields; metadata beyond them are rejected. */
 enum { TRACE_LOGGING_DEPTH = 32, TRACE_LOGGING_FIELDS = 4096 };
 
-/* Creates the schema from an event's metadata, its descriptor (level, opcode) and the traits of its provider (may be
-   NULL), which contain the provider's name. An array whose count is in the data is preceded by a property NAME.Count.
-   Returns ERROR_INVALID_DATA's HRESULT with an error text that names the malformed field. */
+/* Creates the schema from an event's metadata, its descriptor (level, opcode) and the traits of its event provider (may
+   be NULL), which contain the provider's name. An array whose count is in the data is preceded by a property
+   NAME.Count. Returns ERROR_INVALID_DATA's HRESULT with an error text that names the malformed field. */
 HRESULT trace_logging_schema(const GUID *provider, const EVENT_DESCRIPTOR *descriptor, const uint8_t *metadata,
                              size_t size, const uint8_t *traits, size_t traits_size, struct event_schema **out);
 
@@ -216,8 +222,8 @@ struct provider_traits {
     bool has_group, has_decode;
     GUID group, decode;
 };
-/* Returns ERROR_INVALID_DATA's HRESULT, with an error text, if sizes do not match, the name is unterminated or a trait
-   exceeds the block. */
+/* Reads the traits. Returns ERROR_INVALID_DATA's HRESULT, with an error text, if sizes do not match, the name is
+   unterminated, or a trait exceeds the block. */
 HRESULT provider_traits_read(const uint8_t *traits, size_t size, struct provider_traits *out);
 
 #endif

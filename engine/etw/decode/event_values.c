@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes of values, the walk over all values of an event, and access to properties by path. */
+/* Computes the sizes of values, walks over all values of an event, and finds properties by their paths. */
 #include "engine/etw/event_values.h"
 
 #include "engine/base/memory.h"
@@ -59,7 +59,7 @@ static HRESULT too_few(size_t need, size_t have)
     return error_set(EVENT_DATA_INVALID, "the value needs %zu bytes, but only %zu are left", need, have);
 }
 
-/* The extent of a value with `before` bytes of prefix and `content` bytes of content. */
+/* Returns the extent of a value with `before` bytes of prefix and `content` bytes of content. */
 static HRESULT extent_after(size_t before, size_t content, size_t size, struct value_extent *out)
 {
     if (before > size || content > size - before)
@@ -76,7 +76,8 @@ size_t value_text_end(const uint8_t *bytes, size_t size, size_t unit)
     return at;
 }
 
-/* The extent of a string with a fixed length, or up to its NUL; without a NUL it extends to the end of the data. */
+/* Returns the extent of a string with a fixed length, or up to its NUL. A string without a NUL extends to the end of
+   the data. */
 static HRESULT extent_terminated(const struct value_type *type, size_t unit, const uint8_t *bytes, size_t size,
                                  struct value_extent *out)
 {
@@ -109,7 +110,7 @@ static HRESULT extent_of_sid(size_t before, const uint8_t *bytes, size_t size, s
     return extent_after(before, 8 + 4 * (size_t)bytes[before + 1], size, out);
 }
 
-/* A TOKEN_USER before the SID, or a zero if there is no SID. */
+/* Returns the extent of a WBEM SID: a TOKEN_USER followed by the SID, or four zero bytes if there is no SID. */
 static HRESULT wbem_sid(const struct value_type *type, const uint8_t *bytes, size_t size, struct value_extent *out)
 {
     if (size < 4)
@@ -195,7 +196,7 @@ bool value_number(uint16_t in_type, const uint8_t *bytes, size_t size, uint64_t 
     }
 }
 
-/* Empty values take no bytes, so events that contain only such values are limited by the number of values. */
+/* Limits for the number of values. Empty values take no bytes, so the size of an event does not limit their number. */
 enum { FEW_PROPERTIES = 64, STEPS_OF_A_BYTE = 4, STEPS_OF_NONE = 4096, MAXIMUM_DEPTH = 32 };
 
 struct walk {
@@ -204,8 +205,8 @@ struct walk {
     event_value_taker *take;
     void *context;
     size_t at;
-    uint32_t left;     /* how many more values are allowed */
-    uint64_t *numbers; /* of each property read so far, for lengths and counts */
+    uint32_t left;     /* number of further values that are allowed */
+    uint64_t *numbers; /* values of the properties read so far, which lengths and counts refer to */
 };
 
 struct event_data event_data_of(const EVENT_RECORD *event, uint32_t pointer_size)
@@ -263,7 +264,7 @@ static HRESULT walk_struct(struct walk *w, struct event_value *v)
     return hr == S_OK ? walk_emit_step(w, STEP_STRUCT_END, v, from) : hr;
 }
 
-/* Determines the length, then the count, then reads the elements. */
+/* Determines the length and the count of a property, and then reads its elements. */
 static HRESULT walk_property(struct walk *w, uint16_t index, uint16_t depth)
 {
     const struct event_property *p = &w->schema->properties[index];
@@ -312,8 +313,8 @@ HRESULT event_values_walk(const struct event_schema *schema, const struct event_
         w.numbers = memory_zero(schema->property_count, sizeof *w.numbers);
     if (!w.numbers)
         return E_OUTOFMEMORY;
-    /* A classic event may have fewer properties than its class: for example, StackWalk has as many as the stack is
-       deep, and older versions have fewer. */
+    /* A classic event can have fewer properties than its class. For example, StackWalk has as many as the stack is
+       deep, and events of older versions have fewer. */
     for (uint16_t i = 0; hr == S_OK && i < schema->top_level && !(schema->source == SCHEMA_MOF && w.at == whole.size);
          i++)
         hr = walk_property(&w, i, 0);
@@ -326,7 +327,7 @@ HRESULT event_values_walk(const struct event_schema *schema, const struct event_
 
 struct search {
     const struct property_step *path;
-    size_t steps, inside; /* steps; the number of structs that the walk is inside */
+    size_t steps, inside; /* `steps`; number of structs of the path that the walk is inside */
     const uint8_t *start;
     bool found;
     struct found_property *out;
@@ -351,7 +352,7 @@ static HRESULT search_take_step(void *context, enum event_step step, const struc
 {
     struct search *s = context;
     if (step == STEP_STRUCT_END && s->inside != 0 && v->depth == s->inside - 1) {
-        s->inside--; /* left the struct on the path without finding the member */
+        s->inside--; /* the walk left a struct of the path without finding the member */
         return S_OK;
     }
     if (v->depth != s->inside || strcmp(v->property->name, s->path[s->inside].name) != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Payload filters: creation from a schema, and evaluation in the process that writes the event. */
+/* Creates payload filters from a schema, and evaluates them in the process that writes the event. */
 #include "engine/etw/decode/payload_filter.h"
 
 #include "engine/base/memory.h"
@@ -26,7 +26,7 @@ static bool payload_type_is_signed(uint16_t in_type)
     return in_type == IN_TYPE_INT8 || in_type == IN_TYPE_INT16 || in_type == IN_TYPE_INT32 || in_type == IN_TYPE_INT64;
 }
 
-/* FILETIMEs are treated as numbers here. */
+/* Reads a number; a FILETIME is treated as a number. */
 static bool payload_number(uint16_t in_type, const uint8_t *bytes, size_t size, uint64_t *out)
 {
     if (in_type != IN_TYPE_FILETIME)
@@ -308,7 +308,7 @@ static bool is_text(uint16_t in)
            in == IN_TYPE_MANIFEST_COUNTEDANSISTRING || (in >= IN_TYPE_COUNTEDSTRING && in <= IN_TYPE_ANSICHAR);
 }
 
-/* Bits of an integer type; 0: not an integer. */
+/* Returns the bits of an integer type; 0: not an integer. */
 static unsigned integer_bits(uint16_t in)
 {
     static const uint8_t zero[8];
@@ -324,7 +324,7 @@ static HRESULT refused(const struct payload_condition *c, const char *why)
     return error_set(E_INVALIDARG, "invalid payload filter: field '%s', value '%s': %s", c->field, c->value, why);
 }
 
-/* Parses a number of the field's type; false if it does not fit. */
+/* Parses a number of the field's type; false: the number does not fit. */
 static bool to_number(const char *text, uint16_t in, uint64_t *out)
 {
     const unsigned bits = integer_bits(in);

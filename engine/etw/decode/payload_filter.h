@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Payload filters: conditions on the data of a provider's events. They are created where the schema is known and
-   evaluated in the process that writes the event. That process has no schema, so the filter contains the layout it
-   needs.
+/* Payload filters: conditions on the data of an event provider's events. A process that knows the schema creates them,
+   and the process that writes the event evaluates them. The latter has no schema, so the filter contains the part of
+   the layout that the evaluation needs.
 
        u32 mark   u16 version   u16 events   u32 total size
        per event: u16 id  u8 version  u8 flags  u16 properties  u16 top-level properties  u16 conditions  u16 their size
@@ -51,10 +51,10 @@ struct payload_filter;
 /* Returns ERROR_INVALID_DATA's HRESULT with an error text. */
 HRESULT payload_filter_read(const uint8_t *bytes, size_t size, struct payload_filter **out);
 void payload_filter_free(struct payload_filter *f); /* NULL is allowed */
-/* Returns whether there is a condition for events of that id and version. */
+/* Returns whether the filter has conditions for events of that id and version. */
 bool payload_filter_concerns(const struct payload_filter *f, const EVENT_DESCRIPTOR *event);
-/* Evaluates the filter. Other events pass, and so do events whose data end before a field: events that cannot be
-   evaluated are kept. `pointer_size` is 4 or 8. Any number of threads may call it at the same time. */
+/* Evaluates the filter. Events without conditions pass. Events whose data end before a field pass too, so that events
+   that cannot be evaluated are kept. `pointer_size` is 4 or 8. Any number of threads may call it at the same time. */
 bool payload_filter_passes(const struct payload_filter *f, const EVENT_DESCRIPTOR *event, const uint8_t *data,
                            size_t size, uint32_t pointer_size);
 

@@ -68,7 +68,7 @@ HRESULT program_text(const WCHAR *text, size_t units, char **out)
     return hr;
 }
 
-/* Takes the first item of each kind that decoding needs. */
+/* Copies the first item of each kind that decoding needs. */
 static HRESULT take_items(const EVENT_RECORD *event, struct program_event *out)
 {
     EVENT_HEADER_EXTENDED_DATA_ITEM item;
@@ -102,7 +102,7 @@ HRESULT program_event_take(const EVENT_RECORD *event, struct program_event *out)
         r->ExtendedData = NULL;
     }
     if (FAILED(hr))
-        return hr; /* what the record says about its items is still untrusted */
+        return hr; /* the record's information about its items is still untrusted */
     size_t size = r->UserData ? r->UserDataLength : 0;
     for (USHORT i = 0; i < r->ExtendedDataCount; i++)
         size += r->ExtendedData[i].DataSize;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of programs that call TDH's functions. Addresses may be invalid, so input is copied once and output is written
-   last. Natively an invalid address crashes the program. */
+/* Access to the memory of programs that call TDH's functions. Their addresses may be invalid, so input is copied one
+   time, before it is used, and output is written last. In native builds, an invalid address crashes the program. */
 #ifndef OPENPLA_PROGRAM_MEMORY_H
 #define OPENPLA_PROGRAM_MEMORY_H
 
 #include "engine/base/text.h"
 #include "engine/etw/etw_types.h"
 
-/* Returns false if the address is invalid. */
+/* Copies `size` bytes from the program. False: the address is invalid. */
 bool program_read(void *to, const void *from, size_t size);
 bool program_write(void *to, const void *from, size_t size);
-/* Copies a string of at most `units` (beyond that ERROR_INVALID_PARAMETER's HRESULT) as UTF-8, from memory_alloc.
+/* Copies a string as UTF-8, from memory_alloc. ERROR_INVALID_PARAMETER's HRESULT: the string is longer than `units`.
    ERROR_NOACCESS's HRESULT; E_OUTOFMEMORY. */
 HRESULT program_text(const WCHAR *text, size_t units, char **out);
 
@@ -20,12 +20,12 @@ struct program_event {
     EVENT_HEADER_EXTENDED_DATA_ITEM items[3];
     uint8_t *bytes;
 };
-/* ERROR_NOACCESS's HRESULT; E_OUTOFMEMORY. */
+/* Copies an event. ERROR_NOACCESS's HRESULT; E_OUTOFMEMORY. */
 HRESULT program_event_take(const EVENT_RECORD *event, struct program_event *out);
 void program_event_free(struct program_event *event);
 
-/* Returns a structure to the program in the way of all these functions: *size is the available size, then the used or
-   required size. ERROR_INSUFFICIENT_BUFFER, ERROR_INVALID_PARAMETER, ERROR_NOACCESS. */
+/* Returns a structure to the program as all TDH functions do: on input, *size is the available size; on output, it is
+   the used or required size. ERROR_INSUFFICIENT_BUFFER, ERROR_INVALID_PARAMETER, ERROR_NOACCESS. */
 ULONG program_give(const void *block, size_t block_size, void *buffer, ULONG *size);
 /* Converts a failure to a Windows error code; S_FALSE becomes ERROR_NOT_FOUND. */
 ULONG tdh_status(HRESULT hr);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of well-known event providers, and printable strings in data of unknown layout. */
+/* Finds the names of well-known event providers, and printable strings in data of an unknown layout. */
 #include "engine/etw/provider_names.h"
 
 #include "engine/logs/little_endian.h"
@@ -30,7 +30,8 @@ const char *provider_known_name(const GUID *provider)
     return found ? found->name : NULL;
 }
 
-/* ASCII, and the letters of Latin, Greek and Cyrillic. Other characters would be found too often by chance. */
+/* Returns whether the unit is ASCII or a Latin, Greek or Cyrillic letter. Other characters would be found by chance too
+   often. */
 static bool is_wide_printable(uint16_t unit)
 {
     return (unit >= ' ' && unit < 0x7F) || (unit >= 0xA1 && unit < 0x180) || (unit >= 0x370 && unit < 0x500);

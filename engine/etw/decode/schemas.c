@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All schemas that a process knows, cached by the key used to look up an event. */
+/* Stores all schemas that a process knows. A cache finds them by the key with which an event is looked up. */
 #include "engine/base/hash_long.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -21,7 +21,7 @@ enum {
     MAXIMUM_ORIGINS = 256,
 };
 
-/* The key of a lookup. Blobs are borrowed from the event; in the cache they are owned. */
+/* The key of a lookup. Its blobs are borrowed from the event, except in the cache, which owns copies. */
 struct key {
     GUID provider;
     uint64_t number; /* composed of kind, id, version and others */
@@ -30,7 +30,7 @@ struct key {
 };
 
 struct kept {
-    struct found_schema found; /* must be first, because holders have its address */
+    struct found_schema found; /* must be the first member, because holders have its address */
     struct event_schema *schema;
     char *reason;
     uint8_t *blobs;
@@ -91,7 +91,8 @@ static void kept_free(struct kept *k)
     memory_free(k);
 }
 
-/* Call under the lock. Schemas that are held are freed by their last holder. */
+/* Removes all schemas from the cache. The caller holds the lock. A schema with holders is freed when its last holder
+   releases it. */
 static void forget_all(struct event_schemas *s)
 {
     for (size_t i = 0; i < BUCKETS && s->kept != 0; i++)
@@ -175,7 +176,8 @@ void event_schemas_free(struct event_schemas *s)
     memory_free(s);
 }
 
-/* Call under the lock. Returns the origin, to be freed outside the lock; NULL: unknown, or its last user frees it. */
+/* Removes an origin. The caller holds the lock and frees the returned origin after leaving it. NULL: the id is unknown,
+   or the origin's last user frees it. */
 static struct origin *origin_detach(struct event_schemas *s, uint64_t id, bool *found)
 {
     size_t i = 0;
@@ -193,7 +195,7 @@ static struct origin *origin_detach(struct event_schemas *s, uint64_t id, bool *
     return gone->users == 0 ? gone : NULL;
 }
 
-/* Replaces the origin with id `before`; 0: adds one. The replaced origin is treated as free. */
+/* Replaces the origin with id `before`; 0: adds an origin. A replaced origin does not count against the maximum. */
 static HRESULT add_origin(struct event_schemas *s, const struct schema_origin *origin, uint64_t before, uint64_t *id)
 {
     struct origin *o = memory_zero(1, sizeof *o), *gone = NULL;
@@ -249,8 +251,8 @@ HRESULT event_schemas_remove(struct event_schemas *s, uint64_t id)
     return found ? S_OK : S_FALSE;
 }
 
-/* Returns the origin before `*place`, beginning with the last one. It is in use until leave_origin; NULL at the end. If
-   origins are removed in the meantime, none is skipped, but one may be queried twice. */
+/* Returns the origin before `*place`, beginning with the last one; NULL at the end. The origin is in use until
+   leave_origin. If origins are removed in the meantime, no origin is skipped, but one may be queried twice. */
 static struct origin *enter_origin(struct event_schemas *s, size_t *place)
 {
     struct origin *o = NULL;
@@ -352,8 +354,8 @@ static HRESULT ask_origins(struct event_schemas *s, enum schema_source kind, con
             hr = o->is.schema(o->is.context, event, pointer_size, out);
             if (hr == S_OK)
                 (*out)->place = o->is.place;
-            /* The first origin that gives a reason is used, as its schema would be, unless a later one fails. Origins
-               that do not know the provider give no reason. */
+            /* The first origin with a reason determines the reason, unless a later origin fails. Origins that do not
+               know the event provider have no reason. */
             if (hr != S_OK && why.hr == S_FALSE && (!has_reason || hr != S_FALSE) &&
                 strcmp(error_text(hr), error_standard_text(hr)) != 0) {
                 why = error_keep(hr);
@@ -374,7 +376,7 @@ static HRESULT copy_name(void *context, const struct provider_manifest *m)
     return m->name && !s->provider_name ? E_OUTOFMEMORY : S_OK;
 }
 
-/* NULL stays NULL: Windows has no text for this value. */
+/* Copies Windows' name for a value; *to is NULL if Windows has no name for it. False: out of memory. */
 static bool copy_text(char **to, enum manifest_kind kind, uint64_t value)
 {
     const char *text = winmeta_text_of(kind, value);

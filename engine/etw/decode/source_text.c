@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Detects the encoding of a text file by its byte order mark or its contents, and converts it to UTF-8. */
+/* Detects the encoding of a text file from its byte order mark or its contents, and converts the text to UTF-8. */
 #include "engine/etw/source_text.h"
 
 #include "engine/base/memory.h"

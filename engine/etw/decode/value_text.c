@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats values as text: all types and maps, times, addresses and identifiers, and parts used by dumps. */
+/* Formats values of all types as text, including maps, times, addresses and identifiers. Also has the parts that the
+   dumps use. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
@@ -63,7 +64,7 @@ static bool is_utf8(uint16_t out_type)
     return out_type == OUT_TYPE_XML || out_type == OUT_TYPE_JSON || out_type == OUT_TYPE_UTF8;
 }
 
-/* A counted string also ends at its first NUL, because readers of the text would stop there. */
+/* Adds a string. A counted string also ends at its first NUL, because readers of the text would stop there. */
 static HRESULT add_ansi_text(struct text_buffer *out, uint16_t out_type, const uint8_t *bytes, size_t size)
 {
     size = value_text_end(bytes, size, 1);
@@ -103,7 +104,7 @@ static void add_decimal(struct text_buffer *out, uint64_t number, bool with_sign
         text_buffer_add_u64(out, number, 1);
 }
 
-/* `own`: only the bits that the type has. */
+/* Adds an integer. `own` has only the bits of the value's size, without the sign extension. */
 static HRESULT add_integer(struct text_buffer *out, const struct value_type *type, const uint8_t *bytes, size_t size,
                            uint64_t number)
 {
@@ -271,7 +272,7 @@ static HRESULT add_value(struct text_buffer *out, const struct value_type *type,
 
 /* ---- maps ---- */
 
-/* In CIM: applies to all values that the map does not name. */
+/* Returns whether the entry applies to all values that the map does not name, as defined by CIM. */
 static bool is_all_others(const struct event_map_entry *e)
 {
     return e->input && strcmp(e->input, "..") == 0;
@@ -288,7 +289,7 @@ static const struct event_map_entry *entry_of(const struct event_map *map, uint6
     return others;
 }
 
-/* Bits without a name are shown as a number after the names. */
+/* Adds the names of the bits that are set, and bits without a name as a number after the names. */
 static bool add_bits(const struct event_map *map, uint64_t number, struct text_buffer *out)
 {
     const bool masks = (map->flag & (MAP_MANIFEST_BITS | MAP_MOF_FLAG)) != 0;
@@ -325,7 +326,7 @@ bool event_map_text(const struct event_map *map, uint64_t number, struct text_bu
     return e;
 }
 
-/* For maps of strings: looks up the value's own text. */
+/* Adds the text of a string map, which is looked up with the value's own text. */
 static HRESULT add_mapped_text(const struct value_type *type, const struct event_map *map, const uint8_t *bytes,
                                size_t size, struct text_buffer *out)
 {
@@ -417,7 +418,7 @@ char *put_date_time(char at[DATE_TIME_TEXT], const struct calendar_time *t)
 void add_filetime(struct text_buffer *out, int64_t filetime)
 {
     char text[DATE_TIME_TEXT + 10];
-    if (filetime < 0) { /* there is no corresponding date */
+    if (filetime < 0) { /* the date is not defined */
         text_buffer_add_hex(out, (uint64_t)filetime, 1);
         return;
     }
@@ -427,7 +428,7 @@ void add_filetime(struct text_buffer *out, int64_t filetime)
     text_buffer_add_n(out, text, (size_t)(at + 3 - text));
 }
 
-/* The numbers may be invalid. */
+/* The numbers in `bytes` may be invalid. */
 void add_system_time(struct text_buffer *out, const uint8_t bytes[16])
 {
     static const struct {
@@ -469,7 +470,7 @@ void add_ipv4(struct text_buffer *out, const uint8_t bytes[4])
 void add_ipv6(struct text_buffer *out, const uint8_t bytes[16])
 {
     static const uint8_t mapped[12] = {[10] = 0xFF, [11] = 0xFF};
-    size_t longest = 1, from = 8; /* the longest run of at least two zeros */
+    size_t longest = 1, from = 8; /* longest run of zeros; only runs of at least two are shortened */
     for (size_t i = 0; i < 8; i++) {
         size_t row = 0;
         while (i + row < 8 && bytes[2 * (i + row)] == 0 && bytes[2 * (i + row) + 1] == 0)
@@ -515,7 +516,7 @@ void add_hex(struct text_buffer *out, const uint8_t *bytes, size_t size)
     text_buffer_add_bytes(out, bytes, size);
 }
 
-/* Returns false, without adding anything, if the value is finite. */
+/* Adds the text of infinity or NaN. False: the value is finite, and nothing was added. */
 static bool add_if_not_finite(struct text_buffer *out, double value)
 {
     if (!isnan(value) && !isinf(value))
@@ -524,7 +525,7 @@ static bool add_if_not_finite(struct text_buffer *out, double value)
     return true;
 }
 
-/* The program may have set a locale with another decimal separator. */
+/* Adds the text of a number. The program may have set a locale with another decimal separator, which is replaced. */
 static void add_real_text(struct text_buffer *out, char *text)
 {
     for (char *p = text; *p; p++)

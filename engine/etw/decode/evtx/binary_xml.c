@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Binary XML of templates: converts it to XML and back (MS-EVEN6 2.2.12).
+/* Converts the binary XML of templates to XML and back (MS-EVEN6 2.2.12).
 
-   A WEVT_TEMPLATE contains the XML of an event's data as a token stream: 0x01 starts an element, 0x06 an attribute,
-   0x05 is a string, 0x0D and 0x0E are substitutions, 0x02 ends a start tag,
-   0x03 an empty element and 0x04 an element with content. The bit 0x40
-   of a token means that another of its kind follows. Unlike in .evtx files, a name is stored inline instead of as an
-   offset. Here a substitution is written as %n in the XML, where n is the number of the property, counted from 1.
+   A WEVT_TEMPLATE contains the XML of an event's data as a stream of tokens:
+   - 0x01 begins an element, and 0x06 an attribute.
+   - 0x05 is a string; 0x0D and 0x0E are substitutions.
+   - 0x02 ends a start tag, 0x03 ends an empty element, and 0x04 ends an element with content.
+   - The bit 0x40 of a token means that another token of its kind follows.
 
-   The reader treats its input as untrusted: each size is checked, depth and output are limited, and names with
-   characters that could change the structure of the XML are rejected. */
+   Unlike in .evtx files, names are stored inline instead of as offsets. In the XML, %n stands for the substitution of
+   property n, counted from 1.
+
+   The reader treats its input as untrusted. It checks each size, limits depth and output, and rejects names with
+   characters that could change the structure of the XML. */
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"
 #include "engine/base/xml_text.h"
@@ -74,7 +77,7 @@ static HRESULT add_name(struct binary_reader *r)
     return hr;
 }
 
-/* Appends a piece of text of an element or attribute. S_FALSE: the token is not text. */
+/* Appends a part of the text of an element or attribute. S_FALSE: the token is not text. */
 static HRESULT add_value(struct binary_reader *r, uint8_t token, bool attribute)
 {
     switch (token & ~MORE) {
@@ -234,8 +237,8 @@ static HRESULT add_text(struct byte_buffer *to, const char *text, size_t bytes)
     return write_units(to, text, bytes, false);
 }
 
-/* Maps TDH's input types to binary XML's value types (MS-EVEN6 2.2.12): the same numbers up to 21, arrays from 128
-   on. */
+/* Adds a substitution and maps TDH's input type to binary XML's value type (MS-EVEN6 2.2.12). The numbers are the same
+   up to 21; arrays begin at 128. */
 static void add_substitution(struct byte_buffer *to, size_t index, const struct event_property *p)
 {
     const bool array = p->flags & (PROPERTY_FIXED_COUNT | PROPERTY_PARAM_COUNT);
@@ -279,7 +282,7 @@ static HRESULT begin_element(struct byte_buffer *to, const char *prefix, const c
     return hr;
 }
 
-/* The size covers the bytes that follow it. */
+/* Sets a size field to the number of bytes that follow it. */
 static void end_size(struct byte_buffer *to, size_t at)
 {
     byte_buffer_set_u32(to, at, (uint32_t)(to->size - at - 4));
@@ -333,7 +336,7 @@ static HRESULT write_attribute(struct binary_writer *w, const char *prefix, cons
     byte_buffer_u8(w->to, (uint8_t)(0x06 | (more ? MORE : 0)));
     HRESULT hr = whole ? write_units(w->to, whole, strlen(whole), true) : E_OUTOFMEMORY;
     memory_free(whole);
-    if (SUCCEEDED(hr) && !*value) { /* an empty value is a string, too */
+    if (SUCCEEDED(hr) && !*value) { /* an empty value is a string too */
         byte_buffer_u8(w->to, 0x05);
         byte_buffer_u8(w->to, 1);
         byte_buffer_u16(w->to, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* EVTX dumps: each event becomes a record with the elements of the XML dump. A value keeps its type if all readers show
-   it with the same text; other values, and all values of arrays, become strings. */
+/* Writes EVTX dumps: each event becomes a record with the elements of the XML dump. A value keeps its type if all
+   readers show it with the same text. All other values, and all values of arrays, become strings. */
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"
 #include "engine/etw/decode/event_dump_form.h"

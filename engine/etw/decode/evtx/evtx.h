@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Binary XML, and the event log's files (.evtx): a header, and chunks of 64 KB that can be read independently. An event
-   consists of a shape (elements whose names and strings are the same for all events of its kind) and the values in its
-   places. A chunk contains names and shapes once; a record refers to its shape and contains the values. Everything is a
-   stream except the header, which is written again at the end. */
+/* Declares binary XML and the event log's files (.evtx). A file has a header and chunks of 64 KB that can be read
+   independently. An event consists of a shape (elements whose names and strings are the same for all events of its
+   kind) and the values in the shape's places. A chunk contains each of its names and shapes one time; a record refers
+   to its shape and contains the values. Files are written as a stream, except the header, which is written again at the
+   end. */
 #ifndef OPENPLA_EVTX_H
 #define OPENPLA_EVTX_H
 

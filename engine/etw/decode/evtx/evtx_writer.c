@@ -2,9 +2,9 @@
 /* Writes .evtx files, the event log's format: records, chunks and the header.
 
    The problem. An event is a tree of XML. The format splits it into a template (here: shape), which is the same for all
-   events of a kind, and the values that differ. Chunks of 64 KB must be readable independently, so each contains the
-   shapes and names that its records use, once. When a stream is written, neither the number of events nor the shapes
-   that they need are known in advance.
+   events of a kind, and the values that differ. Chunks of 64 KB must be readable independently, so each chunk contains
+   one copy of every shape and name that its records use. When a stream is written, neither the number of events nor the
+   shapes that they need are known in advance.
 
    A file is a header of 4096 bytes followed by chunks:
 
@@ -32,13 +32,13 @@
    A record that does not fit. try_record writes into the chunk and notices at the end that the chunk is full. It
    restores the position, the lists and the known shapes, so that the chunk is as before; names and shapes that the
    record added are in the part that is zeroed again. evtx_writer_add then completes the chunk and tries again in an
-   empty one. A record that does not fit into an empty chunk gives S_FALSE, and the dump writes a shortened one. The
-   last 8 bytes of a chunk stay unused because libevtx skips a record that ends with the chunk.
+   empty one. For a record that does not fit into an empty chunk, evtx_writer_add returns S_FALSE, and the dump writes a
+   shortened record. The last 8 bytes of a chunk stay unused because libevtx skips a record that ends with the chunk.
 
    Half-written files. Output is a stream of complete chunks. The header is written twice: at the start with the flag
-   "dirty" and no chunks, and at the end over the first version. After a crash the header is dirty and has a count of 0;
-   readers that recover dirty logs find the complete chunks by their signatures and checksums. The chunk that was being
-   filled is lost. */
+   "dirty" and no chunks, and at the end over the first version. After a crash, the header has the flag "dirty" and a
+   count of 0. Readers that recover such logs find the complete chunks by their signatures and checksums. The chunk that
+   was being filled is lost. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/etw/decode/evtx/evtx.h"
@@ -90,7 +90,7 @@ static void record_check(struct evtx_record *r, HRESULT hr)
         evtx_record_fail(r, hr);
 }
 
-/* Truncates UTF-8 to whole characters. */
+/* Returns the size to which the UTF-8 text must be truncated, in whole characters. */
 static size_t text_cut_size(const struct evtx_record *r, const char *text)
 {
     size_t size = strlen(text);
@@ -109,7 +109,8 @@ static void shape_add_step(struct evtx_record *r, enum evtx_step step, const cha
         if (text)
             memcpy(to + 1, text, size);
     }
-    r->too_long |= size > UINT16_MAX; /* checked before UTF-16 units are measured: longer strings are never needed */
+    /* checked before the UTF-16 units are counted, because longer strings are never valid */
+    r->too_long |= size > UINT16_MAX;
     record_check(r, S_OK);
 }
 
@@ -147,7 +148,7 @@ void evtx_constant(struct evtx_record *r, const char *text)
         shape_add_step(r, EVTX_CONSTANT, text);
 }
 
-/* Declares a value; its bytes have been or will be added. */
+/* Adds a value's size and type. The caller adds its bytes before or after this. */
 static bool value_declare(struct evtx_record *r, enum evtx_type type, size_t size)
 {
     if (size > UINT16_MAX || r->items.size / 4 >= UINT16_MAX) {
@@ -247,7 +248,7 @@ struct shape {
 struct evtx_writer {
     uint8_t chunk[EVTX_CHUNK_BYTES];
     size_t at, last; /* position of the next record and of the last one */
-    bool full;       /* something did not fit */
+    bool full;       /* a part of the record did not fit */
     uint64_t next, first;
     unsigned chunks, most_chunks;
     struct shape *known;
@@ -315,7 +316,7 @@ static void four(struct evtx_writer *w, size_t value)
     put(w, b, sizeof b);
 }
 
-/* Stores at `at` the number of bytes that follow these four. */
+/* Writes the number of bytes after the size field at `at` into this field. */
 static void set_size(struct evtx_writer *w, size_t at)
 {
     if (!w->full)
@@ -353,7 +354,7 @@ static HRESULT put_text(struct evtx_writer *w, const char *text)
     return S_OK;
 }
 
-/* A name is stored once per chunk; names with the same hash form a list. */
+/* Writes a name's offset, and the name if the chunk does not contain it yet. Names with the same hash form a list. */
 static HRESULT put_name(struct evtx_writer *w, const char *name)
 {
     const HRESULT hr = to_units(w, name);
@@ -409,7 +410,7 @@ static HRESULT begin_element(struct evtx_writer *w, struct open_elements *o, con
 {
     close_start(w, o, 0x02);
     byte(w, attributes ? 0x01 | MORE : 0x01);
-    two(w, 0xFFFF); /* depends on no value */
+    two(w, 0xFFFF); /* does not depend on a value */
     o->sizes[o->depth++] = w->at;
     four(w, 0);
     const HRESULT hr = put_name(w, name);
@@ -421,7 +422,7 @@ static HRESULT begin_element(struct evtx_writer *w, struct open_elements *o, con
     return hr;
 }
 
-/* An attribute has exactly one text or value. */
+/* Returns the position after an attribute, which has exactly one text or value. */
 static const uint8_t *behind_attribute(const uint8_t *name)
 {
     const uint8_t *content = behind_text(name);

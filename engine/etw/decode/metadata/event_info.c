@@ -30,7 +30,7 @@ static HRESULT invalid(const char *what, uint64_t value)
                      (unsigned long long)value);
 }
 
-/* Windows' display texts end with a blank, and its messages with a line end. */
+/* Removes the blank at the end of Windows' display texts, or the line end of its messages. */
 static void text_trim_end(char *text)
 {
     size_t length = strlen(text);
@@ -69,7 +69,7 @@ HRESULT event_info_key(const uint8_t *bytes, size_t size, GUID *provider, EVENT_
     return S_OK;
 }
 
-/* A list of strings that ends with an empty string, or with the payload. */
+/* Reads a list of strings, which ends with an empty string or at the end of the payload. */
 static HRESULT read_keywords(const uint8_t *bytes, size_t size, uint32_t offset, size_t fixed, struct event_schema *s)
 {
     size_t units;
@@ -93,8 +93,8 @@ static HRESULT read_keywords(const uint8_t *bytes, size_t size, uint32_t offset,
     return S_OK;
 }
 
-/* Adds the map to the schema unless the schema already has one of that name. Without such a map, values appear as
-   numbers. */
+/* Adds a property's map to the schema, unless the schema already has a map of that name. If the map is unknown, values
+   are shown as numbers. */
 static HRESULT add_map(struct event_schema *s, struct event_property *p, event_info_map *map, void *context)
 {
     if (event_schema_map(s, p->map))
@@ -110,7 +110,8 @@ static HRESULT add_map(struct event_schema *s, struct event_property *p, event_i
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* The pointer size of an event comes from its own header, not from the length in its definition. */
+/* Returns the length of a property. The pointer size comes from the event's own header, so the definition's length of a
+   pointer is ignored. */
 static uint16_t own_length(const struct event_property *p, uint16_t length)
 {
     const bool pointer = p->in_type == IN_TYPE_POINTER || p->in_type == IN_TYPE_SIZET;
@@ -139,7 +140,7 @@ static HRESULT read_property(const uint8_t *bytes, size_t size, size_t fixed, co
     return hr;
 }
 
-/* A member belongs to only one struct, because overlapping structs would multiply the values of an event. */
+/* Checks that a member belongs to only one struct. Overlapping structs would multiply the values of an event. */
 static HRESULT check_members(const struct event_schema *s)
 {
     size_t end = s->top_level;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The definitions that a trace contains (EventMetadata), as an origin of schemas.
+/* Provides the definitions in a trace (EventMetadata) as an origin of schemas.
 
-   A definition is kept as its bytes and parsed when an event needs it, because the map to which it refers comes after
-   it. Definitions are found by event provider, id and version, maps by event provider and name, both in one hash table.
-   When a definition is added, the schemas of its provider are dropped, so that events seen before it are looked up
-   again. */
+   A definition is stored as bytes and parsed when an event needs it, because the map to which it refers comes later in
+   the trace. One hash table contains definitions, by event provider, id and version, and maps, by event provider and
+   name. When a definition is added, the schemas of its provider are dropped, so that the next event of each kind is
+   looked up again. */
 #include "engine/etw/decode/metadata/trace_metadata.h"
 
 #include "engine/base/memory.h"
@@ -17,9 +17,9 @@ enum { TYPE_EVENT_INFO = 32, TYPE_MAP_INFO = 33, GUID_BYTES = 16, FIRST_ROOM = 6
 
 struct definition {
     GUID provider;
-    uint32_t number; /* id and version << 16; of a map: unused */
-    char *map;       /* its name; NULL: it is an event */
-    uint8_t *bytes;  /* NULL: a free entry in the table */
+    uint32_t number; /* id and version << 16; unused for a map */
+    char *map;       /* name of a map; NULL: an event definition */
+    uint8_t *bytes;  /* NULL: a free entry of the table */
     size_t size;
 };
 
@@ -127,7 +127,7 @@ static HRESULT definition_set(struct trace_metadata *m, struct definition *d, co
     return S_OK;
 }
 
-/* *changed: the definition is new or differs from the previous one. */
+/* Adds or replaces a definition. *changed: it is new or differs from the previous one. */
 static HRESULT definition_keep(struct trace_metadata *m, const GUID *provider, uint32_t number, const char *map,
                                const uint8_t *bytes, size_t size, bool *changed)
 {

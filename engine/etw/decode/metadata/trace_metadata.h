@@ -13,7 +13,7 @@ enum { TRACE_METADATA_MOST = 65536, TRACE_METADATA_MOST_BYTES = 32 << 20 };
 
 struct trace_metadata;
 struct trace_metadata *trace_metadata_create(void); /* NULL: out of memory */
-/* Free the schemas first: their origins use it. NULL is allowed. */
+/* Free the schemas first, because their origins use *m. NULL is allowed. */
 void trace_metadata_free(struct trace_metadata *m);
 /* Adds the definitions as an origin of manifest events, which takes precedence over the origins added earlier. */
 HRESULT trace_metadata_add_origin(struct trace_metadata *m, struct event_schemas *schemas);
@@ -25,8 +25,8 @@ bool trace_metadata_event(const EVENT_RECORD *event);
 HRESULT trace_metadata_take(struct trace_metadata *m, const EVENT_RECORD *event, struct event_schemas *schemas);
 
 struct trace_metadata_statistics {
-    size_t events, maps; /* definitions held */
-    size_t bytes;        /* of their payloads */
+    size_t events, maps; /* number of stored definitions */
+    size_t bytes;        /* bytes of their payloads */
 };
 struct trace_metadata_statistics trace_metadata_count(struct trace_metadata *m);
 
