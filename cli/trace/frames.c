@@ -66,7 +66,7 @@ void trace_frame_add(struct text_buffer *b, const struct trace_frame *frame)
     text_buffer_add_hex(b, frame->offset, 1);
 }
 
-/* The process to whose addresses the stack refers. */
+/* Returns the process to which the stack's addresses belong. */
 static uint32_t stack_process(const struct event_stack *stack, uint32_t process)
 {
     return stack->process != UINT32_MAX ? stack->process : process;

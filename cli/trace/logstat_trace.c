@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla logstat of event traces: the computer, events per provider with the share that decodes, and losses. Reads the
-   whole trace. */
+/* openpla logstat for event traces: the computer, the events of each event provider with the share that can be decoded,
+   and losses. Reads the whole trace. */
 #include "cli/trace/logstat_trace.h"
 
 #include "cli/cli.h"
@@ -16,9 +16,9 @@
 #include <string.h>
 
 struct trace_statistics {
-    uint64_t bytes, events, buffers; /* except for the log file header; the header's buffer is counted */
+    uint64_t bytes, events, buffers; /* without the log file header, but with the buffer that contains it */
     uint64_t unknown;                /* events of an unknown form; included in `events` */
-    int64_t first, last;             /* of events, FILETIMEs */
+    int64_t first, last;             /* FILETIMEs of the first and last event */
     uint64_t counter_samples;        /* events of a log of performance counters */
     struct trace_contents contents;
     char *computer; /* also from an incomplete event; from memory_alloc; NULL: unknown */
@@ -32,14 +32,14 @@ enum {
         0x0B0A, /* SystemConfig, CPU: MHz, processors, memory, page size, granularity, then the computer's name */
     COMPUTER_AT = 20,
     COMPUTER_BYTES = 512,
-    MOST_DAMAGE = 100, /* warnings */
+    MOST_DAMAGE = 100, /* maximum number of warnings */
 };
 
 static void take_warning(void *context, const char *text)
 {
     struct trace_statistics *s = context;
     if (s->damage.count < MOST_DAMAGE)
-        (void)texts_add(&s->damage, text); /* if memory is short, a damaged trace is read just as far */
+        (void)texts_add(&s->damage, text); /* lack of memory for warnings does not stop the reading */
 }
 
 static HRESULT count_contents(struct trace_statistics *s, const struct etl_record *e, const struct etl_log *log)
@@ -149,7 +149,7 @@ static const char *clock_name(uint32_t clock)
                                        : "unknown";
 }
 
-/* The end time; for a running or interrupted session, the time of the newest event. 0: no events. */
+/* Returns the end time; for a running or interrupted session the time of the newest event. 0 if there are no events. */
 static int64_t end_of(const struct etl_log *log, const struct trace_statistics *s)
 {
     return log->end_utc != 0 ? log->end_utc : s->last;
@@ -261,7 +261,7 @@ int logstat_trace(const char *path, const char *shown, struct json *j)
     cli_progress_end(&progress);
     if (FAILED(hr) && reader) {
         result = cli_error(VERB, hr);
-    } else if (SUCCEEDED(hr) && s.counter_samples == 0) { /* otherwise it is a performance log, which is corrupt */
+    } else if (SUCCEEDED(hr) && s.counter_samples == 0) { /* otherwise the file is a corrupt performance log */
         if (j)
             print_json(j, shown, etl_reader_log(reader), &s);
         else

@@ -18,7 +18,7 @@ static const char *const kinds[MANIFEST_KINDS] = {"keywords", "levels", "channel
 
 /* ---- types ---- */
 
-/* "win:UInt32[Count] (4)"; for a struct only its name. */
+/* Returns a string such as "win:UInt32[Count] (4)"; for a struct only its name. */
 static char *type_text(const struct event_schema *s, const struct event_property *p)
 {
     const struct manifest_in_type *type = manifest_in_type_of(p->in_type);
@@ -250,7 +250,7 @@ static void write_maps(struct json *j, const struct provider_manifest *m, const 
     json_end(j, ']');
 }
 
-/* Writes one object each into the current array. */
+/* Writes one object per provider to the current array. */
 static HRESULT manifest_show_json(const struct provider_manifests *all, const char *languages, struct json *j)
 {
     HRESULT hr = S_OK;
@@ -285,7 +285,7 @@ static int failed(HRESULT hr)
     return cli_error(VERB, hr);
 }
 
-/* On Windows the event log service owns the registry keys and must be notified. */
+/* Fails on Windows, where the event log service owns the registry keys and must be notified. */
 static HRESULT may_register(void)
 {
 #ifdef _WIN32
@@ -305,7 +305,7 @@ struct adding {
     bool force;
 };
 
-/* The event providers; *added: their number. */
+/* Registers the event providers. *added is their number. */
 static HRESULT add_event_providers(const struct adding *a, const char *path, const char *whole,
                                    const struct provider_manifests *list, size_t *added)
 {
@@ -328,7 +328,7 @@ static HRESULT add_event_providers(const struct adding *a, const char *path, con
     return hr;
 }
 
-/* Everything is read before the first registration. */
+/* Registers the providers. Reads everything before the first registration. */
 static HRESULT add_providers(const struct adding *a, const char *path)
 {
     struct counter_manifest counters = {.has_events = false};
@@ -455,7 +455,7 @@ static HRESULT not_registered(const char *name)
                      "provider '%.200s' is not registered (list providers: openpla manifest list)", name);
 }
 
-/* The providers to show: a registered provider of events or counters, or all of a file. */
+/* The providers to show: one registered provider of events or counters, or all providers of a file. */
 struct shown {
     struct provider_manifests events;
     struct registered_countersets counters;
@@ -551,8 +551,8 @@ static HRESULT remove_one(const char *what, bool force)
     return hr == S_FALSE && !removed ? not_registered(what) : hr;
 }
 
-/* Like wevtutil um and unlodctr: removes all registered providers of a manifest; `add -name` may have registered only
-   one. */
+/* Removes all registered providers of a manifest, like wevtutil um and unlodctr. Providers that are not registered are
+   ignored, because `add -name` may have registered only one. */
 static HRESULT remove_all(const char *path, bool force)
 {
     struct shown all = {.counters = {0}};

@@ -19,12 +19,12 @@ struct collecting {
     const char *folder;
     bool overwrite;
     char *languages;
-    struct texts names; /* names of the files, in lower case, without duplicates */
+    struct texts names; /* names of the files written so far, in lower case, without duplicates */
     size_t written, skipped;
 };
 
-/* "Microsoft-Windows-Kernel-Process.man". A name that other systems do not allow, or that another provider has, gets
-   the provider's GUID as suffix. */
+/* Returns a file name such as "Microsoft-Windows-Kernel-Process.man". If the name has characters that other systems do
+   not allow, or another provider has the same name, the provider's GUID is appended. */
 static HRESULT file_name(struct collecting *c, const struct known_provider *p, char **out)
 {
     char guid[39], *plain = text_copy_n(p->name, strnlen(p->name, NAME_BYTES));
@@ -58,7 +58,8 @@ static HRESULT store(const struct collecting *c, const char *name, const struct 
     return hr;
 }
 
-/* S_FALSE: it has no manifest, or a manifest that cannot be written; the reason was printed. */
+/* Writes one manifest. S_FALSE if the provider has no manifest or its manifest cannot be written; the reason has been
+   printed. */
 static HRESULT collect_one(struct collecting *c, const struct known_provider *p)
 {
     struct manifest_document d = {0};
@@ -67,7 +68,7 @@ static HRESULT collect_one(struct collecting *c, const struct known_provider *p)
     struct texts warnings = {0};
     char *name = NULL;
     HRESULT hr = registered_manifest_load(&p->guid, c->languages, &m);
-    if (hr != S_OK && hr != E_OUTOFMEMORY) { /* its DLL is missing or corrupt; continue with the others */
+    if (hr != S_OK && hr != E_OUTOFMEMORY) { /* its DLL is missing or corrupt; continue with the other providers */
         fprintf(stderr, "openpla " VERB ": collect: %s: %s\n", p->name, error_text(hr));
         return S_FALSE;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla mof: the MOF files that describe classic events. */
+/* openpla mof: manages the MOF files that describe classic events. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "engine/base/memory.h"
@@ -23,7 +23,7 @@ static HRESULT load(struct shown *s)
     return mof_files_classes(&s->warnings, &s->classes);
 }
 
-/* Warnings about files that could not be loaded go to stderr. */
+/* Prints warnings about files that could not be loaded to stderr, and returns the exit code. */
 static int shown_finish(struct shown *s, HRESULT hr)
 {
     int result = FAILED(hr) ? cli_error(VERB, hr) : s->warnings.count ? CLI_REMARKS : CLI_DONE;
@@ -63,7 +63,7 @@ static int remove_file(int argc, char **argv)
         result = FAILED(hr) ? cli_error(VERB, hr) : CLI_DONE;
     }
     texts_free(&operands);
-    /* Reports errors of other files that depended on this one. */
+    /* Reports errors of other files that depend on the removed file. */
     struct shown s = {.classes = NULL};
     return result == CLI_DONE ? shown_finish(&s, load(&s)) : result;
 }
@@ -136,7 +136,7 @@ static int mof_list(int argc, char **argv)
 
 /* ---- show ---- */
 
-/* Short names for the types TDH_INTYPE_. */
+/* Returns a short name for a TDH_INTYPE_ type. */
 static const char *type_name(uint16_t in)
 {
     static const char *const plain[] = {"",       "string",  "ANSI string", "int8",  "uint8",  "int16",
@@ -181,7 +181,7 @@ static const char *value_format_name(uint16_t out)
     }
 }
 
-/* "[3]", "[Count]"; NULL: out of memory. */
+/* Returns "[3]" or "[Count]"; NULL if memory runs out. */
 static char *extent_text(const struct event_schema *schema, const struct event_property *p)
 {
     if (p->flags & PROPERTY_PARAM_COUNT)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Switches are decoded by fixed offsets, because there are 100,000 per second; other events by their class. */
+/* Computes thread statistics. Switches are decoded by fixed offsets, because there are up to 100,000 per second; other
+   events are decoded with their class. */
 #include "cli/trace/thread_figures.h"
 
 #include "cli/trace/trace.h"
@@ -11,19 +12,19 @@
 
 enum { START = 1, END, RUNDOWN_START, RUNDOWN_END, DISK_READ = 10, DISK_WRITE, SWITCH = 36, READY = 50 };
 enum { SEND = 10, RECEIVE, SEND_V6 = 26, RECEIVE_V6 };
-enum { STATE_READY = 1, STATE_STANDBY = 3 }; /* KTHREAD_STATE: 2 (running) is between them */
+enum { STATE_READY = 1, STATE_STANDBY = 3 }; /* KTHREAD_STATE; running (2) is between them */
 enum { MOST_THREADS = 1 << 20, MOST_PROCESSES = 1 << 18, MOST_PROCESSORS = 4096 };
 
 struct one_thread {
     uint32_t process;
-    int64_t ready_since; /* 0: it is not */
+    int64_t ready_since; /* 0: it is not ready */
     bool running, ended;
     struct figures of;
 };
 struct one_process {
     char *name;
     bool ended;
-    struct figures of; /* events whose thread is unknown */
+    struct figures of; /* sums of events with an unknown thread */
 };
 struct one_processor {
     bool known;
@@ -36,7 +37,7 @@ static HRESULT no_memory(void)
     return error_set(E_OUTOFMEMORY, "out of memory for the statistics of threads");
 }
 
-/* Also NULL for the idle thread. */
+/* Returns the thread's entry; NULL for the idle thread, and if memory runs out. */
 static struct one_thread *thread_of(struct thread_figures *f, uint32_t id)
 {
     f->threads.item_size = sizeof(struct one_thread);
@@ -44,7 +45,7 @@ static struct one_thread *thread_of(struct thread_figures *f, uint32_t id)
     return id != 0 ? id_map_put(&f->threads, id) : NULL;
 }
 
-/* Process 0 has an entry too, for unknown processes. */
+/* Returns the process's entry. Process 0 has an entry too, for unknown processes. */
 static struct one_process *process_of(struct thread_figures *f, uint32_t id)
 {
     const uint64_t key = (uint64_t)id + 1;
@@ -71,8 +72,8 @@ static HRESULT take_switch(struct thread_figures *f, const uint8_t *data, uint32
     struct one_thread *out = thread_of(f, old);
     if (!p || (!out && old != 0))
         return no_memory();
-    /* A thread that is switched out first has run since the start. If another thread is switched out than was
-       switched in, events were lost. */
+    /* A thread whose switch-out is the first switch of its processor has run since the start. If a different thread is
+       switched out than was switched in, events were lost. */
     if (out && (!p->known || p->running == old))
         out->of.ran += passed(p->known ? p->since : f->begin, time);
     if (out) {
@@ -127,7 +128,8 @@ static HRESULT take_field(void *context, enum event_step step, const struct even
     return S_OK;
 }
 
-/* S_FALSE: the event is unknown or its data are corrupt. It must be freed in any case. */
+/* Decodes the event. S_FALSE if the event is unknown or its data is corrupt. The caller frees the result in any
+   case. */
 static HRESULT read_fields(const struct dumped_event *e, struct fields *out)
 {
     *out = (struct fields){.schema = e->schema};
@@ -234,7 +236,7 @@ HRESULT thread_figures_take(struct thread_figures *f, const struct dumped_event 
     if (!s)
         return S_OK;
     const bool is_process = s->take == take_process || s->take == take_thread;
-    /* Rundown events of existing threads and processes have the time of the rundown. */
+    /* Rundown events of existing threads and processes have the time of the rundown, so they are not the beginning. */
     if (f->begin == 0 && !(is_process && (type == RUNDOWN_START || type == RUNDOWN_END)))
         f->begin = time;
     if (s->take == take_thread && type == SWITCH)
@@ -252,7 +254,7 @@ HRESULT thread_figures_take(struct thread_figures *f, const struct dumped_event 
 
 /* ---- rows ---- */
 
-/* Adds the time up to now for threads that are running or ready. */
+/* Adds the time up to `now` for threads that are running or ready. */
 static void figures_settle(struct thread_figures *f, int64_t now)
 {
     size_t at = 0;
@@ -354,7 +356,7 @@ void thread_figures_reset(struct thread_figures *f, int64_t now)
     struct one_process *p;
     uint64_t key;
     figures_settle(f, now);
-    /* A removed entry may be replaced by another one, which is checked next. */
+    /* After a removal another entry may take the place of the removed one, so the same place is checked again. */
     for (size_t at = 0; (t = id_map_next(&f->threads, &at, &key));) {
         t->of = (struct figures){0};
         if (t->ended && !t->running) {

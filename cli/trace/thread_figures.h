@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Thread statistics: running, ready and I/O sums of kernel events, by thread and process. */
+/* Thread statistics: sums of running time, ready time and I/O from kernel events, by thread and process. */
 #ifndef OPENPLA_CLI_THREAD_FIGURES_H
 #define OPENPLA_CLI_THREAD_FIGURES_H
 
 #include "engine/etw/event_dump.h"
 #include "engine/etw/id_map.h"
 
-/* Since the last reset; times in 100 ns. */
+/* Sums since the last reset. Times are in 100 ns. */
 struct figures {
-    uint64_t ran, ready;                    /* running; ready without a processor */
-    uint64_t switches;                      /* number of times it got a processor */
-    uint64_t read, written, received, sent; /* bytes, of disks and of TCP and UDP */
+    uint64_t ran, ready;                    /* time running; time ready without a processor */
+    uint64_t switches;                      /* number of times that the thread got a processor */
+    uint64_t read, written, received, sent; /* bytes read from and written to disks, received and sent by TCP and UDP */
 };
 struct figures_row {
-    uint32_t process, thread; /* thread 0: the whole process */
-    const char *name;         /* of the process; NULL: unknown */
+    uint32_t process, thread; /* thread 0: the row is the whole process */
+    const char *name;         /* name of the process; NULL: unknown */
     struct figures of;
 };
 
@@ -22,18 +22,18 @@ struct figures_row {
 struct thread_figures {
     struct id_map threads, processes, processors;
     int64_t begin;     /* FILETIME of the first counted event, or of the last reset; 0: no event yet */
-    uint64_t switches; /* of all processors, including idle threads */
-    uint64_t lost;     /* events that the session lost */
+    uint64_t switches; /* on all processors, including switches to and from idle threads */
+    uint64_t lost;     /* number of events that the session lost */
 };
-/* Whether the event must be decoded by its class; if not, it may lack a schema. */
+/* Returns true if the event must be decoded with its class; other events need no schema. */
 bool thread_figures_want_class(const EVENT_RECORD *r);
-/* Counts an event; events of providers other than the kernel are skipped. E_OUTOFMEMORY. */
+/* Counts an event. Ignores events of providers other than the kernel. Fails with E_OUTOFMEMORY. */
 HRESULT thread_figures_take(struct thread_figures *f, const struct dumped_event *e);
-/* The sums until `now` (a FILETIME), for each thread or process with activity. *rows from memory_alloc; valid until the
-   next call. */
+/* Returns the sums up to `now` (a FILETIME) for each thread or process with activity. *rows is from memory_alloc; its
+   contents are valid until the next call. */
 HRESULT thread_figures_rows(struct thread_figures *f, int64_t now, bool of_threads, struct figures_row **rows,
                             size_t *count);
-/* Resets all sums at that time and forgets threads and processes that have exited. */
+/* Resets all sums at the time `now` and removes threads and processes that have exited. */
 void thread_figures_reset(struct thread_figures *f, int64_t now);
 void thread_figures_free(struct thread_figures *f);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla trace show: the events of traces and running sessions, one line each, and their selection. */
+/* openpla trace show: selects events of traces and running sessions and shows them, one line each. */
 #include "cli/trace/trace.h"
 
 #include "cli/cli.h"
@@ -46,7 +46,7 @@ static bool keyword_matches(const char *wanted, const struct dumped_event *e)
     return false;
 }
 
-/* All but the text. */
+/* Checks all conditions except the text. */
 static bool trace_choice_takes(const struct trace_choice *c, const struct dumped_event *e, const char *process)
 {
     bool provider = c->providers.count == 0, chosen = c->processes.count == 0, keyword = c->keywords.count == 0;
@@ -71,18 +71,18 @@ struct show {
     struct trace_knowledge known;
     struct trace_choice choice;
     const char *level;
-    uint32_t max; /* 0: no end */
+    uint32_t max; /* 0: no limit */
     bool follow, as_json, stacks;
 
     struct trace_frames frames; /* with `stacks` */
-    struct event_stack stack;   /* of the present event */
-    uint64_t number;            /* of the present event */
+    struct event_stack stack;   /* stack of the current event */
+    uint64_t number;            /* number of the current event */
     bool has_stack;
     struct trace_inputs inputs;
     struct trace_schemas schemas;
     struct trace_processes *processes;
     struct text_buffer line;
-    char *pattern; /* of the choice's text */
+    char *pattern; /* the selection's `text` as a pattern */
     uint64_t shown, undecoded;
 };
 
@@ -123,7 +123,7 @@ static HRESULT show_event(struct show *s, const struct dumped_event *e, const ch
     s->shown++;
     s->undecoded += SUCCEEDED(hr) && !decoded;
     if (SUCCEEDED(hr) && ferror(stdout))
-        return S_FALSE; /* the reader has closed the output; main reports that */
+        return S_FALSE; /* the reader of the output has closed it, which main reports */
     return SUCCEEDED(hr) && s->max != 0 && s->shown >= s->max ? S_FALSE : hr;
 }
 
@@ -157,7 +157,7 @@ static HRESULT flush(void *context)
     return fflush(stdout) == 0 ? S_OK : E_ABORT;
 }
 
-/* Runs until exit is requested, or enough events are shown. */
+/* Follows the files until an exit is requested or enough events have been shown. */
 static HRESULT show_follow_files(struct show *s)
 {
     if (!interrupt_begin())

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla trace api-summary: calls, time and failures per function and per calling module, from traces of API tracing.
- */
+/* openpla trace api-summary: calls, time and failures per function and per calling module, from traces that API tracing
+   recorded. */
 #include "cli/output.h"
 #include "cli/trace/trace.h"
 #include "engine/base/memory.h"
@@ -13,25 +13,25 @@
 
 #define VERB "trace"
 enum {
-    PLACES = 1 << 17,   /* of the hash table; a power of two */
-    MOST_NAMES = 60000, /* of functions and modules; those beyond it are counted together */
+    PLACES = 1 << 17,   /* size of the hash table; a power of two */
+    MOST_NAMES = 60000, /* maximum number of functions and of modules; the others are counted together */
     MOST_MODULES = 65536,
     ROWS = 50,
     LONGEST_NAME = 512,
 };
 
-/* A function, or a module that calls. */
+/* A function, or a calling module. */
 struct row {
     char *name;
     uint64_t calls, failed, unwound, timed;
-    uint64_t duration, longest; /* ns, of the `timed` calls */
+    uint64_t duration, longest; /* ns; over the `timed` calls */
 };
 struct table {
     struct row *rows;
     size_t count, room;
-    uint32_t *places; /* index + 1 */
+    uint32_t *places; /* hash table: index + 1 */
 };
-/* A module of a process, from its event. */
+/* A module of a process, from the event that reports it. */
 struct module {
     uint32_t process;
     uint64_t base, size;
@@ -66,7 +66,7 @@ static struct row *table_append(struct table *t, const char *name)
     return row->name ? row : NULL;
 }
 
-/* NULL: out of memory. */
+/* Finds or adds the row. NULL if memory runs out. */
 static struct row *table_find(struct table *t, const char *name)
 {
     if (!t->places && !(t->places = memory_zero(PLACES, sizeof *t->places)))
@@ -97,10 +97,10 @@ static void table_free(struct table *t)
 
 /* ---- events ---- */
 
-/* The fields of an event, read in order; `good` is false from the first incomplete field on. */
+/* The fields of an event, read in order. `good` becomes false at the first incomplete field. */
 struct fields {
     const uint8_t *at, *end;
-    bool good, wide; /* wide: pointers of 8 bytes */
+    bool good, wide; /* pointers have 8 bytes */
 };
 
 static void read_text(struct fields *f, char out[LONGEST_NAME])
@@ -169,7 +169,7 @@ static HRESULT module_take(struct summary *s, uint32_t process, struct fields *f
     return S_OK;
 }
 
-/* The latest module of the process at that address. */
+/* Returns the module that the process loaded last at that address. */
 static const char *module_of(const struct summary *s, uint32_t process, uint64_t address)
 {
     for (size_t i = s->module_count; i-- > 0;)

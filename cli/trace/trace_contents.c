@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts the contents of a trace, and finds the events that describe the computer. */
+/* Counts the contents of a trace, and reads the events that describe the computer. */
 #include "cli/trace/trace_contents.h"
 
 #include "engine/base/memory.h"
@@ -41,7 +41,7 @@ static enum decoded_by way_of(const struct event_schema *s)
 
 /* ---- providers ---- */
 
-/* The index of the provider in the list sorted by GUID, or its insertion point. */
+/* Returns the provider's index in the list sorted by GUID, or the index at which to insert it. */
 static size_t place_of(const struct trace_contents *c, const GUID *provider)
 {
     size_t low = 0, high = c->count;
@@ -60,7 +60,7 @@ static bool is_at(const struct trace_contents *c, size_t at, const GUID *provide
     return at < c->count && guid_equal(&c->providers[at].provider, provider);
 }
 
-/* NULL: out of memory. */
+/* Finds or adds the provider. NULL if memory runs out. */
 static struct provider_contents *provider_of(struct trace_contents *c, const GUID *provider)
 {
     if (is_at(c, c->newest, provider))
@@ -79,7 +79,7 @@ static struct provider_contents *provider_of(struct trace_contents *c, const GUI
     return &c->providers[at];
 }
 
-/* The class of a classic event, otherwise the provider. */
+/* Returns the class's name for a classic event, otherwise the event provider's name. */
 static const char *name_of(const GUID *provider, const struct event_schema *s)
 {
     const char *class = etl_kernel_class(provider);
@@ -99,7 +99,7 @@ enum { EX_BUILD = 32, EX_PATHS = 33, EX_VOLUME = 35, EX_INTERFACE = 36 };
 enum { INTERFACE_HARDWARE = 1 }; /* MIB_IF_ROW2.InterfaceAndOperStatusFlags: HardwareInterface */
 
 enum { MOST_FIELDS = 3 };
-/* The texts of the fields with these names; NULL: missing. */
+/* The strings of the fields with these names; NULL: the field is missing. */
 struct wanted_fields {
     const struct event_schema *schema;
     const char *names[MOST_FIELDS];
@@ -129,7 +129,7 @@ static void fields_free(struct wanted_fields *w)
         memory_free(w->texts[i]);
 }
 
-/* Keeps the first text, and frees it in any case. */
+/* Keeps the first string that is not empty, and takes ownership of it. */
 static void keep_text(char **to, char **text)
 {
     if (*to || !*text || !**text)
@@ -169,7 +169,7 @@ static HRESULT take_cpu(struct trace_machine *m, struct wanted_fields *w)
     return S_OK;
 }
 
-/* "C: NTFS", unless a merging program wrote the device that the name refers to. */
+/* Adds a string such as "C: NTFS", unless a program that merges traces wrote the devices of the drive letters. */
 static HRESULT take_log_disk(struct trace_machine *m, struct wanted_fields *w)
 {
     if (m->mapped || !w->texts[0] || !w->texts[0][0])
@@ -208,7 +208,7 @@ static HRESULT take_volume(struct trace_machine *m, struct wanted_fields *w)
     return add_once(&m->volumes, text_format("%s = %s", w->texts[0], w->texts[1]));
 }
 
-/* Adapters; filters and tunnels on top of them have separate rows. */
+/* Adds an adapter. Filters and tunnels on top of adapters have separate rows, which are ignored. */
 static HRESULT take_interface(struct trace_machine *m, struct wanted_fields *w)
 {
     if (!w->texts[0] || (number_text(w->texts[2]) & INTERFACE_HARDWARE) == 0)
@@ -237,7 +237,7 @@ static HRESULT machine_take(struct trace_machine *m, const struct machine_event 
     const struct event_data data = event_data_of(e->record, e->pointer_size);
     memcpy(w.names, of->fields, sizeof w.names);
     HRESULT hr = event_values_walk(e->schema, &data, take_field, &w, NULL);
-    if (SUCCEEDED(hr) || hr == EVENT_DATA_INVALID) /* the fields before the truncation are used */
+    if (SUCCEEDED(hr) || hr == EVENT_DATA_INVALID) /* if the data is truncated, use the fields before that */
         hr = of->take(m, &w);
     fields_free(&w);
     return hr;

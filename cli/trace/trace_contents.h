@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The contents of a trace: the computer on which it was recorded, and its event providers with the percentage of their
-   events that can be decoded, and the sources that decode them. For logstat and `openpla trace schema`. */
+/* The contents of a trace, for logstat and `openpla trace schema`: the computer on which it was recorded, and its event
+   providers, with the percentage of their events that can be decoded and the sources of the definitions. */
 #ifndef OPENPLA_TRACE_CONTENTS_H
 #define OPENPLA_TRACE_CONTENTS_H
 
@@ -8,7 +8,7 @@
 #include "engine/etw/event_dump.h"
 #include "engine/etw/trace_input.h"
 
-/* What decoded an event. */
+/* The kind of definition that decoded an event. */
 enum decoded_by {
     DECODED_BY_ITSELF, /* TraceLogging */
     DECODED_BY_CLASS,  /* MOF */
@@ -20,48 +20,48 @@ enum decoded_by {
     DECODED_BY_TEXT, /* EventWriteString */
     DECODED_WAYS,
 };
-/* "registered manifest"; for JSON "registeredManifest". */
+/* Returns a name such as "registered manifest", or for JSON "registeredManifest". */
 const char *decoded_by_name(enum decoded_by way, bool for_json);
 
 struct provider_contents {
-    GUID provider; /* or class; zero: unknown */
+    GUID provider; /* the event provider or the event's class; zero: unknown */
     char *name;    /* NULL: unknown */
     uint64_t events, decoded, by[DECODED_WAYS];
 };
 
-enum { TRACE_MACHINE_MOST = 64 }; /* volumes, and interfaces */
-/* Strings are NULL if the trace has none. */
+enum { TRACE_MACHINE_MOST = 64 }; /* maximum number of volumes, and of interfaces */
+/* The computer that recorded the trace. Strings are NULL if the trace does not contain them. */
 struct trace_machine {
     char *product, *build, *windows_folder;
     uint32_t mhz, processors, memory_mb;
     struct texts volumes;    /* "\Device\HarddiskVolume3\ = C:\", or "C: NTFS" */
     struct texts interfaces; /* "Ethernet: Example Adapter" */
-    bool mapped;             /* the volumes were written by a merging program */
+    bool mapped;             /* the volumes were written by a program that merges traces */
 };
 
 /* Zero-initialise. */
 struct trace_contents {
-    struct provider_contents *providers; /* sorted by GUID, then (trace_contents_sort) by number of events */
+    struct provider_contents *providers; /* sorted by GUID; after trace_contents_sort, by number of events */
     size_t count, capacity, newest;
     uint64_t events, decoded, by[DECODED_WAYS];
     struct trace_machine machine;
 };
-/* Counts an event; `provider` is the event's provider, or its class. E_OUTOFMEMORY. */
+/* Counts an event; `provider` is its event provider or its class. Fails with E_OUTOFMEMORY. */
 HRESULT trace_contents_add(struct trace_contents *c, const GUID *provider, const struct dumped_event *e, bool decoded);
-/* The provider with the most events comes first. No event may be added afterwards. */
+/* Sorts the providers by number of events, in descending order. No event may be added afterwards. */
 void trace_contents_sort(struct trace_contents *c);
 void trace_contents_free(struct trace_contents *c);
 
-/* "54 %"; a fraction never becomes 0 or 100. */
+/* Adds a percentage such as "54 %". Only exact values are shown as 0 or 100. */
 void add_share(struct text_buffer *b, uint64_t part, uint64_t whole);
-/* Lines with labels in a column, as logstat prints them. */
+/* Prints the computer's data as lines with labels, like logstat. */
 void trace_machine_print(const struct trace_machine *m);
 void trace_machine_json(const struct trace_machine *m, struct json *j);
-/* The lines below "Providers:". */
+/* Prints the lines below "Providers:". */
 void trace_providers_print(const struct trace_contents *c);
 void trace_providers_json(const struct trace_contents *c, struct json *j);
 
-/* `openpla trace schema`, without these two words. Returns an enum cli_exit. */
+/* Runs `openpla trace schema`, without these two words in the arguments. Returns an enum cli_exit. */
 int trace_schema(int argc, char **argv);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An event as a line of text (time, process, event, level, fields), and as a JSON object on one line. */
+/* Writes an event as a line of text (time, process, event, level, fields) or as a JSON object on one line. */
 #include "cli/output.h"
 #include "cli/trace/trace.h"
 #include "engine/base/clock.h"
@@ -18,7 +18,7 @@ struct line {
     struct text_buffer *out;
     const struct event_schema *schema;
     struct text_buffer cell;
-    bool first; /* in its struct or array */
+    bool first; /* the value is the first in its struct or array */
 };
 
 static void add_time(struct text_buffer *b, int64_t utc)
@@ -30,7 +30,7 @@ static void add_time(struct text_buffer *b, int64_t utc)
                        (unsigned)(local % 10000000 / 10));
 }
 
-/* Strings with blanks are in quotation marks. */
+/* Adds a string, in quotation marks if it has blanks. */
 static void add_text(struct text_buffer *b, const char *text)
 {
     const bool quoted = !*text || strpbrk(text, " \t\"");
@@ -45,7 +45,7 @@ static void add_name(struct line *l, const struct event_value *v)
         text_buffer_add(l->out, " ");
     l->first = false;
     if (v->array && v->elements != 0 && v->property->name)
-        return; /* the array has the name */
+        return; /* the name has been added with the array */
     add_shown(l->out, v->property->name);
     text_buffer_add(l->out, "=");
 }
@@ -97,7 +97,7 @@ static void add_label(struct text_buffer *b, const struct dumped_event *e, struc
         text_buffer_add(b, "/");
         add_shown(b, s->task_name);
     }
-    if (!s || !s->message) /* which has none */
+    if (!s || !s->message) /* WPP messages have no task and opcode */
         text_buffer_add(b, "/");
     if (s && s->opcode_name)
         add_shown(b, s->opcode_name);
@@ -109,7 +109,7 @@ static void add_label(struct text_buffer *b, const struct dumped_event *e, struc
         text_buffer_format(b, " version %u", (unsigned)d->Version);
 }
 
-/* The bytes, and the text that they contain. */
+/* Adds the bytes, and the text that they contain. */
 static void add_undecoded(struct text_buffer *b, const struct dumped_event *e, const char *reason)
 {
     const uint8_t *bytes = e->record->UserData;
@@ -125,7 +125,7 @@ static void add_undecoded(struct text_buffer *b, const struct dumped_event *e, c
     }
 }
 
-/* The sentence of a WPP message contains its arguments. */
+/* Adds the sentence of a WPP message, which contains the message's arguments. */
 static HRESULT add_sentence(struct text_buffer *b, const struct dumped_event *e, struct text_buffer *room)
 {
     uint32_t number;
@@ -139,7 +139,7 @@ static HRESULT add_sentence(struct text_buffer *b, const struct dumped_event *e,
     return room->failed ? E_OUTOFMEMORY : S_OK;
 }
 
-/* Windows' name; WPP messages have separate names. */
+/* Adds Windows' name of the level; WPP messages have their own level names. */
 static void add_level(struct text_buffer *b, const struct event_schema *s, uint8_t level)
 {
     const char *text = winmeta_text_of(MANIFEST_LEVELS, level);
@@ -195,7 +195,8 @@ struct fields {
     struct json *json;
     const struct event_schema *schema;
     struct text_buffer cell;
-    unsigned omitted; /* levels too deep for the JSON writer: their values are added to the enclosing level */
+    unsigned omitted; /* number of levels that are too deep for the JSON writer; their values are added to the enclosing
+                         level */
 };
 
 static bool is_integer(uint16_t in)
@@ -215,9 +216,9 @@ static void put_value(struct fields *f, const char *name, const struct event_val
     if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
         json_bool(f->json, name, text[0] == 't');
     else if (is_real(v->type.in) && !isfinite(strtod(text, &end)) && end != text)
-        json_text(f->json, name, NULL); /* JSON has no such numbers */
+        json_text(f->json, name, NULL); /* JSON does not have such numbers */
     else if (is_integer(v->type.in) || is_real(v->type.in))
-        json_number_text(f->json, name, text); /* names of maps and hexadecimal values are strings */
+        json_number_text(f->json, name, text); /* names from maps and hexadecimal values are strings */
     else
         json_text(f->json, name, text);
 }
@@ -303,7 +304,7 @@ static void put_header(struct json *j, const struct dumped_event *e, const char 
     put_guid(j, "activity", &h->ActivityId, room);
 }
 
-/* The sentence of a WPP message, and its number. */
+/* Writes the sentence of a WPP message, and its number. */
 static HRESULT put_message(struct json *j, const struct dumped_event *e, struct text_buffer *room)
 {
     uint32_t number;
@@ -313,7 +314,7 @@ static HRESULT put_message(struct json *j, const struct dumped_event *e, struct 
     const HRESULT hr = dumped_event_sentence(e, room);
     if (SUCCEEDED(hr))
         json_text(j, "message", room->failed ? NULL : room->length ? room->text : "");
-    return hr == EVENT_DATA_INVALID ? S_OK : hr; /* its values tell */
+    return hr == EVENT_DATA_INVALID ? S_OK : hr; /* the fields that follow report the problem */
 }
 
 HRESULT trace_json(const struct dumped_event *e, const char *process, trace_json_more *more, void *context,
@@ -332,7 +333,7 @@ HRESULT trace_json(const struct dumped_event *e, const char *process, trace_json
         json_begin(&j, "fields", '{');
         const int depth = j.depth;
         hr = event_values_walk(e->schema, &data, json_take, &f, NULL);
-        while (j.depth > depth) /* values of an event whose data end too early */
+        while (j.depth > depth) /* closes structs and arrays of an event with incomplete data */
             json_end(&j, j.brackets[j.depth - 1] == '[' ? ']' : '}');
         json_end(&j, '}');
         if (hr == EVENT_DATA_INVALID) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads traces, running sessions and event definitions for the verbs, and the names of processes from traces. */
+/* Reads traces, running sessions and event definitions for the verbs, and the names of processes in traces. */
 #include "cli/cli.h"
 #include "cli/trace/trace.h"
 #include "engine/base/file.h"
@@ -58,7 +58,7 @@ struct one_session {
 
 struct reading {
     const struct etw_api *etw;
-    struct lock lock; /* of what follows */
+    struct lock lock; /* protects the following members */
     trace_take *take;
     void *context;
     HRESULT result;
@@ -112,7 +112,7 @@ static HRESULT open_session(struct one_session *s, bool raw)
     return S_OK;
 }
 
-/* S_OK: all have ended. */
+/* Waits until all sessions have ended. Returns S_OK, or the error that ended the reading. */
 static HRESULT wait_for_all(struct reading *r, struct one_session *sessions, size_t count, HRESULT (*after)(void *))
 {
     bool running = true, asked = false;
@@ -163,7 +163,7 @@ HRESULT trace_sessions_read(const struct texts *names, bool raw, trace_take *tak
     }
     for (size_t i = 0; sessions && i < names->count; i++) {
         thread_close(sessions[i].thread);
-        if (!sessions[i].open) /* closed above: a thread that starts later finds no handle, which is not a failure */
+        if (!sessions[i].open) /* closed above; a thread that started later finds no handle, which is not a failure */
             continue;
         (void)r.etw->CloseTrace(sessions[i].handle);
         if (SUCCEEDED(hr) && i < started && sessions[i].status != ERROR_SUCCESS)
@@ -174,7 +174,7 @@ HRESULT trace_sessions_read(const struct texts *names, bool raw, trace_take *tak
     return hr;
 }
 
-/* A process as reported by the kernel's class Process, or by Microsoft-Windows-Kernel-Process. */
+/* A process that an event of the kernel's class Process or of Microsoft-Windows-Kernel-Process reports. */
 struct process_names {
     const struct event_schema *schema;
     uint64_t id;
@@ -252,7 +252,8 @@ const char *trace_process_name(struct trace_processes *p, uint32_t id)
         return NULL;
     if (process_program(id, process_start_time(id), &path) != S_OK)
         path = NULL;
-    const HRESULT hr = processes_set_name(p, id, path ? path : ""); /* asked once */
+    const HRESULT hr = processes_set_name(p, id, path ? path : ""); /* store even an unknown name, so that it is
+                                                                       requested only one time */
     memory_free(path);
     return SUCCEEDED(hr) && p->kept[at].name[0] ? p->kept[at].name : NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla trace schema: the sources that decode the events of traces, and what the other events need. */
+/* openpla trace schema: reports which sources decode the events of traces, and what is needed for the other events. */
 #include "cli/cli.h"
 #include "cli/trace/trace.h"
 #include "cli/trace/trace_contents.h"
@@ -39,7 +39,7 @@ static HRESULT schema_take_event(void *context, const struct trace_event *event)
     return hr;
 }
 
-/* ---- what is needed for a kind of event that cannot be decoded ---- */
+/* ---- what is needed to decode a kind of event ---- */
 
 enum needed { NEEDS_MANIFEST, NEEDS_CLASS, NEEDS_FORMAT, NEEDS_OTHER, NEEDED };
 
@@ -49,7 +49,7 @@ static enum needed needed_for(const struct counted_kind *k)
                                             [SCHEMA_MOF] = NEEDS_CLASS,
                                             [SCHEMA_WPP] = NEEDS_FORMAT,
                                             [SCHEMA_TRACE_LOGGING] = NEEDS_OTHER};
-    return k->found->schema ? NEEDS_OTHER : by_source[k->found->source]; /* a schema that does not match the data */
+    return k->found->schema ? NEEDS_OTHER : by_source[k->found->source]; /* OTHER: the schema does not match the data */
 }
 
 static const char *const needs[NEEDED] = {
@@ -61,7 +61,7 @@ static const char *const needs[NEEDED] = {
 };
 static const char *const needs_json[NEEDED] = {"manifest", "mofClass", "tmfFile", "otherVersion"};
 
-/* Sorted by provider, then by id, so that the events of a provider are together. */
+/* Sorts by provider, then by id, so that the events of a provider are together. */
 static int by_provider(const void *a, const void *b)
 {
     const struct counted_kind *const *x = a, *const *y = b;
@@ -109,7 +109,7 @@ static void print_totals(const struct trace_contents *c)
             printf("  %-24s %llu\n", decoded_by_name((enum decoded_by)way, false), (unsigned long long)c->by[way]);
 }
 
-/* Events of a class have a type instead of an id. */
+/* Prints a kind of event. Events of a class have a type instead of an id. */
 static void print_kind(const struct counted_kind *k)
 {
     const EVENT_DESCRIPTOR *d = &k->descriptor;

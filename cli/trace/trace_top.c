@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla trace top: tables of the activity of threads and processes, from live kernel events or files. Live events
-   come from a separate real-time kernel session. */
+/* openpla trace top: tables of the activity of threads and processes, from live kernel events or from files. Live
+   events come from a kernel session that this program starts in real-time mode. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/trace/thread_figures.h"
@@ -21,7 +21,7 @@
 
 #define PREFIX "OpenPLA trace top "
 enum { NAME_UNITS = 1025, SESSIONS = 64 };
-enum { BUFFER_KB = 256, BUFFERS = 32, FLUSH_S = 1 }; /* 100,000 switches a second take 4 MB */
+enum { BUFFER_KB = 256, BUFFERS = 32, FLUSH_S = 1 }; /* 100,000 switches per second take 4 MB */
 enum { FLAGS = FLAG_PROCESS | FLAG_THREAD | FLAG_SWITCH | FLAG_DISPATCHER | FLAG_DISK | FLAG_NETWORK };
 
 struct block {
@@ -39,7 +39,7 @@ static void block_clear(struct block *b)
     b->p.LogFileNameOffset = offsetof(struct block, file);
 }
 
-/* Whether the name belongs to a session whose program has exited. */
+/* Returns true if the name belongs to a session whose program has exited. */
 static bool is_left(const WCHAR *units)
 {
     size_t length = 0;
@@ -104,8 +104,8 @@ static HRESULT with_name(const char *name, bool start)
     return hr;
 }
 
-/* Starts the session, and stops one whose program was killed. *name from memory_alloc. Errors are those of ETW, with a
-   message: ERROR_ACCESS_DENIED, ERROR_NO_SYSTEM_RESOURCES (there are already six such sessions) and others. */
+/* Starts the session, after stopping sessions whose program was killed. *name is from memory_alloc. Fails with ETW's
+   errors and a message: ERROR_ACCESS_DENIED, ERROR_NO_SYSTEM_RESOURCES (six such sessions already exist) and others. */
 static HRESULT top_session_start(char **name)
 {
     const struct etw_api *etw = host_etw();
@@ -134,14 +134,14 @@ static void top_session_stop(const char *name)
 #define SECOND       INT64_C(10000000)
 /* EnableFlags of processes, threads, switches, disks, ready threads and the network */
 #define NEEDED_FLAGS "0x10913"
-enum { ROWS = 20, INTERVAL = 2, DELAY = 3, SILENCE = 5 }; /* in s, except ROWS */
+enum { ROWS = 20, INTERVAL = 2, DELAY = 3, SILENCE = 5 }; /* in seconds, except ROWS */
 
 enum sort_key { SORT_CPU, SORT_READY, SORT_SWITCHES, SORT_READ, SORT_WRITE, SORT_RECEIVE, SORT_SEND, SORT_ID };
 static const char *const sort_names[] = {"cpu", "ready", "switches", "read", "write", "receive", "send", "id"};
 
 struct top {
     const char *sort;
-    uint32_t interval, rows, max; /* 0: not given */
+    uint32_t interval, rows, max; /* 0: not specified */
     bool of_threads, as_json;
     struct trace_knowledge known;
 
@@ -150,7 +150,7 @@ struct top {
     struct thread_figures figures;
     enum sort_key key;
     int64_t next;   /* FILETIME of the next table; 0: no event yet */
-    int64_t latest; /* event */
+    int64_t latest; /* time of the latest event */
     int64_t started;
     uint32_t shown;
     bool live, warned;
@@ -180,7 +180,7 @@ static uint64_t number_of(const struct figures_row *r, enum sort_key key)
 
 static enum sort_key sorted_by;
 
-/* Descending; rows with equal values are sorted by running time, then by id. */
+/* Sorts in descending order; rows with equal values are sorted by running time, then by id. */
 static int by_key(const void *a, const void *b)
 {
     const struct figures_row *x = a, *y = b;
@@ -196,7 +196,7 @@ static int by_key(const void *a, const void *b)
 
 struct table {
     const struct figures_row *rows;
-    size_t count;         /* of all rows, not only of those shown */
+    size_t count;         /* number of all rows, including those that are not shown */
     double seconds, busy; /* busy: percent of all processors */
     int64_t begin;
 };
@@ -276,7 +276,7 @@ static void print_json(const struct top *t, const struct table *table, size_t ro
     text_buffer_free(&time);
 }
 
-/* S_FALSE: that was the last table, or the reader of the output has closed it. */
+/* Prints a table. S_FALSE if it was the last table, or if the reader of the output has closed it. */
 static HRESULT print_table(struct top *t, int64_t until)
 {
     struct figures_row *rows;
@@ -307,7 +307,7 @@ static HRESULT next_table(struct top *t, int64_t now)
     t->next += interval;
     if (t->next > now)
         return hr;
-    /* If there are no events for a while, restart with the next one. */
+    /* After a time without events, start again at the current event. */
     thread_figures_reset(&t->figures, now);
     t->next = now + interval;
     return hr;
@@ -338,7 +338,7 @@ static HRESULT top_take_event(void *context, const struct trace_event *event)
     return hr;
 }
 
-/* Called when no event arrives although a table may be due. */
+/* Called while no event arrives, because a table may be due. */
 static HRESULT top_check_due(void *context)
 {
     struct top *t = context;

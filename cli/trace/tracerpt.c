@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla tracerpt: event traces as CSV, XML or EVTX, and a summary. */
+/* openpla tracerpt: converts event traces to CSV, XML or EVTX, and writes summaries and reports. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/report/report.h"
@@ -18,7 +18,8 @@ struct trace_output {
     struct file *file;
 };
 
-/* Asks before overwriting unless `yes`: HRESULT of ERROR_ALREADY_EXISTS. E_INVALIDARG for an input trace. */
+/* Opens the output. Asks before overwriting unless `yes` is set; fails with ERROR_ALREADY_EXISTS's HRESULT if the user
+   declines, and with E_INVALIDARG if the file is an input trace. */
 static HRESULT trace_output_open(struct trace_output *o, const char *path, bool yes, const struct trace_inputs *in)
 {
     HRESULT hr = S_OK;
@@ -29,7 +30,7 @@ static HRESULT trace_output_open(struct trace_output *o, const char *path, bool 
     return SUCCEEDED(hr) ? output_failed(&o->output, file_open(output_path(&o->output), FILE_REPLACE, &o->file)) : hr;
 }
 
-/* event_dump_options' write, with the output as context. */
+/* The function `write` of event_dump_options; the output is its context. */
 static HRESULT trace_output_write(void *output, const void *bytes, size_t size)
 {
     struct trace_output *o = output;
@@ -42,7 +43,7 @@ static HRESULT trace_output_write_at(void *output, uint64_t offset, const void *
     return output_failed(&o->output, file_write_at(o->file, offset, bytes, size));
 }
 
-/* Takes the name. */
+/* Closes the file and gives it its final name. */
 static HRESULT trace_output_finish(struct trace_output *o)
 {
     file_close(o->file);
@@ -76,8 +77,8 @@ struct tracerpt {
     struct event_dump *dump;
     struct event_summary counts;
     struct event_kinds kinds; /* for -export and -int */
-    uint64_t lost;            /* from events of sessions */
-    uint64_t undecoded;       /* printed on the screen at the end */
+    uint64_t lost;            /* number of lost events that sessions reported */
+    uint64_t undecoded;       /* number of events; printed at the end */
     struct report_request request;
     struct cli_progress progress;
 };
@@ -90,7 +91,7 @@ static int failed(struct tracerpt *t, HRESULT hr)
 
 /* ---- the command line ---- */
 
-/* A report needs files, which may be counter logs too. */
+/* Checks the options of a report. A report needs files, which may also be counter logs. */
 static int check_report(struct tracerpt *t)
 {
     uint64_t level = 0;
@@ -134,7 +135,7 @@ static int choose_form(struct tracerpt *t)
 static const char *const dump_names[] = {
     [EVENT_DUMP_CSV] = "dumpfile.csv", [EVENT_DUMP_XML] = "dumpfile.xml", [EVENT_DUMP_EVTX] = "dumpfile.evtx"};
 
-/* Without output options it writes a dump and a summary. */
+/* Chooses the outputs. Without output options a dump and a summary are written. */
 static int choose_outputs(struct tracerpt *t)
 {
     if (t->raw && t->summary)
@@ -160,7 +161,7 @@ static bool is_nowhere(const char *path)
 static int tracerpt_check_line(struct tracerpt *t)
 {
     int result = check_report(t);
-    /* Command lines with -pdb usually also name the formats. */
+    /* Command lines with -pdb usually also specify the formats, so -pdb only causes a warning. */
     if (t->symbols)
         fprintf(cli_messages(),
                 "openpla " VERB ": -pdb: program symbols are not read (extract the formats with tracepdb, and "
@@ -177,7 +178,7 @@ static int tracerpt_check_line(struct tracerpt *t)
     return result == CLI_DONE ? choose_outputs(t) : result;
 }
 
-/* In the zone of the first trace. */
+/* Reads -b and -e in the time zone of the first trace. */
 static int read_range(struct tracerpt *t)
 {
     const struct zone_rules *zone = &etl_reader_log(t->inputs.items[0].reader)->zone;
@@ -207,7 +208,7 @@ static HRESULT tracerpt_take_event(void *context, const struct trace_event *e)
     struct dumped_event event;
     const struct found_schema *found;
     bool decoded;
-    /* Sessions are read until they end. */
+    /* Only the reading of files is interrupted here; sessions are read until they end. */
     if (t->sessions.count == 0 && interrupt_asked(NULL))
         return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "interrupted by the user");
     HRESULT hr = trace_schemas_find(&t->schemas, e, &event, &found);
@@ -248,7 +249,7 @@ static struct log_zone zone_of(const struct tracerpt *t)
                                  zone_bias_minutes(&log->zone, zone_to_local(&log->zone, t->counts.first), false)};
 }
 
-/* The whole contents of a buffer. */
+/* Writes the whole contents of a buffer and finishes the output. */
 static HRESULT write_text(struct trace_output *to, const struct text_buffer *b)
 {
     const HRESULT hr = trace_output_write(to, b->text ? b->text : "", b->length);
@@ -305,14 +306,14 @@ static void print_result(const struct tracerpt *t)
     if (t->report)
         printf("Report:             %s\n", t->request.page ? t->request.page : t->report);
     if (t->inputs.count == 0 && t->sessions.count == 0)
-        return; /* the report has counted */
+        return; /* the report has printed the numbers */
     printf("\nEvents:             %llu\n", (unsigned long long)t->counts.events);
     if (t->undecoded != 0)
         printf("Not decoded:        %llu, dumped in hexadecimal%s\n", (unsigned long long)t->undecoded,
                t->options.form == EVENT_DUMP_CSV ? " with the reason" : " (-int FILE shows the reasons)");
 }
 
-/* A manifest needs a provider; without a provider nothing is written. */
+/* Writes the manifest. Fails without writing anything if no event has a manifest. */
 static HRESULT write_manifest(struct tracerpt *t)
 {
     struct manifest_document d = {0};
@@ -346,7 +347,7 @@ static HRESULT write_structures(struct tracerpt *t)
     return hr;
 }
 
-/* No two of them may be the same file. */
+/* Opens the outputs. No two of them may be the same file. */
 static HRESULT open_outputs(struct tracerpt *t)
 {
     const struct {
@@ -416,7 +417,7 @@ static int tracerpt_write(struct tracerpt *t)
     return result;
 }
 
-/* The report reads the files itself, because counter logs are among them. */
+/* Writes the report. It reads the files itself, because some may be counter logs. */
 static int make_report(struct tracerpt *t)
 {
     struct report_request *r = &t->request;
@@ -438,7 +439,7 @@ static int make_report(struct tracerpt *t)
     return r->warnings.count ? CLI_REMARKS : CLI_DONE;
 }
 
-/* Only traces are dumped and counted. */
+/* Removes the counter logs from the files, because only traces are dumped and counted. */
 static HRESULT leave_logs_out(struct tracerpt *t)
 {
     size_t kept = 0;

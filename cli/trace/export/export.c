@@ -14,7 +14,7 @@ enum { FORMATS = sizeof formats / sizeof *formats };
 
 struct command {
     struct texts files, providers, processes, symbols, begin, end;
-    struct trace_inputs range; /* holds only the range */
+    struct trace_inputs range; /* only its time range is used */
     const char *format, *to;
     bool yes;
     struct trace_knowledge known;
@@ -45,7 +45,7 @@ static int command_check(struct command *c, struct export *x, const struct texts
     return trace_range(&c->begin, &c->end, &c->range);
 }
 
-/* NAME.etl becomes NAME.EXTENSION. */
+/* Determines the output's path: by default, NAME.etl becomes NAME.EXTENSION. */
 static HRESULT command_path(struct command *c, const struct export *x)
 {
     const char *from = c->files.items[0], *extension = path_extension(from);
@@ -65,7 +65,7 @@ static HRESULT folder_open(struct command *c, struct export *x)
     if (SUCCEEDED(hr) && names.count != 0 && !c->yes)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
                        "'%s' already exists and has files (use -y to overwrite)", c->path);
-    /* Streams of an earlier export would be read as part of the new one. */
+    /* Remove the streams of an earlier export, because readers would take them for part of the new one. */
     for (size_t i = 0; i < names.count && SUCCEEDED(hr); i++) {
         if (strncmp(names.items[i], "cpu_", 4) != 0 && strcmp(names.items[i], "metadata") != 0)
             continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the events of a trace mean, in the form that other tools' formats need: samples, running and waiting threads,
+/* The contents of a trace in the form that the formats of other tools need: samples, running and waiting threads,
    counters, and events with fields. */
 #ifndef OPENPLA_EXPORT_H
 #define OPENPLA_EXPORT_H
@@ -12,10 +12,10 @@
 
 #define EXPORT_SECOND INT64_C(10000000) /* times are in 100 ns since `begin` */
 
-/* A piece of code, the same one in all stacks: a function, or an address without a known function. */
+/* A location in code that is the same in all stacks: a function, or an address without a known function. */
 struct export_frame {
     char *name;                       /* "ntdll.dll!NtRead", "app.exe+0x1080" */
-    const struct code_module *module; /* NULL: none */
+    const struct code_module *module; /* NULL: not in a module */
     const char *function;             /* the part of `name` after the module; the whole name if there is no module */
     uint64_t address;                 /* offset in the module; without a module, the address */
     bool kernel;
@@ -23,7 +23,7 @@ struct export_frame {
 struct export_thread {
     uint32_t index, process, id;
     char *name, *process_name; /* NULL: unknown */
-    char *label;               /* of export_label */
+    char *label;               /* result of export_label */
     void *of_format;           /* freed by the format */
 };
 struct export_event {
@@ -32,7 +32,7 @@ struct export_event {
     uint32_t processor;
     struct export_thread *thread;    /* NULL: unknown */
     const struct event_stack *stack; /* NULL: none */
-    uint32_t node;                   /* the same event's stack in the tree of frames, for formats with `event_stacks` */
+    uint32_t node;                   /* node of `stack` in the tree of frames, for formats with `event_stacks` */
     const char *name;                /* "Provider/Event" */
 };
 struct export_switch {
@@ -40,20 +40,20 @@ struct export_switch {
     uint32_t processor;
     struct export_thread *from, *to; /* NULL: the idle thread */
     int8_t from_priority, to_priority;
-    uint8_t state, reason; /* of the thread that is switched out: KTHREAD_STATE, KWAIT_REASON */
+    uint8_t state, reason; /* of the thread that is switched out: its KTHREAD_STATE and KWAIT_REASON */
     uint32_t node;         /* stack of the thread that is switched in; 0: unknown */
     const struct event_stack *stack;
 };
-/* A thread between two periods on a processor. `ready`: since when it was ready and only waited for a processor; 0:
-   unknown. */
+/* A wait of a thread between two periods on a processor. `ready`: time since which it was only waiting for a processor;
+   0: unknown. */
 struct export_wait {
     struct export_thread *thread;
     int64_t begin, ready, end;
     uint8_t state, reason;
-    uint32_t node; /* where it waited */
+    uint32_t node; /* stack of the wait */
 };
 enum export_counter {
-    EXPORT_CPU,  /* percent of all processors, since the previous value */
+    EXPORT_CPU,  /* percentage of all processors since the previous value */
     EXPORT_READ, /* bytes since the previous value */
     EXPORT_WRITTEN,
     EXPORT_RECEIVED,
@@ -66,11 +66,11 @@ struct export_counter_row {
 extern const struct export_counter_row export_counters[EXPORT_COUNTERS];
 
 struct export;
-/* Functions that are NULL are not called. */
+/* The functions of a format. NULL functions are not called. */
 struct export_format {
     const char *name, *extension;
     bool folder;       /* the output is a folder */
-    bool event_stacks; /* events are passed with their node */
+    bool event_stacks; /* events are passed with the node of their stack */
     HRESULT (*begin)(struct export *x);
     HRESULT(*sample)
     (struct export *x, struct export_thread *t, uint32_t processor, int64_t time, uint32_t node, uint32_t weight);
@@ -91,50 +91,50 @@ struct export
     const struct export_format *format;
     void *of_format;
     struct export_file out;
-    const char *folder, *title; /* folder: for formats that write one; title: name of the trace */
+    const char *folder, *title; /* folder: for formats that write a folder; title: name of the trace */
     struct trace_frames *frames;
-    struct stack_tree tree; /* of frames: a value is an index of `frame` + 1 */
+    struct stack_tree tree; /* tree of frames: a value is an index in `frame` + 1 */
     struct export_frame *frame;
     size_t frame_count, frame_capacity;
     struct export_thread **threads;
     size_t thread_count, thread_capacity;
-    int64_t begin, end; /* FILETIME of the first event; duration of the trace from then */
+    int64_t begin, end; /* FILETIME of the first event; duration of the trace from there */
     uint32_t processors;
     uint64_t samples, runs, waits, events, undecoded;
-    /* caches, of export_stacks.c */
+    /* The caches of export_stacks.c: */
     struct id_map frame_of_address, frame_of_name, node_of_user, node_of_kernel;
     struct export_latest *latest;
     uint64_t stack[STACK_MOST_FRAMES];
 };
 
-/* The stack as a node of `tree`; 0: empty. E_OUTOFMEMORY. `epoch` changes when an address of the process may contain
-   different code than before. */
+/* Finds or adds the stack as a node of `tree`; *node is 0 if the stack is empty. Fails with E_OUTOFMEMORY. `epoch`
+   changes when addresses of the process may contain different code than before. */
 HRESULT export_stack(struct export *x, const struct event_stack *stack, uint32_t process, uint32_t epoch,
                      uint64_t number, uint32_t *node);
-/* The same for a single address. */
+/* Does the same for a single address. */
 HRESULT export_address(struct export *x, uint64_t address, uint32_t process, uint32_t epoch, uint64_t number,
                        uint32_t *node);
-/* A frame that is not code. *index: its index in `frame`. */
+/* Finds or adds a frame that is not a code location. *index is its index in `frame`. */
 HRESULT export_named_frame(struct export *x, const char *name, uint32_t *index);
 void export_stacks_free(struct export *x);
 
-/* Adds "app.exe (100)" and "main (101)". */
+/* Add strings such as "app.exe (100)" and "main (101)". */
 void export_add_process(struct text_buffer *b, const struct export_thread *t);
 void export_add_thread(struct text_buffer *b, const struct export_thread *t);
-/* Process and thread, built once. NULL: out of memory. */
+/* Returns a label with process and thread, which is built only the first time. NULL if memory runs out. */
 const char *export_label(struct export_thread *t);
-/* Names of states and reasons as in Windows. */
+/* Returns Windows' name of a wait reason. */
 const char *export_wait_reason(uint8_t reason);
-/* Adds a time as microseconds or milliseconds with all digits. */
+/* Add a time in microseconds or milliseconds with all digits. */
 void export_add_us(struct text_buffer *b, int64_t time);
 void export_add_ms(struct text_buffer *b, int64_t time);
 
-/* A value of an event: members of structs are named "Struct.Member", and the elements of an array are combined in one
-   string. */
+/* Receives a value of an event. Members of structs are named "Struct.Member", and the elements of an array are combined
+   in one string. */
 typedef void export_field(void *context, const char *name, const char *text, bool is_number);
-/* Calls `take` for each field. S_FALSE: the event is not decoded, or its data end too early. */
+/* Calls `take` for each field. S_FALSE if the event cannot be decoded or its data is incomplete. */
 HRESULT export_fields(const struct export_event *e, export_field *take, void *context);
-/* Adds the fields as members of a JSON object, each after a comma if `first` is false. */
+/* Adds the fields as members of a JSON object. Each member follows a comma, except the first one if `first` is set. */
 HRESULT export_json_fields(struct text_buffer *b, const struct export_event *e, bool first);
 
 #endif

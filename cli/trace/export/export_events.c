@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples and switches are read by fixed offsets, since a trace has millions of them; other events by their schema. */
+/* Converts events for an export. Samples and switches are read by fixed offsets, because a trace has millions of them;
+   other events are decoded with their schema. */
 #include "cli/trace/export/export_events.h"
 
 #include "engine/base/memory.h"
@@ -9,13 +10,13 @@ enum { SAMPLE = 46, SET_INTERVAL = 72, INTERVAL_START, INTERVAL_END, SWITCH = 36
 enum { START = 1, END, RUNDOWN_START, RUNDOWN_END };
 enum { DISK_READ = 10, DISK_WRITE, SEND = 10, RECEIVE, SEND_V6 = 26, RECEIVE_V6 };
 enum { STATE_READY = 1, STATE_STANDBY = 3, STATE_DEFERRED = 7 };
-enum { INTERVAL = 10000, COUNTER_STEP = 50 * 10000 }; /* 100 ns */
+enum { INTERVAL = 10000, COUNTER_STEP = 50 * 10000 }; /* in 100 ns */
 enum { MOST_PROCESSORS = 4096, MOST_THREADS = 1 << 18 };
 static const GUID perf_class = {0xCE1DBFB4, 0x137E, 0x4DA6, {0x87, 0xB0, 0x3F, 0x59, 0xAA, 0x10, 0x2C, 0xBC}};
 static const GUID disk_class = {0x3D6FA8D4, 0xFE05, 0x11D0, {0x9D, 0xDA, 0x00, 0xC0, 0x4F, 0xD7, 0xBA, 0x7C}};
 static const GUID tcp_class = {0x9A280AC0, 0xC8E0, 0x11D1, {0x84, 0xE2, 0x00, 0xC0, 0x4F, 0xB9, 0x98, 0xA2}};
 static const GUID udp_class = {0xBF3A50C5, 0xA9C9, 0x4988, {0xA0, 0x05, 0x2D, 0xF0, 0xB7, 0xC8, 0x0F, 0x80}};
-/* Classes of events that only describe the trace or the computer. */
+/* Event classes that only describe the trace or the computer. */
 static const GUID descriptions[] = {
     {0x68FDD900, 0x4A3E, 0x11D1, {0x84, 0xF4, 0x00, 0x00, 0xF8, 0x04, 0x64, 0xE3}}, /* EventTrace */
     {0xB3E675D7, 0x2554, 0x4F18, {0x83, 0x0B, 0x27, 0x62, 0x73, 0x25, 0x60, 0xDE}}, /* ImageID */
@@ -76,8 +77,8 @@ void export_threads_free(struct export *x)
     memory_free(x->threads);
 }
 
-/* The thread that currently has the id. *out is NULL for the idle thread, without an id, and if the thread's process is
-   not exported. `process` is used if the trace has not named the thread's process. */
+/* Finds the thread that currently has the id. *out is NULL for the idle thread, without an id, and if the thread's
+   process is not exported. `process` is used if the trace has not yet reported the thread's process. */
 static HRESULT thread_of(struct export_events *x, uint32_t id, uint32_t process, struct export_thread **out,
                          struct live_thread **live)
 {
@@ -174,7 +175,7 @@ static HRESULT switch_out(struct export_events *x, const struct moment *m, const
     live->state = s->state;
     live->reason = s->reason;
     live->ready = s->state == STATE_READY || s->state == STATE_STANDBY || s->state == STATE_DEFERRED ? m->time + 1 : 0;
-    /* If another thread is switched out than was switched in, events were lost. */
+    /* If a different thread is switched out than was switched in, events were lost. */
     return !p->known || p->running == old ? give_run(x, m->processor, s->from, p->known ? p->since : 0, m->time) : S_OK;
 }
 
@@ -199,7 +200,7 @@ static HRESULT switch_in(struct export_events *x, const struct moment *m, struct
     return SUCCEEDED(hr) && waited && x->to->format->wait ? x->to->format->wait(x->to, &wait) : hr;
 }
 
-/* Adds the time that processors ran threads up to `until` to the counter. */
+/* Adds the time up to `until` during which the processor ran threads to the counter. */
 static void count_running(struct export_events *x, struct export_processor *p, int64_t until)
 {
     if (p->known && p->running != 0 && until > p->since)
@@ -267,7 +268,7 @@ static HRESULT counters_give(struct export_events *x, int64_t until)
     return hr;
 }
 
-/* If the trace pauses, each counter has a single value for the pause. */
+/* Writes the counters up to `now`. If the trace pauses, each counter has a single value for the pause. */
 static HRESULT counters_advance(struct export_events *x, int64_t now)
 {
     HRESULT hr = S_OK;
@@ -324,7 +325,7 @@ static bool provider_chosen(const struct export_events *x, const struct dumped_e
     return chosen;
 }
 
-/* "Provider/Event", "Provider/Task/Opcode", "Provider #7". */
+/* Adds a name such as "Provider/Event", "Provider/Task/Opcode" or "Provider #7". */
 static void name_event(struct text_buffer *name, const struct dumped_event *e, struct text_buffer *room)
 {
     const EVENT_DESCRIPTOR *d = &e->record->EventHeader.EventDescriptor;
@@ -373,7 +374,8 @@ static HRESULT take_other(struct export_events *x, const struct moment *m)
 
 /* ---- all events ---- */
 
-/* In buffers from before Windows 8, a different number follows the processor's. */
+/* Returns the number of the processor. In buffers from before Windows 8, the byte after the processor's number has a
+   different meaning. */
 static uint32_t processor_of(const EVENT_RECORD *r)
 {
     return r->EventHeader.Flags & EVENT_HEADER_FLAG_PROCESSOR_INDEX ? r->BufferContext.ProcessorIndex
@@ -408,11 +410,11 @@ static HRESULT take_by_class(struct export_events *x, const struct moment *m)
             take_sizes(x, r, m);
         }
     }
-    /* They are not exported, but may define other events. */
+    /* These events are not exported, but they may define other events. */
     return is_description(r) ? trace_schemas_learn(x->schemas, m->e) : take_other(x, m);
 }
 
-/* Work that every event requires, even if it is not exported. */
+/* Does the work that every event requires, even if it is not exported. */
 static HRESULT take_state(struct export_events *x, const EVENT_RECORD *r)
 {
     const uint8_t type = r->EventHeader.EventDescriptor.Opcode, *data = r->UserData;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The second pass of an export: from events to samples, runs, waits, counters and events with fields. */
+/* The second pass of an export: converts events to samples, running periods, waits, counters, and events with
+   fields. */
 #ifndef OPENPLA_EXPORT_EVENTS_H
 #define OPENPLA_EXPORT_EVENTS_H
 
@@ -7,7 +8,7 @@
 #include "cli/trace/export/threads.h"
 
 struct export_processor {
-    uint32_t running; /* thread; 0: idle */
+    uint32_t running; /* id of the running thread; 0: idle */
     bool known;
     int64_t since;
 };
@@ -17,23 +18,23 @@ struct export_events {
     struct trace_schemas *schemas;
     const struct texts *providers; /* names with wildcards or GUIDs of events to export; empty: all */
     const struct texts *processes; /* ids, or names with wildcards, of processes to export; empty: all */
-    int64_t from, until; /* FILETIMEs; events outside this range only show which processes and threads exist */
+    int64_t from, until; /* FILETIMEs; events outside this range are used only to determine processes and threads */
     struct live_threads live;
     struct id_map processors; /* number + 1 -> struct export_processor */
-    uint32_t interval;        /* 100 ns between two samples */
+    uint32_t interval;        /* sample interval in 100 ns */
     bool begun, switches;
-    int64_t counted;                  /* counters have been written up to this time */
-    double counters[EXPORT_COUNTERS]; /* since then; EXPORT_CPU: in 100 ns, over all processors */
+    int64_t counted;                  /* time up to which counters have been written */
+    double counters[EXPORT_COUNTERS]; /* sums since then; EXPORT_CPU: in 100 ns, over all processors */
     struct text_buffer name;
 };
-/* A trace_take for trace_stacks_read. */
+/* The trace_take of the first pass, for trace_stacks_read. */
 HRESULT export_events_prepare(void *events, const struct trace_event *e);
-/* A trace_take for the second pass. */
+/* The trace_take of the second pass. */
 HRESULT export_events_take(void *events, const struct trace_event *e);
-/* Ends what still runs. */
+/* Ends all running periods and waits at the end of the trace. */
 HRESULT export_events_end(struct export_events *x);
 void export_events_free(struct export_events *x);
-/* Frees the threads that the events have added. */
+/* Frees the threads that the events added. */
 void export_threads_free(struct export *x);
 
 #endif

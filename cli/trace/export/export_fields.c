@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields of events, and strings that several formats share. */
+/* Reads the fields of events, and creates strings that several formats use. */
 #include "cli/trace/export/export.h"
 #include "engine/etw/event_values.h"
 
@@ -89,9 +89,9 @@ struct walk {
     void *context;
     const struct event_schema *schema;
     struct text_buffer name, text;
-    size_t ends[64]; /* length of `name` outside each struct */
+    size_t ends[64]; /* length of `name` before the name of each enclosing struct was added */
     unsigned depth, arrays;
-    bool first; /* element of the array */
+    bool first; /* the value is the first element of the array */
 };
 
 static bool is_integer(uint16_t in)
@@ -99,7 +99,7 @@ static bool is_integer(uint16_t in)
     return in >= IN_TYPE_INT8 && in <= IN_TYPE_UINT64;
 }
 
-/* In the form of JSON numbers; readers keep 15 digits. */
+/* Returns true for numbers in JSON's form that readers keep exactly, with at most 15 digits. */
 static bool is_number(const char *text)
 {
     enum { DIGITS = 15 };
@@ -199,7 +199,7 @@ HRESULT export_fields(const struct export_event *e, export_field *take, void *co
         hr = event_values_walk(schema, &data, walk_take, &w, NULL);
         hr = hr == EVENT_DATA_INVALID ? S_FALSE : FAILED(hr) ? hr : S_OK;
     }
-    if (hr == S_FALSE) { /* also after the fields that could be read */
+    if (hr == S_FALSE) { /* pass all bytes, even if some fields could be read */
         w.name.length = w.text.length = 0;
         text_buffer_add_bytes(&w.text, e->dumped->record->UserData, e->dumped->record->UserDataLength);
         walk_give(&w, "undecoded", false);

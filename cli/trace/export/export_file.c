@@ -53,7 +53,8 @@ void export_json_text(struct text_buffer *b, const char *text)
 
 /* ---- columns ---- */
 
-/* Columns with few values have small blocks, because there are thousands of columns. */
+/* Returns the maximum size of the next block. Columns with few values have small blocks, because there are thousands of
+   columns. */
 static size_t column_limit(const struct export_column *c)
 {
     return c->count < GROWTHS ? (size_t)FIRST_BLOCK << c->count : LARGEST_BLOCK;

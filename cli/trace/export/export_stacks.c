@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns stacks of addresses into stacks of frames with names. The two trees have the same structure: a node of the
-   trace's tree, within one process, corresponds to one node here. Caches store this correspondence, so most stacks need
-   only two lookups. */
+/* Converts stacks of addresses to stacks of named frames. The two trees have the same structure: within one process, a
+   node of the trace's tree corresponds to one node here. Caches store this correspondence, so most stacks need only two
+   lookups. */
 #include "cli/trace/export/export.h"
 #include "engine/base/memory.h"
 
 enum {
     MOST_NODES = 4 << 20,
-    MOST_CACHED = 1 << 20, /* entries per cache; a later entry replaces an earlier one */
-    MOST_FRAMES = 1 << 20, /* frames beyond this number are named after their module */
-    MOST_NAME = 1024,      /* bytes of a frame's name */
+    MOST_CACHED = 1 << 20, /* maximum number of entries per cache; later entries replace earlier ones */
+    MOST_FRAMES = 1 << 20, /* further frames are named after their module */
+    MOST_NAME = 1024,      /* maximum bytes of a frame's name */
 };
 
-/* Most stacks are among the latest ones. */
+/* The latest stacks, among which most stacks are found. */
 struct export_latest {
     uint64_t process, stack; /* process and epoch, kernel and user node */
     uint32_t node;
@@ -60,7 +60,7 @@ static HRESULT frame_add(struct export *x, struct text_buffer *name, size_t modu
     return S_OK;
 }
 
-/* Frames are equal if their names are equal. */
+/* Finds or adds a frame. Frames with the same name are the same frame. */
 static HRESULT frame_intern(struct export *x, struct text_buffer *name, size_t module_bytes,
                             const struct trace_frame *from, uint32_t *index)
 {
@@ -83,7 +83,7 @@ static HRESULT frame_intern(struct export *x, struct text_buffer *name, size_t m
     return hr;
 }
 
-/* The name without the offset within the function: all calls in a function are one frame. */
+/* Creates the name without the offset in the function, so that all calls in a function are one frame. */
 static size_t frame_name(const struct export *x, struct trace_frame *f, struct text_buffer *name)
 {
     const char *module = f->place.module ? f->place.module->name : f->place.method_module;
@@ -142,7 +142,7 @@ HRESULT export_named_frame(struct export *x, const char *name, uint32_t *index)
 
 /* ---- stacks ---- */
 
-/* S_FALSE: the tree is full. */
+/* Finds or adds a node. S_FALSE if the tree is full. */
 static HRESULT node_add(struct export *x, uint32_t parent, uint32_t frame, uint32_t *node)
 {
     const uint64_t refused = x->tree.refused;
@@ -156,12 +156,12 @@ static HRESULT node_add(struct export *x, uint32_t parent, uint32_t frame, uint3
 
 struct part {
     uint32_t process, epoch;
-    uint64_t number, context; /* context: everything except the address on which a node's name depends */
+    uint64_t number, context; /* context: everything that a node's name depends on, except the address */
     struct id_map *cache;
     bool innermost; /* the first frame is the address that was executed */
 };
 
-/* Of the nodes on the way only some are cached: the others are found from these in a few steps. */
+/* Only some of the nodes on a path are cached. The others are found from these in a few steps. */
 static bool part_is_cached(size_t depth, uint32_t node)
 {
     enum { STEPS = 4 };
@@ -173,7 +173,7 @@ static uint64_t part_key(const struct part *p, size_t depth, uint32_t node)
     return cache_key(p->context, (uint64_t)node << 1 | (depth == 0 && p->innermost));
 }
 
-/* The frames of path[from - 1] to path[to], outermost first. */
+/* Finds the frames of path[from - 1] to path[to], outermost first. */
 static HRESULT part_frames(struct export *x, const struct part *p, const uint32_t *path, size_t from, size_t to,
                            uint32_t *frames)
 {
@@ -188,7 +188,7 @@ static HRESULT part_frames(struct export *x, const struct part *p, const uint32_
 }
 
 /* Adds the frames of `from`, a node of the trace's tree, below *node. Frames outside the innermost cached frame are not
-   looked up. */
+   looked up again. */
 static HRESULT part_add(struct export *x, uint32_t from, const struct part *p, uint32_t *node)
 {
     enum { AHEAD = 4 };
@@ -203,13 +203,13 @@ static HRESULT part_add(struct export *x, uint32_t from, const struct part *p, u
         }
         path[depth++] = from;
     }
-    /* A full tree takes no more nodes, so no frames are needed behind the first. */
+    /* A full tree accepts no more nodes, so the frames are then looked up only one at a time. */
     const bool has_room = x->tree.count + depth < MOST_NODES;
     HRESULT hr = has_room ? part_frames(x, p, path, depth, 0, frames) : S_OK;
     while (depth-- > 0 && SUCCEEDED(hr)) {
         if (!has_room)
             hr = part_frames(x, p, path, depth + 1, depth, frames);
-        else if (depth >= AHEAD) /* the nodes until then are expected to be new */
+        else if (depth >= AHEAD) /* the nodes until then are probably new */
             stack_tree_prefetch(&x->tree, (uint32_t)x->tree.count + AHEAD, (uint64_t)frames[depth - AHEAD] + 1);
         if (SUCCEEDED(hr))
             hr = node_add(x, *node, frames[depth], node);

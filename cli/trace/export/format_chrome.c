@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Trace Event Format, for Perfetto, chrome://tracing, the developer tools of browsers, and speedscope. Processors are
-   threads of process 0. A thread's waits and events are on a separate track, and its samples form a profile in V8's
-   format. */
+/* Writes the Trace Event Format for Perfetto, chrome://tracing, the developer tools of browsers, and speedscope.
+   Processors are threads of process 0. A thread's waits and events are on a separate track, and its samples form a
+   profile in V8's format. */
 #include "cli/trace/export/export.h"
 #include "engine/base/memory.h"
 
-/* Nodes known to be written; beyond this number nodes are written again, which readers accept. */
+/* Maximum number of nodes that are remembered as written. Further nodes may be written repeatedly, which readers
+   accept. */
 enum { MOST_NODES = 2 << 20 };
 
 struct chrome {
-    struct id_map nodes; /* profile and node -> written */
+    struct id_map nodes; /* key: profile and node; value: written */
     uint64_t written;
 };
 
@@ -24,7 +25,7 @@ static HRESULT begin(struct export *x)
     return S_OK;
 }
 
-/* `process` and `thread`: numbers are signed 32-bit. */
+/* Begins an event. In the format, the numbers of process and thread are signed 32-bit integers. */
 static struct text_buffer *begin_event(struct export *x, const char *phase, const char *name, uint32_t process,
                                        uint32_t thread, int64_t time)
 {
@@ -64,7 +65,7 @@ static void add_node(struct export *x, uint32_t node, bool first)
     text_buffer_add(b, "}}");
 }
 
-/* The profile of a thread begins with its first sample. */
+/* Begins the profile of a thread with its first sample. */
 static int64_t *profile_of(struct export *x, struct export_thread *t, int64_t time)
 {
     int64_t *last = t->of_format;

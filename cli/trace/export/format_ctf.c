@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Common Trace Format 1.8, for babeltrace2, Trace Compass and LTTng's tools: a folder with one stream file per
-   processor and the text `metadata`, which declares a class for each kind of event and is written last. A packet is
-   collected in memory and then written. Everything is byte-aligned, so a field is written as its bytes. */
+/* Writes the Common Trace Format 1.8, for babeltrace2, Trace Compass and LTTng's tools: a folder with one stream file
+   per processor and the text file `metadata`, which declares a class for each kind of event and is written last. A
+   packet is collected in memory and then written. Everything is aligned to bytes, so a field is written as its
+   bytes. */
 #include "cli/trace/export/export.h"
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
@@ -14,7 +15,7 @@ enum { SCHED_SWITCH, SCHED_WAKING, CPU_SAMPLE, COUNTER, UNDECODED, CLASSES_FIXED
 struct stream {
     struct file *file;
     struct byte_buffer packet;
-    int64_t begin, end; /* of the packet, ns */
+    int64_t begin, end; /* times of the packet in ns */
 };
 enum field_kind { FIELD_HIDDEN, FIELD_INTEGER, FIELD_FLOAT, FIELD_TEXT };
 struct class_field {
@@ -30,7 +31,7 @@ struct ctf {
     struct id_map classes; /* hash of name and fields -> struct ctf_class */
     uint32_t class_count;
     struct export_columns columns;
-    struct export_column declared; /* text of the metadata for the classes */
+    struct export_column declared; /* the metadata text that declares the classes */
     struct text_buffer text;
 };
 
@@ -89,7 +90,7 @@ static void put_text(struct byte_buffer *b, const char *text)
     byte_buffer_put(b, text, strlen(text) + 1);
 }
 
-/* Begins an event; its fields follow in the returned buffer. NULL: *hr. */
+/* Begins an event and returns the buffer for its fields. On failure returns NULL and sets *hr. */
 static struct byte_buffer *event_begin(struct export *x, uint32_t class, uint32_t processor, int64_t time,
                                        uint32_t process, uint32_t thread, const struct event_stack *stack, HRESULT *hr)
 {
@@ -101,7 +102,7 @@ static struct byte_buffer *event_begin(struct export *x, uint32_t class, uint32_
         *hr = packet_write(s, processor);
     if (FAILED(*hr))
         return NULL;
-    const int64_t now = NS * time > s->end ? NS * time : s->end; /* times do not decrease in a stream */
+    const int64_t now = NS * time > s->end ? NS * time : s->end; /* times must not decrease within a stream */
     if (s->packet.size == 0) {
         (void)byte_buffer_add(&s->packet, PACKET_HEAD);
         s->begin = now;
@@ -230,7 +231,7 @@ static bool is_hexadecimal(uint16_t in)
     return in == IN_TYPE_HEXINT32 || in == IN_TYPE_HEXINT64 || in == IN_TYPE_POINTER || in == IN_TYPE_SIZET;
 }
 
-/* An identifier of C. Babeltrace removes the leading '_', which keeps names distinct from keywords. */
+/* Adds an identifier of C. The leading '_', which Babeltrace removes, keeps names distinct from keywords. */
 static void add_identifier(struct text_buffer *b, const char *name, size_t index)
 {
     text_buffer_add(b, "_");
@@ -242,7 +243,7 @@ static void add_identifier(struct text_buffer *b, const char *name, size_t index
         text_buffer_add_u64(b, index, 1);
 }
 
-/* If two fields have the same name, the later one has its index appended. */
+/* Returns true if an earlier field has the same name. The later field then gets its index as a suffix. */
 static bool is_repeated(const struct event_schema *s, size_t index)
 {
     struct text_buffer name = {0}, other = {0};
@@ -258,7 +259,8 @@ static bool is_repeated(const struct event_schema *s, size_t index)
     return same;
 }
 
-/* "name" with '"' and '\' escaped; other characters than printable ASCII and UTF-8 become '?'. */
+/* Adds the text in quotation marks, with '"' and '\' escaped. Characters other than printable ASCII and UTF-8 become
+   '?'. */
 static void add_quoted(struct text_buffer *b, const char *text)
 {
     text_buffer_add(b, "\"");
@@ -310,7 +312,8 @@ static HRESULT class_declare(struct export *x, const struct export_event *e, str
     return export_column_settle(&c->columns, &c->declared);
 }
 
-/* Events with the same name and the same fields form one class. NULL with S_OK: too many classes. */
+/* Finds or creates the class of the event: events with the same name and the same fields form one class. *out is NULL
+   with S_OK if there are too many classes. */
 static HRESULT class_of(struct export *x, const struct export_event *e, struct ctf_class **out)
 {
     struct ctf *c = x->of_format;
@@ -340,11 +343,11 @@ struct fields {
     struct byte_buffer *out;
     const struct event_schema *schema;
     const struct ctf_class *class;
-    struct text_buffer *text; /* all values of a field of kind FIELD_TEXT */
-    size_t next;              /* field */
+    struct text_buffer *text; /* the combined values of a field of kind FIELD_TEXT */
+    size_t next;              /* index of the next field */
 };
 
-/* Ends all fields before `index`; fields that the event lacks are 0 or "". */
+/* Writes all fields before `index`. Fields that the event lacks become 0 or "". */
 static void fields_until(struct fields *f, size_t index)
 {
     for (; f->next < index && f->next < f->class->count; f->next++) {
@@ -361,7 +364,7 @@ static void fields_until(struct fields *f, size_t index)
 static HRESULT take_value(void *context, enum event_step step, const struct event_value *v)
 {
     struct fields *f = context;
-    if (v->depth == 0) /* members of structs are part of their struct */
+    if (v->depth == 0) /* members of structs are written with their struct */
         fields_until(f, v->index);
     if (step != STEP_VALUE || f->next >= f->class->count)
         return S_OK;

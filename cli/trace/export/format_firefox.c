@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The processed profile of the Firefox Profiler (profiler.firefox.com), version 70. Its tables consist of columns, so
-   all columns grow in a temporary file and are assembled at the end. A thread with waits has a second track for them,
-   whose samples are weighted in milliseconds. Processors are tracks whose markers are the threads that ran on them. */
+/* Writes the processed profile of the Firefox Profiler (profiler.firefox.com), version 70. Its tables consist of
+   columns, so all columns grow in a temporary file and are assembled at the end. A thread with waits has a second track
+   for them, with samples weighted in milliseconds. Processors are tracks with one marker for each period in which a
+   thread ran. */
 #include "cli/trace/export/export.h"
 #include "engine/base/memory.h"
 
@@ -14,7 +15,7 @@ struct track {
     struct export_column data, name, marker_begin, marker_end, phase; /* markers */
 };
 struct marker_class {
-    uint32_t name; /* string + 1 */
+    uint32_t name; /* index of the string + 1 */
 };
 struct firefox {
     struct export_columns columns;
@@ -22,7 +23,7 @@ struct firefox {
     struct id_map string_index; /* hash -> index + 1 */
     struct id_map classes;      /* string -> struct marker_class */
     struct id_map processors;   /* number + 1 -> struct track */
-    uint32_t running, waiting;  /* strings */
+    uint32_t running, waiting;  /* indexes of strings */
 };
 
 static struct firefox *of(struct export *x)
@@ -30,7 +31,8 @@ static struct firefox *of(struct export *x)
     return x->of_format;
 }
 
-/* Names of markers and threads; equal ones are one string as far as memory allows. */
+/* Finds or adds a string for names of markers and threads. Equal texts share one string, except when the table of
+   strings is full. */
 static HRESULT string_of(struct export *x, const char *text, uint32_t *index)
 {
     struct firefox *f = of(x);
@@ -111,7 +113,7 @@ static HRESULT sample(struct export *x, struct export_thread *t, uint32_t proces
 
 /* ---- markers ---- */
 
-/* `until` before `since`: an instant. The data are already in track->data. */
+/* Adds a marker; its data is already in track->data. `until` before `since` means an instant. */
 static HRESULT put_marker(struct export *x, struct track *track, uint32_t name, int64_t since, int64_t until)
 {
     HRESULT hr = put_index(x, &track->name, name);
@@ -168,7 +170,8 @@ struct marker_fields {
     bool first;
 };
 
-/* Keys begin with '_', because the format gives "type" and "cause" a special meaning. */
+/* Adds a field to the marker's data. Keys begin with '_', because the format gives "type" and "cause" a special
+   meaning. */
 static void take_field(void *context, const char *name, const char *text, bool number)
 {
     struct marker_fields *m = context;
@@ -350,7 +353,7 @@ static HRESULT write_threads(struct export *x, bool *first)
     return hr;
 }
 
-/* A column with one number per frame, or per node. */
+/* Writes a column with one number per frame or per node. */
 static HRESULT write_numbers(struct export *x, const char *name, uint64_t count,
                              int64_t (*value)(const struct export *x, uint64_t i))
 {
@@ -396,7 +399,8 @@ static int64_t same_index(const struct export *x, uint64_t i)
     return (int64_t)i;
 }
 
-/* Names of frames come after the other strings, and names of modules after them. */
+/* Returns the string of a frame's name. These strings follow all other strings, and the names of modules follow
+   them. */
 static int64_t frame_string(const struct export *x, uint64_t i)
 {
     return (int64_t)(((const struct firefox *)x->of_format)->strings.values + i);
@@ -431,7 +435,7 @@ static HRESULT write_strings(struct export *x)
 struct table_column {
     const char *name;
     int64_t (*value)(const struct export *x, uint64_t i);
-    const char *same; /* without a value */
+    const char *same; /* the same value for all rows, if `value` is NULL */
 };
 
 static HRESULT write_table(struct export *x, const char *name, uint64_t rows, const struct table_column *columns,

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Folded stacks: one line "process;thread;outer;inner COUNT" per stack, for flamegraph.pl, inferno and speedscope. */
+/* Writes folded stacks: one line "process;thread;outer;inner COUNT" per stack, for flamegraph.pl, inferno and
+   speedscope. */
 #include "cli/trace/export/export.h"
 #include "engine/base/memory.h"
 
-enum { MOST_COUNTS = 1 << 20 }; /* at this number lines are written; readers add up lines with the same stack */
+enum {
+    MOST_COUNTS = 1 << 20
+}; /* when there are this many, the lines are written; readers add the numbers of equal
+      stacks */
 
 struct folded {
     struct id_map counts; /* thread and node -> number of samples */
 };
 
-/* ';' separates frames, and a line ends a stack. */
+/* Adds a part of a line. Replaces ';', which separates frames, and control characters, because each stack is one
+   line. */
 static void add_part(struct text_buffer *b, const char *text)
 {
     for (;;) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* pprof: a gzip stream of one protocol buffer message (profile.proto). The numbers of its fields are defined below.
-   Samples come first; the tables that they refer to are written at the end, which the encoding allows. */
+/* Writes pprof: a gzip stream of one protocol buffer message (profile.proto). The numbers of its fields are defined
+   below. Samples are written first. The tables to which they refer are written at the end, which the encoding
+   allows. */
 #include "cli/trace/export/export.h"
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
@@ -28,7 +29,7 @@ struct counted {
 struct pprof {
     struct id_map counts; /* thread and node -> struct counted */
     struct byte_buffer out, part, inner;
-    uint64_t strings; /* written so far */
+    uint64_t strings; /* number of strings written so far */
     z_stream z;
     bool packing;
     uint8_t packed[PACK_BYTES];
@@ -54,7 +55,7 @@ static void put_bytes(struct byte_buffer *b, unsigned field, const void *bytes, 
     byte_buffer_put(b, bytes, size);
 }
 
-/* Moves `part` to the output as a field. */
+/* Moves `part` to the output as the value of a field. */
 static void put_part(struct byte_buffer *b, unsigned field, struct byte_buffer *part)
 {
     put_bytes(b, field, part->bytes, part->size);
@@ -85,7 +86,7 @@ static HRESULT settle(struct export *x)
     return p->out.failed || p->out.size >= PACK_BYTES ? pack(x, false) : S_OK;
 }
 
-/* Index of a new string. */
+/* Writes a new string and returns its index. */
 static uint64_t put_string(struct pprof *p, const char *text)
 {
     put_bytes(&p->out, STRINGS, text, strlen(text));
@@ -123,7 +124,7 @@ static void put_label(struct pprof *p, uint64_t key, uint64_t string)
     put_part(&p->part, 3, &p->inner);
 }
 
-/* Strings of a thread's labels are written with its first sample. */
+/* Returns the strings of a thread's labels, which are written with its first sample. */
 static HRESULT thread_strings(struct pprof *p, struct export_thread *t, const uint64_t **out)
 {
     uint64_t *strings = t->of_format;
@@ -206,8 +207,8 @@ static HRESULT write_frames(struct export *x)
     return hr;
 }
 
-/* Ranges are unknown, because an image has a different address in each process. The first mapping is for code that is
-   not in an image. */
+/* Writes the mappings. Their address ranges are unknown, because an image has a different address in each process. The
+   first mapping is for code outside images. */
 static HRESULT write_mappings(struct export *x)
 {
     struct pprof *p = x->of_format;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* speedscope: a sampled profile for each thread and an evented one for each processor. */
+/* Writes speedscope's format: a sampled profile for each thread and an evented profile for each processor. */
 #include "cli/trace/export/export.h"
 #include "engine/base/memory.h"
 
 struct profile {
     struct export_column samples, weights;
-    int64_t first, last, sum; /* sum: of weights */
+    int64_t first, last, sum; /* sum: total of the weights */
 };
 struct processor {
     struct export_column events;

@@ -55,7 +55,8 @@ static uint32_t width_of(const EVENT_RECORD *r)
     return r->EventHeader.Flags & EVENT_HEADER_FLAG_32_BIT_HEADER ? 4 : 8;
 }
 
-/* Bytes of an account in the kernel's events: nothing (4), or two pointers and the SID. SIZE_MAX: does not fit. */
+/* Returns the size in bytes of an account in the kernel's events: 4 if there is no account, otherwise two pointers and
+   the SID. SIZE_MAX if it does not fit. */
 static size_t account_size(const uint8_t *at, size_t left, uint32_t width)
 {
     if (left >= 4 && get_u32(at) == 0)
@@ -66,7 +67,7 @@ static size_t account_size(const uint8_t *at, size_t left, uint32_t width)
     return size <= left ? size : SIZE_MAX;
 }
 
-/* *name from memory_alloc; NULL means out of memory. "": unknown. */
+/* Reads the process of an event. *name is from memory_alloc; NULL if memory runs out, "" if the name is unknown. */
 static bool read_process(const EVENT_RECORD *r, uint32_t *id, char **name)
 {
     const uint32_t width = width_of(r), version = r->EventHeader.EventDescriptor.Version;
@@ -103,7 +104,7 @@ static bool read_thread(const EVENT_RECORD *r, uint32_t *process, uint32_t *id, 
     return true;
 }
 
-/* Keeps the old name if the new one is "". Takes ownership of the new name. */
+/* Replaces the name, but keeps the old name if the new one is "". Takes ownership of the new name. */
 static void set_name(char **to, char *name)
 {
     if (!*name) {
@@ -131,7 +132,7 @@ static HRESULT take_process(struct live_threads *l, const EVENT_RECORD *r, bool 
         memory_free(name);
         return S_OK;
     }
-    p->epoch += !first_reading; /* the id belongs to another process now */
+    p->epoch += !first_reading; /* the id now belongs to another process */
     p->seen = true;
     set_name(&p->name, name);
     return S_OK;
