@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes event providers as manifests, with the layouts of their events. Each provider is written separately, read
-   back, and added to the document only if OpenPLA's reader accepts it. */
+/* Writes event providers as manifests, with the layouts of their events. Each event provider is first written alone,
+   read back, and added to the document only if OpenPLA's reader accepts it. */
 #include "engine/etw/decode/manifest/manifest_document.h"
 
 #include "engine/base/memory.h"
@@ -21,7 +21,7 @@ void manifest_document_free(struct manifest_document *d)
     *d = (struct manifest_document){0};
 }
 
-/* Returns NULL when out of memory. */
+/* Returns the document's string table for a language; NULL: out of memory. */
 static struct manifest_culture *culture_of(struct manifest_document *d, const char *name)
 {
     void *items = d->cultures;
@@ -39,7 +39,7 @@ static struct manifest_culture *culture_of(struct manifest_document *d, const ch
 
 /* ---- messages ---- */
 
-/* Strings without a language go to the culture that readers try last. */
+/* The language for strings without a language: the language that readers try last. */
 #define NEUTRAL "en-US"
 
 static HRESULT add_string(struct manifest_writing *w, const char *culture, const char *id, const char *text)
@@ -125,7 +125,8 @@ static HRESULT skipped(HRESULT remarked)
     return SUCCEEDED(remarked) ? S_FALSE : remarked;
 }
 
-/* A manifest that OpenPLA's own reader rejects is not useful to other programs either. */
+/* Reads the new manifest with OpenPLA's reader. A manifest that this reader rejects is not useful to other programs
+   either, so the event provider is skipped. */
 static HRESULT read_back(struct manifest_writing *w)
 {
     struct provider_manifests list;
@@ -159,10 +160,11 @@ static HRESULT document_append(struct manifest_document *to, const struct manife
     return to->providers.failed ? E_OUTOFMEMORY : S_OK;
 }
 
-/* The work is quadratic: names are compared with each other, fields with events, maps with properties. */
+/* Returns whether the comparisons end within a few seconds. Their number is quadratic: names are compared with each
+   other, fields with events, and maps with properties. */
 static bool is_compared_soon(const struct provider_manifest *m, uint64_t fields)
 {
-    const uint64_t keywords = 64 * ((uint64_t)m->fields[MANIFEST_KEYWORDS].count + 64); /* of one event */
+    const uint64_t keywords = 64 * ((uint64_t)m->fields[MANIFEST_KEYWORDS].count + 64); /* per event */
     uint64_t properties = 0;
     for (size_t i = 0; i < m->layout_count; i++)
         properties += m->layouts[i].property_count;
@@ -271,7 +273,7 @@ char *manifest_layout_name(const struct provider_manifest *m, size_t index)
     return m->layouts[index].name ? text_copy(m->layouts[index].name) : text_format("Template_%zu", index);
 }
 
-/* Properties from a resource may have no name. */
+/* Adds a property's name. Properties from a resource can be unnamed; they get a generated name. */
 static void add_name(struct text_buffer *b, const char *attribute, const struct manifest_template *t, size_t index)
 {
     if (t->properties[index].name && *t->properties[index].name)
@@ -304,7 +306,7 @@ static HRESULT write_data(struct manifest_writing *w, const struct manifest_temp
     add_name(b, "name", t, index);
     if (type)
         text_buffer_format(b, " inType=\"win:%s\"", type->name);
-    else /* the reader generates the name */
+    else /* otherwise the reader generates the name */
         text_buffer_format(b, " inType=\"win:%u\"", p->in_type);
     if (out && !(type && type->out == p->out_type))
         text_buffer_format(b, " outType=\"%s\"", out);

@@ -20,51 +20,52 @@ struct manifest_document {
 };
 void manifest_document_free(struct manifest_document *d);
 
-/* Adds the event provider with the events selected by `wanted` (by index; NULL: all) and everything that these need. No
-   two providers may have the same GUID. Adds to `warnings` everything that a manifest cannot express. Returns S_FALSE,
-   with a warning, if the whole provider cannot be written and was skipped. An added provider can be read by
-   manifest_xml_read, and its events decode as before. */
+/* Adds the event provider with the events selected by `wanted` (by index; NULL: all) and everything that these events
+   need. No two added event providers may have the same GUID. Adds a warning for everything that a manifest cannot
+   express. Returns S_FALSE, with a warning, if the whole event provider cannot be written and was skipped.
+   manifest_xml_read can read the result, and events decode in the same way with it. */
 HRESULT manifest_document_add(struct manifest_document *d, const struct provider_manifest *m, const bool *wanted,
                               struct texts *warnings);
 /* Appends the whole document. E_OUTOFMEMORY. */
 HRESULT manifest_document_text(const struct manifest_document *d, struct text_buffer *out);
 
-/* ---- inside manifest_document.c: one provider as the element of a manifest ---- */
+/* ---- inside manifest_document.c: one event provider as an element of the manifest ---- */
 
-/* How events refer to a field: by its own name, Windows' name or a generated one. */
+/* The name by which events refer to a field: the field's own name, Windows' name, or a generated name. */
 struct manifest_name {
     char *text; /* NULL: the manifest cannot express the field */
     bool declared;
-    bool made; /* generated: without a message the field's own name is its text, so it must become its message */
+    bool made; /* the name is generated: if the field has no message, its own name becomes the message, so that it is
+                  still shown */
 };
 struct manifest_writing {
     const struct provider_manifest *m;
-    const bool *wanted; /* by event; NULL: all */
+    const bool *wanted; /* selected events by index; NULL: all */
     struct texts *warnings;
     struct manifest_document *d;
-    size_t number; /* number of the provider, used as prefix of its strings */
+    size_t number; /* number of the event provider, used as a prefix of its string ids */
     struct manifest_name *names[MANIFEST_KINDS];
-    /* Values that occur in events but in no field. */
+    /* Fields for values that occur in events but are not declared as fields. */
     struct provider_manifest *undeclared;
-    bool *layouts, *maps; /* those that are needed */
-    uint64_t compared;    /* number of comparisons so far of events whose opcodes have the same name */
+    bool *layouts, *maps; /* which templates and maps are needed */
+    uint64_t compared;    /* number of comparisons of events until now, for opcodes with the same name */
 };
-/* Maximum number of comparisons: a few seconds. */
+/* Maximum number of comparisons, which take a few seconds. */
 #define MANIFEST_MOST_COMPARED (UINT64_C(1) << 31)
-/* E_OUTOFMEMORY. Warns about what a manifest cannot express. */
+/* Writes the event provider. Warns about what a manifest cannot express. E_OUTOFMEMORY. */
 HRESULT manifest_write_provider(struct manifest_writing *w);
 
 /* ---- shared by the writers ---- */
 
-/* Adds a warning about the provider. E_OUTOFMEMORY. */
+/* Adds a warning about the event provider. E_OUTOFMEMORY. */
 HRESULT manifest_write_warning(struct manifest_writing *w, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Writes an attribute `message` with the texts of the id in all languages; without texts uses `text`, unless that
-   is NULL. */
+/* Writes an attribute `message` with the texts of message `id` in all languages. If there are no texts, writes `text`
+   unless it is NULL. */
 HRESULT manifest_write_message(struct manifest_writing *w, uint32_t id, const char *text, const char *kind,
                                size_t index);
-/* The reader would reject a longer document. */
+/* Returns whether the document has its maximum size, beyond which the reader would reject it. */
 bool manifest_write_is_full(const struct text_buffer *b);
-/* Returns the name without characters that would be read as a prefix or a separator. */
+/* Returns the name without the characters that would be read as a prefix or separator. */
 char *manifest_plain_name(const char *name);
 
 HRESULT manifest_write_maps(struct manifest_writing *w);

@@ -11,7 +11,7 @@
 #define FIRST_CHANNEL    16
 #define LAST_KEYWORD_BIT 47
 
-/* The message ids that mc assigns. */
+/* Returns the message id that mc assigns to a field. */
 static uint32_t message_id(enum manifest_kind kind, uint64_t value, uint16_t task)
 {
     switch (kind) {
@@ -24,7 +24,7 @@ static uint32_t message_id(enum manifest_kind kind, uint64_t value, uint16_t tas
     case MANIFEST_LEVELS:
         return 0x50000000u + (uint32_t)value;
     case MANIFEST_CHANNELS:
-        return 0x90000002u + (uint32_t)value; /* by index; ...1 is the message of the provider */
+        return 0x90000002u + (uint32_t)value; /* by index; 0x90000001 is the event provider's message */
     case MANIFEST_TASKS:
         return 0x70000000u + (uint32_t)value;
     case MANIFEST_OPCODES:
@@ -35,7 +35,7 @@ static uint32_t message_id(enum manifest_kind kind, uint64_t value, uint16_t tas
 
 /* ---- names ---- */
 
-/* The key of an opcode that belongs to a task: '\1' occurs in no name. */
+/* Returns the index key for an opcode that belongs to a task. No name contains '\1'. */
 static char *opcode_key(const char *name, uint16_t task)
 {
     return text_format("%u\1%s", (unsigned)task, name);
@@ -54,7 +54,7 @@ static HRESULT know_field(struct manifest_reader *r, xmlNodePtr e, enum manifest
     return hr == S_FALSE ? manifest_wrong(e, "name", f->name, "the name already exists in the task") : hr;
 }
 
-/* Adds Windows' definition to the provider's fields, as mc does. */
+/* Adds Windows' definition of a field to the event provider's fields, as mc does. */
 static HRESULT take_winmeta(struct manifest_reader *r, enum manifest_kind kind, const struct manifest_field *from,
                             const struct manifest_field **out)
 {
@@ -79,7 +79,7 @@ static HRESULT take_winmeta(struct manifest_reader *r, enum manifest_kind kind, 
     return hr;
 }
 
-/* Finds a field declared in the manifest. S_FALSE: no field of that name. */
+/* Finds a field that the manifest declares. S_FALSE: the manifest declares no such name. */
 static HRESULT find_declared(struct manifest_reader *r, const char *name, enum manifest_kind kind, uint16_t task,
                              uint32_t *place)
 {
@@ -196,7 +196,7 @@ static HRESULT read_mask(struct manifest_reader *r, xmlNodePtr e, uint64_t *out)
     if (FAILED(hr))
         return hr;
     bool is_number = text_to_u64(text, out);
-    if (!is_number) { /* some manifests have hex digits without 0x */
+    if (!is_number) { /* some manifests have hexadecimal digits without 0x */
         hex = text_format("0x%s", text);
         is_number = hex && text_to_u64(hex, out);
         hr = hex ? S_OK : E_OUTOFMEMORY;
@@ -205,7 +205,8 @@ static HRESULT read_mask(struct manifest_reader *r, xmlNodePtr e, uint64_t *out)
         hr = manifest_wrong(e, "mask", text, "not a number");
     else if (SUCCEEDED(hr) && (!*out || *out & (*out - 1)))
         hr = manifest_wrong(e, "mask", text, "expected one of the bits 0 to %u", LAST_KEYWORD_BIT);
-    else if (SUCCEEDED(hr) && *out > UINT64_C(1) << LAST_KEYWORD_BIT) /* PerfView's dumps list the bits of channels */
+    /* PerfView's dumps list the bits of channels as keywords */
+    else if (SUCCEEDED(hr) && *out > UINT64_C(1) << LAST_KEYWORD_BIT)
         hr = manifest_warn_element(r, e, "bits 48 to 63 of keywords belong to Windows");
     memory_free(hex);
     memory_free(text);
@@ -239,7 +240,7 @@ HRESULT manifest_read_fields(struct manifest_reader *r, xmlNodePtr provider)
 
 /* ---- channels ---- */
 
-/* Finds the word in a list that ends with NULL. */
+/* Reads an attribute whose value must be in a list of words, which ends with NULL. */
 static HRESULT read_word(struct manifest_reader *r, xmlNodePtr e, const char *attribute, const char *const *words,
                          uint8_t *out)
 {
@@ -258,7 +259,7 @@ static HRESULT read_word(struct manifest_reader *r, xmlNodePtr e, const char *at
     return hr;
 }
 
-/* Settings are given as attributes or as elements with text. */
+/* Reads a setting, which is an attribute or a child element with text. */
 static HRESULT read_setting(struct manifest_reader *r, xmlNodePtr e, struct manifest_channel *c)
 {
     static const char *const clocks[] = {"SystemTime", "QPC", NULL}, *const sids[] = {"None", "Publishing", NULL};
@@ -405,7 +406,7 @@ static HRESULT read_entry(struct manifest_reader *r, xmlNodePtr e, void *about)
     if (FAILED(hr))
         return hr;
     entry->value = (uint32_t)value;
-    /* .NET's EventSource writes all names of a flags enumeration: also 0 and combinations of bits. */
+    /* .NET's EventSource writes all names of a flags enumeration, including 0 and combinations of bits. */
     if (map->bits && value & (value - 1))
         hr = manifest_warn_element(
             r, e, "the value has several bits (its string is also shown for every value that has all of them)");
@@ -440,8 +441,8 @@ HRESULT manifest_read_maps(struct manifest_reader *r, xmlNodePtr maps)
 
 /* ---- string tables and the messages built from them: $(string.ID) and $(mc.SYMBOL) ---- */
 
-#define LONGEST_MESSAGE (1u << 16)  /* in bytes, after references are replaced */
-#define ALL_MESSAGES    (64u << 20) /* in bytes: many events may share one string */
+#define LONGEST_MESSAGE (1u << 16)  /* in bytes, with references replaced */
+#define ALL_MESSAGES    (64u << 20) /* in bytes; many events can refer to one string */
 
 void manifest_strings_free(struct manifest_strings *s)
 {
@@ -455,7 +456,7 @@ void manifest_strings_free(struct manifest_strings *s)
     *s = (struct manifest_strings){0};
 }
 
-/* Returns the culture's string; NULL if it has none of that id. */
+/* Returns the string with this id in the culture; NULL: the culture does not have the id. */
 static const char *find_string(const struct manifest_strings *s, const char *id, size_t culture)
 {
     uint32_t first;
@@ -467,7 +468,8 @@ static const char *find_string(const struct manifest_strings *s, const char *id,
     return NULL;
 }
 
-/* Takes ownership of both. Returns S_FALSE if the culture already has the id; that string remains. */
+/* Adds a string and takes ownership of `id` and `text`. Returns S_FALSE if the culture already has the id; the existing
+   string remains. */
 static HRESULT add_string(struct manifest_strings *s, size_t culture, char *id, char *text)
 {
     void *items = s->items;
@@ -574,9 +576,9 @@ HRESULT manifest_read_message_table(struct manifest_reader *r, xmlNodePtr table)
     return manifest_children(r, table, "message", read_message, NULL);
 }
 
-/* The end of a reference whose id begins at `id`; an id may contain parentheses, as in $(string.task_Read(2)).
-   Candidates are the parenthesis after which all are closed, the last one before the next reference, and the first one.
-   Returns the one that ends an existing id; NULL: no such parenthesis. */
+/* Returns the end of a reference whose id begins at `id`. An id can contain parentheses, as in $(string.task_Read(2)).
+   The candidates are the parenthesis after which all are closed, the first one, and the last one before the next
+   reference. The first candidate that ends an existing id is returned. NULL: there is no closing parenthesis. */
 static const char *reference_end(const struct manifest_reader *r, const char *id, size_t culture, HRESULT *hr)
 {
     const char *next = strstr(id, "$("), *stop = next ? next : id + strlen(id);
@@ -605,7 +607,8 @@ static const char *reference_end(const struct manifest_reader *r, const char *id
     return balanced ? balanced : first;
 }
 
-/* Replaces references by the culture's strings. Returns S_FALSE if one does not exist and sets `missing` to its id. */
+/* Replaces the references by the culture's strings. Returns S_FALSE if a string does not exist, and sets *missing to
+   its id. */
 static HRESULT text_resolve_strings(const struct manifest_reader *r, const char *text, size_t culture, char **out,
                                     char **missing)
 {

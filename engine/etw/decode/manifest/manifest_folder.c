@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A folder of instrumentation manifests as a source of schemas. An index in OpenPLA's data folder records which file
-   describes which event provider, so that decoding reads only the manifests of the providers that occur in the trace.
+/* Provides the schemas of a folder of instrumentation manifests. An index in OpenPLA's data folder records which file
+   describes which event provider, so that decoding reads only the manifests of the event providers in the trace.
 
    The index is a text file, manifest-index\HASH.txt, where HASH is the hash of the folder's full path. Its first line
-   contains the version and the folder. Then there is one line for each event provider of each file, and one for each
-   file that cannot be used:
+   contains the version and the folder. After it, each event provider of each file has a line, and each file that cannot
+   be used has a line:
 
        <stamp> TAB <file> TAB {guid} TAB <provider>
        <stamp> TAB <file> TAB ! TAB <reason>
 
    A file is read again if its stamp (size and time of the last write) differs. The index is written as a whole to a
-   temporary file that replaces the old one. If it cannot be read or written, all files are read each time. Its contents
-   are untrusted: at worst, a wrong line leads to a file that lacks the provider. */
+   temporary file, which then replaces the old index. If the index cannot be read or written, all files are read each
+   time. The contents of the index are untrusted: at worst, a wrong line leads to a file without the event provider. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -24,14 +24,14 @@
 enum { INDEX_MOST_BYTES = 16 << 20, INDEX_MOST_LINES = 1 << 17 };
 #define INDEX_HEAD "OpenPLA manifest index 1\t"
 
-/* A line: an event provider of a file, or why the file cannot be used. */
+/* A line of the index: an event provider of a file, or the reason why the file cannot be used. */
 struct indexed {
     uint64_t stamp;
     char *file;
     bool usable;
     GUID guid;
-    char *text; /* name of the provider, or the reason */
-    bool read;  /* its file was read by this process */
+    char *text; /* name of the event provider, or the reason */
+    bool read;  /* this process has read the file */
 };
 struct manifest_index {
     struct indexed *items;
@@ -40,9 +40,9 @@ struct manifest_index {
 
 struct folder_origin {
     char *folder, *languages;
-    struct manifest_index index; /* sorted by GUID; unusable files first */
+    struct manifest_index index; /* sorted by GUID; unusable files come first */
     struct lock lock;
-    struct provider_manifests list; /* manifests that were needed so far */
+    struct provider_manifests list; /* manifests that were needed until now */
 };
 
 static void index_free(struct manifest_index *index)
@@ -55,7 +55,8 @@ static void index_free(struct manifest_index *index)
     *index = (struct manifest_index){0};
 }
 
-/* Copies the strings; control characters become blanks, because a line of the index ends with one. */
+/* Adds a line and copies its strings. Control characters become blanks, because they separate parts and lines of the
+   index. */
 static HRESULT index_add(struct manifest_index *index, uint64_t stamp, const char *file, const GUID *guid,
                          const char *text)
 {
@@ -81,7 +82,7 @@ static HRESULT index_add(struct manifest_index *index, uint64_t stamp, const cha
 
 /* ---- the index in OpenPLA's data folder ---- */
 
-/* NULL: out of memory, or this host OS has no folder for OpenPLA's data. */
+/* Returns the path of a folder's index. NULL: out of memory, or this host OS has no folder for OpenPLA's data. */
 static char *index_path(const char *folder, bool create)
 {
     char *data = os_data_folder(), *below = data ? path_join(data, "manifest-index") : NULL;
@@ -94,7 +95,7 @@ static char *index_path(const char *folder, bool create)
     return path;
 }
 
-/* Splits off the text up to `end`; NULL: `end` does not occur. */
+/* Splits off the part before `end`; NULL: `end` does not occur. */
 static char *next_part(char **at, char end)
 {
     char *begin = *at, *found = strchr(begin, end);
@@ -143,7 +144,7 @@ static HRESULT index_load(const char *folder, struct manifest_index *index)
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* Without an index the next decode reads all files again. */
+/* Writes the index. If this fails, the next decoding reads all files again. */
 static void index_store(const char *folder, const struct manifest_index *index)
 {
     struct text_buffer b = {0};
@@ -280,7 +281,8 @@ static HRESULT index_build(const char *folder, struct manifest_index *index)
 
 /* ---- as an origin ---- */
 
-/* If several files describe the same provider, the first by name is used. */
+/* Compares by GUID and then by file name, because the first file by name is used if several files describe an event
+   provider. */
 static int by_guid(const void *a, const void *b)
 {
     const struct indexed *x = a, *y = b;
@@ -323,7 +325,7 @@ static const struct provider_manifest *find_read(const struct folder_origin *o, 
     return NULL;
 }
 
-/* Call under the lock. */
+/* Reads the file of an index line. The caller holds the lock. */
 static HRESULT read_file(struct folder_origin *o, struct indexed *one)
 {
     struct provider_manifests list;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Manifests as sources of schemas: a list to which registered manifests are added when they are needed, and manifests
-   that .NET writes into a trace in pieces. */
+/* Manifests as sources of schemas: a list to which registered manifests are added on demand, and manifests that .NET
+   writes into a trace in pieces. */
 #include "engine/etw/manifest_origins.h"
 
 #include "engine/base/file.h"
@@ -12,12 +12,12 @@
 
 #include <string.h>
 
-#define MOST_ABSENT 4096 /* limit for remembered unregistered providers, because a trace may contain any number */
+#define MOST_ABSENT 4096 /* remembered unregistered event providers; a trace can contain any number */
 
 struct manifest_origin {
     struct provider_manifests list;
     char *languages;
-    bool registered; /* search the registry for providers that are not in the list */
+    bool registered; /* search the registry for event providers that are not in the list */
     struct lock lock;
     struct unknown {
         GUID guid;
@@ -54,7 +54,7 @@ static const struct unknown *find_unknown(const struct manifest_origin *o, const
     return NULL;
 }
 
-/* Remembers that a provider is unknown. If memory runs out, the registry will be searched again. */
+/* Remembers that an event provider is unknown. Without memory for this, the registry is searched again. */
 static void origin_note_absent(struct manifest_origin *o, const GUID *guid, HRESULT hr)
 {
     void *items = o->unknown;
@@ -263,7 +263,7 @@ HRESULT manifest_folder_origin(const char *folder, const char *languages, struct
 /* ---- pieces in traces written by .NET ---- */
 
 /* A piece of a manifest: {u8 format 1, u8 major, u8 minor, u8 0x5B, u16 pieces, u16 number}, then UTF-8. Any program
-   may write such events, so their contents are untrusted. */
+   can write such events, so their contents are untrusted. */
 
 #define MANIFEST_EVENT 0xFFFE
 #define HEADER         8
@@ -281,14 +281,15 @@ struct gathering {
         size_t size;
     } * all;
     size_t size;
-    bool known;   /* a complete manifest was received: the hash of its text and its origin in the schemas */
-    bool refused; /* it is unusable */
+    /* a complete manifest was received; `hash` is that of its text, `origin` its origin in the schemas */
+    bool known;
+    bool refused; /* this manifest is unusable */
     uint64_t hash, origin;
 };
 struct inband_manifests {
     struct gathering *items;
     size_t count, capacity;
-    size_t gathered; /* bytes */
+    size_t gathered; /* bytes of all stored pieces */
     char *languages; /* NULL: the languages of the current user */
 };
 
@@ -340,7 +341,7 @@ static HRESULT manifest_unusable(const char *why, unsigned long long value)
     return S_FALSE;
 }
 
-/* Returns NULL with the reason in *hr. */
+/* Returns the entry for an event provider, and adds it if it is new. NULL: *hr is the reason. */
 static struct gathering *gathering_of(struct inband_manifests *all, const GUID *guid, HRESULT *hr)
 {
     void *items = all->items;
@@ -401,7 +402,7 @@ static HRESULT refusal_origin(const GUID *provider, const char *why, struct sche
     return S_OK;
 }
 
-/* Returns S_FALSE if the manifest is unusable; the error text has the reason. */
+/* Reads a complete manifest. Returns S_FALSE, with the reason in the error text, if the manifest is unusable. */
 static HRESULT read_manifest(const char *xml, size_t size, const GUID *provider, struct provider_manifests *list)
 {
     HRESULT hr = manifest_xml_read(xml, size, NULL, list);
@@ -419,8 +420,8 @@ static HRESULT read_manifest(const char *xml, size_t size, const GUID *provider,
     return hr;
 }
 
-/* Returns S_FALSE if the manifest is unusable. The reason is reported once and becomes the reason for each undecoded
-   event of the provider. */
+/* Adds a complete manifest to the schemas. Returns S_FALSE if the manifest is unusable. The reason is reported one time
+   and becomes the reason for each undecoded event of the event provider. */
 static HRESULT gathering_join_schemas(struct inband_manifests *all, struct gathering *g, const char *xml, size_t size,
                                       struct event_schemas *schemas)
 {
@@ -428,12 +429,12 @@ static HRESULT gathering_join_schemas(struct inband_manifests *all, struct gathe
     struct schema_origin origin;
     const uint64_t hash = hash_bytes(HASH_START, xml, size);
     if (g->known && g->hash == hash)
-        return S_OK; /* .NET writes the manifest for each session that enables the provider */
+        return S_OK; /* .NET writes the manifest again for each session that enables the event provider */
     const HRESULT read = read_manifest(xml, size, &g->guid, &list);
     const struct error_kept why = error_keep(read);
     if (FAILED(read))
         return read;
-    if (read != S_OK && g->known && !g->refused) /* the last valid manifest is still used */
+    if (read != S_OK && g->known && !g->refused) /* keep using the last valid manifest */
         return error_restore(&why);
     HRESULT hr =
         read == S_OK ? manifests_origin(&list, all->languages, &origin) : refusal_origin(&g->guid, why.text, &origin);
@@ -476,7 +477,7 @@ HRESULT inband_manifests_take(struct inband_manifests *all, const EVENT_RECORD *
     struct gathering *g = gathering_of(all, &event->EventHeader.ProviderId, &hr);
     if (!g)
         return hr;
-    if (g->pieces != pieces || (number == 0 && g->all && g->all[0].bytes)) /* a new copy begins */
+    if (g->pieces != pieces || (number == 0 && g->all && g->all[0].bytes)) /* the first piece of another copy */
         drop_pieces(all, g);
     if (!g->all) {
         g->all = memory_zero(pieces, sizeof *g->all);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the templates of an instrumentation manifest: data, structs, UserData and the names of their types. */
+/* Reads the templates of an instrumentation manifest: data, structs, UserData, and the names of types. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/base/xml_text.h"
@@ -10,14 +10,15 @@
 #include <string.h>
 
 #define MOST_PROPERTIES                                                                                                \
-    1024 /* limit per template; each property needs at least a byte of an event, which has at most 64 KB */
+    1024                 /* per template; each property needs at least a byte of an event, which has at most 64 KB */
 #define MOST_BYTES 65535 /* of event data */
 
 struct template_reading {
     struct manifest_template *t;
     uint64_t least; /* minimum size of an event in bytes */
-    size_t scope;   /* the first property that lengths and counts may refer to: 0, or the first member of a struct */
-    size_t outer;   /* number of top-level properties before the struct */
+    /* index of the first property that lengths and counts may refer to: 0, or the struct's first member */
+    size_t scope;
+    size_t outer; /* number of top-level properties before the struct */
     bool in_struct;
     xmlNodePtr *elements; /* top-level elements; structs are read a second time for their members */
     size_t skipped;       /* top-level elements after binary data of unknown length */
@@ -30,7 +31,8 @@ static bool is_number(const struct event_property *p)
             p->in_type == IN_TYPE_HEXINT64);
 }
 
-/* Finds the number to which a length or count refers: it must come earlier, in the same struct or outside it. */
+/* Finds the number to which a length or count refers. It must come before the property, in the same struct or outside
+   it. */
 static const struct event_property *find_before(const struct template_reading *k, const char *name, size_t *index)
 {
     for (size_t i = k->t->property_count - 1; i > k->scope; i--) /* the last one is the referring property */
@@ -129,7 +131,7 @@ static HRESULT add_property(struct manifest_reader *r, xmlNodePtr e, struct temp
     struct event_property *p = &t->properties[t->property_count++];
     *p = (struct event_property){.count = 1};
     HRESULT hr = manifest_name(r, e, "name", &p->name);
-    if (FAILED(hr)) /* properties without a name must not remain */
+    if (FAILED(hr)) /* an unnamed property must not remain */
         t->property_count--;
     return hr;
 }
@@ -228,7 +230,7 @@ static HRESULT read_user_data(struct manifest_reader *r, xmlNodePtr e, struct ma
 
 /* ---- templates ---- */
 
-/* Binary data without a length extend to the end of the event. */
+/* Returns whether the property is binary data without a length, which extend to the end of the event. */
 static bool is_endless(const struct event_property *p)
 {
     return p->in_type == IN_TYPE_BINARY && p->out_type != OUT_TYPE_IPV6 &&
@@ -263,7 +265,7 @@ static HRESULT read_top(struct manifest_reader *r, xmlNodePtr e, struct template
     return hr;
 }
 
-/* Derives the GUID of a template from its name, so that compiling it twice gives the same bytes. */
+/* Derives a template's GUID from its name, so that compiling a manifest twice gives the same bytes. */
 static void name_guid(const struct provider_manifest *m, struct manifest_template *t)
 {
     const char *name = t->name;

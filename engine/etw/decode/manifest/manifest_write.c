@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the parts of a provider: levels, tasks, opcodes, keywords, channels and events. */
+/* Writes the parts of an event provider: levels, tasks, opcodes, keywords, channels and events. */
 #include "engine/base/memory.h"
 #include "engine/base/xml_text.h"
 #include "engine/etw/decode/manifest/manifest_document.h"
@@ -45,7 +45,7 @@ static void write_optional(struct text_buffer *b, const char *name, const char *
 
 /* ---- names ---- */
 
-/* The values that mc, and therefore OpenPLA's reader, allows in a manifest. */
+/* Returns whether mc, and therefore OpenPLA's reader, allows a manifest to declare the value. */
 static bool may_be_declared(enum manifest_kind kind, uint64_t value)
 {
     switch (kind) {
@@ -69,7 +69,8 @@ static char *made_name(enum manifest_kind kind, const struct manifest_field *f)
     return text_format(kind == MANIFEST_KEYWORDS ? "%s_0x%llX" : "%s_%llu", kinds[kind], (unsigned long long)f->value);
 }
 
-/* If a task's opcode and a global opcode have the same name, an event of the task gets the task's opcode. */
+/* Returns whether two opcodes with the same name conflict. If one belongs to a task and the other is global, events of
+   the task would get the task's opcode instead of the global one. */
 static bool opcode_hides(struct manifest_writing *w, const struct manifest_field *one,
                          const struct manifest_field *other)
 {
@@ -82,7 +83,8 @@ static bool opcode_hides(struct manifest_writing *w, const struct manifest_field
     for (size_t i = 0; i < m->event_count && w->compared < MANIFEST_MOST_COMPARED; i++, w->compared++)
         if (m->events[i].descriptor.Task == own->task && m->events[i].descriptor.Opcode == global->value)
             return true;
-    return w->compared == MANIFEST_MOST_COMPARED; /* at the limit assume that it does; a generated name works as well */
+    /* at the limit, assume a conflict: then a name is generated, which works as well */
+    return w->compared == MANIFEST_MOST_COMPARED;
 }
 
 static bool is_taken(struct manifest_writing *w, enum manifest_kind kind, size_t index, const char *name)
@@ -183,7 +185,7 @@ static HRESULT find_undeclared(struct manifest_writing *w)
     return hr;
 }
 
-/* Returns how events refer to the value; NULL if they cannot. */
+/* Returns the name by which events refer to the value; NULL: a manifest cannot express it. */
 static const char *name_of(const struct manifest_writing *w, enum manifest_kind kind, uint64_t value, uint16_t task)
 {
     const struct manifest_field *f = provider_manifest_field(w->m, kind, value, task);
@@ -223,8 +225,8 @@ static void end(struct text_buffer *b, unsigned depth, const char *element)
     text_buffer_add(b, ">\r\n");
 }
 
-/* Writes the start of the element without its last character. `shown`: its text if it has no message; NULL: its name is
-   shown. */
+/* Writes the start of the element without its last character. `shown`: text to show if the field has no message; NULL:
+   its name is shown. */
 static HRESULT write_field(struct manifest_writing *w, enum manifest_kind kind, const struct manifest_field *f,
                            const char *name, const char *shown, size_t index, unsigned depth)
 {
@@ -240,7 +242,7 @@ static HRESULT write_field(struct manifest_writing *w, enum manifest_kind kind, 
     return manifest_write_message(w, f->message, shown, words[kind].one, index);
 }
 
-/* A field without name and message is shown by its number. */
+/* Writes a declared field. A field without name and message is shown as its number. */
 static HRESULT write_declared(struct manifest_writing *w, enum manifest_kind kind, size_t index, unsigned depth)
 {
     const struct manifest_field *f = &w->m->fields[kind].items[index];
@@ -293,7 +295,8 @@ static HRESULT write_undeclared(struct manifest_writing *w, enum manifest_kind k
     return hr;
 }
 
-/* If two tasks have the same value, the first one is used and has the opcodes. */
+/* Returns whether this is the first task with its value. If several tasks have the same value, only the first one gets
+   the opcodes. */
 static bool is_first_task(const struct manifest_writing *w, size_t index)
 {
     const struct manifest_field *tasks = w->m->fields[MANIFEST_TASKS].items;
@@ -368,7 +371,8 @@ static void write_settings(struct text_buffer *b, const struct manifest_channel 
     end(b, 6, "publishing");
 }
 
-/* A resource contains only the name of a channel, so the channel is written as an import, which needs nothing else. */
+/* Writes a channel as an import, because a resource contains only the channel's name, and an import needs no other
+   data. */
 static HRESULT write_channel(struct manifest_writing *w, size_t index)
 {
     static const char *const types[] = {"Admin", "Operational", "Analytic", "Debug"};
@@ -415,7 +419,8 @@ static HRESULT write_channels(struct manifest_writing *w)
     return hr;
 }
 
-/* The reader assigns bits to channels in order and adds them to the keywords of events. */
+/* Returns the keyword bit of a channel. The reader assigns the bits to channels in order, and adds them to the keywords
+   of events. */
 static uint64_t channel_bit(const struct manifest_writing *w, uint8_t channel)
 {
     const struct manifest_fields *fields = &w->m->fields[MANIFEST_CHANNELS];
@@ -491,14 +496,14 @@ static HRESULT write_events(struct manifest_writing *w)
     return hr;
 }
 
-/* A template without data, which a resource may contain, is treated as missing. */
+/* Marks a template as needed. A template without data, which a resource can contain, is treated as missing. */
 static void want_layout(struct manifest_writing *w, uint16_t layout)
 {
     if (layout < w->m->layout_count && w->m->layouts[layout].property_count)
         w->layouts[layout] = true;
 }
 
-/* Finds the templates of the required events and of filters, and their maps. */
+/* Finds the templates that the selected events and the filters need, and the maps of these templates. */
 static HRESULT find_layouts(struct manifest_writing *w)
 {
     const struct provider_manifest *m = w->m;

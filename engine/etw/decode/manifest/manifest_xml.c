@@ -3,13 +3,14 @@
 
    Elements may be in any order and refer to each other by name, so the parts of a provider are read in the order of
    their dependencies: the string tables of all languages and messageTable first (manifest_read_strings), then levels,
-   tasks, opcodes and keywords (manifest_read_fields), channels, maps, templates, filters and events. Each name goes
-   into an index of its kind; a reference that is not in the index is an error with line, element, attribute and value.
+   tasks, opcodes and keywords (manifest_read_fields), channels, maps, templates, filters and events. Each name is added
+   to the index of its kind. A reference to a name that is not in the index is an error, whose text has the line,
+   element, attribute and value.
 
-   Names with a prefix bound to Windows' own definitions (win:Error) are looked up in winmeta.def and become fields of
-   the provider, as mc does. Unknown elements are ignored with a warning, and unknown attributes are ignored silently,
-   because manifests from other tools contain both. Limits keep a hostile manifest from using much memory or time:
-   sizes, counts, and an index (struct name_index) that keeps the number of comparisons linear. */
+   Names whose prefix is bound to Windows' definitions (win:Error) are looked up in winmeta.def and become fields of the
+   event provider, as with mc. Unknown elements are ignored with a warning, and unknown attributes are ignored silently,
+   because manifests from other tools contain both. Limits for sizes and counts prevent a hostile manifest from using
+   much memory or time, and the index (struct name_index) keeps the number of comparisons linear. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/base/xml_document.h"
@@ -64,7 +65,8 @@ static HRESULT read_attributes(struct manifest_reader *r, xmlNodePtr e)
     return SUCCEEDED(hr) ? manifest_message(r, e, "message", 0x90000001u, &p->message) : hr;
 }
 
-/* Definitions are read before references to them, regardless of their order in the file. */
+/* Reads the parts of an event provider. Definitions are read before references to them, regardless of their order in
+   the file. */
 static HRESULT read_parts(struct manifest_reader *r, xmlNodePtr e)
 {
     static const struct {
@@ -337,7 +339,7 @@ HRESULT manifest_guid(struct manifest_reader *r, xmlNodePtr e, const char *name,
     return hr;
 }
 
-/* Declarations of the element and its parents; the parser limits the depth. */
+/* Searches the namespace declarations of the element and its parents; the parser limits the depth. */
 static const char *namespace_of(xmlNodePtr e, const char *prefix, size_t length)
 {
     for (xmlNodePtr n = e; n && n->type == XML_ELEMENT_NODE; n = n->parent)
@@ -372,9 +374,9 @@ HRESULT manifest_add_name(xmlNodePtr e, const char *attribute, struct name_index
 /* ---- events and filters of an instrumentation manifest ---- */
 
 #define VERSIONS     256u
-#define BIT_OF_FIRST 63 /* for the keywords: the bit that mc assigns to the first channel */
+#define BIT_OF_FIRST 63 /* for keywords: mc assigns this bit to the first channel */
 
-/* Reads the field that the attribute refers to. S_FALSE: the attribute is missing. */
+/* Reads the field to which the attribute refers. S_FALSE: the attribute is missing. */
 static HRESULT read_field(struct manifest_reader *r, xmlNodePtr e, const char *attribute, enum manifest_kind kind,
                           uint16_t task, uint64_t *value)
 {
@@ -533,7 +535,7 @@ void name_index_free(struct name_index *index)
     *index = (struct name_index){0};
 }
 
-/* Returns the slot of the name, or the free slot where it should be inserted. */
+/* Returns the slot of the name, or the free slot for inserting it. */
 static struct name_place *slot_of(struct name_place *slots, size_t room, const char *name)
 {
     uint64_t hash = hash_text(HASH_START, name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages by language and id, the layout of RT_MESSAGETABLE (MESSAGE_RESOURCE_DATA, _BLOCK, _ENTRY), the inserts of a
-   message, and the languages of resources. */
+/* Stores messages by language and id, and handles their inserts and the languages of resources. Reads and writes
+   RT_MESSAGETABLE (MESSAGE_RESOURCE_DATA, _BLOCK, _ENTRY). */
 #include "engine/etw/decode/manifest/message_tables.h"
 
 #include "engine/base/memory.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_MESSAGES 0x100000u /* of a language */
+#define MOST_MESSAGES 0x100000u /* per language */
 #define BLOCK_BYTES   12
 #define ENTRY_HEADER  4
 #define OF_UTF16      1
@@ -43,7 +43,7 @@ static struct message_language *language_of(struct message_tables *tables, const
     return &tables->items[tables->count++];
 }
 
-/* Takes ownership of the text; NULL counts as out of memory. */
+/* Adds a message and takes ownership of its text; NULL is treated as out of memory. */
 static HRESULT message_tables_give(struct message_tables *tables, const char *language, uint32_t id, char *text)
 {
     struct message_language *l = text ? language_of(tables, language) : NULL;
@@ -70,7 +70,7 @@ static int by_id(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* A stable sort by merging; qsort does not keep the order of equals. */
+/* Sorts by merging. The sort must be stable, but qsort does not keep the order of equal ids. */
 static void sort_messages(struct message *items, struct message *spare, size_t count)
 {
     size_t half = count / 2, left = 0, right = half;
@@ -90,7 +90,7 @@ static void sort_language(struct message_language *l)
     size_t kept = 0;
     if (spare)
         sort_messages(l->items, spare, l->count);
-    else /* only the order of duplicates is lost */
+    else /* without memory, only the order of duplicates is lost */
         qsort(l->items, l->count, sizeof *l->items, by_id);
     memory_free(spare);
     for (size_t i = 0; i < l->count; i++)
@@ -118,7 +118,7 @@ const char *message_language_find(const struct message_language *l, uint32_t id)
     return found ? found->text : NULL;
 }
 
-/* Whether the language has that name or, if not `exact`, is related to it: "de" for "de-AT". */
+/* Returns whether the language has this name or, unless `exact` is set, is related to it: "de" for "de-AT". */
 static bool is_language(const char *name, const char *wanted, size_t length, bool exact)
 {
     char one[2][16];
@@ -217,7 +217,8 @@ static HRESULT read_block(const uint8_t *bytes, size_t size, const uint8_t *bloc
         hr = entry_text(bytes + at + ENTRY_HEADER, length - ENTRY_HEADER, get_u16(bytes + at + 2) & OF_UTF16, &text);
         if (SUCCEEDED(hr))
             hr = message_tables_give(to, language, (uint32_t)id, text);
-        if (SUCCEEDED(hr) && to->bytes > MESSAGES_MOST_BYTES) /* entries may be shared */
+        /* several entries can have the same text, so the file size is no limit */
+        if (SUCCEEDED(hr) && to->bytes > MESSAGES_MOST_BYTES)
             return table_corrupt("the messages are too large", to->bytes);
         at += length;
     }
@@ -261,7 +262,7 @@ static HRESULT write_entry(struct table_writer *w, const struct message *m)
     HRESULT hr = text_to_utf16(m->text, &wide, &units);
     if (FAILED(hr))
         return hr;
-    /* Header, text, CR LF, NUL; whole words. */
+    /* The size of header, text, CR LF and NUL, in whole 32-bit words. */
     size_t length = (ENTRY_HEADER + (units + 3) * 2 + 3) / 4 * 4;
     uint8_t *entry = length <= UINT16_MAX ? add_bytes(w, length) : NULL;
     if (length > UINT16_MAX)
@@ -312,7 +313,8 @@ HRESULT message_table_write(const struct message_language *l, uint8_t **bytes, s
 
 /* ---- messages with their inserts ---- */
 
-/* Reads the number after a percent sign, of at most two digits (insert) or ten (parameter). 0: no number. */
+/* Reads the number after a percent sign, with at most `most` digits: two for an insert, ten for a parameter. Returns
+   the number of digits; 0: no number. */
 static size_t read_number(const char *at, size_t most, uint32_t *number)
 {
     uint64_t n = 0;
@@ -323,8 +325,8 @@ static size_t read_number(const char *at, size_t most, uint32_t *number)
     return n <= UINT32_MAX ? length : 0;
 }
 
-/* Handles %%n, starting after the first percent sign. Returns the number of bytes used, or 0 if the parameter does not
-   exist. */
+/* Replaces %%n; `at` is after the first percent sign. Returns the number of characters used, or 0 if the parameter does
+   not exist. */
 static size_t add_parameter(struct text_buffer *out, const char *at, const struct message_tables *parameters,
                             const char *languages)
 {
@@ -350,7 +352,8 @@ static void add_insert(struct text_buffer *out, const char *insert, const struct
     text_buffer_add(out, insert);
 }
 
-/* The length of the format after an insert's number: 0 no format, 3 !s! or !S!, SIZE_MAX another format. */
+/* Returns the length of the format after an insert's number: 0 if there is no format, 3 for !s! or !S!, SIZE_MAX for
+   another format. */
 static size_t form_length(const char *at)
 {
     if (*at != '!')

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #define HEAD_BYTES     4096u
-#define LARGEST        (64u << 20) /* limit of the section in bytes */
-#define MOST_RESOURCES 65536u      /* visited in one walk */
+#define LARGEST        (64u << 20) /* of the section, in bytes */
+#define MOST_RESOURCES 65536u      /* maximum number of entries that one search visits */
 #define DOS_BYTES      64
 #define COFF_BYTES     24 /* including the signature */
 #define SECTION_BYTES  40
@@ -33,7 +33,7 @@ struct place {
     size_t size;
 };
 
-/* Finds the section to which the directory entry for resources points. S_FALSE: none. */
+/* Finds the section that contains the resources, according to the directory entry. S_FALSE: no resources. */
 static HRESULT find_section(const uint8_t *head, size_t size, struct pe_resources *out, struct place *where)
 {
     if (size < DOS_BYTES || head[0] != 'M' || head[1] != 'Z')
@@ -227,7 +227,7 @@ static void put_directory(uint8_t *at, size_t named, size_t numbered)
     put_u16(at + 14, (uint16_t)numbered);
 }
 
-/* Writes directories, then data entries, then names, then data. */
+/* Writes the directories, then the data entries, then the names, then the data. */
 static void write_section(uint8_t *section, const struct pe_resource *list, size_t count, size_t types, size_t named)
 {
     size_t directory = DIRECTORY + types * ENTRY;

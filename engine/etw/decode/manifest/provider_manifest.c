@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Event providers in memory: creation by readers, lookup, and Windows' definitions for all providers. */
+/* Manages event providers in memory: creation by readers, lookup, and the definitions that Windows has for all event
+   providers. */
 #include "engine/etw/provider_manifest.h"
 
 #include "engine/base/memory.h"
@@ -194,7 +195,7 @@ const char *manifest_field_message(const struct provider_manifest *m, const stru
     return text || !f->name ? text : winmeta_text(f->name);
 }
 
-/* Returns the message of a field, or its name if there is no message. Borrowed; NULL if it has neither. */
+/* Returns the message of a field, or its name if it has no message, borrowed. NULL: the field has neither. */
 static const char *manifest_field_text(const struct provider_manifest *m, const struct manifest_field *f,
                                        const char *languages)
 {
@@ -211,7 +212,7 @@ struct schema_making {
     struct event_schema *s;
 };
 
-/* NULL stays NULL. */
+/* Copies a text; NULL stays NULL. False: out of memory. */
 static bool copy_text(char **to, const char *text)
 {
     *to = text ? text_copy(text) : NULL;
@@ -224,7 +225,8 @@ static bool copy_field(const struct schema_making *k, enum manifest_kind kind, u
     return copy_text(to, f ? manifest_field_text(k->m, f, k->languages) : NULL);
 }
 
-/* The bit that mc assigns to a channel does not belong to a keyword. It has no name, so it is skipped. */
+/* Copies the names of the keywords. The bit that mc assigns to a channel is not a keyword and has no name, so it is
+   skipped. */
 static bool copy_keywords(struct schema_making *k)
 {
     struct event_schema *s = k->s;
@@ -288,7 +290,7 @@ static const struct manifest_map *find_map(const struct provider_manifest *m, co
     return NULL;
 }
 
-/* An entry whose text cannot be found shows its number. */
+/* Copies a map. An entry whose text cannot be found is shown as its number. */
 static bool copy_map(struct schema_making *k, const struct manifest_map *from)
 {
     struct event_map *to = &k->s->maps[k->s->map_count++];
@@ -352,14 +354,14 @@ HRESULT provider_manifest_schema(const struct provider_manifest *m, const EVENT_
     return S_OK;
 }
 
-/* ---- Windows' definitions for all providers, as fields of a manifest ---- */
+/* ---- Windows' definitions for all event providers, as fields of a manifest ---- */
 
 struct winmeta_row {
     enum manifest_kind kind;
     const char *text;
     struct manifest_field field;
 };
-/* The names are literals; these fields are never freed or changed. */
+/* The names are string literals; these fields are never freed or changed. */
 #define ROW(of, called, number, shown)                                                                                 \
     {MANIFEST_##of, (shown), {.name = (char *)("win:" called), .value = (number), .message = MESSAGE_NONE}},
 #define LEVEL(called, number, shown)   ROW(LEVELS, called, number, shown)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Event providers registered in the registry: reads, lists, adds and removes them.
+/* Reads, lists, adds and removes event providers in the registry.
 
        SOFTWARE\Microsoft\Windows\CurrentVersion\WINEVT
          Publishers\{guid}                     default value: the provider's name
@@ -9,13 +9,13 @@
            ChannelReferences\N                 name, Id and Flags of each channel
          Channels\NAME                         OwningPublisher and the settings of the channel
 
-   If the manifest names no usable resource file, it is compiled to a DLL in the folder `manifests` of OpenPLA's data
-   folder (wevt_template_write.c). The DLL is stored before the registry refers to it.
+   If a manifest does not name a usable resource file, it is compiled to a DLL in the folder `manifests` of OpenPLA's
+   data folder (wevt_template_write.c). The DLL is stored before the registry refers to it.
 
-   Interruptions. OpenPLAManifest is the first value written, so an incomplete registration can be recognized as
-   OpenPLA's: registering again overwrites it, and removing deletes it. Deletion removes channels first, then the
-   provider's key, then the DLL. Keys without OpenPLAManifest belong to other programs and are changed only if `force`
-   is set. If a key has no resource file, readers treat this as an error of that provider only. */
+   Interruptions. OpenPLAManifest is written first, so that an incomplete registration is recognized as OpenPLA's.
+   Registering the manifest again overwrites the remains, and removing it deletes them. Deletion removes channels first,
+   then the provider's key, then the DLL. Keys without OpenPLAManifest belong to other programs and are changed only if
+   `force` is set. A key without a resource file is an error of that event provider only. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -33,7 +33,7 @@
 #define MANIFEST_VALUE "OpenPLAManifest" /* OpenPLA's own value: the manifest from which a provider was compiled */
 #define NO_TEMPLATE    HRESULT_FROM_WIN32(1813) /* ERROR_RESOURCE_TYPE_NOT_FOUND */
 
-/* Returns S_FALSE and *out NULL if the provider is not registered. */
+/* Opens the registry key of an event provider. Returns S_FALSE, and *out is NULL, if it is not registered. */
 static HRESULT registered_provider_open(const GUID *guid, bool to_change, struct registry_key **out)
 {
     char text[39];
@@ -49,7 +49,7 @@ static bool is_missing(HRESULT hr)
     return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
 }
 
-/* Reads a path and expands its variables; *out NULL: no such value. */
+/* Reads a path and expands its variables. *out is NULL if the value does not exist. */
 static HRESULT read_path(struct registry_key *key, const char *name, char **out)
 {
     char *text;
@@ -61,14 +61,17 @@ static HRESULT read_path(struct registry_key *key, const char *name, char **out)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Missing messages are not a failure, because names and numbers are available without them. */
+/* Adds the messages of a file. A file without messages is not a failure, because events can be shown with names and
+   numbers. */
 static HRESULT add_messages(const char *path, struct message_tables *to)
 {
     HRESULT hr = message_tables_load(path, to);
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* Adds folder\de-DE\name.mui, and folder\en-US\name.mui, which most files have. */
+/* Adds the messages of folder\de-DE
+   ame.mui and of folder\en-US
+   ame.mui, which most files have. */
 static HRESULT add_satellites(const char *path, const char *languages, struct message_tables *to)
 {
     char *folder = path_folder(path), *all = text_format("%s;en-US", languages ? languages : "");
@@ -114,7 +117,7 @@ static HRESULT add_all_messages(struct provider_manifest *m, const char *message
     return hr;
 }
 
-/* Moves the provider out of the providers of a file. */
+/* Moves the event provider out of the list of a file's event providers. */
 static HRESULT take_provider(const char *path, const GUID *guid, struct provider_manifest **out)
 {
     struct provider_manifests list;
@@ -185,12 +188,12 @@ static HRESULT add_one(struct known_providers *list, const char *key_name)
         return S_OK;
     HRESULT hr = registered_provider_open(&guid, false, &key);
     if (hr != S_OK)
-        return FAILED(hr) ? hr : S_OK; /* it was deleted in the meantime */
+        return FAILED(hr) ? hr : S_OK; /* the key was deleted in the meantime */
     hr = registry_read_text(key, "", &name);
     registry_close(key);
     if (hr == S_OK)
         return known_providers_add(list, &guid, SCHEMA_MANIFEST, name);
-    return hr == E_OUTOFMEMORY ? hr : S_OK; /* it has no name by which users could refer to it */
+    return hr == E_OUTOFMEMORY ? hr : S_OK; /* without a name, users cannot refer to the event provider */
 }
 
 HRESULT registered_providers_list(struct known_providers *list)
@@ -277,7 +280,7 @@ static HRESULT store_compiled(const struct provider_manifest *m, char **path)
     return hr;
 }
 
-/* Returns S_OK if the file has the provider's template. */
+/* Checks whether the file has the event provider's template. S_OK: it has the template. */
 static HRESULT has_template(const char *unexpanded, const GUID *guid)
 {
     struct provider_manifests list;
@@ -424,7 +427,7 @@ static HRESULT write_provider(const struct provider_manifest *m, const char *pat
     return SUCCEEDED(hr) ? write_channels(m) : hr;
 }
 
-/* Deletes the provider's list of channels and the channels that name it as their owner. */
+/* Deletes the event provider's list of channels, and the channels that name this event provider as their owner. */
 static HRESULT delete_channels(const GUID *guid)
 {
     struct registry_key *channels;
@@ -471,7 +474,7 @@ static HRESULT delete_provider(const GUID *guid)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* ---- */
+/* ---- the registration functions ---- */
 
 HRESULT manifest_registered_from(const GUID *guid, char **path)
 {
@@ -485,8 +488,8 @@ HRESULT manifest_registered_from(const GUID *guid, char **path)
     return hr;
 }
 
-/* Returns S_OK if the provider is not registered or was registered by OpenPLA, S_FALSE if another program registered
-   it. */
+/* Returns S_OK if the event provider is not registered or was registered by OpenPLA, and S_FALSE if another program
+   registered it. */
 static HRESULT may_change(const GUID *guid)
 {
     struct registry_key *key;
@@ -511,7 +514,7 @@ static HRESULT check_channels(const struct provider_manifest *m)
     return S_OK;
 }
 
-/* Selects the files to register. *own is the compiled file, from memory_alloc; NULL if none is needed. */
+/* Selects the files to register. *own is the compiled DLL, from memory_alloc; NULL if none is needed. */
 static HRESULT choose_files(const struct provider_manifest *m, const struct manifest_files *files, char **own,
                             struct manifest_files *chosen)
 {

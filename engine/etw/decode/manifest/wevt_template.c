@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads WEVT_TEMPLATE resources. Blocks refer to each other by offsets from the start of the resource; each is
-   checked. */
+/* Reads WEVT_TEMPLATE resources. Blocks refer to each other by offsets from the start of the resource, and each offset
+   is checked. */
 #include "engine/etw/decode/manifest/wevt_template.h"
 
 #include "engine/base/memory.h"
@@ -13,7 +13,7 @@
 
 #define LARGEST      (32u << 20) /* limit of a resource in bytes */
 #define LONGEST_NAME 1024u       /* characters */
-#define MOST_OF_ONE  4096u       /* limit for properties of a template and for maps of a provider */
+#define MOST_OF_ONE  4096u       /* maximum properties per template and maps per event provider */
 #define MOST_FIELDS  65536u
 #define ITEM         20
 #define EVENT        48
@@ -23,8 +23,8 @@
 struct blob {
     const uint8_t *bytes;
     size_t size;
-    /* Remaining budget: names and whole blocks may be shared, so a small resource could require a large amount of
-       memory. */
+    /* Remaining budget. Names and whole blocks can be shared, so without a budget a small resource could require a
+       large amount of memory. */
     size_t names, items;
     struct provider_manifest *m;
     struct placed {
@@ -44,7 +44,7 @@ static bool inside(const struct blob *b, uint64_t offset, uint64_t bytes)
     return offset <= b->size && bytes <= b->size - offset;
 }
 
-/* Charges an item and everything in it. Returns false if the resource is too small for that many items. */
+/* Deducts items and everything in them from the budget. False: the resource is too small for so many items. */
 static bool blob_spend_items(struct blob *b, uint64_t items)
 {
     if (items > b->items)
@@ -53,7 +53,7 @@ static bool blob_spend_items(struct blob *b, uint64_t items)
     return true;
 }
 
-/* {u32 size, UTF-16, NUL, padding}. Offset 0: no name. */
+/* Reads a name {u32 size, UTF-16, NUL, padding}. Offset 0: no name. */
 static HRESULT read_name(struct blob *b, uint32_t offset, char **out)
 {
     *out = NULL;
@@ -106,7 +106,7 @@ static const struct placed *find_placed(const struct placed *list, size_t count,
 struct field_layout {
     char signature[5];
     enum manifest_kind kind;
-    uint8_t bytes, value, message, name, guid; /* positions in an entry; guid 0: none */
+    uint8_t bytes, value, message, name, guid; /* positions in an entry; guid 0: the entry has no GUID */
 };
 static const struct field_layout field_layouts[] = {
     {"CHAN", MANIFEST_CHANNELS, 16, 0, 12, 4, 0}, {"KEYW", MANIFEST_KEYWORDS, 16, 0, 8, 12, 0},
@@ -169,7 +169,7 @@ static HRESULT read_map(struct blob *b, uint32_t at)
     return placed_add(&b->maps, &b->map_count, &b->map_capacity, at, b->m->map_count - 1);
 }
 
-/* The first map follows the list of offsets; the offsets are those of the remaining maps. */
+/* Reads the maps. The first map is directly after the list of offsets, which contains the offsets of the other maps. */
 static HRESULT read_maps(struct blob *b, uint32_t at)
 {
     const uint32_t count = get_u32(b->bytes + at + 8);
@@ -216,7 +216,7 @@ static HRESULT read_item(struct blob *b, const uint8_t *item, struct event_prope
     return p->map ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Members follow all top-level properties, so the first member marks the end of the top level. */
+/* Finds the end of the top-level properties. Members come after all of them, so the first member marks the end. */
 static void find_top(struct manifest_template *t)
 {
     t->top_level = t->property_count;
@@ -227,7 +227,7 @@ static void find_top(struct manifest_template *t)
     }
 }
 
-/* Checks the template in the same way as a schema. Its maps have already been checked. */
+/* Checks the template like a schema. Its maps have already been checked. */
 static HRESULT check_template(const struct manifest_template *t, uint32_t at)
 {
     struct event_property *properties = memory_copy(t->properties, t->property_count * sizeof *properties);
@@ -326,14 +326,15 @@ static HRESULT read_events(struct blob *b, uint32_t at)
 
 /* ---- a provider ---- */
 
-/* Returns the block of an element; NULL if it has another signature. */
+/* Returns the block of an element; NULL: the block has another signature. */
 static const uint8_t *element_of(const struct blob *b, const uint8_t *element, const char *signature)
 {
     const uint8_t *block = b->bytes + get_u32(element);
     return memcmp(block, signature, 4) == 0 ? block : NULL;
 }
 
-/* Maps must be read before templates, and templates before events, so there is one pass for each kind. */
+/* Reads the elements of an event provider. There is one pass for each kind, because maps must be read before templates,
+   and templates before events. */
 static HRESULT read_elements(struct blob *b, const uint8_t *elements, uint32_t count)
 {
     static const struct {
@@ -455,7 +456,7 @@ static HRESULT take_template(void *about, uint16_t language, const uint8_t *byte
     struct provider_manifests *out = about;
     (void)language;
     return out->count ? S_OK
-                      : wevt_template_read(bytes, size, out); /* resources in other languages have the same contents */
+                      : wevt_template_read(bytes, size, out); /* resources in other languages have the same content */
 }
 
 HRESULT wevt_template_load(const char *path, struct provider_manifests *out)

@@ -2,10 +2,10 @@
 /* Compiles event providers to WEVT_TEMPLATE. This comment also describes the path of a manifest to the decoder and
    back.
 
-   The problem. An instrumentation manifest is XML with strings in several languages. Windows does not read it for
-   decoding: mc compiles it into two kinds of resources in a DLL, and the registry says which DLL belongs to a provider.
-   Other programs, including wevtutil, must be able to read the resources written here, and resources of other programs
-   must be readable, although Microsoft documents only parts of the format.
+   The problem. An instrumentation manifest is XML with strings in several languages. Windows does not use it for
+   decoding. Instead, mc compiles it to two kinds of resources in a DLL, and the registry contains the path of an event
+   provider's DLL. Other programs, including wevtutil, must be able to read the resources written here, and resources of
+   other programs must be readable, although Microsoft documents only parts of the format.
 
        manifest.xml --manifest_xml.c--> struct provider_manifest --manifest_document.c--> manifest.xml
                                           |                ^
@@ -17,11 +17,10 @@
                  registered_manifests.c   v                |
                                         registry: GUID -> name, ResourceFileName, MessageFileName
 
-   What goes where. The resource contains numbers, layouts, and the names of levels, tasks, opcodes, keywords and
-   channels. It refers to texts by message ids, which manifest_fields.c assigns as mc does. The texts are in the message
-   tables (message_tables.c). The name of the provider is only in the registry, and filters are not written at all
-   because their format is undocumented. A manifest read back from a DLL therefore has messages, but no string ids,
-   symbols or filters.
+   Contents. The resource contains numbers, layouts, and the names of levels, tasks, opcodes, keywords and channels. It
+   refers to texts by message ids, which manifest_fields.c assigns as mc does. The texts are in the message tables
+   (message_tables.c). The event provider's name is only in the registry. Filters are not written, because their format
+   is undocumented. Therefore a manifest that is read from a DLL has messages, but no string ids, symbols or filters.
 
    Layout. All offsets count from the start of the resource; blocks are aligned to 8 bytes and begin with a signature
    and their size. A name is {u32 size, UTF-16, NUL, padding to 4} after the block that refers to it; offset 0 means
@@ -43,8 +42,8 @@
    (manifest_templates.c), so compiling a manifest twice gives the same bytes.
 
    Reading (wevt_template.c) trusts nothing. Each offset and count is checked against the resource. Blocks and names may
-   be shared, so a budget proportional to the size of the resource limits how far sharing can expand. The order of
-   elements does not matter to the reader: it makes one pass for each kind. */
+   be shared, so a budget that is proportional to the resource's size limits the memory for shared parts. The order of
+   elements is irrelevant, because the reader makes one pass for each kind. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/evtx/evtx.h"
 #include "engine/etw/decode/manifest/wevt_template.h"
@@ -67,7 +66,7 @@ static void align(struct template_writer *w)
     byte_buffer_add(&w->b, (8 - w->b.size % 8) % 8);
 }
 
-/* Writes a name and stores its offset at `at`. NULL: no name. */
+/* Writes a name, and its offset at `at`. `name` NULL: writes no name. */
 static HRESULT put_name(struct template_writer *w, size_t at, const char *name)
 {
     WCHAR *wide;
@@ -87,7 +86,7 @@ static HRESULT put_name(struct template_writer *w, size_t at, const char *name)
     return S_OK;
 }
 
-/* Begins a block: signature, space for the size, count. Returns its offset. */
+/* Begins a block with its signature, space for its size, and the count. Returns the block's offset. */
 static size_t begin_block(struct template_writer *w, const char *signature, size_t count)
 {
     align(w);
@@ -123,7 +122,7 @@ static void put_guid(struct byte_buffer *b, const GUID *guid)
 
 static const struct {
     char signature[5];
-    uint8_t bytes, name; /* size of an entry; position of the name's offset in it */
+    uint8_t bytes, name; /* size of an entry; position of the name's offset in the entry */
 } field_blocks[MANIFEST_KINDS] = {[MANIFEST_CHANNELS] = {"CHAN", 16, 4},
                                   [MANIFEST_KEYWORDS] = {"KEYW", 16, 12},
                                   [MANIFEST_LEVELS] = {"LEVL", 12, 8},

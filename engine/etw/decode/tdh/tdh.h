@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* TDH's functions as programs call them: opentdh.def exports tdh_get_property as TdhGetProperty. They return Windows
-   error codes. Also the layout of their blocks. Addresses from programs may be invalid. */
+/* Declares TDH's functions as programs call them, and the layout of the blocks that they return. opentdh.def exports
+   tdh_get_property as TdhGetProperty, and so on. The functions return Windows error codes. Addresses from programs may
+   be invalid. */
 #ifndef OPENPLA_TDH_H
 #define OPENPLA_TDH_H
 
 #include "engine/etw/decode/event_schema.h"
 #include "engine/etw/etw_types.h"
 
-/* The schemas of this process: those registered on the host and those it has loaded. It exists as long as the process.
-   Returns E_OUTOFMEMORY, or the reason why the registered schemas cannot be read. */
+/* Returns the schemas of this process: those registered on the host OS and those that the process has loaded. They live
+   as long as the process. Returns E_OUTOFMEMORY, or the reason why the registered schemas cannot be read. */
 HRESULT tdh_schemas(struct event_schemas **out);
 struct tmf_property;
-/* Converts a property of a message to TDH's form: UTF-16 string, number, GUID or SYSTEMTIME. From memory_alloc. */
+/* Converts a property of a message to TDH's form: UTF-16 string, number, GUID or SYSTEMTIME. *bytes is from
+   memory_alloc. */
 HRESULT tdh_wpp_value(const struct tmf_property *property, void **bytes, size_t *size);
-/* Adds TMF files or folders that a call names (separated by `;`) for this process. */
+/* Adds the TMF files or folders (separated by `;`) that a call names, for this process. */
 HRESULT tdh_add_tmf(const char *paths, bool folders);
 /* Processes events that define other events: a piece of a manifest that .NET wrote into the trace, or a definition
    written by a program that merges traces. Ignores all other events. */
@@ -51,7 +53,7 @@ ULONG WINAPI tdh_get_property_size(const EVENT_RECORD *event, ULONG count, const
                                    ULONG steps, const struct tdh_property_step *path, ULONG *size);
 ULONG WINAPI tdh_get_property(const EVENT_RECORD *event, ULONG count, const struct tdh_parameter *parameters,
                               ULONG steps, const struct tdh_property_step *path, ULONG size, void *buffer);
-/* Undocumented; the result is a guess: offset and size in UserData. */
+/* Undocumented. Returns what is probably meant: the offset and the size in UserData. */
 ULONG WINAPI tdh_get_property_offset_and_size(const EVENT_RECORD *event, ULONG count,
                                               const struct tdh_parameter *parameters, ULONG steps,
                                               const struct tdh_property_step *path, struct tdh_place *out);
@@ -72,14 +74,15 @@ ULONG WINAPI tdh_enumerate_manifest_provider_events(const GUID *provider, void *
 ULONG WINAPI tdh_get_manifest_event_information(const GUID *provider, const EVENT_DESCRIPTOR *descriptor, void *buffer,
                                                 ULONG *size);
 
-/* For MOF, from the WMI of a computer. Only this computer is supported; others give ERROR_WMI_SERVER_UNAVAILABLE.
-   Undocumented: the parameters are those of the local functions after the name of the computer. */
+/* Queries WMI for the MOF classes of a computer. Only this computer is supported; for other computers, returns
+   ERROR_WMI_SERVER_UNAVAILABLE. Undocumented: the parameters after the computer's name are those of the local
+   functions. */
 ULONG WINAPI tdh_enumerate_remote_wbem_providers(const WCHAR *computer, void *buffer, ULONG *size);
 ULONG WINAPI tdh_enumerate_remote_wbem_provider_field_information(const WCHAR *computer, const GUID *provider,
                                                                   ULONG kind, void *buffer, ULONG *size);
 ULONG WINAPI tdh_query_remote_wbem_provider_field_information(const WCHAR *computer, const GUID *provider,
                                                               ULONGLONG value, ULONG kind, void *buffer, ULONG *size);
-/* Functions of which only the number of parameters is known; the parameters are ignored. ERROR_NOT_SUPPORTED. */
+/* Only the number of parameters of these functions is known. The parameters are ignored. ERROR_NOT_SUPPORTED. */
 ULONG WINAPI tdh_unpublished_3(uintptr_t a, uintptr_t b, uintptr_t c);
 ULONG WINAPI tdh_unpublished_4(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
 ULONG WINAPI tdh_unpublished_7(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f,
@@ -112,17 +115,18 @@ ULONG WINAPI tdh_cleanup_payload_event_filter_descriptor(EVENT_FILTER_DESCRIPTOR
 
 ULONG WINAPI tdh_open_decoding_handle(void **handle);
 ULONG WINAPI tdh_close_decoding_handle(void *handle);
-/* Supports TMF files and folders (separated by `;`), UTC times and the pointer size. PDB files: ERROR_NOT_SUPPORTED. */
+/* Sets a parameter: TMF files and folders (separated by `;`), UTC times, or the pointer size. ERROR_NOT_SUPPORTED for
+   PDB files. */
 ULONG WINAPI tdh_set_decoding_parameter(void *handle, const struct tdh_parameter *parameter);
-/* Returns a parameter by its type; a string belongs to the handle and is valid until it is set again. ERROR_NOT_FOUND:
-   never set. */
+/* Returns a parameter by its type. A string belongs to the handle and is valid until the parameter is set again.
+   ERROR_NOT_FOUND: the parameter was never set. */
 ULONG WINAPI tdh_get_decoding_parameter(void *handle, struct tdh_parameter *parameter);
 ULONG WINAPI tdh_get_wpp_property(void *handle, const EVENT_RECORD *event, const WCHAR *name, ULONG *size,
                                   void *buffer);
 ULONG WINAPI tdh_get_wpp_message(void *handle, const EVENT_RECORD *event, ULONG *size, void *buffer);
 
-/* The structures returned by TDH's functions: a fixed part, the UTF-16 strings after it, and their offsets from the
-   start. Identical on all hosts. */
+/* ---- structures that TDH's functions return: a fixed part, and UTF-16 strings to which it refers by their offsets
+   from its start; identical on all host OSs ---- */
 /* Zero-initialise. A failed allocation is remembered. */
 struct tdh_block {
     uint8_t *bytes;
@@ -131,18 +135,18 @@ struct tdh_block {
 };
 /* Adds zeroed bytes and returns their offset; 0 when out of memory. */
 uint32_t tdh_block_add(struct tdh_block *b, size_t size);
-/* Adds the string with its NUL and returns its offset; NULL gives 0, which means "absent". */
+/* Adds the string with its NUL and returns its offset. For NULL, returns 0, which means "no string". */
 uint32_t tdh_block_text(struct tdh_block *b, const char *text);
 void tdh_block_u32(struct tdh_block *b, uint32_t at, uint32_t value);
 void tdh_block_put(struct tdh_block *b, uint32_t at, const void *bytes, size_t size);
 void tdh_block_free(struct tdh_block *b);
 
-/* Builds a TRACE_EVENT_INFO; E_OUTOFMEMORY. `pointer_size`: that of the event, or 0 without an event. */
+/* Builds a TRACE_EVENT_INFO; E_OUTOFMEMORY. `pointer_size`: the event's, or 0 if there is no event. */
 HRESULT tdh_block_event(const struct event_schema *schema, uint32_t pointer_size, struct tdh_block *out);
 /* Builds an EVENT_MAP_INFO; E_OUTOFMEMORY. */
 HRESULT tdh_block_map(const struct event_map *map, struct tdh_block *out);
-/* Writes the EVENT_PROPERTY_INFO of each property from `at` on. Readers of schemas set no length for most types of
-   fixed size; it is added here because programs calculate with it. */
+/* Writes the EVENT_PROPERTY_INFO of each property, beginning at `at`. Schemas have no length for most types with a
+   fixed size; this function adds the length, because programs use it. */
 enum { TDH_EVENT_HEAD = 112, TDH_PROPERTY_SIZE = 24, TDH_MAP_HEAD = 16, TDH_MAP_ENTRY = 8 };
 void tdh_block_properties(struct tdh_block *b, uint32_t at, const struct event_schema *schema, uint32_t pointer_size);
 

@@ -67,7 +67,7 @@ static void set_text(struct tdh_block *b, uint32_t at, const char *text)
     tdh_block_u32(b, at, offset);
 }
 
-/* Each string has a NUL, and another NUL follows the last. */
+/* Writes the keyword names, each with a NUL, and another NUL after the last one. */
 static void set_keywords(struct tdh_block *b, uint32_t at, const struct event_schema *schema)
 {
     for (size_t i = 0; i < schema->keyword_count; i++) {

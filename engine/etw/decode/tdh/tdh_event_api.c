@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* TDH's functions for a single event: its information, properties and their text. */
+/* Implements TDH's functions for a single event: its information, its properties, and their text. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/program_memory.h"
 #include "engine/etw/decode/tdh/tdh.h"
@@ -17,7 +17,7 @@ struct decoded {
     uint32_t pointer_size; /* set by the program; 0: not set */
     bool gmt;              /* times in a WPP message are UTC */
     bool symbols;          /* PDB files were given */
-    void *made;            /* bytes of a property that the data do not contain */
+    void *made;            /* bytes of a property that is not in the event's data */
 };
 
 static HRESULT take_tmf(const struct tdh_parameter *p)
@@ -32,7 +32,7 @@ static HRESULT take_tmf(const struct tdh_parameter *p)
     return hr;
 }
 
-/* The pointer size set by the program overrides that of the event. */
+/* Takes the parameters over. A pointer size that the program sets overrides the event's. */
 static HRESULT take_parameters(struct decoded *d, ULONG count, const struct tdh_parameter *parameters)
 {
     struct tdh_parameter p;
@@ -90,7 +90,7 @@ static HRESULT decoded_open(const EVENT_RECORD *event, ULONG count, const struct
     }
     if (SUCCEEDED(hr))
         hr = d->found->status;
-    /* Only symbols could decode it, and symbols are not supported. */
+    /* Only symbols could decode the event, and symbols are not supported. */
     if (hr == S_FALSE && d->symbols && d->event.record.EventHeader.Flags & EVENT_HEADER_FLAG_TRACE_MESSAGE)
         hr = HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED);
     if (hr != S_OK)
@@ -109,7 +109,7 @@ ULONG WINAPI tdh_get_event_information(const EVENT_RECORD *event, ULONG count, c
     if (hr != S_OK)
         return tdh_status(hr);
     hr = tdh_block_event(d.found->schema, event_data_of(&d.event.record, d.pointer_size).pointer_size, &block);
-    /* Uses the event's own descriptor, even if its schema has another version. */
+    /* The descriptor is the event's, even if its schema has another version. */
     tdh_block_put(&block, 32, &d.event.record.EventHeader.EventDescriptor, sizeof(EVENT_DESCRIPTOR));
     const ULONG status = hr == S_OK ? program_give(block.bytes, block.size, buffer, size) : tdh_status(hr);
     tdh_block_free(&block);
@@ -182,7 +182,7 @@ static HRESULT take_path(ULONG steps, const struct tdh_property_step *given, str
     return hr;
 }
 
-/* Properties of WPP messages other than their arguments. */
+/* Finds the properties of WPP messages that are not arguments. */
 static HRESULT find_of_message(struct decoded *d, const char *name, size_t *size)
 {
     const EVENT_RECORD *event = &d->event.record;
@@ -196,7 +196,8 @@ static HRESULT find_of_message(struct decoded *d, const char *name, size_t *size
     return hr;
 }
 
-/* If the result is S_OK, release `d`. *bytes: the bytes of the property, in the data or in `made`. */
+/* Finds a property. After S_OK, the caller must release `d`. *bytes are the property's bytes, in the event's data or in
+   `made`. */
 static HRESULT decoded_find_property(const EVENT_RECORD *event, ULONG count, const struct tdh_parameter *parameters,
                                      ULONG steps, const struct tdh_property_step *given, struct decoded *d,
                                      const void **bytes, size_t *size)

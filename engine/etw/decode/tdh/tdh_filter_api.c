@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* TDH's functions for payload filters. Handles are addresses of internal objects; they are looked up in a list before
-   they are used. */
+/* Implements TDH's functions for payload filters. A handle is the address of an internal object, which is searched in a
+   list before it is used. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/etw/decode/payload_filter.h"
@@ -10,7 +10,7 @@
 
 enum { TEXT_UNITS = 2048 };
 
-/* A filter or, with `joined`, the bytes of a descriptor. */
+/* A filter or, with `joined`, the bytes of a descriptor with several filters. */
 struct made {
     struct made *next;
     bool joined;
@@ -21,7 +21,7 @@ struct made {
 static struct lock lock = LOCK_INIT;
 static struct made *first;
 
-/* Takes ownership of the bytes. */
+/* Adds an object to the list. Takes ownership of the bytes. */
 static struct made *filter_keep(bool joined, const GUID *provider, uint8_t *bytes, size_t size)
 {
     struct made *m = memory_alloc(sizeof *m);

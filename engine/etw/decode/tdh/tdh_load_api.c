@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The schemas that this process knows, which all TDH functions share, and the manifests that a program loads. */
+/* Manages the schemas of this process, which all TDH functions share, and the manifests that a program loads. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/text.h"
@@ -15,7 +15,7 @@
 
 enum { PATH_UNITS = 260, NO_RESOURCE = 5007 /* ERROR_RESOURCE_NOT_FOUND */ };
 
-/* Identified by the full path or the hash of the contents. */
+/* A loaded manifest, identified by the full path of its file or by the hash of its contents. */
 struct loaded {
     char *name;
     uint64_t id;
@@ -24,7 +24,7 @@ static struct lock lock = LOCK_INIT;
 static struct loaded *all;
 static size_t count, capacity;
 
-/* Call under the lock. NULL: not loaded. */
+/* Finds a loaded manifest. The caller holds the lock. NULL: not loaded. */
 static struct loaded *loaded_find(const char *name)
 {
     size_t i = 0;
@@ -33,8 +33,8 @@ static struct loaded *loaded_find(const char *name)
     return i < count ? &all[i] : NULL;
 }
 
-/* Takes ownership of the origin. If an origin was loaded from the same place before, it is replaced on success and kept
-   on failure. */
+/* Adds an origin and takes ownership of it. An origin that was loaded from the same source before is replaced on
+   success and kept on failure. */
 static HRESULT loaded_keep(const char *name, const struct schema_origin *origin)
 {
     struct event_schemas *schemas;
@@ -138,7 +138,7 @@ ULONG WINAPI tdh_unload_manifest(const WCHAR *path)
     return status;
 }
 
-/* Copies the program's memory and names it by its hash. */
+/* Copies a manifest from the program's memory, and derives a name from its hash. */
 static HRESULT take_memory(const void *data, ULONG size, uint8_t **copy, char name[40])
 {
     *copy = NULL;
@@ -184,14 +184,14 @@ static struct lock schemas_lock = LOCK_INIT;
 static struct event_schemas *own;
 static struct inband_manifests *inband;
 static struct trace_metadata *metadata;
-static struct texts tmf_paths; /* added so far */
+static struct texts tmf_paths; /* paths that were added until now */
 
 static HRESULT add(struct event_schemas *schemas, HRESULT hr, const struct schema_origin *origin)
 {
     return SUCCEEDED(hr) ? event_schemas_add(schemas, origin, NULL) : hr;
 }
 
-/* Registered schemas; schemas that a program loads take precedence. */
+/* Creates the schemas from the registered ones. Schemas that a program loads later take precedence. */
 static HRESULT schemas_create(struct event_schemas **out)
 {
     struct schema_origin origin;
@@ -234,7 +234,7 @@ void tdh_take_inband(const EVENT_RECORD *event)
     if (!piece && !definition)
         return;
     lock_enter(&schemas_lock);
-    /* Events of rejected definitions stay undecoded, with the reason. */
+    /* Events of rejected definitions remain undecoded and get the reason. */
     if (own && piece)
         (void)inband_manifests_take(inband, event, own);
     else if (own)

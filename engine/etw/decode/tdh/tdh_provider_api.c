@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* TDH's functions for event providers: which providers exist and what they define, on this and on other computers. */
+/* Implements TDH's functions for event providers: lists of event providers and their definitions, on this and on other
+   computers. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/etw/decode/program_memory.h"
@@ -77,7 +78,7 @@ static bool is_wanted(const struct known_field *f, ULONG kind, const ULONGLONG *
     return !value || (kind == MANIFEST_KEYWORDS ? (f->value & *value) != 0 : f->value == *value);
 }
 
-/* Returns a PROVIDER_FIELD_INFOARRAY of all fields, or of those that match the value. */
+/* Returns a PROVIDER_FIELD_INFOARRAY with all fields, or with those that match *value. */
 static ULONG give_fields(const GUID *provider, ULONG kind, const ULONGLONG *value, void *buffer, ULONG *size)
 {
     struct event_schemas *schemas;
@@ -135,7 +136,7 @@ struct asked {
     ULONG count;
 };
 
-/* Returns S_FALSE if the provider has no manifest. */
+/* Reads the manifest of an event provider. S_FALSE: it has no manifest. */
 static HRESULT ask_manifest(const GUID *provider, struct asked *asked,
                             HRESULT (*take)(void *context, const struct provider_manifest *manifest))
 {
@@ -201,7 +202,7 @@ ULONG WINAPI tdh_get_manifest_event_information(const GUID *provider, const EVEN
     return give_block(hr, &block, buffer, size);
 }
 
-/* Builds a PROVIDER_FILTER_INFO for each filter, one after another. The offsets in their properties count from the
+/* Builds a PROVIDER_FILTER_INFO for each filter, one after another. The offsets in their properties are relative to the
    start of the whole buffer. */
 static HRESULT list_filters(void *context, const struct provider_manifest *manifest)
 {
@@ -257,9 +258,9 @@ ULONG WINAPI tdh_enumerate_provider_filters(const GUID *provider, ULONG count, c
 
 /* ---- functions without documentation ---- */
 
-/* Functions that import libraries of tdh.dll list but no page describes. They exist so that programs linked with them
-   can start. Their parameters follow from neighbouring functions and from the bytes that 32-bit callers push. Those
-   that query a computer's WMI are implemented; the purpose of the others is unknown (DECISIONS 82). */
+/* Functions that are in import libraries of tdh.dll but on no page. They exist so that programs that are linked with
+   them can start. Their parameters were derived from similar functions and from the bytes that 32-bit callers push. The
+   functions that query a computer's WMI are implemented; the purpose of the others is unknown (DECISIONS 82). */
 
 enum { NAME_UNITS = 260, NO_WMI_THERE = 4208 /* ERROR_WMI_SERVER_UNAVAILABLE */ };
 
@@ -276,7 +277,7 @@ static ULONG is_this_computer(const WCHAR *computer)
                                                                  : NO_WMI_THERE;
 }
 
-/* Providers described only by MOF. */
+/* Returns ERROR_SUCCESS if only MOF describes the event provider. */
 static ULONG is_classic(const GUID *provider)
 {
     struct event_schemas *schemas;

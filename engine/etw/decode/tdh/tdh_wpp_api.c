@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* TDH's functions for WPP messages: handles and their decoders. */
+/* Implements TDH's functions for WPP messages, with their decoding handles. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -14,12 +14,12 @@ struct decoding {
     struct decoding *next;
     bool set[TDH_PARAMETERS];
     uint64_t number[TDH_PARAMETERS];
-    WCHAR *text[TDH_PARAMETERS]; /* in the form that programs query */
+    WCHAR *text[TDH_PARAMETERS]; /* in the form in which programs query them */
     char *path[TDH_PARAMETERS];
     struct tmf_files *files; /* NULL: not created yet, or its sources have changed */
 };
-/* Handles are addresses that are looked up in a list before they are used. The lock is held during the call; formatting
-   a message takes microseconds, except for the first one, which reads a file. */
+/* Protects the handles. A handle is an address that is searched in a list before it is used. The lock is held during
+   the whole call. Formatting a message takes microseconds, except for the first one, which reads a file. */
 static struct lock lock = LOCK_INIT;
 static struct decoding *first;
 
@@ -161,7 +161,7 @@ static HRESULT open_files(struct decoding *d)
     return hr;
 }
 
-/* If the result is S_OK, the text of *out belongs to the caller. */
+/* Finds a property of a message. After S_OK, the text in *out belongs to the caller. */
 static HRESULT get_property(const void *handle, const EVENT_RECORD *event, const char *name, struct tmf_property *out)
 {
     struct program_event own;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the metadata of TraceLogging events and the traits of their providers. The metadata are a byte stream of fields
-   in order (name, NUL, input type, output type, tags, count); a struct is a field that says how many of the following
-   fields are its members. All of it is untrusted. */
+/* Reads the metadata of TraceLogging events and the traits of their event providers. The metadata are a stream of
+   fields (name, NUL, input type, output type, tags, count). A struct is a field with the number of following fields
+   that are its members. Both metadata and traits are untrusted. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/event_schema.h"
 #include "engine/etw/event_values.h"
@@ -32,7 +32,7 @@ struct field {
     bool has_tags;
     const uint8_t *custom;
     uint16_t custom_size;
-    size_t end; /* index after its last member, among all fields */
+    size_t end; /* index after its last member, including the members of nested structs */
 };
 
 struct reader {
@@ -75,7 +75,8 @@ static bool take_name(struct reader *r, const char **out)
     return true;
 }
 
-/* Tags: seven bits per byte from the top down; the high bit means that more follow. Bits beyond 28 are ignored. */
+/* Reads tags: seven bits per byte, beginning with the highest bits. The high bit of a byte means that another byte
+   follows. Bits beyond 28 are ignored. */
 static bool take_tags(struct reader *r, uint32_t *out)
 {
     uint32_t tags = 0;
@@ -150,7 +151,7 @@ static HRESULT take_tree(struct reader *r, unsigned depth)
     return hr;
 }
 
-/* Names are untrusted: invalid UTF-8 becomes U+FFFD. */
+/* Copies a name with a suffix. Names are untrusted: invalid UTF-8 becomes U+FFFD. */
 static char *copy_name(const char *name, const char *suffix)
 {
     struct text_buffer copy = {0};
@@ -199,7 +200,7 @@ static uint16_t number_of(uint16_t in, bool with_sign)
     }
 }
 
-/* TraceLogging has its own numbers for output types. */
+/* Converts TraceLogging's number of an output type to TDH's. */
 static uint16_t out_type_of(uint16_t in, uint8_t out)
 {
     static const uint16_t own[] = {
@@ -234,7 +235,7 @@ static HRESULT fill_property(struct event_property *p, const struct field *f)
         p->in_type = 0;
         p->flags |= PROPERTY_STRUCT;
     } else if (f->in == IN_TYPE_BINARY || f->count_kind == COUNT_CUSTOM)
-        p->in_type = IN_TYPE_MANIFEST_COUNTEDBINARY; /* a two-byte count precedes them */
+        p->in_type = IN_TYPE_MANIFEST_COUNTEDBINARY; /* a count of two bytes precedes the data */
     p->out_type = out_type_of(p->in_type, f->out);
     if (f->count_kind == COUNT_CUSTOM) {
         p->flags |= PROPERTY_CUSTOM_SCHEMA;
@@ -253,7 +254,7 @@ static HRESULT fill_property(struct event_property *p, const struct field *f)
 
 /* ---- layout: moves the members of each struct so that they are adjacent ---- */
 
-/* The number of properties for the fields from `first` to `end`, without members. */
+/* Returns the number of properties for the fields from `first` to `end` without members of structs. */
 static size_t level_size(const struct reader *r, size_t first, size_t end)
 {
     size_t n = 0;

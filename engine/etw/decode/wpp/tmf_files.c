@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* TMF files of a process: which file describes a WPP message, and its properties.
+/* Finds the TMF file that describes a WPP message, and the message's properties.
 
    WPP (TraceMessage) writes only numbers: the GUID of a source file, the number of a message in it, and the bytes of
-   the arguments. Their meaning was extracted at build time into .tmf files, one per GUID, which come with the program
-   or are created from its symbols by tracepdb. The path from an event to its text:
+   the arguments. Their meaning was extracted at build time into .tmf files, one per GUID. These files are part of the
+   program, or tracepdb creates them from the program's symbols. The path from an event to its text:
 
        event (GUID, number) --tmf_files_find--> struct tmf_message (tmf_text.c parses the file)
                             --tmf_schema------> struct event_schema: arguments as properties, a message with %1 ...
                             --tmf_sentence----> the text, formatted by the printf forms of the format
 
-   Named files are parsed when struct tmf_files is created; an error in one fails the creation. The search path is used
-   only when a GUID is unknown: GUID.tmf in each folder, once per GUID. The result, even a negative one with its reason,
-   stays in `lookups`, so that a trace with a million messages of an unknown GUID searches only once. A document is
-   never replaced or freed before the whole object, so callers may keep pointers to its messages without holding the
-   lock, which only protects `lookups`. */
+   Named files are parsed when struct tmf_files is created; an error in one fails the creation. If these files do not
+   contain a GUID, GUID.tmf is searched in each folder of the search path, one time per GUID. The result is stored in
+   `lookups`, even if no file was found, so that a trace with a million messages of an unknown GUID causes only one
+   search. A document is never replaced or freed before the whole object, so callers may keep pointers to its messages
+   without holding the lock, which only protects `lookups`. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -23,7 +23,7 @@
 
 enum { FILE_MOST = 64 << 20 /* in bytes */, LOOKUPS_MOST = 65536 };
 
-/* A GUID that was searched for in the folders. */
+/* The result of searching a GUID in the folders. */
 struct tmf_lookup {
     GUID guid;
     struct tmf_document *document; /* NULL: no usable file */
@@ -31,7 +31,7 @@ struct tmf_lookup {
 };
 
 struct tmf_files {
-    struct lock lock; /* protects the lookups */
+    struct lock lock; /* protects `lookups` */
     struct tmf_document **documents;
     size_t count;
     struct texts folders;
@@ -82,7 +82,7 @@ static HRESULT read_file(const char *path, struct tmf_document **out)
     return hr;
 }
 
-/* Searches for a missing file in the folders of the search path, by its name without the path. */
+/* Searches for a file that does not exist in the folders of the search path, by its name without the path. */
 static HRESULT find_file(const struct tmf_files *t, const char *named, char **out)
 {
     *out = file_exists(named) ? text_copy(named) : NULL;
@@ -96,7 +96,7 @@ static HRESULT find_file(const struct tmf_files *t, const char *named, char **ou
             memory_free(path);
     }
     if (!*out)
-        *out = text_copy(named); /* reading it will report that it is missing */
+        *out = text_copy(named); /* the attempt to read it will report that it does not exist */
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
@@ -142,7 +142,7 @@ HRESULT tmf_files_create(const struct texts *files, const struct texts *folders,
     return S_OK;
 }
 
-/* Tries GUID.tmf, in lower case without braces, as tracepdb names its output. */
+/* Searches the folders for GUID.tmf, in lower case without braces, as tracepdb names its output. */
 static HRESULT search_folders(struct tmf_files *t, struct tmf_lookup *l)
 {
     char guid[39];
@@ -170,7 +170,8 @@ static HRESULT search_folders(struct tmf_files *t, struct tmf_lookup *l)
     return hr;
 }
 
-/* Call it under the lock. (*out)->document may be NULL. */
+/* Returns the result for a GUID, and searches its file if necessary. The caller holds the lock. (*out)->document may be
+   NULL. */
 static HRESULT tmf_files_look_up(struct tmf_files *t, const GUID *guid, const struct tmf_lookup **out)
 {
     for (size_t i = 0; i < t->lookup_count; i++)
@@ -192,8 +193,8 @@ static HRESULT tmf_files_look_up(struct tmf_files *t, const GUID *guid, const st
     return S_OK;
 }
 
-/* Returns S_FALSE, with the reason by error_set, if no file describes the message. The result stays valid as long as
-   the files. */
+/* Finds the description of a message. Returns S_FALSE, with the reason by error_set, if no file describes the message.
+ *out lives as long as `t`. */
 static HRESULT tmf_files_find(struct tmf_files *t, const EVENT_RECORD *event, const struct tmf_message **out)
 {
     static const GUID none;
@@ -230,7 +231,7 @@ static HRESULT no_property(const char *name, const char *why)
     return error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "no property '%.60s': %s", name, why);
 }
 
-/* Returns properties from the event's header. S_FALSE: it is a property of the message. */
+/* Returns a property from the event's header. S_FALSE: the property is not in the header. */
 static HRESULT header_property(const EVENT_RECORD *event, const char *name, struct tmf_property *out)
 {
     *out = (struct tmf_property){.kind = TMF_TEXT};
@@ -328,7 +329,7 @@ HRESULT tmf_property(struct tmf_files *t, const EVENT_RECORD *event, uint32_t po
 static HRESULT origin_schema(void *context, const EVENT_RECORD *event, uint32_t pointer_size, struct event_schema **out)
 {
     const struct tmf_message *m;
-    (void)pointer_size; /* pointers have the size given by the event */
+    (void)pointer_size; /* the event's own data determine the size of pointers */
     HRESULT hr = tmf_files_find(context, event, &m);
     return hr == S_OK ? make_schema(context, m, out) : hr;
 }

@@ -2,12 +2,13 @@
 /* Creates the schema of a WPP message, and formats its text.
 
    In a format, %10 to %n are arguments, each with a printf form between exclamation marks ("%10!s!"). %0 is the prefix,
-   which the reader supplies, %1 to %9 are parts of the event's header, and %!FUNC! and similar inserts are replaced by
-   data that the TMF file has next to the format (function, level, flags, component).
+   which the reader adds. %1 to %9 are parts of the event's header. %!FUNC! and similar inserts are replaced by data
+   that the TMF file has next to the format (function, level, flags, component).
 
-   There are two consumers. Generic decoders get a schema whose message has %1 for the first argument, in the form of
-   FormatMessage; printf forms are lost there, except that hexadecimal ones select an output type. tmf_sentence formats
-   exactly: schema->message keeps a copy of the format, and the values are read again from the event's data. */
+   There are two ways to format a message. Generic decoders use the schema, whose message has %1 for the first argument,
+   in the syntax of FormatMessage. It lacks the printf forms, except that hexadecimal forms select an output type.
+   tmf_sentence formats exactly: it uses the copy of the format in schema->message and reads the values again from the
+   event's data. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
@@ -22,14 +23,14 @@ enum { FIRST_ARGUMENT = 10, WIDTH_MOST = 256, PART_MOST = 32 };
 
 /* A "%..." in a format. */
 struct insert {
-    const char *before; /* `size` bytes of text that precede it */
+    const char *before; /* the `size` bytes of text before it */
     size_t size;
     uint32_t number; /* valid if `numbered` */
     bool numbered;
-    char part[PART_MOST]; /* FUNC, or the form between two '!' */
+    char part[PART_MOST]; /* FUNC, or the form between the exclamation marks */
 };
 
-/* Finds the next insert from *at on and moves *at after it; false: only text remains. */
+/* Finds the next insert from *at on, and moves *at after it. False: only text remains. */
 static bool next_insert(const char **at, struct insert *out)
 {
     *out = (struct insert){.before = *at};
@@ -95,7 +96,7 @@ static HRESULT add_names(const struct tmf_argument *a, struct event_schema *s, s
     return S_OK;
 }
 
-/* Returns whether the format shows that argument as a hexadecimal number. */
+/* Returns whether the format shows this argument as a hexadecimal number. */
 static bool wants_hexadecimal(const struct tmf_message *m, uint32_t number)
 {
     struct insert i;
@@ -158,7 +159,8 @@ static bool copy_text(char **to, const char *text)
     return *to;
 }
 
-/* Copies everything needed to format the message: arguments without names, which the schema has. */
+/* Copies everything that formatting the message needs. The names of the arguments are omitted, because the schema has
+   them. */
 static struct tmf_message *copy_message(const struct tmf_message *m)
 {
     struct tmf_message *to = memory_zero(1, sizeof *to);
@@ -272,7 +274,7 @@ static struct form read_form(const char *at)
         at++;
         f.precision = form_number(&at);
     }
-    /* The type of the item determines the size, so the size is skipped. */
+    /* The item's type determines the size, so the size prefix is skipped. */
     while (*at && (strchr("hlLwIzjt", *at) || (*at >= '0' && *at <= '9')))
         at++;
     f.conversion = *at;
@@ -297,7 +299,8 @@ static void add_padded(struct text_buffer *out, const struct form *f, const char
         text_buffer_add(out, " ");
 }
 
-/* Appends at least `least` digits; with `zeros`, for a format padded with zeros, as many as fill its width. */
+/* Appends at least `least` digits; zeros precede shorter numbers. If the form is padded with zeros, the digits fill its
+   width. */
 static void add_digits(struct text_buffer *out, const struct form *f, const char *sign, const char *digits, int least,
                        bool zeros)
 {
@@ -355,7 +358,7 @@ static void add_time(struct text_buffer *out, const struct form *f, int64_t file
 {
     char text[40];
     const struct calendar_time p = clock_calendar(gmt ? filetime : clock_utc_to_local(filetime));
-    /* The form of times in tracefmt's documentation. */
+    /* The format of times in tracefmt's documentation. */
     snprintf(text, sizeof text, "%02d/%02d/%04d-%02d:%02d:%02d.%03d", p.month, p.day, p.year, p.hour, p.minute,
              p.second, p.millisecond);
     add_padded(out, f, text, false);
@@ -371,7 +374,7 @@ static void add_span(struct text_buffer *out, const struct form *f, int64_t span
     add_padded(out, f, text, false);
 }
 
-/* The values of the arguments in the event. */
+/* The values of the arguments of an event. */
 struct found_values {
     const struct tmf_message *message;
     const struct event_schema *schema;
@@ -449,7 +452,7 @@ bool tmf_sequence(const EVENT_RECORD *event, uint32_t *number)
     return true;
 }
 
-/* %1 to %9. */
+/* Appends the part of the header that %1 to %9 stand for. */
 static void add_header_part(const struct tmf_message *m, const EVENT_RECORD *event, const struct insert *i, bool gmt,
                             struct text_buffer *out)
 {
@@ -508,7 +511,7 @@ static HRESULT add_text(const struct found_values *found, const EVENT_RECORD *ev
             if (index < m->argument_count && index < found->count)
                 hr = add_argument(found, index, i.part, gmt, out);
             else
-                text_buffer_format(out, "%%%u", (unsigned)i.number); /* not an argument: it is left unchanged */
+                text_buffer_format(out, "%%%u", (unsigned)i.number); /* not an argument, so it stays unchanged */
         } else if (more && i.part[0]) {
             const char *part = named_part(m, i.part);
             text_buffer_format(out, part ? "%s" : "%%!%s!", part ? part : i.part);

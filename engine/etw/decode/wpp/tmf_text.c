@@ -14,8 +14,8 @@ enum { MESSAGES_MOST = 0x100000, ARGUMENTS_MOST = 256, NAMES_MOST = 4096 /* in b
 struct reader {
     struct tmf_document *document;
     size_t message_capacity, argument_capacity;
-    char *line, *rest; /* the rest of the text */
-    uint32_t number;   /* of the line */
+    char *line, *rest; /* the current line; the rest of the text */
+    uint32_t number;   /* line number */
     bool any_guid;
     bool unknown; /* the previous line was an unknown directive, and a block may follow it */
     GUID guid;
@@ -78,7 +78,7 @@ static bool next_line(struct reader *r)
     return false;
 }
 
-/* Returns the word after "KEY=" in a comment, "" if it is missing; NULL when out of memory. */
+/* Returns the word after "KEY=" in a comment; "" if there is no such key, NULL when out of memory. */
 static char *comment_word(const char *comment, const char *key)
 {
     const size_t length = strlen(key);
@@ -90,7 +90,7 @@ static char *comment_word(const char *comment, const char *key)
     return text_copy("");
 }
 
-/* GUID  NAME  // SRC=... MJ=... MN=... */
+/* Reads GUID  NAME  // SRC=... MJ=... MN=... */
 static HRESULT take_guid(struct reader *r)
 {
     char *end = r->line + strcspn(r->line, " \t"), *name = skip_blanks(end);
@@ -113,7 +113,8 @@ static HRESULT take_guid(struct reader *r)
     return r->guid_name && r->component && r->subcomponent ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Reads the format after its opening quote and resolves its escapes in place; *end is after the closing quote. */
+/* Reads a format after its opening quote, and resolves its escapes in place. *end is the position after the closing
+   quote. */
 static bool format_unquote(char *text, char **end)
 {
     char *to = text;
@@ -130,7 +131,7 @@ static bool format_unquote(char *text, char **end)
     return *end;
 }
 
-/* Reads NAME[(a,b)] -- NUMBER, after the argument's last comma. The argument's name may contain commas, too. */
+/* Reads NAME[(a,b)] -- NUMBER at the end of the argument. NAME can contain commas. */
 static HRESULT take_argument(struct reader *r, struct tmf_argument *a)
 {
     char *item = NULL, *dashes = NULL;
@@ -226,7 +227,8 @@ static HRESULT take_message(struct reader *r)
     return take_arguments(r, m);
 }
 
-/* Unknown directives and blocks of other versions are skipped, but they do not hide messages. */
+/* Reads a line. Unknown directives and blocks of other versions are skipped, and the messages after them are still
+   read. */
 static HRESULT take_line(struct reader *r)
 {
     if (r->unknown && strcmp(r->line, "{") == 0) {
@@ -283,7 +285,7 @@ HRESULT tmf_text_read(const char *source, const void *bytes, size_t size, struct
     return S_OK;
 }
 
-/* Names as in the WDK's pages on WPP and in published .tmf files. */
+/* Returns the type with this name. The names are those of the WDK's pages on WPP and of published .tmf files. */
 const struct tmf_item *tmf_item_find(const char *name)
 {
     static const struct tmf_item items[] = {
