@@ -39,8 +39,8 @@ static const char help_text[] =
 /* An item that a definition requires. */
 struct wish {
     char *collector, *name;
-    char *reason; /* NULL: it is supported */
-    bool ignored; /* of a setting: it has no effect */
+    char *reason; /* why it is not supported; NULL: it is supported */
+    bool ignored; /* for settings: it has no effect */
 };
 struct wishes {
     struct wish *items;
@@ -50,11 +50,11 @@ struct checked {
     struct wishes counters, providers, settings;
     size_t ignored;                    /* number of settings without effect */
     const struct counter_names *names; /* borrowed */
-    struct names_summary summary;      /* of the counters */
+    struct names_summary summary;      /* for the counters */
     struct counter_nearest nearest;
 };
 
-/* Whether all relevant items are supported. */
+/* Returns true if all relevant items are supported. */
 static bool is_served(const struct checked *c)
 {
     return !c->counters.refused && !c->providers.refused && c->settings.count == c->ignored;
@@ -86,8 +86,8 @@ static HRESULT wishes_add(struct wishes *w, const char *collector, const char *n
     return S_OK;
 }
 
-/* The reason from OpenPLA's tables if known, else PDH's message without the path before it, and the most similar
-   counter. */
+/* Adds a counter that is not supported. The reason is from OpenPLA's tables if they have one, otherwise PDH's message
+   without the path. Appends the most similar counter. */
 static HRESULT counter_refuse(struct checked *c, const char *collector, const char *path, const char *said, HRESULT why)
 {
     struct counter_path parts;
@@ -133,7 +133,7 @@ static void refusal_note(void *user, HRESULT reason, const char *path, const cha
     }
 }
 
-/* In a separate query, to know which path has no counters. */
+/* Counts the columns of one path, in a separate query, so that it is known which path has no counters. */
 static HRESULT count_columns(const struct pdh_api *pdh, char *path, struct refusal *r, size_t *columns)
 {
     struct texts one = {.count = 1, .capacity = 1, .items = &path};
@@ -158,8 +158,8 @@ static HRESULT summarise_name(struct checked *c, const char *path)
     return hr;
 }
 
-/* A start knows only the built-in names; a path that -names explains can be replaced. S_OK: *out, from memory_alloc,
-   names the path to use instead. */
+/* Searches for a path that can replace this one. A start supports only the built-in names, but -names may explain other
+   names. S_OK: *out, from memory_alloc, names the path to use instead. */
 static HRESULT find_english(const struct pdh_api *pdh, const struct checked *c, const char *path, char **out)
 {
     struct refusal ignored = {NULL, S_OK};
@@ -197,7 +197,7 @@ static HRESULT check_counter(const struct pdh_api *pdh, struct checked *c, const
     return hr;
 }
 
-/* Counters of a collector, or of an alert's thresholds. */
+/* Checks the counters of a collector, or of an alert's thresholds. */
 static HRESULT check_counters(struct checked *c, struct object *collector, const char *property, const char *name)
 {
     const struct pdh_api *pdh;
@@ -280,7 +280,7 @@ static HRESULT check_collector(struct checked *c, struct object *collector)
     return hr;
 }
 
-/* Issues found by reading the XML and by Commit. Windows' exports contain many ignored settings, and these do not
+/* Adds an issue that reading the XML or Commit reported. Windows' exports contain many ignored settings, which do not
    prevent a start. */
 static HRESULT add_issue(void *user, HRESULT what, const char *key, const char *text)
 {
@@ -293,7 +293,7 @@ static HRESULT add_issue(void *user, HRESULT what, const char *key, const char *
     return hr;
 }
 
-/* A start would fail because of it, perhaps hours after the import. */
+/* Checks the root path, because an invalid one would make a start fail, perhaps hours after the import. */
 static HRESULT check_root(struct checked *c, const struct data_collector_set *set)
 {
     char *root = os_expand_environment(set_root(set)), *reason = NULL;

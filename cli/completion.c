@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla completion: scripts for bash, zsh and fish that complete the command lines of all verbs. A script contains
-   the option tables of the verbs and finds sets in the store's folders, so no program is started when Tab is pressed;
-   under Wine that takes seconds. The folder completion contains the shell functions that use the tables. */
+   the option tables of the verbs and finds sets in the store's folders, so no program is started when Tab is pressed,
+   which would take seconds under Wine. The folder completion contains the shell functions that use the tables. */
 #include "cli/cli.h"
 #include "engine/report/report_schema.h"
 
@@ -11,17 +11,18 @@
 
 extern const struct shipped_schema completion_drivers[];
 
-/* Windows' names of the tools. */
+/* The names of Windows' tools. */
 static const char *const tools[] = {"diskperf", "lodctr", "logman", "relog", "tracerpt", "typeperf", "unlodctr"};
 
-/* How a shell represents a list of words, a row of the table, and the verbs with their summaries. */
+/* The forms in which a shell needs a list of words, a row of the table, and the verbs with their summaries. */
 struct shell {
     const char *name, *driver;
     const char *head; /* the beginning of a line that contains the names of the programs; NULL: no such line */
     const char *list_begin, *list_named, *list_end;
     const char *row_begin, *row_named, *row_end;
     const char *table_begin, *table_end;
-    const char *summaries_begin, *summary_begin, *summary_named, *summaries_end; /* NULL: shows no summaries */
+    const char *summaries_begin, *summary_begin, *summary_named, *summaries_end; /* NULL: the shell shows no
+                                                                                    summaries */
 };
 static const struct shell bash = {
     .name = "bash",
@@ -82,7 +83,8 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* The length of "CSV|TSV" at the start of the string; 0: not a choice of words, or several may be combined. */
+/* Returns the length of a choice such as "CSV|TSV" at the start of the string; 0: not a choice, or several words may be
+   combined. */
 static size_t choice_length(const char *text)
 {
     size_t length = 0;
@@ -94,7 +96,7 @@ static size_t choice_length(const char *text)
     return choice && ends ? length : 0;
 }
 
-/* The value's form from the verb's help page, or from its table. */
+/* Returns the form of the option's value from the verb's help, or from its table. */
 static const char *form_of(const struct verb *verb, const struct option *option)
 {
     if (option->kind == OPTION_FORM)
@@ -117,7 +119,7 @@ static void put_choice(const struct heard *h, const struct option *option)
         printf(" -%s=%.*s", option->name, (int)length, form);
 }
 
-/* `sub` has one word more than `of`. */
+/* Returns the last word of `sub` if it has exactly one word more than `of`, otherwise NULL. */
 static const char *last_word(const char *sub, const char *of)
 {
     const size_t length = strlen(of);
@@ -133,7 +135,7 @@ static void put(struct heard *h, const char *dash, const char *word)
     h->begun = true;
 }
 
-/* A list of a verb and its sub-verb; the tables of a sub-verb may come in parts. */
+/* Prints a list of words for a verb and its sub-verb. A sub-verb may report its options in several tables. */
 static void put_words(void *user, const char *sub, const struct option *options, size_t count)
 {
     struct heard *h = user;
@@ -183,7 +185,7 @@ static void put_verb(const struct shell *shell, const struct verb *verb)
     texts_free(&subs);
 }
 
-/* In single quotes, within which an apostrophe is not possible. */
+/* Prints the summaries in single quotes, so they must not contain apostrophes. */
 static void put_summaries(const struct shell *shell)
 {
     fputs(shell->summaries_begin, stdout);
@@ -204,7 +206,7 @@ static void put_tools(void)
             printf(" %s %s.exe", tools[i], tools[i]);
 }
 
-/* The shell's part of the script, in which @TOOLS@ is replaced by the names of the programs. */
+/* Prints the shell's part of the script, with @TOOLS@ replaced by the names of the programs. */
 static void put_driver(const char *file)
 {
     for (const struct shipped_schema *driver = completion_drivers; driver->name; driver++) {

@@ -19,7 +19,7 @@
 #include <unistd.h>
 #endif
 
-/* Whether messages have the form and stream of Windows' tools (DECISIONS 130). */
+/* Messages have the form and the stream of Windows' tools (DECISIONS 130). */
 static bool as_windows;
 
 void cli_speak_as_windows(int argc, char **argv)
@@ -41,7 +41,7 @@ bool cli_wants_json(int argc, char **argv)
     return false;
 }
 
-/* The end of a message line: programs split the output of Windows' tools at CR LF. */
+/* Returns the end of a message line: scripts split the output of Windows' tools at CR LF. */
 static const char *line_end(void)
 {
     return as_windows ? "\r\n" : "\n";
@@ -76,7 +76,7 @@ int cli_usage(const char *verb, const char *format, ...)
 #ifdef _WIN32
 bool screen_is_terminal(FILE *stream)
 {
-    DWORD mode; /* NUL and printers are character devices too, but not consoles */
+    DWORD mode; /* NUL and printers are also character devices, but not consoles */
     return GetConsoleMode((HANDLE)_get_osfhandle(_fileno(stream)), &mode);
 }
 
@@ -153,13 +153,14 @@ int cli_time(const char *verb, const char *option, const struct texts *words, in
 }
 
 #ifdef _WIN32
-/* Ctrl+C ends the reading of a console. */
+/* Waits for input. Ctrl+C ends the reading of a console. */
 static bool input_comes(void)
 {
     return true;
 }
 #else
-/* False: the user wants to exit; while signals are blocked, they do not interrupt a read of the terminal. */
+/* Waits for input. False if the user wants to exit, because blocked signals do not interrupt a read from the
+   terminal. */
 static bool input_comes(void)
 {
     enum { AGAIN = 100 /* ms */ };
@@ -177,7 +178,7 @@ bool cli_may_overwrite(const char *path)
     fprintf(cli_messages(), "'%s' already exists. Overwrite it? [y/n] ", path);
     fflush(cli_messages());
     const bool answered = input_comes() && fgets(answer, sizeof answer, stdin);
-    if (!answered) /* the next output starts on a new line */
+    if (!answered) /* the next output must start on a new line */
         fputc('\n', cli_messages());
     return answered && (*answer == 'y' || *answer == 'Y');
 }
@@ -187,7 +188,7 @@ static HRESULT read_hidden(char *line, int room)
 {
     const HANDLE console = GetStdHandle(STD_INPUT_HANDLE);
     DWORD mode;
-    if (!GetConsoleMode(console, &mode)) /* a file or a pipe */
+    if (!GetConsoleMode(console, &mode)) /* standard input is a file or a pipe */
         return fgets(line, room, stdin) ? S_OK : E_FAIL;
     SetConsoleMode(console, mode & ~(DWORD)ENABLE_ECHO_INPUT);
     const bool read = fgets(line, room, stdin) != NULL;
@@ -198,7 +199,7 @@ static HRESULT read_hidden(char *line, int room)
 static HRESULT read_hidden(char *line, int room)
 {
     struct termios before, hidden;
-    if (tcgetattr(STDIN_FILENO, &before) != 0) /* a file or a pipe */
+    if (tcgetattr(STDIN_FILENO, &before) != 0) /* standard input is a file or a pipe */
         return fgets(line, room, stdin) ? S_OK : E_FAIL;
     hidden = before;
     hidden.c_lflag &= ~(tcflag_t)ECHO;

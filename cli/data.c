@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla data: the folders of a set's runs, and what its data manager would do with them. */
+/* openpla data: shows the folders of a set's runs, and what its data manager would do with them. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "engine/base/clock.h"
@@ -16,7 +16,7 @@
 
 #define VERB "data"
 
-/* A set with runs that write below the folder. */
+/* A set with runs that write below the requested folder. */
 struct looked {
     const char *space;
     const char *name;
@@ -32,7 +32,7 @@ struct looked {
 };
 
 struct showing {
-    const char *folder; /* that was asked for */
+    const char *folder; /* the requested folder */
     struct folder_identity identity;
     bool is_there;
     bool dry_run, as_json;
@@ -57,8 +57,8 @@ static HRESULT add_first_name(struct texts *own, const char *name)
     return first ? texts_add_owned(own, first) : E_OUTOFMEMORY;
 }
 
-/* Searches the sorted names of the set's folders, as there may be thousands of both. Unreadable folders are not listed
-   as foreign. */
+/* Finds the folders that do not belong to the set. Searches the set's folders by bisection, because there may be
+   thousands of both. Unreadable folders of the set are not listed as foreign. */
 static HRESULT find_others(struct looked *l)
 {
     struct texts all = {0}, own = {0};
@@ -264,7 +264,8 @@ static HRESULT show_set(struct showing *s, const char *space, const char *name, 
     return hr;
 }
 
-/* An existing folder may be written in several ways: with a separator at its end, relative, or through a link. */
+/* Returns true if `root` is the requested folder, which may be written differently: with a separator at its end, as a
+   relative path, or through a link. */
 static bool is_asked_for(const struct showing *s, const char *root)
 {
     struct folder_identity identity;
@@ -276,7 +277,7 @@ static bool is_asked_for(const struct showing *s, const char *root)
     return false;
 }
 
-/* The folder of a definition that cannot be read is unknown. */
+/* Shows the set if it writes to the requested folder. The folder is unknown if the definition cannot be read. */
 static HRESULT try_set(struct showing *s, const char *space, const char *name, const char *xml, size_t size)
 {
     char *root = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla dcom: remote DCOM clients of a server under Wine: whether and where they are served, and the accounts with
-   which they log on. */
+/* openpla dcom: manages remote DCOM clients of a server under Wine: whether and at which address they are served, and
+   the accounts with which they log on. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "com/server/dcom_settings.h"
@@ -20,7 +20,7 @@
 
 enum { PASSWORD_ROOM = 256 };
 
-/* Windows serves DCOM itself; the native program has no server. */
+/* Fails on Windows, which serves DCOM itself, and in the native program, which has no server. */
 static bool dcom_is_here(void)
 {
     if (os_is_wine())
@@ -227,7 +227,7 @@ struct account_choice {
     struct texts operands;
 };
 
-/* A line of standard input if that is not a console. */
+/* Reads a line from standard input if that is not a console. */
 static HRESULT password_from_input(const char *account, char **out)
 {
     char *line = memory_zero(PASSWORD_ROOM, 1);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define VERB    "events"
-#define LOOK_MS 1000 /* polling interval for -follow, in case the folder watch reports nothing */
+#define LOOK_MS 1000 /* polling interval for -follow, in case the folder watch reports no change */
 
 struct choice {
     const char *set, *level;
@@ -34,7 +34,7 @@ static const char *level_name(enum journal_level level)
     return "";
 }
 
-/* The set of the event: its first field, except for events without a set. */
+/* Returns the set of the event. It is the first field, except in events without a set. */
 static const char *set_of(const struct journal_entry *e)
 {
     for (size_t i = 0; i < e->count; i++)
@@ -51,7 +51,8 @@ static bool is_chosen(const struct choice *c, const struct journal_entry *e)
     return (c->id == 0 || e->id == c->id) && e->level <= c->worst && (!c->set || text_matches(c->set, set_of(e)));
 }
 
-/* The journal's fields are strings. These fields are always numbers, whereas a set or a file may be named 7. */
+/* Returns true for fields that are always numbers. The journal's fields are strings, and a set or a file could be named
+   7. */
 static bool is_number_field(const char *name)
 {
     static const char *const names[] = {"Buffers", "BuffersLost", "Bytes",   "Count",     "Events", "Files",
@@ -93,7 +94,7 @@ static void print_text(const struct journal_entry *e)
     printf("\n");
 }
 
-/* Shows the selected events after the first `skipped`. *seen: the number of selected events. */
+/* Shows the selected events after the first `skipped`. *seen is the number of selected events. */
 static HRESULT event_show(struct journal_reader *r, const struct choice *c, uint64_t skipped, uint64_t *shown,
                           uint64_t *seen)
 {
@@ -136,7 +137,7 @@ static HRESULT events_follow(struct journal_reader *r, const char *folder, const
     while (SUCCEEDED(hr) && (c->max == 0 || *shown < c->max)) {
         hr = event_show(r, c, 0, shown, &seen);
         if (fflush(stdout) != 0)
-            break; /* main says it */
+            break; /* main reports the error */
         if (SUCCEEDED(hr) && (c->max == 0 || *shown < c->max))
             hr = folder_watch_wait(watch, LOOK_MS);
     }

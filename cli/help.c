@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla help: the verbs and their options, from their tables. And openpla version. */
+/* openpla help: prints the verbs and their options from their tables. Also openpla version. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "engine/base/memory.h"
@@ -16,7 +16,7 @@ const struct verb *help_find_verb(const char *name)
 
 /* ---- sub-verbs ---- */
 
-/* The first words of a verb's sub-verbs, each once. */
+/* Adds the first word of each sub-verb's name, without duplicates. */
 static void hear_sub_verb(void *user, const char *sub, const struct option *options, size_t count)
 {
     struct texts *names = user;

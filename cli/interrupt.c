@@ -11,8 +11,8 @@
 static HANDLE asked, done;
 static int begun;
 
-/* Runs on a system thread. When the window closes, the session ends or the system shuts down, the process is terminated
-   as soon as this function returns, so it waits for the loop to complete its file. */
+/* Runs on a system thread. When the window is closed, the user logs off or the system shuts down, the process is
+   terminated as soon as this function returns. Therefore it waits until the loop has completed its file. */
 static BOOL WINAPI on_control(DWORD control)
 {
     SetEvent(asked);

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Collects the output of one call and writes it at once, because each fwrite takes a lock. */
+/* Collects the output of one call and writes it with one fwrite, because each fwrite takes a lock. */
 struct pending {
     FILE *out;
     size_t size;
@@ -47,18 +47,18 @@ static void put_text(struct pending *out, const char *text)
     put_bytes(out, "\"", 1);
 }
 
-/* ---- into a text: room for a whole value is reserved once ---- */
+/* ---- writing to a text: room for a whole value is reserved before it is written ---- */
 
 enum { AROUND = 2 * JSON_DEPTH + 16 }; /* comma, line, blanks, quotes, and the NUL of json_put_escape */
 
-/* Whether one of eight bytes has a meaning in JSON: a control character, '"' or '\\'. */
+/* Returns true if one of the eight bytes has a meaning in JSON: a control character, '"' or '\\'. */
 static bool has_special(uint64_t eight)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), quotes = eight ^ ones * '"', slashes = eight ^ ones * '\\';
     return (((eight - ones * ' ') & ~eight) | ((quotes - ones) & ~quotes) | ((slashes - ones) & ~slashes)) & ones << 7;
 }
 
-/* `at` has room for the text with each byte escaped, and quotes. Returns the end. */
+/* Writes the text in quotes. `at` must have room for it with each byte escaped. Returns the end. */
 static char *put_quoted(char *at, const char *text, size_t size)
 {
     const char *const end = text + size;
@@ -90,7 +90,8 @@ static char *put_line(const struct json *j, char *at)
     return at + blanks;
 }
 
-/* Writes what precedes a value of at most `size` bytes. NULL: out of memory, as the text says from then on. */
+/* Writes everything before a value of at most `size` bytes. NULL if memory runs out, which the text then also
+   reports. */
 static char *text_begin(struct json *j, const char *name, size_t size)
 {
     const size_t length = name ? strlen(name) : 0;
@@ -240,7 +241,7 @@ void json_number(struct json *j, const char *name, double value)
     put_value(j, name, text, strlen(text));
 }
 
-/* Whether the string is a number in JSON's form: no blanks, no "+" sign, no leading zeros. */
+/* Returns true if the string is a number in JSON's form: no blanks, no "+" sign, no leading zeros. */
 static bool json_is_number(const char *text)
 {
     static const char digits[] = "0123456789";

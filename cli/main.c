@@ -27,7 +27,7 @@ const struct verb *const cli_verbs[] = {
     &verb_typeperf, &verb_unlodctr, &verb_version,    NULL,
 };
 
-/* The verb after which the program is named: logman.exe is a copy of openpla.exe. */
+/* Returns the verb that the program's file name selects: logman.exe is a copy of openpla.exe. */
 static const struct verb *own_verb(const char *program)
 {
     char name[16];
@@ -46,8 +46,8 @@ static bool asks_for_version(const char *argument)
            text_equal_nocase(argument, "-version") || text_equal_nocase(argument, "/version");
 }
 
-/* Handles "--trace LIST" before the verb: sets the environment variable, so that processes started by this one trace
-   too. Returns an enum cli_exit. */
+/* Applies "--trace LIST" before the verb: sets the environment variable, so that processes that this process starts are
+   traced too. Returns an enum cli_exit. */
 static int trace_switch_set(const char *list)
 {
     if (!list || FAILED(debug_trace_check(list))) {
@@ -98,7 +98,7 @@ static int verb_run_line(int argc, char **argv)
     int result = verb->run(argc - at, argv + at);
     if (options_help_wanted())
         result = help_print(verb, 0, NULL);
-    /* A full disk or a closed pipe is detected here at the latest. */
+    /* Detects a full disk or a closed pipe at the latest here. */
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "openpla %s: cannot write the output\n", verb->name);
         result = result == CLI_DONE || result == CLI_REMARKS ? CLI_FAILED : result;
@@ -135,7 +135,7 @@ int wmain(int argc, WCHAR **argv)
         fputs("openpla: out of memory\n", stderr);
         return CLI_FAILED;
     }
-    /* Lines end as the verb writes them; the console is set to UTF-8. */
+    /* The verbs write line ends as they are needed. The console is set to UTF-8. */
     _setmode(_fileno(stdout), _O_BINARY);
     _setmode(_fileno(stderr), _O_BINARY);
     console_page = GetConsoleOutputCP();
@@ -150,8 +150,8 @@ int wmain(int argc, WCHAR **argv)
 int main(int argc, char **argv)
 {
 #ifdef OPENPLA_STATIC
-    /* Only what the C library itself contains: other sources of names are libraries of this computer, built for another
-     C library. */
+    /* Use only the sources of names that the C library itself contains. Others are libraries of this computer, which
+       are built for a different C library. */
     (void)__nss_configure_lookup("passwd", "files");
     (void)__nss_configure_lookup("hosts", "files dns");
 #endif

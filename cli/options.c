@@ -98,8 +98,8 @@ static bool same_letter(char a, char b)
     return (a | 0x20) == (b | 0x20);
 }
 
-/* The number of letters that were inserted, omitted, replaced or swapped with their neighbour (Damerau), case-
-   insensitive. UINT32_MAX for words that are not names. */
+/* Returns the number of letters that were inserted, omitted, replaced or swapped with their neighbour (Damerau),
+   ignoring case. UINT32_MAX for words that cannot be names. */
 static unsigned letters_between(const char *a, const char *b)
 {
     enum { MOST = 127 };
@@ -130,7 +130,7 @@ void nearest_consider(struct nearest *n, const char *name)
 {
     const size_t length = strlen(n->word);
     const unsigned most = length > 12 ? 3 : length > 4 ? 2 : 1, distance = letters_between(n->word, name);
-    /* A word of a single letter is similar to any other such word. */
+    /* Without this limit, a word of one letter would be similar to every other word of one letter. */
     if (distance <= most && distance < strlen(name) && (!n->name || distance < n->distance)) {
         n->name = name;
         n->distance = distance;
@@ -148,11 +148,11 @@ static int no_such_option(const char *verb, const char *argument, const struct o
 
 /* ---- options ---- */
 
-/* The option that an argument names; NULL: none. */
+/* Returns the option that the argument names; NULL if it is not an option. */
 static const struct option *find_option(const char *argument, const struct option *options, size_t count)
 {
     const char *name = argument;
-    /* En and em dashes, which web pages use in place of hyphens. */
+    /* Web pages use en and em dashes in place of hyphens. */
     const bool dash = strncmp(argument, "\xE2\x80\x93", 3) == 0 || strncmp(argument, "\xE2\x80\x94", 3) == 0;
     if (dash || argument[0] == '-' || argument[0] == '/') {
         name += dash ? 3 : argument[0] == '-' && argument[1] == '-' ? 2 : 1;
@@ -163,7 +163,7 @@ static const struct option *find_option(const char *argument, const struct optio
     return NULL;
 }
 
-/* "-5" and "-" are values; "-x" is treated as an unknown option. */
+/* Returns true for "-x", but not for "-5" and "-", which are values. */
 static bool looks_like_option(const char *argument)
 {
     return argument[0] == '-' && argument[1] && (argument[1] < '0' || argument[1] > '9');
@@ -246,7 +246,7 @@ int options_parse(const char *verb, int argc, char **argv, const struct option *
 
 /* ---- -config FILE: a command line kept in a file ---- */
 
-/* Words are separated by blanks; quotes keep blanks together. */
+/* Adds the words of a line. They are separated by blanks; quotes keep blanks in a word. */
 static HRESULT add_words(const char *line, struct texts *out)
 {
     HRESULT hr = S_OK;
@@ -268,7 +268,8 @@ static HRESULT add_words(const char *line, struct texts *out)
     return hr;
 }
 
-/* "[o]" names an option whose values are on the following lines; "-o out.csv" is part of a command line. */
+/* Adds the contents of a file. "[o]" names an option with its values on the following lines; "-o out.csv" is part of a
+   command line. */
 static HRESULT add_settings(const char *path, struct texts *out)
 {
     struct texts lines = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Output files of verbs, and functions that display strings and logs. */
+/* Writes the output files of verbs, and displays strings and logs. */
 #include "cli/output.h"
 
 #include "cli/cli.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A device or a pipe. */
+/* Returns true for a device or a pipe. */
 static bool is_device(const char *path)
 {
     struct file *f;
@@ -28,13 +28,14 @@ static bool is_link(const char *path)
     return file_ownership(path, &about) == S_OK && about.is_link;
 }
 
-/* The temporary file of that path. */
+/* Returns the path of the temporary file for an output. */
 static char *partial_path(const char *path)
 {
     return text_format("%s.partial", path);
 }
 
-/* Devices and links are written directly; a renamed file would replace them. */
+/* Returns true for devices and links. They are written directly, because renaming a temporary file would replace
+   them. */
 static bool is_written_in_place(const char *path)
 {
     return is_device(path) || is_link(path);
@@ -54,8 +55,8 @@ HRESULT output_check_input(const char *path, const char *input)
                : S_OK;
 }
 
-/* Creates the temporary file. Another process that writes the same output has the file open, so only one of them
-   succeeds. */
+/* Creates the temporary file. If another process is writing the same output, it has the file open, so this call
+   fails. */
 static HRESULT partial_create(const char *path, const char *partial, bool copied)
 {
     enum { BLOCK = 1 << 18 };
@@ -134,7 +135,7 @@ void output_close(struct output *o)
     *o = (struct output){0};
 }
 
-/* C0, DEL, C1, and the characters that change or embed writing directions. */
+/* Returns true for C0, DEL, C1, and the characters that change or embed writing directions. */
 static bool is_hidden(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||

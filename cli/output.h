@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Output of verbs: files, JSON, and strings and logs as they are displayed. */
+/* Output of verbs: files, JSON, and the display of strings and logs. */
 #ifndef OPENPLA_OUTPUT_H
 #define OPENPLA_OUTPUT_H
 
@@ -10,69 +10,72 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* An output file. Until an output file is complete, its name refers to the old file or to no file. No partial file is
-   therefore left under that name, no matter how the program ends. If the program can clean up, as after Ctrl+C and
-   SIGTERM, it leaves no temporary file. typeperf writes its log under the final name, because others read it while it
-   grows (DECISIONS 131). Zero-initialise. */
+/* An output file. Until it is complete, its name refers to the old file or to no file, so no partial file remains under
+   that name, however the program ends. If the program can clean up, as after Ctrl+C and SIGTERM, it leaves no temporary
+   file. typeperf writes its log under the final name, because other programs read it while it grows (DECISIONS 131).
+   Zero-initialise. */
 struct output {
     const char *path; /* borrowed */
-    char *partial;    /* the temporary file; NULL: a device, a pipe or a link, which is written directly */
+    char *partial;    /* the temporary file; NULL: the output is a device, a pipe or a link, which is written
+                         directly */
 };
 enum output_over {
     OUTPUT_ASK,      /* replace an existing file if the user agrees */
-    OUTPUT_REPLACE,  /* replace it without asking */
-    OUTPUT_CONTINUE, /* append: the temporary file begins as a copy of it */
+    OUTPUT_REPLACE,  /* replace an existing file without asking */
+    OUTPUT_CONTINUE, /* append: the temporary file begins as a copy of the existing file */
 };
-/* Call it before output_begin for each file that is read while the output is written. E_INVALIDARG: `input` is the
-   output, or the leftover temporary file that output_begin would overwrite. */
+/* Call it before output_begin for each file that is read while the output is written. Fails with E_INVALIDARG if
+   `input` is the output, or the temporary file of an earlier run, which output_begin would overwrite. */
 HRESULT output_check_input(const char *path, const char *input);
-/* Creates the temporary file. HRESULT of ERROR_ALREADY_EXISTS: a folder, or the user refused. */
+/* Creates the temporary file. Fails with ERROR_ALREADY_EXISTS's HRESULT if the output is a folder or the user refused
+   to overwrite it. */
 HRESULT output_begin(struct output *o, const char *path, enum output_over over);
-/* The path to write to. */
+/* Returns the path to which to write. */
 const char *output_path(const struct output *o);
-/* Reports a failure to write output_path under the name that the user gave. */
+/* Returns the error of writing to output_path, with a message that has the path that the user specified. */
 HRESULT output_failed(const struct output *o, HRESULT hr);
 /* Renames the closed temporary file to its final name. */
 HRESULT output_finish(struct output *o);
-/* Deletes the temporary file if it was not finished. */
+/* Deletes the temporary file if output_finish has not renamed it. */
 void output_close(struct output *o);
 
-/* Makes strings from files safe for a terminal: line ends and tabs become \n, \r and \t; other control characters and
-   those that change the direction of writing become \u and four digits. */
+/* Adds a string from a file in a form that is safe for a terminal: line ends and tabs become \n, \r and \t; other
+   control characters, and characters that change the direction of writing, become \u and four digits. */
 void add_shown(struct text_buffer *b, const char *text);
-/* The number of columns on the terminal. */
+/* Returns the number of columns on the terminal. */
 size_t shown_width(const char *shown);
-/* The number of blanks that fill a column of `width`, for printf's %*s, because %-39s counts bytes. */
+/* Returns the number of blanks that fill a column of `width`, for printf's %*s, because %-39s counts bytes. */
 int shown_room(const char *shown, size_t width);
-/* To stdout. */
+/* Prints the string to stdout as add_shown does. */
 void print_shown(const char *text);
 
-/* The name of the log's format: "CSV", "Binary". */
+/* Returns the name of the log's format, such as "CSV" or "Binary". */
 const char *format_name(const struct log_reader *reader);
-/* "3/4/2021 9:51:39" as Windows' tools print times; `utc` is converted to the zone. */
+/* Returns a time in the form of Windows' tools, such as "3/4/2021 9:51:39"; `utc` is converted to the zone. */
 char *format_time(int64_t utc, const struct log_zone *zone);
-/* "2021-03-04T09:51:39.073Z" */
+/* Returns a time such as "2021-03-04T09:51:39.073Z". */
 char *format_iso_time(int64_t utc);
 
-/* Writes JSON (RFC 8259), two blanks deeper per level. */
+/* A writer of JSON (RFC 8259), which indents by two blanks per level. */
 enum { JSON_DEPTH = 48 };
 struct json {
     FILE *out;
-    struct text_buffer *text; /* written to instead of `out`: for many values at a time */
+    struct text_buffer *text; /* if not NULL, the writer writes to it instead of `out`, which is faster for many
+                                 values */
     int depth;
     bool filled[JSON_DEPTH];   /* the list at this depth has at least one element */
     char brackets[JSON_DEPTH]; /* its opening bracket */
-    bool compact;              /* on one line */
+    bool compact;              /* write everything on one line */
 };
 
-/* `name` is the member's name inside an object, and NULL inside an array or at the top. A newline follows the outermost
-   value. Strings are UTF-8; NULL and numbers that are not finite become null. */
+/* Write values. `name` is the member's name inside an object, and NULL inside an array or at the top. A newline follows
+   the outermost value. Strings are UTF-8; NULL strings and numbers that are not finite become null. */
 void json_begin(struct json *j, const char *name, char bracket /* '{' or '[' */);
 void json_end(struct json *j, char bracket /* '}' or ']' */);
 void json_text(struct json *j, const char *name, const char *text);
 void json_integer(struct json *j, const char *name, int64_t value);
 void json_number(struct json *j, const char *name, double value);
-/* Writes the string as a number, digit by digit, if it is a number; otherwise as a string. */
+/* Writes the string as a number, with the same digits, if it is a number; otherwise as a string. */
 void json_number_text(struct json *j, const char *name, const char *text);
 void json_bool(struct json *j, const char *name, bool value);
 

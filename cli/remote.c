@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla remote: the accounts with which this user logs on to other computers. */
+/* openpla remote: manages the accounts with which this user logs on to remote computers. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "engine/base/memory.h"

@@ -14,20 +14,22 @@
 #include <windows.h>
 #include <string.h>
 
-/* Under Wine, about one in several thousand processes dies before its program has run. */
+/* Maximum number of attempts to start the program. Under Wine, about one in several thousand processes dies before its
+   program has run. */
 #define BIRTHS 5
 
 struct reached {
     bool children;
     struct run_apis_options apis;
     struct run_apis *trace;
-    char *path, *dll;  /* of the program, UTF-8; of openetw.dll, in the form that injection_into_process expects */
+    char *path, *dll;  /* path of the program, UTF-8; path of openetw.dll, in the form that injection_into_process
+                          expects */
     const WCHAR *line; /* the program's command line, unchanged */
     PROCESS_INFORMATION started;
 };
 
-/* Skips one argument of a command line and the blanks after it, as the C runtime does. The first argument is a path, in
-   which a backslash is not an escape. */
+/* Skips one argument of a command line and the blanks after it, by the rules of the C runtime. In the first argument, a
+   path, a backslash is not an escape. */
 static const WCHAR *skip_argument(const WCHAR *at, bool first)
 {
     size_t backslashes = 0;
@@ -48,7 +50,7 @@ static HRESULT read_file(void *user, uint64_t offset, void *to, size_t size)
     return FAILED(hr) ? hr : got == size ? S_OK : E_FAIL;
 }
 
-/* The file that Windows would start if given this name. */
+/* Finds the file that Windows would start for this name. */
 static HRESULT find_program(const char *name, char **out)
 {
     const DWORD room = 32768;
@@ -66,8 +68,8 @@ static HRESULT find_program(const char *name, char **out)
     return hr;
 }
 
-/* Checked before the start: Wine also starts programs of the host OS, immediately and without returning a handle
-   (behaviour 24). */
+/* Checks the program before it is started, because Wine also starts programs of the host OS, immediately and without
+   returning a handle (behaviour 24). */
 static HRESULT check_program(const char *path, bool apis)
 {
     struct file *f;
@@ -102,8 +104,8 @@ static HRESULT find_dll(char **out)
     return hr;
 }
 
-/* Passes on this process's streams, window and the C runtime's inherited handles, as if the program had been started by
-   this process's parent. */
+/* Creates the process with this process's streams, window and inherited C runtime handles, as if this process's parent
+   had started it. */
 static BOOL process_create(const WCHAR *path, WCHAR *line, PROCESS_INFORMATION *started)
 {
     STARTUPINFOW startup;
@@ -140,7 +142,7 @@ static HRESULT process_start(struct reached *r)
     return hr;
 }
 
-/* The program also receives Ctrl+C from the console, and decides what to do. */
+/* Ignores Ctrl+C. The program also receives it from the console and decides what to do. */
 static BOOL WINAPI on_control(DWORD control)
 {
     return control == CTRL_C_EVENT || control == CTRL_BREAK_EVENT;
@@ -176,7 +178,7 @@ static HRESULT run_prepare(struct reached *r, const char *name)
     return hr;
 }
 
-/* An option at the start of argv, with its value if it has one. Returns the number of arguments used; 0: unknown
+/* Parses an option at the start of argv, with its value if it has one. Returns the number of arguments used; 0: unknown
    option. */
 static int take_option(struct reached *r, int argc, char **argv)
 {
@@ -208,7 +210,7 @@ static bool has_api_options(const struct reached *r)
     return r->apis.modules || r->apis.include || r->apis.exclude || r->apis.names_only || r->apis.recursive;
 }
 
-/* The result of the program, unless its calls could not be logged. */
+/* Ends the trace. Returns `result`, or an error if the program's calls could not be logged. */
 static int end_trace(struct reached *r, int result)
 {
     uint32_t lost;
@@ -242,7 +244,7 @@ int run_program(int argc, char **argv)
     if (has_api_options(&r) && !r.apis.log)
         return cli_usage("run", "-mods, -inapis, -exapis, -ano and -recursive require -apis");
     r.line = skip_argument(GetCommandLineW(), true);
-    for (int i = 0; i <= options; i++) /* the verb, and those */
+    for (int i = 0; i <= options; i++) /* the verb and the options */
         r.line = skip_argument(r.line, false);
     HRESULT hr = run_prepare(&r, argv[options]);
     if (SUCCEEDED(hr))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The work of openpla run. */
+/* openpla run: starts a program and waits for it. */
 #ifndef OPENPLA_RUN_H
 #define OPENPLA_RUN_H
 
-/* argv: options of the verb, the program and its arguments. Returns the program's exit code, or an enum cli_exit after
-   printing a message. Only for Windows and Wine. */
+/* argv has the options of the verb, the program and its arguments. Returns the program's exit code, or prints a message
+   and returns an enum cli_exit. Only for Windows and Wine. */
 int run_program(int argc, char **argv);
 
 #endif

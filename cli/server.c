@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The native program and the server: it runs the command of the server's package if that is installed, and otherwise
+/* The native program and the server: runs the command of the server's package if the package is installed, otherwise
    names the package. */
 #include "cli/cli.h"
 #include "engine/base/file.h"
@@ -37,7 +37,8 @@ HRESULT cli_start_error(HRESULT hr, const char *program)
     return hr;
 }
 
-/* Verbs whose answer is the program's own, and the same without a prefix. */
+/* Returns true for verbs that this program always runs itself, because their output does not depend on a Wine
+   prefix. */
 static bool is_own(const char *word)
 {
     static const char *const own[] = {"help", "completion", "schema", "version", "--version", "-V"};
@@ -59,7 +60,7 @@ int cli_hand_to_server(int *argc, char **argv)
     char *command = program_beside_module("../lib/openpla/openpla-server");
     struct stat found;
     int result = CLI_DONE;
-    /* Beside a program in a folder like /tmp/x, other users may have put one. */
+    /* In a folder such as /tmp/x, other users may have created the file, so check its owner. */
     if (command && stat(command, &found) == 0 && (found.st_uid == 0 || found.st_uid == geteuid())) {
         char *const own = argv[0];
         argv[0] = command;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla store: checks the files of the sets, and repairs them. */
+/* openpla store: checks the files of the sets and repairs them. */
 #include "engine/pla/store.h"
 
 #include "cli/cli.h"
@@ -14,7 +14,7 @@
 struct shown {
     bool json;
     struct json writer;
-    unsigned left, repaired; /* problems that remain, problems that were repaired */
+    unsigned left, repaired; /* number of remaining problems, and of repaired problems */
 };
 
 static HRESULT finding_show_json(struct shown *s, const struct store_finding *f)
@@ -71,7 +71,7 @@ static int run_check(int argc, char **argv)
     bool repair = false, json = false;
     static char repair_option[] = "-repair";
     const struct option options[] = {{"repair", OPTION_FLAG, &repair}, {"json", OPTION_FLAG, &json}};
-    /* Scripts may still use the option's former name. */
+    /* Scripts may still use the former name of the option. */
     for (int i = 0; i < argc; i++)
         if (text_equal_nocase(argv[i], "-mend") || text_equal_nocase(argv[i], "--mend") ||
             text_equal_nocase(argv[i], "/mend"))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla task: manages the tasks that sets and alerts start, where Task Scheduler does not work. */
+/* openpla task: manages the tasks that sets and alerts start, for systems without a working Task Scheduler. */
 #include "engine/pla/task.h"
 
 #include "cli/cli.h"
@@ -14,19 +14,20 @@
 #include <string.h>
 
 #define VERB      "task"
-#define FILE_MOST (1u << 20) /* bytes */
+#define FILE_MOST (1u << 20) /* maximum size in bytes */
 
 struct choice {
     const char *xml, *folder;
     uint32_t limit, timeout;
     bool force, json;
-    struct texts operands; /* the task's name, and the program of a task to be added */
+    struct texts operands; /* the task's name and, for add, the task's program */
     int rest;              /* index of the first word that belongs to the task itself */
 };
 
 static const char *const with_value[] = {"-xml", "-folder", "-limit", "-timeout"};
 
-/* Options end after this many operands: everything after them belongs to the task. */
+/* Returns the index after the given number of operands. Everything after them belongs to the task, even if it looks
+   like an option. */
 static int find_rest(int argc, char **argv, int operands)
 {
     int at = 0;
@@ -57,7 +58,7 @@ static int choice_parse(int argc, char **argv, int operands, struct choice *c)
 
 /* ---- add ---- */
 
-/* Joins words to a command line. $(Arg0) is not quoted, because it may expand to several arguments. */
+/* Joins words to a command line. $(Arg0) is not quoted, because it can expand to several arguments. */
 static HRESULT words_to_line(int argc, char **argv, char **out)
 {
     struct text_buffer b = {0};

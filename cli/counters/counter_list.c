@@ -25,7 +25,7 @@ bool counter_list_is_ours(void)
 #endif
 }
 
-/* Reads the counter's type and help from PDH; S_FALSE: it cannot be added. *help from memory_alloc. */
+/* Reads the counter's type and help from PDH. S_FALSE if the counter cannot be added. *help is from memory_alloc. */
 static HRESULT counter_read_info(const struct pdh_api *pdh, PDH_HQUERY query, const char *path, DWORD *type,
                                  char **help)
 {
@@ -127,8 +127,8 @@ static const char *nearest_of(const struct texts *names, const char *word)
     return n.name;
 }
 
-/* NULL: no similar name. If the objects cannot be listed, the message about the rejected path contains no suggestion.
- */
+/* Returns the most similar object, or NULL. If the objects cannot be listed, the message about the rejected path has no
+   suggestion. */
 static const char *nearest_object(struct counter_nearest *n, const char *object)
 {
     if (!n->listed)
@@ -142,7 +142,7 @@ char *counter_nearest_object_text(struct counter_nearest *n, const char *object)
     return nearest ? text_format(" (did you mean '%s'?)", nearest) : text_copy("");
 }
 
-/* The path on this computer with its object and counter replaced by these names. */
+/* Returns the path on this computer with its object and counter replaced by these names. */
 static char *path_with(const struct counter_path *path, const char *object, const char *counter)
 {
     struct counter_path other = *path;
@@ -152,7 +152,7 @@ static char *path_with(const struct counter_path *path, const char *object, cons
     return counter_path_format(&other);
 }
 
-/* Searches for the counter in the object of the path, or in the most similar object. */
+/* Searches for a similar counter in the object of the path, or in the most similar object. */
 static char *nearest_text(struct counter_nearest *n, const struct counter_path *path)
 {
     struct texts counters = {0};
@@ -185,8 +185,8 @@ char *counter_nearest_text(struct counter_nearest *n, const char *path, HRESULT 
     return text;
 }
 
-/* The name in the logs that equals the word, ignoring case, or else the most similar name; NULL: no similar name.
-   `object` NULL: names of objects; otherwise names of its counters. */
+/* Returns the name in the logs that equals the word, ignoring case, or otherwise the most similar name; NULL: no
+   similar name. If `object` is NULL, names are objects; otherwise they are counters of that object. */
 static const char *name_in_logs(const struct inputs *in, const char *object, const char *word)
 {
     struct nearest n = {.word = word};
@@ -215,7 +215,7 @@ char *counter_nearest_in_logs(const struct inputs *in, const char *pattern)
     const char *counter = parts.counter;
     if (object && !strpbrk(counter, "*?"))
         counter = name_in_logs(in, object, counter);
-    /* If both exist, it is the instance or the computer that does not. */
+    /* If both exist, the instance or the computer is the part that does not exist. */
     const bool differs =
         object && counter && (!text_equal_nocase(object, parts.object) || !text_equal_nocase(counter, parts.counter));
     char *found = differs ? path_with(&parts, object, counter) : NULL;

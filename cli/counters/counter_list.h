@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of openpla typeperf -q (the counters of this computer with descriptions), and suggestions for paths with an
+/* The list for openpla typeperf -q (the counters of this computer with descriptions), and suggestions for paths with an
    unknown object or counter. */
 #ifndef OPENPLA_COUNTER_LIST_H
 #define OPENPLA_COUNTER_LIST_H
@@ -9,26 +9,27 @@
 #include "engine/logs/pdh_types.h"
 
 /* Prints the paths of `object`'s counters (NULL: of all objects) on `machine` (NULL: this computer), with `instances`
-   one per instance; `json` with descriptions. Fails with PDH's status and a message that names the object. */
+   one path per instance, and with `json` descriptions. Fails with PDH's status and a message that names the object. */
 HRESULT counter_list_show(const char *machine, const char *object, bool instances, bool json);
-/* Adds these paths to `paths`. */
+/* Adds the same paths to `paths`. */
 HRESULT counter_list_paths(const char *machine, const char *object, bool instances, struct texts *paths);
-/* Whether OpenPLA's PDH is used, whose sources are known. */
+/* Returns true if the PDH in use is OpenPLA's, whose sources are known. */
 bool counter_list_is_ours(void);
 
-/* Zero-initialise, and set pdh. */
+/* Suggests similar names. Zero-initialise and set `pdh`. */
 struct counter_nearest {
     const struct pdh_api *pdh;
-    struct texts objects; /* of this computer, listed at first use */
+    struct texts objects; /* objects of this computer, listed at first use */
     bool listed;
 };
-/* " (did you mean '\Memory\Available Bytes'?)", or " (did you mean the object 'Memory'?)" if no counter is similar, to
-   append to the reason why the path cannot be added; from memory_alloc. `reason` is the code of that reason. "" unless
-   an object or counter of this computer is unknown and a similar name exists; NULL when out of memory. */
+/* Returns a suggestion to append to the reason why the path cannot be added: " (did you mean '\Memory\Available
+   Bytes'?)", or " (did you mean the object 'Memory'?)" if no counter is similar. `reason` is the error code. Returns ""
+   unless an object or counter of this computer is unknown and a similar name exists; NULL if memory runs out. The
+   result is from memory_alloc. */
 char *counter_nearest_text(struct counter_nearest *n, const char *path, HRESULT reason);
-/* The same for the name of an object. */
+/* Does the same for the name of an object. */
 char *counter_nearest_object_text(struct counter_nearest *n, const char *object);
-/* The same for a pattern that matches no counter of the logs. */
+/* Does the same for a pattern that matches no counter of the logs. */
 char *counter_nearest_in_logs(const struct inputs *in, const char *pattern);
 void counter_nearest_free(struct counter_nearest *n);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla lodctr and unlodctr: register names and help of extension DLLs' counters and of countersets, because Wine's
-   lodctr does nothing. Output as Windows' programs print it, on stdout. And openpla diskperf, an old tool that scripts
-   still call before they log disk counters. */
+/* openpla lodctr and unlodctr: register names and help of counters of extension DLLs and of countersets, because Wine's
+   lodctr does nothing. The output on stdout has the form of Windows' programs. Also openpla diskperf, an old tool that
+   scripts still call before they log disk counters. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/trace/manifest.h"
@@ -46,7 +46,7 @@ static void print_extension(const struct registered_extension *e)
     print_number("Last Help ID", e->last_help);
 }
 
-/* In the form of Windows' lodctr; as JSON an object. */
+/* Prints the list in the form of Windows' lodctr. */
 static void lodctr_query_text(const struct registered_extensions *list)
 {
     printf("Performance Counter ID Queries [PERFLIB]:\n");
@@ -87,9 +87,9 @@ static void lodctr_query_json(const struct registered_extensions *list)
 
 /* ---- the command line ---- */
 
-/* An argument "/M:file": the letter, and the part after the colon (NULL: no such part). */
+/* An argument such as "/M:file": the letter, and the part after the colon (NULL: no colon). */
 struct letter {
-    char letter; /* small; 0: it is an operand */
+    char letter; /* lower case; 0: the argument is an operand */
     const char *value;
 };
 
@@ -115,7 +115,7 @@ static HRESULT may_register(void)
     return S_OK;
 }
 
-/* "Error: ..." in the form of Windows' program, with the reason. */
+/* Prints "Error: ..." in the form of Windows' program, with the reason. */
 static int failed(const char *what, HRESULT hr)
 {
     printf("Error: Unable to %s: %s (0x%08X)\n", what, error_text(hr), (unsigned)hr);
@@ -137,7 +137,7 @@ static HRESULT load_text(const char *path, char **out)
     return hr;
 }
 
-/* The header is in the ini file's folder, unless its path is absolute. */
+/* Loads the header file. It is in the ini file's folder, unless its path is absolute. */
 static HRESULT load_symbols(const char *ini_path, const char *name, char **out)
 {
     char *folder = path_folder(ini_path), *beside = folder ? path_join(folder, name) : NULL;
@@ -185,7 +185,7 @@ static int load_ini(const char *path)
 
 /* ---- manifests ---- */
 
-/* The program named by applicationIdentity: an absolute path, or a file in the folder, or a file in the manifest's
+/* Finds the program that applicationIdentity names: an absolute path, a file in `folder`, or a file in the manifest's
    folder. */
 static HRESULT place_application(struct registered_provider *p, const char *manifest, const char *folder)
 {
@@ -272,7 +272,8 @@ static int lodctr_rebuild(void)
     return CLI_DONE;
 }
 
-/* Windows stores the library's time and size and loads no other library; OpenPLA loads it in a separate process. */
+/* Only checks that the service is registered. Windows stores the library's time and size and then loads no other
+   version; OpenPLA loads every library in a separate process. */
 static int lodctr_trust(const char *service)
 {
     struct registered_extensions list;
@@ -284,7 +285,8 @@ static int lodctr_trust(const char *service)
     return CLI_DONE;
 }
 
-/* What to use instead of an option that only Windows' program supports; NULL: neither supports it. */
+/* Returns what to use instead of an option that only Windows' program supports; NULL: the option does not exist there
+   either. */
 static const char *instead_of(char letter)
 {
     switch (letter) {
@@ -366,7 +368,7 @@ static int unload_service(const char *service)
     return CLI_DONE;
 }
 
-/* A manifest's providers, or one by its GUID or name. */
+/* Removes the registrations of a manifest's providers, or of one provider by its GUID or name. */
 static HRESULT providers_unregister(const char *path, const char *name)
 {
     struct counter_manifest m = {.has_events = false};
@@ -448,7 +450,7 @@ const struct verb verb_unlodctr = {
 
 /* ---- diskperf ---- */
 
-/* Its switches controlled a driver of Windows 2000, so the answer is always the same. */
+/* Always prints the same answer, because its switches controlled a driver of Windows 2000. */
 static int diskperf_run(int argc, char **argv)
 {
     if (options_report(NULL, NULL, 0))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla logstat: shows what a log contains. Reads the whole log: number of samples, intervals, gaps. */
+/* openpla logstat: shows the contents of a log. Reads the whole log to determine the number of samples, the intervals
+   and the gaps. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/trace/logstat_trace.h"
@@ -12,27 +13,27 @@
 enum { MAX_GAPS = 100 };
 
 struct counter_statistics {
-    uint64_t missing;      /* samples in which the counter has no value, or its wildcard no instance */
-    uint64_t fewest, most; /* instances of a wildcard */
+    uint64_t missing;      /* number of samples in which the counter has no value, or its wildcard no instance */
+    uint64_t fewest, most; /* lowest and highest number of instances of a wildcard */
 };
 
 struct log_gap {
-    int64_t from, to; /* FILETIMEs, UTC; to < from: time went backwards */
+    int64_t from, to; /* FILETIMEs, UTC; to < from: the time went backwards */
 };
 
 struct log_statistics {
-    uint64_t bytes; /* 0: not known */
+    uint64_t bytes; /* 0: unknown */
     uint64_t samples;
     int64_t first, last;
-    int64_t interval; /* median, 100 ns; 0: fewer than two samples */
+    int64_t interval; /* median in 100 ns; 0: fewer than two samples */
     struct log_gap gaps[MAX_GAPS];
     size_t gap_count;
     uint64_t gaps_in_all;
-    struct counter_statistics *counters; /* of the reader's counters */
+    struct counter_statistics *counters; /* by index of the reader's counters */
     size_t counter_count;
 };
 
-/* cells: NULL if there are no samples but only counters. */
+/* Counts the values of a sample. `cells` is NULL if the log has counters but no samples. */
 static HRESULT count_cells(struct log_statistics *s, struct log_reader *log, const struct log_cell *cells)
 {
     size_t count;
@@ -67,7 +68,7 @@ static void add_gap(struct log_statistics *s, int64_t from, int64_t to)
     s->gaps_in_all++;
 }
 
-/* Reads the times again, after the interval is known. */
+/* Reads the times a second time, because gaps can be found only when the interval is known. */
 static HRESULT find_gaps(struct log_reader *log, struct cli_progress *progress, struct log_statistics *s)
 {
     const struct log_cell *cells;
@@ -115,7 +116,7 @@ static HRESULT log_statistics_read(struct log_reader *log, struct cli_progress *
     if (SUCCEEDED(hr)) {
         size_t count;
         (void)log_reader_counters(log, &count);
-        if (count > out->counter_count) /* there was no sample */
+        if (count > out->counter_count) /* the log has counters that were in no sample */
             hr = count_cells(out, log, NULL);
     }
     if (log_format_traits(log_reader_info(log)->format)->is_file)
@@ -256,7 +257,7 @@ static void print_json(struct json *j, const char *path, struct log_reader *log,
     json_end(j, '}');
 }
 
-/* One log: CLI_DONE, CLI_FAILED or CLI_REMARKS. */
+/* Shows one log. Returns CLI_DONE, CLI_FAILED or CLI_REMARKS. */
 static int log_show(const char *path, const char *shown, bool all, struct json *j)
 {
     struct log_reader *log;

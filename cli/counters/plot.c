@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla plot: charts of counter logs, as a picture or a page. The charts are those of a report page: a first report
-   lists the counters, and a second one contains the selected counters. */
+/* openpla plot: draws charts of counter logs, as a picture or a page. The charts are those of a report page: a first
+   report lists the counters, and a second report contains the selected counters. */
 #include "cli/cli.h"
 #include "cli/counters/counter_list.h"
 #include "engine/base/file.h"
@@ -18,29 +18,29 @@
 #include <string.h>
 
 #define VERB           "plot"
-#define MOST_INSTANCES 256 /* named instances per chart; a chart shows eight */
+#define MOST_INSTANCES 256 /* maximum number of named instances per chart; a chart draws eight */
 
 /* -limit: a number, or PATH=NUMBER. */
 struct plot_limit {
     const char *text, *number;
-    struct filter of; /* none: every counter */
-    bool used, here;  /* per chart; of the current counter */
+    struct filter of; /* empty: the limit applies to every counter */
+    bool used, here;  /* used in any chart; applies to the current counter */
 };
 
 struct plot {
-    struct texts logs, patterns, limit_texts, begin, end; /* operands; -counter; -limit; -b; -e */
+    struct texts logs, patterns, limit_texts, begin, end; /* from operands, -counter, -limit, -b, -e */
     const char *output, *title;
     int64_t from, to; /* FILETIMEs in the first log's zone */
     bool yes;
 
     struct filter filter;
-    struct plot_limit *limits; /* as many as limit_texts */
-    char *draft;               /* the temporary reports; deleted at the end */
-    struct text_buffer tables; /* of the second report's schema */
-    char *object, *counter;    /* the current ones, in the first report */
-    struct texts instances;    /* the selected ones of the counter */
+    struct plot_limit *limits; /* one per element of limit_texts */
+    char *draft;               /* path of the temporary reports, which are deleted at the end */
+    struct text_buffer tables; /* part of the second report's schema */
+    char *object, *counter;    /* the current object and counter of the first report */
+    struct texts instances;    /* selected instances of the current counter */
     bool all;                  /* all instances are shown */
-    bool too_many;             /* limits of one counter */
+    bool too_many;             /* more than one limit applies to a counter */
     size_t charts, omitted;
     struct texts warnings;
 };
@@ -80,7 +80,7 @@ static void add_limits(struct plot *p)
     text_buffer_free(&all);
 }
 
-/* Ends the chart for the counter whose rows have been read. */
+/* Ends the chart of the counter whose rows have been read. */
 static void end_counter(struct plot *p)
 {
     struct text_buffer *b = &p->tables;
@@ -93,7 +93,7 @@ static void end_counter(struct plot *p)
         xml_add_attribute(b, "name", p->object);
         xml_add_attribute(b, "object", p->object);
         add_pattern(b, "chart", p->counter);
-        add_pattern(b, "watch", p->counter); /* the instances that a page lets its reader select */
+        add_pattern(b, "watch", p->counter); /* the reader of the page can select these instances */
         add_limits(p);
         text_buffer_add(b, ">");
         for (size_t i = 0; i < p->instances.count && (i == 0 || !p->all); i++) {
@@ -121,7 +121,7 @@ static HRESULT on_table(void *about, const struct report_table *table)
     return p->object ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Whether the counter is drawn; also marks its limits as used. */
+/* Determines whether the counter is drawn, and marks the limits that apply to it. */
 static HRESULT plot_counter_matches(struct plot *p, const char *counter, const char *instance, bool *right)
 {
     struct log_counters one = {0};
@@ -141,7 +141,7 @@ static HRESULT plot_counter_matches(struct plot *p, const char *counter, const c
     return hr;
 }
 
-/* The table is sorted by counters. */
+/* Receives a row of the first report. The table is sorted by counters. */
 static HRESULT on_row(void *about, const struct report_table *table, const struct report_row *row)
 {
     struct plot *p = about;
@@ -251,7 +251,7 @@ static HRESULT any_matches(const struct inputs *in, const char *pattern, bool *a
     return hr;
 }
 
-/* Whether the logs have a sample in the time range. */
+/* Determines whether the logs have a sample in the time range. */
 static HRESULT any_sample(struct inputs *in, const struct plot *p, bool *any)
 {
     size_t at;
@@ -262,7 +262,7 @@ static HRESULT any_sample(struct inputs *in, const struct plot *p, bool *any)
     return hr;
 }
 
-/* Explains why nothing is drawn: no counter matches the pattern, no sample is in the time range, or no value can be
+/* Explains why nothing is drawn: no counter matches the pattern, the time range has no sample, or no value can be
    computed (reports contain only counters with values). */
 static HRESULT not_drawn(const struct plot *p, const char *pattern)
 {
@@ -329,7 +329,7 @@ static HRESULT plot_write(struct plot *p)
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "'%s' already exists (use -y to overwrite)",
                          p->output);
     p->draft = text_format("%s.%u.report", p->output, (unsigned)process_own_id());
-    if (p->draft && file_exists(p->draft)) { /* another process's */
+    if (p->draft && file_exists(p->draft)) { /* another process uses it */
         memory_free(p->draft);
         p->draft = NULL;
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla relog: converts logs to another format, optionally only some counters, a time range, or every nth sample. */
+/* openpla relog: converts logs to another format, optionally with only some counters, a time range, or every nth
+   sample. */
 #include "cli/cli.h"
 #include "cli/counters/counter_list.h"
 #include "cli/output.h"
@@ -21,24 +22,24 @@ struct relog {
     const char *format_text, *output;
     uint32_t every;
     bool append, yes, as_json;
-    bool query;  /* nothing is copied */
+    bool query;  /* only list information; nothing is copied */
     bool listed; /* only list the counters, -q */
 
     const struct log_format_traits *format;
-    struct counter_names *names; /* for -c in another language than the log, and for English names in the output; NULL:
-                                    neither */
+    struct counter_names *names; /* for -c in a language other than the log's, and for English names in the output;
+                                    NULL: not needed */
     struct filter filter;
     struct inputs inputs;
     struct columns columns;
-    struct log_zone zone; /* of the first input */
+    struct log_zone zone; /* zone of the first input */
     struct log_writer *writer;
-    char *path, *shown; /* of the output; as the user wrote it */
-    struct output file; /* if the format is a file format */
-    bool appends;       /* to a file that exists */
-    bool valued;        /* a sample that was written has a value */
+    char *path, *shown; /* path of the output, and the path as the user wrote it */
+    struct output file; /* used if the format is a file format */
+    bool appends;       /* the output is appended to an existing file */
+    bool valued;        /* at least one written sample has a value */
     bool has_warnings;  /* a warning about the output was shown */
     uint64_t written;
-    int64_t first, last; /* written */
+    int64_t first, last; /* times of the first and last written sample */
     struct cli_progress progress;
 };
 
@@ -61,11 +62,12 @@ static int choose_format(struct relog *r)
     return CLI_DONE;
 }
 
-/* Without -f the format is BIN, regardless of the output's name. A name with another format's extension is an error,
-   since the next program would reject the file. With -f, any name is accepted, as in Windows' relog. */
+/* Checks the output's name. Without -f the format is BIN, regardless of the name. A name with another format's
+   extension is then an error, because other programs would reject the file. With -f, any name is accepted, as in
+   Windows' relog. */
 static int check_name(const struct relog *r)
 {
-    /* Other extensions of our formats, and formats that analysts expect and relog does not write. */
+    /* Other extensions of formats that relog writes, and formats that analysts expect and relog does not write. */
     static const struct {
         const char *extension, *word;
     } others[] = {{".feather", "ARROW"},    {".ipc", "ARROW"}, {".ndjson", "JSONL"}, {".line", "INFLUX"},
@@ -89,7 +91,7 @@ static int check_name(const struct relog *r)
     return CLI_DONE;
 }
 
-/* Adds "SQL:" to "DSN!set". */
+/* Adds "SQL:" before a name such as "DSN!set". */
 static HRESULT choose_path(struct relog *r)
 {
     if (r->output) {
@@ -114,7 +116,7 @@ static HRESULT read_filter(struct relog *r)
     return hr;
 }
 
-/* In the zone of the first log. */
+/* Reads a time in the time zone of the first log. */
 static int read_time(const struct relog *r, const char *option, const struct texts *words, int64_t *out)
 {
     int64_t local = 0;
@@ -130,7 +132,7 @@ static HRESULT check_interrupt(void *user)
     return interrupt_asked(NULL) ? error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "interrupted by the user") : S_OK;
 }
 
-/* Reads all samples to find the instances, for formats that list them, and to count samples for -q. */
+/* Reads all samples to find the instances, for formats that list them, and to count the samples for -q. */
 static HRESULT look_through(struct relog *r)
 {
     size_t at;
@@ -146,7 +148,7 @@ static HRESULT look_through(struct relog *r)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* A log without values may have wildcards, whose instances are known only from samples. */
+/* Returns true if a log without formatted values may have wildcards with instances that only its samples contain. */
 static bool names_appear_late(const struct relog *r)
 {
     for (size_t i = 0; i < r->inputs.count; i++)
@@ -193,7 +195,7 @@ static HRESULT write_samples(struct relog *r)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Prints warnings, for example that a database was unreachable for a while. */
+/* Prints the writer's warnings, for example that a database was unreachable for a while. */
 static void print_writer_warnings(struct relog *r)
 {
     char *text;
@@ -209,7 +211,7 @@ static HRESULT write_log(struct relog *r)
 {
     const struct log_info *info = log_reader_info(r->inputs.items[0].reader);
     const bool is_file = r->format->is_file;
-    /* The file that output_begin created is empty, unless a log is appended to. */
+    /* The file that output_begin created is empty, unless the output is appended to a log. */
     const struct log_options options = {.append = is_file ? r->append && r->appends : r->append,
                                         .replace = is_file && !r->appends,
                                         .comment = info->comment,
@@ -221,7 +223,7 @@ static HRESULT write_log(struct relog *r)
     size_t at;
     HRESULT hr = inputs_rewind(&r->inputs);
     if (SUCCEEDED(hr))
-        hr = inputs_next(&r->inputs, &at); /* the log starts at its first sample */
+        hr = inputs_next(&r->inputs, &at); /* the output starts with the first sample */
     if (hr == S_FALSE && r->begin.count + r->end.count != 0)
         hr =
             error_set((HRESULT)PDH_NO_DATA, "No data to return: the logs contain no sample in the time range (-b, -e)");
@@ -319,7 +321,7 @@ static void print_json(const struct relog *r)
     json_end(&j, '}');
 }
 
-/* -q: prints the counters on the screen, or writes them as a list that -cf reads. */
+/* For -q: prints the counters, or writes them as a list that -cf can read. */
 static HRESULT list_counters(struct relog *r)
 {
     struct text_buffer b = {0};
@@ -347,7 +349,7 @@ static HRESULT list_counters(struct relog *r)
     return hr;
 }
 
-/* Prints how many names were understood, if a pattern matched by its translation or the output has English names. */
+/* Prints how many names were translated, if a pattern matched by its translation or the output has English names. */
 static void print_names(const struct relog *r)
 {
     bool translated = r->format->english && !r->query;
@@ -359,7 +361,7 @@ static void print_names(const struct relog *r)
     memory_free(text);
 }
 
-/* Prints corruption of the inputs and patterns without a match. */
+/* Prints warnings about corrupt inputs and about patterns that matched nothing. */
 static int relog_print_warnings(const struct relog *r)
 {
     int result = r->has_warnings ? CLI_REMARKS : CLI_DONE;
@@ -409,7 +411,7 @@ static int relog_copy(struct relog *r)
         hr = inputs_open(&r->inputs, &r->files);
     if (FAILED(hr))
         return failed(r, hr);
-    /* A log without a time zone keeps its times: it is read and written with the same bias. */
+    /* Times of a log without a time zone do not change, because they are read and written with the same bias. */
     r->zone = log_reader_info(r->inputs.items[0].reader)->zone;
     r->zone.known = true;
     int result = read_time(r, "b", &r->begin, &r->inputs.from);
@@ -418,7 +420,7 @@ static int relog_copy(struct relog *r)
     if (result != CLI_DONE)
         return result;
     r->columns.filter = &r->filter;
-    r->columns.values = !r->query && r->format->values; /* else wildcards are listed unexpanded */
+    r->columns.values = !r->query && r->format->values; /* otherwise wildcards are listed unexpanded */
     r->columns.raw = r->query || r->format->raw;
     hr = columns_begin(&r->columns, &r->inputs);
     if (SUCCEEDED(hr) && (r->query || names_appear_late(r))) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of other computers for the verbs of this program. The PDH that reads them is linked in the native program.
-   Under Wine it is openpdh.dll, which has its own accounts and exports a function to add one. */
+/* Counters of remote computers for the verbs of this program. In native builds the PDH that reads them is linked into
+   the program. Under Wine it is openpdh.dll, which has its own list of accounts and exports a function that adds an
+   account. */
 #include "cli/counters/remote_counters.h"
 
 #include "cli/cli.h"
@@ -11,13 +12,13 @@
 #ifdef _WIN32
 #include <windows.h>
 
-/* engine/pdh/dll/consumer_api.c */
+/* exported by engine/pdh/dll/consumer_api.c */
 typedef HRESULT(WINAPI give_account)(const char *host, const char *name, const char *password);
 
 static HRESULT account_give(const char *host, const char *name, const char *password)
 {
     const struct pdh_api *pdh;
-    HRESULT hr = host_pdh(&pdh); /* loads it */
+    HRESULT hr = host_pdh(&pdh); /* loads the PDH */
     const HMODULE module = SUCCEEDED(hr) ? GetModuleHandleW(L"openpdh.dll") : NULL;
     give_account *give = module ? (give_account *)(void *)GetProcAddress(module, "PdhGiveRemoteAccount") : NULL;
     if (FAILED(hr))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The times of live samples as -si defines them, and full paths of counters on command lines. */
+/* Computes the times of live samples from -si, and full paths of counters from command lines. */
 #include "cli/counters/sample_pace.h"
 
 #include "cli/cli.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { FASTEST_MS = 10 }; /* between two samples; the interval of -si 0 */
+enum { FASTEST_MS = 10 }; /* shortest interval between two samples, also for -si 0 */
 
 bool pace_parse_interval(const char *text, uint64_t *ms)
 {

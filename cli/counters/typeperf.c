@@ -46,7 +46,7 @@ static const char help_text[] =
 
 struct settings {
     const char *counter_file, *output, *format, *interval, *machine;
-    uint32_t samples; /* 0: no end */
+    uint32_t samples; /* 0: no limit */
     bool yes, list, list_instances, json;
     struct texts counters, account;
     uint64_t interval_ms;
@@ -138,7 +138,7 @@ static int no_object(const struct settings *s, const char *object, HRESULT hr)
     char *nearest = s->machine || FAILED(host_pdh(&n.pdh)) ? NULL : counter_nearest_object_text(&n, object);
     if (s->json)
         fprintf(stderr, "openpla %s: %s%s (0x%08X)\n", verb_name, why.text, nearest ? nearest : "", (unsigned)hr);
-    else /* Windows' words, and ours */
+    else /* Windows' message, followed by OpenPLA's */
         printf("\r\nError: The specified object was not found on the computer.\r\n%s%s (0x%08X)\r\n", why.text,
                nearest ? nearest : "", (unsigned)hr);
     memory_free(nearest);
@@ -159,7 +159,7 @@ static int typeperf_list(const struct settings *s)
     return CLI_DONE;
 }
 
-/* The live output: names of the counters, and the source of samples. */
+/* The live output: the names of the counters, and the source of the samples. */
 struct live {
     const struct pdh_api *pdh;
     struct counter_query *query;
@@ -218,7 +218,8 @@ static HRESULT typeperf_show(const struct settings *s, const struct live *l)
     int64_t utc;
     const struct log_cell *cells;
     struct sample_pace pace = pace_begin(s->interval_ms);
-    HRESULT hr = pace_wait(&pace) ? counter_query_sample(l->query, &utc, &cells) : S_OK; /* rates begin here */
+    HRESULT hr = pace_wait(&pace) ? counter_query_sample(l->query, &utc, &cells) : S_OK; /* the first sample is the base
+                                                                                            of rates */
     pace_taken(&pace);
     if (!s->json)
         put_header(l, s->log);
@@ -312,7 +313,7 @@ static int no_counter(const struct settings *s, const struct live *l)
     if (s->json)
         fprintf(stderr, "openpla %s: no counter could be added\n", verb_name);
     else
-        printf("\r\nError: No valid counters.\r\n"); /* Windows' words */
+        printf("\r\nError: No valid counters.\r\n"); /* Windows' message */
     put_refusals(l, cli_messages());
     return CLI_FAILED;
 }
@@ -323,7 +324,7 @@ static void put_end(const struct settings *s, const struct live *l, bool refusal
         fputs("\r\n", stdout);
         put_refusals(l, stdout);
     }
-    /* Windows prints these blanks to overwrite the line. */
+    /* Windows' program prints these blanks to overwrite the line. */
     if (!s->output)
         printf("\r\nExiting, please wait...                         \r\n");
     printf("%s\r\n", done_text);
@@ -334,7 +335,7 @@ static int typeperf_collect(const struct settings *s)
     struct live l = {0};
     int result = CLI_DONE;
     HRESULT hr = open_counters(s, &l);
-    /* Scripts expect the first row at a fixed line of stdout. */
+    /* Scripts expect the first row at a fixed line of stdout, so print the missing counters at the end. */
     const bool refusals_wait = !s->json && !s->output && !screen_is_terminal(stderr);
     if (FAILED(hr)) {
         result = cli_error(verb_name, hr);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla doctor: if remote DCOM clients are to be served, whether their port is open and an account exists. */
+/* openpla doctor: if remote DCOM clients must be served, checks whether their port is open and an account exists. */
 #include "cli/doctor/doctor.h"
 #include "com/server/dcom_settings.h"
 #include "engine/base/network.h"
@@ -38,7 +38,7 @@ static HRESULT check_accounts(struct doctor *d)
     return hr;
 }
 
-/* Registered without a service. */
+/* Returns true if the server is registered without a service. */
 static bool has_no_service(const struct doctor *d)
 {
     for (size_t i = 0; i < d->count; i++)

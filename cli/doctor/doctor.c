@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla doctor: checks this installation and says how to repair it. */
+/* openpla doctor: checks this installation and explains how to repair it. */
 #include "cli/doctor/doctor.h"
 
 #include "cli/cli.h"
@@ -27,7 +27,7 @@ static const char *const severities[] = {"note", "warning", "error"};
 
 /* ---- findings ---- */
 
-/* The remedy, with the placeholders of doctor.def filled in. NULL: out of memory. */
+/* Returns the remedy with the placeholders of doctor.def replaced. NULL if memory runs out. */
 static char *fill_in(const struct doctor *d, const char *remedy, const char *about)
 {
     struct text_buffer b = {0};
@@ -112,7 +112,7 @@ static void kind_json(struct json *j, const struct doctor_kind *k)
     json_text(j, "severity", severities[k->severity]);
 }
 
-/* Lists all findings. */
+/* Lists all findings that exist. */
 static int findings_list(bool as_json)
 {
     struct json j = {.out = stdout};
@@ -150,7 +150,7 @@ static void show_json(const struct doctor *d)
     json_end(&j, ']');
 }
 
-/* The most severe first. */
+/* Prints the findings, the most severe first. */
 static void show_text(const struct doctor *d)
 {
     for (int severity = DOCTOR_ERROR; severity >= DOCTOR_NOTE; severity--)

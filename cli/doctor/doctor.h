@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The checks of openpla doctor and their findings. None of them changes anything. */
+/* The checks of openpla doctor and their findings. No check changes anything. */
 #ifndef OPENPLA_CLI_DOCTOR_H
 #define OPENPLA_CLI_DOCTOR_H
 
 #include "engine/base/text.h"
 
 enum doctor_severity { DOCTOR_NOTE, DOCTOR_WARNING, DOCTOR_ERROR };
-/* In the order of doctor.def. */
+/* The findings, in the order of doctor.def. */
 enum doctor_id {
 #define FINDING(name, severity, id, why, remedy) DOCTOR_FOUND_##name,
 #include "cli/doctor/doctor.def"
@@ -18,32 +18,35 @@ struct doctor_finding {
     enum doctor_id id;
     char *what, *remedy; /* from memory_alloc */
 };
-/* Zero-initialise, and set the options. */
+/* Zero-initialise and set the options. */
 struct doctor {
-    uint64_t room; /* bytes; a disk with less free space is nearly full, with less than a tenth of that full */
+    uint64_t room; /* in bytes; a disk is nearly full with less free space than this, and full with less than a tenth of
+                      it */
     uint32_t wait_ms;
     struct doctor_finding *items;
     size_t count, capacity;
-    char *folder; /* the registered folder, from memory_alloc; NULL: not registered, so the program's folder is used */
+    char *folder; /* the registered folder, from memory_alloc; NULL: not registered, so the checks use the program's
+                     folder */
 };
-/* Adds a finding. `about` replaces "{}" in the remedy and may be NULL. E_OUTOFMEMORY. */
+/* Adds a finding. `about` replaces "{}" in the remedy and may be NULL. Fails with E_OUTOFMEMORY. */
 HRESULT doctor_find(struct doctor *d, enum doctor_id id, const char *about, const char *format, ...) PRINTF_LIKE(4, 5);
 
-/* Each check fails only when out of memory: anything that cannot be checked is a finding. */
+/* The checks. They fail only if memory runs out; whatever cannot be checked is a finding. */
 HRESULT doctor_check_store(struct doctor *d); /* checks its files, its sets with their runs, its disk and its clock */
-HRESULT doctor_check_sessions(struct doctor *d); /* of traces */
+HRESULT doctor_check_sessions(struct doctor *d); /* checks trace sessions */
 HRESULT doctor_check_host(struct doctor *d);     /* checks the kernel's files, databases, the time zone and counters */
 #ifdef _WIN32
-HRESULT doctor_check_registration(struct doctor *d); /* first: it sets d->folder */
+HRESULT doctor_check_registration(struct doctor *d); /* must be called first, because it sets d->folder */
 HRESULT doctor_check_service(struct doctor *d);
 HRESULT doctor_check_server(struct doctor *d); /* waits at most d->wait_ms */
-HRESULT doctor_check_ports(struct doctor *d);  /* after doctor_check_service */
-HRESULT doctor_check_dcom(struct doctor *d);   /* after doctor_check_service */
-/* Whether the previous checks found a running service. If not, the report already says that no process listens. */
+HRESULT doctor_check_ports(struct doctor *d);  /* call it after doctor_check_service */
+HRESULT doctor_check_dcom(struct doctor *d);   /* call it after doctor_check_service */
+/* Returns true if the previous checks found a running service. Otherwise a finding already reports that no process
+   listens. */
 bool doctor_service_runs(const struct doctor *d);
 HRESULT doctor_check_wine(struct doctor *d);
 #endif
-/* The file's last write time, as clock_utc; 0: it does not exist or the time is unknown. */
+/* Returns the file's last write time, as clock_utc; 0 if the file does not exist or the time is unknown. */
 int64_t doctor_file_written(const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla doctor: checks the features that OpenPLA needs from the host OS. */
+/* openpla doctor: checks whether the host OS has the features that OpenPLA needs. */
 #include "cli/doctor/doctor.h"
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* On Windows, kernel events come from Windows. */
+/* Returns true if kernel events come from Linux. On Windows they come from Windows. */
 static bool is_linux(void)
 {
 #ifdef _WIN32
@@ -28,7 +28,7 @@ static HRESULT check_tracefs(struct doctor *d)
     return doctor_find(d, DOCTOR_FOUND_NO_TRACEFS, NULL, "%s", error_text(hr));
 }
 
-/* Process 1 always exists, and belongs to another user if processes are hidden. */
+/* Checks that the processes of other users are visible. Process 1 always exists and belongs to another user. */
 static HRESULT check_proc(struct doctor *d)
 {
     char *text;
@@ -39,7 +39,8 @@ static HRESULT check_proc(struct doctor *d)
     return doctor_find(d, DOCTOR_FOUND_PROC_HIDDEN, NULL, "/proc hides the processes of other users (hidepid)");
 }
 
-/* The name of a zone file. The other form of TZ, such as EST5EDT or <+03>-3, contains the offset. */
+/* Checks that the zone file exists if TZ names one. The other form of TZ, such as EST5EDT or <+03>-3, contains the
+   offset itself. */
 static HRESULT check_zone(struct doctor *d)
 {
     static const char folder[] = "/usr/share/zoneinfo/";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla doctor: the files of the sets, their runs, free disk space, the clock, and trace sessions. Reads the files
-   directly, without functions of the store that would clean up. */
+/* openpla doctor: checks the files of the sets, their runs, free disk space, the clock, and trace sessions. Reads the
+   files directly, because the store's functions would clean up. */
 #include "engine/pla/store.h"
 
 #include "cli/doctor/doctor.h"
@@ -16,21 +16,23 @@
 #include <string.h>
 
 #define MINUTE      (INT64_C(60) * 10000000)
-#define AHEAD       (5 * MINUTE) /* the clocks of two computers that use a share may differ this much */
-#define MOST_FAULTS 20           /* findings of one kind that are listed; the rest are only counted */
+#define AHEAD       (5 * MINUTE) /* maximum difference between the clocks of two computers that use a share */
+#define MOST_FAULTS 20           /* maximum number of listed findings of one kind; further findings are only counted */
 
 struct looking {
     struct doctor *d;
-    struct texts folders; /* the folders to which sets write, each once */
-    int64_t newest;       /* what was written last */
+    struct texts folders; /* the folders to which sets write, without duplicates */
+    int64_t newest;       /* time of the newest file */
     char newest_path[512];
     uint32_t faults;
-    bool locked; /* waiting for the lock of each set could take minutes */
+    bool locked; /* the store check failed; the sets are not checked, because waiting for the lock of each set could
+                    take minutes */
 };
 
 /* ---- problems found by store check ---- */
 
-/* A record contains the number of the set's next run: -repair keeps it, or moves it away if it is corrupt. */
+/* Returns the finding for a problem. A record contains the number of the set's next run, so -repair keeps an orphaned
+   record, and moves a corrupt one away. */
 static enum doctor_id id_of_damage(const struct store_finding *f)
 {
     if (strcmp(path_extension(f->path), ".run") != 0)
@@ -74,7 +76,7 @@ static HRESULT check_files(struct looking *l)
 
 /* ---- runs ---- */
 
-/* A record says that a run is active, but no process runs it. */
+/* Reports a run whose record says that it is active although no process runs it. */
 static HRESULT check_run(struct looking *l, const char *space, const char *name)
 {
     struct run_host host;
@@ -113,7 +115,7 @@ static HRESULT add_folder(struct looking *l, const char *root)
     char *path = os_expand_environment(root);
     if (!path)
         return E_OUTOFMEMORY;
-    /* The nearest existing folder: the first run creates the missing ones. */
+    /* Use the nearest existing folder, because the first run creates the missing folders. */
     while (*path && !folder_exists(path)) {
         char *above = path_folder(path);
         if (!above || strcmp(above, path) == 0) {
@@ -134,7 +136,8 @@ static HRESULT add_folder(struct looking *l, const char *root)
     return hr;
 }
 
-/* `name` NULL: the name is unknown, and so is its run. store check reports errors in the XML. */
+/* Checks a definition. If `name` is NULL, the name and therefore the run are unknown. store check reports errors in the
+   XML. */
 static HRESULT see_set(struct looking *l, const char *space, const char *name, const char *xml, size_t size)
 {
     struct object *set = NULL;
@@ -166,7 +169,7 @@ static HRESULT see_definition(struct looking *l, const char *space, const char *
     return hr;
 }
 
-/* The built-in sets have no definition in the store, only the files of their runs. */
+/* Checks the built-in sets. They have no definition in the store, only the files of their runs. */
 static HRESULT see_system_sets(struct looking *l)
 {
     HRESULT hr = S_OK;

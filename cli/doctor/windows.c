@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla doctor under Windows and Wine: the registration and its files, Wine itself, the service, whether the server
-   answers, and whether a program listens on the port for counters. */
+/* openpla doctor under Windows and Wine: checks the registration and its files, Wine itself, the service, whether the
+   server answers, and whether a program listens on the port for counters. */
 #include "cli/doctor/doctor.h"
 #include "com/facade/facade.h"
 #include "com/facade/server_call.h"
@@ -18,8 +18,8 @@
 #include <winsock2.h>
 
 #define SERVER     "openplasrv.exe"
-#define MOST_ROWS  20 /* findings of the table that are listed; the rest are only counted */
-#define FIRST_WINE 8  /* the Wine version under which the tests run */
+#define MOST_ROWS  20 /* maximum number of listed findings about the table; further findings are only counted */
+#define FIRST_WINE 8  /* oldest Wine version with which the tests run */
 
 /* ---- files ---- */
 
@@ -43,7 +43,7 @@ static HRESULT check_files(struct doctor *d, const char *folder)
     return hr;
 }
 
-/* Whether two files have the same contents; also false if one cannot be read. */
+/* Returns true if two files have the same contents; false if one cannot be read. */
 static bool is_same_build(const char *a, const char *b)
 {
     struct file *left = NULL, *right = NULL;
@@ -65,7 +65,7 @@ static bool is_same_build(const char *a, const char *b)
     return same;
 }
 
-/* This program is not in the server's folder. */
+/* Reports that this program is not in the server's folder. */
 static HRESULT check_elsewhere(struct doctor *d, const char *own)
 {
     char *mine = path_join(own, "openpla.exe"), *theirs = path_join(d->folder, "openpla.exe");
@@ -100,7 +100,7 @@ static HRESULT see_row(void *user, const struct registration_fault *f)
                        f->expected ? "\"" : "", f->expected ? f->expected : "absent", f->expected ? "\"" : "");
 }
 
-/* A Wine that runs 32-bit programs has files in the 32-bit system folder. */
+/* Returns true if this Wine runs 32-bit programs: it then has files in the 32-bit system folder. */
 static bool runs_32(void)
 {
     char *path = os_expand_environment("%SystemRoot%\\syswow64\\cscript.exe");
@@ -269,7 +269,7 @@ HRESULT doctor_check_service(struct doctor *d)
 
 /* ---- the server ---- */
 
-/* Freed only at exit if the server hangs, because the thread still uses it. */
+/* Freed only when the program exits if the server hangs, because the thread still uses it. */
 struct question {
     HRESULT answer;
     char text[1024];
@@ -302,7 +302,7 @@ static HRESULT server_check_answer(struct doctor *d, const struct question *q)
     return doctor_find(d, id, NULL, "the server answered a query with: %s (0x%08X)", q->text, (unsigned)q->answer);
 }
 
-/* Does not start a stopped service, and does not report again what is already missing. */
+/* Returns false if a query would start a stopped service, or would only repeat an earlier finding. */
 static bool is_worth_asking(const struct doctor *d)
 {
     for (size_t i = 0; i < d->count; i++)
@@ -344,7 +344,7 @@ HRESULT doctor_check_server(struct doctor *d)
 
 #define ANSWER_SECONDS 2
 
-/* Whether the port accepts a connection from this computer. */
+/* Returns true if the port accepts a connection from this computer. */
 static bool is_open(uint16_t port)
 {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
