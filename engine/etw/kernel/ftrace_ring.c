@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The low five bits of an event's first word; the others are the time since the previous event. */
+/* The low five bits of an event's first word; the remaining bits are the time since the previous event. */
 enum {
     LENGTH_FOLLOWS = 0,
     LONGEST_IN_WORD = 28, /* 1 to 28: words of data */
@@ -59,7 +59,7 @@ static bool skip_non_event(struct ring_page *p, uint32_t kind, uint32_t delta)
     if (kind == PADDING) {
         if (second < 4 || second > left - 4) /* the length includes itself */
             return false;
-        p->time += delta > 1 ? delta : 0; /* padding uses 1 instead of 0, because 0 would mark the end of the page */
+        p->time += delta > 1 ? delta : 0; /* for padding, 1 stands for 0, because 0 would mark the end of the page */
         p->at += 4 + second;
         return true;
     }
@@ -100,7 +100,7 @@ HRESULT ring_page_next(struct ring_page *p, struct ring_event *e)
     return S_FALSE;
 }
 
-/* A line of a format file: "\tfield:TYPE NAME[N];\toffset:O;\tsize:S;\tsigned:G;". */
+/* The form of a line in a format file: "\tfield:TYPE NAME[N];\toffset:O;\tsize:S;\tsigned:G;". */
 
 static const char *line_end(const char *line)
 {
@@ -108,7 +108,7 @@ static const char *line_end(const char *line)
     return end ? end : line + strlen(line);
 }
 
-/* Parses the number after `what` in the line; false: no number of 16 bits follows. */
+/* Parses the number after `what` in the line. False: no 16-bit number follows. */
 static bool line_number(const char *line, const char *end, const char *what, uint16_t *out)
 {
     const size_t length = strlen(what);
@@ -125,8 +125,8 @@ static bool line_number(const char *line, const char *end, const char *what, uin
     return false;
 }
 
-/* Returns whether the line's field, from after "field:" to its ';', has that name: the text after the last blank, up to
-   a '['. */
+/* Returns whether the field (the text after "field:", up to the ';') has this name, which is the text after the last
+   blank, up to a '['. */
 static bool is_named(const char *field, const char *end, const char *name)
 {
     const char *last = field, *p = field;

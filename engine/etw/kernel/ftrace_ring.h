@@ -9,15 +9,15 @@
 
 /* Layout of a page, from events/header_page (ring_layout_read). */
 struct ring_layout {
-    uint32_t commit_offset, commit_size; /* the word that holds the number of used bytes; 4 or 8 bytes */
+    uint32_t commit_offset, commit_size; /* the word with the number of used bytes; 4 or 8 bytes */
     uint32_t data_offset;                /* offset of the first event */
-    uint32_t page_size;                  /* data_offset plus the data: the number of bytes to read at once */
+    uint32_t page_size; /* data_offset plus the size of the data: the number of bytes to read at a time */
 };
 enum { RING_SMALLEST_PAGE = 64, RING_LARGEST_PAGE = 1 << 16, RING_UNCOUNTED = -1 };
 
 struct ring_page {
     const uint8_t *at, *end;
-    uint64_t time;  /* ns of the instance's clock: time of the previous event, initially that of the page */
+    uint64_t time;  /* ns of the instance's clock: time of the previous event, initially time of the page */
     int64_t missed; /* events lost before this page; RING_UNCOUNTED: an unknown number */
 };
 struct ring_event {
@@ -26,14 +26,14 @@ struct ring_event {
     uint32_t size; /* bytes of data, a multiple of 4 */
 };
 
-/* Begins to read a page of layout->page_size bytes. Returns false if it is not a valid page. */
+/* Begins to read a page of layout->page_size bytes. False: the page is not valid. */
 bool ring_page_begin(struct ring_page *p, const struct ring_layout *layout, const uint8_t *page);
 /* Reads the next event. Returns S_FALSE at the end of the page, and ERROR_INVALID_DATA's HRESULT if the rest of the
-   page cannot be read. */
+   page is unreadable. */
 HRESULT ring_page_next(struct ring_page *p, struct ring_event *e);
 
 /* A field of an event's format file (events/SYSTEM/NAME/format). Event numbers and offsets differ between kernels, so
-   fields are looked up by name, once; a missing field reads as 0. */
+   each field is looked up by name, one time. A missing field reads as 0. */
 struct ring_field {
     uint16_t offset, size; /* size 0: the event has no such field in this kernel */
     bool is_signed;
@@ -44,15 +44,15 @@ enum { RING_NO_EVENT = 0, RING_MOST_ID = 0xFFFF };
 /* Parses the contents of events/header_page. Returns ERROR_INVALID_DATA's HRESULT, with an error text, if the format is
    unknown. */
 HRESULT ring_layout_read(const char *text, struct ring_layout *out);
-/* Returns the event's number (common_type), RING_NO_EVENT if the text has none. */
+/* Returns the event's number (common_type); RING_NO_EVENT: the text has no number. */
 uint32_t ring_format_id(const char *text);
-/* Returns the field of that name, all zero if it is missing. */
+/* Returns the field with this name; all zero if it is missing. */
 struct ring_field ring_format_field(const char *text, const char *name);
 
 /* Returns a number of at most 8 bytes; 0 if the field lies outside the event. */
 int64_t ring_number(const struct ring_event *e, const struct ring_field *f);
-/* Returns the bytes of the field (for a __data_loc field: the bytes it refers to). Returns NULL and *size 0 if they lie
-   outside the event. */
+/* Returns the bytes of the field, or for a __data_loc field the bytes to which it refers. Returns NULL, and *size is 0,
+   if they are outside the event. */
 const uint8_t *ring_bytes(const struct ring_event *e, const struct ring_field *f, uint32_t *size);
 /* Copies the field's string up to its NUL, truncated to `room` bytes including a NUL. */
 void ring_text(const struct ring_event *e, const struct ring_field *f, char *out, size_t room);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Open addressing with linear probing. When an item is removed, its followers move up, so there are no tombstones. */
+/* A hash table with open addressing and linear probing. When an item is removed, the items after it move up, so that no
+   tombstones are needed. */
 #include "engine/etw/id_map.h"
 
 #include "engine/base/memory.h"
@@ -84,7 +85,7 @@ void id_map_remove(struct id_map *m, uint64_t key)
     size_t hole = id_map_place(m, key);
     const size_t mask = m->capacity - 1;
     for (size_t at = (hole + 1) & mask; m->keys[at] != 0; at = (at + 1) & mask) {
-        /* An item may be moved up only if its home is not between the hole and the item. */
+        /* An item may only move up if its home place is not between the hole and the item. */
         if (((at - home(m, m->keys[at])) & mask) < ((at - hole) & mask))
             continue;
         m->keys[hole] = m->keys[at];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The computer's configuration in the layouts of Windows' SystemConfig classes: processors and memory, disks and
+/* Writes the computer's configuration in the layouts of Windows' SystemConfig classes: processors and memory, disks and
    partitions, network adapters and addresses, interrupts, sleep states. Fields that Linux does not report are 0 or "";
    classes without any data on Linux (video, services, plug and play) are missing. */
 #include "engine/base/clock.h"
@@ -23,7 +23,7 @@ struct configuration {
 
 /* ---- strings and numbers ---- */
 
-/* Reads the first line of the file, "" if it cannot be read. */
+/* Reads the first line of the file; "" if the file cannot be read. */
 static void line_of(const char *path, char *out, size_t room)
 {
     char *text;
@@ -62,7 +62,7 @@ static HRESULT configuration_emit(const struct configuration *c, uint32_t type, 
 
 /* ---- processors and memory ---- */
 
-/* Returns the number in the first line of that name, 0 if it is missing. */
+/* Returns the number in the first line with this name; 0 if it is missing. */
 static uint32_t cpuinfo_number(const char *cpuinfo, const char *name)
 {
     const char *at = strstr(cpuinfo, name), *colon = at ? strchr(at, ':') : NULL;
@@ -71,7 +71,8 @@ static uint32_t cpuinfo_number(const char *cpuinfo, const char *name)
 
 static bool has_word(const char *text, const char *name, const char *word)
 {
-    const char *at = strstr(text, name), *end = at ? strchr(at + 1, '\n') : NULL; /* a name begins a line */
+    /* the name is at the beginning of a line */
+    const char *at = strstr(text, name), *end = at ? strchr(at + 1, '\n') : NULL;
     const char *found = at ? strstr(at, word) : NULL;
     return found && (!end || found < end);
 }
@@ -112,7 +113,7 @@ static HRESULT put_processors(const struct configuration *c)
 
 /* ---- disks ---- */
 
-/* Returns where the device is mounted first and the type of its file system; false if it is not mounted. */
+/* Returns the folder where the device is mounted first, and the type of its file system. False: it is not mounted. */
 static bool mount_of(const struct configuration *c, const char *device, char folder[MOST_TEXT], char system[32])
 {
     char name[MOST_TEXT];
@@ -122,7 +123,7 @@ static bool mount_of(const struct configuration *c, const char *device, char fol
     return false;
 }
 
-/* `number` 0: the whole disk, which has no partitions. */
+/* Writes a partition or, with `number` 0, a whole disk without partitions. */
 static HRESULT put_volume(const struct configuration *c, const char *device, const char *folder, uint32_t disk,
                           uint32_t number)
 {
@@ -270,7 +271,7 @@ static HRESULT put_adapters(const struct configuration *c)
     return hr;
 }
 
-/* Reads the numbered lines of /proc/interrupts; the name follows the counts of the processors. */
+/* Writes the numbered lines of /proc/interrupts. The name comes after the counts of the processors. */
 static HRESULT put_interrupts(const struct configuration *c)
 {
     enum { TYPE = 21 };
@@ -309,7 +310,8 @@ static HRESULT put_interrupts(const struct configuration *c)
     return hr;
 }
 
-/* S1 is standby, S3 sleep with memory on, S4 sleep to disk; any computer can be switched off (S5). */
+/* Writes the sleep states: S1 is standby, S3 is sleep to memory, and S4 is sleep to disk. S5 is always available,
+   because any computer can be switched off. */
 static HRESULT put_power(const struct configuration *c)
 {
     enum { TYPE = 16 };
@@ -347,7 +349,8 @@ static const char *next_line(const char *line)
     return end ? end + 1 : NULL;
 }
 
-/* Each of the kernel's tables lists an address once. */
+/* Returns whether the list already has the address. The kernel's tables can list an address several times, but the
+   result must have it only once. */
 static bool list_has_address(const struct text_buffer *list, const char *address)
 {
     const size_t length = strlen(address);
@@ -384,7 +387,7 @@ static int route_of(const char *routes, const char *name, uint32_t address)
     return best;
 }
 
-/* The first bytes of the number, in the byte order that the kernel has in memory. */
+/* Returns the four bytes as a number in the byte order of the kernel's memory. */
 static uint32_t in_memory(const unsigned bytes[4])
 {
     return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (uint32_t)bytes[3] << 24;
@@ -392,7 +395,7 @@ static uint32_t in_memory(const unsigned bytes[4])
 
 static bool is_address_of_adapter(const char *routes, const char *name, const unsigned bytes[4])
 {
-    if (bytes[0] == 127) /* it appears in no routing table */
+    if (bytes[0] == 127) /* the address is in no routing table */
         return strcmp(name, "lo") == 0;
     return route_of(routes, name, in_memory(bytes)) > 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Disk requests, from the thread that issued them to their completion, and TCP and UDP traffic of programs. Disks are
-   numbered in the order of their names. Devices built on other devices (dm, md) or on nothing (loop, ram) are not
-   treated as disks. */
+/* Creates events for disk requests, from the thread that issued them to their completion, and for TCP and UDP traffic
+   of programs. Disks are numbered in the order of their names. Devices built on other devices (dm, md) or on nothing
+   (loop, ram) are not treated as disks. */
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/kernel/tracepoint.h"
@@ -39,7 +39,7 @@ static bool is_disk(const char *name)
     return true;
 }
 
-/* The kernel's number of the device, (major << 20) | minor; 0 if unknown. */
+/* Returns the kernel's number of the device, (major << 20) | minor; 0 if it is unknown. */
 static uint32_t device_number(const char *name)
 {
     char path[96];
@@ -68,7 +68,7 @@ HRESULT disk_names(struct texts *names)
     return hr;
 }
 
-/* Without /sys there are no disks and no disk events. */
+/* Lists the disks. Without /sys there are no disks and no disk events. */
 void disk_begin(struct kernel_tracer *k, size_t most)
 {
     struct texts names = {0};
@@ -94,7 +94,8 @@ static uint64_t request_key(uint32_t disk, uint64_t sector)
 
 /* ---- requests ---- */
 
-/* The letter of the operation: 'R', 'W', 'D' ...; a leading 'F' means that a flush precedes it. */
+/* Returns the letter of the operation: 'R', 'W', 'D' and so on. A leading 'F' means that a flush comes before the
+   operation. */
 static char kind_of(const struct tracepoint_event *e, int field)
 {
     char kind[12];
@@ -114,7 +115,8 @@ static HRESULT emit_start(struct kernel_tracer *k, const struct tracepoint_event
     return kernel_emit_of(k, e, hook, DISK_VERSION, kernel_process_of(k, r->thread), r->thread);
 }
 
-/* block_io_start runs in the thread that requests the data; on kernels without it, the queueing thread is used. */
+/* Handles the start of a request. block_io_start runs in the thread that requests the data. Kernels without it only
+   show the thread that queues the request. */
 static HRESULT take_start(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
     const uint32_t bytes = (uint32_t)tracepoint_number(e, START_BYTES);
@@ -132,7 +134,7 @@ static HRESULT take_start(struct kernel_tracer *k, const struct tracepoint_event
     return kernel_wants(k, FLAG_DISK_INIT) ? emit_start(k, e, r, kind) : S_OK;
 }
 
-/* A request queued by a thread other than the one that requested the data. */
+/* Handles a request that is queued by a different thread than the one that requested the data. */
 static HRESULT take_insert(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
     const uint32_t bytes = (uint32_t)tracepoint_number(e, START_BYTES);
@@ -216,8 +218,8 @@ const struct tracepoint disk_tracepoints[] = {
 
 /* ---- network ---- */
 
-/* TCP and UDP traffic, call by call, and connections. Linux reports addresses when a connection changes its state and
-   sizes without addresses, so each socket is remembered by its kernel address. */
+/* TCP and UDP traffic, call by call, and connections. Linux reports addresses only when a connection changes its state,
+   and reports sizes without addresses. Therefore each socket is stored by its kernel address. */
 
 enum {
     STATE_KEY,
@@ -299,7 +301,7 @@ static HRESULT socket_emit(struct kernel_tracer *k, const struct tracepoint_even
                        NET_VERSION);
 }
 
-/* Key 0 is not an address. */
+/* Returns the socket with this key. Key 0 is not an address. */
 static struct kernel_socket *socket_of(struct kernel_tracer *k, const struct tracepoint_event *e, int key, int family)
 {
     const uint16_t number = (uint16_t)tracepoint_number(e, family);
@@ -334,7 +336,8 @@ static HRESULT take_state(struct kernel_tracer *k, const struct tracepoint_event
     return hr;
 }
 
-/* Wine's server peeks at received data without consuming them; this is not counted as receiving. */
+/* Handles received or sent data. Wine's server peeks at received data without consuming them; this is not counted as
+   receiving. */
 static HRESULT take_length(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t type)
 {
     const int64_t bytes = tracepoint_number(e, LENGTH_RESULT);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Page faults of programs, and the programs and libraries that processes have mapped.
+/* Creates events for page faults of programs, and for the programs and libraries that processes have mapped.
 
    The kind of a fault follows from what its thread does next: whether a page of a file was mapped, and whether the
    thread waited for a disk. A soft fault is logged at its own time; a hard fault is logged when it ends. */
@@ -77,7 +77,8 @@ HRESULT fault_settle(struct kernel_tracer *k, const struct tracepoint_event *e, 
     return f.waited && f.seen != NO_FILE ? S_OK : fill_soft(k, thread, &f);
 }
 
-/* A fault that is still waiting may become a hard fault; its place is dropped when the queue is flushed. */
+/* Logs faults that did not wait for a disk as soft faults. The other faults can still become hard faults; they lose
+   their places in the queue, because it is flushed now. */
 void fault_settle_all(struct kernel_tracer *k)
 {
     size_t at = 0;
@@ -163,24 +164,24 @@ const struct tracepoint fault_tracepoints[] = {
 /* ---- programs and libraries ---- */
 
 /* The programs and libraries that processes have loaded. Linux has no event for loading, so /proc/ID/maps is read when
-   the session begins and ends and, for new processes, when their events are written. For PE files (Wine's and Windows'
-   own), the file header supplies what Linux does not know. */
+   the session begins and ends and, for new processes, when their events are written. For PE files (those of Wine and
+   Windows), the file header has the data that Linux does not have. */
 
 enum { IMAGE_VERSION = 3, MOST_IMAGES = 4096, MOST_PATH = 1024, MOST_FILES = 8192, HEAD_BYTES = 1024 };
 
-/* From the header of a PE file; all 0 if the file is not a PE file. */
+/* The data of a PE file's header; all 0 if the file is not a PE file. */
 struct image_file {
     uint64_t default_base;
     uint32_t size, checksum, stamp;
 };
 struct image {
-    uint64_t base, size, file; /* file number in k->image_files */
+    uint64_t base, size, file; /* file: file number in k->image_files */
     char *path;
 };
 struct image_list {
     struct image *items;
     size_t count, capacity;
-    bool is_due; /* to be read before the queue is flushed */
+    bool is_due; /* the images must be read before the queue is flushed */
 };
 
 void images_begin(struct kernel_tracer *k)
@@ -255,7 +256,7 @@ static const struct image_file *file_of(struct kernel_tracer *k, const char *pat
 
 /* ---- /proc/ID/maps ---- */
 
-/* Consecutive mappings of one file. */
+/* Adjacent mappings of one file. */
 struct span {
     uint64_t base, end, inode;
     bool runs, begins; /* contains code; contains the file's first byte */
@@ -268,7 +269,7 @@ static bool has_end(const char *path, const char *end)
     return length > size && text_equal_nocase(path + length - size, end);
 }
 
-/* Wine may copy the sections of a file, in which case only the header is a mapping of the file. */
+/* Adds an image. Wine may copy the sections of a file, and then only the header is a mapping of the file. */
 static HRESULT add_span(struct kernel_tracer *k, const struct span *s, struct image_list *out)
 {
     const bool windows = has_end(s->path, ".dll") || has_end(s->path, ".exe") || has_end(s->path, ".drv");
@@ -354,7 +355,8 @@ static HRESULT emit_beyond(struct kernel_tracer *k, const struct tracepoint_even
     return hr;
 }
 
-/* Keeps the known list if the process has exited or its maps cannot be read. */
+/* Reads a process's list of images again. The known list is kept if the process has exited or its maps cannot be
+   read. */
 static HRESULT image_list_refresh(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook,
                                   uint32_t process, struct image_list *known)
 {

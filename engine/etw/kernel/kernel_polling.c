@@ -72,7 +72,7 @@ static HRESULT open_file(const struct kernel_tracer *k, const char *file, struct
     return hr;
 }
 
-/* "0.00 0.01 0.05 1/123 4567" */
+/* Reads a line such as "0.00 0.01 0.05 1/123 4567". */
 static void read_load(const struct kernel_polling *p, struct counts *c)
 {
     const char *text;
@@ -85,7 +85,7 @@ static void read_load(const struct kernel_polling *p, struct counts *c)
     c->newest_known = behind && kernel_number(behind, end, &c->newest) && c->newest != 0 && c->alive != 0;
 }
 
-/* A line "processes 4567". */
+/* Reads a line such as "processes 4567". */
 static void read_forks(const struct kernel_polling *p, struct counts *c)
 {
     static const char name[] = "\nprocesses ";
@@ -114,7 +114,7 @@ static bool read_once(const struct kernel_tracer *k, const char *file, uint64_t 
     return behind != NULL;
 }
 
-/* Counts the numbers used when numbering wrapped around. */
+/* Counts the numbers that were used before and after the numbering wrapped around. */
 static uint64_t numbers_around(const struct kernel_tracer *k, uint64_t before, uint64_t now)
 {
     uint64_t highest, nothing;
@@ -135,9 +135,10 @@ static void count_forks(const struct kernel_tracer *k, const struct counts *now)
     p->counts = *now;
 }
 
-/* In a container the host's fork counter includes processes outside, while the newest number is the container's own. On
-   the host OS itself, numbers in use are skipped. Therefore the smaller count is right. Both are read before a poll, so
-   everything they count has been found or has exited. */
+/* Estimates the number of starts that no poll found. In a container, the host OS's fork counter includes processes
+   outside the container, while the newest number is the container's own. On the host OS itself, the newest number skips
+   numbers that are in use. Therefore the smaller count is right. Both are read before a poll, so all processes that
+   they count have been found or have exited. */
 static void count_missed(struct kernel_polling *p)
 {
     const bool both = p->counts.forks_known && p->counts.newest_known;
@@ -148,7 +149,7 @@ static void count_missed(struct kernel_polling *p)
         p->missed = began - p->seen;
 }
 
-/* Processes that were hidden may or may not have been missed, so the counts are restarted. */
+/* Restarts the counts, because it is unknown whether hidden processes were missed. */
 static void restart_counts(struct kernel_polling *p)
 {
     p->forks = p->numbers = p->seen + p->missed;
@@ -192,8 +193,7 @@ static HRESULT found_add_thread(const struct looking *l, const struct found *pro
     return found_add(l, &f);
 }
 
-/* Inspects the threads of a process, even if none of them is known yet. Threads that have become hidden have not
-   exited. */
+/* Inspects the threads of a process, even if no thread is known yet. A thread that is now hidden has not exited. */
 static HRESULT inspect_threads(const struct looking *l, const struct found *process, bool *hidden)
 {
     const struct kernel_tracer *k = l->k;
@@ -217,11 +217,11 @@ static HRESULT inspect_threads(const struct looking *l, const struct found *proc
     return hr;
 }
 
-/* The process started after the last poll, which did not find it. */
+/* Handles a process that started after the last poll. */
 static HRESULT inspect_new(const struct looking *l, uint32_t process, const struct kernel_task_stat *stat)
 {
     const uint64_t age = age_of(l, stat->start), passed = l->now - l->k->polling->looked;
-    /* Its time is placed after exits found at the last poll, because the two clocks may differ by this much. */
+    /* The start is placed after the exits that the last poll found, because the two clocks can differ by this much. */
     const uint64_t clock_skew = (uint64_t)clock_frequency() / 10000, margin = clock_skew < passed ? clock_skew : passed;
     struct found f = {
         .time = age < passed - margin ? l->now - age : l->now - passed + margin,
@@ -229,7 +229,8 @@ static HRESULT inspect_new(const struct looking *l, uint32_t process, const stru
         .process = process,
         .is = {.parent = stat->parent, .start = stat->start, .is_kernel = kernel_is_kthreadd(l->k, stat->parent)},
     };
-    if (age > passed + OLD_MS * (uint64_t)clock_frequency() / 1000) { /* it was hidden at the last poll */
+    /* the last poll could not see it, because it was hidden */
+    if (age > passed + OLD_MS * (uint64_t)clock_frequency() / 1000) {
         f.kind = PROCESS_EXISTED;
         f.time = l->now;
     }
@@ -240,7 +241,8 @@ static HRESULT inspect_new(const struct looking *l, uint32_t process, const stru
     return inspect_threads(l, &f, &f.is.threads_hidden);
 }
 
-/* The threads of a single-threaded process need not be listed: its thread has the same number as the process. */
+/* Inspects a known process. The threads of a single-threaded process need not be listed, because its thread has the
+   process's number. */
 static HRESULT inspect_known(const struct looking *l, uint32_t process, struct kernel_process *known, uint32_t threads)
 {
     const struct found again = {.time = l->now, .kind = THREAD_BEGINS, .process = process};
@@ -272,7 +274,8 @@ static HRESULT inspect_process(const struct looking *l, uint32_t process)
     return inspect_new(l, process, &stat);
 }
 
-/* A thread or process whose number was reused exited before the new one started. */
+/* Finds processes and threads that have exited. If a number was reused, its previous thread or process exited before
+   the new one started. */
 static HRESULT find_exited(const struct looking *l)
 {
     const struct kernel_tracer *k = l->k;
@@ -372,7 +375,7 @@ static HRESULT report_found(struct kernel_tracer *k, const struct found *f)
     }
 }
 
-/* It is unknown whether a hidden process has exited. */
+/* Removes a hidden process from the maps. It is unknown whether the process has exited. */
 static void found_forget(struct kernel_tracer *k, const struct found *f)
 {
     id_map_remove(f->kind == THREAD_ENDS ? &k->threads : &k->processes,
@@ -395,8 +398,8 @@ static HRESULT report_all(struct kernel_tracer *k, bool forgets)
     return hr;
 }
 
-/* A process found before its program was loaded has its final name by now. If it has exited since, it keeps its
-   previous name. */
+/* Reports the names of processes that were found before their program was loaded. They have their final names by now. A
+   process that has exited since keeps its previous name. */
 static HRESULT report_new_names(struct kernel_tracer *k)
 {
     struct kernel_task_stat stat;
@@ -433,8 +436,8 @@ static uint64_t ticks_of(uint64_t ms)
     return ms * (uint64_t)clock_frequency() / 1000;
 }
 
-/* Decides whether to poll now, and whether to poll in full. After numbering wraps around, known numbers may belong to
-   other processes. */
+/* Decides whether to poll now, and whether the poll is a full one. After the numbering wraps around, known numbers can
+   belong to other processes. */
 static bool is_due(struct kernel_polling *p, struct looking *l, struct counts *counts)
 {
     l->whole = l->now >= p->whole_due;
@@ -449,7 +452,7 @@ static bool is_due(struct kernel_polling *p, struct looking *l, struct counts *c
     return changed || l->whole;
 }
 
-/* Schedules the next poll by the time that this one took. */
+/* Schedules the next poll according to the duration of this one. */
 static void set_due(struct kernel_polling *p, const struct looking *l)
 {
     const uint64_t now = (uint64_t)clock_ticks(), pause = (now - l->now) * SHARE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Data that /proc and, for Wine's processes, Windows report about a process while it exists: its command line, user and
-   package, kept for the event of its end, and its resource counters. */
+/* Collects data that /proc and, for Wine's processes, Windows report only while a process exists: its command line,
+   user and package, which the exit event needs, and its resource counters. */
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/kernel/tracepoint.h"
@@ -30,7 +30,7 @@ static char *command_line(const struct kernel_tracer *k, uint32_t process, size_
     return text;
 }
 
-/* Returns false if the process has exited. */
+/* Reads the user of a process. False: the process has exited. */
 static bool user_of(const struct kernel_tracer *k, uint32_t process, uint32_t *user)
 {
     char *text;
@@ -47,7 +47,7 @@ static bool user_of(const struct kernel_tracer *k, uint32_t process, uint32_t *u
     return found;
 }
 
-/* S-1-5-18 for root on the host OS, S-1-22-1-N for its user N, as in Samba. */
+/* Writes the SID of a host OS user: S-1-5-18 for root, and S-1-22-1-N for user N, as Samba does. */
 static void put_host_user(struct kernel_data *d, uint32_t user)
 {
     static const uint8_t nt[6] = {0, 0, 0, 0, 0, 5}, unix_users[6] = {0, 0, 0, 0, 0, 22};
@@ -60,7 +60,7 @@ static void put_host_user(struct kernel_data *d, uint32_t user)
         kernel_data_u32(d, user);
 }
 
-/* The SID follows a TOKEN_USER whose pointers are meaningless. */
+/* Writes a TOKEN_USER, whose pointers are meaningless, and the SID after it. */
 void process_details_put_user(struct kernel_data *d, const struct process_details *t)
 {
     if (!t->has_user && t->windows.sid_size == 0) {
@@ -75,7 +75,7 @@ void process_details_put_user(struct kernel_data *d, const struct process_detail
         put_host_user(d, t->user);
 }
 
-/* If memory runs out, the details are missing in the events. */
+/* Reads and stores the details of a process. If memory runs out, its events do not have the details. */
 void process_details_read(struct kernel_tracer *k, uint32_t process)
 {
     struct process_details *t = id_map_put(&k->details, process);
@@ -115,9 +115,9 @@ void process_details_free(struct kernel_tracer *k)
 
 /* ---- resource counters ---- */
 
-/* Counters of processes, written when a process exits and at the end of the trace. Linux discards them when the process
-   exits, so a few processes are read in each pass. The exit event has the values that were read last, and a process
-   that was never read has no counters event. */
+/* Counters of processes are written when a process exits and at the end of the trace. Linux discards them when the
+   process exits, so each pass reads the counters of a few processes. The exit event has the values that were read last.
+   A process whose counters were never read has no counters event. */
 
 enum { LOOKS_OF_PASS = 4, PAGE_BYTES = 4096, VERSION = 2 };
 
@@ -131,7 +131,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Counts its open files, which only its user and root may see. */
+/* Counts the process's open files, which only its user and root can see. */
 static uint32_t handles_of(const struct kernel_tracer *k, uint32_t process)
 {
     char *folder = text_format("%s/%" PRIu32 "/fd", kernel_proc(k), process);
@@ -154,7 +154,7 @@ void counters_read(const struct kernel_tracer *k, uint32_t process, struct kerne
     if (!kernel_wants(k, FLAG_PROCESS_COUNTERS) || p->is_kernel ||
         FAILED(kernel_process_text(k, process, "stat", &text, &size)))
         return;
-    const bool sound = process_stat_parse(text, size, &stat) && stat.virtual_bytes != 0; /* else it is exiting */
+    const bool sound = process_stat_parse(text, size, &stat) && stat.virtual_bytes != 0; /* otherwise it is exiting */
     memory_free(text);
     if (!sound || FAILED(kernel_process_text(k, process, "status", &text, &size)))
         return;

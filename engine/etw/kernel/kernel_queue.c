@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The queue of events of one pass and the builder of their data. Entries are in time order. An entry may reserve a
-   place without data, which is filled in later or skipped when the queue is flushed. */
+/* The queue for the events of one pass, and the builder of their data. Entries are in time order. An entry can reserve
+   a place without data, which is filled in later, or is skipped when the queue is flushed. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/etw/kernel/kernel_tracer.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Activity of the processors: context switches, threads that become ready, and interrupts. */
+/* Creates events for the activity of the processors: context switches, threads that become ready, and interrupts. */
 #include "engine/etw/kernel/tracepoint.h"
 
 enum { SWITCH_OLD, SWITCH_OLD_PRIORITY, SWITCH_STATE, SWITCH_NEW, SWITCH_NEW_PRIORITY };
 enum { WAKE_ID };
 enum { SWITCH_VERSION = 2, READY_VERSION = 2 };
-/* Of sched_switch's prev_state. */
+/* Values of sched_switch's prev_state. */
 enum {
     LINUX_INTERRUPTIBLE = 0x1,
     LINUX_DISK = 0x2,
@@ -13,7 +13,7 @@ enum {
     LINUX_DEAD = 0x10 | 0x20,
     LINUX_PREEMPTED = 0x100
 };
-/* Of CSwitch: KTHREAD_STATE and KWAIT_REASON. */
+/* Values in CSwitch: KTHREAD_STATE and KWAIT_REASON. */
 enum { STATE_READY = 1, STATE_TERMINATED = 4, STATE_WAITING = 5 };
 enum {
     WAIT_EXECUTIVE = 0,
@@ -116,8 +116,8 @@ const struct tracepoint schedule_tracepoints[] = {
 
 /* ---- interrupts ---- */
 
-/* Interrupts: device interrupts become ISR events and Linux soft interrupts DPC events. A reader could not resolve an
-   address for their routines, so their number is written instead. */
+/* Device interrupts become ISR events, and Linux' soft interrupts become DPC events. The events have the interrupt's
+   number in place of the routine's address, which readers could not resolve. */
 
 enum { HARD_NUMBER, HARD_RESULT };
 enum { SOFT_KIND };
@@ -136,7 +136,7 @@ static HRESULT take_hard_exit(struct kernel_tracer *k, const struct tracepoint_e
     const uint64_t from = k->interrupt_from[e->processor];
     struct kernel_data *d = &k->data;
     if (from == 0)
-        return S_OK; /* it began before the session */
+        return S_OK; /* the interrupt began before the session */
     k->interrupt_from[e->processor] = 0;
     kernel_data_clear(d);
     kernel_data_u64(d, from);

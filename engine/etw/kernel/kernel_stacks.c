@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks of events, written as StackWalk events. If an event has the stacktrace trigger, Linux writes the stack of the
-   running thread after the event, on the same processor: first the user stack (of every event of the instance), then
-   the kernel stack. The stack of a thread that is switched in is the one from when it was switched out, and the kind of
-   a page fault is known only from its outcome. These stacks are kept until then. */
+/* Writes the stacks of events as StackWalk events. If a Linux event has the stacktrace trigger, Linux writes the
+   running thread's stack after the event, on the same processor: first the user stack (for every event of the
+   instance), then the kernel stack. Some stacks are kept: a thread that is switched in has the stack with which it was
+   switched out, and the kind of a page fault is known only when the fault ends. */
 #include "engine/base/memory.h"
 #include "engine/etw/kernel/tracepoint.h"
 
@@ -20,11 +20,11 @@ struct stack {
 };
 struct kept_stack {
     struct stack stack;
-    bool has_place; /* has a place in the queue (stacks of faults) */
+    bool has_place; /* the stack has a place in the queue (for faults) */
     size_t entry;
 };
 
-/* The Linux event that carries the stack of each Windows event, and the flag that enables it. */
+/* For each Windows event, the Linux event whose stack it gets, and the flag that enables it. */
 static const struct {
     uint16_t hook;
     uint32_t flags;
@@ -68,7 +68,7 @@ static const struct {
 };
 enum { CARRIERS = sizeof carriers / sizeof *carriers };
 
-/* IPv6 types have their own numbers and use the stacks of the IPv4 types. */
+/* Returns the hook of the IPv4 type, whose stacks IPv6 types use. */
 static uint16_t ipv4_hook(uint16_t hook)
 {
     const bool of_network = hook >> 8 == HOOK_TCP >> 8 || hook >> 8 == HOOK_UDP >> 8;
@@ -115,7 +115,7 @@ void stack_choose(struct kernel_tracer *k, const uint16_t *hooks, size_t count)
             k->stacks.chosen[hooks[i] / 8] |= (uint8_t)(1u << (hooks[i] & 7));
 }
 
-/* Samples always need one, because they are created from it. */
+/* Returns whether the tracepoint needs stacks. Samples always need stacks, because they are created from stacks. */
 static bool needs_stack(const struct kernel_tracer *k, const char *point)
 {
     for (size_t i = 0; i < CARRIERS; i++) {
@@ -227,7 +227,8 @@ static HRESULT stack_keep(struct id_map *map, uint32_t thread, const struct stac
     return S_OK;
 }
 
-/* Reserves a place in the queue now, so that the stack of a soft fault appears at the time of the fault. */
+/* Keeps the stack of a page fault. Reserves a place in the queue now, so that the stack of a soft fault appears at the
+   time of the fault. */
 static HRESULT keep_fault(struct kernel_tracer *k, const struct tracepoint_event *e, const struct stack *s)
 {
     struct kept_stack *kept;
@@ -288,9 +289,9 @@ static bool is_among(const uint64_t *frames, uint32_t count, uint64_t frame)
     return false;
 }
 
-/* Counts the leading frames that belong to the timer interrupt itself. All samples contain the interrupt's entry among
-   their first frames; the frames before it differ between kernel and user code, and the frames after it are the
-   interrupted code. Returns 0 for the first sample, because there is nothing to compare it with. */
+/* Returns the number of leading frames that belong to the timer interrupt itself. All samples have the interrupt's
+   entry among their first frames. The frames before the entry differ between kernel and user code, and the frames after
+   it are the interrupted code. Returns 0 for the first sample, because no other sample exists to compare it with. */
 static uint32_t interrupt_frame_count(struct kernel_tracer *k, const struct stack *s)
 {
     struct kernel_stacks *own = &k->stacks;
@@ -360,7 +361,8 @@ HRESULT profile_interval(struct kernel_tracer *k, const struct tracepoint_event 
     return emit_interval(k, e, end ? HOOK_SAMPLE_INTERVAL_END : HOOK_SAMPLE_INTERVAL_START);
 }
 
-/* The processor's timer also wakes sleepers between its ticks, so only one sample per interval is taken. */
+/* Takes a sample at a tick. The processor's timer also runs between its ticks to wake sleeping threads, so only one
+   sample per interval is taken. */
 static HRESULT take_tick(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
     enum { EARLY = 5000 };
@@ -376,7 +378,7 @@ static HRESULT take_tick(struct kernel_tracer *k, const struct tracepoint_event 
 
 /* ---- tracepoints ---- */
 
-/* Reads frames up to the terminator: 0 in a list of fixed length. */
+/* Reads frames up to the terminator, which is 0 in a list of fixed length. */
 static uint32_t read_frames(const struct tracepoint_event *e, int field, uint64_t most, uint64_t *to)
 {
     const uint32_t at = e->fields[field].offset;
@@ -398,8 +400,8 @@ static HRESULT take_user(struct kernel_tracer *k, const struct tracepoint_event 
     return S_OK;
 }
 
-/* Drops values that are not addresses, such as the markers between the frames of an interrupt and the interrupted
-   code. */
+/* Reads the kernel frames. Drops values that are not addresses, such as the markers between the frames of an interrupt
+   and the interrupted code. */
 static void read_kernel(const struct tracepoint_event *e, struct stack *s)
 {
     uint64_t frame[STACK_FRAMES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes and threads: starts, exits and names. A process is forked first, executes its program later and, under
-   Wine, gets its Windows name later still. Therefore its start event reserves a place in the queue and is filled in at
-   the end of the pass. */
+/* Creates events for the starts, exits and names of processes and threads. A process is forked first and executes its
+   program later. Under Wine, it gets its Windows name even later. Therefore its start event reserves a place in the
+   queue and is filled in at the end of the pass. */
 #include "engine/base/clock.h"
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
@@ -15,7 +15,7 @@ enum { CLONE_SAME_PARENT = 0x8000, CLONE_SAME_PROCESS = 0x10000 };
 enum { FLAG_WOW64 = 2, COMMAND_UNITS = 8192, THREAD_NAME_UNITS = 64 };
 enum { STILL_ACTIVE = 259 };
 enum { PROCESS_VERSION = 4, THREAD_VERSION = 3 };
-/* Joins the events of one process; looks like an address in Windows' kernel. */
+/* Links the events of one process; looks like an address in Windows' kernel. */
 #define PROCESS_KEY UINT64_C(0xFFFF800000000000)
 
 enum { NEW_ID, NEW_FLAGS };
@@ -48,7 +48,7 @@ HRESULT kernel_process_stat(const struct kernel_tracer *k, uint32_t process, str
     struct process_stat stat;
     if (FAILED(kernel_process_text(k, process, "stat", &text, &size)))
         return S_FALSE;
-    /* A zombie may exist for a long time until its parent reads its exit code. */
+    /* A zombie can exist for a long time until its parent reads its exit code. */
     const bool sound =
         process_stat_parse(text, size, &stat) && ((stat.state != 'Z' && stat.state != 'X') || stat.threads > 1);
     if (sound) {
@@ -103,8 +103,8 @@ static const char *base_name(const char *path)
 
 /* ---- events of processes ---- */
 
-/* Linux stores 15 bytes of a name, and for Wine's processes only the name of Wine's loader. The first argument usually
-   is the path of the program, but may be anything. */
+/* Sets the name of the program. Linux stores only 15 bytes of a name, and for Wine's processes only the name of Wine's
+   loader. The first argument is usually the path of the program, but can be anything. */
 static void name_program(struct kernel_process *p, const char *command, size_t length)
 {
     const char *known = base_name(p->name);
@@ -146,7 +146,7 @@ static void put_process(struct kernel_tracer *k, uint32_t process, struct kernel
     kernel_data_text(d, "", 0); /* its application */
 }
 
-/* Fills in the start event that is waiting. */
+/* Fills in the start event that is waiting for the name. */
 HRESULT kernel_process_write(struct kernel_tracer *k, uint32_t process, struct kernel_process *p)
 {
     if (!p->is_waiting)
@@ -157,7 +157,7 @@ HRESULT kernel_process_write(struct kernel_tracer *k, uint32_t process, struct k
     return kernel_queue_fill(&k->queue, p->entry, HOOK_PROCESS_START, &k->data);
 }
 
-/* Drops exited processes whose start event was lost: as many as fit in the list; the next pass drops the rest. */
+/* Drops exited processes whose start event was lost. Each pass drops as many as fit into its list. */
 static HRESULT forget_lost_starts(struct kernel_tracer *k)
 {
     enum { PATIENCE_S = 10, MOST = 64 };
@@ -182,7 +182,7 @@ HRESULT kernel_tasks_settle(struct kernel_tracer *k)
     size_t at = 0;
     uint64_t process;
     HRESULT hr = forget_lost_starts(k);
-    /* No process may still have a place in a queue that is about to be flushed. */
+    /* When the queue is flushed, no process may keep a place in it. */
     for (struct kernel_process *p; (p = id_map_next(&k->processes, &at, &process)) != NULL;) {
         const HRESULT written = kernel_process_write(k, (uint32_t)process, p);
         hr = FAILED(hr) ? hr : written;
@@ -220,7 +220,7 @@ HRESULT kernel_thread_begins(struct kernel_tracer *k, const struct tracepoint_ev
     struct kernel_thread *t = id_map_put(&k->threads, thread);
     if (!t)
         return E_OUTOFMEMORY;
-    if (p && t->process != process) /* the rundown may have found it before its event arrived */
+    if (p && t->process != process) /* the rundown may have found the process before this event arrived */
         p->threads++;
     *t = (struct kernel_thread){.process = process};
     if (!kernel_wants(k, FLAG_THREAD))
@@ -229,7 +229,7 @@ HRESULT kernel_thread_begins(struct kernel_tracer *k, const struct tracepoint_ev
     return kernel_emit_of(k, e, HOOK_THREAD_START, THREAD_VERSION, process, e->thread);
 }
 
-/* An earlier event about the process was seen before its start event e, which comes from a processor that was
+/* Returns whether other events of the process arrived before its start event e, because the processor of e was
    paused. */
 static bool is_late(const struct kernel_process *p, const struct tracepoint_event *e)
 {
@@ -314,7 +314,8 @@ static HRESULT take_new(struct kernel_tracer *k, const struct tracepoint_event *
     return SUCCEEDED(hr) && end.time != 0 ? finish_late_start(k, &end, is_thread ? caller : id) : hr;
 }
 
-/* An unknown process is reported later, when its start arrives. *out NULL: the idle process. */
+/* Finds or adds a process. A process that was unknown is reported later, when its start event arrives. *out is NULL for
+   the idle process. */
 static HRESULT process_find_or_add(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
                                    struct kernel_process **out)
 {
@@ -342,7 +343,8 @@ static HRESULT take_exec(struct kernel_tracer *k, const struct tracepoint_event 
     return images_due(k, kernel_process_of(k, e->thread));
 }
 
-/* wine64 names its main thread after the program it runs; Linux reports 15 bytes of the name. */
+/* Handles a new name. wine64 names its main thread after the program that it runs. Linux reports only 15 bytes of the
+   name. */
 static HRESULT take_rename(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
     const uint32_t thread = (uint32_t)tracepoint_number(e, RENAME_ID);
@@ -365,14 +367,16 @@ static HRESULT take_leave(struct kernel_tracer *k, const struct tracepoint_event
     return hr;
 }
 
-/* Signals that terminate a process without a handler, as opposed to those that stop it, continue it or are ignored. */
+/* Returns whether the signal terminates a process that has no handler for it. Other signals stop or continue the
+   process, or are ignored. */
 static bool is_fatal_signal(uint32_t signal)
 {
     enum { CHILD = 17, CONTINUE, STOP, TERMINAL_STOP, TERMINAL_READ, TERMINAL_WRITE, URGENT, WINDOW = 28 };
     return (signal < CHILD || signal > URGENT) && signal != WINDOW;
 }
 
-/* The other threads of an exiting process are killed for this reason, which does not show why the process exits. */
+/* Handles a signal. When a process exits, its other threads are killed with a signal, which is not the reason for the
+   exit. */
 static HRESULT take_signal(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
     enum { SEGMENTATION = 11, SHELL_BASE = 128 };
@@ -388,7 +392,8 @@ static HRESULT take_signal(struct kernel_tracer *k, const struct tracepoint_even
     return hr;
 }
 
-/* Wine forks twice: the intermediate process only creates the other one, which counts as the child of the caller. */
+/* Returns whether a fork creates Wine's intermediate process. Wine forks twice: the intermediate process only creates
+   the other one, which counts as the caller's child. */
 static bool is_intermediate_fork(const struct kernel_process *p)
 {
     return p->is_waiting && p->is_wine && !p->has_program;
@@ -407,7 +412,7 @@ HRESULT kernel_process_ends(struct kernel_tracer *k, const struct tracepoint_eve
 {
     if (is_intermediate_fork(p)) {
         reparent_children(k, process, p->parent);
-        id_map_remove(&k->images, process); /* no images were read */
+        id_map_remove(&k->images, process); /* no images were read yet */
         process_details_forget(k, process);
         id_map_remove(&k->processes, process);
         return S_OK;
@@ -442,7 +447,7 @@ HRESULT kernel_thread_ends(struct kernel_tracer *k, const struct tracepoint_even
     return hr;
 }
 
-/* Its start has not arrived yet. */
+/* Notes the exit of a process or thread whose start event has not arrived yet. */
 static HRESULT note_early_exit(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process)
 {
     struct kernel_process *p;
@@ -545,7 +550,7 @@ HRESULT kernel_process_add_existing(struct kernel_tracer *k, const struct tracep
     return kernel_emit(k, e, end ? HOOK_PROCESS_RUNDOWN_END : HOOK_PROCESS_RUNDOWN_START, PROCESS_VERSION);
 }
 
-/* Skips a process that exits during the rundown. */
+/* Adds a process to the rundown. Skips a process that exits during the rundown. */
 static HRESULT rundown_process(struct rundown *r)
 {
     struct kernel_task_stat stat;
@@ -571,7 +576,7 @@ static HRESULT rundown_process(struct rundown *r)
     return hr;
 }
 
-/* The processes that Windows always has: the idle process and the owner of the kernel's threads. */
+/* Adds the processes that Windows always has: the idle process, and the owner of the kernel's threads. */
 static HRESULT rundown_builtin_processes(struct rundown *r)
 {
     const struct {

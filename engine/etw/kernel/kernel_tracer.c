@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel tracer: how Linux events become events of the NT Kernel Logger.
+/* Converts Linux events to events of the NT Kernel Logger.
 
    The problem. Linux writes events into one ring per processor, each in order, with its own event numbers and fields.
    Windows' readers expect one sequence in order of time, complete events, and Windows' process numbers. Three things
@@ -28,9 +28,8 @@
       faults (fault_settle_all). Then the queue is flushed to the sink; entries that are still empty are skipped.
       Therefore no place outlives a pass, and no pass delays an event beyond its end.
 
-   Who writes what. The kernel writes the rings; the tracer reads them and never writes them. All fields of k belong to
-   the thread that calls the tracer; k has no locks. k->queue and the `entry` members that refer to it are valid only
-   within one pass.
+   Ownership. The kernel writes the rings, and the tracer only reads them. All fields of k belong to the thread that
+   calls the tracer; k has no locks. k->queue and the `entry` members that refer to it are valid only within one pass.
 
    Stacks. Linux writes the user stack and the kernel stack as separate records after the event, on the same processor.
    k->stacks.due[processor] remembers which event they belong to; any other event from that processor clears it.
@@ -42,8 +41,8 @@
    Failures. If a pass fails and the source no longer works (tracefs was unmounted, access was withdrawn), the next
    source takes over within the same pass. If the pass fails because memory ran out, the source is kept.
 
-   After a crash. A tracefs instance survives its process and keeps recording. The name of its folder says which process
-   owns it, including the start time. Every tracer that starts first removes the instances of dead owners
+   After a crash. A tracefs instance survives its process and keeps recording. The name of its folder contains the owner
+   process and its start time. When a tracer starts, it first removes the instances of dead owners
    (trace_instance_sweep). Events that a dead tracer had not forwarded are lost with its instance. */
 #include "engine/etw/kernel/kernel_tracer.h"
 
@@ -74,7 +73,7 @@ uint32_t kernel_process_of(const struct kernel_tracer *k, uint32_t thread)
     return t ? t->process : thread;
 }
 
-/* Reports whether the process is part of the kernel. *out is the number Windows would use for it: 0 ("Idle") or 4
+/* Returns whether the process is part of the kernel. *out is the number that Windows would use: 0 ("Idle") or 4
    ("System"). */
 static bool tracer_own_id(const struct kernel_tracer *k, uint32_t process, uint32_t *out)
 {
@@ -85,8 +84,8 @@ static bool tracer_own_id(const struct kernel_tracer *k, uint32_t process, uint3
     return process == 0 || is_kernel;
 }
 
-/* Wine's numbers are known per thread, so a process is identified by its first thread. That thread may exit before the
-   process does. */
+/* Returns the Windows number of a process. Wine's numbers are known per thread, so the process is identified by its
+   first thread. That thread can exit before the process. */
 uint32_t kernel_windows_process(const struct kernel_tracer *k, uint32_t process)
 {
     struct kernel_process *p = id_map_find(&k->processes, process);
@@ -216,7 +215,8 @@ static HRESULT tracefs_begin(struct kernel_tracer *k, const struct kernel_tracer
         .name = options->name,
         .buffer_kb = options->buffer_kb ? options->buffer_kb : DEFAULT_BUFFER_KB,
     };
-    size_t left; /* instances of killed processes; the next tracer retries those that cannot be removed now */
+    size_t left; /* number of instances of killed processes; those that cannot be removed now are retried by the next
+                    tracer */
     (void)trace_instance_sweep(options->root, &left);
     HRESULT hr = k->host_ids ? S_OK : windows_ids_begin(options->name, &k->windows);
     if (SUCCEEDED(hr))
@@ -260,7 +260,7 @@ static HRESULT tracer_take_record(void *context, const struct trace_record *r)
     return k->points[number - 1].point->take(k, &e);
 }
 
-/* A failure is ignored: if the host OS is busy, the next pass learns the rest. */
+/* Learns the numbers of new Wine threads. A failure is ignored, because the next pass tries again. */
 void kernel_learn_windows(struct kernel_tracer *k)
 {
     if (k->windows)
@@ -374,7 +374,7 @@ static HRESULT end_source(struct kernel_tracer *k, HRESULT hr)
     return error_restore(&why);
 }
 
-/* Starts the first source from index `at` on that works. If memory runs out, the next source is not tried. */
+/* Starts the first working source, beginning with index `at`. If memory runs out, no further source is tried. */
 static HRESULT begin_source(struct kernel_tracer *k, const struct kernel_tracer_options *options, size_t at)
 {
     HRESULT hr = E_FAIL;
@@ -460,7 +460,7 @@ HRESULT kernel_tracer_rundown(struct kernel_tracer *k, bool end, const struct ke
     return hr;
 }
 
-/* The failed pass has already forwarded the events that the old source still had. */
+/* Starts the next source. The failed pass has already forwarded the events that the old source still had. */
 static HRESULT take_next_source(struct kernel_tracer *k, HRESULT hr)
 {
     static const struct kernel_tracer_options none;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* An instance of tracefs, and the events of its processors as one stream.
+/* Manages an instance of tracefs, and merges the events of its processors into one stream.
 
    The name of the instance's folder shows its owner: "openpla-HOST-STARTED-PROCESS-STARTED-NAME". HOST is the process
-   that the kernel sees (under Wine the server, which opens all files), PROCESS the process that requested it. */
+   that the kernel sees (under Wine the server, which opens all files), and PROCESS is the process that requested the
+   instance. */
 #include "engine/etw/trace_instance.h"
 
 #include "engine/base/error.h"
@@ -36,8 +37,8 @@ struct owner {
     uint64_t host, host_started, process, started;
 };
 
-/* Reads the id and the 22nd field (the start in ticks since boot) of /proc/ID/stat; the name in it may contain
-   anything. A zombie is not treated as a process. */
+/* Reads the id and the 22nd field (the start in ticks since boot) of /proc/ID/stat. The process name in this file can
+   contain anything. A zombie is not treated as a process. */
 static HRESULT read_stat(const char *path, uint64_t *id, uint64_t *started)
 {
     char *text;
@@ -81,7 +82,8 @@ static bool is_owned_by(const char *name, struct owner *out)
     return true;
 }
 
-/* The processes of another Wine prefix cannot be checked while the server of that prefix runs. */
+/* Returns whether the owner has exited. The processes of another Wine prefix cannot be checked while that prefix's
+   server runs. */
 static bool owner_has_exited(const struct owner *owner, const struct owner *self)
 {
     char path[48];
@@ -188,7 +190,8 @@ static HRESULT open_ring(struct trace_instance *t, uint32_t processor)
     return hr;
 }
 
-/* Offline processors keep their numbers, so the highest number of the folder counts. */
+/* Notes a processor's number. Offline processors keep their numbers, so the highest number among the folders determines
+   the number of lanes. */
 static HRESULT note_processor(void *context, const char *name)
 {
     uint32_t *count = context;
@@ -250,7 +253,7 @@ HRESULT trace_instance_begin(const struct trace_options *options, struct trace_i
         return S_OK;
     }
     const struct error_kept why = error_keep(hr);
-    if (t && !made) { /* created by another process */
+    if (t && !made) { /* another process has created it */
         memory_free(t->path);
         t->path = NULL;
     }
@@ -324,7 +327,8 @@ HRESULT trace_instance_page(struct trace_instance *t, uint32_t processor, uint8_
     return kernel_stream_read(t->rings[processor].pages, page, t->layout.page_size);
 }
 
-/* Closes the files first, because an instance with an open file cannot be removed, and no error is reported. */
+/* Removes the instance. Closes the files first, because an instance with an open file cannot be removed, and this
+   causes no error. */
 HRESULT trace_instance_end(struct trace_instance *t)
 {
     HRESULT hr = S_OK;
@@ -349,29 +353,29 @@ HRESULT trace_instance_end(struct trace_instance *t)
 
 /* ---- the stream of all processors ---- */
 
-/* The events of each processor are in order. Merging them with a heap over the processors costs a copy of the pages and
-   one or two comparisons per event. */
+/* The events of each processor are already in order. A heap over the processors merges them, at the cost of copying the
+   pages and one or two comparisons per event. */
 
-enum { MOST_PAGES = 4096 }; /* limit per processor and pass: 16 MB; the rest waits for the next pass */
+enum { MOST_PAGES = 4096 }; /* per processor and pass: 16 MB; the rest is read in the next pass */
 
-/* The pages read from one processor and how far they have been forwarded. */
+/* The pages that were read from one processor, and the position up to which they have been forwarded. */
 struct lane {
     uint8_t *bytes;
     size_t pages, capacity; /* in units of page_size */
     size_t current;         /* index of the page that `page` reads */
     struct ring_page page;
     bool begun;
-    struct ring_event next; /* data NULL: no event at present */
-    uint64_t lost_in_ring;  /* as last reported by the ring */
+    struct ring_event next; /* data NULL: no event now */
+    uint64_t lost_in_ring;  /* losses that the ring reported last */
 };
 struct trace_stream {
     struct trace_instance *instance;
     const struct ring_layout *layout;
     uint32_t processors;
     struct lane *lanes;
-    uint32_t *heap; /* lanes that have an event, the oldest first */
+    uint32_t *heap; /* lanes that have an event, with the oldest event first */
     uint32_t heap_count;
-    uint64_t unreadable; /* unreadable pages and remainders of pages */
+    uint64_t unreadable; /* number of unreadable pages, and of pages with an unreadable rest */
 };
 
 HRESULT trace_stream_create(struct trace_instance *t, struct trace_stream **out)
@@ -443,7 +447,7 @@ static void lane_drop_read_pages(const struct trace_stream *s, struct lane *lane
     lane->current = 0;
 }
 
-/* Makes room for one more page. The event data in the buffer may move. */
+/* Makes room for one more page. This can move the event data in the buffer. */
 static bool lane_make_room(const struct trace_stream *s, struct lane *lane)
 {
     void *bytes = lane->bytes;
@@ -477,8 +481,8 @@ static uint64_t events_on(const struct trace_stream *s, const uint8_t *bytes)
     return count;
 }
 
-/* Reads only as many pages as contain the current events, because reading more might block. If MOST_PAGES leaves events
-   in the ring, *until is lowered to the time up to which the lane is complete. */
+/* Reads the pages that contain the current events, but no more, because reading more could block. If MOST_PAGES leaves
+   events in the ring, lowers *until to the time up to which the lane is complete. */
 static HRESULT lane_read_pages(struct trace_stream *s, uint32_t processor, uint64_t *until)
 {
     uint64_t taken = 0;

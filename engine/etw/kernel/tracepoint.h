@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the files of the kernel tracer: sources of events (tracefs or polling), the merged stream of an instance,
-   Linux events and their fields, the known processes and threads, and the creation of Windows events. */
+/* Declares what the files of the kernel tracer share: sources of events (tracefs or polling), the merged stream of an
+   instance, Linux events and their fields, the known processes and threads, and the creation of Windows events. */
 #ifndef OPENPLA_TRACEPOINT_H
 #define OPENPLA_TRACEPOINT_H
 
@@ -12,10 +12,10 @@
 
 /* Returns the adapter's addresses, separated by ';', or "" if it has none; from memory_alloc. E_OUTOFMEMORY. */
 HRESULT adapter_addresses(const char *name, char **out);
-/* Returns the host OS's name servers in the same form. */
+/* Returns the host OS's name servers, separated by ';', from memory_alloc. */
 HRESULT adapter_name_servers(char **out);
 
-/* ---- the same from strings, for tests ---- */
+/* ---- the same functions with their input as strings, for tests ---- */
 
 /* Parses /proc/net/fib_trie and /proc/net/route: an address of the computer belongs to the adapter with the narrowest
    route to it. Appends to `out`. */
@@ -23,27 +23,30 @@ void adapter_ipv4(const char *trie, const char *routes, const char *name, struct
 /* Parses /proc/net/if_inet6. */
 void adapter_ipv6(const char *table, const char *name, struct text_buffer *out);
 
-/* Maps Linux threads to threads of Wine's processes, exactly and by documented calls only: setting a thread's affinity
-   to the value it already has makes Wine's server call sched_setaffinity with the Linux number. A tracefs instance
-   records that call, and its time lies between two readings of the clock here. Used by one thread at a time. */
+/* Maps Linux threads to threads of Wine's processes. The mapping is exact and uses only documented calls. Setting a
+   thread's affinity to the value that it already has makes Wine's server call sched_setaffinity with the Linux thread's
+   number. A tracefs instance records that call, and its time is between two readings of the clock here. Only one thread
+   at a time may use it. */
 struct windows_ids;
-/* `name` is that of the session's instance (trace_instance.h). Returns S_FALSE and NULL if this is not Wine. */
+/* Starts the mapping. `name` is the name of the session's instance (trace_instance.h). Returns S_FALSE, and *out is
+   NULL, if this is not Wine. */
 HRESULT windows_ids_begin(const char *name, struct windows_ids **out);
-/* Learns the new threads. Call it with each pass of the tracer; a thread that lives for less than the time between two
-   passes stays unknown. The next pass retries after a failure. */
+/* Learns the new threads. Call it with each pass of the tracer. A thread that lives for less than the time between two
+   passes stays unknown. After a failure, the next pass tries again. */
 HRESULT windows_ids_pass(struct windows_ids *w);
-/* Returns NULL if the thread is not Wine's or not known yet. An exited thread stays known until its number is
-   reused. */
+/* Returns the Windows thread of a Linux thread; NULL: it is not Wine's, or is not known yet. A thread that has exited
+   stays known until its number is reused. */
 const struct windows_thread *windows_ids_find(const struct windows_ids *w, uint32_t host_thread);
 /* Returns the time (ns of the instances' clock, at most `now`) up to which the Windows numbers of all started threads
-   are known. A process has no number until it has started up; this waits at most one second for it. */
+   are known. A process has no number until it has started up; the function's result waits for that at most one
+   second. */
 uint64_t windows_ids_known_until(const struct windows_ids *w, uint64_t now);
 HRESULT windows_ids_end(struct windows_ids *w); /* NULL is allowed */
 
 /* Merges the events of an instance's processors into a single stream in time order. Forwarded events are complete up to
    their time: the clock is read before the amount of data in the rings is queried, and events of the last 100 ms are
-   held back. An event whose processor took longer to write it (a virtual processor may be paused) arrives late and out
-   of order. */
+   held back. If a processor took longer to write an event (a virtual processor can be paused), this event arrives late
+   and out of order. */
 enum { TRACE_STREAM_KEPT_NS = 100000000 };
 struct trace_stream;
 struct trace_record {
@@ -56,34 +59,36 @@ struct trace_sink {
     void *context;
 };
 
-/* The instance is borrowed. E_OUTOFMEMORY. */
+/* Creates the stream; the instance is borrowed. E_OUTOFMEMORY. */
 HRESULT trace_stream_create(struct trace_instance *t, struct trace_stream **out);
 /* Reads the rings and forwards every event up to 100 ms before `now` (ns of the instance's clock, read before the
    call). `all`: recording has stopped, so all events are forwarded. */
 HRESULT trace_stream_pass(struct trace_stream *s, uint64_t now, bool all, const struct trace_sink *sink);
-/* Returns the losses of all processors since the beginning: in the kernel and in unreadable pages. */
+/* Returns the number of losses of all processors since the beginning: events lost in the kernel, and unreadable
+   pages. */
 uint64_t trace_stream_lost(struct trace_stream *s);
 void trace_stream_free(struct trace_stream *s); /* NULL is allowed */
 
-/* A source of kernel events. The first source that can begin is used; if it stops working, the next one takes over. */
+/* A source of kernel events. The first source that can begin is used. If it stops working, the next source takes
+   over. */
 struct kernel_source {
     const char *name; /* the name used by traces, the journal and KERNEL_SOURCE_VARIABLE */
     /* Sets k->sources and k->processors. The configuration is in k and *options. */
     HRESULT (*begin)(struct kernel_tracer *k, const struct kernel_tracer_options *options);
     /* Called when all processes and threads of the begin rundown are in k's maps. May be NULL. */
     void (*ran_down)(struct kernel_tracer *k);
-    /* As kernel_tracer_pass. */
+    /* Like kernel_tracer_pass. */
     HRESULT (*pass)(struct kernel_tracer *k, bool last, const struct kernel_sink *sink);
-    /* Called after a failed pass. A failure means that the source no longer works. NULL: it always works. */
+    /* Called after a failed pass. A failure means that the source no longer works. NULL: the source always works. */
     HRESULT (*works)(struct kernel_tracer *k);
     /* The minimum number of events that the source lost. */
     uint64_t (*lost)(const struct kernel_tracer *k);
-    /* Also returns S_OK if it has not begun. */
+    /* Also returns S_OK if the source has not begun. */
     HRESULT (*end)(struct kernel_tracer *k);
 };
 extern const struct kernel_source kernel_source_tracefs, kernel_source_polling;
 
-/* A Linux event, the fields read from it, and the function that converts it to Windows events. */
+/* A Linux event, the fields that are read from it, and the function that converts it to Windows events. */
 enum { TRACEPOINT_FIELDS = 12, TRACEPOINT_MOST = 64 };
 
 /* An event that arrived. */
@@ -97,14 +102,14 @@ struct tracepoint_event {
 struct tracepoint {
     const char *system, *name;
     const char *filter; /* NULL: no filter */
-    uint32_t flags;     /* enum kernel_flag: any of these flags needs this event; KERNEL_ALWAYS */
-    uint32_t gives;     /* the flags for which this event is the source */
+    uint32_t flags;     /* enum kernel_flag: each of these flags needs this event; KERNEL_ALWAYS */
+    uint32_t gives;     /* the flags whose events come from this event */
     HRESULT (*take)(struct kernel_tracer *k, const struct tracepoint_event *e);
     const char *fields[TRACEPOINT_FIELDS]; /* terminated by NULL */
 };
 #define KERNEL_ALWAYS      UINT32_MAX
-#define TRACEPOINT_UNASKED "ftrace" /* records that accompany other events and are never enabled */
-/* Lists of tracepoints, each terminated by one without a name. */
+#define TRACEPOINT_UNASKED "ftrace" /* for records that accompany other events and are never enabled */
+/* Lists of tracepoints, each terminated by a tracepoint without a name. */
 extern const struct tracepoint task_tracepoints[], schedule_tracepoints[], disk_tracepoints[], network_tracepoints[],
     fault_tracepoints[], interrupt_tracepoints[], stack_tracepoints[];
 
@@ -113,7 +118,7 @@ static inline int64_t tracepoint_number(const struct tracepoint_event *e, int fi
     return ring_number(e->event, &e->fields[field]);
 }
 
-/* ---- processes and threads, by the host's numbers ---- */
+/* ---- processes and threads, by the host OS's numbers ---- */
 
 enum { KERNEL_NAME_BYTES = 256, KERNEL_MOST_DISKS = 255 };
 /* KERNEL_SYSTEM represents the host OS's process for "System", which owns the kernel's threads. */
@@ -129,24 +134,25 @@ struct kernel_process {
     uint32_t threads;
     uint32_t windows; /* its Windows number; 0: it has none, or it is not known yet */
     uint32_t exit_code;
-    bool is_kernel;      /* a kernel thread, part of "System" */
-    bool is_wine;        /* runs wine's loader or was forked from a process that does */
-    bool has_program;    /* has executed a program; otherwise it is still a fork of its parent */
-    bool has_code;       /* it is exiting, and exit_code is known */
-    uint64_t first_seen; /* time of the first event about it while its start is unknown; 0: the start is known */
-    uint64_t ended;      /* for such a process: when it exited and on which processor; 0: it has not exited */
+    bool is_kernel;   /* a kernel thread, part of "System" */
+    bool is_wine;     /* runs wine's loader or was forked from a process that does */
+    bool has_program; /* has executed a program; otherwise it is still a fork of its parent */
+    bool has_code;    /* it is exiting, and exit_code is known */
+    /* time of the first event about the process while its start is unknown; 0: its start is known */
+    uint64_t first_seen;
+    uint64_t ended; /* if its start is unknown: when and on which processor it exited; 0: it has not exited */
     uint32_t ended_on;
-    bool is_waiting;              /* its start event is waiting in the queue for the name */
+    bool is_waiting;              /* its start event waits in the queue for the name */
     size_t entry;                 /* index in the queue */
     char name[KERNEL_NAME_BYTES]; /* "" if unknown */
-    uint64_t start;               /* 10 ms since boot; 0: unknown */
+    uint64_t start;               /* in 10 ms since boot; 0: unknown */
     uint32_t look;                /* polling: number of the last poll that found it */
-    bool threads_hidden;          /* its threads were hidden then */
-    bool replaced;                /* another process has its number now */
+    bool threads_hidden;          /* that poll could not see its threads */
+    bool replaced;                /* another process now has its number */
 };
 struct kernel_thread {
     uint32_t process;
-    uint64_t out;  /* time of its last switch out; 0: not seen */
+    uint64_t out;  /* time when it was last switched out; 0: not seen */
     uint32_t look; /* polling: as in kernel_process */
     bool replaced;
 };
@@ -162,7 +168,7 @@ struct kernel_stacks {
     struct stack_due {                /* per processor: the event to which the next stack belongs */
         enum stack_use use;
         uint64_t time;
-        uint64_t sample; /* when the next sample is due there; 0: no sample yet */
+        uint64_t sample; /* time of the next sample on the processor; 0: no sample yet */
         uint32_t thread, users;
         uint64_t user[STACK_USER_FRAMES];
         uint8_t context;
@@ -175,11 +181,11 @@ struct kernel_stacks {
 
 struct kernel_tracer {
     const struct kernel_source *source;
-    bool begun;           /* it has started; false: no source is left */
+    bool begun;           /* a source has started; false: no source is left */
     char why[256];        /* why a better source is not used */
     bool hides_processes; /* /proc hides other users' processes */
     bool in_container;    /* process 2 is not the parent of the kernel's threads */
-    uint64_t lost_before; /* by previous sources */
+    uint64_t lost_before; /* losses of the previous sources */
     HRESULT left;         /* a failure: something in the kernel could not be removed */
     const char *proc;     /* NULL: "/proc" */
     uint32_t processors;
@@ -187,21 +193,21 @@ struct kernel_tracer {
     struct trace_instance *instance;
     struct trace_stream *stream;
     struct kernel_queue queue;
-    struct kernel_data data;     /* of the event under construction */
+    struct kernel_data data;     /* data of the event under construction */
     struct windows_ids *windows; /* NULL: Windows' numbers are unknown */
     uint64_t began;              /* before recording started */
     uint64_t reported_until;     /* polling: everything up to this time was reported */
-    uint32_t *there;             /* polling: the processes that exist at the beginning */
+    uint32_t *there;             /* polling: the processes that existed at the beginning */
     size_t there_count;
     uint32_t flags, sources;
     bool reports_configuration;
     bool host_ids;                     /* use the host OS's numbers for all processes */
     struct id_map processes, threads;  /* struct kernel_process, struct kernel_thread */
     struct id_map requests;            /* of disks: struct disk_request */
-    uint32_t disks[KERNEL_MOST_DISKS]; /* the kernel's number for each */
+    uint32_t disks[KERNEL_MOST_DISKS]; /* the kernel's number of each disk */
     uint32_t disk_count;
     uint64_t request_number;
-    size_t looked;                     /* position of counters_poll in the list of processes */
+    size_t looked;                     /* position in the list of processes for counters_poll */
     struct id_map sockets;             /* struct kernel_socket */
     struct id_map details;             /* struct process_details, by process */
     struct id_map images, image_files; /* struct image_list, by process; struct image_file */
@@ -209,46 +215,46 @@ struct kernel_tracer {
     uint32_t newest_processor;
     struct id_map faults; /* struct kernel_fault */
     struct kernel_stacks stacks;
-    uint64_t *interrupt_from, *soft_from; /* times by processor */
+    uint64_t *interrupt_from, *soft_from; /* start times by processor */
     struct {
         const struct tracepoint *point;
         struct ring_field fields[TRACEPOINT_FIELDS];
         bool has_stack; /* its stacktrace trigger is set */
     } points[TRACEPOINT_MOST];
     size_t point_count;
-    uint8_t point_of[RING_MOST_ID + 1]; /* index + 1 by event number; 0: not an event used here */
+    uint8_t point_of[RING_MOST_ID + 1]; /* index + 1 by event number; 0: the event is not used here */
     struct ring_field common_thread, common_flags;
 };
 
-/* Numbers for events, converted from host numbers (kernel_tracer.h). */
+/* Convert the host OS's numbers to the numbers for events (kernel_tracer.h). */
 uint32_t kernel_process_id(const struct kernel_tracer *k, uint32_t process);
 uint32_t kernel_thread_id(const struct kernel_tracer *k, uint32_t thread);
-/* Returns the Windows number of a host process; 0 if it has none. */
+/* Returns the Windows number of a host OS process; 0: it has none. */
 uint32_t kernel_windows_process(const struct kernel_tracer *k, uint32_t process);
 void kernel_learn_windows(struct kernel_tracer *k);
-/* Returns the process of a thread, or the thread itself if that is unknown. */
+/* Returns the process of a thread, or the thread if its process is unknown. */
 uint32_t kernel_process_of(const struct kernel_tracer *k, uint32_t thread);
 bool kernel_wants(const struct kernel_tracer *k, uint32_t flags);
 
-/* Adds k->data as an event at the time and processor of e. kernel_emit_of writes a SYSTEM header with process and
-   thread (host numbers). */
+/* Add k->data as an event with the time and processor of e. kernel_emit_of writes a SYSTEM header with the process and
+   the thread, given as the host OS's numbers. */
 HRESULT kernel_emit(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook, uint8_t version);
 HRESULT kernel_emit_of(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook,
                        uint8_t version, uint32_t process, uint32_t thread);
 
-/* Sets the current name in start events that are still waiting for a name. */
+/* Sets the current name in the start events that wait for a name. */
 HRESULT kernel_tasks_settle(struct kernel_tracer *k);
 HRESULT kernel_tasks_rundown(struct kernel_tracer *k, bool end, const struct kernel_sink *sink);
 
-/* Reports information from a source, at the time of e: e->thread started or ended the process or thread. A start event
-   reserves its place and waits (is_waiting) for kernel_tasks_settle or kernel_process_write; the latter may be called
-   again. */
+/* Report information from a source, with the time of e. e->thread has started or ended the process or thread. A start
+   event reserves its place and waits (is_waiting) for kernel_tasks_settle or kernel_process_write. kernel_process_write
+   can be called again. */
 HRESULT kernel_process_begins(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
                               uint32_t parent);
 HRESULT kernel_process_write(struct kernel_tracer *k, uint32_t process, struct kernel_process *p);
 HRESULT kernel_process_ends(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
                             struct kernel_process *p);
-/* Adds a process that existed before the trace, or (`end`) still exists at its end, as a rundown event. */
+/* Adds a rundown event for a process that existed before the trace or (`end`) that exists at its end. */
 HRESULT kernel_process_add_existing(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
                                     struct kernel_process *p, bool end);
 void kernel_process_name(struct kernel_process *p, const char *name, size_t length);
@@ -262,33 +268,32 @@ HRESULT kernel_process_text(const struct kernel_tracer *k, uint32_t process, con
                             size_t *size);
 struct kernel_task_stat {
     uint32_t parent, threads;
-    uint64_t start; /* 10 ms since the host's boot */
+    uint64_t start; /* in 10 ms since the host OS's boot */
     char name[KERNEL_NAME_BYTES];
 };
-/* Returns S_FALSE if the process has exited or /proc hides it. */
+/* Reads the status of a process. Returns S_FALSE if the process has exited or /proc hides it. */
 HRESULT kernel_process_stat(const struct kernel_tracer *k, uint32_t process, struct kernel_task_stat *out);
-/* *ids is from memory_alloc, NULL on failure. */
+/* Lists the threads of a process. *ids is from memory_alloc; NULL on failure. */
 HRESULT kernel_process_threads(const struct kernel_tracer *k, uint32_t process, uint32_t **ids, size_t *count);
-/* "/proc", or a test's replacement. */
+/* Returns "/proc", or a test's replacement. */
 const char *kernel_proc(const struct kernel_tracer *k);
-/* Returns whether /proc shows this user only the user's own processes. Process 1 always exists and belongs to another
-   user. */
+/* Returns whether /proc shows this user only the user's own processes. The check uses process 1, which always exists
+   and belongs to another user. */
 bool kernel_proc_hides(const struct kernel_tracer *k);
-/* Returns whether process 2 is the parent of the kernel's threads as far as can be seen; in a container it may be any
-   process. */
+/* Returns whether process 2 is known to be the parent of the kernel's threads. In a container it can be any process. */
 bool kernel_has_kthreadd(const struct kernel_tracer *k);
 bool kernel_is_kthreadd(const struct kernel_tracer *k, uint32_t process);
 
 /* ---- parts: each creates its map with at most `most` items ---- */
 
 void disk_begin(struct kernel_tracer *k, size_t most);
-/* Lists the host's disks by name, without devices built on others or on nothing. */
+/* Lists the host OS's disks by name, without devices that are built on other devices or on nothing. */
 HRESULT disk_names(struct texts *names);
 HRESULT configuration_rundown(struct kernel_tracer *k, const struct tracepoint_event *at);
 struct process_details {
     char *command; /* command line, arguments separated by blanks; NULL: unknown */
     size_t first;  /* length of the first argument */
-    uint32_t user; /* of the host */
+    uint32_t user; /* user number of the host OS */
     bool has_user;
     struct windows_process windows; /* zero: not a Wine process */
 };
@@ -298,7 +303,7 @@ void process_details_forget(struct kernel_tracer *k, uint32_t process);
 void process_details_free(struct kernel_tracer *k);
 void images_begin(struct kernel_tracer *k);
 void images_free(struct kernel_tracer *k);
-/* Marks the process, so that its loaded images will be read. */
+/* Marks the process, so that its loaded images are read later. */
 HRESULT images_due(struct kernel_tracer *k, uint32_t process);
 /* Reads all marked processes and emits events with the time and processor of e. */
 HRESULT images_settle(struct kernel_tracer *k, const struct tracepoint_event *e);
@@ -307,23 +312,24 @@ HRESULT images_rundown(struct kernel_tracer *k, const struct tracepoint_event *e
 HRESULT images_end(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process);
 void network_begin(struct kernel_tracer *k, size_t most);
 void fault_begin(struct kernel_tracer *k);
-/* The thread continues or exits, so the kind of its last fault is known now. */
+/* Determines the kind of the thread's last fault, because the thread continues or exits now. */
 HRESULT fault_settle(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t thread);
 /* Treats faults that are not known to have waited for a disk as soft faults. */
 void fault_settle_all(struct kernel_tracer *k);
-/* Creates the maps of stacks and the list of expected stacks per processor. */
+/* Creates the maps of stacks, and the list of expected stacks per processor. */
 HRESULT stack_begin(struct kernel_tracer *k, uint32_t processors);
 void stack_end(struct kernel_tracer *k);
 /* Selects exactly these hooks. */
 void stack_choose(struct kernel_tracer *k, const uint16_t *hooks, size_t count);
-/* Another event arrived from this processor, so the expected stack is missing. */
+/* Reports that another event arrived from this processor, so that the expected stack is missing. */
 void stack_clear_due(struct kernel_tracer *k, uint32_t processor);
-/* Expects the stack of an event of this hook, created from e. Called by kernel_emit and kernel_emit_of. */
+/* Expects the stack of an event of this hook that was created from e. kernel_emit and kernel_emit_of call this
+   function. */
 void stack_expect(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook);
 void stack_expect_fault(struct kernel_tracer *k, const struct tracepoint_event *e);
-/* The thread is switched in and e's thread is switched out: emits the stack of the thread that is switched in. */
+/* Emits the stack of the thread that is switched in. e's thread is switched out. */
 HRESULT stack_switch(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t thread);
-/* The thread's fault was a soft fault at that time, or a hard fault that now ends. */
+/* Emit the stack of the thread's fault: of a soft fault at that time, or of a hard fault that now ends. */
 HRESULT stack_soft_fault(struct kernel_tracer *k, uint32_t thread, uint64_t time, enum kernel_hook hook);
 HRESULT stack_hard_fault(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t thread);
 void stack_drop_places(struct kernel_tracer *k); /* called when the queue is flushed */
@@ -336,7 +342,7 @@ HRESULT counters_emit(struct kernel_tracer *k, const struct tracepoint_event *e,
                       const struct kernel_process *p, enum kernel_hook hook);
 /* Emits the sampling interval at the beginning and the end of a trace that has samples. */
 HRESULT profile_interval(struct kernel_tracer *k, const struct tracepoint_event *e, bool end);
-/* The thread waits for a disk. `bytes`: size of the request, 0 if unknown. */
+/* Reports that the thread waits for a disk. `bytes`: size of the request, 0 if unknown. */
 void fault_waits(struct kernel_tracer *k, uint32_t thread, uint32_t bytes);
 
 #endif

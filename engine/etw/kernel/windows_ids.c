@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the Linux threads of Wine's processes.
 
-   Wine does not show Linux numbers, but its server sets the affinity of Linux threads. This code therefore asks the
-   server to give each new Windows thread the affinity that it already has, and reads the clock before and after. A
+   Wine does not show Linux numbers, but its server sets the affinity of Linux threads. Therefore this code sets the
+   affinity of each new Windows thread to the value that the thread already has, and reads the clock before and after. A
    tracefs instance then shows which Linux thread the server changed in that interval. A result is used only if exactly
    one call falls into the interval; otherwise the thread is queried again, up to MOST_TRIES times. */
 #include "engine/base/clock.h"
@@ -21,7 +21,7 @@ enum { BUFFER_KB = 64, NS_PER_TICK = 100, MOST_IDS = 1 << 16, MOST_STARTING = 25
 /* Another instance may record the same event a little earlier or later. */
 enum { LONGEST_START_NS = 1000000000, EARLIER_NS = 10000000, CLONE_SAME_PROCESS = 0x10000 };
 
-/* The events of the instance; for the last two, the field is the thread that begins or ends. */
+/* The events of the instance. For the last two, the field is the thread that begins or ends. */
 enum { SET_PROCESSORS, THREAD_BEGINS, THREAD_ENDS, EVENTS };
 static const char *const events[EVENTS][2] = {
     {"syscalls", "sys_enter_sched_setaffinity"}, {"task", "task_newtask"}, {"sched", "sched_process_exit"}};
@@ -32,7 +32,7 @@ struct known {
 };
 
 struct starting {
-    uint64_t since, until; /* ns; until 0: it has neither started up nor exited */
+    uint64_t since, until; /* ns; until 0: it has neither started up nor exited yet */
 };
 
 /* A thread whose affinity was set, and what the kernel reported about it. */
@@ -40,7 +40,7 @@ struct windows_shown {
     struct windows_thread thread;
     uint64_t from, to; /* ticks */
     uint32_t host;     /* the Linux thread */
-    unsigned times;    /* how often the server changed a thread in that time; only 1 is conclusive */
+    unsigned times;    /* number of changes by the server in that time; only 1 is conclusive */
 };
 
 struct windows_ids {
@@ -51,19 +51,20 @@ struct windows_ids {
     struct ring_field fields[EVENTS], caller, clone_flags;
     struct id_map by_host;  /* struct windows_thread */
     struct id_map threads;  /* struct known, by Windows' number */
-    struct id_map starting; /* struct starting: processes started by Wine's threads, by their first thread */
+    struct id_map starting; /* struct starting: processes that Wine's threads have started, by their first thread */
     uint32_t mark;
-    bool asked, again; /* threads were listed once; a new thread or a failure requires listing again */
+    /* asked: threads were listed before; again: a new thread or a failure requires another listing */
+    bool asked, again;
     struct windows_shown *shown;
     size_t shown_count;
 };
 
 /* ---- events from the kernel ---- */
 
-/* The server set the affinity of that Linux thread at that time. `shown` is in time order. */
+/* Notes that the server set the affinity of a Linux thread at that time. `shown` is in time order. */
 static void windows_shown_note(struct windows_shown *shown, size_t count, uint64_t time, uint32_t host)
 {
-    size_t low = 0, high = count; /* the first whose interval ends at the time or later */
+    size_t low = 0, high = count; /* index of the first entry whose interval ends at or after the time */
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (shown[middle].to < time)
@@ -77,7 +78,8 @@ static void windows_shown_note(struct windows_shown *shown, size_t count, uint64
     }
 }
 
-/* Wine forks twice; the process is the child of the intermediate one. */
+/* Handles the start of a thread or process. Wine forks twice: the new process is the child of the intermediate
+   process. */
 static HRESULT thread_begins(struct windows_ids *w, const struct ring_event *e, uint32_t creator, uint32_t host)
 {
     id_map_remove(&w->by_host, host);
@@ -99,7 +101,7 @@ static uint64_t now_ns(void)
     return (uint64_t)clock_ticks() * NS_PER_TICK;
 }
 
-/* Marks it as started up or exited. */
+/* Marks a process as started up or exited. */
 static void mark_started(struct windows_ids *w, uint32_t host)
 {
     struct starting *c = id_map_find(&w->starting, host);
@@ -146,7 +148,7 @@ static HRESULT ids_read_events(struct windows_ids *w)
 
 /* ---- learning new threads ---- */
 
-/* Keeps the information about the listed threads. A number may have moved to another process unnoticed. */
+/* Stores the information about the listed threads. A number can have moved to another process without an event. */
 static HRESULT ids_keep_listed(struct windows_ids *w, const struct windows_thread *threads, size_t count)
 {
     struct id_map kept = {.item_size = w->threads.item_size, .most = w->threads.most};
@@ -194,7 +196,7 @@ static HRESULT ids_learn_shown(struct windows_ids *w)
         struct known *known = id_map_find(&w->threads, shown->thread.id);
         if (!known)
             continue;
-        if (shown->times != 1) { /* Linux has not seen it yet, or the server did more */
+        if (shown->times != 1) { /* Linux has not reported it yet, or the server made several calls */
             w->again |= known->tries < MOST_TRIES;
             continue;
         }
@@ -210,7 +212,7 @@ static HRESULT ids_learn_shown(struct windows_ids *w)
 }
 
 /* Drops processes whose events can no longer be split over two passes, and processes that never become Wine's, such as
-   host programs that Wine starts. */
+   the host OS's programs that Wine starts. */
 static void forget_finished(struct windows_ids *w)
 {
     const uint64_t now = now_ns();
@@ -272,7 +274,8 @@ uint64_t windows_ids_known_until(const struct windows_ids *w, uint64_t now)
 
 /* ---- start and end ---- */
 
-/* Under Wine the server opens files, including /proc/self, so "self" is the server. */
+/* Reads the server's process number. Under Wine, the server opens all files, including /proc/self, so "self" is the
+   server. */
 static HRESULT read_server(uint32_t *id)
 {
     char *text;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads Image events, the ImageID events that accompany them in a merged trace, and the methods of .NET and JavaScript.
-   All of this comes from an unknown machine: each payload is checked, and the tables have limits. */
+/* Finds the code at an address. Reads Image events, the ImageID events that accompany them in a merged trace, and the
+   methods of .NET and JavaScript. All these data come from an unknown computer: each payload is checked, and the tables
+   have limits. */
 #include "engine/etw/code_places.h"
 
 #include "engine/base/memory.h"
@@ -27,7 +28,7 @@ static const GUID clr_runtime = {0xE13C0D23, 0xCCBC, 0x4E12, {0x93, 0x1B, 0xD9, 
 static const GUID clr_rundown = {0xA669021C, 0xC450, 0x4609, {0xA0, 0x35, 0x5A, 0xF5, 0x9A, 0xF4, 0xDF, 0x18}};
 static const GUID script = {0x57277741, 0x3638, 0x4A4B, {0xBD, 0xBA, 0x0A, 0xC6, 0xE4, 0x5D, 0xA5, 0x6C}};
 
-/* The data in ImageID events about the image at one address. */
+/* The data of the ImageID events about the image at one address. */
 struct identity {
     uint32_t process, size, time, age;
     uint64_t base;
@@ -42,7 +43,7 @@ struct code_places {
     size_t module_count, module_capacity;
     struct id_map module_index; /* hash -> index + 1 */
     struct id_map identities;   /* process and base -> struct identity */
-    char **names;               /* of methods and their modules */
+    char **names;               /* names of methods and of their modules */
     size_t name_count, name_capacity, name_bytes;
     struct id_map name_index;    /* hash -> index + 1 */
     struct id_map method_module; /* process and module id -> index + 1 of a name */
@@ -89,7 +90,7 @@ static const uint8_t *take_bytes(struct payload *p, size_t size)
     static const uint8_t zeros[16];
     if (size > p->left) {
         p->failed = true;
-        return zeros; /* no number is longer */
+        return zeros; /* no value is longer than this */
     }
     const uint8_t *at = p->at;
     p->at += size;
@@ -117,7 +118,7 @@ static uint64_t take_pointer(struct payload *p)
     return p->width == 4 ? take_u32(p) : take_u64(p);
 }
 
-/* UTF-16 up to its NUL or the end. From memory_alloc; NULL: out of memory. */
+/* Reads UTF-16 up to its NUL or the end, as text from memory_alloc; NULL: out of memory. */
 static char *take_text(struct payload *p)
 {
     size_t units = 0;
@@ -173,7 +174,7 @@ static HRESULT module_create(const char *path, uint32_t size, uint32_t time, con
     return S_OK;
 }
 
-/* S_FALSE: too many modules. */
+/* Finds or adds a module. S_FALSE: too many modules. */
 static HRESULT module_find(struct code_places *p, const char *path, uint32_t size, uint32_t time,
                            const struct identity *id, uint32_t *out)
 {
@@ -210,7 +211,8 @@ static struct identity *identity_find(struct code_places *p, uint32_t process, u
     return id && id->process == process && id->base == base ? id : NULL;
 }
 
-/* Images of the kernel belong to process 0, regardless of the event. */
+/* Returns the process to which an image belongs. Images of the kernel belong to process 0, whatever the event's process
+   is. */
 static uint32_t process_of(uint32_t process, uint64_t address, uint32_t width)
 {
     const uint64_t first = width == 4 ? UINT64_C(0x80000000) : UINT64_C(0x8000000000000000);
@@ -244,7 +246,7 @@ static HRESULT take_image_id(struct code_places *p, const struct trace_event *e)
     }
     if (!id && !(id = id_map_put(&p->identities, places_key(found.process, found.base))))
         return E_OUTOFMEMORY;
-    if (type == ID_INFO) { /* the first of its group */
+    if (type == ID_INFO) { /* the first event of its group */
         memory_free(id->symbols);
         *id = found;
         return S_OK;
@@ -305,7 +307,7 @@ static HRESULT take_image(struct code_places *p, const struct trace_event *e)
     } else if (type == IMAGE_END && code_ranges_open(&p->images, process, base)) {
         return S_OK;
     }
-    /* If the trace has no load event for an image, it was loaded before the trace began. */
+    /* An image without a load event in the trace was loaded before the trace began. */
     char *path = take_text(&d);
     HRESULT hr =
         path ? image_begin(p, process, base, size, time, path, type == IMAGE_LOAD ? e->number : 0) : E_OUTOFMEMORY;
@@ -317,7 +319,7 @@ static HRESULT take_image(struct code_places *p, const struct trace_event *e)
 
 /* ---- methods ---- */
 
-/* S_FALSE: too many names. */
+/* Finds or adds a name. S_FALSE: too many names. */
 static HRESULT name_find(struct code_places *p, const char *name, uint32_t *out)
 {
     uint64_t hash = hash_text(HASH_START, name);
@@ -364,7 +366,7 @@ static HRESULT method_begin(struct code_places *p, const struct trace_event *e, 
     return hr;
 }
 
-/* Namespace.Name(parameters); the signature begins with the result type. */
+/* Builds Namespace.Name(parameters). The signature in the event begins with the result type. */
 static HRESULT clr_name(struct code_places *p, struct payload *d)
 {
     char *space = take_text(d), *name = take_text(d), *signature = take_text(d);
@@ -437,7 +439,7 @@ static HRESULT take_clr(struct code_places *p, const struct trace_event *e, bool
     case CLR_UNLOAD:
         return take_clr_method(p, e, rundown);
     case CLR_MODULE:
-        return rundown ? S_OK : take_clr_module(p, e); /* part of the rundown: 152 belongs to an application domain */
+        return rundown ? S_OK : take_clr_module(p, e); /* 152 is an application domain's event during the rundown */
     case CLR_MODULE_START:
     case CLR_MODULE_END:
         return rundown ? take_clr_module(p, e) : S_OK;
@@ -488,7 +490,7 @@ HRESULT code_places_take(struct code_places *p, const struct trace_event *e)
     return guid_equal(provider, &script) ? take_script(p, e) : S_OK;
 }
 
-/* Images whose ImageID events came after them, or are in another trace. */
+/* Sets the identity of images whose ImageID events came later or are in another trace. */
 static HRESULT images_identify(struct code_places *p)
 {
     for (size_t i = 0; i < p->images.count; i++) {
@@ -529,7 +531,7 @@ bool code_places_find(const struct code_places *p, uint32_t process, uint64_t ad
     *out = (struct code_place){0};
     const uint32_t owner = address >= UINT64_C(0x8000000000000000) ? 0 : process;
     const struct code_range *range = code_ranges_find(&p->images, owner, address, number);
-    if (!range && address >= UINT64_C(0x80000000) && address <= UINT32_MAX) /* a 32-bit kernel */
+    if (!range && address >= UINT64_C(0x80000000) && address <= UINT32_MAX) /* for a 32-bit kernel */
         range = code_ranges_find(&p->images, 0, address, number);
     if (range) {
         out->module = p->modules[range->what];

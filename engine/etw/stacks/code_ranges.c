@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Collected in any order, then sorted by process, base and begin for binary searches. */
+/* Stores address ranges. They are collected in any order, then sorted by process, base and begin for binary
+   searches. */
 #include "engine/etw/stacks/code_ranges.h"
 
 #include "engine/base/memory.h"
@@ -8,10 +9,10 @@
 
 enum {
     MOST_RANGES = 1 << 20,
-    OVERLAPS = 256, /* number of ranges that are inspected downwards from an address */
+    OVERLAPS = 256, /* maximum number of ranges below an address that are checked */
 };
 
-/* The range itself distinguishes two processes with the same key. */
+/* Returns the key of a range. Two ranges can have the same key, so the range itself must be compared. */
 static uint64_t range_key(uint32_t process, uint64_t base)
 {
     const uint64_t key = hash_number(hash_number(HASH_START, process), base);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Address ranges of processes, each valid from one event of a trace to another. */
+/* Address ranges of processes. Each range is valid from one event of a trace to another event. */
 #ifndef OPENPLA_CODE_RANGES_H
 #define OPENPLA_CODE_RANGES_H
 
@@ -8,28 +8,29 @@
 
 struct code_range {
     uint64_t base, size;
-    uint64_t from, to; /* numbers of events; to: UINT64_MAX while it is loaded */
+    uint64_t from, to; /* numbers of events; to: UINT64_MAX while the range is open */
     uint32_t process;
     uint32_t what;  /* index of the module, or of the method's name */
-    uint64_t owner; /* of methods: id of their module in the process */
+    uint64_t owner; /* of methods: id of the method's module in the process */
 };
 /* Zero-initialise. */
 struct code_ranges {
     struct code_range *items;
     size_t count, capacity;
-    struct id_map open; /* process and base -> index + 1 of the latest range */
+    struct id_map open; /* process and base -> index + 1 of the latest range there */
     bool sorted;
     uint64_t refused;
 };
-/* Begins a range; a range at the same address that is still open ends. The list owns the returned range; it is valid
-   until the next call. NULL: out of memory, or (S_OK in *hr) beyond the limit. */
+/* Begins a range, and ends a range at the same address that is still open. The list owns the returned range; the
+   pointer is valid until the next call. NULL: out of memory or, with S_OK in *hr, the limit was reached. */
 struct code_range *code_ranges_begin(struct code_ranges *r, uint32_t process, uint64_t base, uint64_t size,
                                      uint64_t from, HRESULT *hr);
-/* The open range at that base; NULL: none. */
+/* Returns the open range at that base; NULL: no open range. */
 struct code_range *code_ranges_open(const struct code_ranges *r, uint32_t process, uint64_t base);
 void code_ranges_end(struct code_ranges *r, uint32_t process, uint64_t base, uint64_t to);
 void code_ranges_sort(struct code_ranges *r);
-/* The range that contains the address at that event, or else one that contains it at another time; NULL: no range. */
+/* Returns the range that contains the address at the time of that event. If no range does, returns a range that
+   contains the address at another time. NULL: no such range. */
 const struct code_range *code_ranges_find(const struct code_ranges *r, uint32_t process, uint64_t address,
                                           uint64_t number);
 void code_ranges_free(struct code_ranges *r);

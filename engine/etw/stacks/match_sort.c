@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Insertion sort, which is linear for records nearly in order. A trace that is far out of order is sorted by heap. */
+/* Sorts by insertion, which is linear for records that are nearly in order. If a trace is far out of order, a heap sort
+   takes over. */
 #include "engine/etw/stacks/match_sort.h"
 
 #include <stdbool.h>
@@ -30,7 +31,7 @@ static void heap_sort(struct match *m, size_t count)
 
 void match_sort(struct match *m, size_t count)
 {
-    enum { MOVES = 64 }; /* per record on average */
+    enum { MOVES = 64 }; /* maximum moves per record, on average */
     uint64_t left = (uint64_t)count * MOVES;
     for (size_t i = 1; i < count; i++) {
         const struct match item = m[i];

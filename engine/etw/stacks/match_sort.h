@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorts the records of stacks by the number of their event. They arrive almost in that order. */
+/* Sorts records of stacks by the number of their event. The records arrive almost in that order. */
 #ifndef OPENPLA_MATCH_SORT_H
 #define OPENPLA_MATCH_SORT_H
 
@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 struct match {
-    uint64_t number; /* of the event */
+    uint64_t number; /* number of the event */
     uint32_t process, thread;
-    uint32_t kernel, user; /* nodes, or links while a part is missing */
+    uint32_t kernel, user; /* nodes of the tree, or links while a part is missing */
 };
-/* Needs no memory. Stable while records are nearly in order. */
+/* Sorts in place without allocating memory. The sort is stable if the records are nearly in order. */
 void match_sort(struct match *matches, size_t count);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* One record (struct match) per event with a stack. While a part of a record is missing, its field is a link in a list
-   of records: either records that wait for the definition of the same key, or records that wait for the user part of
-   the same thread. A field is in at most one list, and its value is a node of the tree only if it is in no list.
-   LIST_END ends a list, so 0 means that the part is missing and nothing is known about it yet. */
+/* Joins the stacks in a trace with their events. Each event with a stack has a record (struct match). While a part of a
+   record is missing, its field is a link in a list of records: either the records that wait for the definition of the
+   same key, or the records that wait for the user part of the same thread. A field is in at most one list, and its
+   value is a node of the tree only if it is in no list. Lists end with LIST_END, so a field with 0 is in no list, and
+   its part is missing. */
 #include "engine/etw/stack_join.h"
 
 #include "engine/base/memory.h"
@@ -14,7 +15,7 @@
 #include <string.h>
 
 enum { STACK = 32, KEY_DELETE = 35, KEY_RUNDOWN, KEY_KERNEL, KEY_USER }; /* types of StackWalk events */
-enum { STACK_HEAD = 16 }; /* time stamp, process and thread, before addresses or a key */
+enum { STACK_HEAD = 16 }; /* bytes of time stamp, process and thread, before addresses or a key */
 enum { ITEM_STACK_KEY_32 = 17, ITEM_STACK_KEY_64 = 18, CLR_STACK_WALK = 82 };
 enum {
     MOST_MATCHES = 8 << 20,
@@ -22,13 +23,15 @@ enum {
     MOST_KEYS = 1 << 20,
     MOST_THREADS = 1 << 20,
     FIRST_RECENT = 256,
-    MOST_RECENT = 1 << 16, /* events that a stack can still be matched to: about 30 ms at 2 million events a second */
+    /* maximum number of events that a stack can still belong to: about 30 ms at 2 million events a second */
+    MOST_RECENT = 1 << 16,
 };
 #define NO_THREAD UINT32_MAX
 #define LIST_END  UINT32_MAX
 static const GUID stack_walk = {0xDEF2FE46, 0x7BD6, 0x4B80, {0xBD, 0x94, 0xF5, 0x7F, 0xE2, 0x0D, 0x0C, 0xE3}};
 static const GUID clr_runtime = {0xE13C0D23, 0xCCBC, 0x4E12, {0x93, 0x1B, 0xD9, 0xCC, 0x2E, 0xEE, 0x27, 0xE4}};
-/* Events that were merged into the trace have the time of the event that they describe, but never have a stack. */
+/* Events that were added when traces were merged. They have the time of the event that they describe, but never have a
+   stack. */
 static const GUID explanations[] = {
     {0xB3E675D7, 0x2554, 0x4F18, {0x83, 0x0B, 0x27, 0x62, 0x73, 0x25, 0x60, 0xDE}}, /* ImageID */
     {0xBBCCF6C1, 0x6CD1, 0x48C4, {0x80, 0xFF, 0x83, 0x94, 0x82, 0xE3, 0x76, 0x71}}, /* EventMetadata */
@@ -42,13 +45,13 @@ struct recent {
     uint16_t processor;
 };
 struct thread_state {
-    uint32_t waiting; /* list of records without their user part, by their `user` */
-    uint64_t clr;     /* number of the latest CLR event without a stack; 0: no such event */
+    uint32_t waiting; /* list of records without their user part, linked by their field `user` */
+    uint64_t clr;     /* number of the thread's latest CLR event without a stack; 0: no such event */
 };
 struct source {
     struct recent *recent; /* a ring */
     size_t begin, count, capacity;
-    struct id_map kernel_keys, user_keys; /* key + 1 -> first record, by its `kernel` or `user` */
+    struct id_map kernel_keys, user_keys; /* key + 1 -> first record, linked by its field `kernel` or `user` */
     struct id_map threads;                /* id + 1 -> struct thread_state */
     struct id_map pairs;                  /* match id of events whose parts are separate -> record */
 };
@@ -57,7 +60,7 @@ struct stack_joiner {
     struct stack_tree tree;
     struct match *matches;
     size_t count, capacity;
-    size_t cursor; /* of the second reading */
+    size_t cursor; /* position of the second pass */
     struct source *sources;
     size_t source_count;
     struct stack_counts counts;
@@ -94,7 +97,7 @@ bool stack_is_carrier(const EVENT_RECORD *r)
 
 /* ---- records ---- */
 
-/* Index + 1; 0: out of memory, or the limit was reached. */
+/* Adds a record and returns its index + 1; 0: out of memory, or the limit was reached. */
 static uint32_t match_add(struct stack_joiner *j, uint64_t number, uint32_t process, uint32_t thread)
 {
     if (j->count >= MOST_MATCHES) {
@@ -132,7 +135,7 @@ static struct thread_state *thread_state(struct stack_joiner *j, struct source *
     return t;
 }
 
-/* Makes the part of the record wait for the definition of the key. */
+/* Adds the record's part to the list of those that wait for the definition of the key. */
 static void match_refer(struct stack_joiner *j, struct source *s, uint32_t match, bool kernel, uint64_t key)
 {
     struct id_map *keys = kernel ? &s->kernel_keys : &s->user_keys;
@@ -149,7 +152,7 @@ static void match_refer(struct stack_joiner *j, struct source *s, uint32_t match
     *head = match;
 }
 
-/* Sets the node in all records that refer to the key; 0: the definition is missing. */
+/* Sets the node in all records that wait for the key. `node` 0: the definition is missing. */
 static void keys_resolve(struct stack_joiner *j, uint32_t head, bool kernel, uint32_t node)
 {
     for (uint32_t match = head; match != 0 && match != LIST_END;) {
@@ -175,7 +178,7 @@ struct arrival {
     struct part kernel, user;
 };
 
-/* Only if the record lacks the part. */
+/* Sets a part of the record if the record does not have it yet. */
 static void match_set(struct stack_joiner *j, struct source *s, uint32_t match, bool kernel, const struct part *p)
 {
     if (*match_part(j, match, kernel) != 0)
@@ -186,7 +189,8 @@ static void match_set(struct stack_joiner *j, struct source *s, uint32_t match, 
         *match_part(j, match, kernel) = p->node;
 }
 
-/* The user part of a thread belongs to all its events whose kernel part came earlier. */
+/* Sets the user part of a thread in all its records that wait for it. These are the records of all earlier kernel parts
+   of the thread. */
 static bool thread_close(struct stack_joiner *j, struct source *s, uint32_t thread, const struct part *user)
 {
     struct thread_state *t = id_map_find(&s->threads, (uint64_t)thread + 1);
@@ -213,8 +217,8 @@ static void thread_wait(struct stack_joiner *j, struct source *s, uint32_t match
     }
 }
 
-/* How well the event matches; 0: not at all. Events without a thread id take the stack's. A kernel part is the first
-   part of its event; a part that arrives alone may be the second. */
+/* Returns how well the event matches the stack; 0: not at all. Events without a thread id can belong to any thread. The
+   kernel part is the first part of an event's stack; a part that arrives alone can be the second one. */
 static unsigned recent_fit(const struct recent *r, const struct arrival *a)
 {
     const bool expected = (r->match == 0) == a->kernel.exists;
@@ -230,7 +234,7 @@ static struct recent *recent_at(const struct source *s, size_t i)
     return &s->recent[(s->begin + i) & (s->capacity - 1)];
 }
 
-/* The event that matches the stack best; NULL: no event. */
+/* Returns the event that matches the stack best; NULL: no event matches. */
 static struct recent *recent_find(const struct source *s, const struct arrival *a)
 {
     size_t low = 0, high = s->count;
@@ -294,7 +298,8 @@ static size_t read_frames(struct stack_joiner *j, const uint8_t *at, size_t size
     return count;
 }
 
-/* Adds `count` frames starting at `from`; 0: out of memory, or the limit was reached. */
+/* Adds `count` frames from index `from` on to the tree, and returns their node; 0: out of memory, or the limit was
+   reached. */
 static uint32_t frames_add(struct stack_joiner *j, size_t from, size_t count)
 {
     const uint64_t refused = j->tree.refused;
@@ -306,7 +311,7 @@ static uint32_t frames_add(struct stack_joiner *j, size_t from, size_t count)
     return node;
 }
 
-/* Number of kernel frames, which come first. */
+/* Returns the number of kernel frames, which come first. */
 static size_t kernel_frames(const struct stack_joiner *j, size_t count, uint32_t width)
 {
     size_t kernel = 0;
@@ -347,7 +352,7 @@ static void take_key(struct stack_joiner *j, struct source *s, const EVENT_RECOR
     joiner_take_arrival(j, s, &a);
 }
 
-/* A definition is a kernel stack if its last (outermost) address is a kernel address. */
+/* Handles the definition of a key. It is a kernel stack if its last (outermost) address is a kernel address. */
 static void take_definition(struct stack_joiner *j, struct source *s, const EVENT_RECORD *r, uint32_t width)
 {
     const uint8_t *data = r->UserData;
@@ -390,7 +395,7 @@ static void take_stack_walk(struct stack_joiner *j, struct source *s, const EVEN
     }
 }
 
-/* CLRStackWalk belongs to the latest event of the CLR on its thread. */
+/* Handles a CLRStackWalk event, which belongs to the latest CLR event on its thread. */
 static void take_clr_stack(struct stack_joiner *j, struct source *s, const EVENT_RECORD *r, uint32_t width)
 {
     enum { HEAD = 8 };
@@ -408,12 +413,13 @@ static void take_clr_stack(struct stack_joiner *j, struct source *s, const EVENT
     const uint32_t match = node ? match_add(j, t->clr, r->EventHeader.ProcessId, r->EventHeader.ThreadId) : 0;
     if (match != 0)
         *match_part(j, match, false) = node;
-    t->clr = 0; /* one stack each */
+    t->clr = 0; /* only one stack per event */
 }
 
 /* ---- stacks in the event itself ---- */
 
-/* If the parts are in two events, these have the same match id: the second completes the record of the first. */
+/* Returns the record for a stack in the event itself. If the two parts are in two events, these have the same match id,
+   and the second event completes the record of the first. */
 static uint32_t item_match(struct stack_joiner *j, struct source *s, const struct trace_event *e, uint64_t id)
 {
     const EVENT_HEADER *h = &e->record->EventHeader;
@@ -447,7 +453,7 @@ static bool take_item(struct stack_joiner *j, struct source *s, const struct tra
     if (match == 0)
         return false;
     if (keyed) {
-        /* The table to which the key belongs is known only when the definition arrives. */
+        /* The definition will show whether the key belongs to a kernel stack or a user stack. */
         const struct part part = {true, true, width == 4 ? get_u32(data + 8) : get_u64(data + 8), 0};
         match_set(j, s, match, true, &part);
         match_set(j, s, match, false, &part);
@@ -484,7 +490,7 @@ static bool is_explanation(const GUID *provider)
     return false;
 }
 
-/* Doubles the ring; its first event is moved to the beginning. */
+/* Doubles the ring and moves its first event to the beginning. */
 static bool recent_grow(struct source *s)
 {
     const size_t capacity = s->capacity ? 2 * s->capacity : FIRST_RECENT;
@@ -572,7 +578,7 @@ void stack_joiner_finish(struct stack_joiner *j, struct stack_counts *counts)
     for (size_t i = 0; i < j->source_count; i++)
         source_finish(j, &j->sources[i]);
     match_sort(j->matches, j->count);
-    /* If there are several records for one event, the first is kept, because a number is looked up only once. */
+    /* If an event has several records, only the first one counts, because a number is looked up only one time. */
     j->counts.joined = 0;
     for (size_t i = 0; i < j->count; i++)
         j->counts.joined += (j->matches[i].kernel | j->matches[i].user) != 0 &&

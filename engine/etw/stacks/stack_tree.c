@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Nodes in two arrays, found through a hash table of their numbers with linear probing. */
+/* A tree of stack frames. Its nodes are in two arrays and are found with a hash table (linear probing) of their
+   numbers. */
 #include "engine/etw/stack_tree.h"
 
 #include "engine/base/memory.h"
 
 enum {
     FIRST_NODES = 64,
-    LATEST = 1 << 16,   /* stacks whose node is found by the hash of all their values */
-    PLACES = 2,         /* of one hash: tens of thousands of stacks alternate */
-    LATEST_FROM = 1024, /* nodes; small trees need no such table */
+    LATEST = 1 << 16,   /* stacks whose node is found by a hash of all their frames */
+    PLACES = 2,         /* slots per hash, because tens of thousands of stacks alternate */
+    LATEST_FROM = 1024, /* number of nodes from which on this table is used; smaller trees do not need it */
 };
 
-/* Mixes all bits into the upper ones, so that chosen addresses do not collide easily. */
+/* Mixes all bits into the upper ones, so that it is hard to choose addresses that collide. */
 static uint64_t tree_hash(uint32_t parent, uint64_t value)
 {
     uint64_t h = (value ^ ((uint64_t)parent << 40 | parent)) * UINT64_C(0x9E3779B97F4A7C15);
@@ -26,8 +27,8 @@ static uint64_t slot_of_node(uint64_t hash, uint32_t node)
     return (hash & ~(uint64_t)UINT32_MAX) | node;
 }
 
-/* The slot of the node, or the free slot where it should be inserted. The hash in the slot nearly always identifies the
-   node, so the nodes of other slots, which are far apart in memory, are not read. */
+/* Returns the slot of the node, or the free slot for inserting it. The part of the hash in the slot nearly always
+   identifies the node, so the nodes of other slots, which are far apart in memory, need not be read. */
 static size_t tree_slot(const struct stack_tree *t, uint32_t parent, uint64_t value, uint64_t hash)
 {
     size_t at = (size_t)hash & (t->slot_count - 1);
@@ -99,8 +100,8 @@ void stack_tree_prefetch(const struct stack_tree *t, uint32_t parent, uint64_t v
         __builtin_prefetch(&t->slots[(size_t)tree_hash(parent, value) & (t->slot_count - 1)]);
 }
 
-/* Whether the path from the node to `parent` has these values. Nodes of a stack are adjacent in memory and slots are
-   not, so this is faster than looking up each node. */
+/* Returns whether the path from the node to `parent` has these frames. The nodes of a stack are adjacent in memory but
+   their slots are not, so this is faster than looking up each node. */
 static bool tree_is_stack(const struct stack_tree *t, uint32_t node, uint32_t parent, const uint64_t *inner_first,
                           size_t count)
 {

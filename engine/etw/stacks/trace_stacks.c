@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the stacks of traces in a first pass, and then finds the code of their frames. */
 #include "engine/etw/trace_stacks.h"
 
 struct first_reading {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Windows and Wine have no libdw. */
+/* Replaces dwarf_functions.c on Windows and Wine, which have no libdw. */
 #include "engine/etw/symbols/dwarf_functions.h"
 
 HRESULT dwarf_read_functions(const uint8_t *bytes, size_t size, uint64_t base, struct symbol_table *out)

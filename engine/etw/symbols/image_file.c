@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the functions and the identity of PE images and ELF files. */
 #include "engine/etw/symbols/image_file.h"
 
 #include "engine/logs/little_endian.h"
@@ -63,7 +64,7 @@ static HRESULT pe_open(const uint8_t *bytes, size_t size, struct pe *p)
     return S_OK;
 }
 
-/* The bytes at an offset of the image; NULL: fewer than `size` of them are in the file. */
+/* Returns the bytes at an offset of the image; NULL: the file has fewer than `size` bytes there. */
 static const uint8_t *pe_at(const struct pe *p, uint32_t offset, uint64_t size)
 {
     for (uint32_t i = 0; i < p->section_count; i++) {
@@ -77,7 +78,7 @@ static const uint8_t *pe_at(const struct pe *p, uint32_t offset, uint64_t size)
     return NULL;
 }
 
-/* Bytes of text at an offset, up to its NUL or the end of the section in the file. */
+/* Returns the text at an offset and its length. NULL: the text has no NUL within `most` bytes of the file. */
 static const char *pe_text(const struct pe *p, uint32_t offset, size_t most, size_t *length)
 {
     const uint8_t *at = pe_at(p, offset, 1);
@@ -118,13 +119,14 @@ static HRESULT pe_exports(const struct pe *p, struct symbol_table *out)
         const uint32_t at = index < functions ? get_u32(address + 4 * (size_t)index) : 0;
         size_t length;
         const char *text = pe_text(p, get_u32(name + 4 * (size_t)i), MOST_NAME, &length);
-        if (at != 0 && text && (at < offset || at - offset >= size)) /* otherwise it is forwarded to another DLL */
+        /* otherwise the export is forwarded to another DLL */
+        if (at != 0 && text && (at < offset || at - offset >= size))
             hr = symbol_table_add(out, at, 0, text, length);
     }
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Begin and end of each function, without names. */
+/* Adds the begin and end of each function, without names. */
 static HRESULT pe_functions(const struct pe *p, struct symbol_table *out)
 {
     enum { ROW = 12 };
@@ -209,13 +211,13 @@ static bool is_elf(const uint8_t *bytes, size_t size)
                                       6) == 0;
 }
 
-/* A table of `count` rows; NULL: not in the file. */
+/* Returns a table of `count` rows; NULL: the table is not completely in the file. */
 static const uint8_t *elf_table(const uint8_t *bytes, size_t size, uint64_t at, uint64_t count, size_t row)
 {
     return at <= size && count <= (size - at) / row ? bytes + at : NULL;
 }
 
-/* The address of the file's first page: offsets in the image count from there. */
+/* Returns the address of the file's first page, to which offsets in the image are relative. */
 static uint64_t elf_base(const uint8_t *bytes, size_t size)
 {
     const uint16_t count = get_u16(bytes + 56);
@@ -226,7 +228,7 @@ static uint64_t elf_base(const uint8_t *bytes, size_t size)
     return 0;
 }
 
-/* The note {name size, size, type, "GNU", id}. Names and ids are padded to 4 bytes. */
+/* Reads the note {name size, size, type, "GNU", id}. Names and ids are padded to 4 bytes. */
 static void elf_build_id(const uint8_t *note, uint64_t left, char out[2 * BUILD_ID + 1])
 {
     while (left >= NOTE_HEAD) {

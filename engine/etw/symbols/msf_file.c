@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the MSF container of PDB files. */
 #include "engine/etw/symbols/msf_file.h"
 
 #include "engine/base/memory.h"
@@ -38,7 +39,7 @@ static HRESULT read_blocks(const struct msf_file *m, const uint32_t *blocks, uin
 static HRESULT read_head(struct msf_file *m, uint32_t *directory_bytes, uint32_t *map)
 {
     static const char magic[] = "Microsoft C/C++ MSF 7.00\r\n\x1A"
-                                "DS\0\0"; /* with the literal's own NUL */
+                                "DS\0\0"; /* the literal's NUL is the last byte */
     uint8_t head[HEAD_BYTES];
     _Static_assert(sizeof magic == MAGIC_BYTES, "magic");
     if (m->source->size < HEAD_BYTES)
@@ -61,7 +62,7 @@ static HRESULT read_head(struct msf_file *m, uint32_t *directory_bytes, uint32_t
     return S_OK;
 }
 
-/* The directory as words, from memory_alloc. */
+/* Reads the directory as 32-bit words, from memory_alloc. */
 static HRESULT read_directory(struct msf_file *m, uint32_t bytes, uint32_t map, uint32_t **out)
 {
     const uint32_t count = blocks_of(m, bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The container of PDB files: numbered streams, each a list of blocks of one size.
+/* Reads the container of PDB files, which has numbered streams. Each stream is a list of blocks of the same size.
 
      block 0   magic, block size, number of blocks, bytes of the directory, block of the directory's block list
      directory number of streams, size of each stream, then the blocks of each stream */
@@ -19,11 +19,12 @@ struct msf_file {
     uint32_t stream_count;
     uint32_t *blocks;
 };
-/* Every stream's blocks are in the file. Errors as pdb_read_identity. Free it also on failure. */
+/* Opens the container and checks that the blocks of all streams are in the file. Errors like those of
+   pdb_read_identity. Free *out even after a failure. */
 HRESULT msf_open(const struct pdb_source *source, struct msf_file *out);
-/* 0 for a stream that does not exist. */
+/* Returns the size of a stream; 0: the stream does not exist. */
 uint32_t msf_size(const struct msf_file *m, uint32_t stream);
-/* Fails if the stream is shorter. */
+/* Reads a part of a stream. Fails if the stream is shorter. */
 HRESULT msf_read(const struct msf_file *m, uint32_t stream, uint32_t offset, void *bytes, uint32_t size);
 void msf_close(struct msf_file *m);
 HRESULT pdb_corrupt(const char *what);

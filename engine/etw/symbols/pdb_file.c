@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions are stored in two places: with sizes in the stream of each module, and as public symbols in one stream for
-   the whole image. Public PDB files contain only the second. */
+/* Reads the functions of a PDB file. They are stored in two places: with sizes in the stream of each module, and as
+   public symbols in one stream for the whole image. Public PDB files have only the second place. */
 #include "engine/etw/symbols/pdb_file.h"
 
 #include "engine/base/memory.h"
@@ -22,9 +22,9 @@ struct pdb {
     uint32_t records;                /* stream of public symbols */
     uint32_t modules, contributions; /* sizes of the first parts of the DBI stream */
     uint16_t debug[DEBUG_STREAMS];
-    uint8_t *sections; /* headers of sections */
+    uint8_t *sections; /* section headers */
     uint32_t section_count;
-    uint8_t *omap; /* rows: u32 from, u32 to; for images whose code was moved after linking */
+    uint8_t *omap; /* rows of u32 from, u32 to, for images whose code was moved after linking */
     uint32_t omap_count;
 };
 
@@ -39,7 +39,8 @@ static HRESULT read_dbi(struct pdb *p)
         return hr;
     p->records = get_u16(head + 20);
     uint64_t at = DBI_HEAD;
-    static const uint8_t parts[] = {24, 28, 32, 36, 40, 52}; /* in this order, before the list of streams */
+    /* sizes of the parts before the list of streams, in this order */
+    static const uint8_t parts[] = {24, 28, 32, 36, 40, 52};
     for (size_t i = 0; i < sizeof parts; i++) {
         const uint32_t part = get_u32(head + parts[i]);
         if (part > size)
@@ -61,7 +62,7 @@ static HRESULT read_dbi(struct pdb *p)
     return S_OK;
 }
 
-/* A whole stream from memory_alloc; NULL with S_OK: it does not exist. */
+/* Reads a whole stream, from memory_alloc. NULL with S_OK: the stream does not exist. */
 static HRESULT load_stream(struct pdb *p, uint16_t stream, uint8_t **out, uint32_t *size)
 {
     *out = NULL;
@@ -93,7 +94,7 @@ static const uint8_t *section_of(const struct pdb *p, uint16_t segment)
     return segment >= 1 && segment <= p->section_count ? p->sections + (segment - 1) * (size_t)SECTION_BYTES : NULL;
 }
 
-/* False: the code was removed, or the segment does not exist. */
+/* Converts segment and offset to an offset in the image. False: the code was removed, or the segment does not exist. */
 static bool to_offset(const struct pdb *p, uint16_t segment, uint32_t offset, uint64_t *out)
 {
     const uint8_t *section = section_of(p, segment);
@@ -154,7 +155,8 @@ static HRESULT take_record(struct pdb *p, uint16_t kind, const uint8_t *data, si
     }
 }
 
-/* Records from `at` to `end` of the stream: u16 length without itself, u16 kind, data. */
+/* Reads the records from `at` to `end` of the stream. A record is a u16 length (without itself), a u16 kind, and
+   data. */
 static HRESULT read_records(struct pdb *p, uint32_t stream, uint32_t at, uint32_t end, uint8_t *window)
 {
     HRESULT hr = S_OK;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the functions of a PDB file, in the form that compilers write since 2002 (MSF 7.00). Written from LLVM's
-   description of the format. The file is untrusted. */
+/* Reads the functions of a PDB file in the format that compilers have written since 2002 (MSF 7.00). Written from
+   LLVM's description of the format. The file is untrusted. */
 #ifndef OPENPLA_PDB_FILE_H
 #define OPENPLA_PDB_FILE_H
 
 #include "engine/etw/symbols/symbol_table.h"
 
-/* Reads `size` bytes at an offset; a failure, or fewer bytes, means a corrupt file. */
+/* Reads `size` bytes at an offset. A failure, or fewer bytes, means that the file is corrupt. */
 struct pdb_source {
     HRESULT (*read)(void *context, uint64_t offset, void *bytes, size_t size);
     void *context;
@@ -14,12 +14,13 @@ struct pdb_source {
 };
 struct pdb_identity {
     GUID signature;
-    uint32_t age;      /* age in the image's reference: that of the DBI stream */
-    uint32_t file_age; /* of the PDB stream */
+    uint32_t age;      /* age in the image's reference to the PDB, which is that of the DBI stream */
+    uint32_t file_age; /* age in the PDB stream */
 };
-/* HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text: not such a file, or corrupt. E_OUTOFMEMORY. */
+/* Reads the identity. HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text: the file is not a PDB file, or is corrupt.
+   E_OUTOFMEMORY. */
 HRESULT pdb_read_identity(const struct pdb_source *source, struct pdb_identity *out);
-/* Adds all functions to the table; on failure, those that could be read. */
+/* Adds all functions to the table; after a failure, the table has those that could be read. */
 HRESULT pdb_read_symbols(const struct pdb_source *source, struct symbol_table *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the files of a module. A PDB must have the identity given in the trace or the image, and an image the time and
-   size given in the trace, because another build's symbols would give wrong names. Names of files come from the trace,
-   so they must be single names that stay within the folder. */
+/* Finds the symbol files of a module. A PDB must have the identity given in the trace or the image, and an image the
+   time and size given in the trace, because another build's symbols would give wrong names. File names come from the
+   trace, so names with a path are rejected. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/id_map.h"
@@ -21,7 +21,7 @@ struct module_symbols {
 struct symbols {
     struct texts folders;
     struct id_map modules; /* index + 1 -> struct module_symbols */
-    size_t bytes;          /* of all tables */
+    size_t bytes;          /* bytes of all tables */
     struct symbols_count count;
 };
 
@@ -41,7 +41,8 @@ static HRESULT add_folder(struct symbols *s, const char *text, size_t size)
     return hr;
 }
 
-/* One element of a list: a folder, or words separated by '*', of which the first gives the type of the others. */
+/* Adds an element of a list. An element is a folder, or words separated by '*', of which the first word is the type of
+   the others. */
 static HRESULT add_element(struct symbols *s, const char *text, size_t size)
 {
     const char *star = memchr(text, '*', size), *end = text + size;
@@ -50,7 +51,7 @@ static HRESULT add_element(struct symbols *s, const char *text, size_t size)
     const size_t word = (size_t)(star - text);
     const bool dll = word == 6 && strncmp(text, "symsrv", 6) == 0;
     HRESULT hr = S_OK;
-    if (dll) /* the name of a DLL follows */
+    if (dll) /* the next word is the name of a DLL */
         star = memchr(star + 1, '*', (size_t)(end - star - 1));
     while (star && SUCCEEDED(hr)) {
         const char *next = memchr(star + 1, '*', (size_t)(end - star - 1));
@@ -87,7 +88,7 @@ static bool is_plain_name(const char *name)
            !path_names_fault(name);
 }
 
-/* The path of `name` in a folder, in a store under `key`, or in a two-level store. NULL: out of memory. */
+/* Returns the path of `name` in a folder, in a store under `key`, or in a two-level store. NULL: out of memory. */
 static char *candidate(const char *folder, const char *name, const char *key, int layout)
 {
     char *base = path_with_separator(folder), *path = NULL;
@@ -101,7 +102,7 @@ static char *candidate(const char *folder, const char *name, const char *key, in
     return path;
 }
 
-/* Opens the candidate files until `take` accepts one (S_OK; S_FALSE: not this one). */
+/* Opens the candidate files until `take` accepts one with S_OK. `take` returns S_FALSE for a wrong file. */
 static HRESULT each_candidate(struct symbols *s, const char *name, const char *key,
                               HRESULT (*take)(void *context, const char *path), void *context)
 {
@@ -110,7 +111,7 @@ static HRESULT each_candidate(struct symbols *s, const char *name, const char *k
     HRESULT hr = lower ? S_FALSE : E_OUTOFMEMORY;
     for (char *c = lower; c && *c; c++)
         *c = (char)(*c >= 'A' && *c <= 'Z' ? *c + ('a' - 'A') : *c);
-    const int spellings = lower && strcmp(lower, name) != 0 ? 2 : 1; /* stores on Linux are often in lower case */
+    const int spellings = lower && strcmp(lower, name) != 0 ? 2 : 1; /* stores on Linux often have lower-case names */
     for (size_t i = 0; i < s->folders.count && hr == S_FALSE && is_plain_name(name); i++)
         for (int tried = 0; tried < LAYOUTS * spellings && hr == S_FALSE; tried++) {
             char *path = candidate(s->folders.items[i], tried % spellings ? lower : name, key, tried / spellings);
@@ -128,7 +129,7 @@ static void add_warning(struct symbols *s, const char *object, const char *why)
     char *text =
         s->count.warnings.count < MOST_WARNINGS ? text_format("cannot read symbols: '%s': %s", object, why) : NULL;
     if (text)
-        (void)texts_add_owned(&s->count.warnings, text); /* out of memory for a warning is not an error */
+        (void)texts_add_owned(&s->count.warnings, text); /* ignored: out of memory for a warning is not a failure */
 }
 
 /* ---- PDB files ---- */
@@ -139,7 +140,7 @@ struct wanted {
     const GUID *signature;
     uint32_t age;
     const struct code_module *module;
-    struct image_facts facts; /* of the image that was found */
+    struct image_facts facts; /* facts about the image that was found */
 };
 
 static HRESULT read_file(void *context, uint64_t offset, void *bytes, size_t size)
@@ -187,7 +188,8 @@ static HRESULT find_pdb(struct symbols *s, const char *name, const GUID *signatu
 
 /* ---- images ---- */
 
-/* Function names of an ELF file: its symbol tables, and DWARF if those contain only exported functions. */
+/* Reads the function names of an ELF file from its symbol tables, and from DWARF if those tables only have exported
+   functions. */
 static HRESULT elf_functions(const uint8_t *bytes, size_t size, const struct image_facts *facts,
                              struct symbol_table *table)
 {
@@ -195,7 +197,7 @@ static HRESULT elf_functions(const uint8_t *bytes, size_t size, const struct ima
     return FAILED(hr) || facts->has_symbol_table ? hr : dwarf_read_functions(bytes, size, facts->base, table);
 }
 
-/* A file of debug information, which has the build id of the image. */
+/* Reads a file of debug information, which must have the image's build id. */
 static HRESULT take_debug_file(void *context, const char *path)
 {
     struct wanted *w = context;
@@ -209,7 +211,7 @@ static HRESULT take_debug_file(void *context, const char *path)
     if (other)
         add_warning(w->symbols, path, "the file belongs to a different build");
     if (SUCCEEDED(hr) && !other) {
-        facts.base = w->facts.base; /* it does not need to have the image's first page */
+        facts.base = w->facts.base; /* the file may lack the image's first page */
         hr = elf_functions((const uint8_t *)bytes, size, &facts, w->table);
     }
     memory_free(bytes);
@@ -218,8 +220,8 @@ static HRESULT take_debug_file(void *context, const char *path)
     return hr == E_OUTOFMEMORY ? hr : FAILED(hr) || other ? S_FALSE : S_OK;
 }
 
-/* Debug information that was split from a stripped image: FOLDER/.build-id/ab/cdef.debug, as in Linux distributions
-   below /usr/lib/debug, or a symbol store's name for it. */
+/* Searches for the debug information that was split from a stripped image: FOLDER/.build-id/ab/cdef.debug, as in Linux
+   distributions below /usr/lib/debug, or its name in a symbol store. */
 static HRESULT find_debug_file(struct wanted *w)
 {
     struct symbols *s = w->symbols;
@@ -264,7 +266,7 @@ static HRESULT take_image(void *context, const char *path)
     return hr == E_OUTOFMEMORY ? hr : FAILED(hr) || other ? S_FALSE : S_OK;
 }
 
-/* The image's own tables; if the trace does not name a PDB, the image's PDB is better. */
+/* Reads the image's own tables. If the trace does not name a PDB, the PDB that the image names is preferred. */
 static HRESULT find_image(struct symbols *s, const struct code_module *m, struct symbol_table *table)
 {
     char key[KEY];
@@ -315,7 +317,7 @@ bool symbols_find(struct symbols *s, const struct code_module *m, uint64_t offse
     if (slot && !*slot)
         *slot = memory_zero(1, sizeof **slot);
     if (!slot || !*slot)
-        return false; /* a name is missing, which is not an error */
+        return false; /* the result lacks a name, which is not a failure */
     struct module_symbols *of = *slot;
     if (!of->read) {
         of->read = true;

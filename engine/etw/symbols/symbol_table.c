@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Collects the functions of an image, and finds them by offset. */
 #include "engine/etw/symbols/symbol_table.h"
 
 #include "engine/base/memory.h"
@@ -44,7 +45,7 @@ HRESULT symbol_table_add_extent(struct symbol_table *t, uint64_t at, uint64_t by
     return S_OK;
 }
 
-/* Rows with sizes first, then in the order in which they were added. */
+/* Sorts by offset. At the same offset, rows with sizes come first, then the order of adding applies. */
 static int by_offset(const void *a, const void *b)
 {
     const struct symbol_row *x = a, *y = b;
@@ -74,7 +75,7 @@ void symbol_table_sort(struct symbol_table *t)
         qsort(t->extents, t->extent_count, sizeof *t->extents, by_extent);
 }
 
-/* The last extent that begins at or before the offset, if it contains the offset. */
+/* Returns the last extent that begins at or before the offset; NULL: this extent does not contain the offset. */
 static const struct symbol_extent *extent_find(const struct symbol_table *t, uint32_t at)
 {
     size_t low = 0, high = t->extent_count;

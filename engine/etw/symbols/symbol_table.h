@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of one image by offset. */
+/* A table of the functions in one image, by offset. */
 #ifndef OPENPLA_SYMBOL_TABLE_H
 #define OPENPLA_SYMBOL_TABLE_H
 
 #include "engine/base/text.h"
 
 struct symbol_row {
-    uint32_t at, size; /* offset in the image; size 0: unknown, up to the next one or the end of its extent */
+    uint32_t at, size; /* offset in the image; size 0: unknown: up to the next function or the end of the extent */
     uint32_t name;     /* offset in `names` */
 };
 /* A range of code that belongs together, such as a function without a name. */
@@ -21,13 +21,14 @@ struct symbol_table {
     size_t extent_count, extent_capacity;
     struct text_buffer names; /* each with its NUL */
 };
-/* Names end at the first NUL, or after `size` bytes; an empty one is ignored. E_OUTOFMEMORY; S_FALSE: the table is
- * full. */
+/* Adds a function. The name ends at the first NUL or after `size` bytes; functions with empty names are ignored.
+   E_OUTOFMEMORY; S_FALSE: the table is full. */
 HRESULT symbol_table_add(struct symbol_table *t, uint64_t at, uint64_t bytes, const char *name, size_t size);
 HRESULT symbol_table_add_extent(struct symbol_table *t, uint64_t at, uint64_t bytes);
-/* Call it after the last row. If several rows have the same offset, the one with a size is kept. */
+/* Sorts the table. Call it after adding the last row. Of several rows with the same offset, one with a size is kept. */
 void symbol_table_sort(struct symbol_table *t);
-/* The function that contains the offset. False: unknown. */
+/* Finds the function that contains the offset. *from is the offset's distance from the function's beginning. False:
+   unknown. */
 bool symbol_table_find(const struct symbol_table *t, uint64_t offset, const char **name, uint64_t *from);
 size_t symbol_table_bytes(const struct symbol_table *t);
 void symbol_table_free(struct symbol_table *t);

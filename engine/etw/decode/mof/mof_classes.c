@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The classes of all MOF files together: inheritance, languages, and the index that maps an event to its class. */
+/* Combines the classes of all MOF files: inheritance, languages, and the index that finds the class of an event. */
 #include "engine/etw/mof_classes.h"
 
 #include "engine/base/memory.h"
@@ -10,21 +10,21 @@
 
 #define ENGLISH 0x409
 
-/* The key used to find an event's class. */
+/* The key with which an event's class is found. */
 struct event_key {
     GUID event;
     uint8_t type;
     uint32_t version; /* NEWEST: the class has no version */
-    size_t order;     /* for equal keys, the last one is used */
-    size_t index, at; /* index in `events` and in its list of types */
+    size_t order;     /* of equal keys, the last one is used */
+    size_t index, at; /* index in `events`, and in that event's list of types */
 };
 #define NEWEST 0x10000u
 
-/* Built from all documents together; its classes are borrowed from them. */
+/* Built from all documents together. Borrows the documents' classes. */
 struct class_table {
-    const struct mof_class **classes; /* sorted by name; without a language */
+    const struct mof_class **classes; /* sorted by name; those without a language */
     size_t class_count;
-    const struct mof_class **texts; /* sorted by name; with a language */
+    const struct mof_class **texts; /* sorted by name; those with a language */
     size_t text_count;
     struct mof_event_class *events;
     size_t event_count, event_capacity;
@@ -37,7 +37,7 @@ struct class_table {
 struct mof_classes {
     struct mof_document **documents;
     size_t count, capacity;
-    bool has_shipped; /* the first document is the built-in one */
+    bool has_shipped; /* the first document is the built-in MOF source */
     uint16_t language;
     struct class_table table;
 };
@@ -103,7 +103,7 @@ const struct mof_class *mof_classes_base(const struct mof_classes *c, const stru
     return find_base(&c->table, of);
 }
 
-/* If several classes have the same name, the last one is used; within one file this is an error. */
+/* Keeps the last class of each name. Within one file, equal names are an error. */
 static HRESULT keep_last(struct class_table *t, const struct mof_document *newest)
 {
     size_t kept = 0;
@@ -225,7 +225,7 @@ static HRESULT read_guid(const struct mof_class *c, GUID *out)
                : class_error(c, MOF_E_TYPE_MISMATCH, "the qualifier Guid is not a GUID: ", text ? text : "(no text)");
 }
 
-/* Finds the event class, the provider class and the version, from the class with the types upwards. */
+/* Finds the event class, the provider class and the version, from the class with the event types upwards. */
 static HRESULT read_bases(const struct class_table *t, struct mof_event_class *e)
 {
     const struct mof_class *c = e->type_class;
@@ -323,7 +323,7 @@ static int compare_keys(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Processes documents in order, so that keys have the order of the documents. */
+/* Indexes the events. The documents are processed in order, so that keys have the order of the documents. */
 static HRESULT index_events(struct class_table *t, const struct mof_classes *of)
 {
     HRESULT hr = S_OK;
@@ -343,7 +343,7 @@ static HRESULT index_events(struct class_table *t, const struct mof_classes *of)
     return hr;
 }
 
-/* Every class that is not built in must have a valid schema, or its file is rejected. */
+/* Checks that every class that is not built in has a valid schema. Otherwise its file is rejected. */
 static HRESULT check_events(const struct mof_classes *c)
 {
     HRESULT hr = S_OK;
@@ -421,7 +421,7 @@ size_t mof_classes_providers(const struct mof_classes *c, const struct mof_provi
 
 /* ---- finding the class of an event ---- */
 
-/* Returns the first key of this event and type, or its insertion point. */
+/* Returns the first key of this event and type, or the position for inserting it. */
 static size_t first_key(const struct class_table *t, const GUID *event, uint8_t type)
 {
     const struct event_key wanted = {.event = *event, .type = type};
@@ -459,8 +459,8 @@ HRESULT mof_classes_schema(const struct mof_classes *c, const GUID *event, uint8
         const struct event_key *k = &t->keys[i];
         if (!guid_equal(&k->event, event) || k->type != type)
             break;
-        /* Sorted by version, the class without a version last: it serves events that are newer or older than all
-           others. */
+        /* The keys are sorted by version. The class without a version comes last and is used for events that are newer
+           or older than all other classes. */
         if (k->version <= version)
             best = k;
         else if (k->version != NEWEST)
@@ -471,7 +471,7 @@ HRESULT mof_classes_schema(const struct mof_classes *c, const GUID *event, uint8
     return best ? mof_event_schema(c, &t->events[best->index], best->at, out) : no_class(t, event, type, newer);
 }
 
-/* ---- flags and levels of a provider's class ---- */
+/* ---- flags and levels of an event provider's class ---- */
 
 static HRESULT fill_fields(const struct mof_classes *c, const struct mof_class *of, const struct mof_property *p,
                            const struct mof_qualifier *values, struct mof_field *fields)

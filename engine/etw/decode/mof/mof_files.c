@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The MOF files that `openpla mof add` stores for this computer, and the origin of schemas built from them. */
+/* Manages the MOF files that `openpla mof add` stores for this computer, and provides their classes as an origin of
+   schemas. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -51,7 +52,7 @@ static HRESULT load_one(struct mof_classes *classes, const char *folder, const c
     return hr;
 }
 
-/* Tries each remaining file once; names of loaded files are removed from the list. */
+/* Tries to load each remaining file one time. Names of loaded files are removed from the list. */
 static HRESULT load_left(struct mof_classes *classes, const char *folder, struct texts *left, bool *any,
                          struct texts *warnings)
 {
@@ -85,7 +86,7 @@ static HRESULT load_all(struct mof_classes *classes, const char *except, struct 
         return hr;
     hr = mof_files_list(&left);
     if (FAILED(hr) && hr != E_OUTOFMEMORY) {
-        /* A user who may not read the folder decodes with the built-in classes only. */
+        /* A user without read access to the folder decodes with the built-in classes only. */
         hr = warnings ? texts_add(warnings, error_text(hr)) : S_OK;
     }
     for (size_t i = 0; SUCCEEDED(hr) && except && i < left.count; i++)
@@ -106,8 +107,8 @@ static HRESULT load_all(struct mof_classes *classes, const char *except, struct 
     return hr;
 }
 
-/* Adds the classes of all files, regardless of the order in which they depend on each other. A file with an error does
-   not affect the others: it is skipped with a warning in `warnings` (may be NULL). */
+/* Adds the classes of all files, in any order of their dependencies. A file with an error does not affect the other
+   files: it is skipped with a warning in `warnings` (may be NULL). */
 static HRESULT mof_files_load(struct mof_classes *classes, struct texts *warnings)
 {
     return load_all(classes, NULL, warnings);
@@ -115,7 +116,7 @@ static HRESULT mof_files_load(struct mof_classes *classes, struct texts *warning
 
 /* ---- add, remove ---- */
 
-/* Checks the file together with the others, but not with the one it replaces. */
+/* Checks the file together with the stored files, except the one that it replaces. */
 static HRESULT check_together(const char *path, const char *name, const char *bytes, size_t size)
 {
     struct mof_classes *classes;
@@ -129,7 +130,7 @@ static HRESULT check_together(const char *path, const char *name, const char *by
     return hr;
 }
 
-/* Returns the name as stored in the folder, or a copy of `name` if no such file exists. */
+/* Returns a file's name as it is stored in the folder, or a copy of `name` if no such file exists. */
 static HRESULT stored_name(const char *name, char **out, bool *found)
 {
     struct texts names = {0};
@@ -201,7 +202,7 @@ HRESULT mof_files_remove(const char *name)
 
 /* ---- as an origin of schemas ---- */
 
-/* The number of the first preferred language that has a number; 0: no language has one. */
+/* Returns the language number of the first preferred language that has one; 0: no language has a number. */
 static HRESULT user_language(uint16_t *number)
 {
     char *list = os_ui_languages();
@@ -242,7 +243,7 @@ HRESULT mof_files_classes(struct texts *warnings, struct mof_classes **out)
 static HRESULT origin_schema(void *context, const EVENT_RECORD *event, uint32_t pointer_size, struct event_schema **out)
 {
     const EVENT_HEADER *h = &event->EventHeader;
-    (void)pointer_size; /* pointers have the size given by the event, regardless of the class */
+    (void)pointer_size; /* the event's own data determine the size of pointers, regardless of the class */
     HRESULT hr =
         mof_classes_schema(context, &h->ProviderId, h->EventDescriptor.Opcode, h->EventDescriptor.Version, out);
     if (hr != HRESULT_FROM_WIN32(ERROR_NOT_FOUND))
@@ -261,7 +262,8 @@ static HRESULT origin_providers(void *context, struct known_providers *list)
     return hr;
 }
 
-/* Keywords are the Flags of its class and levels are its Level; there are no other fields. */
+/* Appends the keywords, which are the Flags of the event provider's class, or the levels, which are its Level. There
+   are no other fields. */
 static HRESULT origin_fields(void *context, const GUID *provider, unsigned kind, struct known_fields *list)
 {
     const struct mof_provider *providers;

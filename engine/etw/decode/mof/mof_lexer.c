@@ -124,7 +124,7 @@ static HRESULT read_escape(struct mof_lexer *l)
     return S_OK;
 }
 
-/* Reads from after the opening quote to after the closing quote. */
+/* Reads a quoted text; l->at is after the opening quote, and then after the closing quote. */
 static HRESULT read_quoted(struct mof_lexer *l, char quote)
 {
     for (;;) {
@@ -146,7 +146,7 @@ static HRESULT read_quoted(struct mof_lexer *l, char quote)
     }
 }
 
-/* Adjacent strings are joined: "one" "two". */
+/* Reads a string. Adjacent strings are joined: "one" "two". */
 static HRESULT read_string(struct mof_lexer *l)
 {
     uint32_t first = l->token_line;

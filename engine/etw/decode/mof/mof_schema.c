@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts a class to the schema of an event: the order of its properties, their types from MOF types and qualifiers
-   (Event Tracing MOF Qualifiers), and their maps. */
+/* Converts a class to the schema of an event: the order of its properties, their types (from the MOF types and the
+   Event Tracing MOF Qualifiers), and their maps. */
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
 #include "engine/etw/mof_classes.h"
@@ -17,7 +17,7 @@ struct placed {
 
 struct maker {
     const struct mof_classes *classes;
-    bool kernel; /* kernel events: char16 arrays are strings */
+    bool kernel; /* an event of the kernel, in which char16 arrays are strings */
     struct placed *placed;
     size_t count, capacity;
     struct event_schema *schema;
@@ -63,8 +63,8 @@ static int compare_placed(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Sorts by WmiDataId. If some properties have a WmiDataId, those without one are not data; if none has one, the order
-   of declaration is used. */
+/* Sorts the properties by WmiDataId. If some properties have a WmiDataId, those without one are not data. If no
+   property has one, the order of declaration is used. */
 static HRESULT properties_order(struct maker *m)
 {
     size_t without = 0;
@@ -90,7 +90,7 @@ static HRESULT properties_collect(struct maker *m, const struct mof_class *type_
     const struct mof_class *chain[MOF_BASES_MOST + 1];
     size_t depth = 0;
     HRESULT hr = S_OK;
-    /* The provider's class has Flags and Level, which are not data. */
+    /* The event provider's class has Flags and Level, which are not data. */
     for (const struct mof_class *c = type_class; c && depth <= MOF_BASES_MOST; c = mof_classes_base(m->classes, c)) {
         if (c->superclass && text_equal_nocase(c->superclass, "EventTrace") && c != type_class)
             break;
@@ -139,12 +139,13 @@ static HRESULT string_type(const struct placed *p, bool wide, struct event_prope
     return refuse(p, MOF_E_ILLEGAL_CONSTANT_VALUE, "unknown StringTermination ", end);
 }
 
-/* Extension on an object, or on a number or bytes that it interprets. *whole: an array of bytes is a single value. */
+/* Determines the type from Extension on an object, or on a number or bytes that Extension interprets. *whole: an array
+   of bytes is a single value. */
 static HRESULT extension_type(const struct placed *p, const char *extension, struct event_property *out, bool *whole)
 {
     static const struct {
         const char *name;
-        uint16_t in, out, bytes; /* bytes: a length that the type does not imply */
+        uint16_t in, out, bytes; /* bytes: length, if the type does not imply it */
     } known[] = {
         {"Guid", IN_TYPE_GUID, 0, 0},
         {"Sid", IN_TYPE_WBEMSID, 0, 0},
@@ -174,8 +175,8 @@ static HRESULT extension_type(const struct placed *p, const char *extension, str
     return refuse(p, MOF_E_ILLEGAL_CONSTANT_VALUE, "unknown Extension ", extension);
 }
 
-/* Format of a property that is not a string: "x" hexadecimal, "c" a character, "s" and "w" an array of characters as a
-   string. */
+/* Determines the type from Format of a property that is not a string: "x" is hexadecimal, "c" is a character, and "s"
+   and "w" are an array of characters as a string. */
 static HRESULT format_type(const struct placed *p, const char *format, struct event_property *out)
 {
     enum mof_type type = p->property->type;
@@ -213,7 +214,7 @@ static HRESULT plain_type(const struct placed *p, struct event_property *out)
     return S_OK;
 }
 
-/* *whole: an array of bytes is a single value of another type. */
+/* Determines the type of a property. *whole: an array of bytes is a single value of another type. */
 static HRESULT value_type(const struct maker *m, const struct placed *p, struct event_property *out, bool *whole)
 {
     const struct mof_qualifiers *q = &p->property->qualifiers;
@@ -266,7 +267,8 @@ static HRESULT size_property(const struct maker *m, const struct placed *p, cons
     return refuse(p, MOF_E_ILLEGAL_CONSTANT_VALUE, "WmiSizeIs must name an earlier property, not ", name);
 }
 
-/* An array of characters is a string, an array of an object's bytes one value; all others have elements. */
+/* Determines the type of an array. An array of characters is a string, and an array of an object's bytes is one value.
+   All other arrays have elements. */
 static HRESULT array_type(const struct maker *m, const struct placed *p, struct event_property *out)
 {
     const char *size_is = mof_qualifier_text(&p->property->qualifiers, "WmiSizeIs");
@@ -302,7 +304,7 @@ static HRESULT array_type(const struct maker *m, const struct placed *p, struct 
 
 /* ---- maps ---- */
 
-/* Returns the number at an index of a ValueMap or BitMap. */
+/* Returns the number that a value of a ValueMap or BitMap contains. */
 static bool map_number(const struct mof_value *v, uint32_t *out)
 {
     int64_t number;
@@ -324,14 +326,14 @@ static HRESULT fill_entry(const struct placed *p, const struct mof_qualifier *nu
         entry->value = (uint32_t)at;
         return S_OK;
     }
-    /* If there is one more text than values, it applies to all other values, which CIM's ValueMap writes as "..". */
+    /* If there is one text more than values, it applies to all other values. CIM's ValueMap writes them as "..". */
     const char *input = at < numbers->count ? numbers->values[at].text : "..";
     if (text || strcmp(input, "..") == 0) {
         entry->input = text_copy(input);
         return entry->input ? S_OK : E_OUTOFMEMORY;
     }
     if (map_number(&numbers->values[at], &entry->value)) {
-        /* In the form in which the value's bytes are stored. */
+        /* in the form in which the value's bytes are stored */
         if (is_byte(p->property->type))
             entry->value &= UINT8_MAX;
         else if (p->property->type <= MOF_TYPE_UINT16)
@@ -360,7 +362,8 @@ static HRESULT fill_map(const struct maker *m, const struct placed *p, const str
     return hr;
 }
 
-/* Values belong to ValueMap and BitValues to BitMap; DefineValues and DefineBitMap name them for programs. */
+/* Adds a property's map. ValueMap has the texts of Values, and BitMap those of BitValues. DefineValues and DefineBitMap
+   have the names for programs. */
 static HRESULT add_map(struct maker *m, const struct placed *p, struct event_property *out)
 {
     static const struct {
@@ -410,14 +413,15 @@ static HRESULT fill_property(struct maker *m, const struct placed *p, struct eve
     } else if (SUCCEEDED(hr) && property->array) {
         hr = array_type(m, p, out);
     } else if (SUCCEEDED(hr) && size_is && out->in_type == IN_TYPE_BINARY && !out->length) {
-        /* An object without Extension: a value of that many bytes. */
+        /* an object without Extension is a value with that many bytes */
         out->flags |= PROPERTY_PARAM_LENGTH;
         hr = size_property(m, p, size_is, &out->length);
     }
     return SUCCEEDED(hr) ? add_map(m, p, out) : hr;
 }
 
-/* The name of the class without the _V2 that corresponds to its EventVersion. */
+/* Returns the class's DisplayName. If it has none, returns its name, without a suffix such as _V2 if the class has an
+   EventVersion. */
 static char *task_name(const struct maker *m, const struct mof_event_class *e)
 {
     const char *display = mof_classes_text(m->classes, e->event_class, NULL, "DisplayName", 0);

@@ -13,7 +13,7 @@ struct reader {
     struct mof_lexer lexer;
     struct mof_document *document;
     size_t class_capacity;
-    uint16_t language; /* of the current namespace */
+    uint16_t language; /* language of the current namespace */
 };
 
 static const char *const type_names[] = {"sint8",  "uint8",  "sint16",   "uint16", "sint32",  "uint32",
@@ -135,7 +135,7 @@ static HRESULT add_value(struct reader *r, struct mof_qualifier *q, size_t *capa
     return take_value(r, v);
 }
 
-/* Reads "(value)" or "{value, ...}"; nothing means true. */
+/* Reads "(value)" or "{value, ...}". Without a value, the value is true. */
 static HRESULT take_values(struct reader *r, struct mof_qualifier *q)
 {
     size_t capacity = 0;
@@ -221,7 +221,7 @@ static HRESULT take_qualifiers(struct reader *r, struct mof_qualifiers *list)
 
 /* ---- skipped parts ---- */
 
-/* Skips to after the next `end` outside brackets. */
+/* Skips the text up to and including the next `end` outside brackets. */
 static HRESULT skip_to(struct reader *r, char end)
 {
     int depth = 0;
@@ -260,7 +260,7 @@ static HRESULT take_array(struct reader *r, struct mof_property *p)
     return SUCCEEDED(hr) ? want_sign(r, ']', MOF_E_EXPECTED_CLOSE_BRACKET) : hr;
 }
 
-/* Reads uint32, CLASS or CLASS ref; only methods can be void. */
+/* Reads uint32, CLASS or CLASS ref. *is_void: the type of a method without a result. */
 static HRESULT take_type(struct reader *r, struct mof_property *p, bool *is_void)
 {
     *is_void = mof_lexer_word(&r->lexer, "void");
@@ -274,7 +274,7 @@ static HRESULT take_type(struct reader *r, struct mof_property *p, bool *is_void
     return SUCCEEDED(hr) && mof_lexer_word(&r->lexer, "ref") ? mof_lexer_next(&r->lexer) : hr;
 }
 
-/* Reads a property, or a method (*method). */
+/* Reads a property, or a method (then *method is set). */
 static HRESULT take_member(struct reader *r, struct mof_property *p, bool *method)
 {
     HRESULT hr = take_qualifiers(r, &p->qualifiers);
@@ -371,7 +371,7 @@ static HRESULT take_class(struct reader *r, struct mof_qualifiers *qualifiers)
 
 /* ---- directives ---- */
 
-/* Handles \\.\root\wmi\ms_409: sets the language and rejects other computers. */
+/* Handles a path such as \\.\root\wmi\ms_409: sets the language, and rejects other computers. */
 static HRESULT use_namespace(struct reader *r, const char *path)
 {
     const char *last = path;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* MOF files as a list of classes: the tokens of the Managed Object Format (DMTF DSP0004, in mofcomp's dialect) and the
-   classes. Instances, methods and qualifier declarations are skipped: event classes do not need them. */
+/* Reads a MOF file as a list of classes: its tokens (Managed Object Format, DMTF DSP0004, in mofcomp's dialect) and its
+   classes. Instances, methods and qualifier declarations are skipped, because event classes do not need them. */
 #ifndef OPENPLA_MOF_TEXT_H
 #define OPENPLA_MOF_TEXT_H
 
@@ -37,7 +37,7 @@
 enum mof_token {
     MOF_TOKEN_END,
     MOF_TOKEN_NAME,    /* letters, digits and _, not beginning with a digit; also $alias */
-    MOF_TOKEN_STRING,  /* joined, escapes resolved */
+    MOF_TOKEN_STRING,  /* adjacent strings are joined, and escapes are resolved */
     MOF_TOKEN_CHAR,    /* 'x' */
     MOF_TOKEN_INTEGER, /* decimal, 0x, octal, 1010b */
     MOF_TOKEN_REAL,
@@ -45,31 +45,32 @@ enum mof_token {
 };
 
 struct mof_lexer {
-    const char *source;      /* the file's name, for errors; borrowed */
-    const char *at, *end;    /* the rest */
+    const char *source;      /* name of the file, for errors; borrowed */
+    const char *at, *end;    /* the remaining text */
     uint32_t line;           /* line of `at`, from 1 */
-    enum mof_token token;    /* the current token: */
-    uint32_t token_line;     /* the line where it begins */
-    struct text_buffer text; /* as written; for strings, the contents */
+    enum mof_token token;    /* the current token; the following members describe it */
+    uint32_t token_line;     /* line on which the token begins */
+    struct text_buffer text; /* as in the file; for a string, its contents */
     uint64_t number;         /* value of an integer or character, without the sign */
     bool negative;
 };
 
-/* Begins to read `text` (UTF-8, `size` bytes) and reads the first token. */
+/* Begins to read `size` bytes of UTF-8, and reads the first token. */
 HRESULT mof_lexer_begin(struct mof_lexer *l, const char *source, const char *text, size_t size);
 void mof_lexer_end(struct mof_lexer *l);
 /* Reads the next token. Errors: MOF_E_ codes with "source(line): ..." for an unterminated string or comment, a
    malformed or too large number, or an unexpected character; E_OUTOFMEMORY. */
 HRESULT mof_lexer_next(struct mof_lexer *l);
-bool mof_lexer_sign(const struct mof_lexer *l, char sign);        /* whether the current token is that sign */
-bool mof_lexer_word(const struct mof_lexer *l, const char *word); /* whether it is that name, ignoring case */
+bool mof_lexer_sign(const struct mof_lexer *l, char sign); /* whether the current token is this sign */
+/* whether the current token is this name, ignoring case */
+bool mof_lexer_word(const struct mof_lexer *l, const char *word);
 /* Sets the error "source(line): expected WHAT, not TOKEN" for the current token and returns hr. */
 HRESULT mof_lexer_expected(const struct mof_lexer *l, HRESULT hr, const char *what);
 HRESULT mof_lexer_error(const struct mof_lexer *l, HRESULT hr, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* ---- a file as a list of its classes ---- */
 
-/* Limits of a file; beyond them MOF_E_OUT_OF_RANGE with the line. */
+/* Limits of a file; beyond them, the error is MOF_E_OUT_OF_RANGE with the line. */
 #define MOF_TEXT_MOST       (8u << 20) /* bytes of a file, as UTF-8 */
 #define MOF_CLASSES_MOST    16384u
 #define MOF_PROPERTIES_MOST 2048u  /* per class */
@@ -81,15 +82,15 @@ enum mof_kind { MOF_NULL, MOF_BOOLEAN, MOF_INTEGER, MOF_REAL, MOF_STRING };
 struct mof_value {
     enum mof_kind kind;
     bool negative;
-    uint64_t number; /* of an integer, character or Boolean, without the sign */
-    char *text;      /* as written; for strings, the contents */
+    uint64_t number; /* value of an integer, character or Boolean, without the sign */
+    char *text;      /* as in the file; for a string, its contents */
 };
 
 struct mof_qualifier {
     char *name;
-    struct mof_value *values; /* a single `true` if the file gives no value */
+    struct mof_value *values; /* the single value `true` if the file has no value */
     size_t count;
-    bool amended; /* text of one language */
+    bool amended; /* the qualifier contains text in one language */
     uint32_t line;
 };
 
@@ -114,24 +115,24 @@ enum mof_type {
     MOF_TYPE_STRING,
     MOF_TYPE_OBJECT,
     MOF_TYPE_DATETIME,
-    MOF_TYPE_CLASS, /* another class, or a reference to one: not event data */
+    MOF_TYPE_CLASS, /* another class, or a reference to one, which is not event data */
 };
 
 struct mof_property {
     char *name;
     enum mof_type type;
-    char *type_name; /* for MOF_TYPE_CLASS, as written; else NULL */
+    char *type_name; /* for MOF_TYPE_CLASS, as in the file; otherwise NULL */
     bool array;
-    uint32_t size; /* for an array, the number in its brackets; 0: empty brackets */
+    uint32_t size; /* for an array: the number in its brackets, or 0 for empty brackets */
     struct mof_qualifiers qualifiers;
     uint32_t line;
 };
 
 struct mof_class {
-    char *name, *superclass; /* superclass NULL: no base class */
-    const char *source;      /* the file's name; borrowed from the document */
+    char *name, *superclass; /* superclass NULL: the class has no base class */
+    const char *source;      /* name of the file; borrowed from the document */
     uint32_t line;
-    uint16_t language; /* for classes in namespaces ms_XXXX, which contain only texts; otherwise 0 */
+    uint16_t language; /* for classes in the namespaces ms_XXXX, which only contain texts; otherwise 0 */
     struct mof_qualifiers qualifiers;
     struct mof_property *properties;
     size_t property_count;
@@ -148,11 +149,12 @@ struct mof_document {
 HRESULT mof_text_read(const char *source, const void *bytes, size_t size, struct mof_document **out);
 void mof_document_free(struct mof_document *d); /* NULL is allowed */
 
-/* Returns NULL if there is no qualifier of that name (case is ignored). */
+/* Returns the qualifier with this name (case is ignored); NULL: it does not exist. */
 const struct mof_qualifier *mof_qualifier_find(const struct mof_qualifiers *q, const char *name);
-/* Returns its first value if that is a string; NULL if it is missing or not a string. */
+/* Returns the qualifier's first value if it is a string; NULL: the qualifier is missing, or the value is not a
+   string. */
 const char *mof_qualifier_text(const struct mof_qualifiers *q, const char *name);
-/* Returns whether it is present and not false. */
+/* Returns whether the qualifier is present and not false. */
 bool mof_qualifier_is_set(const struct mof_qualifiers *q, const char *name);
 const char *mof_type_name(enum mof_type type);
 

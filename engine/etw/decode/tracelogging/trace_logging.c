@@ -22,7 +22,7 @@ enum {
     TRAIT_DECODE = 2,
 };
 
-/* A field of the metadata, in their order. */
+/* A field of the metadata. The array of fields has the order of the metadata. */
 struct field {
     const char *name;
     uint8_t in, out, count_kind;

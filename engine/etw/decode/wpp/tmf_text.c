@@ -78,7 +78,7 @@ static bool next_line(struct reader *r)
     return false;
 }
 
-/* Returns the word after "KEY=" in a comment; "" if there is no such key, NULL when out of memory. */
+/* Returns the word after "KEY=" in a comment; "" if the key is missing, NULL when out of memory. */
 static char *comment_word(const char *comment, const char *key)
 {
     const size_t length = strlen(key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* DWARF through libdw, which is loaded when a file needs it: most files have a symbol table, and the program must start
-   where elfutils is not installed. The declarations are those of the documented interface of elfutils 0.1xx (libdw.so.1
-   and libelf.so.1, whose names and structures are stable); its headers are not needed to build. */
+/* Reads DWARF with libdw, which is loaded when a file needs it. Most files have a symbol table, and the program must
+   also start without elfutils. The declarations are those of the documented interface of elfutils 0.1xx (libdw.so.1 and
+   libelf.so.1, whose names and structures are stable). The build does not need its headers. */
 #include "engine/etw/symbols/dwarf_functions.h"
 
 #include <dlfcn.h>
@@ -62,7 +62,7 @@ static bool library_load(struct dwarf_api *api)
     return true;
 }
 
-/* Declarations and inlined functions have no address. */
+/* Adds a function. Declarations and inlined functions have no address and are skipped. */
 static int function_add(struct die *die, void *context)
 {
     struct reading *r = context;
