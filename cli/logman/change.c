@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Applies the options of a line to a set, its collector and its schedule. */
+/* Applies the options of a command line to a set, its collector and its schedule. */
 #include "cli/cli.h"
 #include "cli/logman/line.h"
 #include "cli/logman/logman.h"
@@ -90,7 +90,7 @@ static HRESULT make_manual(const struct logman_option *o, struct object *set, st
 /* ---- -b, -e, -r ---- */
 
 struct moments {
-    double begin_day, begin_time, end_day, end_time; /* times: -1: not said */
+    double begin_day, begin_time, end_day, end_time; /* times: -1: not specified */
     bool begins, ends, daily;
 };
 
@@ -147,8 +147,9 @@ static HRESULT put_end(const struct logman_line *line, struct object *set, struc
     return hr;
 }
 
-/* -b, -e, -r, -m: when a set is started and stopped. Changes the set's first schedule, and creates it if needed. A
-   schedule has no end time, so -b and -e set the set's Duration unless -rf is given. E_INVALIDARG. */
+/* Applies -b, -e, -r and -m, which specify when a set is started and stopped. Changes the set's first schedule, and
+   creates it if needed. A schedule has no end time, so -b and -e set the set's Duration unless -rf is specified. Fails
+   with E_INVALIDARG. */
 static HRESULT logman_put_schedule(const struct logman_line *line, struct object *set)
 {
     const struct logman_option *manual = logman_option(line, LOGMAN_MANUAL),
@@ -189,7 +190,7 @@ static const char *name_of(const struct logman_option *o)
     return logman_rows[o->use].name;
 }
 
-/* ---- putting ---- */
+/* ---- setting properties ---- */
 
 static HRESULT get_u32(struct object *o, const char *property, uint32_t *out)
 {
@@ -217,8 +218,8 @@ static HRESULT change_add_warning(const struct change *c, char *text)
 
 /* ---- lists ---- */
 
-/* Whether a word begins a new item; other words are appended to the previous item, as for unquoted paths with blanks.
- */
+/* Returns true if a word begins a new item. Other words are appended to the previous item, as for unquoted paths with
+   blanks. */
 static bool begins_path(const char *word, const char *before)
 {
     const char *object = before + strspn(before, "\\");
@@ -269,7 +270,7 @@ static HRESULT join_words(const struct change *c, const struct logman_option *o,
     return SUCCEEDED(hr) && joined ? change_warn_joined(c, o, out->items[out->count - 1]) : hr;
 }
 
-/* A path may lack its first backslash, and may contain "%%" as in a batch file. */
+/* Repairs a counter path that lacks its first backslash or contains "%%" as in a batch file. */
 static HRESULT path_normalize(struct texts *paths, size_t i)
 {
     char *path = paths->items[i];
@@ -321,7 +322,7 @@ static HRESULT put_list(const struct change *c, enum logman_use use, const char 
     return hr;
 }
 
-/* The lists that may be given as unquoted words; all others are properties in options.def. */
+/* Sets the lists that can be specified as unquoted words. All other options are properties in options.def. */
 static HRESULT put_lists(const struct change *c)
 {
     const struct class *class = c->collector->class;
@@ -348,7 +349,7 @@ static HRESULT put_number(const struct logman_option *o, struct object *object, 
     return hr;
 }
 
-/* The options that set the property named in their row. */
+/* Applies the options that set the property named in their row. */
 static HRESULT put_properties(const struct change *c)
 {
     HRESULT hr = S_OK;
@@ -405,7 +406,7 @@ static bool is_absolute(const char *path)
     return *path == '%' || *path == '\\' || *path == '/' || (*path && path[1] == ':');
 }
 
-/* The engine appends the extension of the format. */
+/* Removes a log's extension, because the engine appends the extension of the format. */
 static void cut_extension(char *file)
 {
     const char *extension = path_extension(file);
@@ -429,7 +430,7 @@ static HRESULT put_path(const struct change *c, const char *given)
     cut_extension(file);
     if (*file)
         hr = put_text(c->collector, "FileName", file);
-    /* "C:\x" is in "C:\". */
+    /* The folder of "C:\x" is "C:\". */
     if (file > path && !(file == path + 3 && path[1] == ':'))
         file[-1] = 0;
     else
@@ -547,7 +548,7 @@ static HRESULT put_mode(const struct change *c, const struct logman_option *o, u
             hr = logman_put_u32(bits[i].of_set ? c->set : c->collector, bits[i].property, bits[i].value);
     if (SUCCEEDED(hr) && (mode & MODE_NEW_FILE) != 0 && c->create && !logman_is_given(c->line, LOGMAN_MOST))
         hr = error_set(E_INVALIDARG, "-mode: newfile requires -max (megabytes per file)");
-    /* For a session, only its mode shows the format. */
+    /* A session has no other property that shows the format. */
     if (SUCCEEDED(hr))
         hr = logman_put_u32(c->collector, "ExtendedModes", mode & ~(c->session ? own & ~(uint32_t)MODE_NEW_FILE : own));
     if ((mode & MODE_REAL_TIME) != 0)
@@ -590,9 +591,10 @@ static HRESULT put_trace(const struct change *c)
     return SUCCEEDED(hr) ? logman_put_providers(c->line, c->collector) : hr;
 }
 
-/* ---- all ---- */
+/* ---- all options ---- */
 
-/* File options of a collector that writes no file are skipped: Commit reports them. */
+/* Checks that the collector's type accepts the options. It ignores file options of a collector that writes no file,
+   because Commit reports them. */
 static HRESULT check_uses(const struct change *c)
 {
     static const struct {

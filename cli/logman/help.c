@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* logman's help and completion, and advice for command lines that do not do what users expect. */
+/* logman's help and completion, and advice on command lines that do not do what users expect. */
 #include "cli/cli.h"
 #include "cli/logman/logman.h"
 #include "engine/base/file.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The line after `openpla logman`, the description of the verb, and examples. */
+/* `use`: the text after `openpla logman`; `text`: the description of the verb. */
 struct topic {
     const char *use, *text, *examples;
 };
@@ -62,7 +62,7 @@ static const char times_text[] =
     "A TIME is seconds, mm:ss or hh:mm:ss. --x undoes -x where both are shown. Options may begin with /.\n"
     "The exit code is 0 or the HRESULT.\n";
 
-/* Whether the help of the verb and adverb (0: none) lists the option. */
+/* Returns true if the help of the verb and adverb (0: no adverb) lists the option. */
 static bool is_shown(const struct logman_row *row, unsigned verbs, unsigned adverb)
 {
     const bool starts = verbs == 1u << LOGMAN_START;
@@ -96,7 +96,7 @@ static HRESULT show_options(unsigned verbs, unsigned adverb)
     return hr;
 }
 
-/* Prints each line with the program's name. */
+/* Prints each line after the program's name. */
 static void show_use(const char *use)
 {
     while (*use) {
@@ -205,7 +205,7 @@ const char *logman_advice(const struct logman_line *line, HRESULT hr)
 {
     static const struct {
         unsigned verbs; /* 1 << enum logman_verb */
-        int session;    /* -1: both with and without -ets */
+        int session;    /* -1: with and without -ets */
         uint32_t code;
         const char *text;
     } advice[] = {
@@ -226,7 +226,7 @@ const char *logman_advice(const struct logman_line *line, HRESULT hr)
     const int session = logman_is_given(line, LOGMAN_SESSION);
     const struct logman_option *xml = logman_option(line, LOGMAN_XML);
     if (hr == E_ACCESSDENIED && xml && folder_exists(xml->words.items[0]))
-        return NULL; /* no right is lacking */
+        return NULL; /* a folder is the cause, not a missing right */
     if (hr == E_ACCESSDENIED && logman_is_given(line, LOGMAN_SERVER))
         return NULL; /* the message names the account */
     if (line->verb == LOGMAN_EXPORT && line->name && log_is_log_name(line->name))
@@ -240,7 +240,7 @@ const char *logman_advice(const struct logman_line *line, HRESULT hr)
     return NULL;
 }
 
-/* ---- notes about command lines that do something unexpected ---- */
+/* ---- warnings about command lines that do something unexpected ---- */
 
 static bool is_set(struct object *o, const char *property)
 {
@@ -261,7 +261,7 @@ static HRESULT say(struct texts *warnings, char *text)
     return text ? texts_add_owned(warnings, text) : E_OUTOFMEMORY;
 }
 
-/* "00:05" may have been meant as five minutes. */
+/* Warns about times such as "00:05", which may be meant as five minutes. */
 static HRESULT warn_of_times(const struct logman_line *line, struct texts *warnings)
 {
     static const enum logman_use times[] = {LOGMAN_INTERVAL, LOGMAN_RUN_FOR, LOGMAN_NEW_FILES, LOGMAN_FLUSH_TIMER};
@@ -280,7 +280,7 @@ static HRESULT warn_of_times(const struct logman_line *line, struct texts *warni
     return hr;
 }
 
-/* A date is month/day/year, unless that month does not exist. */
+/* Warns about ambiguous dates. A date is month/day/year, unless that month does not exist. */
 static HRESULT warn_of_days(const struct logman_line *line, struct texts *warnings)
 {
     static const enum logman_use moments[] = {LOGMAN_BEGIN, LOGMAN_END};
@@ -296,7 +296,7 @@ static HRESULT warn_of_days(const struct logman_line *line, struct texts *warnin
     return hr;
 }
 
-/* Warnings about logs that will differ from what the options suggest. */
+/* Adds warnings about logs that will differ from what the options suggest. */
 static HRESULT warn_of_log(const struct logman_line *line, struct object *set, struct object *collector,
                            struct texts *warnings)
 {

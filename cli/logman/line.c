@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses a command line: the verb may be anywhere, options begin with a dash or slash, and lists extend to the next
-   option. It also parses the values of options: numbers, times, days, modes. */
+/* Parses a command line: the verb can be anywhere, options begin with a dash or slash, and lists extend to the next
+   option. Also parses the values of options: numbers, times, days and modes. */
 #include "cli/logman/line.h"
 
 #include "cli/cli.h"
@@ -59,7 +59,7 @@ HRESULT logman_time(const char *option, const char *word, uint32_t *out)
         at = digit + 1;
         if (*digit == ':')
             continue;
-        /* Programs write whole seconds as "28800.0". */
+        /* Some programs write whole seconds as "28800.0". */
         if (*digit == '.' && *at)
             digit = at + strspn(at, "0");
         if (*digit != 0)
@@ -88,7 +88,7 @@ static bool is_half_of_day(const char *word)
     return text_equal_nocase(word, "AM") || text_equal_nocase(word, "PM");
 }
 
-/* Whether the word can be part of a time: a date, a time of day, AM or PM. */
+/* Returns true if the word can be part of a time: a date, a time of day, AM or PM. */
 static bool logman_is_moment(const char *word)
 {
     return is_half_of_day(word) || (*word >= '0' && *word <= '9' && strpbrk(word, ":/-.") != NULL);
@@ -122,7 +122,7 @@ HRESULT logman_moment(const char *option, const struct texts *words, double *day
     HRESULT hr = S_OK;
     *day = 0;
     *time = -1;
-    /* Quoted, they are a single word. */
+    /* In quotes, the parts of a time are a single word. */
     for (size_t i = 0; i < words->count && SUCCEEDED(hr); i++)
         for (const char *at = words->items[i]; *at && SUCCEEDED(hr); at += strspn(at, " ")) {
             const size_t length = strcspn(at, " ");
@@ -254,7 +254,7 @@ static bool is_time(const char *word)
 
 #define ON(verb)  (1u << LOGMAN_##verb)
 #define ON_CHANGE (ON(CREATE) | ON(UPDATE))
-#define ON_TRACE  (ON_CHANGE | ON(START)) /* starting a session creates it */
+#define ON_TRACE  (ON_CHANGE | ON(START)) /* ON(START), because starting a session creates it */
 #define ON_ALL    0xFFu
 #define OF_SET(kind, property)                                                                                         \
     {                                                                                                                  \
@@ -303,7 +303,8 @@ static const struct logman_word *find_word(const struct logman_word *words, cons
     return NULL;
 }
 
-/* The string after the dash, or NULL if there is no dash. *dashes is 2 for "--"; *foreign: an en or em dash. */
+/* Returns the string after the dash, or NULL if the word does not begin with a dash. *dashes is 2 for "--". *foreign is
+   set for an en or em dash. */
 static const char *behind_dash(const char *word, int *dashes, bool *foreign)
 {
     *dashes = 1;
@@ -331,7 +332,7 @@ static int find_option(const char *word, bool *negated, bool *foreign)
     return -1;
 }
 
-/* Words that stand where an option is expected. */
+/* Returns true if the word, at the position of an option, must be treated as an option. */
 static bool is_option(const char *word)
 {
     bool negated, foreign;
@@ -342,7 +343,7 @@ static bool is_option(const char *word)
     return name && !foreign && word[0] == '-' && *name && (*name < '0' || *name > '9');
 }
 
-/* Words that people and programs use by mistake, with the right option. */
+/* Option names that users and programs use by mistake, with the right option. */
 static const char *const meant[][2] = {
     {"task", "-rc, or for an alert -tn"},
     {"duration", "-rf"},
@@ -398,7 +399,7 @@ static bool ends_in_quote(const char *word)
     return length >= quote && strcmp(word + length - quote, RIGHT_QUOTE) == 0;
 }
 
-/* Joins the word at `i` with the following words up to the closing quote. */
+/* Joins the word at `i` with the following words up to the one with the closing quote. */
 static HRESULT join_quoted(struct logman_line *line, struct texts *words, size_t i)
 {
     const size_t quote = sizeof LEFT_QUOTE - 1;
@@ -423,7 +424,7 @@ static HRESULT join_quoted(struct logman_line *line, struct texts *words, size_t
     return line_add_warning(line, text_format("curly quotes around '%s' are treated as quotes", joined));
 }
 
-/* Words copied from a web page may have curly quotes, which shells do not treat as quotes. */
+/* Words that were copied from a web page may have curly quotes, which shells do not treat as quotes. */
 static HRESULT join_curly_quotes(struct logman_line *line, struct texts *words)
 {
     HRESULT hr = S_OK;
@@ -451,7 +452,7 @@ static HRESULT take(struct reader *r, struct texts *words)
     return texts_add(words, r->words.items[r->at++]);
 }
 
-/* "(process, thread)" may arrive as several words. */
+/* Joins flags such as "(process, thread)", which may be split into several words. */
 static HRESULT take_flags(struct reader *r, struct texts *words)
 {
     struct text_buffer b = {0};
@@ -483,7 +484,7 @@ static HRESULT take_words(struct reader *r, const struct logman_row *row, struct
     HRESULT hr = S_OK;
     if (row->words == WORDS_NONE || (row->words == WORDS_MAYBE && !(next(r) && row->is_value(next(r)))))
         return S_OK;
-    /* The first word is the option's value, whatever it looks like, unless it is an option's name. */
+    /* The first word is the option's value, even if it begins with a dash, unless it is an option's name. */
     bool negated, foreign;
     if (r->at >= r->words.count || find_option(r->words.items[r->at], &negated, &foreign) >= 0)
         return error_set(E_INVALIDARG, "-%s: missing value", row->name);
@@ -520,10 +521,10 @@ static HRESULT add_option(struct reader *r, int use, bool negated)
     *o = (struct logman_option){.use = (enum logman_use)use, .negated = negated};
     if (!negated)
         return take_words(r, row, &o->words);
-    /* Flags and level after a removed provider are ignored. */
+    /* Flags and level after the provider to remove are ignored. */
     if (row->words == WORDS_PROVIDER)
         return next(r) ? take_provider(r, &o->words) : error_set(E_INVALIDARG, "--p: missing provider");
-    /* A value after --name, as in "--max 100", is ignored too. */
+    /* A value after --name, as in "--max 100", is also ignored. */
     if (row->is_value && next(r) && row->is_value(next(r)))
         r->at++;
     return S_OK;
@@ -543,7 +544,7 @@ struct operands {
     const struct logman_word *verb, *adverb;
 };
 
-/* One of the two words may be a mistyped verb or, after a verb, a mistyped collector type. */
+/* Reports too many words. One of the two words may be a mistyped verb or, after a verb, a mistyped collector type. */
 static HRESULT too_many_words(const struct logman_line *line, const struct operands *o, const char *word)
 {
     const char *const both[] = {line->name, word};
@@ -607,7 +608,7 @@ static HRESULT read_word(struct reader *r, struct operands *o)
         r->at++;
         return S_OK;
     }
-    /* "-stop X", "/providers". */
+    /* A verb or adverb may have a dash or slash: "-stop X", "/providers". */
     if (name && (find_word(logman_verbs, name) || find_word(logman_adverbs, name)))
         word = name;
     else if (is_option(word))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A parsed command line of logman: verb, adverb, name, options with their words, and the option values. Parsing
-   accesses no server. */
+/* A parsed command line of logman: verb, adverb, name, and options with their words and values. Parsing does not access
+   the server. */
 #ifndef OPENPLA_LINE_H
 #define OPENPLA_LINE_H
 
@@ -17,7 +17,7 @@ enum logman_verb {
     LOGMAN_EXPORT
 };
 
-/* Bits, so that a row can name several; the collector types are in the order of DataCollectorType. */
+/* These are bits, so that a row can name several. The collector types are in the order of DataCollectorType. */
 enum logman_adverb {
     LOGMAN_COUNTER = 1,
     LOGMAN_TRACE = 2,
@@ -36,7 +36,7 @@ enum logman_use {
     LOGMAN_OPTIONS
 };
 
-/* How many words follow an option. */
+/* The number of words that follow an option. */
 enum logman_words {
     WORDS_NONE,
     WORDS_ONE,
@@ -47,9 +47,9 @@ enum logman_words {
     WORDS_PROVIDER /* provider [flags [level]] */
 };
 
-/* How the words of an option become the value of its property. */
+/* How the words of an option are converted to the value of its property. */
 enum logman_value {
-    VALUE_NONE,    /* the option names no property */
+    VALUE_NONE,    /* the option does not set a property */
     VALUE_FLAG,    /* true, or false for "--name" */
     VALUE_NUMBER,  /* logman_u32 */
     VALUE_SECONDS, /* logman_time */
@@ -58,22 +58,23 @@ enum logman_value {
 };
 struct logman_property {
     enum logman_value value;
-    bool of_set; /* else of the collector */
+    bool of_set; /* the property belongs to the set; otherwise to the collector */
     const char *name;
 };
 
 struct logman_row {
     const char *name, *alias; /* without the dash; alias may be NULL */
     enum logman_words words;
-    bool negatable;                     /* "--name" unsets it */
-    unsigned verbs;                     /* verbs whose help lists it: 1 << enum logman_verb */
-    unsigned adverbs;                   /* collector types that accept it */
-    bool (*is_value)(const char *word); /* for WORDS_MAYBE, and for a value after --name, which is ignored */
+    bool negatable;                     /* "--name" removes the setting */
+    unsigned verbs;                     /* the verbs whose help lists the option: 1 << enum logman_verb */
+    unsigned adverbs;                   /* the collector types that accept the option */
+    bool (*is_value)(const char *word); /* for WORDS_MAYBE, and for recognizing a value after --name, which is
+                                           ignored */
     struct logman_property property;
-    const char *form, *text; /* for help: the form of the value (NULL: no value); the description */
+    const char *form, *text; /* for the help: the form of the value (NULL: no value) and the description */
 };
 extern const struct logman_row logman_rows[LOGMAN_OPTIONS];
-const char *logman_form(const struct logman_row *row); /* the row's form; for -f the names of the log formats */
+const char *logman_form(const struct logman_row *row); /* returns the row's form; for -f the names of the log formats */
 
 struct logman_word {
     const char *name;
@@ -90,36 +91,39 @@ struct logman_option {
 
 struct logman_line {
     enum logman_verb verb;
-    bool verb_given; /* else the default verb */
+    bool verb_given; /* false: the verb is the default verb */
     unsigned adverb; /* enum logman_adverb; 0: none */
-    char *name;      /* NULL: none */
+    char *name;      /* NULL: no name */
     bool help;
     struct logman_option *options;
     size_t count, capacity;
-    struct texts warnings; /* notes about words that were interpreted differently */
+    struct texts warnings; /* about words that were interpreted differently */
 };
 
-/* `settings`: the words in -config's files, which the command line overrides. argv without the program's name and
-   without -config, UTF-8. E_INVALIDARG with a message that names the word, E_OUTOFMEMORY. *out must be freed in any
-   case. */
+/* Parses a command line. `settings` has the words of -config's files, which the command line overrides. argv is UTF-8,
+   without the program's name and -config. Fails with E_INVALIDARG and a message that names the word, or with
+   E_OUTOFMEMORY. *out must be freed even after a failure. */
 HRESULT logman_line_read(const struct texts *settings, int argc, char **argv, struct logman_line *out);
 void logman_line_free(struct logman_line *line);
-/* The last option with that use; NULL: not given. */
+/* Returns the last option with that use; NULL if the line does not have it. */
 const struct logman_option *logman_option(const struct logman_line *line, enum logman_use use);
 bool logman_is_given(const struct logman_line *line, enum logman_use use); /* and not negated */
 
-/* Values of logman's options: numbers, times, days, modes. `option` is its name for error messages.
-   Decimal, or hexadecimal after 0x. */
+/* Functions that parse the values of logman's options: numbers, times, days and modes. `option` is the option's name
+   for error messages. Numbers are decimal, or hexadecimal after 0x. */
 bool logman_number(const char *word, uint64_t *out);
 HRESULT logman_u32(const char *option, const char *word, uint32_t *out);
-/* Seconds of "ss", "mm:ss", "hh:mm:ss"; parts may exceed 59, and a fraction must be 0. E_INVALIDARG. */
+/* Parses "ss", "mm:ss" or "hh:mm:ss" as seconds. Parts may exceed 59, and a fraction must be 0. Fails with
+   E_INVALIDARG. */
 HRESULT logman_time(const char *option, const char *word, uint32_t *out);
-/* "nnnnnn" (or nnnnn) and "mmddhhmm"; *format: a bit of AutoPathFormat. */
+/* Parses "nnnnnn" (or nnnnn) or "mmddhhmm". *format becomes a bit of AutoPathFormat. */
 bool logman_version(const char *word, uint32_t *format);
-/* One to three words: a date (m/d/yyyy, yyyy-mm-dd, dd.mm.yyyy, or d/m/yyyy if unambiguous), a time of day, or both.
- *day 0: no date, else a DATE's whole days; *time -1: no time, else a fraction of a day. E_INVALIDARG. */
+/* Parses one to three words: a date (m/d/yyyy, yyyy-mm-dd, dd.mm.yyyy, or d/m/yyyy if unambiguous), a time of day, or
+   both. *day is the whole days of a DATE, or 0 without a date. *time is a fraction of a day, or -1 without a time.
+   Fails with E_INVALIDARG. */
 HRESULT logman_moment(const char *option, const struct texts *words, double *day, double *time);
-/* Words and numbers of -mode, separated by '|', as bits of EVENT_TRACE_LOGFILE's LogFileMode. E_INVALIDARG. */
+/* Parses the words and numbers of -mode, separated by '|', as bits of EVENT_TRACE_LOGFILE's LogFileMode. Fails with
+   E_INVALIDARG. */
 HRESULT logman_mode(const char *words, uint32_t *out);
 
 #endif

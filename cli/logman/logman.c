@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* `openpla logman`: the verbs, their output and exit codes. Windows' messages go to stdout, errors too, and the exit
-   code is the HRESULT, as existing scripts expect. Messages that Windows' logman does not have go to stderr (DECISIONS
-   95). */
+/* `openpla logman`: the verbs, their output and exit codes. Windows' messages, including errors, go to stdout, and the
+   exit code is the HRESULT, as existing scripts expect. Messages that Windows' logman does not have go to stderr
+   (DECISIONS 95). */
 #include "cli/logman/logman.h"
 
 #include "cli/cli.h"
@@ -27,13 +27,13 @@
 #include "engine/pla/remote_sets.h"
 #endif
 
-/* ---- this computer or another ---- */
+/* ---- this computer or a remote one ---- */
 
-/* Works as a client of the server, like any program; the native program uses the engine directly. */
+/* Creates an object through the server, as any client does. The native program uses the engine directly. */
 static HRESULT new_object(const char *server, bool is_collection, struct object **out)
 {
 #ifdef _WIN32
-    (void)server; /* the facade forwards to other computers itself */
+    (void)server; /* the facade forwards to remote computers itself */
     return is_collection ? facade_collection_create(NULL, out) : facade_set_create(NULL, out);
 #else
     bool own;
@@ -46,7 +46,8 @@ static HRESULT new_object(const char *server, bool is_collection, struct object 
 #endif
 }
 
-/* Whether -s names another computer that is accessed without Windows' COM, so that -u is the account for it. */
+/* Determines whether -s names a remote computer that is accessed without Windows' COM, so that -u is the account for
+   that computer. */
 static HRESULT logs_on(const struct logman_line *line, bool *out)
 {
     const struct logman_option *server = logman_option(line, LOGMAN_SERVER);
@@ -61,7 +62,8 @@ static HRESULT logs_on(const struct logman_line *line, bool *out)
     return hr;
 }
 
-/* *password from memory_alloc; NULL if the password was on the command line. */
+/* Asks for the password, unless it was on the command line. *asked is from memory_alloc, or NULL if it was on the
+   command line. */
 static HRESULT ask_for_password(const struct logman_option *user, char **asked, const char **password)
 {
     *asked = NULL;
@@ -94,11 +96,11 @@ static HRESULT log_on(const struct logman_line *line)
 
 /* The set that the line names. */
 struct logman_target {
-    struct object *set;       /* a reference */
-    struct object *collector; /* a reference; NULL: not selected yet */
-    char *name;               /* with its namespace, if given */
-    char *short_name;         /* without */
-    char *collector_name;     /* of "Set\Collector"; NULL */
+    struct object *set;       /* one reference */
+    struct object *collector; /* one reference; NULL: not selected yet */
+    char *name;               /* with its namespace, if specified */
+    char *short_name;         /* without a namespace */
+    char *collector_name;     /* for "Set\Collector"; otherwise NULL */
     const char *server;       /* borrowed; NULL: this computer */
     bool session;             /* in the namespace Session */
     bool found;               /* the set exists and was queried */
@@ -121,7 +123,7 @@ unsigned logman_adverb_of(const struct object *collector)
     return 0;
 }
 
-/* The namespace at the beginning of the name, and the rest; NULL: no namespace. */
+/* Returns the namespace at the beginning of the name, and the rest. NULL if the name has no namespace. */
 static const char *space_of(const char *name, const char **rest)
 {
     *rest = name;
@@ -154,8 +156,9 @@ static HRESULT name_target(const struct logman_line *line, struct logman_target 
     return t->name ? S_OK : E_OUTOFMEMORY;
 }
 
-/* With -ets a name means a session unless it contains a namespace; for query and update it may also name a collector.
-   E_INVALIDARG without a name. Queries the set; `found` says whether it exists. */
+/* Queries the set that the line names; `found` is true if it exists. With -ets a name means a session unless it
+   contains a namespace. For query and update the name may also name a collector. Fails with E_INVALIDARG without a
+   name. */
 static HRESULT logman_target_open(const struct logman_line *line, struct logman_target *t)
 {
     const struct logman_option *server = logman_option(line, LOGMAN_SERVER);
@@ -196,7 +199,7 @@ static HRESULT has_name(struct object *collector, const char *name, bool *out)
     return hr;
 }
 
-/* Adds a collector with the set's name: PLA_E_DC_ALREADY_EXISTS. */
+/* Adds a collector with the set's name. Fails with PLA_E_DC_ALREADY_EXISTS if the set already has it. */
 static HRESULT logman_target_add(struct logman_target *t, unsigned adverb)
 {
     struct object **list;
@@ -223,8 +226,8 @@ static HRESULT logman_target_add(struct logman_target *t, unsigned adverb)
     return SUCCEEDED(hr) ? collection_add(collectors_of(t->set), t->collector) : hr;
 }
 
-/* Selects the collector that an update changes: the named one, or the one with the set's name, or the only one of the
-   type (adverb 0: of any type). E_INVALIDARG if several match. */
+/* Selects the collector that an update changes: the collector that the line names, the one with the set's name, or the
+   only one of the type (adverb 0: of any type). Fails with E_INVALIDARG if several match. */
 static HRESULT logman_target_choose(struct logman_target *t, unsigned adverb)
 {
     struct object **list, *only = NULL, *named = NULL;
@@ -255,7 +258,7 @@ static HRESULT logman_target_choose(struct logman_target *t, unsigned adverb)
     return hr;
 }
 
-/* All stored sets, or all sessions. A reference. */
+/* Returns all stored sets, or all sessions, as a new reference. */
 static HRESULT logman_list(const char *server, bool sessions, struct object **collection)
 {
     HRESULT hr = new_object(server, true, collection);
@@ -274,7 +277,7 @@ static HRESULT logman_list(const char *server, bool sessions, struct object **co
 
 struct run {
     const struct logman_line *line;
-    struct texts warnings; /* notes about reinterpreted words */
+    struct texts warnings; /* about words that were interpreted differently */
     struct texts issues;
     struct json *json; /* for --json: the object that contains the whole output; otherwise NULL */
 };
@@ -299,7 +302,8 @@ static HRESULT put_credentials(const struct run *r, struct object *set)
     return hr;
 }
 
-/* Commit's issues, one per line, printed only with -verbose because scripts count lines. */
+/* Keeps an issue that Commit reports. The issues are printed one per line, and only with -verbose, because scripts
+   count lines. */
 static HRESULT keep_issue(void *user, HRESULT hr, const char *key, const char *text)
 {
     struct run *r = user;
@@ -344,7 +348,7 @@ static HRESULT must_exist(const struct logman_target *t)
     return t->found ? S_OK : not_found(t);
 }
 
-/* Sets and sessions run in separate processes. */
+/* Starts the set or session, which runs in a separate process. */
 static HRESULT start_target(struct logman_target *t, bool synchronous)
 {
     return cli_start_error(set_start(t->set, &caller_self, synchronous), t->session ? "openetwhost" : "openplahost");
@@ -374,7 +378,7 @@ static HRESULT run_start(struct run *r, struct logman_target *t)
     HRESULT hr = must_exist(t);
     if (SUCCEEDED(hr))
         hr = start_target(t, !logman_option(r->line, LOGMAN_ASYNCHRONOUS));
-    /* The code that scripts expect. */
+    /* Return the code that scripts expect. */
     return hr == PLA_E_DCS_IN_USE ? error_set(TASK_ALREADY_RUNNING, "%s", error_text(hr)) : hr;
 }
 
@@ -508,7 +512,7 @@ static HRESULT run_verb(struct run *r)
     if (SUCCEEDED(hr))
         hr = verbs[r->line->verb](r, &t);
     else if (r->line->verb == LOGMAN_DELETE && hr != E_ACCESSDENIED &&
-             definition_is_damaged(hr)) /* it is bound even if its definition cannot be read */
+             definition_is_damaged(hr)) /* the object is bound to the set even if the definition cannot be read */
         hr = set_delete(t.set, &caller_self);
     logman_target_free(&t);
     return hr;
@@ -532,8 +536,8 @@ static const char *text_of_code(HRESULT hr)
     return NULL;
 }
 
-/* stdout contains only Windows' message for the code, which scripts compare; the reason and the advice go to stderr.
-   `line` may be NULL. */
+/* Prints the failure. stdout contains only Windows' message for the code, which scripts compare; the reason and the
+   advice go to stderr. `line` may be NULL. */
 static void say_failed(const struct logman_line *line, HRESULT hr)
 {
     const char *known = text_of_code(hr), *own = error_text(hr), *advice = line ? logman_advice(line, hr) : NULL;
@@ -566,7 +570,7 @@ static void run_put_warnings(struct json *j, const struct texts *warnings)
         json_text(j, NULL, warnings->items[i]);
 }
 
-/* The end of every document; closes brackets that a failure left open. */
+/* Writes the end of a JSON document; first closes brackets that a failure left open. */
 static void end_json(const struct run *r, HRESULT hr)
 {
     struct json *j = r->json;
@@ -613,7 +617,7 @@ static HRESULT run_line(const struct texts *settings, const struct texts *words,
     return hr;
 }
 
-/* The words of the command line, and those in the files of -config. */
+/* Splits the words of the command line from the words in the files of -config. */
 static HRESULT split_settings(int argc, char **argv, struct texts *words, struct texts *settings)
 {
     HRESULT hr = S_OK;

@@ -7,46 +7,47 @@
 #include "cli/output.h"
 #include "engine/pla/model.h"
 
-/* The adverb for a collector; 0: logman has no adverb for it. */
+/* Returns the adverb for a collector; 0 if logman has no adverb for it. */
 unsigned logman_adverb_of(const struct object *collector);
 
 /* ---- applying the options of a line to a set and its collector (docs/user/logman.md) ---- */
 
-/* Sets the properties. `session`: the set belongs to a trace session (-ets); `create`: missing options get logman's
-   defaults. Notes about words that were interpreted differently are added to `warnings`. E_INVALIDARG with a message
-   that names option and value; in this case the objects may be partly changed. */
+/* Sets the properties. `session` means that the set belongs to a trace session (-ets); `create` means that missing
+   options get logman's defaults. Adds warnings about words that were interpreted differently to `warnings`. Fails with
+   E_INVALIDARG and a message that names option and value; the objects may then be partly changed. */
 HRESULT logman_change(const struct logman_line *line, struct object *set, struct object *collector, bool session,
                       bool create, struct texts *warnings);
 
-/* -p, --p and -pf: adds, changes and removes the providers of a trace collector. HRESULT of ERROR_NOT_FOUND for an
-   unknown name (a GUID need not be known), E_INVALIDARG for unknown flags and levels. */
+/* Adds, changes and removes the event providers of a trace collector, for -p, --p and -pf. Fails with ERROR_NOT_FOUND's
+   HRESULT for an unknown name (a GUID need not be known), or with E_INVALIDARG for unknown flags and levels. */
 HRESULT logman_put_providers(const struct logman_line *line, struct object *collector);
-/* A reference to the provider with the name or GUID. HRESULT of ERROR_NOT_FOUND. */
+/* Returns a reference to the event provider with the name or GUID. Fails with ERROR_NOT_FOUND's HRESULT. */
 HRESULT logman_known_provider(const char *name, struct object **out);
-/* The Value of a value map's item as a number; 0 after a failure. */
+/* Returns the Value of a value map's item as a number; 0 after a failure. */
 HRESULT logman_item_number(struct object *item, uint64_t *out);
 
 /* ---- the output of `logman query`, with the columns and words that scripts parse ---- */
 
-/* The table of sets. */
+/* Prints the table of sets. */
 HRESULT logman_show_list(struct object *collection);
 /* Prints each set of the collection. */
 HRESULT logman_show_all_sets(struct object *collection, bool session);
 /* Prints one set: its lines, and a block for each collector. */
 HRESULT logman_show_set(struct object *set, bool session);
-/* Prints all known providers, or those of a process, or the keywords, levels and processes of a provider. */
+/* Prints all known event providers, or those of a process, or the keywords, levels and processes of one event
+   provider. */
 HRESULT logman_show_providers(const struct logman_line *line);
 
-/* The provider that the command line names, and a value map of the processes that have registered it. */
+/* Finds the event provider that the command line names, and a value map of the processes that have registered it. */
 HRESULT logman_find_provider(const struct logman_line *line, struct object **out, struct object **processes);
-/* All known providers, or with -pid those of the process; a reference to their collection. */
+/* Returns a reference to the collection of all known event providers, or with -pid of those of the process. */
 HRESULT logman_list_providers(const struct logman_line *line, struct object **out);
-/* "Counter", "Trace" ... */
+/* Returns a name such as "Counter" or "Trace". */
 const char *logman_type_of(const struct object *collector);
 
-/* `logman query --json`: the objects with their properties, under the names in MS-PLA. Each function writes a member of
-   the current object, "sets" or "providers". After a failure its brackets are still open. Name, Status and Types of
-   each set. */
+/* `logman query --json`: writes the objects with their properties, under the names in MS-PLA. Each function writes a
+   member of the current object, "sets" or "providers". After a failure the member's brackets are still open.
+   logman_json_list writes only Name, Status and Types of each set. */
 HRESULT logman_json_list(struct json *j, struct object *collection);
 HRESULT logman_json_all_sets(struct json *j, struct object *collection);
 HRESULT logman_json_set(struct json *j, struct object *set);
@@ -54,15 +55,16 @@ HRESULT logman_json_providers(struct json *j, const struct logman_line *line);
 
 /* ---- help, and advice for common mistakes ---- */
 
-/* Advice for a command line that failed with the code; NULL: no advice. */
+/* Returns advice for a command line that failed with the code; NULL: no advice. */
 const char *logman_advice(const struct logman_line *line, HRESULT hr);
-/* Adds warnings about ways in which the set will differ from what users expect. E_OUTOFMEMORY. */
+/* Adds warnings about how the set will differ from what users expect. Fails with E_OUTOFMEMORY. */
 HRESULT logman_warn(const struct logman_line *line, struct object *set, struct object *collector,
                     struct texts *warnings);
 
-/* Prints the help of the line's verb and adverb, or of all verbs. E_OUTOFMEMORY. */
+/* Prints the help of the line's verb and adverb, or of all verbs. Fails with E_OUTOFMEMORY. */
 HRESULT logman_show_help(const struct logman_line *line);
-/* Reports the options of each verb and adverb if they are requested (cli/cli.h). False: not requested. */
+/* Reports the options of each verb and adverb if options_ask requested them (cli/cli.h). False: they were not
+   requested. */
 bool logman_report_options(void);
 
 #endif

@@ -53,7 +53,7 @@ static HRESULT put_number(struct object *map, uint64_t number)
     return value_map_put_value(map, &(struct variant){.type = VARIANT_UI8, .integer = (int64_t)number});
 }
 
-/* The kernel's keywords on command lines: MS-PLA, note 2 of Appendix B; bits of EnableFlags. */
+/* The command line's words for the kernel's keywords (MS-PLA, note 2 of Appendix B) and their bits in EnableFlags. */
 static const struct {
     const char *name;
     uint64_t flags;
@@ -65,7 +65,7 @@ static const struct {
                     {"splitio", 0x200000},    {"driver", 0x800000},  {"profile", 0x1000000}, {"fileio", 0x2000000},
                     {"fileioinit", 0x4000000}};
 
-/* The kernel's flags are divided into groups; the top three bits of a constant are the number of the group. */
+/* The kernel's flags are divided into groups; the top three bits of a constant are the group's number. */
 enum { GROUPS = 8, GROUP_SHIFT = 29, GROUP_BITS = (1 << GROUP_SHIFT) - 1 };
 struct kernel_masks {
     uint32_t groups[GROUPS];
@@ -93,7 +93,7 @@ HRESULT logman_item_number(struct object *item, uint64_t *out)
     return hr;
 }
 
-/* A short word, or the key of an item. */
+/* Adds the flags of a name: a word of kernel_words, or the key of an item. */
 static HRESULT mask_add_name(struct kernel_masks *m, const char *option, const char *name, struct object **items,
                              size_t count)
 {
@@ -120,7 +120,7 @@ static HRESULT mask_add_names(struct kernel_masks *m, const char *option, const 
     HRESULT hr = S_OK;
     for (const char *at = names; *at && SUCCEEDED(hr);) {
         const size_t length = strcspn(at += strspn(at, "(), \t"), "(),");
-        size_t end = length; /* a name may contain blanks, and blanks may follow it */
+        size_t end = length; /* a name may contain blanks, and further blanks may follow it */
         while (end && (at[end - 1] == ' ' || at[end - 1] == '\t'))
             end--;
         char *name = text_copy_n(at, end);
@@ -134,7 +134,7 @@ static HRESULT mask_add_names(struct kernel_masks *m, const char *option, const 
     return hr;
 }
 
-/* Each flag becomes an item: the known item, or else an item without a name. */
+/* Adds an item for each flag: the known item, or an item without a name. */
 static HRESULT put_masks(struct object *map, struct kernel_masks *m, struct object **items, size_t count)
 {
     HRESULT hr = S_OK;
@@ -193,7 +193,7 @@ static HRESULT add_names(struct object *map, const char *option, char *names)
     return hr;
 }
 
-/* 0 means all, as if no word was given; for the kernel it means no flags. */
+/* Sets the flags. 0 means all flags, as if no word was specified, but for the kernel no flags. */
 static HRESULT put_flags(struct object *provider, const char *option, char *word)
 {
     uint64_t number;
@@ -226,9 +226,9 @@ static HRESULT put_level(struct object *provider, const char *option, const char
     return hr == E_OUTOFMEMORY || SUCCEEDED(hr) ? hr : error_set(E_INVALIDARG, "%s: unknown level '%s'", option, word);
 }
 
-/* ---- the collector's ---- */
+/* ---- the collector's event providers ---- */
 
-/* The index of the collector's provider with that GUID; SIZE_MAX: not found. */
+/* Returns the index of the collector's event provider with that GUID; SIZE_MAX if the collector does not have it. */
 static HRESULT provider_find_index(struct object *providers, const GUID *guid, size_t *index)
 {
     const size_t count = collection_count(providers);
@@ -249,7 +249,7 @@ static HRESULT provider_find_index(struct object *providers, const GUID *guid, s
     return S_OK;
 }
 
-/* The words are a provider, its flags and its level. */
+/* Adds, changes or removes an event provider. The words are its name, its flags and its level. */
 static HRESULT put_provider(struct object *collector, const char *option, bool negated, char **words, size_t count)
 {
     struct object *providers = child(collector, "TraceDataProviders"), *provider, *before = NULL;
@@ -280,8 +280,8 @@ static HRESULT put_provider(struct object *collector, const char *option, bool n
     return hr;
 }
 
-/* Words are separated by blanks and tabs; quotes keep blanks together. At most `most` words; the rest of the
-   line is ignored. */
+/* Splits a line into at most `most` words; the rest of the line is ignored. Words are separated by blanks and tabs;
+   quotes keep blanks in a word. */
 static size_t line_split(char *line, char **words, size_t most)
 {
     size_t count = 0;
@@ -312,7 +312,7 @@ static HRESULT put_lines(struct object *collector, const char *file)
         const size_t count = line_split(copy, words, 3);
         if (count)
             hr = put_provider(collector, "-pf", false, words, count);
-        /* An unquoted name with blanks. */
+        /* The line may be an unquoted name with blanks. */
         if (hr == HRESULT_FROM_WIN32(ERROR_NOT_FOUND)) {
             char *whole = lines.items[i];
             hr = put_provider(collector, "-pf", false, &whole, 1);
@@ -326,7 +326,7 @@ static HRESULT put_lines(struct object *collector, const char *file)
 HRESULT logman_put_providers(const struct logman_line *line, struct object *collector)
 {
     HRESULT hr = S_OK;
-    /* The flags that Windows' logman uses: processes, threads, disks, the network. */
+    /* By default, use the flags of Windows' logman: processes, threads, disks, the network. */
     if (line->name && text_equal_nocase(line->name, kernel_providers[0].session) &&
         !logman_option(line, LOGMAN_PROVIDER) && !logman_option(line, LOGMAN_PROVIDER_FILE)) {
         char provider[] = "Windows Kernel Trace", flags[] = "(process,thread,disk,net)", *words[] = {provider, flags};

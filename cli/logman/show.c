@@ -16,7 +16,7 @@ static const char rule[] = "----------------------------------------------------
 
 /* ---- values ---- */
 
-/* "" if the value is not available. From memory_alloc. */
+/* Returns the value as a string, from memory_alloc; "" if the value is not available. */
 static char *text_of(struct object *o, const char *property)
 {
     struct value v;
@@ -200,8 +200,8 @@ static HRESULT show_schedules(struct object *set)
     return hr;
 }
 
-/* The value of the enabled items. The values of a flag array are combined in groups, which the top three of 32 bits
- number. */
+/* Adds the value of the enabled items. The values of a flag array are combined by group; the top three of 32 bits are
+   the group's number. */
 static void add_number(struct text_buffer *b, struct object *map, bool hexadecimal)
 {
     enum { FLAG_ARRAY = 3, GROUP_SHIFT = 29, GROUPS = 8 };
@@ -224,7 +224,7 @@ static void add_number(struct text_buffer *b, struct object *map, bool hexadecim
     text_buffer_format(b, hexadecimal ? "0x%" PRIx64 : "%" PRIu64, (uint64_t)number);
 }
 
-/* "0x8000 (System, ...)" */
+/* Prints a value map, such as "0x8000 (System, ...)". */
 static void line_map(const char *label, struct object *map, bool hexadecimal)
 {
     struct object **list;
@@ -294,7 +294,8 @@ static HRESULT show_trace(struct object *collector)
     return hr;
 }
 
-/* OutputLocation refers to the next run (MS-PLA 3.2.4.5); while a run is active, that run's file is shown. */
+/* Prints the output location. OutputLocation refers to the next run (MS-PLA 3.2.4.5), so the active run's file is shown
+   if there is one. */
 static void line_output(struct object *set, struct object *collector)
 {
     enum { RUNNING = 1, COMPILING }; /* DataCollectorSetStatus */
@@ -417,7 +418,7 @@ static void provider_row(struct object *provider)
     memory_free(name);
 }
 
-/* *server NULL: -s names this computer, or is not given. */
+/* Returns the remote computer. *server is NULL if -s names this computer or is not specified. */
 static HRESULT other_computer(const struct logman_line *l, const char **server)
 {
     const struct logman_option *o = logman_option(l, LOGMAN_SERVER);

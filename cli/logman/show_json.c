@@ -94,7 +94,7 @@ static HRESULT put_value(struct json *j, const struct property *p, const struct 
         text_from_guid(&v->guid, guid);
         json_text(j, p->name, guid);
         return S_OK;
-    case PROPERTY_OBJECT: /* a child object, which is not read as a value */
+    case PROPERTY_OBJECT: /* a child object is not read as a value */
         return S_OK;
     default:
         return put_variant(j, p, &v->variant);
@@ -119,7 +119,7 @@ static HRESULT put_items(struct json *j, const char *name, struct object *collec
     return hr;
 }
 
-/* A value map's value and the names of its enabled items; `query providers` lists all items. */
+/* Writes a value map's value and the names of its enabled items. `query providers` lists all items. */
 static HRESULT put_map(struct json *j, const char *name, struct object *map)
 {
     struct object **list;
@@ -266,7 +266,7 @@ static HRESULT put_provider(struct json *j, struct object *provider)
     return SUCCEEDED(hr) ? put_property(j, provider, class_property(provider->class, "Guid")) : hr;
 }
 
-/* Key, Description and Value of each item. */
+/* Writes Key, Description and Value of each item. */
 static HRESULT put_known(struct json *j, const char *name, struct object *map)
 {
     static const char *const shown[] = {"Key", "Description", "Value"};

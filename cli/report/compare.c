@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla compare: what is worse in the second of two runs, beyond the noise of both. */
+/* openpla compare: shows what is worse in the second of two runs, beyond the noise of both. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/report/report.h"
@@ -23,7 +23,7 @@ struct compare_request {
     const char *page, *align, *skip, *slice, *least;
     bool as_json, yes;
     struct run_compare_options options;
-    struct temporary_report made[2]; /* of logs */
+    struct temporary_report made[2]; /* the reports of the operands that are logs */
     struct run_comparison result;
 };
 
@@ -43,7 +43,7 @@ static HRESULT read_side(struct compare_request *r, size_t at)
     return hr;
 }
 
-/* A number with an optional s, m or h. */
+/* Parses a number with an optional suffix s, m or h. */
 static bool read_seconds(const char *text, double *out)
 {
     char *end = NULL;
@@ -181,7 +181,7 @@ static void show_json(const struct compare_request *r)
     json_end(&j, '}');
 }
 
-/* The page is created from a report that exists only temporarily. */
+/* Creates the page from a report that exists only temporarily. */
 static HRESULT write_page(struct compare_request *r)
 {
     struct temporary_report draft = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla config: shows what a configuration collector wrote, and compares two documents row by row. */
+/* openpla config: shows the document that a configuration collector wrote, and compares two documents row by row. */
 #include "cli/report/config.h"
 
 #include "cli/cli.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Exit codes of diff: a failure does not return 1, because 1 means that the files differ. */
+/* Exit codes of diff. A failure does not return 1, because 1 means that the files are different. */
 enum { DIFF_SAME = 0, DIFF_DIFFERENT = 1, DIFF_FAILED = 2, DIFF_DAMAGED = 3 };
 
 static const char *const kinds[] = {[REPORT_CAME] = "came", [REPORT_WENT] = "went", [REPORT_CHANGED] = "changed"};
@@ -16,9 +16,9 @@ static const char marks[] = {[REPORT_CAME] = '+', [REPORT_WENT] = '-', [REPORT_C
 
 struct diff {
     const char *paths[2];
-    struct json *j;          /* NULL: as text */
-    struct text_buffer last; /* the table named last */
-    unsigned side;           /* of the facts; 2: the differences; 3: nothing yet */
+    struct json *j;          /* NULL: print text */
+    struct text_buffer last; /* the table whose name was printed last */
+    unsigned side;           /* 0 and 1: in the facts of that file; 2: in the differences; 3: nothing written yet */
 };
 
 /* ---- as text ---- */
@@ -30,7 +30,7 @@ static void print_quoted(const char *text)
     putchar('"');
 }
 
-/* Types are printed only where they differ. */
+/* Prints a value, and its type only if the types differ. */
 static void print_typed(const char *text, const char *type, const char *other_type)
 {
     print_quoted(text);
@@ -84,7 +84,7 @@ static HRESULT name_table(struct diff *d, const struct report_difference *x)
     return S_OK;
 }
 
-/* The row's keys; for rows without keys, and with -all, all cells that are not empty. */
+/* Prints the row's keys; for rows without keys, and with -all, all cells that are not empty. */
 static void print_cells(const struct report_difference *x, bool all)
 {
     bool keyed = false, first = true;
@@ -140,7 +140,8 @@ static void print_counts(const struct report_compared *c)
 
 /* ---- as JSON ---- */
 
-/* The facts of the first file, of the second, then the differences. */
+/* Ends the current part of the document and begins the next: the facts of the first file, of the second file, then the
+   differences. */
 static void json_go_to(struct diff *d, unsigned side)
 {
     while (d->side != side) {
@@ -269,8 +270,8 @@ static int config_compare(struct diff *d, struct report_compare *how)
     return result;
 }
 
-/* "openpla config diff ...": argv without "diff". Returns 0 (equal), 1 (different), 2 (not compared) or 3 (compared as
-   far as corrupt files allow). */
+/* Runs "openpla config diff ...", without "diff" in argv. Returns 0 (the files are equal), 1 (they are different), 2
+   (they were not compared) or 3 (they were compared as far as corrupt files allow). */
 static int config_diff(int argc, char **argv)
 {
     struct texts files = {0}, ignore = {0}, tables = {0};
@@ -309,13 +310,13 @@ bool config_is_chosen(const struct texts *tables, const char *table)
 
 static void say(const char *path, const struct texts *warnings)
 {
-    fflush(stdout); /* printed after the file's output */
+    fflush(stdout); /* the messages must follow the file's output */
     for (size_t i = 0; i < warnings->count; i++)
         fprintf(stderr, "openpla " CONFIG_VERB ": %s: %s\n", path, warnings->items[i]);
 }
 
-/* Returns CLI_DONE, CLI_FAILED or CLI_REMARKS. JSON contains warnings and errors itself, so nothing is printed between
-   its lines. */
+/* Shows one file. Returns CLI_DONE, CLI_FAILED or CLI_REMARKS. The JSON contains warnings and errors, so nothing else
+   is printed between its lines. */
 static int config_show(const char *path, const struct texts *tables, struct json *j)
 {
     struct texts warnings = {0};
@@ -358,7 +359,7 @@ static int show_all(int argc, char **argv)
 
 static int config_run(int argc, char **argv)
 {
-    /* If Wine treats the output as a terminal, it would write character by character. */
+    /* If Wine treats the output as a terminal, unbuffered output would be written character by character. */
     setvbuf(stdout, NULL, _IOFBF, OUTPUT_BLOCK);
     static const struct sub_verb verbs[] = {{"diff", config_diff}, {"", show_all}};
     return cli_sub_verb(CONFIG_VERB, verbs, sizeof verbs / sizeof *verbs, argc, argv);

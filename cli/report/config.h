@@ -8,14 +8,14 @@
 
 #define CONFIG_VERB "config"
 
-/* Shows a file while it is read; `tables`: patterns of the tables to show, none: all. */
+/* Shows a file while it is being read. `tables` has patterns of the tables to show; empty: all tables. */
 HRESULT config_show_text(const char *path, const struct texts *tables, struct texts *warnings);
-/* Shows the file as one JSON object. After a failure the object is complete too, with the reason as `error`. */
+/* Shows the file as one JSON object. After a failure the object is also complete, with the reason as `error`. */
 HRESULT config_show_json(const char *path, const struct texts *tables, struct json *j, struct texts *warnings);
-/* Writes a cell of that type ("" or NULL: unknown) as a number or a string. */
+/* Write a cell with its type ("" or NULL: unknown) as a number or a string. */
 void config_put_fact(struct json *j, const struct report_data *fact);
 void config_put_typed(struct json *j, const char *name, const char *text, const char *type);
-/* Whether a table matches one of the patterns. */
+/* Returns true if a table matches one of the patterns, or if there are no patterns. */
 bool config_is_chosen(const struct texts *tables, const char *table);
 
 #endif

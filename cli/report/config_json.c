@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A configuration's XML as JSON, row by row. */
+/* Writes a configuration's XML as JSON, row by row. */
 #include "cli/report/config.h"
 
 #include <string.h>
@@ -7,15 +7,15 @@
 struct json_show {
     struct json *j;
     const struct texts *tables;
-    char open[JSON_DEPTH]; /* open brackets, which are closed in any case */
+    char open[JSON_DEPTH]; /* open brackets, which are closed even after a failure */
     int depth;
     enum { NOTHING, FACTS, SECTIONS, STRINGS } part;
-    bool is_configuration;               /* and no report */
+    bool is_configuration;               /* false: it is a report */
     unsigned hidden;                     /* nesting depth of skipped tables */
     bool tables_open[REPORT_MAX_TABLES]; /* the row at this depth contains tables */
     struct {
         bool columns[REPORT_MAX_COLUMNS];
-    } numeric[REPORT_MAX_TABLES]; /* columns of numbers in the table at this depth */
+    } numeric[REPORT_MAX_TABLES]; /* columns with numbers in the table at this depth */
 };
 
 static void open_bracket(struct json_show *s, const char *name, char bracket)
@@ -29,7 +29,7 @@ static void close_bracket(struct json_show *s)
     json_end(s->j, s->open[--s->depth]);
 }
 
-/* The parts of the document come in order; missing parts are written as empty. */
+/* Begins a part of the document. The parts follow in this order; missing parts are written as empty. */
 static void go_to(struct json_show *s, int part)
 {
     static const char *const names[] = {[FACTS] = "facts", [SECTIONS] = "sections", [STRINGS] = "strings"};
@@ -51,7 +51,7 @@ static bool is_one_of(const char *word, const char *const *words)
     return false;
 }
 
-/* CIM's numeric types, as in WMI's results. */
+/* Returns true for CIM's numeric types, as in WMI's results. */
 static bool is_number_type(const char *type)
 {
     static const char *const types[] = {"uint8",  "sint8",  "uint16", "sint16", "uint32", "sint32",
@@ -59,7 +59,7 @@ static bool is_number_type(const char *type)
     return is_one_of(type, types);
 }
 
-/* Numbers without a unit in reports. */
+/* Returns true for facts in reports that are numbers without a unit. */
 static bool is_count(const char *fact)
 {
     static const char *const counts[] = {"samples", "gaps", "events", "eventsLost", "buffersLost", NULL};
@@ -82,8 +82,8 @@ void config_put_typed(struct json *j, const char *name, const char *text, const 
         json_number_text(j, name, text && *text ? text : NULL);
 }
 
-/* Finds the columns with numbers: those with a unit or a numeric mask, and in reports those that are not left-aligned.
-   Configurations align no columns. */
+/* Finds the columns with numbers: columns with a unit or a numeric mask, and in reports columns that are not
+   left-aligned. Configurations do not align columns. */
 static void choose_numeric(struct json_show *s, const struct report_table *t)
 {
     for (size_t i = 0; i < t->column_count; i++) {
@@ -96,7 +96,7 @@ static void choose_numeric(struct json_show *s, const struct report_table *t)
     }
 }
 
-/* `at`: the cell's index in its row, usually that of its column. */
+/* Writes a cell. `at` is the cell's index in its row, which is usually the index of its column. */
 static void put_cell(struct json_show *s, const struct report_table *t, const struct report_data *cell, size_t at)
 {
     const char *type = report_attribute(cell->attributes, cell->attribute_count, "type");

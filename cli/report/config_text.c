@@ -11,19 +11,20 @@ enum { FIRST_ROWS = 200, FIRST_BYTES = 0x40000, WIDEST_COLUMN = 100, LAST_COLUMN
 
 struct shown_table {
     const struct report_table *table;
-    size_t widths[REPORT_MAX_COLUMNS]; /* 0: empty so far */
-    bool measured;                     /* whether the first rows have been printed */
+    size_t widths[REPORT_MAX_COLUMNS]; /* 0: no value yet */
+    bool measured;                     /* the first rows have been printed, and the widths are fixed */
     bool paragraphs;
-    struct text_buffer waiting; /* the first rows: their columns and other cells, each with its NUL */
+    struct text_buffer waiting; /* the buffered first rows: the strings of their columns and other cells, each with its
+                                   NUL */
     size_t waiting_rows;
     uint64_t rows;
 };
 
 struct text_show {
     const struct texts *tables;
-    struct shown_table *open; /* REPORT_MAX_TABLES of them */
+    struct shown_table *open; /* array of REPORT_MAX_TABLES elements */
     unsigned hidden;
-    bool strings; /* one was shown */
+    bool strings; /* at least one string has been shown */
 };
 
 static void indent(unsigned depth, unsigned more)
@@ -116,7 +117,7 @@ static void print_paragraph(const struct shown_table *t, const char *texts, cons
 
 static void print_line(const struct shown_table *t, const char *texts, const char *rest)
 {
-    size_t gap = 0; /* printed before the next output */
+    size_t gap = 0; /* number of blanks before the next cell */
     indent(t->table->depth, 2);
     for (size_t i = 0; i < t->table->column_count; i++, texts += strlen(texts) + 1) {
         if (!t->widths[i])
@@ -145,7 +146,7 @@ static void print_header(const struct shown_table *t)
     text_buffer_free(&b);
 }
 
-/* The cells of a row in column order, then cells of columns that are not shown. */
+/* Prints the cells of a row in column order, then the cells of columns that are not shown. */
 static void print_row(const struct shown_table *t, const char *texts, const char *rest)
 {
     struct text_buffer b = {0};
@@ -219,7 +220,7 @@ static HRESULT on_table(void *about, const struct report_table *t)
     }
     struct shown_table *shown = &s->open[t->depth];
     if (t->depth)
-        table_measure(&s->open[t->depth - 1]); /* the containing row is printed first */
+        table_measure(&s->open[t->depth - 1]); /* print the containing row first */
     const char *source = report_attribute(t->attributes, t->attribute_count, "source");
     memset(shown->widths, 0, sizeof shown->widths);
     shown->table = t;
@@ -248,7 +249,7 @@ static void add_cell(struct text_buffer *b, const struct report_data *cell)
     }
 }
 
-/* After the cells of the columns come cells that the Header does not name. */
+/* Adds the cells that the Header does not name, which follow the cells of the columns. */
 static void add_others(struct text_buffer *b, const struct report_table *t, const struct report_row *row)
 {
     const size_t begin = b->length;

@@ -10,8 +10,8 @@
 #include <string.h>
 
 struct rules_listing {
-    struct json *json; /* NULL: text */
-    char *pack;        /* of the last rule */
+    struct json *json; /* NULL: print text */
+    char *pack;        /* pack of the last rule that was printed */
     size_t count;
 };
 

@@ -30,7 +30,7 @@ static char *with_extension(const char *path, const char *extension)
     return text_format("%.*s%s", (int)(strlen(path) - (replaced ? strlen(own) : 0)), path, extension);
 }
 
-/* In the folder of the report, with its name, unless -o names it. */
+/* Chooses the page's path: the folder and name of the report, unless -o specifies a page. */
 static HRESULT name_page(struct report_request *r)
 {
     if (!r->html)
@@ -40,7 +40,7 @@ static HRESULT name_page(struct report_request *r)
     return r->page ? S_OK : E_OUTOFMEMORY;
 }
 
-/* The files of a folder; the report is created in it unless -o is given. */
+/* Finds the input files, including those of folders. The report is created in the folder unless -o is specified. */
 static HRESULT find_inputs(struct report_request *r)
 {
     struct texts except = {0};
@@ -64,7 +64,7 @@ static HRESULT find_inputs(struct report_request *r)
     return r->path ? name_page(r) : E_OUTOFMEMORY;
 }
 
-/* The counters that a user's rules refer to have slices, as the general schema provides for the built-in rules. */
+/* Adds slices for the counters to which a user's rules refer, as the general schema does for the built-in rules. */
 static HRESULT slice_for_rules(struct report_request *r)
 {
     struct text_buffer patterns = {0};
@@ -114,7 +114,7 @@ static HRESULT make_page(struct report_request *r)
                      &r->warnings);
 }
 
-/* The rules are read before the report is created, because they may need more of it than the schemas specify. */
+/* Reads the rules before the report is created, because they may need more in the report than the schemas specify. */
 static HRESULT report_request_read_rules(struct report_request *r)
 {
     HRESULT hr = r->checked ? rules_read_named(&r->rules, &r->read) : S_OK;
@@ -123,7 +123,7 @@ static HRESULT report_request_read_rules(struct report_request *r)
     return hr;
 }
 
-/* Adds the warnings of rules to the report. */
+/* Applies the rules and adds their warnings to the report. */
 static HRESULT report_request_check(struct report_request *r)
 {
     const struct rules *rules = r->read;
@@ -145,7 +145,7 @@ static HRESULT report_request_check(struct report_request *r)
     return FAILED(hr) ? error_restore(&why) : S_OK;
 }
 
-/* Creates the page of an existing report: the only operand. */
+/* Creates the page of an existing report, which is the only operand. */
 static HRESULT report_request_make_page(struct report_request *r)
 {
     r->path = text_copy(r->operands.items[0]);
@@ -246,7 +246,7 @@ void report_request_free(struct report_request *r)
     memory_free(r->names);
 }
 
-/* Whether the operand is an existing report, possibly with results of rules. */
+/* Returns true if the operand is an existing report, which may already have results of rules. */
 static bool is_report_alone(const struct report_request *r)
 {
     return r->html && r->operands.count == 1 && text_equal_nocase(path_extension(r->operands.items[0]), ".xml");

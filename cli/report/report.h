@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A report requested by a command line: shared by "openpla report" and "openpla tracerpt -report". */
+/* A report that a command line requests, for "openpla report" and "openpla tracerpt -report". */
 #ifndef OPENPLA_CLI_REPORT_H
 #define OPENPLA_CLI_REPORT_H
 
@@ -8,59 +8,60 @@
 #include "engine/report/report_schema.h"
 #include "engine/report/rules.h"
 
-/* Zero-initialise, and set the options. */
+/* Zero-initialise and set the options. */
 struct report_request {
     struct texts operands;       /* files and folders */
-    struct texts schemas;        /* names of report schemas; empty: the general one */
+    struct texts schemas;        /* names of report schemas; empty: the general schema */
     const char *output, *events; /* borrowed, like the strings below; NULL: report.xml, no events */
     const char *set, *language;
     uint32_t level;
-    uint32_t slice;    /* seconds; 0: automatic */
-    uint32_t seconds;  /* time limit for rules, and for a style sheet; 0: the default */
-    const char *sheet; /* of the page; NULL: built in */
+    uint32_t slice;    /* length of a slice in seconds; 0: automatic */
+    uint32_t seconds;  /* time limit for rules and for a style sheet; 0: the default */
+    const char *sheet; /* style sheet of the page; NULL: the built-in one */
     bool as_json, show_progress, yes, html;
-    bool checked;                   /* rules are applied */
-    bool unchecked;                 /* no rule applied to anything in the report */
-    struct texts rules;             /* names of rules; empty: the built-in ones */
+    bool checked;                   /* apply rules */
+    bool unchecked;                 /* result: no rule applied to the contents of the report */
+    struct texts rules;             /* names of rules; empty: the built-in rules */
     const struct rules *slices_for; /* rules that need more slices than the schemas specify; NULL: no such rules */
     struct trace_knowledge known;
-    struct texts name_files; /* -names: names from the computer that wrote the logs; not freed by report_request_free */
-    struct rules *read;      /* NULL: none are applied */
-    /* What came of it. */
-    char *path;  /* of the report */
-    char *page;  /* NULL: not requested */
-    char *names; /* how many names of counters were recognized; NULL: they are English */
+    struct texts name_files; /* from -names: files with the counter names of the computer that wrote the logs; not freed
+                                by report_request_free */
+    struct rules *read;      /* the rules to apply; NULL: none */
+    /* Results: */
+    char *path;  /* path of the report */
+    char *page;  /* path of the page; NULL: not requested */
+    char *names; /* text about how many counter names were recognized; NULL: the names are English */
     struct texts warnings;
 
     struct texts inputs;
     struct report_schema schema;
     struct cli_progress progress;
 };
-/* Creates the report. Ctrl+C cancels with the HRESULT of ERROR_CANCELLED. */
+/* Creates the report. Ctrl+C cancels it with ERROR_CANCELLED's HRESULT. */
 HRESULT report_request_make(struct report_request *r);
-void report_request_free(struct report_request *r); /* frees all but `known` and name_files */
+void report_request_free(struct report_request *r); /* frees everything except `known` and name_files */
 
-/* The sub-verb import-pal of "openpla rules". */
+/* Runs the sub-verb import-pal of "openpla rules". */
 int rules_import_pal(int argc, char **argv);
 
-/* Rules files, or built-in rules by name; without names, the built-in rules that contain all others. *out must be freed
-   in any case. */
+/* Reads rules files, or built-in rules by name; without names, the built-in rules that contain all others. *out must be
+   freed even after a failure. */
 HRESULT rules_read_named(const struct texts *names, struct rules **out);
 
 /* Prints the rules with their limits and sources. */
 HRESULT rules_print_list(const struct rules *rules, const char *language, bool as_json);
 
-/* A report of a log, a trace or a folder, created with the general schema in a separate folder for temporary files. It
-   contains everything that these rules need (NULL: the built-in rules). Zero-initialise. */
+/* A temporary report of a log, a trace or a folder, created with the general schema in a separate folder for temporary
+   files. It contains everything that the rules (NULL: the built-in rules) need. Zero-initialise. */
 struct temporary_report {
     char *folder, *path;
     char *names; /* as in report_request */
     struct texts warnings;
 };
-/* `name_files`: -names. */
+/* Creates the report. `name_files` is from -names. */
 HRESULT temporary_report_make(struct temporary_report *t, const char *input, const struct rules *rules,
                               const struct texts *name_files);
-/* Deletes it. */
+/* Deletes the report's files. */
 void temporary_report_free(struct temporary_report *t);
 
 #endif

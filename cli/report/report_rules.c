@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules named on a command line, and reports of logs that exist only while a command runs. */
+/* Reads the rules that a command line names, and creates reports of logs that exist only while a command runs. */
 #include "cli/report/report.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"

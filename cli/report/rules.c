@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla rules: checks a report, or the report of a log, with rules. */
+/* openpla rules: checks a report, or the report of a log, against rules. */
 #include "engine/report/rules.h"
 
 #include "cli/cli.h"
@@ -14,16 +14,16 @@
 
 #define VERB "rules"
 
-enum { RULES_SERIOUS = 4 }; /* exit code: the worst finding is serious */
+enum { RULES_SERIOUS = 4 }; /* exit code: the most severe finding is serious */
 
 struct rules_request {
-    struct texts operands, rules; /* names of rules files; empty: the built-in ones */
-    struct texts name_files;      /* -names */
+    struct texts operands, rules; /* rules: names of rules files; empty: the built-in rules */
+    struct texts name_files;      /* from -names */
     const char *output, *language, *log;
     bool as_json, yes, listed;
     uint32_t seconds;
     const char *report;           /* the operand, or the report created from it */
-    struct temporary_report made; /* of a log, a trace or a folder */
+    struct temporary_report made; /* report of a log, a trace or a folder */
     struct rules *read;
     struct rules_outcome outcome;
 };
@@ -52,8 +52,8 @@ static bool is_counter_log(const char *path)
     return is;
 }
 
-/* A log, a trace or a folder of a run: its report is created first. A binary log has the same container format as
-   traces. */
+/* Finds the report. For a log, a trace or a folder of a run, creates the report first. A binary log has the same
+   container format as traces. */
 static HRESULT find_report(struct rules_request *r)
 {
     const char *path = r->operands.items[0];
@@ -66,7 +66,8 @@ static HRESULT find_report(struct rules_request *r)
     return hr;
 }
 
-/* The output may be the report itself, because the user named it twice. */
+/* Checks the outputs. The output can be the report itself; the user has then specified it twice, so no question is
+   asked. */
 static HRESULT check_output(const struct rules_request *r)
 {
     const char *const asked[] = {r->output, r->log};
@@ -100,7 +101,7 @@ static HRESULT rules_request_apply(struct rules_request *r)
     return hr;
 }
 
-/* Ctrl+C is an error from here on, so that the temporary report is removed. */
+/* Runs the command. Ctrl+C is reported as an error from here on, so that the temporary report is removed. */
 static HRESULT rules_request_do(struct rules_request *r)
 {
     if (!interrupt_begin())
@@ -117,7 +118,7 @@ static HRESULT rules_request_do(struct rules_request *r)
     return FAILED(hr) ? error_restore(&why) : S_OK;
 }
 
-/* The string may have several lines. */
+/* Prints a string, which may have several lines, with indentation. */
 static void show_indented(const char *text)
 {
     for (const char *end; *text; text = end + (*end == '\n')) {
@@ -194,7 +195,7 @@ static void show_json(const struct rules_request *r)
     json_end(&j, '}');
 }
 
-/* Prints the contents of the lists. False: nothing. */
+/* Prints the contents of the lists. False if they are all empty. */
 static bool rules_print_warnings(const struct texts *const *said, size_t count)
 {
     bool any = false;
@@ -222,7 +223,7 @@ static int rules_print_result(const struct rules_request *r)
     return r->outcome.worst == RULES_WARNING || wrong ? CLI_REMARKS : CLI_DONE;
 }
 
-/* The rules named by the operands and by -rules. */
+/* Lists the rules that the operands and -rules name. */
 static int rules_show_list(struct rules_request *r)
 {
     HRESULT hr = S_OK;

@@ -15,11 +15,11 @@ struct import_request {
     struct texts operands, answers;
     const char *output;
     bool means, yes;
-    char *path; /* of the rules */
+    char *path; /* path of the rules file */
     struct pal_imported imported;
 };
 
-/* FILE.xml becomes FILE.rules.xml in the current folder. */
+/* Chooses the output's path: FILE.xml becomes FILE.rules.xml in the current folder. */
 static HRESULT name_output(struct import_request *r)
 {
     const char *input = r->operands.items[0], *name = path_name(input);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Three XML Schemas: of report documents (which configuration collectors write too), of report schemas, and of rules.
- */
+/* Generates three XML Schemas: of report documents (which configuration collectors also write), of report schemas, and
+   of rules. */
 #include "cli/schemas/schemas.h"
 #include "engine/report/grammar.h"
 #include "engine/report/report_reader.h"
@@ -17,7 +17,7 @@ static void add_annotation(struct text_buffer *b, int depth, const char *doc)
     text_buffer_add(b, "</xs:documentation></xs:annotation>\n");
 }
 
-/* An element or attribute, with or without documentation. */
+/* Ends an element or attribute, with or without documentation. */
 static void end_element(struct text_buffer *b, int depth, const char *element, const char *doc)
 {
     if (!*doc) {
@@ -94,7 +94,7 @@ HRESULT report_schema_text(struct text_buffer *b)
 #define GUID_PATTERN "[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 #define MASK_HALF    "[^#0,.;]*[#,]*[0,]*(\\.0*#*)?[^#0,.;]*"
 
-/* Names of columns are unique in a table. */
+/* Returns true if the element has columns, whose names must be unique in a table. */
 static bool grammar_has_columns(enum schema_type type)
 {
     return schema_find_within(type, "Column") != NULL;
@@ -123,7 +123,8 @@ static void grammar_add_child(struct text_buffer *b, const struct xml_within *ro
     text_buffer_add(b, "      </xs:element>\n");
 }
 
-/* Elements that may occur repeatedly can be in any order, others are in the order of the rows. */
+/* Adds the children of an element. Children that may occur repeatedly can be in any order; otherwise they are in the
+   order of the rows. */
 static void grammar_add_children(struct text_buffer *b, enum schema_type type)
 {
     bool any = false, ordered = false;
@@ -200,7 +201,7 @@ static void grammar_add_pattern(struct text_buffer *b, const char *name, const c
     grammar_end_simple(b);
 }
 
-/* The words of a type, as alternatives of an enumeration; for lists, our own pattern. */
+/* Writes the words of each type as an enumeration, and the type that is a list of such words. */
 static void grammar_add_words(struct text_buffer *b)
 {
     for (size_t sort = 0; sort < SCHEMA_SORT_COUNT; sort++) {
@@ -241,7 +242,7 @@ HRESULT report_grammar_text(struct text_buffer *b)
     grammar_end_simple(b);
     grammar_add_pattern(b, schema_sort_names[VALUE_GUIDS], "\\{" GUID_PATTERN "\\}|" GUID_PATTERN);
     grammar_add_pattern(b, schema_sort_names[VALUE_EVENT_ID], "[0-9]{1,5}|\\*");
-    /* Both must hold: the form is right, and there is a digit. */
+    /* Both patterns must match: the form is right, and there is at least one digit. */
     text_buffer_format(b,
                        "  <xs:simpleType name=\"%s\">\n    <xs:restriction>\n      <xs:simpleType>"
                        "<xs:restriction base=\"xs:string\"><xs:pattern value=\"" MASK_HALF "(;" MASK_HALF
@@ -255,7 +256,7 @@ HRESULT report_grammar_text(struct text_buffer *b)
     return S_OK;
 }
 
-/* ---- the grammar of rules: elements may come in any order, as rules accept them ---- */
+/* ---- the grammar of rules: elements may be in any order, as the reader of rules accepts them ---- */
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -291,7 +292,7 @@ static const struct {
 #include "engine/report/rules_grammar.def"
 };
 
-/* Elements with text. */
+/* Returns true for elements that contain text. */
 static bool rules_holds_text(unsigned type)
 {
     return type == RULES_Variable || type == RULES_String || type == RULES_Notify || type == RULES_Anything;
@@ -312,7 +313,8 @@ static void rules_add_attributes(struct text_buffer *b, unsigned type)
                        type == RULES_Anything ? "##any" : "http://www.w3.org/XML/1998/namespace");
 }
 
-/* If any element is allowed, an additional named element would be ambiguous in the schema. */
+/* Returns true if the element may contain any element. The schema must then name no element, because that would be
+   ambiguous. */
 static bool rules_takes_any(unsigned type)
 {
     for (size_t i = 0; i < COUNT(withins); i++)
@@ -349,7 +351,7 @@ static void rules_add_pattern(struct text_buffer *b, const char *name, const cha
                        name, base, facet, value);
 }
 
-/* Words are case-insensitive, which a schema expresses letter by letter. */
+/* Writes words that are case-insensitive, which a schema can express only letter by letter. */
 static void rules_add_words(struct text_buffer *b, const char *sort)
 {
     text_buffer_format(b, "  <xs:simpleType name=\"%s\">\n    <xs:restriction base=\"xs:token\">\n", sort);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of schemas, and their shared functions. */
+/* The list of XML Schemas, and functions that they share. */
 #include "cli/schemas/schemas.h"
 
 #include <string.h>

@@ -6,23 +6,23 @@
 #include "engine/pla/model.h"
 
 struct xml_schema {
-    const char *name; /* of the file, without ".xsd" */
+    const char *name; /* file name without ".xsd" */
     const char *what; /* description of the documents */
     HRESULT (*make)(struct text_buffer *b);
 };
-/* The schemas in listing order. */
+/* The schemas, in the order in which they are listed. */
 extern const struct xml_schema xml_schemas[];
 extern const size_t xml_schemas_count;
-const struct xml_schema *xml_schema_find(const char *name); /* with or without ".xsd"; NULL */
+const struct xml_schema *xml_schema_find(const char *name); /* with or without ".xsd"; NULL: unknown */
 
-/* ---- their parts ---- */
+/* ---- the texts of the schemas, and what they share ---- */
 
 HRESULT set_schema_text(struct text_buffer *b);
 HRESULT report_schema_text(struct text_buffer *b);
 HRESULT report_grammar_text(struct text_buffer *b);
 HRESULT rules_schema_text(struct text_buffer *b);
 
-/* An object and the environment that its rows need: a collector is in a set next to another one. */
+/* A sample object with the environment that its rows need: a collector is in a set together with another collector. */
 struct specimen {
     struct object *object;
     struct object *set; /* NULL for an object without a parent */

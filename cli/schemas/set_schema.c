@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The XML Schema of a set: the elements of the rows in any order, with the values that reading accepts. */
+/* Generates the XML Schema of a set: elements for the rows in any order, with the values that the reader accepts. */
 #include "cli/schemas/schemas.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 
 /* ---- specimens ---- */
 
-/* A collector named "taken" in a new set, and the sample object next to it. */
+/* Creates a set with a collector named "taken", and adds the sample object. */
 static HRESULT put_into_set(struct specimen *s)
 {
     struct object *other = NULL;
@@ -46,9 +46,9 @@ void specimen_release(struct specimen *s)
 
 /* ---- types ---- */
 
-#define MAX_TYPES 32 /* more than the number of classes below a set */
+#define MAX_TYPES 32 /* greater than the number of classes below a set */
 
-/* The complex types to write, in the order of discovery. */
+/* The complex types to write, in the order in which they were found. */
 struct schema {
     struct text_buffer *b;
     const struct class *types[MAX_TYPES];
@@ -71,7 +71,7 @@ static void line(const struct schema *s, int depth, const char *text)
 
 /* ---- numbers ---- */
 
-/* A hexadecimal digit from 0 to `most`, in either case. */
+/* Adds a pattern for a hexadecimal digit from 0 to `most`, in either case. */
 static void add_digits_to(struct text_buffer *b, unsigned most)
 {
     if (most < 10)
@@ -107,16 +107,16 @@ static void add_hex_number(struct text_buffer *b, uint64_t n)
         add_digit(b, digit_at(n, place));
 }
 
-/* From `least` to `most` digits. Written out, because libxml2 2.9 cannot process counts such as {1,7} next to
-   alternatives with a common prefix. */
+/* Adds a pattern for `least` to `most` digits. The digits are written out, because libxml2 2.9 cannot process counts
+   such as {1,7} next to alternatives with a common prefix. */
 static void add_any_digits(struct text_buffer *b, unsigned least, unsigned most)
 {
     for (unsigned i = 0; i < most; i++)
         text_buffer_add(b, i < least ? "[0-9A-Fa-f]" : "[0-9A-Fa-f]?");
 }
 
-/* The digits of all numbers up to `most`, as alternatives: fewer digits; a smaller digit after a common prefix; the
-   number itself. */
+/* Adds a pattern for all numbers up to `most`, as alternatives: numbers with fewer digits; a smaller digit after a
+   common prefix; the number itself. */
 static void add_hex_up_to(struct text_buffer *b, uint64_t most)
 {
     unsigned count = digit_count(most);
@@ -140,7 +140,8 @@ static void add_hex_up_to(struct text_buffer *b, uint64_t most)
     add_hex_number(b, most);
 }
 
-/* Decimal from min to max; flags may also be a negative number; hexadecimal; or empty, which means the default. */
+/* Adds a type for decimal numbers from min to max (flags may also be negative), for hexadecimal numbers, and for the
+   empty string, which means the default. */
 static void add_number_type(const struct schema *s, int depth, int64_t min, uint64_t max, bool bits)
 {
     line(s, depth, "<xs:simpleType><xs:union>");
@@ -161,7 +162,7 @@ static void add_number_type(const struct schema *s, int depth, int64_t min, uint
                        2 * depth + 4, "");
     add_hex_up_to(s->b, max);
     text_buffer_add(s->b, ")\"/></xs:restriction></xs:simpleType>\n");
-    if (min > 0) /* both patterns must match: not all digits are 0 */
+    if (min > 0) /* both patterns must match: at least one digit is not 0 */
         line(s, depth + 2, "<xs:pattern value=\".*[xX].*[1-9A-Fa-f].*\"/>");
     line(s, depth + 1, "</xs:restriction></xs:simpleType>");
     line(s, depth, "</xs:union></xs:simpleType>");
@@ -186,7 +187,7 @@ static void add_enumeration_type(const struct schema *s, const struct enumeratio
 
 /* ---- rows ---- */
 
-/* The named type for a kind; NULL if the type is specific to the row. */
+/* Returns the named type for a kind; NULL if the type is specific to the row. */
 static const char *type_name(const struct property *p)
 {
     switch (p->kind) {
@@ -355,7 +356,7 @@ static void add_common_types(const struct schema *s)
         "    <xs:attribute name=\"type\" type=\"xs:string\"/>" XML_SPACE_ATTRIBUTE "\n  </xs:complexType>\n");
 }
 
-/* The enumerations that rows of the selected classes use, each once. */
+/* Adds each enumeration that rows of the selected classes use. */
 static void add_enumerations(const struct schema *s)
 {
     static const struct enumeration *const all[] = {
@@ -388,7 +389,7 @@ HRESULT set_schema_text(struct text_buffer *b)
         want_type(&s, *c);
     for (size_t i = 0; i < s.count; i++)
         text_buffer_format(b, "  <xs:element name=\"%s\" type=\"%s\"/>\n", s.types[i]->name, s.types[i]->name);
-    for (size_t i = 0; SUCCEEDED(hr) && i < s.count; i++) /* classes may add more */
+    for (size_t i = 0; SUCCEEDED(hr) && i < s.count; i++) /* more classes may be added during the loop */
         hr = add_class(&s, s.types[i]);
     add_enumerations(&s);
     add_common_types(&s);
