@@ -35,7 +35,7 @@ bool interrupt_wait(uint32_t timeout_ms)
     return WaitForSingleObject(asked, timeout_ms) == WAIT_OBJECT_0;
 }
 
-/* The events are not closed, because a handler may still run. */
+/* Ends the handling of Ctrl+C. Does not close the events, because a handler may still run. */
 void interrupt_end(void)
 {
     if (--begun != 0)

@@ -46,7 +46,8 @@ bool http_span_is_digits(struct http_span s)
     return s.size > 0;
 }
 
-/* A line without its CR LF; a CR or another control character within it makes the request malformed. */
+/* Returns the next line without its CR LF. False if the line contains a CR or another control character, which makes
+   the request malformed. */
 static bool next_line(struct http_span *from, struct http_span *line)
 {
     if (!http_span_split(from, '\n', line) || line->size == 0 || line->at[line->size - 1] != '\r')

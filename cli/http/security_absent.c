@@ -29,7 +29,7 @@ void tls_server_close(struct tls_server *s)
     (void)s;
 }
 
-/* Never called, because no server can be opened. */
+/* Is never called, because no server can be opened. */
 HRESULT tls_session_open(struct tls_server *server, struct socket_end *socket, struct tls_session **out)
 {
     (void)server;

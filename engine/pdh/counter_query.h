@@ -7,9 +7,9 @@
 #include "engine/logs/log.h"
 #include "engine/logs/pdh_types.h"
 
-/* Returns the PDH functions of this host OS: the system's on Windows, those of openpdh.dll under Wine, and those of the
-   linked core in native builds. They are chosen once per process; *out is borrowed. Fails with ERROR_MOD_NOT_FOUND or
-   ERROR_PROC_NOT_FOUND; the error message names the module. */
+/* Returns the PDH functions of this host OS: the system's functions on Windows, openpdh.dll's functions under Wine, and
+   the linked core's functions in native builds. They are chosen once per process; *out is borrowed. Fails with
+   ERROR_MOD_NOT_FOUND or ERROR_PROC_NOT_FOUND; the error message names the module. */
 HRESULT host_pdh(const struct pdh_api **out);
 
 /* A live query of this host OS' PDH. */

@@ -12,12 +12,12 @@
 const char *counter_type_name(DWORD type);
 /* Finds the type with this name, ignoring case, including bases. False if the name is unknown. */
 bool counter_type_find(const char *name, DWORD *type);
-/* True if the counter is the divisor of another counter. */
+/* Returns true if the counter is the divisor of another counter. */
 static inline bool counter_type_is_base(DWORD type)
 {
     return (type & PERF_DISPLAY_NOSHOW) && (type & 0x00070000) == PERF_COUNTER_BASE;
 }
-/* True if the counter needs a base. */
+/* Returns true if the counter needs a base. */
 static inline bool counter_type_is_fraction(DWORD type)
 {
     return (type & PERF_TYPE_COUNTER) && (type & 0x00070000) == PERF_COUNTER_FRACTION;

@@ -161,7 +161,8 @@ struct part {
     bool innermost; /* the first frame is the address that was executed */
 };
 
-/* Only some of the nodes on a path are cached. The others are found from these in a few steps. */
+/* Returns true if the node is cached. Only some of the nodes on a path are cached, because the other nodes are found
+   from these in a few steps. */
 static bool part_is_cached(size_t depth, uint32_t node)
 {
     enum { STEPS = 4 };

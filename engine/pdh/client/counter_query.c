@@ -270,7 +270,7 @@ static HRESULT machine_name(LPCWSTR wide, const char **out)
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* *out is NULL on failure. */
+/* Reads the counter's information from PDH. *out is NULL on failure. */
 static HRESULT counter_info(const struct pdh_api *pdh, PDH_HCOUNTER counter, bool explain, PDH_COUNTER_INFO_W **out)
 {
     struct pdh_list info = {0};
@@ -421,8 +421,8 @@ static HRESULT add_one(struct counter_query *q, const WCHAR *wide, const char *p
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* PdhExpandWildCardPath supports only the system's language. To translate an English path, add its counter and read the
-   counter's full path. */
+/* Expands a path. PdhExpandWildCardPath supports only the system's language. To translate an English path, the function
+   adds its counter and reads the counter's full path. */
 static PDH_STATUS query_expand_path(struct counter_query *q, const WCHAR *path, DWORD flags, WCHAR **out)
 {
     PDH_STATUS status = counter_paths_expand(q->pdh, path, flags, out);

@@ -174,7 +174,8 @@ static PDH_STATUS real_time_refresh(struct catalogue *c, const char *machine)
     return pdh_status_of(hr, PDH_CSTATUS_NO_OBJECT);
 }
 
-/* The extensions prepare their replies while the objects of this computer are sampled. */
+/* Requests values before a sample, so that the extensions prepare their replies while the objects of this computer are
+   sampled. */
 static void real_time_begin(struct catalogue *c)
 {
     struct real_time *r = (struct real_time *)c;

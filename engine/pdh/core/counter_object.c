@@ -400,7 +400,7 @@ int64_t counter_object_time_base(const struct counter_object *o, uint32_t counte
     return o->type->time_base ? o->type->time_base(o, counter) : formula_time_base(o->type->counters[counter].type);
 }
 
-/* PDH's SecondValue: the denominator or the time of the value. */
+/* Returns PDH's SecondValue: the denominator or the time of the value. */
 static int64_t second_value(const struct counter_object *o, const int64_t *row, const struct counter_schema *c)
 {
     if (!(c->type & PERF_TYPE_COUNTER))

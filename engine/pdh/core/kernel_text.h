@@ -78,14 +78,14 @@ struct kernel_row {
 /* Parses the next row from *at on and moves *at past it. Skips other lines. False at the end. The values of
    /proc/diskstats are major, minor, then the numbers after the name. */
 bool kernel_disk_next(const char **at, const char *end, struct kernel_row *row);
-/* /proc/net/dev: "name: values". */
+/* Parses /proc/net/dev: "name: values". */
 bool kernel_interface_next(const char **at, const char *end, struct kernel_row *row);
-/* /proc/swaps: the name is the path; the values are size and used, in units of 1,024 bytes. */
+/* Parses /proc/swaps: the name is the path; the values are size and used, in units of 1,024 bytes. */
 bool kernel_swap_next(const char **at, const char *end, struct kernel_row *row);
-/* /proc/cpuinfo: one row per processor without a name; the values are its id and its MHz times 1,000 (count is 1 if the
-   file does not show MHz). */
+/* Parses /proc/cpuinfo: one row per processor, without a name. The values are the processor's id and its MHz times
+   1,000 (count is 1 if the file does not show MHz). */
 bool kernel_cpuinfo_next(const char **at, const char *end, struct kernel_row *row);
-/* /proc/<id>/mountinfo: the name is the mount point, with blanks still encoded as \040; the values are major and
+/* Parses /proc/<id>/mountinfo: the name is the mount point, with blanks still encoded as \040; the values are major and
    minor. */
 bool kernel_mount_next(const char **at, const char *end, struct kernel_row *row);
 

@@ -341,8 +341,8 @@ static void raw_value_load(const union raw_value *from, PDH_RAW_COUNTER *raw)
     memcpy(raw, words, sizeof words);
 }
 
-/* q->turns is odd while a sample stores values. Values that were read between two equal even numbers belong to the same
-   sample. */
+/* Reads without the lock, if possible. q->turns is odd while a sample stores values. Values that were read between two
+   equal even numbers belong to the same sample. */
 void counter_get(struct counter *c, PDH_RAW_COUNTER *newer, PDH_RAW_COUNTER *older)
 {
     const struct query *q = c->query;

@@ -14,7 +14,7 @@
 /* The set of live handles. Handles are addresses. A closed or invalid handle must be recognized without a read from its
    address. Thread-safe. */
 
-/* False if memory runs out. */
+/* Adds a handle. False if memory runs out. */
 bool handle_add(const void *handle);
 /* Does nothing if the handle is not alive. */
 void handle_remove(const void *handle);
@@ -111,7 +111,7 @@ PDH_STATUS query_create(DWORD_PTR user_data, struct catalogue *catalogue, struct
 void query_destroy(struct query *q);
 /* Adds the counter that an English path names. The instance need not exist yet. Fails with PDH_CSTATUS_NO_MACHINE,
    NO_OBJECT, NO_COUNTER, BAD_COUNTERNAME or NO_COUNTERNAME. Fails with PDH_CSTATUS_NO_INSTANCE if the path names an
-   instance and the object has none, or the other way round. */
+   instance although the object has none, or names none although the object has instances. */
 PDH_STATUS query_add(struct query *q, const char *path, DWORD_PTR user_data, struct counter **out);
 void query_remove(struct counter *c);
 /* Takes one sample of every object in use. *time (may be NULL) is the time of the first reading (local FILETIME). Fails

@@ -103,7 +103,7 @@ static HRESULT add_instances(struct query_log *l, const struct counter *c, const
     return hr;
 }
 
-/* The caller holds the query's lock. */
+/* Creates the columns. The caller holds the query's lock. */
 static HRESULT make_columns(struct query_log *l)
 {
     HRESULT hr = S_OK;
@@ -207,8 +207,8 @@ static void fill_item(const struct column *column, const struct counter *c, stru
         fill_value(c, &c->newer_items.raw[i], counter_item_older(c, i), cell);
 }
 
-/* The caller holds the query's lock. Columns and counters are in the same order. Counters may have been removed since
-   the columns were created, and new counters are at the end. */
+/* Fills the cells with the values of the last sample. The caller holds the query's lock. Columns and counters are in
+   the same order. Counters may have been removed since the columns were created, and new counters are at the end. */
 static HRESULT fill_cells(struct query_log *l)
 {
     HRESULT hr = S_OK;
@@ -241,7 +241,8 @@ static HRESULT start_over(struct query_log *l)
     return SUCCEEDED(hr) ? create(l) : hr;
 }
 
-/* The caller holds the query's lock, because the item names of a binary log belong to the instance list. */
+/* Appends a sample to the log. The caller holds the query's lock, because the item names of a binary log belong to the
+   instance list. */
 static HRESULT append_sample(struct query_log *l)
 {
     HRESULT hr = fill_cells(l);

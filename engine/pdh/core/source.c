@@ -21,7 +21,8 @@ struct kept_file {
     bool used;
 };
 
-/* Files are read in the same order each time, so the search starts after the file that was read last. */
+/* Finds the open file with the path. Files are read in the same order each time, so the search starts after the file
+   that was read last. */
 static struct kept_file *kept_files_find(struct kept_files *k, const char *path)
 {
     for (size_t i = 0; i < k->count; i++) {

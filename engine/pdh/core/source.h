@@ -48,8 +48,9 @@ struct source_time {
     int64_t ticks; /* performance counter */
 };
 
-/* X(part, short name in the counters' `source`, file, true if the kernel writes the file in one piece). While a file is
-   read, the kernel waits at most for locks that it holds for short times; see source_may_wait for the exceptions. */
+/* X(part, short name in the counters' `source`, file, true if the kernel writes the file in one piece). While one of
+   these files is read, the kernel waits only for locks that are held for a short time; source.c lists the exceptions
+   (part_may_wait). */
 #define SOURCE_FILES(X)                                                                                                \
     X(SOURCE_STAT, "stat", "/proc/stat", true)                                                                         \
     X(SOURCE_MEMINFO, "meminfo", "/proc/meminfo", true)                                                                \
@@ -91,7 +92,7 @@ void source_begin(struct source *s);
 /* Makes *other another user of the same files. Fails with E_OUTOFMEMORY. */
 HRESULT source_share(struct source *s, struct source *other);
 void source_close(struct source *s);
-/* For tests: sets a prefix for the paths of sources that are created from now on; borrowed. */
+/* Sets a prefix for the paths of sources that are created from now on; borrowed. For tests. */
 void source_set_root(const char *root);
 const char *source_root(const struct source *s);
 /* The time limit in milliseconds for reading one object, after which its sample counts as missing. The environment
@@ -101,7 +102,7 @@ uint32_t source_limit(void);
 
 /* Begins an object's use of the current sample. */
 void source_hold_begin(struct source *s, struct source_hold *hold, bool must_not_wait);
-/* An object calls this function before an operation that may wait for a disk, a driver, another program or another
+/* Must be called by an object before an operation that may wait for a disk, a driver, another program or another
    computer. False means that the object must not wait now and returns E_PENDING. The caller then discards the sample
    and takes it again on a thread with a time limit. */
 bool source_may_wait(struct source_hold *hold);

@@ -321,7 +321,8 @@ static void fetch_on(void *user)
     } while (!wakeup_wait(p->end, REFERENCES_MS));
 }
 
-/* The caller holds the lock. */
+/* Stores the address from which a counter's value is read, and starts the thread that reads such values. The caller
+   holds the lock. */
 static ULONG set_reference(struct perflib_provider *p, struct perflib_instance *i, uint32_t place, const void *address)
 {
     HRESULT hr = S_OK;

@@ -144,7 +144,7 @@ char *extension_reply_signal(const char *channel)
     return text_format("%s_answer", channel);
 }
 
-/* The caller holds the host's lock or has the only reference. */
+/* Releases a reply. The caller holds the host's lock or has the only reference. */
 static void reply_release(struct extension_reply *r)
 {
     if (r && --r->references == 0)
@@ -222,7 +222,8 @@ static void drop_process(struct extension_host *h)
     h->asked = 0;
 }
 
-/* Called when the process crashed, was terminated or could not be started. */
+/* Drops the process and sets the time of the next start. Called when the process crashed, was terminated or could not
+   be started. */
 static void extension_host_delay_restart(struct extension_host *h)
 {
     drop_process(h);
@@ -261,7 +262,8 @@ static bool has_answered(const struct extension_host *h)
     return get(&h->channel->reply) == h->request || get(&h->channel->state) == EXTENSION_FAILED;
 }
 
-/* The caller holds the lock. */
+/* Sends a request to the process unless a request is unanswered, and starts the process if necessary. Terminates a hung
+   process. The caller holds the lock. */
 static void extension_host_ask_process(struct extension_host *h)
 {
     uint64_t now = clock_monotonic_ms();
@@ -334,7 +336,7 @@ static HRESULT extension_host_fetch_reply(struct extension_host *h)
     return S_OK;
 }
 
-/* The caller holds the lock. */
+/* Waits for the reply and returns a reference to it. The caller holds the lock. */
 static HRESULT take_reply(struct extension_host *h, uint32_t timeout_ms, struct extension_reply **out)
 {
     bool again = true;
@@ -406,7 +408,8 @@ HRESULT extension_host_open(const char *service, struct extension_host **out)
     return h ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Called when the last user has released the host. */
+/* Terminates the process if it has an unanswered request, otherwise parks it. Called when the last user has released
+   the host. */
 static void extension_host_park_process(struct extension_host *h)
 {
     if (h->process && h->asked && !has_answered(h)) {

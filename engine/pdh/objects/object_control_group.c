@@ -206,8 +206,8 @@ static HRESULT add_own(struct control_group_state *s, const char *root)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Returns true if a name in a group's folder can be that of a group. The names of control files contain a dot after the
-   controller; names of slices and services contain a dot too. */
+/* Returns true if a name in a group's folder can be the name of a group. The names of control files contain a dot after
+   the controller; names of slices and services contain a dot too. */
 static bool may_be_group(const char *name)
 {
     static const char *const kinds[] = {".slice", ".service", ".scope", ".mount", ".socket", ".swap"};

@@ -87,7 +87,7 @@ static HRESULT count_waiting(struct counter_object *o, struct source *source, in
     return hr;
 }
 
-/* If a source is missing, its counters are absent. Only lack of memory is a failure. */
+/* Adds the row of the system. If a source is missing, its counters are absent. Only lack of memory is a failure. */
 static HRESULT system_gather(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     struct system_state *s = o->state;

@@ -184,9 +184,10 @@ static HRESULT read_tables(struct counter_object *o, struct source *source, bool
     return all ? S_OK : S_FALSE;
 }
 
-/* Opening a connection increments one of two counts when the opening begins. Closing a connection changes the number of
-   established connections, which includes connections in CLOSE_WAIT on newer kernels. Therefore the connections are the
-   same if no connection is being opened or closed and no number has changed. The numbers are read before the tables. */
+/* Counts the connections. Opening a connection increments one of two counts when the opening begins. Closing a
+   connection changes the number of established connections, which includes connections in CLOSE_WAIT on newer kernels.
+   Therefore the connections are the same if no connection is being opened or closed and no number has changed. The
+   numbers are read before the tables. */
 static HRESULT count_connections(struct counter_object *o, struct source *source, bool want_ipv6, int64_t *count)
 {
     struct tcp_state *s = o->state;

@@ -25,7 +25,6 @@ struct process_match {
     void *list; /* of the host OS */
 };
 
-/* NULL is allowed. */
 static void process_match_close(struct process_match *match)
 {
     if (match) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Registration of Perflib V2 countersets in the registry, and the string lists (REG_MULTI_SZ) that this registration
-   and that of extension DLLs consist of. */
+/* The registration of Perflib V2 countersets in the registry, and string lists (REG_MULTI_SZ), which registrations of
+   countersets and extension DLLs consist of. */
 #ifndef OPENPLA_PDH_COUNTERSET_REGISTRATION_H
 #define OPENPLA_PDH_COUNTERSET_REGISTRATION_H
 

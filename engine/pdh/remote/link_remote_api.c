@@ -35,7 +35,7 @@ static void close_remote(struct link *l)
     memory_free(r);
 }
 
-/* RPC composes the binding from its parts, because a string "protocol:host[endpoint]" needs escaping. */
+/* Creates the binding. RPC composes it from its parts, because a string "protocol:host[endpoint]" needs escaping. */
 static RPC_STATUS remote_bind(const struct link_address *a, RPC_BINDING_HANDLE *out)
 {
     WCHAR *host = NULL, *port = NULL, *text = NULL;

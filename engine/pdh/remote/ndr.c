@@ -156,7 +156,7 @@ static void take_guid(struct reader *in, GUID *out)
         memcpy(&out->Data2, rest, sizeof *out - sizeof out->Data1);
 }
 
-/* The ranges of the IDL. */
+/* Returns the maximum size of a method's buffer, from the ranges of the IDL. */
 static uint32_t most_room(enum pcq_method method)
 {
     switch (method) {

@@ -89,7 +89,8 @@ struct pcq_server {
     size_t query_count;
 };
 
-/* For tests; a service keeps its server until the process exits. Close its queries first. NULL is allowed. */
+/* Closes the server. For tests; a service keeps its server until the process exits. Close its queries first. NULL is
+   allowed. */
 void pcq_server_close(struct pcq_server *s);
 
 /* A counterset and its position in the catalogue. */

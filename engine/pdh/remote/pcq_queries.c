@@ -341,7 +341,7 @@ static void write_instances(struct block_writer *w, const struct pcq_counter *c,
     block_set_number(w, from + offsetof(struct pcq_instances, instances), count);
 }
 
-/* A missing value is an error if only one value is requested. */
+/* Returns the status of one value. A missing value is an error here, because only this value is requested. */
 static DWORD sample_one_counter(const struct pcq_counter *c, const struct pcq_set *set, size_t row)
 {
     uint64_t value;

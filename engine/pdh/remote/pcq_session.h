@@ -24,14 +24,14 @@ struct pcq_service {
     const struct pcq_settings *settings; /* for pcq_access_check; borrowed */
     _Atomic size_t holds;                /* total size in bytes of the answers under construction */
 };
-/* For rpc_service.serves. */
+/* The function `serves` of struct rpc_service. */
 bool pcq_service_serves(void *user, const GUID *iid, uint32_t version);
 
 struct pcq_session;
-/* `address` is the client's address; borrowed. Fails with E_OUTOFMEMORY. */
+/* Opens the session of a connection. `address` is the client's address; borrowed. Fails with E_OUTOFMEMORY. */
 HRESULT pcq_session_open(struct pcq_service *service, const char *address, struct pcq_session **out);
 void pcq_session_close(struct pcq_session *s); /* closes its queries; NULL is allowed */
-/* For rpc_methods.call. */
+/* The function `call` of struct rpc_methods. */
 uint32_t pcq_session_call(void *session, const struct rpc_call *call, struct ndr_writer *stub);
 
 #endif

@@ -94,7 +94,7 @@ HRESULT remote_computer_open(const char *name, struct remote_computer **out)
     return hr;
 }
 
-/* The caller holds the table's lock. */
+/* Removes the computer from the table. The caller holds the table's lock. */
 static void take_out(const struct remote_computer *c)
 {
     struct remote_computer **at = &table;
@@ -103,7 +103,7 @@ static void take_out(const struct remote_computer *c)
     *at = c->next;
 }
 
-/* If the computer has a thread, that thread frees the computer after it has been unused for a while. */
+/* Releases the computer. If it has a thread, that thread frees the computer after it has been unused for a while. */
 void remote_computer_close(struct remote_computer *c)
 {
     if (!c)
@@ -174,7 +174,7 @@ static void computer_note_result(struct remote_computer *c, HRESULT hr, bool lin
     c->failure = hr;
 }
 
-/* The caller holds the lock, which this function releases while the task runs. */
+/* Processes a task on this thread. The caller holds the lock, which this function releases while the task runs. */
 static void computer_process_task(struct remote_computer *c, struct remote_task *t)
 {
     HRESULT hr;

@@ -69,7 +69,7 @@ int64_t remote_query_frequency(const struct remote_query *q);
    waiting. */
 void remote_query_begin(struct remote_query *q);
 /* Returns the values of `s` and the remote computer's time and clock in this sample, borrowed until the next request.
-   Includes a counterset that was not requested so far from now on. */
+   If the counterset has not been requested yet, it is included in requests from now on. */
 HRESULT remote_query_values(struct remote_query *q, const struct remote_set *s, struct pcq_data *head,
                             struct answer_block *out);
 

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Maximum per counterset; greater than that of a Perflib manifest. */
+/* Maximum per counterset; greater than the maximum of a Perflib manifest. */
 #define MOST_COUNTERS 4096u
 #define ENGLISH       0x409u
 /* The bits of a PERF_* type that select the kind of calculation. */
