@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The alert log: a comma-separated file with a row for each alert. UTF-8 with a byte order mark; every cell is quoted,
-   with doubled quotes, and blanks instead of control characters; rows end with CR LF. The file is open only while rows
-   are written, so segments and runs can continue the same file, and other programs may move it. */
+/* Writes the alert log: a comma-separated file with a row for each alert, in UTF-8 with a byte order mark. Every cell
+   is quoted. Quotation marks in a cell are doubled, and control characters become blanks. Rows end with CR LF. The file
+   is open only while rows are written, so that segments and runs can continue the same file, and other programs can
+   move it. */
 #ifndef OPENPLA_ALERT_LOG_H
 #define OPENPLA_ALERT_LOG_H
 
@@ -14,16 +15,17 @@ struct alert_row {
     const char *counter, *value, *threshold, *kind, *message;
     char comparison; /* '>' or '<' */
 };
-/* A value or threshold as text: up to 15 digits. */
+/* Size of a value or threshold as text, with up to 15 digits. */
 enum { ALERT_NUMBER_SIZE = 32 };
 void alert_number(double number, char out[ALERT_NUMBER_SIZE]);
-/* "MM/DD/YYYY hh:mm:ss.mmm" in local time. */
+/* Size of "MM/DD/YYYY hh:mm:ss.mmm" in local time. */
 enum { ALERT_TIME_SIZE = 32 };
 void alert_time(int64_t utc, char out[ALERT_TIME_SIZE]);
 
 struct alert_log;
-/* `path` must lie below `base`; both are copied. `replace`: the first write empties an existing alert log; otherwise it
-   continues the log. The only failure is E_OUTOFMEMORY, because nothing is written yet. */
+/* Creates an alert log without opening its file. `path` must be below the folder `base`; both are copied. With
+   `replace`, the first write empties an existing alert log; otherwise it continues the log. E_OUTOFMEMORY is the only
+   failure. */
 HRESULT alert_log_create(const char *path, const char *base, bool replace, struct alert_log **out);
 /* Queues the row for the next write. Drops the row and counts it if ALERT_LOG_ROOM bytes are already queued, or on
    E_OUTOFMEMORY. */

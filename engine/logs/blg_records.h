@@ -32,7 +32,7 @@ enum { BLG_CATALOG_HEAD = 8, BLG_ENTRY_HEAD = 0x34, BLG_ENTRY_WILDCARD = 0x01, B
    part. */
 enum { BLG_EVENT_HEAD = 0x30, BLG_PART_HEAD = BLG_EVENT_HEAD + 24, BLG_MAX_PART = 8000 };
 enum { BLG_MAX_RECORD = 0x40000000 };
-/* Buffer size of the container, as PDH writes it. */
+/* Size of a container's buffers, as PDH writes them. */
 enum { BLG_BUFFER_SIZE = 0x10000 };
 
 /* Class of all record events, {933f3bb3-943e-490d-9ced-3cbb14c14479}, with the byte order of the file. */
@@ -52,7 +52,7 @@ bool blg_reader_origin(const struct log_reader *reader, struct blg_origin *out);
 /* ---- reading ---- */
 struct blg_record {
     uint8_t type;         /* BLG_RECORD_* */
-    uint8_t instance[16]; /* GUID of the log it belongs to */
+    uint8_t instance[16]; /* GUID of the record's log */
     int64_t stamp;        /* local FILETIME */
     uint64_t position;    /* offset in the file of the buffer that contains the record's beginning */
     const uint8_t *data;

@@ -7,7 +7,7 @@
 #include "engine/base/text.h"
 #include "engine/logs/log.h"
 
-/* The names from a computer and, with lower precedence, a table of the languages in names/counter_names.def. */
+/* The names from the log's computer and, with lower precedence, the built-in table of names/counter_names.def. */
 struct counter_names;
 
 /* `files` (NULL or empty: only the table) come from the computer that wrote the log: exports (.reg) of the registry key
@@ -19,8 +19,9 @@ void counter_names_free(struct counter_names *n); /* NULL is allowed */
 /* The strings are borrowed from the counter_names. */
 struct english_name {
     const char *object, *counter; /* NULL: the name is unchanged, because it is English or unknown */
-    uint32_t languages;           /* languages that the given names may be in; bit 0 is English; 0: unknown */
-    bool is_unknown;              /* a name is not English, and it has no English equivalent or more than one */
+    /* mask of the languages to which the given names can belong; bit 0 is English; 0: unknown */
+    uint32_t languages;
+    bool is_unknown; /* a name is not English, and it has no English equivalent or more than one */
 };
 /* Returns the English names of an object and a counter. The comparison ignores case, accents, width and the type of
    blanks, and also tries the names as text in another computer's ANSI code page. A counter with a wildcard stays
@@ -40,11 +41,12 @@ struct names_count {
 /* Zero-initialise. */
 struct names_summary {
     size_t total, foreign; /* number of counters, and number of those with letters that English lacks */
-    struct names_count understood[NAMES_MOST_KINDS], unknown[NAMES_MOST_KINDS]; /* by languages */
+    /* counts by the names' possible languages */
+    struct names_count understood[NAMES_MOST_KINDS], unknown[NAMES_MOST_KINDS];
     size_t understood_kinds, unknown_kinds;
     struct texts examples; /* paths of unknown names */
     uint32_t example_languages[NAMES_MOST_EXAMPLES];
-    bool own; /* some names come from a computer */
+    bool own; /* names from the log's computer are available */
 };
 HRESULT names_summary_add(struct names_summary *s, const struct counter_names *n, const struct log_counter *counter);
 /* Returns a summary such as "14 of 82 counters are German and were understood; 2 were not: ...", from memory_alloc.

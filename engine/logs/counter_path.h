@@ -10,10 +10,10 @@
 #define PATH_NO_INDEX UINT32_MAX
 
 struct counter_path {
-    char *machine;  /* without the two backslashes; NULL if not given */
+    char *machine;  /* without the two backslashes; NULL: the path has no computer */
     char *object;   /* never empty */
-    char *parent;   /* NULL if not given */
-    char *instance; /* NULL if not given; may be "" as in "Object()" */
+    char *parent;   /* NULL: the path has no parent */
+    char *instance; /* NULL: the path has no instance; "" for "Object()" */
     uint32_t index; /* after '#', or PATH_NO_INDEX */
     char *counter;  /* never empty */
 };
@@ -24,12 +24,12 @@ struct counter_path {
    ERROR_SUCCESS; PDH_CSTATUS_NO_COUNTERNAME for ""; PDH_CSTATUS_BAD_COUNTERNAME for an invalid path or one longer than
    PDH_MAX_COUNTER_PATH; PDH_MEMORY_ALLOCATION_FAILURE. *out is owned by the caller and zero after a failure. */
 PDH_STATUS counter_path_parse(const char *text, struct counter_path *out);
-/* Checks a path without allocating; the same codes. */
+/* Checks a path without allocating memory. Returns the same codes as counter_path_parse. */
 PDH_STATUS counter_path_check(const char *text);
-/* Frees and zeroes it. */
+/* Frees the strings and zeroes *path. */
 void counter_path_free(struct counter_path *path);
 
-/* Whether the machine of a path or of an API call is this computer, as os_is_own_name says. ERROR_SUCCESS,
+/* Checks whether the computer of a path or an API call is this computer (see os_is_own_name). ERROR_SUCCESS,
    PDH_CSTATUS_NO_MACHINE or PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS counter_path_machine_is_ours(const char *machine);
 /* Like counter_path_machine_is_ours, but with `ours` as this computer's name. */

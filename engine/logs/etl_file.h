@@ -7,7 +7,7 @@
 #include "engine/base/text.h"
 #include "engine/logs/etl_record.h"
 
-enum { ETL_EVENT_HEAD = 0x60 }; /* room for an event's header and fixed first fields */
+enum { ETL_EVENT_HEAD = 0x60 }; /* room for an event's header and the fixed fields after it */
 
 /* One event: `head` contains its whole header, with the Size field filled in, and can contain the first bytes of its
    data. */
@@ -36,10 +36,10 @@ typedef bool etl_ends_record(const uint8_t *event, uint32_t size);
    itself changes at the next flush. HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with text: another kind of file, or an end
    that is corrupt in another way. */
 HRESULT etl_file_continue(struct file *file, const char *path, etl_ends_record *ends, struct etl_file **out);
-/* Makes the file a ring: its current content is kept, and when it has max_buffers, a new buffer overwrites the oldest
-   of those added from now on. E_INVALIDARG if that leaves fewer than two buffers for the ring. */
+/* Makes the file a ring. Its current content is kept. When the file has max_buffers buffers, a new buffer overwrites
+   the oldest buffer that was added from now on. E_INVALIDARG if that leaves fewer than two buffers for the ring. */
 HRESULT etl_file_make_ring(struct etl_file *e, uint64_t max_buffers);
-/* Receives the sequence number of each buffer in a file; a failure aborts the opening. */
+/* Receives the sequence number of each buffer in a file. A failure aborts the opening of the file. */
 typedef HRESULT etl_holds(void *context, uint64_t sequence);
 /* Opens a file whose buffers a session wrote as a whole, to append more. Removes the remains of a crash: a partial
    buffer, or a buffer without events. max_buffers: the size of the ring that etl_file_make_ring created; 0: not a ring.
@@ -58,10 +58,10 @@ HRESULT etl_file_add(struct etl_file *e, int64_t utc, const struct etl_event *ev
    without the buffer; a ring may have lost its oldest buffer. E_INVALIDARG: invalid head->used. */
 HRESULT etl_file_add_buffer(struct etl_file *e, int64_t utc, const struct etl_buffer_header *head,
                             const uint8_t *bytes);
-/* Overwrites the time stamps (at +0x10) of the first `count` events of the file with those of `events`, which are
-   otherwise equal. */
+/* Overwrites the time stamps (at +0x10) of the first `count` events of the file with those of `events`. Otherwise these
+   events are equal to the events in the file. */
 HRESULT etl_file_restamp(struct etl_file *e, const struct etl_event *events, size_t count);
-/* Adds to the counts of lost events and buffers in the header. */
+/* Increases the counts of lost events and buffers in the header. */
 void etl_file_count_lost(struct etl_file *e, size_t events, size_t buffers);
 /* Writes all added events and the header's counts to the file. */
 HRESULT etl_file_flush(struct etl_file *e);
@@ -100,8 +100,8 @@ const struct etl_log *etl_reader_log(const struct etl_reader *r); /* borrowed */
    call. S_FALSE: no more events. Unreadable events are skipped with a warning; only errors of the file system and out
    of memory are failures. */
 HRESULT etl_reader_next(struct etl_reader *r, struct etl_record *record);
-/* Goes to a position at or before the first event with a stamp (of the file's clock) of at least `stamp`; some earlier
-   events may follow. INT64_MIN: to the beginning. */
+/* Goes to a position at or before the first event whose stamp (on the file's clock) is at least `stamp`, so some
+   earlier events can come first. INT64_MIN: goes to the beginning. */
 HRESULT etl_reader_seek(struct etl_reader *r, int64_t stamp);
 /* For a file that is still being written: ignores a partial last buffer until it is complete. Call before the first
    event. E_OUTOFMEMORY. */

@@ -18,7 +18,7 @@ enum { ETL_FLAG_LAST = 0x01, ETL_FLAG_PROCESSOR_INDEX = 0x20, ETL_FLAG_COMPRESSE
 struct etl_buffer_header {
     uint32_t size;     /* bytes of the buffer in the file */
     uint32_t saved;    /* equals `used`, except in the header buffer of some writers */
-    uint32_t current;  /* unreliable */
+    uint32_t current;  /* has no reliable meaning */
     int64_t time;      /* time of the flush: etl_log_buffer_time */
     uint64_t sequence; /* 0: the file's first buffer */
     uint16_t processor;

@@ -6,7 +6,8 @@
 
 #include "engine/base/text.h"
 
-enum journal_level { JOURNAL_ERROR = 2, JOURNAL_WARNING = 3, JOURNAL_INFORMATION = 4 }; /* as in EVENT_DESCRIPTOR */
+/* the same values as in EVENT_DESCRIPTOR */
+enum journal_level { JOURNAL_ERROR = 2, JOURNAL_WARNING = 3, JOURNAL_INFORMATION = 4 };
 
 #define JOURNAL_FIELDS_MAX 16
 struct journal_field {

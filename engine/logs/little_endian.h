@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Little-endian integers in the bytes of binary logs, at any address, on any host OS; and a growing buffer. */
+/* Reads and writes little-endian integers in the bytes of binary logs, at any address, on any host OS. Also has a
+   growing buffer. */
 #ifndef OPENPLA_LITTLE_ENDIAN_H
 #define OPENPLA_LITTLE_ENDIAN_H
 

@@ -7,13 +7,13 @@
 #include "engine/base/file.h"
 #include "engine/base/text.h"
 
-/* The names of one logged counter, UTF-8. NULL parts are absent. */
+/* The names of one logged counter, in UTF-8. NULL: the counter does not have this part. */
 struct log_counter {
     const char *machine; /* "\\\\NAME", with its backslashes */
     const char *object;
-    const char *instance; /* NULL: the object has none */
+    const char *instance; /* NULL: the object has no instances */
     const char *parent;
-    uint32_t index; /* #index of the instance, 0 for the first */
+    uint32_t index; /* number after '#', 0 for the first instance */
     const char *counter;
     bool wildcard;     /* instance is "*": a cell has an item for each current instance (formats with `wildcards`) */
     uint32_t type;     /* PERF_* counter type of winperf.h */
@@ -168,8 +168,9 @@ struct log_writer;
    format; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) for appending to a file that is not such a log. */
 HRESULT log_writer_create(enum log_format format, const char *path, const struct log_counter *counters, size_t count,
                           int64_t start_utc, const struct log_options *options, struct log_writer **out);
-/* Adds one sample taken at `utc` (FILETIME); cells in the order of the counters. After a failure the file is complete
-   without the sample (with a full disk, the sample is lost, not the log). S_FALSE: limit reached. */
+/* Adds a sample that was taken at `utc` (FILETIME). `cells` are in the order of the counters. After a failure, the file
+   is complete without this sample: a full disk costs the sample, but not the log. S_FALSE: the limit max_bytes is
+   reached. */
 HRESULT log_writer_append(struct log_writer *w, int64_t utc, const struct log_cell *cells);
 /* Makes every appended sample readable by other processes, even if this process dies immediately afterwards. */
 HRESULT log_writer_flush(struct log_writer *w);
@@ -186,13 +187,13 @@ struct log_info {
     struct log_zone zone;
     const char *machine; /* the computer that wrote the log, "\\\\NAME"; NULL: unknown */
     const char *comment; /* NULL: none */
-    bool has_values;     /* cells have formatted values: text formats and SQL. All cells have raw values */
+    bool has_values;     /* cells have formatted values (text formats and SQL); all cells have raw values */
 };
 
 struct log_reader;
-/* Opens a log at its first sample. `path`: a file, whose content determines its format, or "SQL:DSN!log set". The file
-   may grow while it is read. Errors: those of file_open; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text for a file
-   that is not a log. */
+/* Opens a log at its first sample. `path` is a file, whose content determines its format, or "SQL:DSN!log set". The
+   file can grow while it is read. Errors: those of file_open; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text for a
+   file that is not a log. */
 HRESULT log_reader_open(const char *path, struct log_reader **out);
 /* Returns information about the log, borrowed from the reader, like everything that the reader returns. */
 const struct log_info *log_reader_info(const struct log_reader *r);

@@ -53,7 +53,7 @@ typedef WCHAR SQLWCHAR;
 #define SQL_C_WCHAR            (-8)
 #endif
 
-/* X(name, parameters) of every function that is used. */
+/* X(name, parameters) for every ODBC function that OpenPLA uses. */
 #define ODBC_API_LIST(X)                                                                                               \
     X(SQLAllocHandle, (SQLSMALLINT kind, SQLHANDLE parent, SQLHANDLE * out))                                           \
     X(SQLFreeHandle, (SQLSMALLINT kind, SQLHANDLE handle))                                                             \

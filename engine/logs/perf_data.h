@@ -8,9 +8,9 @@
 #include "engine/logs/log.h"
 #include "engine/logs/pdh_types.h"
 
-/* The clocks of one collection. */
+/* The clocks of one data block. */
 struct perf_times {
-    int64_t ticks, frequency; /* the performance counter */
+    int64_t ticks, frequency; /* of the performance counter */
     int64_t utc;              /* PerfTime100nSec */
 };
 
@@ -18,7 +18,7 @@ struct perf_data {
     const uint8_t *bytes; /* borrowed */
     size_t size;
     struct perf_times times;
-    uint32_t objects;    /* number of objects as stated in the block */
+    uint32_t objects;    /* number of objects, as the block states it */
     size_t first;        /* offset of the first object */
     const uint8_t *name; /* computer name, UTF-16 without backslashes */
     size_t name_units;
@@ -44,7 +44,7 @@ struct perf_counter {
 struct perf_instance {
     uint32_t parent_title, parent_index; /* title index of the parent's object (0: no parent), and the parent's index
                                             among its instances */
-    int32_t unique_id;                   /* -1: it has a name */
+    int32_t unique_id;                   /* -1: the instance has a name */
     const uint8_t *name;                 /* UTF-16, borrowed */
     size_t name_units;
     const uint8_t *block; /* counter block */
@@ -53,7 +53,7 @@ struct perf_instance {
 
 /* Reads the block's header. False: not a data block in this computer's byte order. */
 bool perf_data_read(const uint8_t *bytes, size_t size, struct perf_data *out);
-/* Reads the object at `bytes`. False: it exceeds `size`. */
+/* Reads the object at `bytes`. False: the object exceeds `size`. */
 bool perf_object_read(const uint8_t *bytes, size_t size, struct perf_object *out);
 /* Reads the counter definition at *offset, which starts with object->definitions, and advances *offset. */
 bool perf_object_counter(const struct perf_object *object, size_t *offset, struct perf_counter *out);

@@ -11,7 +11,7 @@
                            value with '!' or ';' is enclosed in braces, and a '}' in it is doubled
    The log set is the rest after the '!', 1 to 1024 characters: the DisplayString of DisplayToID. */
 struct sql_source {
-    char *connection; /* for odbc_connect: "DSN=name", or the attributes that the name contained */
+    char *connection; /* for odbc_connect: "DSN=name", or the attributes in the name */
     char *log_set;
     char *shown;  /* the full name for messages, without secret values */
     char *open;   /* the full name without its secret attributes, for files that other users read */
@@ -41,8 +41,8 @@ struct sql_dialect {
     const char *identity; /* column type of CounterID in CounterDetails */
     bool time_nul;        /* char(24) can contain the NUL that Windows writes after the 23 characters of a time */
     const char
-        *value; /* expression that reads CounterValue as text with all digits; NULL: the number itself is exact */
-    const char *streaming; /* added to a connection string for reading, so that rows arrive one by one; may be "" */
+        *value; /* expression that reads CounterValue as text with all digits; NULL: reading the number is exact */
+    const char *streaming; /* addition to a connection string for reading, so that rows arrive one by one; can be "" */
 };
 /* Finds the dialect of a connected database. HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) with a text for an unknown
    database. */

@@ -17,7 +17,7 @@ enum { SLOT_BITS = 16, MOST_HANDLES = (1 << SLOT_BITS) - 1 };
 #define RESULT_BUSY           ((HRESULT)0x800700AA)
 
 struct handle_slot {
-    void *object; /* NULL: free */
+    void *object; /* NULL: a free slot */
     uintptr_t generation;
     enum handle_kind kind;
     bool in_use;
@@ -27,7 +27,7 @@ static struct {
     struct lock lock;
     struct handle_slot *slots;
     size_t count, capacity;
-    uintptr_t generation; /* of the newest handle */
+    uintptr_t generation; /* generation of the newest handle */
 } handles = {.lock = LOCK_INIT};
 
 static const char *const kind_names[] = {[HANDLE_LOG] = "log", [HANDLE_WRITER] = "writer", [HANDLE_TRACE] = "trace"};

@@ -10,7 +10,7 @@ struct library_log {
     struct inputs inputs;
     struct filter filter;
     struct columns columns;
-    bool learns; /* counters are added while samples are read */
+    bool learns; /* reading samples can add counters */
     int64_t begin;
     struct openpla_log_info info;
     struct openpla_counter **counters; /* returned so far; allocated one by one: callers keep them */
@@ -21,7 +21,7 @@ struct library_log {
     struct text_buffer warning;
 };
 
-/* Reads the next sample into columns.cells; *utc is its time. S_FALSE: no more. */
+/* Reads the next sample into columns.cells; *utc is its time. S_FALSE: no more samples. */
 HRESULT library_log_next(struct library_log *log, int64_t *utc);
 
 #endif

@@ -14,7 +14,7 @@ struct table {
     struct openpla_table shown; /* the caller's part; must be the first member */
     int64_t *times;
     double *values;
-    size_t column_capacity; /* row_capacity is shown.stride */
+    size_t column_capacity; /* the capacity of the rows is shown.stride */
 };
 
 void openpla_table_free(struct openpla_table *table)

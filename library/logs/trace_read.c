@@ -23,7 +23,7 @@ struct library_trace {
     struct trace_inputs inputs;
     struct trace_schemas schemas;
     struct openpla_trace_info info;
-    struct texts warnings; /* about definitions */
+    struct texts warnings; /* warnings about definitions */
     struct text_buffer warning;
     struct openpla_event event;
     struct openpla_field *fields;

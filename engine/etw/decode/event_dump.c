@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes events to files: the stream (formats, encodings and undecodable events), the strings that messages insert, and
-   the CSV format. */
+/* Writes events to files. This file has the stream (formats, encodings and undecodable events), the strings that
+   messages insert, and the CSV format. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/base/text_put.h"
@@ -84,7 +84,7 @@ HRESULT event_dump_create(const struct event_dump_options *options, struct event
     return S_OK;
 }
 
-/* Adds the values, or the bytes that cannot be decoded. *decoded: all values were read. */
+/* Adds the values, or the bytes that cannot be decoded. *decoded: all values could be read. */
 static HRESULT add_values(struct event_dump_step *s, bool *decoded)
 {
     struct event_dump *d = s->dump;
@@ -225,7 +225,7 @@ void event_inserts_add(struct event_inserts *inserts, size_t property, const cha
     if (property >= EVENT_INSERTS_MOST || inserts->texts.failed)
         return;
     if (inserts->last == property + 1) {
-        inserts->texts.length--; /* the NUL */
+        inserts->texts.length--; /* without the NUL */
         text_buffer_add(&inserts->texts, ", ");
     } else {
         inserts->starts[property] = inserts->texts.length;
@@ -396,7 +396,7 @@ static void csv_add_head(struct event_dump_step *s)
     add_head_numbers(b, e);
 }
 
-/* For WPP messages adds the text and the number before the arguments. */
+/* Adds a WPP message's text and sequence number before its arguments. */
 static HRESULT csv_begin_values(struct event_dump_step *s)
 {
     struct text_buffer *b = &s->dump->text, *cell = &s->dump->cell;
@@ -418,7 +418,7 @@ static void end_values(struct event_dump_step *s)
     (void)s;
 }
 
-/* Strings are always quoted, so that readers do not mistake them for numbers. */
+/* Returns whether the value is a string. Strings are always quoted, so that readers do not mistake them for numbers. */
 static bool is_text(const struct value_type *t)
 {
     return t->in == IN_TYPE_UNICODESTRING || t->in == IN_TYPE_ANSISTRING || t->in == IN_TYPE_MANIFEST_COUNTEDSTRING ||

@@ -14,7 +14,7 @@ struct event_inserts {
     bool there[EVENT_INSERTS_MOST];
     size_t last; /* 1 + index of the property to which the end of `texts` belongs */
 };
-/* Prepares for the next event. */
+/* Clears the strings for the next event. */
 void event_inserts_clear(struct event_inserts *inserts);
 void event_inserts_free(struct event_inserts *inserts);
 /* Adds the text of a top-level value, in the order of the properties. The elements of an array are joined by commas. */
@@ -41,7 +41,7 @@ struct event_dump {
     const struct event_dump_writer *writer;
     struct text_buffer text;      /* output that is not written yet */
     struct text_buffer cell;      /* the current value */
-    struct event_inserts inserts; /* of the event, for its message and UserData */
+    struct event_inserts inserts; /* for the event's message and UserData */
     struct dump_clock clock;
     bool begun;                /* something was written */
     struct evtx_writer *log;   /* EVTX only */
@@ -54,24 +54,24 @@ enum { EVENT_DUMP_DEPTH = 64 };
 struct event_dump_step {
     struct event_dump *dump;
     const struct dumped_event *event;
-    bool elements;                         /* values become elements named after them (UserData) */
+    bool elements;                         /* values become elements with the values' names (UserData) */
     const char *structs[EVENT_DUMP_DEPTH]; /* element names of the open structs */
     unsigned depth;
     struct evtx_place before_values;
-    bool in_array; /* an array is open; its values are in `array` of the dump */
-    bool too_long; /* the EVTX record holds only a part of the data */
+    bool in_array; /* an array is open; its values are in event_dump.array */
+    bool too_long; /* the EVTX record contains only a part of the data */
 };
 
 struct event_dump_writer {
     HRESULT (*begin)(struct event_dump *d);
-    void (*head)(struct event_dump_step *s); /* writes what precedes the values */
+    void (*head)(struct event_dump_step *s); /* writes everything before the values */
     HRESULT (*values)(struct event_dump_step *s);
     event_value_taker *value;
     void (*end_values)(struct event_dump_step *s);
     void (*discard_values)(struct event_dump_step *s); /* drops everything since the beginning of `values`; NULL: the
                                                           text is truncated instead */
-    /* Writes bytes that could not be decoded, instead of the values or after them; `code` is a Windows error code. */
-    /* `code` is ERROR_NOT_FOUND if no schema is known, in which case there are only bytes. */
+    /* Writes bytes that could not be decoded, instead of the values or after them. `code` is a Windows error code. */
+    /* If no schema is known, `code` is ERROR_NOT_FOUND and the event has only bytes. */
     void (*undecoded)(struct event_dump_step *s, const uint8_t *bytes, size_t size, uint32_t code, const char *reason);
     HRESULT (*tail)(struct event_dump_step *s);
     void (*end)(struct event_dump *d);
@@ -79,7 +79,7 @@ struct event_dump_writer {
 };
 extern const struct event_dump_writer event_dump_csv, event_dump_xml, event_dump_evtx;
 
-/* Returns whether an element may have that name; other names become attributes. */
+/* Returns whether an element can have this name. Other names become attributes. */
 bool event_dump_is_element_name(const char *name);
 /* Returns the number of the processor that wrote the event. */
 static inline uint16_t event_dump_processor(const EVENT_RECORD *r)
@@ -87,7 +87,7 @@ static inline uint16_t event_dump_processor(const EVENT_RECORD *r)
     return (r->EventHeader.Flags & EVENT_HEADER_FLAG_PROCESSOR_INDEX) != 0 ? r->BufferContext.ProcessorIndex
                                                                            : r->BufferContext.ProcessorNumber;
 }
-/* TEMPLATE_FLAGS: the values are below UserData. */
+/* TEMPLATE_FLAGS: the values are inside UserData. */
 enum { EVENT_DUMP_USER_DATA = 2 };
 
 #endif

@@ -201,7 +201,7 @@ static void reported(struct text_buffer *b, const char *name, const char *text)
         xml_add_system_element(b, name, text);
 }
 
-/* Adds the elements that the event schema defines for WPP messages. If the data end too early, there is no message
+/* Adds the elements that the event schema defines for WPP messages. If the data are truncated, there is no message
    text. */
 static void add_debug_data(struct event_dump_step *s)
 {
@@ -232,7 +232,7 @@ static void end_values(struct event_dump_step *s)
         add(&s->dump->text, "\r\n\t</UserData>\r\n");
         return;
     }
-    while (s->depth != 0) /* the data ended within a struct */
+    while (s->depth != 0) /* the data are truncated inside a struct */
         close_struct(s);
     add(&s->dump->text, s->elements ? "\t\t</EventXML>\r\n\t</UserData>\r\n" : "\t</EventData>\r\n");
     if (s->event->schema->message)
@@ -243,7 +243,7 @@ static void xml_add_undecoded(struct event_dump_step *s, const uint8_t *bytes, s
                               const char *reason)
 {
     struct text_buffer *b = &s->dump->text;
-    if (code == ERROR_NOT_FOUND) { /* as tracerpt writes unknown events */
+    if (code == ERROR_NOT_FOUND) { /* this is how tracerpt writes unknown events */
         add(b, "\t<BinaryEventData>");
         text_buffer_add_bytes(b, bytes, size);
         add(b, "</BinaryEventData>\r\n");

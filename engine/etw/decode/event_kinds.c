@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Collects the kinds of events in a trace: their schemas, their structure and how many events there are of each. */
+/* Collects the kinds of events in a trace: their schemas, their structure, and the number of events of each kind. */
 #include "engine/base/memory.h"
 #include "engine/etw/event_dump.h"
 #include "engine/etw/event_values.h"
@@ -62,7 +62,7 @@ HRESULT event_kinds_count(struct event_kinds *s, const EVENT_RECORD *event, cons
         s->places[at] = (uint32_t)s->count;
     }
     struct counted_kind *kind = &s->items[s->places[at] - 1];
-    if (found->schema && !kind->found->schema) { /* a manifest was found later in the trace */
+    if (found->schema && !kind->found->schema) { /* a schema was found later in the trace */
         found_schema_hold(s->schemas, found);
         found_schema_release(s->schemas, kind->found);
         kind->found = found;
@@ -137,7 +137,7 @@ struct exporting {
     const struct event_kinds *kinds;
     struct manifest_document *d;
     struct texts *warnings;
-    struct skipped_events others; /* events of the provider that its manifest does not define */
+    struct skipped_events others; /* events of the event provider that its manifest does not define */
 };
 
 static bool is_of_manifest(const struct counted_kind *kind)
@@ -177,7 +177,7 @@ static bool was_before(const struct event_kinds *s, size_t index)
 
 static HRESULT export_others(const struct event_kinds *s, struct texts *warnings)
 {
-    /* The trace's own events, which every decoder knows. */
+    /* The events about the trace itself, which every decoder knows. */
     static const GUID trace = {0x68FDD900, 0x4A3E, 0x11D1, {0x84, 0xF4, 0x00, 0x00, 0xF8, 0x04, 0x64, 0xE3}};
     static const char *const why[] = {
         [SCHEMA_MANIFEST] = "they contain only a string (EventWriteString) and need no manifest",
@@ -442,7 +442,7 @@ HRESULT event_kinds_structures(const struct event_kinds *s, struct text_buffer *
 struct summary_kind {
     uint64_t hash, events;
     GUID guid;
-    char *name, *type; /* name NULL: a free entry */
+    char *name, *type; /* name NULL: the entry is free */
     uint16_t id;
     uint8_t opcode;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Consistency check, lookup and release of event schemas. */
+/* Checks the consistency of event schemas, finds their maps, and frees them. */
 #include "engine/etw/decode/event_schema.h"
 
 #include "engine/base/error.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Integers of one to eight bytes, HexInt32 and HexInt64 can hold a length or count. */
+/* Returns whether the type can hold a length or count: integers of one to eight bytes, HexInt32 and HexInt64. */
 static bool is_integer(uint16_t in_type)
 {
     return (in_type >= 3 && in_type <= 10) || in_type == 20 || in_type == 21;

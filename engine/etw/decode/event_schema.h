@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Schemas: the names and the data layout of one kind of event, from any source, and the collection of all schemas that
-   a process knows. Text is UTF-8. */
+/* Schemas, which are the names and the data layout of a kind of event from any source, and the collection of all
+   schemas that a process knows. Strings are UTF-8. */
 #ifndef OPENPLA_EVENT_SCHEMA_H
 #define OPENPLA_EVENT_SCHEMA_H
 
@@ -10,7 +10,7 @@
 /* DECODING_SOURCE */
 enum schema_source { SCHEMA_MANIFEST, SCHEMA_MOF, SCHEMA_WPP, SCHEMA_TRACE_LOGGING };
 
-/* The source of the definition of a manifest event. */
+/* Where the definition of a manifest event was found. */
 enum schema_place {
     SCHEMA_OF_COMPUTER, /* registered here, or loaded by the program */
     SCHEMA_OF_USER,     /* named on the command line */
@@ -35,7 +35,7 @@ struct event_property {
     uint32_t flags;             /* enum event_property_flag */
     uint16_t in_type, out_type; /* TDH_INTYPE_ and TDH_OUTTYPE_; 0 for structs */
     uint16_t first_member;      /* for a struct: index of its first member */
-    uint16_t members;           /* for a struct: number of members from that one on */
+    uint16_t members;           /* for a struct: number of members, beginning with first_member */
     uint16_t count;  /* number of elements, 1 for a scalar; with PARAM_COUNT the index of the property that contains the
                         number */
     uint16_t length; /* characters for strings, bytes for all other types; 0: depends on the type; with PARAM_LENGTH the
@@ -59,7 +59,7 @@ enum event_map_flag {
 struct event_map_entry {
     uint32_t value; /* unused if `input` is set */
     char *input;    /* the string of a MOF string map; NULL: `value` is used */
-    char *text;     /* without the trailing blank of Windows' text */
+    char *text;     /* without the blank at the end of Windows' text */
 };
 struct event_map {
     char *name;
@@ -72,7 +72,7 @@ struct tmf_message;
 struct event_schema {
     enum schema_source source;
     enum schema_place place; /* set by the lookup */
-    GUID provider;           /* event provider, or provider class */
+    GUID provider;           /* event provider, or provider class of MOF */
     GUID event;              /* event class or task; zero if missing */
     /* the schema's descriptor; its version and other members may differ from the event's */
     EVENT_DESCRIPTOR descriptor;
@@ -85,19 +85,19 @@ struct event_schema {
     char *provider_message;
     char *event_attributes;  /* name=value pairs in Windows' format */
     uint32_t template_flags; /* TEMPLATE_FLAGS */
-    char *user_data;         /* with TEMPLATE_USER_DATA: the XML below UserData, with %n for the text of property n */
+    char *user_data;         /* with TEMPLATE_USER_DATA: the XML inside UserData, with %n for the text of property n */
     uint32_t tags;           /* 28 bits */
     struct event_property *properties; /* top-level properties first, then members of structs */
     uint16_t property_count, top_level;
-    struct event_map *maps; /* the maps that the properties refer to */
+    struct event_map *maps; /* the maps to which properties refer */
     size_t map_count;
     bool text_only;              /* the event is a single string without a manifest (EventWriteString) */
     struct tmf_message *message; /* WPP: formats the message (tmf_sentence); otherwise NULL */
 };
 
-/* NULL is allowed. */
+/* Frees the schema. NULL is allowed. */
 void event_schema_free(struct event_schema *schema);
-/* Returns NULL if the schema has no map of that name. */
+/* Returns the schema's map with this name; NULL: no such map. */
 const struct event_map *event_schema_map(const struct event_schema *schema, const char *name);
 void event_map_clear(struct event_map *map);
 /* Returns whether the property is shown to users: false for MOF's Extension("NoPrint") and TraceLogging's NOPRINT. */
@@ -107,7 +107,7 @@ bool event_property_is_shown(const struct event_property *property);
    with an error text that names the property. Every reader calls this before it returns a schema. */
 HRESULT event_schema_check(const struct event_schema *schema);
 
-/* All schemas that a process knows, and the lookup by event. Functions may be called from any thread. */
+/* All schemas that a process knows, and the lookup by event. Its functions can be called from any thread. */
 struct event_schemas;
 /* Creates a collection that can only decode TraceLogging events, which describe themselves, until origins are added.
    E_OUTOFMEMORY. */
@@ -130,7 +130,7 @@ void known_providers_free(struct known_providers *list);
 /* A level, keyword, channel, task or opcode of an event provider. */
 struct known_field {
     char *name, *description; /* the description is in the user's language; NULL: none */
-    uint64_t value;           /* for an opcode: itself << 16, with its task in the low bits */
+    uint64_t value;           /* the value; for an opcode, opcode << 16 | task */
 };
 struct known_fields {
     struct known_field *items;
@@ -150,7 +150,7 @@ struct schema_origin {
     /* Returns S_OK, or S_FALSE if the origin does not know the event. If the origin knows the event provider, it also
        sets the reason with error_set. `pointer_size`: 4 or 8, as in the writing process. */
     HRESULT (*schema)(void *context, const EVENT_RECORD *event, uint32_t pointer_size, struct event_schema **out);
-    HRESULT (*providers)(void *context, struct known_providers *list); /* appends the providers that it knows */
+    HRESULT (*providers)(void *context, struct known_providers *list); /* appends the event providers that it knows */
     /* Returns S_OK, or S_FALSE if the origin has no manifest of the event provider. The manifest lives as long as the
        origin. */
     HRESULT (*manifest)(void *context, const GUID *provider, const struct provider_manifest **out);
@@ -163,19 +163,21 @@ struct schema_origin {
    failure. Schemas that were found earlier stay valid for their holders, but later events are looked up again. *id (may
    be NULL) is for event_schemas_remove. */
 HRESULT event_schemas_add(struct event_schemas *schemas, const struct schema_origin *origin, uint64_t *id);
-/* Adds an origin that replaces *id, which is removed only on success; *id becomes the new one. */
+/* Adds an origin in place of *id, which is removed only if the addition succeeds. *id becomes the id of the new
+   origin. */
 HRESULT event_schemas_replace(struct event_schemas *schemas, const struct schema_origin *origin, uint64_t *id);
-/* Returns S_FALSE if the id is unknown. The origin is freed when the last call into it has returned. */
+/* Removes an origin. Returns S_FALSE if the id is unknown. The origin is freed when the last call to its functions has
+   returned. */
 HRESULT event_schemas_remove(struct event_schemas *schemas, uint64_t id);
 /* Makes the collection look up the schemas of an event provider again, after an origin has learned something about
    it. */
 void event_schemas_forget(struct event_schemas *schemas, const GUID *provider);
 
-/* The result of a lookup; shared by its holders and reused for the next event of the same kind. */
+/* The result of a lookup. Its holders share it, and it is reused for the next event of the same kind. */
 struct found_schema {
-    const struct event_schema *schema; /* NULL: none */
+    const struct event_schema *schema; /* NULL: no schema was found */
     HRESULT status;                    /* S_OK; S_FALSE: no origin knows the event; or the failure of an origin */
-    const char *reason;                /* why there is no schema; NULL with a schema */
+    const char *reason;                /* why no schema was found; NULL: a schema was found */
     uint64_t kind;                     /* equal for all events that are looked up in the same way */
     enum schema_source source;         /* kind of the origins that were queried */
 };
@@ -184,11 +186,11 @@ struct found_schema {
    process's. */
 HRESULT event_schemas_find(struct event_schemas *schemas, const EVENT_RECORD *event, uint32_t pointer_size,
                            const struct found_schema **out);
-/* Adds a holder. */
+/* Adds a holder, who must call found_schema_release. */
 void found_schema_hold(struct event_schemas *schemas, const struct found_schema *found);
 void found_schema_release(struct event_schemas *schemas, const struct found_schema *found); /* NULL is allowed */
 
-/* Lists each event provider once, as described by the most recently added origin. */
+/* Lists each event provider one time, as the most recently added origin describes it. */
 HRESULT event_schemas_providers(struct event_schemas *schemas, struct known_providers *out);
 /* Calls take(context, manifest) with the manifest from the most recently added origin that has one. The manifest is
    valid during the call. S_FALSE: no origin has a manifest of the event provider. */
@@ -208,7 +210,7 @@ const EVENT_HEADER_EXTENDED_DATA_ITEM *event_item(const EVENT_RECORD *event, uin
 
 /* ---- TraceLogging: metadata of an event (extended item 0xB) and of a provider (item 0xC, EventSetInformation) ---- */
 
-/* Limits of nested structs and of fields; metadata beyond them are rejected. */
+/* Limits for the depth of structs and the number of fields; metadata that exceed them are rejected. */
 enum { TRACE_LOGGING_DEPTH = 32, TRACE_LOGGING_FIELDS = 4096 };
 
 /* Creates the schema from an event's metadata, its descriptor (level, opcode) and the traits of its event provider (may

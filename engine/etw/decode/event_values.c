@@ -9,7 +9,7 @@
 
 enum { ANY_SIZE = 0xFF, BY_POINTER_SIZE = 0xFE, SID_AUTHORITIES = 15 };
 
-/* Size of each input type in bytes; ANY_SIZE if it depends on the value. */
+/* Returns the size of an input type in bytes; ANY_SIZE: it depends on the value. */
 static uint8_t fixed_size(uint16_t in)
 {
     static const uint8_t manifest[] = {

@@ -203,11 +203,12 @@ static bool number_passes(const struct condition *c, uint16_t in_type, uint64_t 
     }
 }
 
-/* Both strings are converted to the same case, so that a plain search ignores case. */
+/* Evaluates a condition on a string. Both strings are converted to the same case, so that a plain search ignores
+   case. */
 static bool text_passes(const struct condition *c, const char *text)
 {
     char *folded = text_fold(text);
-    bool passes = true; /* also passes when memory is exhausted */
+    bool passes = true; /* without memory for the conversion, the event passes */
     if (folded) {
         const bool is = strcmp(folded, c->text) == 0, has = strstr(folded, c->text) != NULL;
         passes = c->operation == PAYLOAD_IS         ? is
@@ -424,7 +425,7 @@ static void add_head(struct text_buffer *b, size_t events)
     buffer_add_bytes(b, head, sizeof head);
 }
 
-/* Takes ownership of the buffer. */
+/* Completes a filter. Takes ownership of the buffer. */
 static HRESULT filter_finish(struct text_buffer *b, HRESULT hr, uint8_t **bytes, size_t *size)
 {
     if (SUCCEEDED(hr) && b->failed)
@@ -442,8 +443,8 @@ static HRESULT filter_finish(struct text_buffer *b, HRESULT hr, uint8_t **bytes,
     return S_OK;
 }
 
-/* Structs before a field must be walked, so all properties are needed if there is a struct; otherwise only those up to
-   the last field. */
+/* Returns the number of properties that the filter must contain. If there is a struct, all properties are needed,
+   because structs before a field must be walked. Otherwise only the properties up to the last field are needed. */
 static size_t needed_properties(const struct event_schema *s, const struct created_condition *created, size_t count,
                                 uint16_t *top)
 {

@@ -37,18 +37,20 @@ struct payload_condition {
     const char *value;
 };
 
-/* Creates a filter for one event. `any`: one condition suffices; otherwise all must hold. *bytes is from memory_alloc.
-   Returns E_INVALIDARG with an error text that names field and value (unknown field, a type without comparison, or an
-   operator or value that does not apply), or ERROR_INSUFFICIENT_BUFFER's HRESULT beyond PAYLOAD_MOST_BYTES. */
+/* Creates a filter for one event. `any`: an event passes if one condition is true; otherwise all conditions must be
+   true. *bytes is from memory_alloc. Returns E_INVALIDARG with an error text that names field and value (unknown field,
+   a type without comparison, or an operator or value that does not apply), or ERROR_INSUFFICIENT_BUFFER's HRESULT
+   beyond PAYLOAD_MOST_BYTES. */
 HRESULT payload_filter_create(const struct event_schema *schema, uint16_t id, uint8_t version, bool any,
                               const struct payload_condition *conditions, size_t count, uint8_t **bytes, size_t *size);
-/* Joins filters of several events, or several filters of the same event. For the latter, either all filters marked in
-   `all` must pass, or one that is not marked (NULL: none is marked). */
+/* Joins filters of several events, or several filters of the same event. An event with several filters passes if all
+   filters that are marked in `all` pass, or if one filter passes that is not marked. `all` NULL: no filter is
+   marked. */
 HRESULT payload_filter_join(const uint8_t *const *filters, const size_t *sizes, const bool *all, size_t count,
                             uint8_t **bytes, size_t *size);
 
 struct payload_filter;
-/* Returns ERROR_INVALID_DATA's HRESULT with an error text. */
+/* Reads the bytes of a filter. Returns ERROR_INVALID_DATA's HRESULT with an error text. */
 HRESULT payload_filter_read(const uint8_t *bytes, size_t size, struct payload_filter **out);
 void payload_filter_free(struct payload_filter *f); /* NULL is allowed */
 /* Returns whether the filter has conditions for events of that id and version. */

@@ -10,7 +10,7 @@
 struct known_name {
     const char *guid, *name;
 };
-/* Sorted by GUID. */
+/* The names, sorted by GUID. */
 static const struct known_name names[] = {
 #define PROVIDER(of, called) {of, called},
 #include "engine/etw/decode/provider_names.def"

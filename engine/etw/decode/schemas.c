@@ -24,7 +24,7 @@ enum {
 /* The key of a lookup. Its blobs are borrowed from the event, except in the cache, which owns copies. */
 struct key {
     GUID provider;
-    uint64_t number; /* composed of kind, id, version and others */
+    uint64_t number; /* combines the kind, the id, the version and other members of the event */
     const uint8_t *metadata, *traits;
     size_t metadata_size, traits_size;
 };
@@ -311,7 +311,7 @@ static struct key key_of(const EVENT_RECORD *event, enum schema_source kind, uin
     switch (kind) {
     case SCHEMA_MANIFEST:
         what = d->Id | (uint64_t)d->Version << 16;
-        if (event->EventHeader.Flags & EVENT_FLAG_STRING_ONLY) /* the level has a name */
+        if (event->EventHeader.Flags & EVENT_FLAG_STRING_ONLY) /* the schema contains the names of level and opcode */
             what |= (uint64_t)1 << 24 | (uint64_t)d->Level << 32 | (uint64_t)d->Opcode << 40;
         break;
     case SCHEMA_MOF:
@@ -433,7 +433,7 @@ static HRESULT read_schema(struct event_schemas *s, enum schema_source kind, con
                                 key->metadata_size, key->traits, key->traits_size, out);
 }
 
-/* Copies the key and takes ownership of the schema. */
+/* Creates an entry for the cache. Copies the key and takes ownership of the schema. */
 static struct kept *kept_create(const struct key *key, uint64_t hash, HRESULT status, struct event_schema *schema)
 {
     struct kept *k = memory_zero(1, sizeof *k);
@@ -521,7 +521,7 @@ void found_schema_release(struct event_schemas *s, const struct found_schema *fo
 
 /* ---- providers ---- */
 
-/* For each GUID, keeps the first entry. */
+/* Keeps the first entry of each GUID. */
 static void remove_duplicates(struct known_providers *list)
 {
     size_t count = 0;

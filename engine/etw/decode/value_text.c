@@ -563,7 +563,7 @@ static void keep_second(struct dump_clock *clock, int64_t second)
 void dump_time(struct text_buffer *b, struct dump_clock *clock, int64_t filetime)
 {
     char fraction[7];
-    const int64_t time = filetime < 0 ? 0 : filetime; /* a corrupt timestamp precedes all times */
+    const int64_t time = filetime < 0 ? 0 : filetime; /* a corrupt timestamp becomes the earliest time */
     const int64_t second = time / TICKS_PER_SECOND;
     if (clock->length == 0 || clock->second != second)
         keep_second(clock, second);

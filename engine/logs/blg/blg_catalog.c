@@ -171,7 +171,7 @@ struct texts_of_cell {
     struct log_item single;
     size_t count;
     bool instances;
-    size_t width; /* bytes of the longest text */
+    size_t width; /* size in bytes of the longest text */
 };
 
 static void cell_texts_collect(const struct log_counter *counter, const struct log_cell *cell,

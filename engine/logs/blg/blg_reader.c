@@ -189,7 +189,7 @@ struct blg_reader {
     uint8_t instance[16]; /* instance GUID of the current catalog */
     bool has_columns;     /* columns are assigned to the catalog's counters */
     bool catalog_seen;    /* since reading began, or there was a seek */
-    bool jumped;          /* a seek may have passed a catalog */
+    bool jumped;          /* a seek may have skipped a catalog */
 
     int64_t last_utc, skip_before;
     uint64_t samples;
@@ -479,7 +479,7 @@ static HRESULT read_sample(struct blg_reader *r)
     for (size_t i = 0; i < r->entry_count; i++) {
         const struct entry *entry = &r->entries[i];
         if (!next_item(&at, end, &item))
-            return sample_is_cut(r, i); /* the next sample replaces the cells */
+            return sample_is_cut(r, i); /* the cells are invalid, but the next sample replaces them */
         if ((entry->flags & (BLG_ENTRY_WILDCARD | BLG_ENTRY_OBJECT)) == 0 && item.kind == BLG_KIND_SINGLE &&
             item.size >= BLG_SINGLE_SIZE) {
             read_single(&r->columns.cells[entry->place], item.at);

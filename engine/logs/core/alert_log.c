@@ -106,7 +106,7 @@ static HRESULT alert_log_inspect_file(const struct alert_log *log, struct file *
     if (!size)
         return S_OK;
     HRESULT hr = file_read_at(file, 0, head, length < sizeof head ? length : sizeof head, &got);
-    /* A header that was truncated by a crash or a full disk counts too. */
+    /* A file with a truncated header, left by a crash or a full disk, is an alert log too. */
     if (SUCCEEDED(hr) && (got > length || memcmp(head, log->header, got) != 0 || (got < length && got != size)))
         hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
                        "cannot create the alert log '%s': the file already exists and is not an alert log", log->path);

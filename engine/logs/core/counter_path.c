@@ -208,7 +208,7 @@ char *counter_path_format(const struct counter_path *path)
 /* ---- numbers of instances ---- */
 
 struct instance_number {
-    const char *name; /* NULL: free */
+    const char *name; /* NULL: a free slot */
     uint64_t hash;
     size_t count;
 };
@@ -221,7 +221,7 @@ static struct instance_number *find_slot(const struct instance_numbers *n, const
     return &n->slots[at];
 }
 
-/* Keeps half of the slots free. */
+/* Grows the table so that at least half of the slots are free. */
 static HRESULT instance_numbers_grow(struct instance_numbers *n)
 {
     if (2 * (n->used + 1) <= n->slot_count)

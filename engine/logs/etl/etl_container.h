@@ -25,7 +25,7 @@ struct etl_file {
     uint64_t taken;
     bool full;    /* no more events are added to `buffer`, even if they fit */
     bool given;   /* `buffer` was added as a whole; its header was not created here */
-    bool changed; /* since the last flush */
+    bool changed; /* something changed since the last flush */
     bool torn;    /* a failed write left bytes after the last buffer */
 };
 

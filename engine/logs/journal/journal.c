@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define JOURNAL_LEFT_OUT 9013 /* the event that reports the number of events that were not written */
+#define JOURNAL_LEFT_OUT 9013 /* event that reports how many events were dropped */
 
 /* Limits the number of events that one process can write (the quotas "events" and "burst"). Otherwise a process that
    floods the journal would displace the events of other processes. Room for events is added at a fixed rate, up to the

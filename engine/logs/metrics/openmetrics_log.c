@@ -50,7 +50,7 @@ struct om_run {
     uint64_t labels;   /* hash */
     size_t column;     /* index in om_log.columns */
     uint64_t from, to; /* first sample, and the sample after the last one */
-    size_t series;     /* the first run with these labels */
+    size_t series;     /* index of the first run with these labels */
     int64_t process, thread;
     bool has_process, has_thread;
 };
@@ -65,7 +65,7 @@ struct om_log {
     struct column_store *store;
     size_t stored;
     size_t without_form, twins;
-    char *first_without_form, *first_twin; /* paths */
+    char *first_without_form, *first_twin; /* paths of the first omitted counters */
     struct om_run *runs;
     size_t run_count, run_capacity;
     log_check *check;

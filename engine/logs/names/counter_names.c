@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 7 /* English and the languages of the table */ };
+enum { COLUMNS = 7 /* English and the languages of the built-in table */ };
 
 struct table_row {
     bool is_object;
@@ -25,7 +25,7 @@ static const struct table_row rows[] = {
 #define NAMES_COUNTER(...) {false, {__VA_ARGS__}},
 #include "engine/logs/names/counter_names.def"
 };
-/* Objects whose counters also have the names of another object's counters. */
+/* Objects whose counters can also have the names of another object's counters. */
 static const char *const shared[][2] = {
 #define NAMES_SHARED(object, other) {object, other},
 #include "engine/logs/names/counter_names.def"

@@ -58,26 +58,26 @@ HRESULT odbc_execute(struct odbc_statement *s); /* can be called repeatedly; dro
 HRESULT odbc_fetch(struct odbc_statement *s);   /* S_FALSE: no more rows */
 void odbc_close(struct odbc_statement *s);      /* NULL is allowed */
 
-/* Connection strings are restricted (DECISIONS 38): a string that other users may have written must not load code, must
-   not read or write any file except the database, and must not reveal secrets.
-
-   Attributes are those in docs/user/databases.md, each at most once, in upper or lower case. Strings that drivers and
-   their managers might split into different attributes are rejected: braces within a value or after one, and '=' beside
-   ';', '{' or '}' within braces. */
+/* Parsed connection strings. They are restricted (DECISIONS 38), because a string that another user has written must
+   not load code, read or write any file except the database, or reveal secrets. The allowed attributes are those in
+   docs/user/databases.md, each at most once, in upper or lower case. Strings that drivers and driver managers could
+   split into different attributes are rejected: braces inside or after a value, and '=' next to ';', '{' or '}' inside
+   braces. */
 struct odbc_string {
-    char *driver; /* the driver it requests; NULL: it names a data source instead */
-    char *rest;   /* all other attributes under their canonical names, with their values unchanged */
-    char *shown;  /* the whole string for messages: "***" for secret values */
-    char *open;   /* the string without secret attributes, which may be shown and stored anywhere */
+    char *driver; /* driver that the string requests; NULL: the string names a data source */
+    char *rest;   /* all other attributes with their canonical names and unchanged values */
+    char *shown;  /* the whole string for messages, with "***" for secret values */
+    char *open;   /* the string without its secret attributes, which can be shown and stored anywhere */
     char *secret; /* the secret attributes as a connection string, or "" */
 };
-/* Parses up to the first '!' outside braces, or to the end: *end. E_INVALIDARG with a text that contains the
-   attribute's name, or its number if it has no valid name, but never a value; E_OUTOFMEMORY. In this case *out is all
-   NULL. */
+/* Parses the text up to the first '!' outside braces or up to its end; *end is this position. E_INVALIDARG with a text
+   that contains the attribute's name, or its number if it has no valid name, but never a value; E_OUTOFMEMORY. After a
+   failure, all members of *out are NULL. */
 HRESULT odbc_string_parse(const char *text, struct odbc_string *out, const char **end);
-/* The attributes of `text`, and those of `more` that `text` does not have; *out from memory_alloc. */
+/* Returns the attributes of `text`, and those attributes of `more` that `text` does not have. *out is from
+   memory_alloc. */
 HRESULT odbc_string_add(const char *text, const char *more, char **out);
-/* The string for a driver manager, with `driver` in place of the string's own; NULL if out of memory. */
+/* Returns the string for a driver manager, with `driver` in place of the string's driver; NULL: out of memory. */
 char *odbc_string_with(const struct odbc_string *s, const char *driver);
 void odbc_string_free(struct odbc_string *s);
 

@@ -70,7 +70,7 @@ struct sql_log {
     struct log_counters counters;
     struct thread *thread;
     struct wakeup *work, *done; /* `work` wakes the thread; `done` wakes callers that wait for the thread */
-    struct sql_slots known;     /* extended by the caller, listed by the thread */
+    struct sql_slots known;     /* the caller adds slots, and the thread lists them */
 
     /* Used only by the caller. */
     uint32_t number;
@@ -370,7 +370,7 @@ static HRESULT sql_append(struct log_writer *w, int64_t utc, const struct log_ce
     struct sql_sample *sample;
     HRESULT hr = make_sample(log, utc, cells, &sample);
     if (FAILED(hr)) {
-        log->number++; /* the sample is lost */
+        log->number++; /* the lost sample's number is not reused */
         return error_set(hr, "cannot write to '%s': out of memory for a sample", log->source.shown);
     }
     if (log->max_bytes != 0 && (log->rows + sample->count) * ROW_BYTES > log->max_bytes) {

@@ -391,7 +391,8 @@ static HRESULT take_row(struct sql_reader *r)
     return S_OK;
 }
 
-/* Reads all rows of the sample that starts with the fetched row. S_FALSE: the time is invalid; its rows are skipped. */
+/* Reads all rows of the sample that begins with the fetched row. S_FALSE: the sample's time is invalid, and its rows
+   are skipped. */
 static HRESULT take_sample(struct sql_reader *r, int64_t *utc)
 {
     int32_t index = r->row[C_INDEX].integer;

@@ -35,7 +35,8 @@ struct sql_set;
 /* Creates a set without connecting. `source` and the name in `zone` are borrowed. */
 HRESULT sql_set_create(const struct sql_source *source, int64_t start_utc, const struct log_zone *zone,
                        struct sql_set **out);
-/* Connects, creates missing tables, and finds the set's row by DisplayString to continue its runs, or creates it. */
+/* Connects and creates missing tables. Finds the set's row by its DisplayString, to continue the log set, or creates
+   the row. */
 HRESULT sql_set_connect(struct sql_set *s);
 /* Disconnects. The caller then sets every slot's id to 0. */
 void sql_set_disconnect(struct sql_set *s);
@@ -59,7 +60,7 @@ struct sql_slots {
     size_t mask;
     /* Protected by the lock, because another thread lists the slots. */
     struct lock lock;
-    struct sql_slot_entry **entries; /* the first slots belong to the single counters, in order */
+    struct sql_slot_entry **entries; /* the first slots are those of the single counters, in their order */
     size_t count, capacity;
 };
 

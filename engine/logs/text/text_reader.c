@@ -215,7 +215,8 @@ static HRESULT read_header(struct text_reader *t)
     return hr;
 }
 
-/* Reads ahead to determine what the header does not specify: the time zone, and the order of spreadsheet-like dates. */
+/* Reads ahead to determine what the header does not specify: the time zone, and the order of day and month in dates
+   with slashes. */
 static HRESULT look_ahead(struct text_reader *t)
 {
     struct text_row row;

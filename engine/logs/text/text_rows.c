@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a text file in blocks, decodes UTF-16, cuts it into lines, and splits the lines of logs into cells. */
+/* Reads a text file in blocks, decodes UTF-16, splits the text into lines, and splits the lines of logs into cells. */
 #include "engine/logs/text_rows.h"
 
 #include "engine/base/clock.h"

@@ -44,13 +44,13 @@ typedef int32_t openpla_result;
 #define OPENPLA_END        1
 #define OPENPLA_E_NO_FILE  ((openpla_result)0x80070002) /* no such file (0x80070003: no such folder) */
 #define OPENPLA_E_ACCESS   ((openpla_result)0x80070005)
-#define OPENPLA_E_HANDLE   ((openpla_result)0x80070006) /* closed, or not a handle of this kind */
-#define OPENPLA_E_INVALID  ((openpla_result)0x8007000D) /* the file is not a log */
-#define OPENPLA_E_MEMORY   ((openpla_result)0x8007000E) /* also: a table larger than its limit */
+#define OPENPLA_E_HANDLE   ((openpla_result)0x80070006) /* the handle is closed, or of another kind */
+#define OPENPLA_E_INVALID  ((openpla_result)0x8007000D) /* not a log */
+#define OPENPLA_E_MEMORY   ((openpla_result)0x8007000E) /* also: the table exceeds its limit */
 #define OPENPLA_E_EXISTS   ((openpla_result)0x80070050)
 #define OPENPLA_E_ARGUMENT ((openpla_result)0x80070057)
 #define OPENPLA_E_FULL     ((openpla_result)0x80070070) /* the disk is full */
-#define OPENPLA_E_BUSY     ((openpla_result)0x800700AA) /* another thread uses the handle */
+#define OPENPLA_E_BUSY     ((openpla_result)0x800700AA) /* another thread is using the handle */
 
 /* Returns the reason of this thread's last failed call, or "" if no call has failed. Valid until the thread's next
    failed call. */
@@ -116,10 +116,10 @@ struct openpla_counter {
 
 /* The value of one counter in one sample. */
 struct openpla_value {
-    double value;          /* formatted, as Performance Monitor shows it; NaN without has_value */
+    double value;          /* formatted as in Performance Monitor; NaN without has_value */
     int64_t first, second; /* raw values: FirstValue and SecondValue of PDH_RAW_COUNTER */
     const char *text;      /* value of a text counter, otherwise NULL */
-    uint32_t status;       /* PDH_CSTATUS_: 0 and 1 are valid data */
+    uint32_t status;       /* PDH_CSTATUS_; 0 and 1: the data are valid */
     uint32_t multi_count;
     bool has_value; /* false: the value is missing, or is a rate without an earlier sample */
 };
@@ -192,9 +192,9 @@ OPENPLA_API openpla_result openpla_writer_create(const char *path, const struct 
    and the sample is not stored. After a failure the log is complete without this sample. */
 OPENPLA_API openpla_result openpla_writer_append(openpla_writer *writer, int64_t time,
                                                  const struct openpla_value *values, size_t count);
-/* Makes the samples readable by other processes. */
+/* Makes the appended samples readable for other processes. */
 OPENPLA_API openpla_result openpla_writer_flush(openpla_writer *writer);
-/* Completes the log. The handle is closed even after a failure. */
+/* Completes the log and closes the handle, even after a failure. */
 OPENPLA_API openpla_result openpla_writer_close(openpla_writer *writer);
 
 /* ---- event traces ---- */

@@ -66,7 +66,7 @@ static HRESULT add_units(struct binary_reader *r, size_t units, bool attribute, 
     return hr;
 }
 
-/* Appends a name: {u16 hash, u16 characters, characters, u16 0} with its position in the text. */
+/* Appends a name, which is stored as {u16 hash, u16 characters, characters, u16 0}. */
 static HRESULT add_name(struct binary_reader *r)
 {
     if (!reader_take_bytes(r, 4))
@@ -130,7 +130,7 @@ static HRESULT add_attributes(struct binary_reader *r)
 
 static HRESULT add_element(struct binary_reader *r, bool has_attributes, unsigned depth);
 
-/* Appends everything up to the end of the element. */
+/* Appends the content of an element up to its end. */
 static HRESULT add_content(struct binary_reader *r, unsigned depth)
 {
     HRESULT hr = S_OK;
@@ -248,7 +248,7 @@ static void add_substitution(struct byte_buffer *to, size_t index, const struct 
     byte_buffer_u8(to, p->flags & PROPERTY_STRUCT ? 0 : (uint8_t)(type | (array ? 0x80 : 0)));
 }
 
-/* Writes text in which %n are substitutions. */
+/* Writes a text in which %n stands for a substitution. */
 static HRESULT add_mixed(struct byte_buffer *to, const char *text, const struct event_property *properties,
                          size_t count)
 {
@@ -268,7 +268,7 @@ static HRESULT add_mixed(struct byte_buffer *to, const char *text, const struct 
     return SUCCEEDED(hr) ? add_text(to, from, strlen(from)) : hr;
 }
 
-/* Writes token, dependency, size and name; returns the position of the size. */
+/* Writes the token, the dependency, the size and the name. Returns the position of the size. */
 static HRESULT begin_element(struct byte_buffer *to, const char *prefix, const char *name, bool attributes,
                              size_t *size)
 {

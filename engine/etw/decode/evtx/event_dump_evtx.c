@@ -62,7 +62,7 @@ static void add_time(struct event_dump_step *s, struct evtx_record *r)
 {
     int64_t time = s->event->record->EventHeader.TimeStamp.QuadPart;
     uint8_t bytes[8];
-    time = time < 0 ? 0 : time; /* a corrupt timestamp precedes all times */
+    time = time < 0 ? 0 : time; /* a corrupt timestamp becomes the earliest time */
     put_u64(bytes, (uint64_t)time);
     evtx_begin(r, "TimeCreated");
     if (s->dump->options.raw_time)
@@ -153,7 +153,7 @@ static void discard_values(struct event_dump_step *s)
     evtx_record_back(&s->dump->record, &s->before_values);
 }
 
-/* Returns the type whose text equals that of the input and output type; EVTX_TEXT if no type has that text. Signed
+/* Returns the type that has the same text as a value of the input and output type; EVTX_TEXT: no type does. Signed
    numbers become strings, because existing readers (libevtx 20181227) show -3 as -32765. */
 static enum evtx_type type_of(const struct value_type *t)
 {
@@ -351,7 +351,7 @@ static void end_values(struct event_dump_step *s)
         add_user_data(s);
         return;
     }
-    close_array(s); /* the data ended within an array or struct */
+    close_array(s); /* the data are truncated inside an array or struct */
     for (; s->depth; s->depth--)
         evtx_end(r);
     if (s->elements)
@@ -366,7 +366,7 @@ static void evtx_dump_undecoded(struct event_dump_step *s, const uint8_t *bytes,
 {
     struct evtx_record *r = &s->dump->record;
     uint8_t number_[4];
-    if (code == ERROR_NOT_FOUND) { /* as tracerpt writes unknown events */
+    if (code == ERROR_NOT_FOUND) { /* this is how tracerpt writes unknown events */
         evtx_element_value(r, "BinaryEventData", EVTX_BINARY, bytes, size);
         return;
     }
@@ -433,7 +433,7 @@ static void add_rendering(struct event_dump_step *s)
     evtx_end(r);
 }
 
-/* For an event that does not fit into a record: writes its source, its time, and as much of its data as fits. */
+/* Shortens an event that does not fit into a record: writes its source, its time, and as much of its data as fits. */
 static void evtx_dump_shorten(struct event_dump_step *s)
 {
     const EVENT_RECORD *e = s->event->record;

@@ -12,20 +12,20 @@
 
 /* ---- binary XML in WEVT_TEMPLATE (MS-EVEN6 2.2.12, with names in place of their offsets) ---- */
 
-/* Returns the XML, with %n for substitution n-1. `bytes` extend to the end of their block and are untrusted. Returns
-   ERROR_INVALID_DATA's HRESULT with an error text. *xml is from memory_alloc. */
+/* Converts binary XML to XML, with %n for substitution n-1. `bytes` are untrusted and extend to the end of their block.
+   Returns ERROR_INVALID_DATA's HRESULT with an error text. *xml is from memory_alloc. */
 HRESULT binary_xml_read(const uint8_t *bytes, size_t size, char **xml);
 
 struct event_property;
-/* Writes the fragment of UserData from XML with %n, whose values have the input types of the properties. */
+/* Writes the fragment of UserData. `xml` contains %n for the values, which have the input types of the properties. */
 HRESULT binary_xml_write(const char *xml, const struct event_property *properties, size_t count,
                          struct byte_buffer *to);
-/* Writes the fragment of EventData: a Data element with its name for each property. */
+/* Writes the fragment of EventData: a Data element with the property's name for each property. */
 HRESULT binary_xml_write_data(const struct event_property *properties, size_t count, struct byte_buffer *to);
 
 /* ---- records ---- */
 
-/* Types of values (MS-EVEN6 2.2.12); 1 to 21 equal TDH's input types. */
+/* Types of values (MS-EVEN6 2.2.12); 1 to 21 are the same as TDH's input types. */
 enum evtx_type {
     EVTX_TEXT = 1, /* UTF-16 */
     EVTX_U8 = 4,
@@ -39,7 +39,7 @@ enum evtx_type {
     EVTX_SID = 19,
     EVTX_HEX32 = 20,
     EVTX_HEX64 = 21,
-    EVTX_TEXTS = 0x81, /* an array of strings, each with a NUL; the element is repeated for each */
+    EVTX_TEXTS = 0x81, /* an array of strings, each with a NUL; the element is repeated for each string */
 };
 /* Steps that make up a shape, one byte each. Names and strings follow with their NUL; a value is followed by its
    type. */
@@ -50,9 +50,9 @@ enum { EVTX_DEPTH = 80 };
 /* Zero-initialise. */
 struct evtx_record {
     struct byte_buffer shape, values;
-    struct byte_buffer items; /* size, type and a zero for each value, as in records */
+    struct byte_buffer items; /* for each value its size, its type and a zero, as in the file */
     unsigned depth;
-    size_t longest; /* strings are truncated to this many bytes; 0: not truncated */
+    size_t longest; /* strings are truncated to this many bytes; 0: no limit */
     bool too_long;  /* a string or value exceeds what the format can express */
     HRESULT hr;     /* the first failure: E_OUTOFMEMORY, or a string that is not UTF-8 */
 };
@@ -71,17 +71,17 @@ void evtx_record_fail(struct evtx_record *r, HRESULT hr); /* keeps the first fai
 
 void evtx_begin(struct evtx_record *r, const char *element);
 void evtx_end(struct evtx_record *r);
-/* Attributes must precede all other content of their element. */
+/* Adds an attribute. Attributes must come before all other content of their element. */
 void evtx_attribute(struct evtx_record *r, const char *name, const char *text);
 void evtx_attribute_value(struct evtx_record *r, const char *name, enum evtx_type type, const void *bytes, size_t size);
-void evtx_attribute_text(struct evtx_record *r, const char *name, const char *text); /* written as a value */
-/* Text that is the same in all events of the kind. */
+void evtx_attribute_text(struct evtx_record *r, const char *name, const char *text); /* adds the text as a value */
+/* Adds text that is the same in all events of the kind. */
 void evtx_constant(struct evtx_record *r, const char *text);
 void evtx_value(struct evtx_record *r, enum evtx_type type, const void *bytes, size_t size);
 void evtx_value_text(struct evtx_record *r, const char *text);
 /* Appends UTF-8 as UTF-16; characters that XML cannot contain become U+FFFD. Returns S_OK or the failure. */
 HRESULT evtx_add_units(struct byte_buffer *to, const char *text);
-/* Adds an element with that text; none if it is NULL. */
+/* Adds an element with this text; NULL: adds nothing. */
 void evtx_element(struct evtx_record *r, const char *element, const char *text);
 void evtx_element_value(struct evtx_record *r, const char *element, enum evtx_type type, const void *bytes,
                         size_t size);
@@ -95,18 +95,18 @@ enum {
 };
 
 struct evtx_writer;
-/* A file can have at most that many chunks. Returns NULL when out of memory. */
+/* Creates a writer for a file of at most `most_chunks` chunks. NULL: out of memory. */
 struct evtx_writer *evtx_writer_create(unsigned most_chunks);
 void evtx_writer_free(struct evtx_writer *w); /* NULL is allowed */
-/* Adds a record with that time (FILETIME). If the current chunk is full, it is appended to `to` first. Returns S_FALSE
+/* Adds a record with this time (FILETIME). If the current chunk is full, it is appended to `to` first. Returns S_FALSE
    if the record does not fit into a chunk or is too_long; then nothing has changed. ERROR_FILE_TOO_LARGE's HRESULT: the
-   file is full. Otherwise the record's own failure. */
+   file is full. Other errors are those of the record. */
 HRESULT evtx_writer_add(struct evtx_writer *w, const struct evtx_record *r, int64_t time, struct text_buffer *to);
 /* Returns the number of the next record, from 1. */
 uint64_t evtx_writer_next(const struct evtx_writer *w);
-/* Appends the last chunk; every file has at least one. */
+/* Appends the last chunk. Every file has at least one chunk. */
 void evtx_writer_end(struct evtx_writer *w, struct text_buffer *to);
-/* Builds the header for everything that has been written; `whole`: the file is complete. */
+/* Builds the header for everything that was written until now. `whole`: the file is complete. */
 void evtx_writer_header(const struct evtx_writer *w, bool whole, uint8_t header[EVTX_HEADER_BYTES]);
 
 #endif

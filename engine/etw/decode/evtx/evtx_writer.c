@@ -234,7 +234,7 @@ enum {
     SHAPE_HEADER = 24,
     NAME_HEADER = 8,
     MORE = 0x40,
-    /* libevtx skips the last record of a chunk that is full to the last byte. */
+    /* libevtx skips the last record of a chunk that has no free byte */
     MOST_FREE_AT = EVTX_CHUNK_BYTES - 8,
 };
 
@@ -341,7 +341,7 @@ static HRESULT to_units(struct evtx_writer *w, const char *text)
     return evtx_add_units(&w->units, text);
 }
 
-/* Writes the length of a token's text and the text. */
+/* Writes the length of a token's text, and the text. */
 static HRESULT put_text(struct evtx_writer *w, const char *text)
 {
     const HRESULT hr = to_units(w, text);
@@ -388,7 +388,7 @@ static const uint8_t *behind_text(const uint8_t *text)
     return text + strlen((const char *)text) + 1;
 }
 
-/* The elements of a shape that are being written. */
+/* The elements of the shape that is being written. */
 struct open_elements {
     size_t sizes[EVTX_DEPTH];
     unsigned depth;
@@ -538,7 +538,7 @@ static HRESULT put_record(struct evtx_writer *w, const struct evtx_record *r, in
     return S_OK;
 }
 
-/* Returns S_FALSE and leaves the chunk unchanged if the record does not fit. */
+/* Tries to add a record to the chunk. Returns S_FALSE and leaves the chunk unchanged if the record does not fit. */
 static HRESULT try_record(struct evtx_writer *w, const struct evtx_record *r, int64_t time)
 {
     uint8_t lists[RECORDS - NAME_LISTS];

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes event providers as an instrumentation manifest (the XML that manifest_xml.c reads), regardless of the source
-   of the data. */
+/* Writes event providers from any source of data as an instrumentation manifest (the XML that manifest_xml.c reads). */
 #ifndef OPENPLA_MANIFEST_DOCUMENT_H
 #define OPENPLA_MANIFEST_DOCUMENT_H
 
 #include "engine/etw/provider_manifest.h"
 
-/* The string table of a language. */
+/* The strings of a language. */
 struct manifest_culture {
     char *name;
     struct text_buffer strings;

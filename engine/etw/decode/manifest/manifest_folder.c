@@ -215,7 +215,7 @@ static int by_file(const void *a, const void *b)
     return strcmp(x->file, y->file);
 }
 
-/* Reads the manifest to find its event providers, or the reason why it cannot be used. */
+/* Reads a manifest and adds a line for each of its event providers, or a line with the reason why it cannot be used. */
 static HRESULT index_add_file(struct manifest_index *index, const char *folder, const struct found_file *file)
 {
     struct provider_manifests list = {0};
@@ -233,7 +233,7 @@ static HRESULT index_add_file(struct manifest_index *index, const char *folder, 
     return hr;
 }
 
-/* Copies the lines of the file from the previous index. S_FALSE: it has no lines with that stamp. */
+/* Copies the file's lines from the previous index. S_FALSE: the index has no lines of the file with that stamp. */
 static HRESULT index_copy_file(struct manifest_index *index, const struct manifest_index *before,
                                const struct found_file *file)
 {

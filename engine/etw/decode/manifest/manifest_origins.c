@@ -277,7 +277,7 @@ struct gathering {
     GUID guid;
     uint16_t pieces, have;
     struct piece {
-        uint8_t *bytes; /* NULL: not received */
+        uint8_t *bytes; /* NULL: the piece was not received */
         size_t size;
     } * all;
     size_t size;
@@ -363,7 +363,7 @@ static struct gathering *gathering_of(struct inband_manifests *all, const GUID *
 
 /* ---- rejected manifests ---- */
 
-/* An origin that supplies the reason why the provider's events cannot be decoded. */
+/* An origin that has the reason why the event provider's events cannot be decoded. */
 struct refusal {
     GUID provider;
     char *why;
@@ -486,7 +486,7 @@ HRESULT inband_manifests_take(struct inband_manifests *all, const EVENT_RECORD *
         g->pieces = pieces;
     }
     if (g->all[number].bytes)
-        return S_OK; /* received twice */
+        return S_OK; /* the piece was received twice */
     if (g->size + size > MANIFEST_MOST_BYTES || all->gathered + size > MOST_GATHERED) {
         drop_pieces(all, g);
         return manifest_unusable("the pieces are too large", g->size + size);

@@ -19,7 +19,7 @@ struct message_language {
     char *name; /* "en-US"; "" is the neutral language */
     struct message *items;
     size_t count, capacity;
-    bool sorted; /* sorted by id without duplicates */
+    bool sorted; /* the messages are sorted by id and have no duplicates */
 };
 struct message_tables {
     struct message_language *items;
@@ -27,7 +27,7 @@ struct message_tables {
     size_t bytes; /* bytes of all added texts and their entries */
 };
 
-/* Copies a text. If an id has two texts in the same language, the first one is used. */
+/* Adds a message; copies the text. If an id has two texts in the same language, the first text is used. */
 HRESULT message_tables_add(struct message_tables *tables, const char *language, uint32_t id, const char *text);
 /* Sorts the messages. Call it one time, after adding the last message; before that, no message is found. */
 void message_tables_sort(struct message_tables *tables);

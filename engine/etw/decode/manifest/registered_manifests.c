@@ -30,7 +30,7 @@
 #define WINEVT_KEY     "SOFTWARE\\Microsoft\\Windows\\CurrentVersion\\WINEVT"
 #define PUBLISHERS_KEY WINEVT_KEY "\\Publishers"
 #define CHANNELS_KEY   WINEVT_KEY "\\Channels"
-#define MANIFEST_VALUE "OpenPLAManifest" /* OpenPLA's own value: the manifest from which a provider was compiled */
+#define MANIFEST_VALUE "OpenPLAManifest"        /* OpenPLA's own value: the path of the manifest that was registered */
 #define NO_TEMPLATE    HRESULT_FROM_WIN32(1813) /* ERROR_RESOURCE_TYPE_NOT_FOUND */
 
 /* Opens the registry key of an event provider. Returns S_FALSE, and *out is NULL, if it is not registered. */

@@ -38,7 +38,8 @@ static void text_trim_end(char *text)
         text[--length] = 0;
 }
 
-/* Reads the string at an offset after the fixed part; *out is NULL for offset 0 and for an empty string. */
+/* Reads the string at an offset, which must be after the fixed part. *out is NULL for offset 0 and for an empty
+   string. */
 static HRESULT read_text(const uint8_t *bytes, size_t size, uint32_t offset, size_t fixed, const char *what, char **out)
 {
     size_t units;

@@ -67,7 +67,7 @@ static uint64_t definition_hash(const GUID *provider, uint32_t number, const cha
     return map ? hash_text(hash, map) : hash;
 }
 
-/* Returns the entry of the definition, or the free entry where it should be inserted. */
+/* Returns the entry of the definition, or the free entry for inserting it. */
 static struct definition *definition_place(struct definition *table, size_t room, const GUID *provider, uint32_t number,
                                            const char *map)
 {
@@ -173,7 +173,8 @@ static uint32_t number_of(const EVENT_DESCRIPTOR *d)
     return d->Id | (uint32_t)d->Version << 16;
 }
 
-/* A malformed definition is reported as the reason for its events, unless another origin knows them. */
+/* Reads the definition of an event. A malformed definition is the reason why its events are not decoded, unless another
+   origin knows them. */
 static HRESULT metadata_schema(void *context, const EVENT_RECORD *event, uint32_t pointer_size,
                                struct event_schema **out)
 {
@@ -217,7 +218,7 @@ static HRESULT take_event(struct trace_metadata *m, const uint8_t *bytes, size_t
     const HRESULT hr = event_info_key(bytes, size, provider, &descriptor, &source);
     if (FAILED(hr))
         return unusable("it is too short for an event", size);
-    /* MOF classes are built in or added; TraceLogging and WPP events never need a definition. */
+    /* MOF classes are built in or added, and TraceLogging and WPP events never need a definition. */
     if (source != SCHEMA_MANIFEST)
         return S_OK;
     lock_enter(&m->lock);

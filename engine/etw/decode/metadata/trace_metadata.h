@@ -19,9 +19,9 @@ void trace_metadata_free(struct trace_metadata *m);
 HRESULT trace_metadata_add_origin(struct trace_metadata *m, struct event_schemas *schemas);
 /* Returns whether the event is a definition. */
 bool trace_metadata_event(const EVENT_RECORD *event);
-/* Adds a definition; `schemas` find it from then on. A later definition of the same event or map replaces an earlier
-   one. Returns S_OK, E_OUTOFMEMORY, or S_FALSE with the reason in error_text(S_FALSE) if it cannot be used. Functions
-   may be called on several threads. */
+/* Adds a definition; from then on, `schemas` finds it. A later definition of the same event or map replaces an earlier
+   one. Returns S_OK, E_OUTOFMEMORY, or S_FALSE, with the reason in error_text(S_FALSE), if the definition cannot be
+   used. Several threads can call these functions. */
 HRESULT trace_metadata_take(struct trace_metadata *m, const EVENT_RECORD *event, struct event_schemas *schemas);
 
 struct trace_metadata_statistics {
@@ -32,13 +32,15 @@ struct trace_metadata_statistics trace_metadata_count(struct trace_metadata *m);
 
 /* ---- the structures themselves ---- */
 
-/* Finds a map of a provider by name: appends a copy to the schema. S_FALSE: unknown. */
+/* Finds an event provider's map by its name, and copies it to *out. S_FALSE: the map is unknown. */
 typedef HRESULT event_info_map(void *context, const GUID *provider, const char *name, struct event_map *out);
-/* Reads a TRACE_EVENT_INFO; offsets count from its start. `map` may be NULL. A property whose map is unknown gets no
-   map. Returns ERROR_INVALID_DATA's HRESULT with an error text that names what is malformed, or E_OUTOFMEMORY. */
+/* Reads a TRACE_EVENT_INFO, whose offsets are relative to its start. `map` may be NULL. If the map of a property is
+   unknown, the property has no map. Returns ERROR_INVALID_DATA's HRESULT with an error text that names what is
+   malformed, or E_OUTOFMEMORY. */
 HRESULT event_info_read(const uint8_t *bytes, size_t size, event_info_map *map, void *context,
                         struct event_schema **out);
-/* Reads an EVENT_MAP_INFO; offsets count from its start. Clear *out with event_map_clear, also after a failure. */
+/* Reads an EVENT_MAP_INFO, whose offsets are relative to its start. Clear *out with event_map_clear, also after a
+   failure. */
 HRESULT event_map_info_read(const uint8_t *bytes, size_t size, struct event_map *out);
 /* Reads the provider and the descriptor of a TRACE_EVENT_INFO. Returns ERROR_INVALID_DATA's HRESULT if it is too
    short. */

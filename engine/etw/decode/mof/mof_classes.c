@@ -124,7 +124,7 @@ static HRESULT keep_last(struct class_table *t, const struct mof_document *newes
     return S_OK;
 }
 
-/* Like qsort, but stable. */
+/* Sorts like qsort, but keeps the order of equal names. */
 static bool sort_classes(const struct mof_class **items, size_t count)
 {
     const struct mof_class **other = memory_alloc((count ? count : 1) * sizeof *items);

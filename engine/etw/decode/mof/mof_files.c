@@ -27,7 +27,7 @@ HRESULT mof_files_list(struct texts *names)
         return hr;
     hr = folder_list(folder, false, names);
     memory_free(folder);
-    /* A killed writer leaves its temporary file behind. */
+    /* A writer that was killed leaves its temporary file, which is not a MOF file. */
     size_t kept = 0;
     for (size_t i = 0; SUCCEEDED(hr) && i < names->count; i++)
         if (names->items[i][0] == '~' && text_equal_nocase(path_extension(names->items[i]), ".tmp"))
@@ -76,7 +76,7 @@ static HRESULT load_left(struct mof_classes *classes, const char *folder, struct
     return hr;
 }
 
-/* Loads all files except `except` (if that exists). */
+/* Loads all files except `except`, if that file exists. */
 static HRESULT load_all(struct mof_classes *classes, const char *except, struct texts *warnings)
 {
     char *folder;

@@ -44,7 +44,7 @@ static HRESULT property_place(struct maker *m, const struct mof_class *of, const
     }
     for (size_t i = 0; i < m->count; i++)
         if (text_equal_nocase(m->placed[i].property->name, property->name)) {
-            /* A derived class overrides the property of its base. */
+            /* A derived class replaces the property of its base class. */
             p.order = m->placed[i].order;
             m->placed[i] = p;
             return S_OK;
@@ -276,7 +276,7 @@ static HRESULT array_type(const struct maker *m, const struct placed *p, struct 
                (out->in_type == IN_TYPE_BINARY && out->out_type != OUT_TYPE_IPV6);
     uint32_t size;
     uint16_t at = 0;
-    /* StringTermination ends the string. */
+    /* The qualifier StringTermination determines the end of the string. */
     if (p->property->type == MOF_TYPE_STRING)
         one = false;
     HRESULT hr = array_size(p, &size);
@@ -291,7 +291,7 @@ static HRESULT array_type(const struct maker *m, const struct placed *p, struct 
         out->flags |= one ? PROPERTY_FIXED_LENGTH : PROPERTY_FIXED_COUNT;
         *(one ? &out->length : &out->count) = (uint16_t)size;
     } else if (is_byte(p->property->type) && !one) {
-        out->in_type = IN_TYPE_BINARY; /* the rest of the event */
+        out->in_type = IN_TYPE_BINARY; /* it extends to the end of the event */
     } else if (p->property->type == MOF_TYPE_CHAR16 || one) {
         out->in_type = out->in_type == IN_TYPE_BINARY       ? IN_TYPE_BINARY
                        : out->in_type == IN_TYPE_ANSISTRING ? IN_TYPE_NONNULLTERMINATEDANSISTRING

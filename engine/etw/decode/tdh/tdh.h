@@ -127,7 +127,7 @@ ULONG WINAPI tdh_get_wpp_message(void *handle, const EVENT_RECORD *event, ULONG 
 
 /* ---- structures that TDH's functions return: a fixed part, and UTF-16 strings to which it refers by their offsets
    from its start; identical on all host OSs ---- */
-/* Zero-initialise. A failed allocation is remembered. */
+/* A block under construction. Zero-initialise. After a failed allocation, all later additions fail too. */
 struct tdh_block {
     uint8_t *bytes;
     size_t size, capacity;

@@ -200,7 +200,7 @@ static HRESULT schemas_create(struct event_schemas **out)
         hr = add(*out, mof_origin(&origin), &origin);
     if (SUCCEEDED(hr))
         hr = add(*out, registered_manifests_origin(NULL, &origin), &origin);
-    if (SUCCEEDED(hr)) /* from the environment's search path */
+    if (SUCCEEDED(hr)) /* files in the environment's search path */
         hr = add(*out, tmf_origin(NULL, NULL, &origin), &origin);
     if (SUCCEEDED(hr) && (!(inband = inband_manifests_create(NULL)) || !(metadata = trace_metadata_create())))
         hr = E_OUTOFMEMORY;

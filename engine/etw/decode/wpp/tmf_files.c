@@ -27,7 +27,7 @@ enum { FILE_MOST = 64 << 20 /* in bytes */, LOOKUPS_MOST = 65536 };
 struct tmf_lookup {
     GUID guid;
     struct tmf_document *document; /* NULL: no usable file */
-    char *reason;                  /* why there is no usable file; NULL: no file of that name exists */
+    char *reason;                  /* why there is no usable file; NULL: no folder has a file with that name */
 };
 
 struct tmf_files {

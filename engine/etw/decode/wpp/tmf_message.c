@@ -21,7 +21,7 @@
 
 enum { FIRST_ARGUMENT = 10, WIDTH_MOST = 256, PART_MOST = 32 };
 
-/* A "%..." in a format. */
+/* An insert "%..." in a format. */
 struct insert {
     const char *before; /* the `size` bytes of text before it */
     size_t size;
@@ -42,7 +42,7 @@ static bool next_insert(const char **at, struct insert *out)
     }
     out->size = (size_t)(sign - *at);
     sign++;
-    /* "%00x" is %0 followed by text. */
+    /* "%00x" is %0, followed by the text "0x" */
     while (*sign >= '0' && *sign <= '9' && !(out->numbered && !out->number)) {
         out->numbered = true;
         if (out->number < 100000)
@@ -53,7 +53,7 @@ static bool next_insert(const char **at, struct insert *out)
     if (end && (size_t)(end - sign) <= PART_MOST - 1) {
         memcpy(out->part, sign + 1, (size_t)(end - sign - 1));
         sign = end + 1;
-    } else if (!out->numbered) { /* "%%", or a single percent sign */
+    } else if (!out->numbered) { /* "%%", or a percent sign without an insert */
         out->size++;
         sign += *sign == '%';
     }
@@ -142,7 +142,7 @@ static char *message_of(const struct tmf_message *m)
         while (index < m->argument_count && m->arguments[index].number != i.number)
             index++;
         if (more && i.numbered && index < m->argument_count) {
-            /* The value's own text includes the "0x". */
+            /* The text of the value already has the "0x". */
             if (out.length >= 2 && wants_hexadecimal(m, i.number) && memcmp(out.text + out.length - 2, "0x", 2) == 0)
                 out.text[out.length -= 2] = '\0';
             text_buffer_format(&out, "%%%zu", index + 1);

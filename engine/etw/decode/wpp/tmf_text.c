@@ -17,7 +17,7 @@ struct reader {
     char *line, *rest; /* the current line; the rest of the text */
     uint32_t number;   /* line number */
     bool any_guid;
-    bool unknown; /* the previous line was an unknown directive, and a block may follow it */
+    bool unknown; /* the previous line was an unknown directive, after which a block can follow */
     GUID guid;
     char *guid_name, *component, *subcomponent;
 };
