@@ -6,19 +6,19 @@
 
 #include "engine/base/wintypes.h"
 
-/* 0 stands for the default. */
+/* 0 means the default, which each comment gives last. */
 struct admission_limits {
     uint32_t connections, connections_of_address; /* 256; 32 */
     uint32_t delay_ms;                            /* delay before a failed logon is answered; 300 */
-    uint32_t failures; /* number of consecutive failures after which the address is blocked; 10 */
-    uint32_t block_ms; /* time for which it stays blocked; 5 min */
+    uint32_t failures;                            /* consecutive failures after which the address is blocked; 10 */
+    uint32_t block_ms;                            /* time for which the address stays blocked; 5 min */
 };
 
 struct admission;
 HRESULT admission_open(const struct admission_limits *limits, struct admission **out);
 void admission_close(struct admission *a); /* NULL is allowed */
-/* Called for a new connection from this address (in digits). False: close it at once, admission_leave must not be
-   called; *why is a static text for a log. */
+/* Called for a new connection from this address (in digits). False: close the connection immediately, and do not call
+   admission_leave; *why is a static text for a log. */
 bool admission_enter(struct admission *a, const char *address, uint64_t now_ms, const char **why);
 void admission_leave(struct admission *a, const char *address);
 /* Called after a failed logon: wait this many milliseconds, then close the connection. A successful logon resets the

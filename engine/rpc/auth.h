@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Authentication of RPC connections: NTLMv2 (MS-NLMP), plain or inside SPNEGO (RFC 4178, MS-SPNG), for the acceptor and
-   the initiator: it exchanges tokens, then signs and encrypts PDUs. LM, NTLMv1, anonymous logons and sessions without
-   128-bit keys, key exchange and signatures are rejected. */
+/* Authenticates RPC connections with NTLMv2 (MS-NLMP), plain or inside SPNEGO (RFC 4178, MS-SPNG), as acceptor or
+   initiator. A context first exchanges tokens with the peer, and then signs and encrypts PDUs. LM, NTLMv1, anonymous
+   logons and sessions without 128-bit keys, key exchange and signatures are rejected. */
 #ifndef OPENPLA_RPC_AUTH_H
 #define OPENPLA_RPC_AUTH_H
 
@@ -14,19 +14,19 @@ enum auth_level { AUTH_LEVEL_NONE = 1, AUTH_LEVEL_CONNECT = 2, AUTH_LEVEL_INTEGR
 #define AUTH_HASH_BYTES      16
 #define AUTH_SIGNATURE_BYTES 16
 #define AUTH_NAME_BYTES      192  /* size of a user name in UTF-8, including the NUL */
-#define AUTH_TOKEN_BYTES     4096 /* longer tokens are refused */
+#define AUTH_TOKEN_BYTES     4096 /* longer tokens are rejected */
 
-/* MD4 of the password in UTF-16. NTLM needs only this hash, so it must be protected like the password. E_OUTOFMEMORY,
-   E_INVALIDARG for text that is not UTF-8. */
+/* Computes MD4 of the password in UTF-16. NTLM needs only this hash, so the hash must be protected like the password.
+   E_OUTOFMEMORY; E_INVALIDARG for a password that is not UTF-8. */
 HRESULT auth_hash_password(const char *password, uint8_t hash[AUTH_HASH_BYTES]);
 
-/* The accounts that an acceptor knows. */
+/* The accounts that can log on to an acceptor. */
 struct auth_accounts {
     const char *computer_name; /* shown to clients in the challenge; UTF-8, 1 to 63 UTF-16 units */
     void *user;
-    /* Whether the account exists (compare names ignoring case, and ignore the domain if all accounts belong to this
-       computer). `account` receives the name that identifies it from now on, at most AUTH_NAME_BYTES. The caller wipes
-       the hash.
+    /* Returns whether the account exists, and its hash, which the caller wipes. Names must be compared ignoring case;
+     * the domain may be ignored if all accounts belong to this computer. `account` receives the name that identifies
+     * the account from now on.
      */
     bool (*find)(void *user, const char *name, const char *domain, uint8_t hash[AUTH_HASH_BYTES],
                  char account[AUTH_NAME_BYTES]);
@@ -44,23 +44,23 @@ HRESULT auth_accept(enum auth_type type, const struct auth_accounts *accounts, s
 HRESULT auth_initiate(enum auth_type type, const struct auth_credentials *credentials, struct auth_context **out);
 void auth_close(struct auth_context *a); /* wipes the keys; NULL is allowed */
 
-/* Takes the other side's token (an initiator's first call: NULL, 0) and returns the next one to send in *answer, from
-   memory_alloc (NULL: nothing to send).
-   S_OK: this side has finished. S_FALSE: it expects another token. E_ACCESSDENIED: rejected; auth_refusal returns the
-   reason; the context can only be closed. Other failures: out of memory, no random bytes. */
+/* Processes the peer's token (in an initiator's first call, NULL and 0). *answer is the next token to send, from
+   memory_alloc (NULL: nothing to send). S_OK: this side has finished. S_FALSE: this side expects another token.
+   E_ACCESSDENIED: the token was rejected, auth_refusal returns the reason, and the context can only be closed. Other
+   failures: out of memory, no random bytes. */
 HRESULT auth_step(struct auth_context *a, const uint8_t *token, size_t size, uint8_t **answer, size_t *answer_size);
 bool auth_is_done(const struct auth_context *a);
-/* For a log, never for the other side; static text, "" if nothing was rejected. */
+/* Returns why a token was rejected, for a log and never for the peer; static text, "" if nothing was rejected. */
 const char *auth_refusal(const struct auth_context *a);
-/* The name that the client sent, or the account after auth_is_done. */
+/* Returns the name that the client sent; after auth_is_done, the account. */
 const char *auth_account(const struct auth_context *a);
-/* Whether the other side offered encryption. AUTH_LEVEL_PRIVACY requires it. */
+/* Whether the peer offered encryption, which AUTH_LEVEL_PRIVACY requires. */
 bool auth_can_seal(const struct auth_context *a);
 
-/* Only when auth_is_done. `whole` is the part that the signature covers: a PDU in plain text up to the signature.
-   `data` is within it and is encrypted or decrypted in place; NULL and 0: only signatures. Each direction counts its
-   messages, so every message must be passed, once and in order. False: the signature is wrong; the context can only be
-   closed. */
+/* These functions require auth_is_done. `whole` is the part that the signature covers: a PDU in plain text up to the
+   signature. `data` is a part of `whole` that is encrypted or decrypted in place; NULL and 0: only the signature is
+   used. Each direction counts its messages, so every message must be passed exactly once and in order. False: the
+   signature is wrong, and the context can only be closed. */
 bool auth_unseal(struct auth_context *a, uint8_t *data, size_t size, const uint8_t *whole, size_t whole_size,
                  const uint8_t signature[AUTH_SIGNATURE_BYTES]);
 void auth_seal(struct auth_context *a, uint8_t *data, size_t size, const uint8_t *whole, size_t whole_size,

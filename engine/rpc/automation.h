@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Types of OLE Automation and object references on the wire (MS-OAUT 2.2, MS-DCOM 2.2): they are decoded into plain
-   structures and encoded from them. Decoded strings and numbers point into the reader's bytes; everything else is in an
-   arena. */
+/* Decodes the types of OLE Automation and object references (MS-OAUT 2.2, MS-DCOM 2.2) into plain structures, and
+   encodes them. Decoded strings and numbers point into the reader's bytes; everything else is in an arena. */
 #ifndef OPENPLA_RPC_AUTOMATION_H
 #define OPENPLA_RPC_AUTOMATION_H
 
@@ -57,26 +56,27 @@ struct objref {
     uint32_t kind;
     GUID iid;
     struct std_objref standard;
-    struct dual_strings bindings; /* of a standard one */
-    GUID clsid;                   /* of a custom one, and its bytes */
+    struct dual_strings bindings; /* of a standard reference */
+    GUID clsid;                   /* of a custom reference, as the next members */
     const uint8_t *custom;
     size_t custom_size;
 };
 
 struct std_objref std_objref_read(struct ndr_reader *r);
 void std_objref_write(struct ndr_writer *w, const struct std_objref *o);
-/* `has_conformance`: if it is a member after a pointer, the count of 2-byte units precedes it. */
+/* `has_conformance`: the array is a member after a pointer, so its count of 2-byte units precedes it. */
 void dual_strings_read(struct ndr_reader *r, bool has_conformance, struct dual_strings *out);
-/* Names NTLM as the only security binding. */
+/* Writes NTLM as the only security binding. */
 void dual_strings_write(struct ndr_writer *w, bool has_conformance, const struct dual_strings *d);
-/* From the bytes of one OBJREF; fails with RPC_FAULT_WRONG_OBJREF if it is neither standard nor custom. */
+/* Reads one OBJREF, which ends with the reader's bytes. Fails with RPC_FAULT_WRONG_OBJREF if it is neither standard nor
+   custom. */
 void objref_read(struct ndr_reader *r, struct objref *out);
 void objref_write(struct ndr_writer *w, const struct objref *o);
 
 /* MInterfacePointer after a pointer (MS-DCOM 2.2.14): referent, count, count, OBJREF. *out NULL: a null pointer. */
 void ndr_read_object(struct ndr_reader *r, struct ndr_arena *arena, struct objref **out);
 void ndr_write_object(struct ndr_writer *w, const struct objref *o);
-/* The same without the referent. */
+/* Like ndr_read_object and ndr_write_object, without the referent. */
 void ndr_read_object_pointee(struct ndr_reader *r, struct ndr_arena *arena, struct objref **out);
 void ndr_write_object_pointee(struct ndr_writer *w, const struct objref *o);
 
@@ -94,7 +94,7 @@ void ndr_write_bstr_pointee(struct ndr_writer *w, const struct ndr_bstr *s);
 
 #define NDR_DIMENSIONS 8
 struct ndr_array {
-    uint16_t vt; /* of an element: a number, NDR_BSTR or NDR_VARIANT */
+    uint16_t vt; /* type of an element: a number, NDR_BSTR or NDR_VARIANT */
     uint16_t features, dimensions;
     struct {
         uint32_t count;
@@ -119,11 +119,12 @@ struct ndr_variant {
     struct ndr_variant *variant;
 };
 
-/* 1, 2, 4 or 8; 0: not a number. */
+/* Returns the number's size, 1, 2, 4 or 8; 0: `vt` is not a number. */
 size_t ndr_number_size(uint16_t vt);
-/* SAFEARRAY has two pointers if it is an LPSAFEARRAY of the SDK, and one if an IDL repeats MS-OAUT literally. A reader
- accepts both: *form, which may be NULL, becomes the number of pointers if that is certain, and stays unchanged for a
- null array. A writer uses the form that this client used last, or two pointers if it has used none. */
+/* SAFEARRAY has two pointers if it is an LPSAFEARRAY of the SDK, and one if an IDL repeats MS-OAUT literally.
+   ndr_read_array accepts both. It sets *form (`form` may be NULL) to the number of pointers if that is certain, and
+   leaves it unchanged for a null array. A server passes the form that this client used last to ndr_write_array, or two
+   pointers if the client has used none. */
 void ndr_read_array(struct ndr_reader *r, struct ndr_arena *arena, unsigned *form, struct ndr_array **out);
 void ndr_write_array(struct ndr_writer *w, unsigned form, const struct ndr_array *a);
 void ndr_read_variant(struct ndr_reader *r, struct ndr_arena *arena, struct ndr_variant *out);

@@ -6,12 +6,12 @@
 
 #include "engine/rpc/connection.h"
 
-/* Where and as whom. */
+/* The server, and the account for the logon. */
 struct rpc_target {
     const char *host, *port;
     const struct auth_credentials *credentials; /* NULL: no authentication; copied */
     enum auth_level level;                      /* with credentials */
-    uint32_t connect_ms, answer_ms;             /* per address; per wait for the next bytes. 0: 5 s and 60 s */
+    uint32_t connect_ms, answer_ms; /* limits per address, and per wait for the next bytes. 0: 5 s and 60 s */
 };
 
 struct rpc_channel;

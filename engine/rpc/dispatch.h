@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Bodies of the interfaces that late binding uses: IDispatch (MS-OAUT 3.1), IEnumVARIANT (MS-OAUT 3.3) and
-   IClassFactory. Requests begin after ORPCTHIS, answers begin after ORPCTHAT; all answers end with an HRESULT. */
+/* Reads and writes the bodies of the interfaces that late binding uses: IDispatch (MS-OAUT 3.1), IEnumVARIANT (MS-OAUT
+   3.3) and IClassFactory. Requests begin after ORPCTHIS, answers begin after ORPCTHAT; all answers end with an
+   HRESULT. */
 #ifndef OPENPLA_RPC_DISPATCH_H
 #define OPENPLA_RPC_DISPATCH_H
 
@@ -24,7 +25,7 @@ enum {
     ENUM_NEXT_MOST = 1024
 };
 
-/* GetIDsOfNames: the first name is the member's, others are its parameters'. */
+/* GetIDsOfNames: the first name is the member, the other names are its parameters. */
 struct dispatch_names {
     size_t count;
     struct ndr_bstr names[DISPATCH_NAMES_MOST]; /* UTF-16 without NUL; never null */
@@ -43,8 +44,8 @@ struct dispatch_invoke {
     struct ndr_variant arguments[DISPATCH_ARGUMENTS_MOST];
     int32_t named[DISPATCH_ARGUMENTS_MOST];
     size_t reference_count;
-    uint32_t references[DISPATCH_ARGUMENTS_MOST]; /* which arguments are by reference: the answer contains their new
-                                                     values */
+    uint32_t references[DISPATCH_ARGUMENTS_MOST]; /* indexes of the arguments by reference; the answer contains their
+                                                     new values */
 };
 void dispatch_read_invoke(struct ndr_reader *r, struct ndr_arena *arena, struct dispatch_invoke *out);
 /* Sets `references` from the arguments' types. */
@@ -52,7 +53,7 @@ void dispatch_write_invoke(struct ndr_writer *w, struct dispatch_invoke *i);
 
 struct dispatch_result {
     struct ndr_variant value;
-    uint16_t code; /* of EXCEPINFO, with what follows */
+    uint16_t code; /* wCode of EXCEPINFO; the next members are also from EXCEPINFO */
     struct ndr_bstr source, description, help_file;
     uint32_t help_context;
     HRESULT scode;
@@ -65,7 +66,8 @@ void dispatch_write_result(struct ndr_writer *w, const struct dispatch_result *d
 /* Returns d->hr. */
 HRESULT dispatch_read_result(struct ndr_reader *r, struct ndr_arena *arena, struct dispatch_result *d);
 
-/* IEnumVARIANT::Next: the requested number, at most ENUM_NEXT_MOST; and the values. */
+/* IEnumVARIANT::Next. The first function returns the requested number of values, at most ENUM_NEXT_MOST; the second
+   writes the answer. */
 uint32_t enum_read_next(struct ndr_reader *r);
 void enum_write_values(struct ndr_writer *w, uint32_t asked, const struct ndr_variant *values, uint32_t count,
                        HRESULT hr);

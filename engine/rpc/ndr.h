@@ -6,7 +6,7 @@
 
 #include "engine/base/wintypes.h"
 
-/* Faults that a body can cause; the status of a fault PDU (C706 appendix E, MS-RPCE, MS-DCOM 2.2.21). */
+/* The faults that a body can cause, as the status of a fault PDU (C706 appendix E, MS-RPCE, MS-DCOM 2.2.21). */
 #define RPC_FAULT_OPNUM        0x1C010002u /* the interface has no such method */
 #define RPC_FAULT_PROTOCOL     0x1C01000Bu
 #define RPC_FAULT_NO_OBJECT    0x1C000016u
@@ -16,7 +16,7 @@
 #define RPC_FAULT_BAD_STUB     0x6F7u /* RPC_X_BAD_STUB_DATA */
 #define RPC_FAULT_SECURITY     0x721u /* RPC_S_SEC_PKG_ERROR */
 #define RPC_FAULT_DISCONNECTED 0x80010108u
-#define RPC_FAULT_VERSION      0x80010110u /* of ORPCTHIS */
+#define RPC_FAULT_VERSION      0x80010110u /* unsupported version in ORPCTHIS */
 #define RPC_FAULT_WRONG_IPID   0x80010114u /* the request names another interface than the presentation context */
 #define RPC_FAULT_WRONG_OBJREF 0x8001011Du
 
@@ -62,14 +62,14 @@ struct ndr_reader {
 
 struct ndr_reader ndr_reader_over(const void *bytes, size_t size);
 void ndr_fail(struct ndr_reader *r, uint32_t fault); /* keeps an earlier fault */
-/* `size` bytes at the next multiple of `align` (a power of two, at most 8); NULL: there are too few bytes. */
+/* Returns `size` bytes at the next multiple of `align` (a power of two, at most 8); NULL: there are too few bytes. */
 const uint8_t *ndr_take(struct ndr_reader *r, size_t align, size_t size);
 uint8_t ndr_read_u8(struct ndr_reader *r);
 uint16_t ndr_read_u16(struct ndr_reader *r);
 uint32_t ndr_read_u32(struct ndr_reader *r);
 uint64_t ndr_read_u64(struct ndr_reader *r);
 GUID ndr_read_guid(struct ndr_reader *r);
-/* A conformance that must equal `count`. */
+/* Reads a conformance, which must equal `expected`. */
 void ndr_expect_u32(struct ndr_reader *r, uint32_t expected);
 /* Whether `count` items of at least `size` bytes can still follow; if not, the reader fails. Call it before allocating
    memory for a count from the network. */
@@ -78,17 +78,18 @@ bool ndr_can_hold(struct ndr_reader *r, uint64_t count, size_t size);
 /* ---- memory of a decoded body ----
    Blocks that are freed together. Zero-initialise, or set `most`. */
 
-#define NDR_ARENA_BYTES ((size_t)16 << 20) /* the limit where `most` is 0 */
+#define NDR_ARENA_BYTES ((size_t)16 << 20) /* the limit if `most` is 0 */
 struct ndr_arena {
     struct ndr_block *blocks;
     size_t used, most;
 };
-/* count * size zero bytes; NULL: out of memory, or above the limit. */
+/* Allocates count * size zero bytes; NULL: out of memory, or above the limit. */
 void *ndr_arena_take(struct ndr_arena *arena, size_t count, size_t size);
 void ndr_arena_free(struct ndr_arena *arena);
 
 /* ---- writer ----
-   Zero-initialise. A failed allocation, or a size above `most` (0: NDR_WRITER_BYTES), sticks in `failed`. */
+   Zero-initialise. A failed allocation, or a size above `most` (0: NDR_WRITER_BYTES), sets `failed`, which is never
+   reset. */
 
 #define NDR_WRITER_BYTES ((size_t)64 << 20)
 struct ndr_writer {
@@ -96,7 +97,8 @@ struct ndr_writer {
     size_t size, capacity, most;
     bool failed;
 };
-/* `size` zero bytes at the next multiple of `align`, with zeros in the gap; valid until the next call; NULL: failed. */
+/* Appends `size` zero bytes at the next multiple of `align`, with zeros in the gap. The pointer is valid until the next
+   call; NULL: failed. */
 uint8_t *ndr_add(struct ndr_writer *w, size_t align, size_t size);
 void ndr_write_u8(struct ndr_writer *w, uint8_t value);
 void ndr_write_u16(struct ndr_writer *w, uint16_t value);

@@ -27,26 +27,27 @@ struct orpc_call {
     GUID iid, causality;
     uint16_t opnum;
     uint64_t now_ms;
-    unsigned *array_form;         /* that this client uses: for ndr_read_array and ndr_write_array */
+    unsigned *array_form;         /* the form that this client uses, for ndr_read_array and ndr_write_array */
     struct ndr_writer error_info; /* an OBJREF of an IErrorInfo from the handler, sent with the result */
 };
 
-/* The functions that the owner of the objects provides. Calls of several connections run at the same time. */
+/* The functions that the owner of the objects provides. Calls of several connections run in parallel. */
 struct orpc_handler {
     void *user;
     /* Whether methods of this interface can be called. Other interfaces are never returned to clients. */
     bool (*serves)(void *user, const GUID *iid);
-    /* A new object, or the class object, with a reference. ORPC_CLASS_NOT_REGISTERED and the like. */
+    /* Creates an object, or returns the class object, with a new reference. Fails with ORPC_CLASS_NOT_REGISTERED or
+       another error. */
     HRESULT (*activate)(void *user, const struct orpc_call *call, const GUID *clsid, bool is_factory, void **object);
-    /* Another interface of an object, with a new reference. The pointer of IUnknown identifies the object. */
+    /* Returns another interface of an object, with a new reference. The pointer of IUnknown identifies the object. */
     HRESULT (*query)(void *user, void *object, const GUID *iid, void **pointer);
     void (*release)(void *user, void *pointer);
-    /* A method: `in` follows ORPCTHIS, `out` follows ORPCTHAT. It writes its [out] parameters and the HRESULT, and
-       returns 0, or a fault, in which case its output is discarded. */
+    /* Calls a method. `in` begins after ORPCTHIS, `out` after ORPCTHAT. The function writes the [out] parameters and
+       the HRESULT and returns 0, or it returns a fault, and its output is discarded. */
     uint32_t (*call)(void *user, struct orpc_call *call, void *pointer, struct ndr_reader *in, struct ndr_writer *out);
 };
 
-/* 0 stands for the default. */
+/* 0 means the default, which each comment gives first. */
 struct orpc_limits {
     size_t objects, objects_of_account; /* 16384; 4096 */
     uint32_t run_down_ms;               /* 6 min: three ping periods of 2 min */
@@ -55,18 +56,19 @@ struct orpc_limits {
 struct orpc_server;
 HRESULT orpc_server_open(const struct orpc_handler *handler, const struct orpc_limits *limits,
                          struct orpc_server **out);
-/* No session may be open. Releases all objects. */
+/* Releases all objects. No session may be open. */
 void orpc_server_close(struct orpc_server *s);
 /* For rpc_service.serves: the interfaces of DCOM, the handler's interfaces, and the management interface (MS-RPCE),
    which some clients use only to log on. */
 bool orpc_server_serves(struct orpc_server *s, const GUID *iid, uint32_t version);
-/* Releases objects that were not used or pinged. Call it every few seconds, with the same clock as orpc_session_call.
+/* Releases the objects that were not used or pinged for run_down_ms. Call it every few seconds, with the same clock as
+ * orpc_session_call.
  */
 void orpc_server_run_down(struct orpc_server *s, uint64_t now_ms);
 size_t orpc_server_objects(struct orpc_server *s);
 
-/* One connection. `bindings`: the addresses at which this client reaches the server, the server's own address first;
-   copied. */
+/* A session is one connection. `bindings`: the addresses at which this client reaches the server, the server's own
+   address first; copied. */
 struct orpc_session;
 HRESULT orpc_session_open(struct orpc_server *s, const struct dual_strings *bindings, struct orpc_session **out);
 void orpc_session_close(struct orpc_session *s); /* NULL is allowed; objects stay until they are run down */
@@ -74,20 +76,22 @@ void orpc_session_close(struct orpc_session *s); /* NULL is allowed; objects sta
 uint32_t orpc_session_call(struct orpc_session *s, const struct rpc_call *call, uint64_t now_ms,
                            struct ndr_writer *out);
 
-/* For the handler, while it performs a call. An object reference that the caller may use; it includes ORPC_REFERENCES
-   references. E_NOINTERFACE if the interface is not served; HRESULT of ERROR_NOT_ENOUGH_QUOTA. */
+/* Called by the handler during a call. Returns an object reference for the caller, which includes ORPC_REFERENCES
+   references. E_NOINTERFACE if the interface is not served; ERROR_NOT_ENOUGH_QUOTA's HRESULT. */
 HRESULT orpc_export(struct orpc_call *call, void *object, const GUID *iid, struct objref *out);
-/* The object that a reference from the caller names, as this interface, with a reference. 0, or a fault: it is not an
-   object of this server that the caller holds, or it lacks the interface. Its references are released. */
+/* Finds the object to which a reference from the caller refers, and returns its interface `iid` with a new reference.
+   Returns 0 or a fault: the caller holds no such object of this server, or the object lacks the interface. The
+   references that `reference` includes are released. */
 uint32_t orpc_import(struct orpc_call *call, const struct objref *reference, const GUID *iid, void **pointer);
 
 /* ---- client: bodies of requests and answers ---- */
 
 void orpc_write_this(struct ndr_writer *w, const GUID *causality);
-/* After ORPCTHAT; *error_info (may be NULL) is an extension's OBJREF of an IErrorInfo, or empty. */
+/* Reads ORPCTHAT. *error_info (`error_info` may be NULL) is an IErrorInfo's OBJREF from an extension, or empty. */
 void orpc_read_that(struct ndr_reader *r, struct ndr_reader *error_info);
 
-/* IRemoteSCMActivator: opnum 4 RemoteCreateInstance, 3 RemoteGetClassObject (`is_factory`). 1 to ORPC_IIDS_MOST. */
+/* IRemoteSCMActivator: opnum 4 RemoteCreateInstance, 3 RemoteGetClassObject (`is_factory`). `count` is 1 to
+   ORPC_IIDS_MOST. */
 void orpc_write_activation(struct ndr_writer *w, const GUID *causality, const GUID *clsid, const GUID *iids,
                            size_t count, bool is_factory);
 struct orpc_activated {
@@ -98,7 +102,7 @@ struct orpc_activated {
     struct objref *objects[ORPC_IIDS_MOST]; /* NULL where results[i] failed */
     HRESULT results[ORPC_IIDS_MOST];
 };
-/* The activation's HRESULT; a fault of `r` if the body is malformed. */
+/* Returns the activation's HRESULT. Sets the fault of `r` if the body is malformed. */
 HRESULT orpc_read_activation(struct ndr_reader *r, struct ndr_arena *arena, struct orpc_activated *out);
 
 /* IRemUnknown: opnum 3 RemQueryInterface, 4 RemAddRef, 5 RemRelease. */
@@ -115,7 +119,7 @@ void orpc_write_references(struct ndr_writer *w, const GUID *causality, const st
 /* IObjectExporter: opnum 2 ComplexPing, 1 SimplePing. Set 0 creates a new set. */
 void orpc_write_complex_ping(struct ndr_writer *w, uint64_t set, uint16_t sequence, const uint64_t *add,
                              uint16_t add_count, const uint64_t *remove, uint16_t remove_count);
-/* The status; *set is the set's id. */
+/* Returns the status; *set is the set's id. */
 uint32_t orpc_read_complex_ping(struct ndr_reader *r, uint64_t *set);
 
 #endif

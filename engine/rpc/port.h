@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A TCP port that serves RPC: accepts connections from permitted addresses, gives each a thread, applies the time
-   limits and the delays after failed logons, and passes calls to a handler. */
+/* A TCP port that serves RPC: accepts connections from permitted addresses, serves them on worker threads, applies the
+   time limits and the delays after failed logons, and passes calls to a handler. */
 #ifndef OPENPLA_RPC_PORT_H
 #define OPENPLA_RPC_PORT_H
 
@@ -9,7 +9,7 @@
 #include "engine/rpc/ndr.h"
 
 enum rpc_port_event_kind {
-    RPC_PORT_REFUSED,      /* a connection was closed at once */
+    RPC_PORT_REFUSED,      /* a new connection was closed immediately */
     RPC_PORT_LOGON_FAILED, /* counts against the address (engine/rpc/admission.h) */
     RPC_PORT_LOGGED_ON,    /* the first call of an account on a connection */
     RPC_PORT_FAILED,       /* no connection can be accepted, or a connection broke the protocol */
@@ -20,11 +20,11 @@ struct rpc_port_event {
     const char *address, *account, *reason; /* account "": not known */
 };
 
-/* Called by the threads of connections, several at the same time. */
+/* Called by worker threads, several of them in parallel. */
 struct rpc_port_handler {
     void *user;
-    /* A new connection; `own` is the local address of the connection, in digits. *session is for the calls below. A
-       failure closes the connection. */
+    /* Opens a session for a new connection; `own` is the connection's local address, in digits. *session is passed to
+       the functions below. A failure closes the connection. */
     HRESULT (*open)(void *user, const char *address, const char *own, void **session);
     /* Returns 0 and the stub of the answer, or a fault. */
     uint32_t (*call)(void *user, void *session, const struct rpc_call *call, struct ndr_writer *stub);

@@ -13,29 +13,29 @@ struct remote_account {
     char *user, *domain; /* domain "": an account of the other computer */
     uint8_t hash[AUTH_HASH_BYTES];
 };
-/* `name`: user, DOMAIN\user or user@domain. E_INVALIDARG with a message that names it, for an empty or too long name
-   and for a password that is not UTF-8. */
+/* Creates an account. `name`: user, DOMAIN\user or user@domain. E_INVALIDARG with a message that names the account, for
+   an empty or too long name and for a password that is not UTF-8. */
 HRESULT remote_account_make(const char *name, const char *password, struct remote_account *out);
 void remote_account_free(struct remote_account *a); /* wipes and empties it */
 /* Borrowed from the account. */
 struct auth_credentials remote_account_credentials(const struct remote_account *a);
 
-/* The account for a computer, "name", "name:port" or "\\name": the one given to this process, otherwise the one given
-   for any host, otherwise the stored one. An account for the name with its port takes precedence over an account for
-   the name. S_FALSE: none. */
+/* Finds the account for a computer ("name", "name:port" or "\\name"): an account given to this process for the
+   computer, otherwise an account given for any host, otherwise a stored account. An account for the name with its port
+   takes precedence over an account for the name. S_FALSE: there is none. */
 HRESULT remote_account_find(const char *host, struct remote_account *out);
 /* From now on this process logs on to the computer (or REMOTE_ACCOUNT_ANY_HOST) with a copy of the account. */
 HRESULT remote_account_give(const char *host, const struct remote_account *a);
-/* The same with the account of a name and a password (remote_account_make). */
+/* Like remote_account_give, with an account that remote_account_make creates. */
 HRESULT remote_account_give_password(const char *host, const char *name, const char *password);
 void remote_account_forget_given(void);
 
-/* Stored for this user of this computer (secret_store), all under one key. E_INVALIDARG: a host of more than 255 bytes
-   or with blanks; too many accounts. */
+/* Stores an account for this user of this computer (secret_store); all accounts are in one secret. E_INVALIDARG: the
+   host has more than 255 bytes or contains blanks, or there are too many accounts. */
 HRESULT remote_account_store(const char *host, const struct remote_account *a);
 HRESULT remote_account_remove(const char *host); /* S_FALSE: no account is stored for it */
-HRESULT remote_account_remove_all(void);         /* also what is corrupt */
-/* Two strings each: the host, and the account as DOMAIN\user or user. */
+HRESULT remote_account_remove_all(void);         /* also corrupt data */
+/* Adds two strings for each stored account: the host, and the account as DOMAIN\user or user. */
 HRESULT remote_account_list(struct texts *out);
 
 #endif

@@ -84,7 +84,7 @@ static void digest_add(digest_block *add_block, struct md5 *m, const void *bytes
     }
 }
 
-/* A one bit, zeros, and the length in bits. */
+/* Pads the message with a one bit, zeros and the length in bits, and writes the digest. */
 static void digest_end(digest_block *add_block, struct md5 *m, uint8_t out[DIGEST_BYTES])
 {
     static const uint8_t padding[64] = {0x80};
@@ -116,7 +116,7 @@ void md5_end(struct md5 *m, uint8_t out[DIGEST_BYTES])
 void md4_digest(const void *bytes, size_t size, uint8_t out[DIGEST_BYTES])
 {
     struct md5 m;
-    md5_begin(&m); /* both start from the same state */
+    md5_begin(&m); /* MD4 and MD5 start from the same state */
     digest_add(md4_block, &m, bytes, size);
     digest_end(md4_block, &m, out);
 }

@@ -15,7 +15,7 @@ struct md5 {
 };
 void md5_begin(struct md5 *m);
 void md5_add(struct md5 *m, const void *bytes, size_t size);
-void md5_end(struct md5 *m, uint8_t out[DIGEST_BYTES]); /* and wipes it */
+void md5_end(struct md5 *m, uint8_t out[DIGEST_BYTES]); /* also wipes the state */
 void md4_digest(const void *bytes, size_t size, uint8_t out[DIGEST_BYTES]);
 
 struct hmac_md5 {
@@ -24,7 +24,7 @@ struct hmac_md5 {
 /* A key of up to 64 bytes. */
 void hmac_md5_begin(struct hmac_md5 *h, const uint8_t *key, size_t key_size);
 void hmac_md5_add(struct hmac_md5 *h, const void *bytes, size_t size);
-void hmac_md5_end(struct hmac_md5 *h, uint8_t out[DIGEST_BYTES]); /* and wipes it */
+void hmac_md5_end(struct hmac_md5 *h, uint8_t out[DIGEST_BYTES]); /* also wipes the state */
 
 struct rc4 {
     uint8_t state[256], i, j;

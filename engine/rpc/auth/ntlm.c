@@ -6,15 +6,19 @@
                                               <--  CHALLENGE flags, 8 random bytes, target info with the time
        AUTHENTICATE names, proof + blob, key  -->
 
-   v2     = HMAC-MD5(NT hash, UTF-16 of UPPER(user) + domain)
-   proof  = HMAC-MD5(v2, challenge + blob)         the blob holds the client's time, its random bytes and the target
-   info base   = HMAC-MD5(v2, proof) key    = RC4(base, EncryptedRandomSessionKey)   the session key, which the
-   initiator chose MIC    = HMAC-MD5(key, the three messages)      if MsvAvFlags in the blob has bit 2; the blob is
-   covered by the proof, so nobody on the way can take that bit off
+       v2     = HMAC-MD5(NT hash, UTF-16 of UPPER(user) + domain)
+       proof  = HMAC-MD5(v2, challenge + blob)
+       base   = HMAC-MD5(v2, proof)
+       key    = RC4(base, EncryptedRandomSessionKey)
+       MIC    = HMAC-MD5(key, the three messages)
 
-   Each direction has its own signing and sealing keys: MD5 of the session key and a fixed text. A signature is version
-   1, RC4(first 8 bytes of HMAC-MD5(signing key, sequence number + message)), sequence number. The key stream continues
-   through all messages: first the data of a message, then its checksum. */
+   The blob contains the client's time, its random bytes and the target info. `key` is the session key, which the
+   initiator chooses. The MIC is present if MsvAvFlags in the blob has bit 2. The proof covers the blob, so an attacker
+   on the network cannot remove this bit.
+
+   Each direction has its own signing and sealing keys: MD5 of the session key and a fixed text. A signature consists of
+   the version 1, RC4(first 8 bytes of HMAC-MD5(signing key, sequence number + message)), and the sequence number. The
+   key stream continues through all messages: first the data of a message, then its checksum. */
 #include "engine/rpc/auth/ntlm.h"
 
 #include "engine/base/assert.h"
@@ -47,12 +51,12 @@ enum {
     NEGOTIATE = 1,
     CHALLENGE = 2,
     AUTHENTICATE = 3,
-    NAME_UNITS = 63,    /* of a user's name */
-    DOMAIN_UNITS = 255, /* of a domain's */
+    NAME_UNITS = 63,    /* maximum length of a user name */
+    DOMAIN_UNITS = 255, /* maximum length of a domain name */
     BLOB_START = 16,    /* in the NT response, after the proof */
     BLOB_INFO = 28,     /* where the target info begins in the blob */
     MIC_AT = 72,        /* in AUTHENTICATE, after its version */
-    PAYLOAD_AT = 88,    /* behind the MIC */
+    PAYLOAD_AT = 88,    /* after the MIC */
     AV_END = 0,
     AV_FLAGS = 6,
     AV_TIMESTAMP = 7,
@@ -73,7 +77,7 @@ static bool ntlm_message_is(const uint8_t *token, size_t size, uint32_t type, si
     return size >= least && memcmp(token, "NTLMSSP", 8) == 0 && ndr_load_u32(token + 8) == type;
 }
 
-/* A field {length, room, offset} of a message. */
+/* Reads a field {length, room, offset} of a message. */
 static bool ntlm_read_field(const uint8_t *token, size_t size, size_t at, const uint8_t **bytes, size_t *length)
 {
     const size_t offset = ndr_load_u32(token + at + 4);
@@ -122,7 +126,7 @@ static void ntlm_write_av(struct ndr_writer *w, uint16_t id, const void *bytes, 
     ndr_write_bytes(w, bytes, size);
 }
 
-/* The value of one id in a target info; NULL: it does not exist, or the info is truncated. */
+/* Finds the value of an id in a target info; NULL: the id does not exist, or the info is truncated. */
 static const uint8_t *ntlm_find_av(const uint8_t *info, size_t size, uint16_t id, size_t *length)
 {
     for (size_t at = 0; size - at >= 4;) {
@@ -165,7 +169,7 @@ static void ntlm_set_keys(struct ntlm *n, const uint8_t session[16])
     ntlm_restart_key_streams(n);
 }
 
-/* Converts to upper case unit by unit, as Windows does: characters outside the BMP are unchanged. */
+/* Converts the user name to upper case unit by unit, as Windows does: characters outside the BMP are unchanged. */
 static void ntlm_derive_v2(const uint8_t hash[16], const uint8_t *user, size_t user_size, const uint8_t *domain,
                            size_t domain_size, uint8_t v2[16])
 {
@@ -291,7 +295,7 @@ static HRESULT ntlm_find_account(struct ntlm *n, const struct ntlm_authenticate 
         units[i] = ndr_load_u16(m->domain + 2 * i);
     if (SUCCEEDED(hr))
         hr = text_from_utf16(units, m->domain_size / 2, true, &domain);
-    /* An account that does not exist costs the same amount of work. */
+    /* Starts with a random hash, so that an unknown account costs the same amount of work. */
     if (SUCCEEDED(hr))
         hr = os_random(hash, AUTH_HASH_BYTES);
     if (SUCCEEDED(hr)) {
@@ -371,7 +375,7 @@ static HRESULT ntlm_negotiate(struct ntlm *n, struct ndr_writer *w)
     return n->transcript.failed ? E_OUTOFMEMORY : S_FALSE;
 }
 
-/* The NT response: proof and blob. The blob repeats the challenge's target info and announces a MIC. */
+/* Writes the NT response: proof and blob. The blob repeats the challenge's target info and announces a MIC. */
 static HRESULT ntlm_respond(struct ntlm *n, const uint8_t *info, size_t info_size, const uint8_t v2[16],
                             struct ndr_writer *response, uint8_t base[16])
 {

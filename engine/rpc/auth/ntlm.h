@@ -11,7 +11,7 @@
 
 enum ntlm_state { NTLM_NEW, NTLM_NEGOTIATED, NTLM_DONE, NTLM_FAILED };
 
-/* One direction: the keys for signing and encryption. */
+/* The keys of one direction, for signing and encryption. */
 struct ntlm_direction {
     uint8_t sign_key[16], seal_key[16];
     struct rc4 rc4;
@@ -20,11 +20,11 @@ struct ntlm_direction {
 
 struct ntlm {
     enum ntlm_state state;
-    const struct auth_accounts *accounts;       /* an acceptor's */
-    const struct auth_credentials *credentials; /* an initiator's */
+    const struct auth_accounts *accounts;       /* for an acceptor */
+    const struct auth_credentials *credentials; /* for an initiator */
     uint32_t flags;
     uint8_t challenge[8];
-    struct ndr_writer transcript; /* NEGOTIATE, and an acceptor's CHALLENGE: the messages that the MIC covers besides
+    struct ndr_writer transcript; /* NEGOTIATE and CHALLENGE: the messages that the MIC covers besides
                                      AUTHENTICATE */
     struct ntlm_direction in, out;
     char account[AUTH_NAME_BYTES];
@@ -38,28 +38,29 @@ void ntlm_close(struct ntlm *n);
 void ntlm_seal(struct ntlm *n, uint8_t *data, size_t size, const uint8_t *whole, size_t whole_size, uint8_t *signature);
 bool ntlm_unseal(struct ntlm *n, uint8_t *data, size_t size, const uint8_t *whole, size_t whole_size,
                  const uint8_t *signature);
-/* After mechListMICs the key streams start again; the sequence numbers do not (MS-SPNG 3.3.5.1). */
+/* After mechListMICs, the key streams are restarted, but not the sequence numbers (MS-SPNG 3.3.5.1). */
 void ntlm_restart_key_streams(struct ntlm *n);
 
 /* ---- SPNEGO ---- */
 
-/* A NegTokenInit or a NegTokenResp; pointers go into the token. */
+/* A NegTokenInit or a NegTokenResp. Pointers refer to the token's bytes. */
 struct spnego_message {
     bool is_init;
     const uint8_t *mechanisms; /* of a NegTokenInit: the SEQUENCE that the MIC covers */
     size_t mechanisms_size;
     bool offers_ntlm, prefers_ntlm; /* NTLM is in the list; NTLM is first */
     bool has_state;
-    uint8_t state; /* a NegTokenResp's */
+    uint8_t state; /* of a NegTokenResp */
     const uint8_t *token, *mic;
     size_t token_size, mic_size;
 };
 enum { SPNEGO_COMPLETED = 0, SPNEGO_INCOMPLETE = 1, SPNEGO_REJECT = 2, SPNEGO_REQUEST_MIC = 3 };
 
 bool spnego_read(const uint8_t *bytes, size_t size, struct spnego_message *out);
-/* Of NTLM alone. */
+/* Writes a NegTokenInit that offers only NTLM. */
 void spnego_write_init(struct ndr_writer *w, const struct ndr_writer *token);
-/* `state` < 0: the token has no state, as an initiator sends it. Empty `token` and NULL `mic`: without them. */
+/* Writes a NegTokenResp. `state` < 0: without a state, as an initiator sends it. An empty `token` and a NULL `mic` are
+   omitted. */
 void spnego_write_response(struct ndr_writer *w, int state, bool names_ntlm, const struct ndr_writer *token,
                            const uint8_t *mic);
 extern const uint8_t spnego_ntlm_alone[14]; /* the SEQUENCE of an initiator's mechanisms */

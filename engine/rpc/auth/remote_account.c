@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The stored accounts are one secret: a number, then a line for each host. A change writes the other of two secrets
-   with the next number and then deletes the old one, so that after a crash one of them is complete. */
+/* All stored accounts are in one secret, which contains a number and a line for each host. The secret has two possible
+   keys. A change writes a new secret with the next number under the unused key, and then deletes the old secret, so
+   that one of them is complete after a crash. */
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
 #include "engine/base/os.h"
@@ -74,7 +75,7 @@ static struct remote_accounts_row *table_find(const struct remote_accounts *t, c
     return NULL;
 }
 
-/* Takes over the account, also on failure. */
+/* Adds or replaces the host's account. Takes ownership of the account, also on failure. */
 static HRESULT table_put(struct remote_accounts *t, const char *host, struct remote_account *account)
 {
     struct remote_accounts_row *row = table_find(t, host);
@@ -120,7 +121,8 @@ static HRESULT table_find_host(const struct remote_accounts *t, const char *text
 
 /* ---- the stored table ---- */
 
-/* "dcom client acc1" and 2. openpla store check recognises by the first four bytes that they do not belong to a set. */
+/* "dcom client acc1" and "dcom client acc2" in hexadecimal. From the first four bytes, `openpla store check` recognizes
+   that the secrets do not belong to a set. */
 static const char *const stored_keys[2] = {"64636f6d20636c69656e742061636331", "64636f6d20636c69656e742061636332"};
 
 static bool hash_read(const char *digits, uint8_t hash[AUTH_HASH_BYTES])
@@ -183,7 +185,7 @@ HRESULT remote_accounts_read(char *text, uint64_t *number, struct remote_account
                          : hr;
 }
 
-/* The newest table, with its key and number; -1: none. */
+/* Loads the newest table, the index of its key and its number. *slot is -1 if no table is stored. */
 static HRESULT stored_load(struct remote_accounts *out, int *slot, uint64_t *number)
 {
     HRESULT hr = S_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private header of remote accounts, and for tests: the table of accounts and its text. */
+/* Private header of remote_account.c, also used by tests: the table of accounts and its stored text. */
 #ifndef OPENPLA_RPC_REMOTE_ACCOUNTS_H
 #define OPENPLA_RPC_REMOTE_ACCOUNTS_H
 
@@ -16,7 +16,7 @@ struct remote_accounts {
     size_t count, capacity;
 };
 void remote_accounts_free(struct remote_accounts *t);
-/* Parses the stored text, which it changes. HRESULT of ERROR_INVALID_DATA: it is corrupt; *out is empty then. */
+/* Parses the stored text, which it changes. HRESULT of ERROR_INVALID_DATA: the text is corrupt, and *out is empty. */
 HRESULT remote_accounts_read(char *text, uint64_t *number, struct remote_accounts *out);
 
 #endif

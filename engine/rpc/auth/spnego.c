@@ -28,7 +28,7 @@ struct der {
     size_t size, at;
 };
 
-/* The next element: its tag and its contents. */
+/* Reads the next element: its tag and its contents. */
 static bool der_next(struct der *d, uint8_t *tag, struct der *content)
 {
     if (d->size - d->at < 2)
@@ -77,7 +77,7 @@ static void der_wrap(struct ndr_writer *w, uint8_t tag)
     *w = whole;
 }
 
-/* An element within an element: [tag] { inner }. */
+/* Writes an element within an element: [tag] { inner }. */
 static void der_write_part(struct ndr_writer *w, uint8_t tag, uint8_t inner, const void *bytes, size_t size)
 {
     struct ndr_writer part = {0};
@@ -184,9 +184,9 @@ void spnego_write_response(struct ndr_writer *w, int state, bool names_ntlm, con
 struct auth_context {
     enum auth_type type;
     bool is_done, has_begun;
-    bool needs_mic;      /* an acceptor's: NTLM is not the first choice */
-    bool has_sent_mic;   /* an initiator's */
-    uint8_t *mechanisms; /* an acceptor's: those of the NegTokenInit */
+    bool needs_mic;      /* for an acceptor: NTLM is not the initiator's first choice */
+    bool has_sent_mic;   /* for an initiator */
+    uint8_t *mechanisms; /* for an acceptor: the mechanisms of the NegTokenInit */
     size_t mechanisms_size;
     struct ntlm ntlm;
 };

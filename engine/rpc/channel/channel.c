@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The client's side of a TCP connection: whole PDUs go to the state machine, and its output goes out before each wait.
+/* The client side of a TCP connection. It passes whole PDUs to the state machine, and sends the state machine's output
+ * before each wait.
  */
 #include "engine/rpc/channel.h"
 
@@ -37,7 +38,7 @@ void rpc_channel_close(struct rpc_channel *c)
     memory_free(c);
 }
 
-/* Adds host and port, which are missing in errors of sockets. */
+/* Adds host and port to the message, which the errors of sockets lack. */
 static HRESULT channel_failed(const struct rpc_channel *c, HRESULT hr)
 {
     return hr == E_OUTOFMEMORY ? hr : error_set(hr, "%s: %s", c->where, error_standard_text(hr));
@@ -107,7 +108,8 @@ static HRESULT channel_receive(struct rpc_channel *c)
     return rpc_client_take(c->client, c->received, size);
 }
 
-/* Sending failed. A server that refuses says why and closes, and that may be here already. */
+/* Called after sending has failed. A server that refuses a connection sends the reason and closes the connection, and
+   the reason may have arrived already. */
 static HRESULT channel_refusal(struct rpc_channel *c, HRESULT failure)
 {
     const struct error_kept kept = error_keep(failure);

@@ -22,7 +22,7 @@ static bool find_known_id(struct orpc_object *o, const char *member, int32_t *id
     return is_known;
 }
 
-/* If memory runs out, it is requested again next time. */
+/* Remembers a member's id. If memory runs out, the id is requested again the next time. */
 static void keep_id(struct orpc_object *o, const char *member, int32_t id)
 {
     char *name = text_copy(member);
@@ -81,7 +81,8 @@ static HRESULT exception_result(const struct dispatch_result *d)
     return hr;
 }
 
-/* An object that no client takes would stay at the server until it is run down. */
+/* Releases a returned object that the caller does not use. Otherwise it would stay on the server until the server runs
+   it down. */
 static void release_result(struct orpc_object *o, const struct ndr_variant *value)
 {
     struct orpc_object *object;

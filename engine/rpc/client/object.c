@@ -35,7 +35,8 @@ void orpc_answer_free(struct orpc_answer *answer)
     *answer = (struct orpc_answer){0};
 }
 
-/* The port of the first binding: the host is reached by the name that the user specified. */
+/* Returns the port of the first binding. The binding's address is ignored, because the host is reached by the name that
+   the user specified. */
 static void port_of(const struct dual_strings *bindings, const char *usual, char port[PEER_PORT_BYTES])
 {
     uint64_t number;
@@ -50,7 +51,7 @@ static void port_of(const struct dual_strings *bindings, const char *usual, char
         text_fit(port, PEER_PORT_BYTES, text);
 }
 
-/* Takes over the reference `s`, also on failure. */
+/* Takes ownership of the reference `s`, also on failure. */
 static HRESULT object_create(struct orpc_peer *p, const struct orpc_exporter *exporter, const GUID *iid,
                              const struct std_objref *s, struct orpc_object **out)
 {
@@ -59,7 +60,7 @@ static HRESULT object_create(struct orpc_peer *p, const struct orpc_exporter *ex
     HRESULT hr = o ? peer_hold(p, s->oid) : E_OUTOFMEMORY;
     if (FAILED(hr)) {
         memory_free(o);
-        return hr; /* the server drops it if it is not pinged */
+        return hr; /* the server releases the object if it is not pinged */
     }
     p->references++;
     o->references = 1;
@@ -119,7 +120,7 @@ struct orpc_object *orpc_object_reference(struct orpc_object *o)
     return o;
 }
 
-/* A failure leaves the object to the server's run-down. */
+/* Releases the object on the server. If this fails, the server runs the object down later. */
 static void object_release_there(struct orpc_object *o)
 {
     struct ndr_writer request = {0};
@@ -127,7 +128,7 @@ static void object_release_there(struct orpc_object *o)
     uint8_t *answer = NULL;
     size_t size;
     const struct orpc_references one = {o->ipid, o->held};
-    const struct error_kept why = error_keep(error_latest()); /* the caller's; the caller cleans up after it */
+    const struct error_kept why = error_keep(error_latest()); /* the caller's failure, after which it cleans up */
     if (SUCCEEDED(os_random(&causality, sizeof causality))) {
         orpc_write_references(&request, &causality, &one, 1);
         peer_call(o->peer, o->exporter.port, &orpc_iid_rem_unknown, &o->exporter.rem_unknown, RELEASE_REFERENCES,

@@ -5,7 +5,7 @@
 
 #include "engine/rpc/client/peer.h"
 
-/* The object exporter that takes the calls of an object. */
+/* The object exporter that receives the calls of an object. */
 struct orpc_exporter {
     uint64_t oxid;
     GUID rem_unknown;
@@ -18,7 +18,7 @@ struct orpc_object {
     struct orpc_exporter exporter;
     GUID iid, ipid;
     uint64_t oid;
-    uint32_t held; /* references there */
+    uint32_t held; /* references held on the server */
     struct lock lock;
     struct {
         char *name;
@@ -27,10 +27,10 @@ struct orpc_object {
     size_t id_count, id_capacity;
 };
 
-/* orpc_call, which repeats the call if `repeat` allows it. */
+/* Like orpc_call, but repeats the call if `repeat` allows it. */
 HRESULT object_call(struct orpc_object *o, uint16_t opnum, struct ndr_writer *request, enum peer_repeat repeat,
                     struct orpc_answer *answer);
-/* The error for an answer that the reader could not parse. */
+/* Returns the error for an answer that the reader could not parse. */
 HRESULT answer_malformed(uint32_t fault);
 
 #endif

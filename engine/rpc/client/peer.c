@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { PING_MS = 120000, COMPLEX_PING = 2, ANSWER_MS = 0x7FFFFFFF /* a synchronous Stop takes its time */ };
+enum { PING_MS = 120000, COMPLEX_PING = 2, ANSWER_MS = 0x7FFFFFFF /* a synchronous Stop can take very long */ };
 
 HRESULT orpc_peer_open(const struct orpc_target *t, struct orpc_peer **out)
 {
@@ -65,7 +65,7 @@ void orpc_peer_release(struct orpc_peer *p)
 
 /* ---- connections ---- */
 
-/* NULL: none is left. */
+/* Takes an idle connection to the port. NULL: there is none. */
 static struct rpc_channel *peer_take_any(struct orpc_peer *p, const char *port)
 {
     struct rpc_channel *channel = NULL;
@@ -156,7 +156,7 @@ HRESULT peer_call(struct orpc_peer *p, const char *port, const GUID *iid, const 
 
 /* ---- pings ---- */
 
-/* Writes the request under the lock and sends it without. */
+/* Pings one set. Writes the request while holding the lock, and sends it without the lock. */
 static void set_ping(struct orpc_peer *p, struct ping_set *set)
 {
     struct ndr_writer request = {0};
@@ -179,7 +179,7 @@ static void set_ping(struct orpc_peer *p, struct ping_set *set)
     struct ndr_reader r = ndr_reader_over(answer, size);
     const uint32_t status = SUCCEEDED(hr) ? orpc_read_complex_ping(&r, &id) : 1;
     lock_enter(&p->lock);
-    set->id = status == 0 && !r.fault ? id : 0; /* the server no longer knows the set: the next ping creates one */
+    set->id = status == 0 && !r.fault ? id : 0; /* 0: the next ping creates a new set */
     set->sequence = set->id ? set->sequence : 0;
     lock_leave(&p->lock);
     ndr_writer_free(&request);

@@ -12,11 +12,11 @@ enum { PEER_IDLE_CHANNELS = 4, PEER_PORT_BYTES = 8, PING_SET_OBJECTS = 128 };
 /* A ping set of the server (MS-DCOM 3.1.1.1.3). */
 struct ping_set {
     struct ping_set *next;
-    uint64_t id; /* 0: the server has none */
+    uint64_t id; /* 0: the server does not have the set */
     uint16_t sequence;
     bool is_changed;
     uint64_t oids[PING_SET_OBJECTS];
-    unsigned uses[PING_SET_OBJECTS]; /* number of its interfaces that are held */
+    unsigned uses[PING_SET_OBJECTS]; /* number of held interfaces per object */
     size_t count;
     uint64_t gone[PING_SET_OBJECTS]; /* objects to be removed from the server's set; those that do not fit stay until
                                         the server drops the set */
@@ -35,7 +35,7 @@ struct orpc_peer {
     struct auth_credentials credentials;
     bool has_credentials;
     uint32_t ping_ms;
-    struct lock lock; /* protects what follows */
+    struct lock lock; /* protects the members below */
     struct idle_channel idle[PEER_IDLE_CHANNELS];
     struct ping_set *sets;
     struct thread *pinger; /* NULL: no object has been held yet */
@@ -48,7 +48,7 @@ enum peer_repeat { PEER_ONCE, PEER_REPEAT };
 /* Calls a method on an idle or new connection to the port. *answer from memory_alloc. */
 HRESULT peer_call(struct orpc_peer *p, const char *port, const GUID *iid, const GUID *object, uint16_t opnum,
                   const struct ndr_writer *request, enum peer_repeat repeat, uint8_t **answer, size_t *size);
-/* Adds and removes a use of an object. The object is pinged while it has a use. The first peer_hold starts the pinger.
+/* Add and remove a use of an object. The object is pinged while it has a use. The first peer_hold starts the pinger.
    E_OUTOFMEMORY. */
 HRESULT peer_hold(struct orpc_peer *p, uint64_t oid);
 void peer_drop(struct orpc_peer *p, uint64_t oid);

@@ -6,7 +6,7 @@
        SAFEARRAY  referent [referent] | max, dims, features, element, locks | vt << 16, kind, count, referent,
                   {count, low}..., count, elements               strings and variants: all referents, then all pointees
 
-   Nesting is limited: a VARIANT can hold an array of VARIANTs that hold arrays. */
+   Nesting is limited: a VARIANT can contain an array of VARIANTs that contain arrays. */
 #include "engine/rpc/automation.h"
 
 #include <string.h>
@@ -87,7 +87,8 @@ void ndr_write_bstr(struct ndr_writer *w, const struct ndr_bstr *s)
 static void variant_read_pointee(struct ndr_reader *r, struct ndr_arena *arena, unsigned depth,
                                  struct ndr_variant *out);
 
-/* The type of elements that were sent as numbers of one size: the sender's VARTYPE if it has that size. */
+/* Returns the type of elements that were sent as numbers of this size: the sender's VARTYPE if it has the size,
+   otherwise `otherwise`. */
 static uint16_t array_number_type(uint16_t named, size_t size, uint16_t otherwise)
 {
     return ndr_number_size(named) == size ? named : otherwise;
@@ -188,7 +189,7 @@ static void array_read(struct ndr_reader *r, struct ndr_arena *arena, unsigned d
         return;
     if (has_inner) {
         array_read_pointee(r, arena, depth, out);
-        if (*out || depth) { /* inside a VARIANT all sources have two pointers */
+        if (*out || depth) { /* inside a VARIANT, all senders write two pointers */
             *form = *out ? 2 : *form;
             return;
         }
@@ -302,7 +303,7 @@ static void variant_read_pointee(struct ndr_reader *r, struct ndr_arena *arena, 
         return;
     }
     ndr_take(r, 8, 0);
-    ndr_read_u32(r); /* its size: clients use different values */
+    ndr_read_u32(r); /* the VARIANT's size; clients send different values */
     ndr_read_u32(r);
     out->vt = ndr_read_u16(r);
     ndr_take(r, 2, 6);
@@ -310,7 +311,7 @@ static void variant_read_pointee(struct ndr_reader *r, struct ndr_arena *arena, 
     if (tag != out->vt && !(out->vt & NDR_ARRAY && tag == arms))
         ndr_fail(r, RPC_FAULT_BAD_STUB);
     if (out->vt & NDR_BYREF && !ndr_read_u32(r))
-        ndr_fail(r, RPC_FAULT_BAD_STUB); /* a reference to nothing */
+        ndr_fail(r, RPC_FAULT_BAD_STUB); /* a null reference */
     if (r->fault)
         return;
     if (out->vt != (NDR_VARIANT | NDR_BYREF)) {

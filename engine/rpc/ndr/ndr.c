@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The primitive types of NDR and the memory of decoded bodies. */
+/* Reads and writes the primitive types of NDR, and allocates the memory of decoded bodies. */
 #include "engine/rpc/ndr.h"
 
 #include "engine/base/assert.h"

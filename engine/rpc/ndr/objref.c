@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Object references and the bindings in them (MS-DCOM 2.2.18, 2.2.19). */
+/* Reads and writes object references and the bindings in them (MS-DCOM 2.2.18, 2.2.19). */
 #include "engine/base/text.h"
 #include "engine/rpc/automation.h"
 

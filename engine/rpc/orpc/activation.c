@@ -5,7 +5,7 @@
 
    The header and each property begin with a type serialization header of 16 bytes (MS-RPCE 2.2.6): version, endianness,
    length. The header's list of CLSIDs identifies the properties, and its list of sizes gives their positions; offsets
-   inside a property count from the end of its serialization header. The order of the properties is the sender's. */
+   inside a property count from the end of its serialization header. The sender chooses the order of the properties. */
 #include "engine/base/assert.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -75,7 +75,7 @@ const struct activation_property *properties_find(const struct activation_proper
     return NULL;
 }
 
-/* A body with its serialization header, padded to a multiple of 8. */
+/* Writes a body with its serialization header, padded to a multiple of 8. */
 static void property_write(struct ndr_writer *w, const uint8_t *bytes, size_t size)
 {
     static const uint8_t version[8] = {1, 0x10, 8, 0, 0xCC, 0xCC, 0xCC, 0xCC};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* IObjectExporter (MS-DCOM 3.1.2.5.1): the addresses of objects, and the objects that clients still need.
+/* IObjectExporter (MS-DCOM 3.1.2.5.1): returns the addresses of objects, and receives pings for the objects that
+   clients still hold.
 
    This interface needs no logon, so its calls must not use resources: a ping set is created only for an existing OID.
    Only the holder of an object knows its OID, because OIDs are random. */
@@ -79,7 +80,7 @@ static void ping_set_use(struct orpc_server *s, struct ping_set *set, uint64_t n
             o->used_ms = now_ms;
             i++;
         } else
-            set->oids[i] = set->oids[--set->count]; /* it is gone */
+            set->oids[i] = set->oids[--set->count]; /* the object no longer exists */
     }
 }
 
@@ -120,7 +121,7 @@ static uint32_t exporter_simple_ping(struct orpc_server *s, uint64_t now_ms, str
     return 0;
 }
 
-/* A list of OIDs after a pointer; NULL: the pointer is null. */
+/* Reads a list of OIDs after a pointer; NULL: the pointer is null. */
 static const uint8_t *exporter_read_oids(struct ndr_reader *in, uint16_t count)
 {
     if (!ndr_read_u32(in))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects that remote clients hold, and the time of their release.
+/* Keeps the objects that remote clients hold, and decides when they are released.
 
        orpc_server.objects ── remote_object (one per identity and account)
                                  └─ interfaces ── remote_interface (one per IID): pointer, references
 
-   Tables are indexed by the first byte of the random id. The handler's functions may take long or call back, so they
+   Tables are indexed by the first byte of the random id. The handler's functions can take long or call back, so they
    run without the lock. An interface that a call uses is pinned, and an object that is removed during a call is freed
    by the last unpin. An object is released when it has no references, or in orpc_server_run_down. */
 #include "engine/rpc/orpc/objects.h"
@@ -44,7 +44,7 @@ static void objects_unlink_interface(struct orpc_server *s, struct remote_interf
     *at = interface->next_in_bucket;
 }
 
-/* Removes it from the tables. Its interfaces remain in its list for objects_free. */
+/* Removes the object from the tables. Its interfaces remain in its list for objects_free. */
 static void objects_remove(struct orpc_server *s, struct remote_object *o)
 {
     struct remote_object **at = &s->objects;
@@ -73,7 +73,7 @@ static void objects_use(struct remote_object *o, struct orpc_session *session, u
 
 /* ---- without the lock ---- */
 
-/* Removed objects, chained by `next`. */
+/* Frees removed objects, which are chained by `next`. */
 static void objects_free(struct orpc_server *s, struct remote_object *o)
 {
     while (o) {
@@ -105,8 +105,8 @@ static struct remote_object *objects_find_identity(struct orpc_server *s, const 
     return NULL;
 }
 
-/* Inserts the new object, or the new interface of a known one, into the tables. The caller
-   keeps unused parts in *object and *interface. */
+/* Inserts the new object, or the new interface of a known one, into the tables. Parts that were not used remain in
+ *object and *interface, and belong to the caller. */
 static HRESULT objects_insert(struct orpc_session *session, const char *account, uint32_t references, uint64_t now_ms,
                               struct remote_object **object, struct remote_interface **interface,
                               struct std_objref *out)

@@ -30,10 +30,10 @@ struct remote_object {
     void *identity; /* its IUnknown */
     uint64_t oid;
     char account[AUTH_NAME_BYTES];
-    struct orpc_session *session; /* that used it last: its calls keep all of its objects alive; NULL: closed */
+    struct orpc_session *session; /* used it last, and keeps all its objects alive by calls; NULL: closed */
     uint64_t used_ms;
     unsigned pins;   /* number of calls that run on it */
-    bool is_removed; /* from the tables; freed with the last pin */
+    bool is_removed; /* removed from the tables; freed with the last pin */
 };
 
 struct ping_set {
@@ -59,12 +59,12 @@ struct orpc_server {
 /* Adds a reference to an interface of an object, and exports the interface if necessary. */
 HRESULT objects_export(struct orpc_session *s, void *object, const GUID *iid, const char *account, uint32_t references,
                        uint64_t now_ms, struct std_objref *out);
-/* The interface with an IPID that this account holds, kept alive until objects_unpin; false: the account does not hold
-   it. */
+/* Copies the interface with this IPID, and keeps it alive until objects_unpin. False: the account does not hold the
+   interface. */
 bool objects_pin(struct orpc_session *s, const GUID *ipid, const char *account, uint64_t now_ms,
                  struct remote_interface *copy);
 void objects_unpin(struct orpc_server *s, struct remote_object *object);
-/* Adds or takes back references; false: the account holds no such interface, or the count would overflow. */
+/* Add or release references. False: the account holds no such interface, or the count would overflow. */
 bool objects_add_references(struct orpc_server *s, const GUID *ipid, const char *account, uint32_t references);
 bool objects_release_references(struct orpc_server *s, const GUID *ipid, const char *account, uint32_t references);
 void objects_forget_session(struct orpc_session *s);
@@ -73,14 +73,14 @@ void objects_free_all(struct orpc_server *s);
 /* IObjectExporter (MS-DCOM 3.1.2.5.1), which needs no ORPCTHIS and no authentication. */
 uint32_t exporter_call(struct orpc_session *s, const struct rpc_call *call, uint64_t now_ms, struct ndr_reader *in,
                        struct ndr_writer *out);
-/* Under the lock. */
+/* Call it while holding the lock. */
 void ping_sets_run_down(struct orpc_server *s, uint64_t now_ms, uint32_t period_ms);
 
 /* Activation and IRemUnknown(2); `in` follows ORPCTHIS, `out` follows ORPCTHAT. */
 uint32_t activator_call(struct orpc_call *call, struct ndr_reader *in, struct ndr_writer *out);
 uint32_t activation_call(struct orpc_call *call, struct ndr_reader *in, struct ndr_writer *out);
 uint32_t rem_unknown_call(struct orpc_call *call, struct ndr_reader *in, struct ndr_writer *out);
-/* The object references of several interfaces, after an array of pointers; fills `results`. */
+/* Writes the object references of several interfaces after an array of pointers, and fills `results`. */
 void write_interfaces(struct orpc_call *call, void *object, const GUID *iids, HRESULT *results, size_t count,
                       struct ndr_writer *out);
 void write_version(struct ndr_writer *w); /* COMVERSION 5.7 */
@@ -90,18 +90,18 @@ void write_version(struct ndr_writer *w); /* COMVERSION 5.7 */
 enum { PROPERTIES_MOST = 10 };
 struct activation_property {
     GUID clsid;
-    const uint8_t *bytes; /* behind its serialization header */
+    const uint8_t *bytes; /* after its serialization header */
     size_t size;
 };
 struct activation_properties {
     size_t count;
     struct activation_property items[PROPERTIES_MOST];
 };
-/* From the data of an OBJREF_CUSTOM. */
+/* Reads the properties from the data of an OBJREF_CUSTOM. */
 void properties_read(struct ndr_reader *r, struct activation_properties *out);
-/* NULL: it is not in the list. */
+/* Finds a property by its CLSID. NULL: it is not in the list. */
 const struct activation_property *properties_find(const struct activation_properties *p, const GUID *clsid);
-/* As an OBJREF_CUSTOM after a pointer. */
+/* Writes the properties as an OBJREF_CUSTOM after a pointer. */
 void properties_write(struct ndr_writer *w, const GUID *iid, const GUID *clsid, const struct activation_properties *p);
 extern const GUID properties_in_iid, properties_in_clsid, properties_out_iid, properties_out_clsid,
     property_instantiation, property_context, property_location, property_scm_request, property_props_out,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One ORPC call: its interface, the access check, ORPCTHIS and ORPCTHAT (MS-DCOM 2.2.13), IRemUnknown and the handler's
-   methods. Also the bodies of IRemUnknown and IObjectExporter on the client's side. */
+/* Executes one ORPC call: checks the interface and the access, reads ORPCTHIS and writes ORPCTHAT (MS-DCOM 2.2.13), and
+   calls IRemUnknown or the handler's methods. Also contains the client's bodies of IRemUnknown and IObjectExporter. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/text.h"
@@ -20,7 +20,7 @@ const GUID orpc_iid_scm_activator = OLE_GUID(0x1A0), orpc_iid_rem_unknown = OLE_
            orpc_iid_rem_unknown2 = OLE_GUID(0x143);
 const GUID orpc_iid_object_exporter = {0x99FCFEC4, 0x5260, 0x101B, {0xBB, 0xCB, 0x00, 0xAA, 0x00, 0x21, 0x34, 0x7A}};
 const GUID orpc_iid_activation = {0x4D9F4AB8, 0x7D1C, 0x11CF, {0x86, 0x1E, 0x00, 0x20, 0xAF, 0x6E, 0x7C, 0x57}};
-/* MS-RPCE 2.2.1.1.6, version 1.0. Samba's Python logs on with an interface that it knows before it calls others. */
+/* MS-RPCE 2.2.1.1.6, version 1.0. Samba's Python client logs on with this interface before it calls others. */
 static const GUID management = {0xAFA8BD80, 0x7D8A, 0x11C9, {0xBE, 0xF4, 0x08, 0x00, 0x2B, 0x10, 0x29, 0x89}};
 static const GUID extension_error_info = OLE_GUID(0x31C);
 
@@ -38,7 +38,8 @@ enum {
 
 /* ---- ORPCTHIS and ORPCTHAT ---- */
 
-/* ORPC_EXTENT_ARRAY after its pointer: the id and the bytes of each extension. */
+/* Reads ORPC_EXTENT_ARRAY after its pointer: the id and the bytes of each extension. *found is the extension with the
+   id `expected`. */
 static void extensions_read(struct ndr_reader *r, const GUID *expected, struct ndr_reader *found)
 {
     const uint32_t count = ndr_read_u32(r);
@@ -341,7 +342,8 @@ uint32_t orpc_session_call(struct orpc_session *session, const struct rpc_call *
         const uint32_t fault = exporter_call(session, request, now_ms, &in, out);
         return fault ? fault : out->failed ? RPC_FAULT_NO_MEMORY : 0;
     }
-    /* Windows activates and counts references with integrity; methods need privacy (MS-PLA 2.1). */
+    /* Windows clients use packet integrity for activation and reference counts. Methods require packet privacy (MS-PLA
+       2.1). */
     const bool is_dcom = is_of_dcom(iid),
                is_rem_unknown = guid_equal(iid, &orpc_iid_rem_unknown) || guid_equal(iid, &orpc_iid_rem_unknown2);
     if (!request->account || request->level < (is_dcom ? AUTH_LEVEL_INTEGRITY : AUTH_LEVEL_PRIVACY) ||

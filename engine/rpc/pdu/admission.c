@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A table of addresses that are connected or have failed lately. An attacker with many addresses can fill it. In this
+/* A table of addresses that are connected or have failed recently. An attacker with many addresses can fill it. In this
    case the address whose last failure is oldest is removed; a new address is refused only if all rows are connected. */
 #include "engine/rpc/admission.h"
 
@@ -59,7 +59,7 @@ static struct admission_row *admission_find(struct admission *a, const char *add
     return NULL;
 }
 
-/* The row of an address, or a new one; NULL: all are connected. */
+/* Returns the row of an address, or a new row; NULL: all rows have connections. */
 static struct admission_row *admission_take_row(struct admission *a, const char *address)
 {
     struct admission_row *row = admission_find(a, address);
@@ -128,7 +128,7 @@ uint32_t admission_logon_failed(struct admission *a, const char *address, uint64
     struct admission_row *row = *address ? admission_find(a, address) : NULL; /* it is connected, so it has a row */
     if (row) {
         if (now_ms - row->failed_ms > a->limits.block_ms)
-            row->failures = 0; /* long ago */
+            row->failures = 0; /* the last failure was long ago */
         row->failed_ms = now_ms;
         if (++row->failures >= a->limits.failures)
             row->blocked_until_ms = now_ms + a->limits.block_ms;

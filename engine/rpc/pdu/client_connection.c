@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The client's side of a connection: one logon, any number of interfaces by alter_context, one call at a time.
+/* The client side of a connection: one logon, any number of interfaces by alter_context, one call at a time.
 
        NTLM     bind + NEGOTIATE -> bind_ack + CHALLENGE -> auth3 + AUTHENTICATE (no answer)
        SPNEGO   bind + NegTokenInit -> bind_ack + CHALLENGE -> alter_context + AUTHENTICATE, MIC -> ack + MIC
@@ -76,7 +76,7 @@ void rpc_client_close(struct rpc_client *c)
     memory_free(c);
 }
 
-/* A bind or alter_context of one interface; `token` may be NULL. */
+/* Writes a bind or alter_context for one interface; `token` may be NULL. */
 static void client_write_bind(struct rpc_client *c, enum pdu_type type, size_t interface, const uint8_t *token,
                               size_t token_size)
 {
@@ -150,7 +150,7 @@ HRESULT rpc_client_call(struct rpc_client *c, const GUID *iid, const GUID *objec
 
 /* ---- answers ---- */
 
-/* The next token, in an auth3 or an alter_context. */
+/* Processes the server's token and sends the next one, in an auth3 or an alter_context. */
 static HRESULT client_log_on(struct rpc_client *c, const struct pdu *p)
 {
     uint8_t *token = NULL;
@@ -214,7 +214,7 @@ static HRESULT client_response(struct rpc_client *c, struct pdu *p)
         return client_fail(c, HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
     c->has_begun = true;
     const uint8_t *stub = pdu_stub(p, &size);
-    if (!size && !(p->flags & PDU_LAST)) /* could go on forever */
+    if (!size && !(p->flags & PDU_LAST)) /* such fragments could continue forever */
         return client_fail(c, HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
     ndr_write_bytes(&c->answer, stub, size);
     if (c->answer.failed)
@@ -254,8 +254,8 @@ static HRESULT client_pdu(struct rpc_client *c, struct pdu *p)
     const bool is_binding = c->state == RPC_CLIENT_BINDING, is_calling = c->state == RPC_CLIENT_CALLING;
     if (p->type == PDU_BIND_NAK && is_binding)
         return client_fail(c, E_ACCESSDENIED);
-    /* A refused logon in an auth3 is answered with a fault that has the number of the bind: at once, or before the
-       first answer. */
+    /* A server answers a refused auth3 with a fault that has the bind's number, either immediately or before its first
+       answer. */
     const bool is_early = c->state == RPC_CLIENT_READY || (is_calling && p->call == c->call - 1);
     if (p->type == PDU_FAULT && c->logs_on && is_early)
         return client_fail(c, E_ACCESSDENIED);

@@ -3,7 +3,7 @@
 
        header 16 | body: alloc_hint 4, context 2, opnum 2, [object 16], stub | padding | trailer 8 | signature
 
-   frag_length is the length of the whole PDU, auth_length that of the signature (or token) only. With
+   frag_length is the length of the whole PDU, and auth_length is the length of only the signature (or token). With
    AUTH_LEVEL_PRIVACY the stub and its padding are encrypted. The signature covers everything before it, in plain text.
    */
 #ifndef OPENPLA_RPC_PDU_H
@@ -34,7 +34,7 @@ enum {
     PDU_CALL_HEADER = 24,      /* of a request or response, including the header */
     PDU_TRAILER = 8,           /* before the token or signature */
     PDU_FRAGMENT = 5840,       /* the longest PDU that either side accepts here */
-    PDU_LEAST_FRAGMENT = 1432, /* that everybody must take: C706 12.6.3.1 */
+    PDU_LEAST_FRAGMENT = 1432, /* every implementation must accept this length (C706 12.6.3.1) */
     PDU_CONTEXTS = 64
 };
 #define PDU_SYNTAX_BYTES 20
@@ -46,15 +46,15 @@ struct pdu {
     uint32_t call;
     uint8_t *bytes;
     size_t size;            /* frag_length */
-    size_t body_end;        /* the position where the padding and the trailer, or the PDU, end */
+    size_t body_end;        /* end of the body with its padding: the trailer, or the end of the PDU */
     const uint8_t *trailer; /* NULL: not authenticated */
     size_t token_size;
     uint8_t auth_type, auth_level, padding;
     uint32_t auth_id;
 };
-/* The length of the PDU whose header these PDU_HEADER bytes are; 0: it is not RPC 5.x in little endian, or too long. */
+/* Returns the length of the PDU with this header; 0: the PDU is not RPC 5.x in little endian, or too long. */
 size_t pdu_length(const uint8_t header[PDU_HEADER]);
-/* `bytes` has the length that pdu_length returned. False: its parts do not fit together. */
+/* Parses a PDU; `bytes` has the length that pdu_length returned. False: the lengths of its parts are inconsistent. */
 bool pdu_read(uint8_t *bytes, size_t size, struct pdu *out);
 
 /* Collects the bytes of one PDU after another. */
@@ -63,30 +63,30 @@ struct pdu_input {
     size_t size;
 };
 enum pdu_progress { PDU_INCOMPLETE, PDU_COMPLETE, PDU_MALFORMED };
-/* Takes bytes up to the end of a PDU; *out is valid until the next call. *taken counts them. */
+/* Consumes bytes up to the end of a PDU; *taken is their number. *out is valid until the next call. */
 enum pdu_progress pdu_collect(struct pdu_input *in, const uint8_t *bytes, size_t size, size_t *taken, struct pdu *out);
 
 /* Begins a PDU at the end of `w` and returns its position; pdu_finish sets its lengths. */
 size_t pdu_start(struct ndr_writer *w, enum pdu_type type, uint8_t flags, uint32_t call);
 void pdu_finish(struct ndr_writer *w, size_t start, size_t token_size);
-/* Adds the trailer and a token; nothing if it is empty. */
+/* Adds the trailer and a token; adds nothing if the token is empty. */
 void pdu_write_token(struct ndr_writer *w, size_t start, uint8_t auth_type, uint8_t auth_level, uint32_t auth_id,
                      const uint8_t *token, size_t size);
 
-/* Signs the PDUs of a call. */
+/* How the PDUs of a call are signed. */
 struct pdu_security {
-    struct auth_context *auth; /* NULL: nothing does */
+    struct auth_context *auth; /* NULL: they are not signed */
     uint8_t type, level;
     uint32_t id;
 };
-/* The fragments of a request or response, none longer than `fragment`. `object` may be NULL. */
+/* Writes the fragments of a request or response, none longer than `fragment`. `object` may be NULL. */
 void pdu_write_call(struct ndr_writer *w, enum pdu_type type, uint32_t call, uint16_t context, uint16_t opnum,
                     const GUID *object, const uint8_t *stub, size_t size, size_t fragment,
                     const struct pdu_security *security);
 void pdu_write_fault(struct ndr_writer *w, uint32_t call, uint16_t context, uint32_t status);
 /* Decrypts the stub of a request or response in place and checks its signature. */
 bool pdu_unseal(struct pdu *p, const struct pdu_security *security);
-/* The stub of a request or response that pdu_read has read: its start and its length. */
+/* Returns the stub of a request or response that pdu_read has read, and its length. */
 const uint8_t *pdu_stub(const struct pdu *p, size_t *size);
 
 #endif

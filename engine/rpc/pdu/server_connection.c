@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The server's side of a connection. A client may negotiate many presentation contexts (interfaces) and many security
+/* The server side of a connection. A client may negotiate many presentation contexts (interfaces) and many security
    contexts (logons); each PDU names both by the client's numbers. impacket logs on again for each interface, so both
    are tables of 64 entries, and the oldest entry is replaced. A request that is being collected refers to its security
    context by a serial number, because a bind in the meantime may replace that context.
 
        bind, alter_context   results per interface, and the next token of the logon
        auth3                 the last token; no answer
-       request               fragments up to the last one, then the call waits in `pending` and no more input is taken
+       request               fragments up to the last one, then the call is pending and no more input is processed
        anything else         ends the connection */
 #include "engine/base/assert.h"
 #include "engine/base/memory.h"
@@ -107,7 +107,7 @@ void rpc_connection_close(struct rpc_connection *c)
     for (size_t i = 0; i < PDU_CONTEXTS; i++)
         security_free(&c->securities[i]);
     if (c->request.stub.bytes)
-        memory_wipe(c->request.stub.bytes, c->request.stub.size); /* it may hold passwords */
+        memory_wipe(c->request.stub.bytes, c->request.stub.size); /* it can contain passwords */
     ndr_writer_free(&c->request.stub);
     ndr_writer_free(&c->out);
     memory_wipe(c->in.bytes, sizeof c->in.bytes);
@@ -168,7 +168,7 @@ static HRESULT security_create(struct rpc_connection *c, const struct pdu *p, st
 
 /* ---- logons ---- */
 
-/* Passes on the token of a PDU; the answer is from memory_alloc. False: refused. */
+/* Passes the PDU's token to the security context; the answer is from memory_alloc. False: the logon was refused. */
 static bool connection_log_on(struct rpc_connection *c, struct security_context *s, const struct pdu *p,
                               uint8_t **answer, size_t *answer_size)
 {
@@ -206,7 +206,7 @@ static void connection_reject_bind(struct rpc_connection *c, uint32_t call, uint
     connection_end(c, why);
 }
 
-/* The logon part of a bind or alter_context. False: the connection is over, and the client was answered. */
+/* Performs the logon part of a bind or alter_context. False: the connection is over, and the client was answered. */
 static bool bind_log_on(struct rpc_connection *c, const struct pdu *p, struct ndr_writer *w)
 {
     const bool is_bind = p->type == PDU_BIND;
@@ -251,7 +251,7 @@ static bool bind_log_on(struct rpc_connection *c, const struct pdu *p, struct nd
 
 /* ---- bind and alter_context: C706 12.6.4.3, 12.6.4.1 ---- */
 
-/* One interface and the syntaxes in which it is offered. */
+/* Reads one interface and the syntaxes that the client offers for it, and writes the result. */
 static void bind_interface(struct rpc_connection *c, struct ndr_reader *r, struct ndr_writer *w)
 {
     const uint16_t id = ndr_read_u16(r);

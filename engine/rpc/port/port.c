@@ -25,8 +25,8 @@ enum {
     WORKER_IDLE_MS = 10000, /* time for which a worker waits for work before it exits */
     CONNECT_MS = 5000,
     TOKEN_BYTES = 16,
-    FINISH_MS = 2000, /* time for which a refused client may read why */
-    SEND_MS = 60000,  /* time for which a client may leave its answers unread */
+    FINISH_MS = 2000, /* time for a refused client to read the reason */
+    SEND_MS = 60000,  /* time for which a client can leave its answers unread */
     PAUSE_MS = 100    /* after the system could not accept a connection, for example because too many files are open */
 };
 
@@ -37,7 +37,7 @@ struct rpc_port {
     struct admission *admission;
     struct socket_end *listener;
     struct socket_end *wake, *woken; /* a connection to this process itself: a byte in it wakes the poller */
-    struct lock lock;                /* protects all that follows */
+    struct lock lock;                /* protects all members below */
     struct thread_condition queued;
     struct port_client *queue, **queue_end; /* connections that wait for a worker */
     size_t queue_count, idle_workers;
@@ -51,7 +51,7 @@ struct port_client {
     struct rpc_connection *connection;
     void *session;
     char address[SOCKET_ADDRESS_BYTES];
-    char account[AUTH_NAME_BYTES]; /* that called last */
+    char account[AUTH_NAME_BYTES]; /* account of the last call */
 };
 
 static void port_report(const struct rpc_port *p, enum rpc_port_event_kind kind, const char *address,
@@ -94,7 +94,7 @@ static void client_answer(struct port_client *c)
     ndr_writer_free(&stub);
 }
 
-/* Why the state machine closed the connection. A refused logon is answered with a delay. */
+/* Reports why the state machine closed the connection. Delays the end of the connection after a refused logon. */
 static void client_note_end(struct port_client *c)
 {
     const char *account, *reason = rpc_connection_failure(c->connection);
@@ -106,7 +106,7 @@ static void client_note_end(struct port_client *c)
         port_report(c->port, RPC_PORT_FAILED, c->address, c->account, reason);
 }
 
-/* Whether it must be closed; false: it is idle. */
+/* Serves a connection that has bytes. True: the connection must be closed; false: it is idle. */
 static bool client_serve(struct port_client *c)
 {
     uint8_t bytes[RECEIVE_BYTES];
@@ -167,7 +167,8 @@ static void client_park(struct port_client *c)
     (void)socket_send(p->wake, "", 1);
 }
 
-/* NULL: there was no work for long enough, and other workers are idle. */
+/* Waits for the next connection in the queue. NULL: the worker exits, because there was no work for WORKER_IDLE_MS and
+   other workers are idle. */
 static struct port_client *worker_next(struct rpc_port *p)
 {
     lock_enter(&p->lock);
@@ -197,8 +198,8 @@ static void worker_run(void *user)
             client_park(c);
 }
 
-/* Gives the connection to a worker, a new one if none is idle. If there is no memory for another thread, the connection
-   waits for one of the other workers. */
+/* Queues the connection for a worker, and starts a new worker if none is idle. If there is no memory for another
+   thread, the connection waits for one of the existing workers. */
 static void port_queue(struct rpc_port *p, struct port_client *c)
 {
     struct thread *thread;
@@ -280,8 +281,8 @@ static void poller_run(void *user)
     }
 }
 
-/* A connection between two sockets of this process. Another program may connect to the listener first, so each side
-   identifies itself with a token. */
+/* Connects two sockets of this process, which wake the poller. Another program can connect to the listener first, so
+   each side identifies itself with a token. */
 static HRESULT port_open_wake(struct rpc_port *p)
 {
     struct socket_end *listener = NULL;
@@ -314,7 +315,7 @@ static HRESULT port_open_wake(struct rpc_port *p)
 
 /* ---- accepting ---- */
 
-/* NULL: the connection is accepted. */
+/* Returns why a connection is refused; NULL: it is accepted. */
 static const char *refusal_of(struct rpc_port *p, const char *address)
 {
     const char *why;
