@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that openpla.dll exports besides COM's: the flat functions under pla.dll's names, and the main program
-   of openplahost.exe. It also contains IDataManager's Extract, which calls one of them with the caller's rights. */
+/* The functions that openpla.dll exports besides COM's entry points: the flat functions under pla.dll's names, and the
+   main program of openplahost.exe. This header also declares extract_for, which implements IDataManager's Extract. */
 #ifndef OPENPLA_EXPORTS_H
 #define OPENPLA_EXPORTS_H
 
@@ -10,20 +10,20 @@
 #include <windows.h>
 #include <oleauto.h>
 
-/* cabinet_extract with the caller's rights. Another process must name both paths with a drive, because for a share this
-   process would connect and log on under its own account. E_INVALIDARG for an invalid path, E_ACCESSDENIED for another
-   process's share or path without a drive. If COM identifies the caller, the caller's rights are used;
-   CoImpersonateClient's failures are returned. */
+/* Calls cabinet_extract with the caller's rights. If the caller is another process, both paths must contain a drive,
+   because this process would log on to a share under its own account. E_INVALIDARG for an invalid path, E_ACCESSDENIED
+   for another process's share or path without a drive. On Windows, the function impersonates the caller, and returns
+   CoImpersonateClient's failures. */
 HRESULT extract_for(const struct caller *caller, const char *cabinet, const char *folder);
 
-/* Called with the path of each file after all have been extracted. */
+/* Called with the path of each file after all files have been extracted. */
 typedef void(CALLBACK *extracted_callback)(const WCHAR *file, void *context);
 /* Extracts a cabinet as Extract does, for the calling program. `callback` may be NULL. The string type of pla.dll's
    parameters is not documented: BSTRs are accepted too. E_POINTER, E_INVALIDARG, cabinet_extract's failures. */
 HRESULT WINAPI PlaExtractCabinet(const WCHAR *cabinet, const WCHAR *folder, extracted_callback callback, void *context);
-/* Deletes the report of a run, which is its folder: it deletes everything that runs created in it, and then the folder
-   unless it contains anything else. `folder` is its path; a BSTR is accepted too. E_POINTER, E_INVALIDARG,
-   E_ACCESSDENIED if no run created the folder, PLA_E_DCS_IN_USE while a run writes to it. */
+/* Deletes the report of a run. The report is the run's folder, and `folder` is the folder's path; a BSTR is accepted
+   too. Deletes everything that runs created in the folder, and then the folder itself unless it contains anything else.
+   E_POINTER, E_INVALIDARG, E_ACCESSDENIED if no run created the folder, PLA_E_DCS_IN_USE while a run writes to it. */
 HRESULT WINAPI PlaDeleteReport(const WCHAR *folder);
 
 /* The main program of the set host process: argv is <program> <namespace> <name> <run key>. Returns the exit code: 0 or

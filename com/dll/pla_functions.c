@@ -155,7 +155,7 @@ static HRESULT read_texts(const VARIANT *v, struct texts *out)
                                              : DISP_E_TYPEMISMATCH;
 }
 
-/* `lists` has room for one list per variable. */
+/* `lists` has space for one list per variable. */
 static HRESULT read_pairs(const struct texts *all, struct task_variable *variables, struct texts *lists, size_t *count)
 {
     HRESULT hr = S_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The verbs of sets in a client's process: each is forwarded to the server's object that is bound to the same name. The
-   server checks the caller's access itself. */
+/* Forwards the verbs of a set in a client's process to the server's object that is bound to the same name. The server
+   itself checks the caller's access. */
 #include "com/facade/facade.h"
 
 #include "com/facade/own_members.h"
@@ -48,7 +48,7 @@ static HRESULT facade_check_server(const char *server)
     return S_OK;
 }
 
-/* Whether the server is reached without the host OS' COM: Wine's supports only this computer. */
+/* Whether the server is reached without the host OS's COM, because Wine's COM supports only this computer. */
 static HRESULT is_remote_server(const char *server, bool *out)
 {
     bool own;
@@ -57,7 +57,7 @@ static HRESULT is_remote_server(const char *server, bool *out)
     return hr;
 }
 
-/* Takes them over. NULL: none. */
+/* Stores the credentials and takes ownership of them. NULL: none. */
 static void keep_credentials(struct object *o, char *user, char *password)
 {
     struct peer *peer = peer_of(o);
@@ -74,7 +74,7 @@ static HRESULT facade_set_credentials(struct object *o, const struct caller *cal
                                       const char *password)
 {
     char *own_user = text_copy(user), *own_password = text_copy(password);
-    /* The next commit decides whether they are for this computer. */
+    /* The next commit decides whether the credentials are for this computer. */
     HRESULT hr =
         own_user && own_password ? remote_sets_verbs.set_credentials(o, caller, user, password) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
@@ -86,7 +86,7 @@ static HRESULT facade_set_credentials(struct object *o, const struct caller *cal
     return hr;
 }
 
-/* Copies of user and password, from memory_alloc; NULL: none were set. */
+/* Copies user and password, from memory_alloc; NULL: none were set. */
 static HRESULT copy_credentials(struct object *o, char **user, char **password)
 {
     struct peer *peer = peer_of(o);
@@ -98,8 +98,8 @@ static HRESULT copy_credentials(struct object *o, char **user, char **password)
     return put && (!*user || !*password) ? E_OUTOFMEMORY : S_OK;
 }
 
-/* A set of this namespace that is not running exists only in the objects that hold it, so what this object has
-   committed it can also modify. */
+/* In a live namespace, a set that is not running exists only in the objects that are bound to it. An object that has
+   committed such a set must also be able to modify it. */
 static uint32_t mode_for(struct object *o, const char *space, const char *name, uint32_t mode)
 {
     if (category_of(space)->source != DEFINITION_LIVE)
@@ -110,7 +110,7 @@ static uint32_t mode_for(struct object *o, const char *space, const char *name, 
     return known && (mode & SETS_MODIFY) ? mode | SETS_CREATE_NEW : mode;
 }
 
-/* Takes over `folder`; NULL: the folder has the name that this process would compute. */
+/* Stores `folder` and takes ownership of it. NULL: the folder has the name that this process would compute. */
 static void keep_folder(struct object *o, char *folder)
 {
     object_lock(o);
@@ -136,7 +136,7 @@ static HRESULT commit_here(struct object *o, const char *space, const char *name
         hr = set_to_commit_xml(o, true, &whole, NULL);
     if (SUCCEEDED(hr))
         hr = peer_machine(server, &machine);
-    /* A new object, because the previous one may hold properties that ours no longer has. */
+    /* Uses a new server object, because the previous one can have properties that this object no longer has. */
     if (SUCCEEDED(hr))
         hr = server_create(peer_class_of(space, false), machine, &set);
     if (SUCCEEDED(hr))
@@ -203,7 +203,8 @@ static HRESULT facade_fill(struct object *o, const char *xml, const char *accoun
     return hr;
 }
 
-/* Fills the object from what the server's object, which is bound to the name, has said, and keeps that. */
+/* Fills the object with the values of the server's object, which is bound to the name, and keeps a reference to the
+   server's object. */
 static HRESULT fill_and_keep(struct object *o, IDispatch *set, const char *xml, const char *account, const char *space,
                              const char *name, const char *server)
 {
@@ -304,7 +305,8 @@ static struct trace_data_collector *trace_collector(struct object *set)
                : NULL;
 }
 
-/* MS-PLA 3.2.4.9, note 26: the one value that a start returns. A failure to read it does not stop the session. */
+/* Reads the session ID, the only value that a start returns (MS-PLA 3.2.4.9, note 26). A failure to read it does not
+   stop the ETW session. */
 static void take_session_id(struct object *o, const char *space, const char *name)
 {
     struct object *there = NULL;
@@ -326,7 +328,8 @@ static void take_session_id(struct object *o, const char *space, const char *nam
     error_clear();
 }
 
-/* A System set is never committed: the server's object receives the credentials before it is started. */
+/* Passes the credentials to the server's object before a start. Only for System sets, because they are never
+   committed. */
 static HRESULT give_credentials(struct object *o, const char *space, const char *name)
 {
     char *user = NULL, *password = NULL;
@@ -392,7 +395,7 @@ static HRESULT facade_manage(struct object *o, const struct caller *caller, cons
     return hr;
 }
 
-/* The files of the latest run, from the server's XML: one call for any number of collectors. */
+/* Reads the files of the latest run from the server's XML, which takes one call for any number of collectors. */
 static HRESULT read_files(struct object *o, const char *space, const char *name, struct texts *out)
 {
     char *xml = NULL;
@@ -403,8 +406,8 @@ static HRESULT read_files(struct object *o, const char *space, const char *name,
     return hr;
 }
 
-/* Variables and the computer's name are the server's. Properties that were set since the last commit are not known to
-   it. */
+/* Reads the next folder from the server, which uses its own variables and computer name. If properties were set since
+   the last commit, the server does not know them, and *folder is not set. */
 static HRESULT read_next_folder(struct object *o, const char *space, const char *name, char **folder)
 {
     char *now = sets_folder_key(o);
@@ -463,12 +466,12 @@ static HRESULT facade_get_run_value(struct object *o, const struct caller *calle
 
 struct listing {
     struct object *collection;
-    IDispatch *there;         /* the server's */
-    struct server_list *list; /* the same, for its sets */
+    IDispatch *there;         /* the server's collection */
+    struct server_list *list; /* the server's list of its sets */
     const char *space, *pattern, *server;
 };
 
-/* Of an OpenPLA server. */
+/* Adds a set from the list of an OpenPLA server. */
 static HRESULT add_listed(const struct listing *l, const char *name, uint32_t index)
 {
     struct object *o;
@@ -485,7 +488,7 @@ static HRESULT add_listed(const struct listing *l, const char *name, uint32_t in
     return hr;
 }
 
-/* S_FALSE: not an OpenPLA server. */
+/* Adds the sets by their names. S_FALSE: the server is not an OpenPLA server. */
 static HRESULT add_names(const struct listing *l)
 {
     uint32_t count, index = 0;
@@ -503,7 +506,7 @@ static HRESULT add_names(const struct listing *l)
     return hr;
 }
 
-/* Of another's. */
+/* Adds a set from the collection of another server. */
 static HRESULT add_set(IDispatch *item, void *user)
 {
     const struct listing *l = user;
@@ -534,7 +537,7 @@ static HRESULT facade_list(struct object *collection, const struct caller *calle
         return is_remote ? remote_sets_list(collection, space, pattern, server, facade_set_create) : known;
     struct listing l = {collection, NULL, NULL, space, pattern, server};
     char *machine = NULL;
-    /* Limits the server's list to one set. Other servers ignore the filter and return all. */
+    /* Limits an OpenPLA server's list to one set. Other servers ignore the filter and return all sets. */
     char *filter = text_format(SETS_FILTER_NAME "%s", pattern);
     HRESULT hr = filter ? peer_machine(server, &machine) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
@@ -556,7 +559,8 @@ static HRESULT facade_list(struct object *collection, const struct caller *calle
     return hr;
 }
 
-/* The values of a set when its list was created; if the server has exited since, the current values from a new server.
+/* Reads the values that a set had when its list was created. If the server has exited since then, reads the current
+ * values from a new server.
  */
 static HRESULT facade_read_listed(struct object *o, const char *space, const char *name)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The peer of a set in a client's process, the server's object: found, kept, and replaced when its server has exited.
+/* Finds the peer of a set in a client's process, keeps it, and replaces it if its server has exited.
  */
 #include "com/facade/facade.h"
 #include "com/facade/server_call.h"
@@ -53,7 +53,7 @@ HRESULT peer_query(const char *space, const char *name, const char *machine, boo
     if (FAILED(hr))
         return hr;
     hr = server_call(*out, &data_collector_set_class, L"Query", arguments, 2);
-    if (damaged && definition_is_damaged(hr)) /* the server's object stays bound to it */
+    if (damaged && definition_is_damaged(hr)) /* the server's object is still bound to the name */
         return S_OK;
     if (FAILED(hr)) {
         IDispatch_Release(*out);
@@ -85,7 +85,7 @@ void peer_keep_listed(struct object *o, struct server_list *list, uint32_t index
     peer_of(o)->listed_at = index;
 }
 
-/* A reference to the set's list; NULL: the set came from no list, or has its own object now. */
+/* Returns a reference to the set's list; NULL: the set does not come from a list, or already has its own object. */
 static struct server_list *list_of(struct object *o, uint32_t *index)
 {
     object_lock(o);
@@ -136,7 +136,8 @@ HRESULT peer_machine(const char *server, char **machine)
     return *machine ? S_OK : E_OUTOFMEMORY;
 }
 
-/* The object from the list that the set came from; NULL: it came from no list, or that server has exited. */
+/* Returns the server's object from the set's list; NULL: the set does not come from a list, or the list's server has
+   exited. */
 static IDispatch *peer_is_listed(struct object *o)
 {
     uint32_t index;
@@ -146,7 +147,7 @@ static IDispatch *peer_is_listed(struct object *o)
     return set;
 }
 
-/* Returns a reference to the server's object of a bound set: the one that is kept, or a new one. */
+/* Returns a reference to the server's object of a bound set: the kept object, or a new one. */
 static HRESULT peer_connect(struct object *o, const char *space, const char *name, IDispatch **out)
 {
     char *machine = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The client's and the server's side of own_members.h. */
+/* Implements own_members.h for clients and for the server. */
 #include "com/facade/own_members.h"
 
 #include "com/facade/server_call.h"
@@ -46,7 +46,7 @@ static HRESULT add_names(struct object *const *sets, size_t count, struct texts 
     return hr;
 }
 
-/* Reads no live properties: the client asks for those itself. */
+/* Reads no live properties, because the client reads those itself. */
 static HRESULT add_definition(struct object *set, struct texts *out)
 {
     struct value account;
@@ -69,7 +69,7 @@ static HRESULT add_definitions(struct object *const *sets, size_t count, struct 
     return hr;
 }
 
-/* The sets from `begin` on, at most `most`. */
+/* Returns references to the sets from `begin` on, at most `most`. */
 static HRESULT list_part(struct object *collection, size_t begin, size_t most, struct object ***sets, size_t *count)
 {
     HRESULT hr = S_OK;
@@ -124,16 +124,16 @@ HRESULT server_list_answer(struct object *collection, DISPID member, const DISPP
 struct server_list {
     LONG references;
     IDispatch *there;
-    struct lock lock;      /* of all below */
+    struct lock lock;      /* protects all members below */
     uint32_t next;         /* the index after the latest one whose status was read */
-    uint32_t first, count; /* of the known statuses; those before `next` have been used */
+    uint32_t first, count; /* range of the known statuses; those before `next` have been used */
     uint32_t statuses[STATUSES_AT_ONCE];
     bool known[STATUSES_AT_ONCE];
     uint64_t asked; /* clock_monotonic_ms */
-    LONG verbs;     /* as `outdated` was then */
+    LONG verbs;     /* value of `outdated` at that time */
     uint32_t next_definition;
-    uint32_t first_definition; /* of the known definitions; used ones are NULL */
-    struct texts definitions;  /* account and XML of each */
+    uint32_t first_definition; /* index of the first known definition; used ones are NULL */
+    struct texts definitions;  /* account and XML of each set */
 };
 
 static volatile LONG outdated;
@@ -183,7 +183,7 @@ IDispatch *server_list_item(struct server_list *list, uint32_t index)
     return NULL;
 }
 
-/* Under the lock. */
+/* Call it while holding the lock. */
 static bool next_string(struct server_list *list, uint32_t index, uint32_t *status)
 {
     uint32_t at = index - list->first;
@@ -196,7 +196,7 @@ static bool next_string(struct server_list *list, uint32_t index, uint32_t *stat
     return true;
 }
 
-/* Asks for at most `most` sets from the index on. S_FALSE: not an OpenPLA server. */
+/* Calls the member for at most `most` sets from the index on. S_FALSE: the server is not an OpenPLA server. */
 static HRESULT list_ask(struct server_list *list, DISPID member, uint32_t index, LONG most, struct texts *out)
 {
     VARIANT arguments[] = {{.vt = VT_I4}, {.vt = VT_I4}}, answer;
@@ -216,7 +216,7 @@ HRESULT server_list_names(struct server_list *list, uint32_t index, struct texts
     return list_ask(list, OWN_NAMES, index, NAMES_AT_ONCE, names);
 }
 
-/* Under the lock. */
+/* Call it while holding the lock. */
 static bool take_definition(struct server_list *list, uint32_t index, char **account, char **xml)
 {
     size_t at = (size_t)(index - list->first_definition) * 2;
@@ -298,7 +298,7 @@ static HRESULT add_issue_texts(struct texts *out, const struct value_map_item *i
     return hr;
 }
 
-/* The map has no other users. */
+/* No other thread uses the map. */
 static HRESULT give_issues(struct object *issues, VARIANT *out)
 {
     struct object **items;
@@ -318,7 +318,7 @@ static HRESULT give_issues(struct object *issues, VARIANT *out)
     return hr;
 }
 
-/* Does what SetXml, SetCredentials and Commit would do one after the other. */
+/* Does the same as SetXml, SetCredentials and Commit in succession. */
 static HRESULT set_commit_own(struct object *set, const struct whole_commit *what, struct object *issues)
 {
     const struct caller caller = com_caller();
@@ -371,7 +371,7 @@ HRESULT whole_commit_answer(struct object *set, const DISPPARAMS *params, VARIAN
     for (size_t i = 0; i < MODE_ARGUMENT; i++) {
         const VARIANT *v = i < params->cArgs ? &params->rgvarg[params->cArgs - 1 - i] : NULL;
         memory_free_secret(texts[i]);
-        if (v && V_VT(v) == VT_BSTR) /* a copy that COM made for this call, which only OpenPLA's clients make */
+        if (v && V_VT(v) == VT_BSTR) /* COM's copy for this call, which only OpenPLA's clients make */
             bstr_wipe(V_BSTR(v));
     }
     object_release(issues);

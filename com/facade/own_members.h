@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* Both sides of the members that are in no type library (enum own_member). They replace many calls between processes by
-   one: statuses, names and definitions of many sets of a list, a set's commit, and its query. */
+/* The members that are in no type library (enum own_member), for clients and for the server. Each replaces many calls
+   between processes by one: for the statuses, names and definitions of many sets of a list, for a set's commit, and for
+   its query. */
 #ifndef OPENPLA_OWN_MEMBERS_H
 #define OPENPLA_OWN_MEMBERS_H
 
 #include "com/objects/wrapper.h"
 
-/* The server's list of sets as a client's process keeps it. Its sets get their objects from it, and the statuses and
-   definitions of several sets in one call, because callers that show a list read one after the other.
-   Client: reference-counted and shared by its sets. `there` is the server's collection; a reference is added. NULL when
-   out of memory. */
+/* A client process's data about the server's list of sets. Sets get their objects from it. It reads the statuses and
+   definitions of several sets in one call, because callers that show a list read the sets one after the other. Client:
+   reference-counted and shared by its sets. `there` is the server's collection; a reference is added. NULL when out of
+   memory. */
 struct server_list;
 struct server_list *server_list_create(IDispatch *there);
 struct server_list *server_list_reference(struct server_list *list);
 void server_list_release(struct server_list *list); /* NULL is allowed */
-/* Returns a reference to the server's object of the set at the index; NULL if it cannot be had: ask by name. */
+/* Returns a reference to the server's object of the set at the index; NULL if the list cannot return it: query the set
+   by its name. */
 IDispatch *server_list_item(struct server_list *list, uint32_t index);
-/* The status of the set at the index, if the set before it was read last. The statuses of the next sets come in the
-   same call. Each is used once, within STATUS_AGE_MS, and only until this process calls a verb. False: ask the set's
-   own object. */
+/* Returns the status of the set at the index, if the previous set was read last. The same call fetches the statuses of
+   the next sets. Each status is used only once, within STATUS_AGE_MS, and only until this process calls a verb. False:
+   read the status from the set's own object. */
 bool server_list_status(struct server_list *list, uint32_t index, uint32_t *status);
-/* Account and definition of the set at the index when the list was created; from memory_alloc. Those of the next sets
-   come in the same call if the set before was read last. False: the server does not provide them. */
+/* Returns the account and the definition that the set at the index had when the list was created; from memory_alloc. If
+   the previous set was read last, the same call fetches the definitions of the next sets. False: the server does not
+   provide them. */
 bool server_list_definition(struct server_list *list, uint32_t index, char **account, char **xml);
-/* Names of the sets from the index on, at least one; S_FALSE: not an OpenPLA server. */
+/* Returns the names of the sets from the index on, at least one; S_FALSE: the server is not an OpenPLA server. */
 HRESULT server_list_names(struct server_list *list, uint32_t index, struct texts *names);
 /* Invalidates all cached statuses; called after each verb. */
 void server_lists_outdated(void);
@@ -40,8 +43,8 @@ HRESULT server_list_answer(struct object *collection, DISPID member, const DISPP
 struct whole_commit {
     const char *xml, *name;
     const char *user, *password; /* NULL: no credentials */
-    const char *masked;          /* the result of set_credentials_pack for the password and data sources; NULL: none */
-    const char *whole_xml;       /* the XML including secrets, for another server; NULL: same as `xml` */
+    const char *masked;          /* set_credentials_pack's result for the password and the data sources; NULL: none */
+    const char *whole_xml;       /* the XML including secrets, for other servers; NULL: same as `xml` */
     uint32_t mode;
 };
 /* Client: commits through the server's new object of the set, and adds the findings of its validation that `issues`

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls from a client's process to objects of the server: activation as the caller, and late-bound calls. */
+/* Calls objects of the server from a client's process: activates them as the caller, and makes late-bound calls. */
 #include "com/facade/server_call.h"
 
 #include "com/objects/collection.h"
@@ -16,10 +16,10 @@
 enum {
     MOST_ARGUMENTS = 5,
     AT_ONCE = 64, /* items */
-    /* COM may return a server that is exiting; a failed activation has changed nothing and is repeated. */
+    /* COM can return a server that is exiting. A failed activation has changed nothing, so it is repeated. */
     ACTIVATIONS = 5,
     ACTIVATION_PAUSE = 100, /* ms */
-    RENEWAL_WAIT = 60000,   /* ms, for another client that starts one */
+    RENEWAL_WAIT = 60000,   /* ms, while another client starts a server */
 };
 
 bool server_is_gone(HRESULT hr)
@@ -28,8 +28,8 @@ bool server_is_gone(HRESULT hr)
            hr == CO_E_OBJNOTCONNECTED || hr == RPC_E_SERVER_DIED_DNE;
 }
 
-/* MS-PLA 2.1: packet privacy, impersonation; cloaking gives the server the thread's identity and not the process'.
-   Wine has no blankets: there the server sees the process (DECISIONS 22). */
+/* Sets packet privacy and impersonation (MS-PLA 2.1). With cloaking, the server sees the thread's identity and not the
+   process's. Wine has no security blankets, so the server sees the process's identity there (DECISIONS 22). */
 static HRESULT as_caller(IUnknown *proxy)
 {
     HRESULT hr =
@@ -51,9 +51,10 @@ static HRESULT not_reached(HRESULT hr, const char *machine)
 }
 
 /* ---- factories ----
-   Under Wine an activation fetches the class' factory through a pipe, counts its references, and drops it again: more
-   calls between processes than the creation of an object. So the factories are kept. Wine's proxies work in each
-   apartment, until the one that got them ends; then, or if the server has exited, the next creation fetches another. */
+   Under Wine an activation fetches the class's factory through a pipe, counts its references, and releases it. This
+   takes more calls between processes than creating an object, so the factories are kept. Wine's proxies work in every
+   apartment until the apartment that fetched them ends. After that, or if the server has exited, the next creation
+   fetches a new factory. */
 
 enum { FACTORIES = 32 }; /* more than there are classes */
 
@@ -66,7 +67,7 @@ static struct {
     } items[FACTORIES];
 } factories = {.lock = LOCK_INIT};
 
-/* A reference; NULL: none is kept. */
+/* Returns a reference to the kept factory; NULL: none is kept. */
 static IClassFactory *factory_find(const CLSID *id)
 {
     IClassFactory *found = NULL;
@@ -108,7 +109,8 @@ static void factory_forget(const IClassFactory *factory)
         IClassFactory_Release(kept);
 }
 
-/* Creates the object by a factory that is kept, or fetches and keeps that. A server that has exited creates nothing. */
+/* Creates the object with the kept factory, or fetches a factory and keeps it. A server that has exited has created no
+   object, so the call can be repeated. */
 static HRESULT factory_create_object(const CLSID *id, IUnknown **out)
 {
     IClassFactory *factory = factory_find(id);
@@ -140,7 +142,7 @@ static HRESULT server_activate_once(const CLSID *id, COSERVERINFO *info, IUnknow
     return SUCCEEDED(hr) ? query.hr : hr;
 }
 
-/* Activates on this computer (info NULL) up to `most` times while the server is gone. */
+/* Activates the class. On this computer (`info` NULL) it tries up to `most` times while the server is gone. */
 static HRESULT server_activate(const CLSID *id, COSERVERINFO *info, int most, IUnknown **out)
 {
     HRESULT hr = E_FAIL;
@@ -215,7 +217,7 @@ HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **ou
     return not_reached(hr, machine);
 }
 
-/* The member's DISPID from our type library, which saves a call to the server. */
+/* Finds the member's DISPID in OpenPLA's type library, which saves a call to the server. */
 static HRESULT member_id(const struct class *class, const WCHAR *member, DISPID *id)
 {
     WCHAR *name = (WCHAR *)member;
@@ -239,7 +241,7 @@ static HRESULT error_is_reported(EXCEPINFO *exception)
     return hr;
 }
 
-/* Returns the call's result, and sets a message if the call set no message. */
+/* Returns hr. Sets a message if hr means that the server has exited. */
 static HRESULT gone(HRESULT hr)
 {
     return server_is_gone(hr) ? error_set(hr, "the server of OpenPLA has exited: %s", error_standard_text(hr)) : hr;

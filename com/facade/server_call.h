@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls from a client's process to objects of the server: activation as the caller, and late-bound calls. */
+/* Calls objects of the server from a client's process: activates them as the caller, and makes late-bound calls. */
 #ifndef OPENPLA_SERVER_CALL_H
 #define OPENPLA_SERVER_CALL_H
 
 #include "com/objects/wrapper.h"
 
-/* Creates an object of the class in its server on the named computer (NULL or "": this one); it acts for the caller.
-   Errors are COM's, with a message that names the server. Under Wine a server that was killed on this computer is
-   replaced (service_renew_rpcss). */
+/* Creates an object of the class in the class's server on the named computer (NULL or "": this computer). The object
+   acts for the caller. Errors are COM's, with a message that names the server. Under Wine a server that was killed on
+   this computer is replaced (service_renew_rpcss). */
 HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **out);
 /* For callers that only inspect: from now on this process does not replace a killed server. */
 void server_create_repairs_nothing(void);
 
 /* Calls a member of an object whose interface is that of `class`. Uses IDispatch, because Wine loses the error message
-   of other calls between processes. Arguments in the order of the call, borrowed. On failure the error message is the
-   server's. `result` may be NULL. */
+   of other calls between processes. `arguments` are in the order of the call, and borrowed. On failure the error
+   message is the server's. `result` may be NULL. */
 HRESULT server_invoke(IDispatch *object, const struct class *class, const WCHAR *member, WORD flags,
                       const VARIANT *arguments, UINT count, VARIANT *result);
-/* Calls a method that is in no type library (enum own_member). S_FALSE: the object does not have it, because it is not
-   of an OpenPLA server. */
+/* Calls a method that is in no type library (enum own_member). S_FALSE: the object does not have the method, because
+   its server is not an OpenPLA server. */
 HRESULT server_invoke_own(IDispatch *object, DISPID member, const VARIANT *arguments, UINT count, VARIANT *result);
-/* server_invoke for an object that must not act for the caller. */
+/* Like server_invoke, for an object that must not act for the caller. */
 HRESULT late_invoke(IDispatch *object, const struct class *class, const WCHAR *member, WORD flags,
                     const VARIANT *arguments, UINT count, VARIANT *result);
-/* server_invoke for common cases. Strings are UTF-8, from memory_alloc. */
+/* Variants of server_invoke for common cases. Strings are UTF-8, from memory_alloc. */
 HRESULT server_get_text(IDispatch *object, const struct class *class, const WCHAR *property, char **out);
 HRESULT server_get_number(IDispatch *object, const struct class *class, const WCHAR *property, uint32_t *out);
 HRESULT server_call(IDispatch *object, const struct class *class, const WCHAR *method, const char *const *texts,

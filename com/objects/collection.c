@@ -17,7 +17,7 @@ HRESULT collection_get_count(void *interface_pointer, void *out)
     return S_OK;
 }
 
-/* The property that names an item: Name, Key or DisplayName; NULL if it has none. */
+/* Returns the property that names an item: Name, Key or DisplayName; NULL if the class has none. */
 static const struct property *name_row(const struct class *class)
 {
     static const char *const rows[] = {"Name", "Key", "DisplayName"};
@@ -197,7 +197,7 @@ HRESULT collection_add_range(void *interface_pointer, void *other)
     hr = collection_snapshot(from, &items, &count);
     for (; SUCCEEDED(hr) && added < count; added++)
         hr = collection_add(collection, items[added]);
-    /* All or nothing. */
+    /* Removes the items that were added, so that AddRange adds all items or none. */
     if (FAILED(hr) && added) {
         struct error_kept why = error_keep(hr);
         take_back(collection, items, added - 1);
@@ -224,7 +224,7 @@ struct enumerator {
     IEnumVARIANT iface;
     LONG references;
     struct client_use *client; /* as in struct wrapper */
-    struct object **items;     /* the items when it was created; references */
+    struct object **items;     /* references to the items when it was created */
     size_t count;
     LONG position;
 };
@@ -257,7 +257,8 @@ static ULONG STDMETHODCALLTYPE enumerator_release(IEnumVARIANT *This)
     return (ULONG)n;
 }
 
-/* Windows returns VT_UNKNOWN. Wine's VBScript and JScript accept only VT_DISPATCH, other languages both. */
+/* Returns VT_DISPATCH, because Wine's VBScript and JScript accept nothing else, and other languages accept it too.
+   Windows returns VT_UNKNOWN. */
 static HRESULT give_object(struct object *item, VARIANT *out)
 {
     void *wrapper;

@@ -113,7 +113,7 @@ HRESULT array_from_texts(const struct texts *in, SAFEARRAY **out)
     return hr;
 }
 
-/* Array of bytes, and back. NULL counts as empty. */
+/* Converts an array of bytes; NULL counts as empty. */
 static HRESULT bytes_from_array(SAFEARRAY *in, const char *argument, struct bytes *out)
 {
     LONG count;
@@ -318,7 +318,7 @@ HRESULT property_get(void *interface_pointer, size_t row, void *out)
     return SUCCEEDED(hr) ? hr : com_result(interface_pointer, hr);
 }
 
-/* False: property_get reads it, or says why not. */
+/* False: property_get must read the value, or report why it cannot be read. */
 static inline bool number_get(struct object *o, size_t row, uint32_t *value)
 {
     const struct property *p = &o->class->properties[row];

@@ -6,7 +6,8 @@
 #include "com/objects/wrapper.h"
 #include "engine/base/security.h"
 
-/* The getter and the putter of a property: row number in the class's table, pointer to the COM value. */
+/* Reads a property: `row` is its row number in the class's table, and `out` points to the COM value. property_put
+   writes the property. */
 HRESULT property_get(void *interface_pointer, size_t row, void *out);
 /* The getters of BOOL, and of I32, U32, ENUM and FLAGS, whose fields are read without a lock. */
 HRESULT property_get_bool(void *interface_pointer, size_t row, void *out);
@@ -34,7 +35,7 @@ HRESULT bstr_from_text(const char *text, BSTR *out);
 HRESULT text_from_bstr(BSTR in, const char *argument, char **out);
 /* Locks an array of one dimension until SafeArrayUnaccessData; DISP_E_TYPEMISMATCH for any other array. */
 HRESULT array_open(SAFEARRAY *in, VARTYPE type, LONG *count, void **items);
-/* Array of BSTR to strings, and back. NULL counts as empty. */
+/* Convert an array of BSTR to strings, and back. NULL counts as empty. */
 HRESULT texts_from_array(SAFEARRAY *in, const char *argument, struct texts *out);
 HRESULT array_from_texts(const struct texts *in, SAFEARRAY **out);
 /* Arrays, objects and records fail with DISP_E_BADVARTYPE (DECISIONS 4), naming the argument; references are followed.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The five collectors: IDataCollector's members (MS-PLA 3.2.4.5), typed for each, and the additional members of each.
+/* The COM members of the five collectors: IDataCollector's members (MS-PLA 3.2.4.5), typed for each interface, and each
+ * interface's additional members.
  */
 #include "com/objects/convert.h"
 

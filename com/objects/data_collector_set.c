@@ -15,7 +15,7 @@ static HRESULT STDMETHODCALLTYPE set_set_credentials(IDataCollectorSet *This, BS
 {
     const struct caller caller = com_caller();
     HRESULT hr = call_with_texts(This, sets_set_credentials, user, "user", password, "password");
-    if (!caller.in_process) /* in that case it is a copy for this call, which COM frees without overwriting */
+    if (!caller.in_process) /* in that case the password is a copy for this call, which COM frees without overwriting */
         bstr_wipe(password);
     return hr;
 }

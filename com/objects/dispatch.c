@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* IDispatch of every object: ITypeInfo::Invoke, and what scripts need beyond it (behaviour 20). */
+/* IDispatch of every object: ITypeInfo::Invoke, and the conversions that scripts need in addition (behaviour 20). */
 #include "com/facade/own_members.h"
 #include "com/objects/convert.h"
 #include "com/objects/foreign_object.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <wchar.h>
 
-/* From memory_alloc; NULL if the name cannot be determined. */
+/* Returns the member's name, from memory_alloc; NULL if it cannot be determined. */
 static char *dispatch_member_name(ITypeInfo *info, DISPID id)
 {
     BSTR name;
@@ -26,7 +26,7 @@ static char *dispatch_member_name(ITypeInfo *info, DISPID id)
 
 /* ---- GUID properties: ITypeInfo::Invoke cannot convert them, so scripts read and write strings in braces ---- */
 
-/* The row of the GUID property with this DISPID; NULL if it is another member. */
+/* Returns the row of the GUID property with this DISPID; NULL if the DISPID belongs to another member. */
 static const struct property *guid_row(const struct wrapper *s, ITypeInfo *info, DISPID id)
 {
     const struct class *class = s->class->model;
@@ -91,7 +91,7 @@ static HRESULT guid_member_invoke(struct wrapper *s, ITypeInfo *info, DISPID id,
 
 /* ---- type information ---- */
 
-/* Loads it from the resources of the module that contains this code. */
+/* Loads the type library from the resources of the module that contains this code. */
 static HRESULT load_type_library(ITypeLib **out)
 {
     WCHAR path[MAX_PATH * 4];
@@ -117,7 +117,7 @@ HRESULT class_type_info(const struct class *class, ITypeInfo **out)
         ITypeLib_Release(library);
         if (FAILED(hr))
             return error_set(hr, "the type library in openpla.dll lacks %s", c->model->name);
-        /* If two threads load it at once, the second releases its copy. */
+        /* If two threads load it simultaneously, the second thread releases its copy. */
         if (InterlockedCompareExchangePointer((void **)&c->type_info, info, NULL))
             ITypeInfo_Release(info);
         *out = c->type_info;
@@ -158,7 +158,7 @@ struct stand_in {
     IDispatch *out;
 };
 
-/* The function description of the member for this kind of call; NULL if no function fits. */
+/* Returns the function description of the member for this kind of call; NULL if no function fits. */
 static FUNCDESC *find_function(ITypeInfo *info, DISPID id, WORD flags)
 {
     FUNCDESC *f;
@@ -178,7 +178,7 @@ static bool has_function(ITypeInfo *info, DISPID id, WORD flags)
     return f != NULL;
 }
 
-/* The argument of the script, following references. */
+/* Returns the script's argument, after following a reference. */
 static const VARIANT *follow(const VARIANT *v)
 {
     return V_VT(v) == (VT_VARIANT | VT_BYREF) && V_VARIANTREF(v) ? V_VARIANTREF(v) : v;
@@ -215,7 +215,7 @@ static HRESULT array_from_variants(SAFEARRAY *in, VARTYPE type, SAFEARRAY **out)
    size in bytes exceeds 32 bits. */
 #define SCRIPT_ITEMS_MAX 1000000
 
-/* A JScript array: an object with `length` and members "0", "1", ... */
+/* Converts a JScript array, which is an object with `length` and members "0", "1", ... */
 static HRESULT array_from_script_object(IDispatch *in, VARTYPE type, SAFEARRAY **out)
 {
     VARIANT v;
@@ -277,7 +277,7 @@ static HRESULT stand_in_for_text(const VARIANT *given, struct stand_in *s)
     return S_OK;
 }
 
-/* A script's variable for an [out] interface pointer that is not the return value. */
+/* Replaces a script's variable for an [out] interface pointer that is not the return value. */
 static HRESULT stand_in_for_out(const VARIANT *given, struct stand_in *s)
 {
     if (V_VT(given) != (VT_VARIANT | VT_BYREF))
@@ -311,7 +311,7 @@ static HRESULT stand_in_for(const VARIANT *given, const ELEMDESC *wanted, struct
 
 /* ---- numbers that ITypeInfo::Invoke would change ---- */
 
-/* Whether a negative number stands for its 32 bits; this does not apply to properties that are counts. */
+/* Whether a negative number is accepted for its 32 bits; it is not for properties that are counts. */
 static bool takes_negative(struct wrapper *s, ITypeInfo *info, DISPID id, WORD flags)
 {
     char *name = flags & DISPATCH_PROPERTYPUT ? dispatch_member_name(info, id) : NULL;
@@ -320,7 +320,8 @@ static bool takes_negative(struct wrapper *s, ITypeInfo *info, DISPID id, WORD f
     return !p || property_takes_negative(p);
 }
 
-/* Under Wine -1 and NaN become 4294967295 where a ULONG is expected, and NaN becomes some value of an enumeration. */
+/* Rejects numbers that ITypeInfo::Invoke would change under Wine: -1 and NaN become 4294967295 where a ULONG is
+   expected, and NaN becomes some value of an enumeration. */
 static HRESULT check_number(struct wrapper *s, ITypeInfo *info, DISPID id, WORD flags, const VARIANT *given,
                             VARTYPE wanted)
 {
@@ -364,8 +365,8 @@ static bool may_be_no_number(const VARIANT *v)
     }
 }
 
-/* The parameter of the argument at rgvarg[at]. Named arguments come first and identify their parameter, except for the
-   value of a put; the others follow in reverse order. */
+/* Returns the parameter for the argument at rgvarg[at]. Named arguments come first and identify their parameter, except
+   for the value of a put; the others follow in reverse order. */
 static UINT parameter_of(const DISPPARAMS *params, UINT at, UINT count)
 {
     UINT named = at < params->cNamedArgs ? (UINT)params->rgdispidNamedArgs[at] : count;
@@ -457,7 +458,7 @@ static HRESULT invoke_with_help(struct wrapper *s, ITypeInfo *info, DISPID id, W
     return hr;
 }
 
-/* S_FALSE: not in enum own_member. */
+/* S_FALSE: the DISPID is not in enum own_member. */
 static HRESULT own_member_invoke(struct wrapper *s, DISPID id, const DISPPARAMS *params, VARIANT *result)
 {
     if (id == OWN_WHOLE_COMMIT && s->class->model == &data_collector_set_class)

@@ -87,7 +87,7 @@ static HRESULT STDMETHODCALLTYPE factory_lock(IClassFactory *This, BOOL lock)
 static IClassFactoryVtbl factory_vtable = {factory_query, factory_count, factory_count, factory_create, factory_lock};
 
 static struct factory factories[COM_CLASS_COUNT][2] = {
-/* in the server, in a client */
+/* for the server, and for a client */
 #define FACTORY(name, create, category)                                                                                \
     {                                                                                                                  \
         {&factory_vtable}, &CLSID_##name, create, category                                                             \

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls on objects that clients passed in, and copies of these objects. */
+/* Calls objects that clients passed in, and copies these objects. */
 #include "com/objects/foreign_object.h"
 
 #include "com/facade/server_call.h"
 #include "engine/base/memory.h"
 
-/* The security settings belong to the proxy, and a proxy is one interface of an object. */
+/* Lets the object's process identify the caller, but not act for it. The settings belong to a proxy, which is one
+   interface of the object. */
 static HRESULT guard(IDispatch *proxy)
 {
     HRESULT hr = CoSetProxyBlanket((IUnknown *)proxy, RPC_C_AUTHN_DEFAULT, RPC_C_AUTHZ_DEFAULT, COLE_DEFAULT_PRINCIPAL,
@@ -13,7 +14,7 @@ static HRESULT guard(IDispatch *proxy)
     return hr == E_NOTIMPL /* Wine */ || hr == E_NOINTERFACE /* no proxy: the object is in this process */ ? S_OK : hr;
 }
 
-/* late_invoke of server_call.h: a property of an object whose interface is that of `class`. */
+/* Reads a property with late_invoke (server_call.h). The object's interface is that of `class`. */
 static HRESULT foreign_get(IDispatch *object, const struct class *class, const WCHAR *member, const VARIANT *arguments,
                            UINT count, VARIANT *result)
 {
@@ -78,10 +79,10 @@ HRESULT variant_change(VARIANT *to, const VARIANT *from, VARTYPE type)
 
 static HRESULT property_copy(IDispatch *from, struct object *to);
 
-/* More items than any list of a provider contains; the count comes from the other process. */
+/* More items than any list of an event provider contains. The count comes from the other process. */
 enum { ITEMS_MAX = 100000 };
 
-/* Calls a member that returns an object, as a reference. */
+/* Calls a member that returns an object. *out is a reference. */
 static HRESULT get_object(IDispatch *from, const struct class *class, const WCHAR *member, const VARIANT *argument,
                           IDispatch **out)
 {
@@ -99,7 +100,7 @@ static HRESULT get_object(IDispatch *from, const struct class *class, const WCHA
     return S_OK;
 }
 
-/* Uses the members that clients use, so that all checks of the values apply. */
+/* Copies a value through the members that clients use, so that all checks of the values apply. */
 static HRESULT copy_value(IDispatch *from, struct object *to, const WCHAR *name)
 {
     VARIANT v;

@@ -11,12 +11,13 @@
 
 /* Reads a property of the object by name, without arguments. DISP_E_UNKNOWNNAME if it does not exist. */
 HRESULT foreign_get_by_name(IDispatch *object, const WCHAR *name, VARIANT *result);
-/* The object's default value, DISPID_VALUE. DISP_E_TYPEMISMATCH if it has none, or if the value is itself an object. */
+/* Reads the object's default value, DISPID_VALUE. DISP_E_TYPEMISMATCH if the object has none, or if the value is itself
+   an object. */
 HRESULT foreign_value(IDispatch *object, VARIANT *value);
-/* The object in the VARIANT, following references; NULL if it contains no object. Borrowed. */
+/* Returns the object in the VARIANT, after following references; NULL if it contains no object. Borrowed. */
 IDispatch *foreign_object_in(const VARIANT *v);
 
-/* VariantChangeType, in which an object is replaced by its default value; `to` and `from` may be the same. */
+/* Like VariantChangeType, but replaces an object by its default value; `to` and `from` may be the same. */
 HRESULT variant_change(VARIANT *to, const VARIANT *from, VARTYPE type);
 
 /* Like wrapper_model for any class, but copies a trace data provider, or a collection of them, that another process

@@ -31,7 +31,8 @@ static HRESULT STDMETHODCALLTYPE provider_resolve(ITraceDataProvider *This, IDis
     return com_result(This, hr);
 }
 
-/* The registry would see the server's account. */
+/* Checks the caller's right to change the event provider's security. The registry itself would check the server's
+   account. */
 static HRESULT may_set_security(struct object *provider)
 {
     enum { OWNER_GROUP_DACL = 7 };

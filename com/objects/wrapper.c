@@ -252,7 +252,7 @@ static HRESULT STDMETHODCALLTYPE kept_query(IUnknown *This, REFIID iid, void **o
 
 HRESULT kept_interfaces_begin(void)
 {
-    IStream *stream; /* never read; it only matters that it was written */
+    IStream *stream; /* never read; only the marshaling matters */
     HRESULT hr = CreateStreamOnHGlobal(NULL, TRUE, &stream);
     if (FAILED(hr))
         return hr;

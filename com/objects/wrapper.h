@@ -14,7 +14,7 @@
 struct com_class {
     const struct class *model;
     const IID *interface_id;
-    const IID *base_id; /* the interface it inherits from besides IDispatch, or NULL */
+    const IID *base_id; /* the interface that it inherits besides IDispatch, or NULL */
     const void *vtable;
     ITypeInfo *type_info; /* loaded at first use, kept for the module's life */
 };
@@ -26,7 +26,7 @@ struct wrapper {
     ISupportErrorInfo error_info;
     LONG references;
     struct object *model;      /* a reference */
-    struct client_use *client; /* whose quota includes it; NULL: no quota, for objects of this process */
+    struct client_use *client; /* its quota includes the wrapper; NULL: no quota, for objects of this process */
     struct com_class *class;
 };
 static inline struct wrapper *wrapper_of(void *interface_pointer)
@@ -38,7 +38,7 @@ static inline struct object *model_of(void *interface_pointer)
     return wrapper_of(interface_pointer)->model;
 }
 
-/* The row of the class in com_classes. */
+/* Returns the class's row in com_classes. */
 struct com_class *com_class_of(const struct class *model);
 /* Returns the object's wrapper with a reference added, and creates it if the object has none. The
    members that need deferred contents (object_complete) load them. HRESULT of ERROR_NOT_ENOUGH_QUOTA, E_OUTOFMEMORY. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The factory of proxies and stubs, and the channel that both see: it wraps the real one, zeroes buffers before they
-   are written and pads requests to a multiple of 4 bytes. */
+/* The factory of proxies and stubs, and the channel that both use. The channel wraps the runtime's channel, zeroes
+   buffers before they are written, and pads requests to a multiple of 4 bytes. */
 #include "com/proxy/proxy_stub.h"
 
 #include "com/proxy/proxy_stub_request.h"
@@ -116,8 +116,8 @@ static IRpcChannelBufferVtbl channel_methods = {
     query_interface, add_ref, stub_release, get_buffer, send_receive, free_buffer, get_destination, is_connected,
 };
 
-/* A channel that wraps inner, to which it keeps a reference, for a proxy or stub of the interface iid (which must
-   outlive it); the caller releases it. NULL: out of memory. */
+/* Creates a channel for a proxy or stub of the interface `iid`, which must outlive the channel. The channel wraps
+   `inner` and keeps a reference to it. The caller releases the channel. NULL: out of memory. */
 static IRpcChannelBuffer *proxy_stub_channel(IRpcChannelBuffer *inner, const IID *iid)
 {
     struct padded_channel *self = memory_zero(1, sizeof *self);
@@ -277,9 +277,9 @@ static HRESULT STDMETHODCALLTYPE factory_create_proxy(IPSFactoryBuffer *factory,
     return S_OK;
 }
 
-/* IDispatch's methods are served by another stub, for which widl writes a table of functions. It does not do so for the
-   collectors' interfaces, which inherit IDispatch from IDataCollector. Without the table, a client that calls IDispatch
-   through the collector's own interface gets RPC_X_BAD_STUB_DATA. */
+/* IDispatch's methods are served by another stub, for which widl writes a table of functions. widl writes no such table
+   for the collectors' interfaces, which inherit IDispatch from IDataCollector. Without the table, a client that calls
+   IDispatch through the collector's own interface gets RPC_X_BAD_STUB_DATA. */
 enum { MOST_OPNUMS = 128 };
 
 static void RPC_ENTRY call_interpreted(IRpcStubBuffer *stub, IRpcChannelBuffer *channel, PRPC_MESSAGE message,
@@ -311,7 +311,7 @@ static HRESULT STDMETHODCALLTYPE factory_create_stub(IPSFactoryBuffer *factory, 
     CInterfaceStubVtbl *of_interface = proxy_stub_interface(iid);
     if (!of_interface)
         return E_NOINTERFACE;
-    if (!server) /* Wine's rpcrt4 reads its vtable at once */
+    if (!server) /* Wine's rpcrt4 reads its vtable immediately */
         return E_INVALIDARG;
     IPSFactoryBuffer *generated;
     HRESULT hr = generated_factory(&generated);

@@ -13,11 +13,11 @@
 #include <windows.h>
 #include <ole2.h>
 
-/* For DllGetClassObject: with OPENPLA_PROXY_CLSID (idl/proxy_clsid.h) an IPSFactoryBuffer or IUnknown in *object, which
-   the caller releases. CLASS_E_CLASSNOTAVAILABLE for any other class, E_NOINTERFACE for any other interface. */
+/* Called by DllGetClassObject. For OPENPLA_PROXY_CLSID (idl/proxy_clsid.h), *object is an IPSFactoryBuffer or IUnknown,
+   which the caller releases. CLASS_E_CLASSNOTAVAILABLE for any other class, E_NOINTERFACE for any other interface. */
 HRESULT proxy_stub_get_class_object(REFCLSID class_id, REFIID iid, void **object);
 
-/* For DllCanUnloadNow: S_FALSE while a factory, proxy or stub exists, otherwise S_OK. */
+/* Called by DllCanUnloadNow. Returns S_FALSE while a factory, proxy or stub exists, otherwise S_OK. */
 HRESULT proxy_stub_can_unload(void);
 
 #endif

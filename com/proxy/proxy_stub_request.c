@@ -88,7 +88,8 @@ static bool take_base_type(struct request *request, unsigned type)
     return request_take(request, size, size);
 }
 
-/* max_count, bytes, count of 16-bit units (MS-OAUT 2.2.23.2), then the units. A NULL BSTR has the byte count ffffffff.
+/* Skips a BSTR: max_count, bytes, count of 16-bit units (MS-OAUT 2.2.23.2), then the units. A NULL BSTR has the byte
+ * count ffffffff.
  */
 static bool take_bstr(struct request *request)
 {
@@ -133,9 +134,9 @@ static bool take_parameter(struct request *request, const MIDL_STUB_DESC *descri
     }
 }
 
-/* A peer with 4-byte enumerations aligns them to multiples of 4. A 2-byte enumeration may be 2 bytes before that, as
-   Commit's mode is after a server name of odd length. Such a peer's request is 4 bytes longer than it would be with
-   2-byte enumerations. */
+/* Moves an enumeration to the place where Wine expects it. A peer with 4-byte enumerations aligns them to multiples of
+   4. A 2-byte enumeration can be 2 bytes before that, as Commit's mode is after a server name of odd length. Such a
+   peer's request is 4 bytes longer than it would be with 2-byte enumerations. */
 static void narrow_enumeration(struct request *request)
 {
     BYTE *at = request->bytes + request->enumeration;
@@ -173,12 +174,12 @@ HRESULT proxy_stub_check_request(const CInterfaceStubHeader *stub, unsigned opnu
     return S_OK;
 }
 
-/* One call inside a frame with an exception handler. Wine's rpcrt4 itself catches the exceptions of a method, except
-   those that cannot be continued, and returns the bare code (c0000005) from Invoke. Windows' combase catches all of
-   them outside of Invoke; other callers of a stub catch nothing. GCC has no __try, so the frame is written in assembly:
-   its unwind data (in 64-bit programs) specify the C runtime's handler, whose scope table directs every exception
-   within the call to the line after it. A handler for the whole process (a vectored handler) would see exceptions that
-   the inner code handles itself; this handler sees only unhandled ones. */
+/* Makes one call inside a frame with an exception handler. Wine's rpcrt4 itself catches the exceptions of a method,
+   except those that cannot be continued, and returns the bare code (c0000005) from Invoke. Windows' combase catches all
+   of them outside of Invoke; other callers of a stub catch nothing. GCC has no __try, so the frame is written in
+   assembly: its unwind data (in 64-bit programs) specify the C runtime's handler, whose scope table directs every
+   exception within the call to the line after it. A handler for the whole process (a vectored handler) would see
+   exceptions that the inner code handles itself; this handler sees only unhandled ones. */
 
 /* Calls rpcrt4's CStdStubBuffer_Invoke. *exception is 0, or the exception's code, in which case the result is
    meaningless. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The handler of engine/rpc: classes, interfaces, and the slots of vtables. The call of a slot is the same for every
-   method: in 64 bits each argument takes a register or 8 bytes of the stack, and a GUID or VARIANT goes by its address.
-
-   An object of a client is never called: the only objects that come as arguments are those that this server gave out,
-   so nothing here waits for another computer. */
+/* The handler for engine/rpc: creates objects of the classes, and calls the vtable slots of their interfaces. All
+   methods are called in the same way: in 64-bit programs each argument takes a register or 8 bytes of the stack, and a
+   GUID or VARIANT is passed by its address. The handler never calls a client's object. The only objects that it accepts
+   as arguments are objects of this server, so it never waits for another computer. */
 #include "com/remote/calls.h"
 
 #include "com/objects/convert.h"
@@ -66,8 +65,8 @@ static void handler_release(void *user, void *pointer)
     IUnknown_Release((IUnknown *)pointer);
 }
 
-/* CreateInstance without an outer object, and LockServer, which has no effect: it would keep the server beyond the
-   client's life. */
+/* Performs CreateInstance without an outer object, and LockServer. LockServer has no effect, because it would keep the
+   server running after the client has exited. */
 static uint32_t factory_call(struct remote_call *c, IClassFactory *factory, struct ndr_reader *in,
                              struct ndr_writer *out)
 {
@@ -169,7 +168,7 @@ static uint32_t error_support_call(struct remote_call *c, ISupportErrorInfo *sup
 
 /* ---- the slots of the 18 interfaces ---- */
 
-/* An argument as COM has it. */
+/* An argument in COM's form. */
 union argument {
     uint64_t number;
     GUID guid;
@@ -231,7 +230,7 @@ static void argument_clear(const struct remote_parameter *p, union argument *a)
 {
     switch (p->kind) {
     case REMOTE_BSTR:
-        bstr_wipe(a->string); /* it may be a password */
+        bstr_wipe(a->string); /* it can be a password */
         SysFreeString(a->string);
         break;
     case REMOTE_VARIANT:

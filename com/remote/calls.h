@@ -6,12 +6,12 @@
 #include "com/remote/slots.h"
 #include "com/remote/values.h"
 
-/* The calls of engine/rpc for the 16 classes and their objects. The thread must serve a remote account
-   (call_serve_account in com/server/call_entry.h). */
+/* engine/rpc's handler for the 16 classes and their objects. The thread must serve a remote account (call_serve_account
+   in com/server/call_entry.h). */
 extern const struct orpc_handler remote_handler;
 
 /* ---- between the files of this folder ----
-   Each reads the rest of the request, calls the method and writes the answer. Returns 0 or a fault. */
+   Each function reads the rest of the request, calls the method and writes the answer. It returns 0 or a fault. */
 
 uint32_t remote_dispatch_call(struct remote_call *c, void *pointer, struct ndr_reader *in, struct ndr_writer *out);
 /* ITypeInfo and ITypeLib (MS-OAUT 3.7, 3.11). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* IDispatch of remote clients: names, Invoke with arguments by reference, type information. */
+/* Performs the IDispatch calls of remote clients: names, Invoke with arguments by reference, type information. */
 #include "com/objects/wrapper.h"
 #include "com/remote/calls.h"
 #include "engine/rpc/dispatch.h"
@@ -32,14 +32,14 @@ static uint32_t names_call(struct remote_call *c, struct wrapper *s, struct ndr_
 
 struct invocation {
     VARIANT arguments[DISPATCH_ARGUMENTS_MOST];
-    VARIANT referents[DISPATCH_ARGUMENTS_MOST]; /* of arguments by reference */
+    VARIANT referents[DISPATCH_ARGUMENTS_MOST]; /* targets of arguments by reference */
     DISPID named[DISPATCH_ARGUMENTS_MOST];
     VARIANT value;
     EXCEPINFO exception;
     UINT wrong;
 };
 
-/* A referent as the wire has it: with the type that the client's reference had. */
+/* Encodes the target of a reference with the type that the client's reference had. */
 static HRESULT referent_out(struct remote_call *c, const struct ndr_variant *given, VARIANT *referent,
                             struct ndr_variant *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The methods of the 18 interfaces as remote clients call them: a table made of pla.idl, and the bodies of their
-   requests and answers. Portable, so the sanitizers and fuzzers see it. */
+/* The methods of the 18 interfaces as remote clients call them: a table generated from pla.idl, and the bodies of
+   requests and answers. The code is portable, so that sanitizers and fuzzers can test it. */
 #ifndef OPENPLA_REMOTE_SLOTS_H
 #define OPENPLA_REMOTE_SLOTS_H
 
@@ -23,8 +23,8 @@ enum { REMOTE_DISPATCH = 253, REMOTE_UNKNOWN = 254, REMOTE_NO_INTERFACE = 255 };
 struct remote_parameter {
     uint8_t kind;
     bool is_out;
-    uint8_t type;     /* of an object: an index of the table, or one of the above */
-    uint16_t element; /* of an array: its ndr_vartype */
+    uint8_t type;     /* for an object: an index of the table, or one of the constants above */
+    uint16_t element; /* for an array: the ndr_vartype of its elements */
 };
 struct remote_method {
     const char *name;
@@ -34,18 +34,19 @@ struct remote_method {
 struct remote_type {
     GUID iid;
     const char *name;
-    uint16_t first, count; /* of its methods, inherited ones included */
+    uint16_t first, count; /* index of its first method, and number of its methods, including inherited ones */
 };
 
 size_t remote_type_count(void);
 const struct remote_type *remote_type_at(size_t index);
 const struct remote_type *remote_type_find(const GUID *iid); /* NULL: not one of the 18 */
-/* NULL: it has no such method. Opnums below REMOTE_FIRST_OPNUM are IDispatch's. */
+/* Returns the method with the opnum. NULL: the type has no such method. Opnums below REMOTE_FIRST_OPNUM are
+   IDispatch's. */
 const struct remote_method *remote_method_of(const struct remote_type *type, uint16_t opnum);
-/* The IID of an object parameter. */
+/* Returns the IID of an object parameter. */
 const GUID *remote_object_iid(const struct remote_parameter *p);
 
-/* A value of a call; its parameter says which member is set. */
+/* A value of a call. The kind of its parameter determines which member is set. */
 struct remote_value {
     uint64_t number;
     GUID guid;
@@ -54,10 +55,10 @@ struct remote_value {
     struct ndr_array *array;
     struct objref *object;
 };
-/* The [in] parameters of a request, behind ORPCTHIS. A failure is the reader's fault. */
+/* Reads the [in] parameters of a request, after ORPCTHIS. A failure is stored in the reader's `fault`. */
 void remote_read_request(const struct remote_method *method, struct ndr_reader *in, struct ndr_arena *arena,
                          unsigned *array_form, struct remote_value *values);
-/* The [out] parameters and the result, behind ORPCTHAT. */
+/* Writes the [out] parameters and the result, after ORPCTHAT. */
 void remote_write_answer(const struct remote_method *method, struct ndr_writer *out, unsigned array_form,
                          const struct remote_value *values, HRESULT hr);
 

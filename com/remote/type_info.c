@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ITypeInfo and ITypeLib of remote clients (MS-OAUT 3.7 and 3.11): PowerShell and Visual Basic list members by them.
-   The descriptions are the type library's, read by oleaut32; here they are written in MS-OAUT's form. A structure comes
-   first and what its pointers refer to behind it, in the order of the pointers. */
+/* Performs the ITypeInfo and ITypeLib calls of remote clients (MS-OAUT 3.7 and 3.11), with which PowerShell and Visual
+   Basic list members. oleaut32 reads the descriptions from the type library, and this file encodes them in MS-OAUT's
+   form. A structure is followed by the targets of its pointers, in the order of the pointers. */
 #include "com/remote/calls.h"
 
 #include <string.h>
@@ -43,7 +43,7 @@ static bool type_has_pointee(const TYPEDESC *t)
     return t->vt == VT_PTR || t->vt == VT_SAFEARRAY || t->vt == VT_CARRAY;
 }
 
-/* A union with the VARTYPE as its tag, then the VARTYPE. */
+/* Writes a union with the VARTYPE as its tag, then the VARTYPE. */
 static void type_write(struct ndr_writer *w, const TYPEDESC *t)
 {
     ndr_add(w, 4, 0);
@@ -177,7 +177,7 @@ static void attributes_write(struct ndr_writer *w, const TYPEATTR *a)
     type_write_pointee(w, &a->tdescAlias, 0);
 }
 
-/* ---- answers: the structure behind a pointer, a reserved number, the result ---- */
+/* ---- answers: the structure after a pointer, a reserved number, the result ---- */
 
 static void structure_end(struct ndr_writer *out, HRESULT hr)
 {
@@ -211,7 +211,7 @@ static uint32_t description_answer(struct remote_call *c, ITypeInfo *info, struc
     pointer_write(out, SUCCEEDED(hr));
     if (SUCCEEDED(hr))
         hr = is_function ? function_write(c, out, f) : variable_write(c, out, v);
-    if (FAILED(hr) && !out->failed) { /* a value that cannot travel */
+    if (FAILED(hr) && !out->failed) { /* it contains a value that cannot be sent */
         out->size = start;
         pointer_write(out, false);
     }
@@ -258,7 +258,7 @@ static void bstr_answer(struct ndr_writer *out, BSTR text)
     SysFreeString(text);
 }
 
-/* All four are asked for, whichever the client wants. */
+/* Writes all four results, regardless of which of them the client requested. */
 static void documentation_answer(ITypeInfo *info, ITypeLib *library, int32_t id, struct ndr_writer *out)
 {
     BSTR name = NULL, text = NULL, help_file = NULL;
@@ -272,7 +272,7 @@ static void documentation_answer(ITypeInfo *info, ITypeLib *library, int32_t id,
     ndr_write_u32(out, (uint32_t)hr);
 }
 
-/* Takes the reference to `pointer` over; NULL after a failure. */
+/* Writes a reference to the object, or a null pointer after a failure. Takes ownership of `pointer`. */
 static HRESULT object_answer(struct remote_call *c, struct ndr_writer *out, HRESULT hr, void *pointer, const GUID *iid)
 {
     struct objref *o = NULL;

@@ -110,7 +110,7 @@ uint32_t remote_variant_in(struct remote_call *c, const struct ndr_variant *v, V
     const uint32_t fault = plain_variant_in(c, value, value->vt & (VARTYPE)~VT_BYREF, referent);
     if (fault)
         return fault;
-    /* The type that was declared: the values of an array may have come as another one of the same size. */
+    /* Uses the declared type, because the values of an array can have arrived as another type of the same size. */
     V_VT(out) = is_variant ? v->vt : (VARTYPE)(V_VT(referent) | VT_BYREF);
     V_BYREF(out) = is_variant                     ? (void *)referent
                    : V_VT(referent) == VT_DECIMAL ? (void *)&V_DECIMAL(referent)
@@ -216,7 +216,7 @@ HRESULT remote_variant_out(struct remote_call *c, const VARIANT *v, struct ndr_v
             break;
         case VT_DECIMAL:
             memcpy(out->decimal, &V_DECIMAL(v), sizeof out->decimal);
-            memset(out->decimal, 0, sizeof(USHORT)); /* the VARTYPE lies there */
+            memset(out->decimal, 0, sizeof(USHORT)); /* the VARTYPE is stored there */
             break;
         default:
             hr = DISP_E_BADVARTYPE;
@@ -227,8 +227,8 @@ HRESULT remote_variant_out(struct remote_call *c, const VARIANT *v, struct ndr_v
 }
 
 /* ---- error information: MS-DCOM 2.2.21.2 and 2.2.21.3 ----
-   An OBJREF_CUSTOM of the class that rebuilds an error object: version, help context, IID, then source, description and
-   help file, each behind a mark that says whether it exists. */
+   Error information is an OBJREF_CUSTOM of the class that rebuilds an error object: version, help context, IID, then
+   source, description and help file, each after a flag that says whether it exists. */
 
 static const GUID error_object_class = {0x0000031B, 0, 0, {0xC0, 0, 0, 0, 0, 0, 0, 0x46}};
 

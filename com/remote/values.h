@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts decoded values of a remote call to COM's and back. Values of COM are copies; decoded values borrow from
-   COM's or are in the call's arena. */
+/* Converts decoded values of a remote call to COM values and back. COM values are copies; decoded values borrow from
+   COM values or are in the call's arena. */
 #ifndef OPENPLA_REMOTE_VALUES_H
 #define OPENPLA_REMOTE_VALUES_H
 
@@ -14,20 +14,21 @@ struct remote_call {
     struct ndr_arena arena;
 };
 
-/* From the wire: 0, or the fault to answer with; *out is empty then. */
+/* These functions convert received values. They return 0, or the fault for the answer, in which case *out is empty. */
 uint32_t remote_bstr_in(const struct ndr_bstr *s, BSTR *out);
 uint32_t remote_array_in(struct remote_call *c, const struct ndr_array *a, SAFEARRAY **out);
-/* The value behind a reference (VT_BYREF) goes into *referent, which then owns it, and *out points there. `referent`
-   NULL: references are malformed. */
+/* The target of a reference (VT_BYREF) is stored in *referent, which then owns it, and *out points to it. `referent`
+   NULL: a reference is treated as malformed. */
 uint32_t remote_variant_in(struct remote_call *c, const struct ndr_variant *v, VARIANT *out, VARIANT *referent);
-/* An object that the caller holds, as this interface. A null pointer is allowed. */
+/* Finds an object that the caller holds, and returns its interface `iid`. A null pointer is allowed. */
 uint32_t remote_object_in(struct remote_call *c, const struct objref *o, const GUID *iid, void **out);
 
-/* To the wire. DISP_E_BADVARTYPE: the type cannot travel. Failures of orpc_export. */
+/* These functions convert values for sending. DISP_E_BADVARTYPE: the type cannot be sent. They also return
+   orpc_export's failures. */
 struct ndr_bstr remote_bstr_out(BSTR s);
 HRESULT remote_array_out(struct remote_call *c, SAFEARRAY *a, struct ndr_array **out);
 HRESULT remote_variant_out(struct remote_call *c, const VARIANT *v, struct ndr_variant *out);
-/* NULL stays NULL. */
+/* A NULL `pointer` becomes NULL. */
 HRESULT remote_object_out(struct remote_call *c, IUnknown *pointer, const GUID *iid, struct objref **out);
 
 /* After a failure: the thread's IErrorInfo, if there is one, becomes the call's error information (MS-DCOM 2.2.21). */

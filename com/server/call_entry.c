@@ -52,7 +52,7 @@ struct caller com_caller(void)
 struct client_use {
     struct client_use *next;
     DWORD id;       /* of the process; 0: a client on another machine */
-    uint64_t whose; /* in that case the hash of the account */
+    uint64_t whose; /* if `id` is 0, the hash of the account; otherwise 0 */
     HANDLE process; /* keeps the id from being reused; NULL if it cannot be opened */
     uint32_t requests, objects;
     struct memory_share *share;
@@ -67,7 +67,7 @@ static struct client_use **list_of(DWORD id, uint64_t whose)
     return &lists[(id / 4 + whose) % LISTS]; /* ids of processes are multiples of 4 */
 }
 
-/* Under the lock. */
+/* Call it while holding the lock. */
 static struct client_use *client_use_find(DWORD id, uint64_t whose)
 {
     struct client_use *use = *list_of(id, whose);
@@ -76,7 +76,7 @@ static struct client_use *client_use_find(DWORD id, uint64_t whose)
     return use;
 }
 
-/* Removes the entry if its client has no calls, objects or memory. Under the lock. */
+/* Removes the entry if its client has no calls, objects or memory. Call it while holding the lock. */
 static void forget_idle(struct client_use *use)
 {
     if (use->requests || use->objects || memory_share_bytes(use->share))
@@ -91,7 +91,7 @@ static void forget_idle(struct client_use *use)
     memory_free(use);
 }
 
-/* Under the lock. */
+/* Call it while holding the lock. */
 static void forget_all_idle(void)
 {
     for (size_t i = 0; i < LISTS; i++)

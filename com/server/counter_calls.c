@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The eight calls of MS-PCQ. Names and parameters are those of idl/perflib.idl. szMachine is for providers that
-   represent several computers; no provider here does. */
+/* The eight calls of MS-PCQ. Names and parameters are those of idl/perflib.idl. szMachine is for counter providers that
+   represent several computers; OpenPLA has none. */
 #include "com/server/counter_server.h"
 #include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
@@ -23,8 +23,8 @@ HRESULT counter_calls_begin(const struct pcq_settings *settings, struct pcq_serv
     return hr;
 }
 
-/* The limit for the buffers of all calls together: a client may request a buffer of 1 GB, which RPC allocates before
-   this code runs. No answer exceeds 64 MB. */
+/* The limit for the buffers of all calls together. It is needed because a client can request a buffer of 1 GB, which
+   RPC allocates before this code runs. No answer exceeds 64 MB. */
 #define MOST_BYTES ((LONGLONG)256 << 20)
 static volatile LONGLONG held;
 
@@ -49,7 +49,7 @@ void __RPC_USER MIDL_user_free(void __RPC_FAR *bytes)
     }
 }
 
-/* Who calls */
+/* ---- the caller ---- */
 
 enum { ADDRESS = 64 };
 /* Parses the origin of a call from its binding ("ncacn_ip_tcp:127.0.0.1[49170]"). Returns true for a pipe. `address`
@@ -208,7 +208,7 @@ error_status_t PerflibV2ValidateCounters(RPC_HQUERY hQuery, ULONG dwInSize, unsi
     return error == ERROR_SUCCESS ? pcq_validate_counters(hQuery, lpData, dwInSize, dwAdd != 0) : error;
 }
 
-/* The client disconnected without closing the query. */
+/* Called if a client has disconnected without closing its query. */
 void __RPC_USER RPC_HQUERY_rundown(RPC_HQUERY query)
 {
     pcq_close_query(query);

@@ -33,7 +33,7 @@ static bool listener_report(long error, const char *protocol, const char *endpoi
     return !error;
 }
 
-/* True: it listens there. */
+/* Listens at the endpoint. True: it succeeded. */
 static bool offer(const char *protocol, const char *endpoint)
 {
     return listener_report((long)RpcServerUseProtseqEpA((RPC_CSTR)protocol, WAITING, (RPC_CSTR)endpoint, NULL),
@@ -47,8 +47,9 @@ static void journal_report(const struct rpc_port_event *e)
 }
 #endif
 
-/* With a TCP connection of Wine's runtime, the thread that waits for the next call and the thread that sends the last
-   answer share an event. Occasionally both wait forever (DECISIONS 110). */
+/* Listens at the TCP port, under Wine with OpenPLA's own RPC. In Wine's RPC runtime, the thread that waits for a
+   connection's next call and the thread that sends its last answer share an event, and occasionally both wait forever
+   (DECISIONS 110). */
 static bool offer_port(struct pcq_server *server, const struct pcq_settings *settings, const char *port)
 {
     if (!os_is_wine())
@@ -83,7 +84,7 @@ static HRESULT listen_by(struct pcq_server *server, const struct pcq_settings *s
     bool any = offer("ncacn_np", PIPE);
     any = offer("ncalrpc", LOCAL_ENDPOINT) || any;
     if (settings->port && !offer_port(server, settings, port))
-        any = false; /* what was asked for */
+        any = false; /* the port was requested, so its failure decides */
     if (!any)
         return error_set(HRESULT_FROM_WIN32(RPC_S_NO_ENDPOINT_FOUND),
                          "cannot serve counters on the port in " PCQ_PORT_VALUE ": %s", port);
@@ -113,11 +114,11 @@ int counter_server_main(const WCHAR *parent)
     return 0;
 }
 
-/* The service's side */
+/* ---- the service's side ---- */
 
 static struct thread *keeper;
 static struct wakeup *end;
-static struct process *idle; /* Wine stops the service together with the last other program, which may be a client's */
+static struct process *idle; /* Wine stops the service together with the last other program, which can be a client */
 
 /* Keeps one child process running until the service stops. */
 static void child_keep_running(void *user)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Serves this computer's counters to other computers (MS-PCQ) from a separate process, so that its clients cannot
-   disturb the server of sets. */
+   disturb the server of data collector sets. */
 #ifndef OPENPLA_COUNTER_SERVER_H
 #define OPENPLA_COUNTER_SERVER_H
 

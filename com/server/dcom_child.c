@@ -16,7 +16,7 @@
 
 enum { PAUSE_MS = 500, MOST_PAUSE_MS = 30000, LIVED_MS = 10000 };
 
-/* A running front. */
+/* A running front process. */
 struct front_process {
     struct process *process;
     struct thread *server; /* serves it */
@@ -28,7 +28,7 @@ static struct {
     struct thread *keeper;
     HANDLE end, changed;
     HKEY key;
-    struct dcom_settings settings; /* of the front process and the host */
+    struct dcom_settings settings; /* in use by the front process and the DCOM host */
     struct dcom_host *host;
     struct front_process front;
     struct process *idle; /* Wine stops a service together with the last other program */
@@ -62,7 +62,7 @@ static void handle_close(HANDLE *handle)
 
 static HRESULT front_process_start(HANDLE child_reads, HANDLE child_writes, struct process **out)
 {
-    HANDLE own = NULL; /* the front waits for our end */
+    HANDLE own = NULL; /* the front process waits for this process to exit */
     if (!DuplicateHandle(GetCurrentProcess(), GetCurrentProcess(), GetCurrentProcess(), &own, SYNCHRONIZE, TRUE, 0))
         return win32_failed(GetLastError(), "process");
     void *const handles[] = {child_reads, child_writes, own};
@@ -185,7 +185,7 @@ static bool keeper_read(void)
     return true;
 }
 
-/* The events to wait for; the front process is included only while it runs. */
+/* Waits for the next event. The front process is included only while it runs. */
 static DWORD keeper_wait(uint32_t pause)
 {
     HANDLE events[3] = {keeper.end, keeper.changed};
@@ -196,8 +196,8 @@ static DWORD keeper_wait(uint32_t pause)
     return WaitForMultipleObjects(count, events, FALSE, timeout);
 }
 
-/* The key above that of the settings is watched, because it still exists when the settings are deleted: Wine reports no
-   further changes of a deleted key. */
+/* Opens the parent key of the settings, which is watched because it still exists after the settings are deleted. Wine
+   reports no further changes of a deleted key. */
 static LSTATUS keeper_open_key(void)
 {
     return RegCreateKeyExW(HKEY_LOCAL_MACHINE, L"Software\\OpenPLA", 0, NULL, 0,
@@ -211,7 +211,7 @@ static void keeper_run(void *user)
     DWORD what = WAIT_OBJECT_0 + 1;
     (void)user;
     while (what != WAIT_OBJECT_0) {
-        if (what == WAIT_OBJECT_0 + 1) { /* watched before it is read, so that no change is missed */
+        if (what == WAIT_OBJECT_0 + 1) { /* watch the key before reading it, so that no change is missed */
             RegNotifyChangeKeyValue(keeper.key, TRUE, REG_NOTIFY_CHANGE_NAME | REG_NOTIFY_CHANGE_LAST_SET,
                                     keeper.changed, TRUE);
             if (keeper_read())

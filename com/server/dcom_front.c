@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The process that remote clients connect to. It has the listener, and a thread for each connection that is busy:
+/* The process to which remote clients connect. It contains the listener, and a thread for each busy connection:
 
        client ── rpc_port ── front_session ──┬── pipe ──> the service
                                              └── waits <── pipe ── answers, by the session's number
 
-   One of the threads that wait for answers reads the pipe for all of them, so a client whose calls are the only ones
-   waits for no other thread. It knows the hashes of passwords and parses whatever comes before a logon; a fault here
-   costs the connections, and the service starts it again. */
+   One of the threads that wait for answers reads the pipe for all of them. If only one client makes calls, its thread
+   therefore waits for no other thread. This process has the password hashes and parses everything that arrives before a
+   logon. If it crashes, the connections are lost, and the service starts it again. */
 #include "com/remote/calls.h"
 #include "com/server/dcom.h"
 #include "com/server/dcom_journal.h"
@@ -25,10 +25,10 @@ struct front_session {
     struct front_session *next;
     uint32_t id;
     char address[LINK_ADDRESS_BYTES], own[LINK_ADDRESS_BYTES];
-    bool is_open; /* the service knows it: from the first call on, so silent connections cost it nothing */
-    /* Under front.lock: */
-    struct front_session *next_waiting, **waiting_at; /* waiting_at: what refers to it; NULL: it is not waiting */
-    struct thread_condition answered;                 /* or it is to read the answers */
+    bool is_open; /* the service has the session: from the first call on, so that silent connections cost nothing */
+    /* Protected by front.lock: */
+    struct front_session *next_waiting, **waiting_at; /* waiting_at: the pointer to it; NULL: it is not waiting */
+    struct thread_condition answered;                 /* an answer has arrived, or its thread must read the answers */
     bool has_answer;
     struct link_header header;
     uint8_t *body;
@@ -36,14 +36,14 @@ struct front_session {
 
 static struct {
     HANDLE to_service, service;
-    struct lock write_lock; /* of to_service: each message is written as a whole */
-    struct lock lock;       /* of the sessions, and of their answers */
+    struct lock write_lock; /* protects to_service, so that messages are written as a whole */
+    struct lock lock;       /* protects the sessions and their answers */
     struct front_session *sessions[SESSION_BUCKETS];
-    struct front_session *waiting; /* those without an answer */
-    bool is_reading;               /* one of them reads from_service */
+    struct front_session *waiting; /* sessions that wait for an answer */
+    bool is_reading;               /* a waiting thread reads from_service */
     struct dcom_input from_service;
     uint32_t last_id;
-    struct orpc_server *names; /* only to find out which interfaces exist */
+    struct orpc_server *names; /* used only to determine which interfaces exist */
     struct dual_strings bindings;
     uint16_t port; /* the port that clients receive in object references */
 } front = {.lock = LOCK_INIT, .write_lock = LOCK_INIT};
@@ -73,7 +73,7 @@ static struct front_session **front_bucket(uint32_t id)
     return &front.sessions[id % SESSION_BUCKETS];
 }
 
-/* Under the lock. */
+/* Call it while holding the lock. */
 static struct front_session *front_find(uint32_t id)
 {
     struct front_session *s = *front_bucket(id);
@@ -116,7 +116,7 @@ static void session_announce(struct front_session *s)
     struct ndr_writer message = {0};
     if (s->is_open)
         return;
-    binding_set(&bindings, 0, s->own); /* impacket uses the first binding with the name that its user gave */
+    binding_set(&bindings, 0, s->own); /* impacket uses the first binding with the name that its user specified */
     link_write_open(&message, s->id, s->address, &bindings);
     front_send(&message);
     s->is_open = true;
@@ -142,7 +142,7 @@ static void session_close(void *user, void *session)
 
 /* ---- answers ---- */
 
-/* The next four run under the lock. */
+/* Call the next four functions while holding the lock. */
 static void waiting_add(struct front_session *s)
 {
     s->next_waiting = front.waiting;
@@ -162,7 +162,8 @@ static void waiting_remove(struct front_session *s)
     s->waiting_at = NULL;
 }
 
-/* Takes over the body, unless nobody expects it. */
+/* Passes an answer to its session, and takes ownership of the body. False: no session expects the answer, and the
+   caller keeps the body. */
 static bool answer_deliver(const struct link_header *header, uint8_t *body)
 {
     struct front_session *s = header->kind == LINK_ANSWER ? front_find(header->session) : NULL;
@@ -176,7 +177,7 @@ static bool answer_deliver(const struct link_header *header, uint8_t *body)
     return true;
 }
 
-/* Reads one answer, for whichever session it is. Releases the lock while it reads. */
+/* Reads one answer, for any session. Releases the lock while it reads. */
 static void answer_read(void)
 {
     struct link_header header;
@@ -202,7 +203,7 @@ static void session_await(struct front_session *s)
         else
             answer_read();
     s->has_answer = false;
-    if (!front.is_reading && front.waiting) /* another one reads on */
+    if (!front.is_reading && front.waiting) /* another thread continues to read */
         thread_condition_wake(&front.waiting->answered);
     lock_leave(&front.lock);
 }
@@ -310,7 +311,7 @@ int dcom_front_main(const WCHAR *read_handle, const WCHAR *write_handle, const W
         fprintf(stderr, "openplasrv: 0x%08lX %s\n", (unsigned long)hr, error_text(hr));
         return 1;
     }
-    /* Nobody reads the pipe while no call waits. */
+    /* While no call waits, no thread reads the pipe, so the end of the service must be detected here. */
     WaitForSingleObject(front.service, INFINITE);
     front_exit();
     return 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The service's side. Workers perform the calls, one at a time for a connection, as the account that the front named.
-   One of them reads the front's messages up to a call, which it performs itself while another one reads on, so no call
-   waits for another thread:
+/* The service's side of remote DCOM. Worker threads perform the calls, one at a time per connection, for the account
+   that the front process named. One worker reads messages from the front process until a call arrives. It performs this
+   call itself while another worker continues to read, so no call waits for another thread:
 
        reads ── a call ──> performs it, answers ──> idle ── is called ──> reads ...
 
-   A connection without a call has no thread, because one costs 1 MB under Wine. The removal of an account, or a change
-   of its role, takes effect at its next call. */
+   A connection without a call has no thread, because a thread costs 1 MB under Wine. The removal of an account, or a
+   change of its role, takes effect at the account's next call. */
 #include "com/remote/calls.h"
 #include "com/server/call_entry.h"
 #include "com/server/dcom.h"
@@ -28,31 +28,31 @@ struct host_session {
     uint32_t id;
     char address[LINK_ADDRESS_BYTES];
     struct orpc_session *session;
-    /* Under the pipe's lock: */
+    /* Protected by the pipe's lock: */
     bool has_call, is_closed;
-    unsigned workers; /* threads that use it: one performs a call, another may still be sending the previous answer */
-    /* For the worker that performs its call: the account of the previous call. */
-    uint32_t accounts_read; /* dcom_host.accounts_read when it was looked up */
+    unsigned workers; /* threads that use it: one performs a call, another can still be sending the previous answer */
+    /* Used by the worker that performs the session's call: the account of the previous call. */
+    uint32_t accounts_read; /* dcom_host.accounts_read when the account was looked up */
     char account[AUTH_NAME_BYTES];
     struct dcom_account known; /* name NULL: the account does not exist */
     struct dcom_identity identity;
 };
 
 struct host_worker {
-    struct host_worker *next; /* among the idle ones */
+    struct host_worker *next; /* in the list of idle workers */
     struct thread_condition called;
-    bool is_called; /* it reads the pipe now */
+    bool is_called; /* it must read the pipe now */
 };
 
-/* One front. */
+/* The connection to one front process. */
 struct host_pipe {
     struct dcom_host *host;
     HANDLE to_front;
-    struct dcom_input from_front; /* of the worker that reads */
+    struct dcom_input from_front; /* used by the worker that reads */
     struct lock write_lock, lock;
     struct host_session *sessions[SESSION_BUCKETS];
-    size_t count;             /* of sessions, closed ones that workers use included */
-    struct host_worker *idle; /* the latest first, so the others can exit */
+    size_t count;             /* number of sessions, including closed ones that workers use */
+    struct host_worker *idle; /* the latest first, so that the others can exit */
     size_t workers;
     bool is_over;
     struct thread_condition ended;
@@ -60,7 +60,7 @@ struct host_pipe {
 
 struct dcom_host {
     struct orpc_server *server;
-    struct lock lock; /* of the accounts */
+    struct lock lock; /* protects the accounts */
     struct dcom_accounts accounts;
     uint32_t accounts_read;
     struct thread *run_down;
@@ -76,7 +76,7 @@ static void account_drop(struct dcom_account *a)
     *a = (struct dcom_account){0};
 }
 
-/* A copy, because the host's accounts may be replaced during a call. */
+/* Copies the account, because the DCOM host's accounts can be replaced during a call. */
 static void session_find_account(struct host_session *s, const char *name)
 {
     struct dcom_host *h = s->pipe->host;
@@ -94,7 +94,7 @@ static void session_find_account(struct host_session *s, const char *name)
         dcom_identity_of(&s->known, &s->identity);
 }
 
-/* NULL: it does not exist, or no longer exists. */
+/* Returns the account. NULL: it does not exist, or no longer exists. */
 static const struct account_sids *session_account(struct host_session *s, const char *name)
 {
     struct dcom_host *h = s->pipe->host;
@@ -184,7 +184,7 @@ static void session_answer(struct host_session *s, const struct link_header *hea
     s->has_call = false;
     lock_leave(&p->lock);
     lock_enter(&p->write_lock);
-    dcom_bytes_write(p->to_front, message.bytes, message.size); /* a failure is detected by the reader */
+    dcom_bytes_write(p->to_front, message.bytes, message.size); /* the reader detects a failure */
     lock_leave(&p->write_lock);
     ndr_writer_free(&message);
     ndr_writer_free(&stub);
@@ -199,7 +199,8 @@ static void session_free(struct host_session *s)
     memory_free(s);
 }
 
-/* Under the lock. Returns the session if no thread uses it any more; free it without holding the lock. */
+/* Call it while holding the lock. Returns the session if no thread uses it any more; free it without holding the
+   lock. */
 static struct host_session *session_if_unused(struct host_session *s)
 {
     if (!s->is_closed || s->workers)
@@ -241,7 +242,7 @@ static bool pipe_open_session(struct host_pipe *p, const struct link_header *hea
     return opened;
 }
 
-/* The session, which the caller uses from now on; NULL: the front breaks the protocol. */
+/* Returns the session of a call, which the caller uses from now on; NULL: the front process violates the protocol. */
 static struct host_session *pipe_take_call(struct host_pipe *p, const struct link_header *header, const uint8_t *body)
 {
     lock_enter(&p->lock);
@@ -256,7 +257,7 @@ static struct host_session *pipe_take_call(struct host_pipe *p, const struct lin
     return s;
 }
 
-/* Under the lock. Removes the session from the table; returns the same as session_if_unused. */
+/* Call it while holding the lock. Removes the session from the table; returns the same as session_if_unused. */
 static struct host_session *session_end(struct host_session **at)
 {
     struct host_session *s = *at;
@@ -278,8 +279,8 @@ static bool pipe_close_session(struct host_pipe *p, uint32_t id)
     return exists;
 }
 
-/* Reads up to the next call; its session as pipe_take_call returns it, and its body. NULL: the pipe has ended, or the
-   front breaks the protocol. */
+/* Reads messages up to the next call. Returns its session as pipe_take_call does, and its body. NULL: the pipe has
+   ended, or the front process violates the protocol. */
 static struct host_session *pipe_next_call(struct host_pipe *p, struct link_header *header, uint8_t **body)
 {
     struct host_session *s = NULL;
@@ -298,7 +299,7 @@ static struct host_session *pipe_next_call(struct host_pipe *p, struct link_head
 
 static void worker_run(void *user);
 
-/* Lets another worker take over reading. False: not enough memory for one. */
+/* Lets another worker continue reading. False: there is not enough memory for another worker. */
 static bool pipe_pass_reading(struct host_pipe *p)
 {
     struct thread *thread;
@@ -318,7 +319,8 @@ static bool pipe_pass_reading(struct host_pipe *p)
     return passed;
 }
 
-/* Under the lock. Whether it was among the idle ones and another one still is. */
+/* Call it while holding the lock. Removes the worker from the idle list if another worker is idle too, and returns
+   whether it did. */
 static bool worker_can_exit(struct host_pipe *p, struct host_worker *w)
 {
     struct host_worker **at = &p->idle;
@@ -332,7 +334,7 @@ static bool worker_can_exit(struct host_pipe *p, struct host_worker *w)
     return true;
 }
 
-/* Waits until it is to read. False: the pipe has ended, or there was no work for long enough. */
+/* Waits until the worker must read. False: the pipe has ended, or there was no work for WORKER_IDLE_MS. */
 static bool worker_await(struct host_pipe *p, struct host_worker *w)
 {
     bool exits = false;
@@ -348,7 +350,7 @@ static bool worker_await(struct host_pipe *p, struct host_worker *w)
     return reads;
 }
 
-/* The pipe has ended: all workers exit after their calls. */
+/* Called when the pipe has ended: all workers exit after their calls. */
 static void pipe_over(struct host_pipe *p)
 {
     lock_enter(&p->lock);
@@ -358,7 +360,7 @@ static void pipe_over(struct host_pipe *p)
     lock_leave(&p->lock);
 }
 
-/* Performs the call that it has read. */
+/* Performs the call that the worker has read. */
 static void worker_perform(struct host_pipe *p, struct host_session *s, const struct link_header *header, uint8_t *body)
 {
     session_answer(s, header, body);
@@ -370,7 +372,7 @@ static void worker_perform(struct host_pipe *p, struct host_session *s, const st
     session_free(s);
 }
 
-/* It reads at first. */
+/* Runs a worker, which first reads. */
 static void worker_serve(struct host_pipe *p)
 {
     const HRESULT initialized = CoInitializeEx(NULL, COINIT_MULTITHREADED);

@@ -14,7 +14,7 @@ enum dcom_event {
     DCOM_REFUSED = 9044,
     DCOM_CREATED = 9045
 };
-/* Strings may be NULL: absent. */
+/* A NULL string is omitted from the event. */
 struct dcom_event_facts {
     const char *service; /* NULL: DCOM */
     const char *user, *address, *reason, *class_name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A message is a header of three numbers (size of the body, kind, connection) and a body in little endian. Strings are
-   their length and bytes. */
+/* A message is a header of three numbers (size of the body, kind, connection) and a body in little endian. A string
+   consists of its length and its bytes. */
 #include "com/server/dcom_link.h"
 
 #include "engine/base/text.h"
@@ -81,7 +81,7 @@ static const uint8_t *bytes_read(struct ndr_reader *r, size_t *size)
     return ndr_take(r, 1, *size);
 }
 
-/* A string that fits and contains no NUL. */
+/* Reads a string, which must fit and must not contain a NUL. */
 static void text_read(struct ndr_reader *r, char *out, size_t room)
 {
     size_t size;

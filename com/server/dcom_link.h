@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages between the process that accepts remote clients and the server that performs their calls. The server trusts
-   only the account names that the other process sends: messages are checked and limited. Portable. */
+/* Messages between the front process, which accepts remote clients, and the service, which performs their calls. The
+   service trusts the account names that the front process sends, but nothing else: all messages are checked and
+   limited. The code is portable. */
 #ifndef OPENPLA_DCOM_LINK_H
 #define OPENPLA_DCOM_LINK_H
 
@@ -10,7 +11,7 @@
 enum link_kind {
     LINK_OPEN = 1, /* a connection; sent by the front process */
     LINK_CALL,     /* sent by the front process: at most one at a time per connection */
-    LINK_CLOSE,    /* from the front */
+    LINK_CLOSE,    /* sent by the front process */
     LINK_ANSWER    /* sent to the front process, for each call */
 };
 enum { LINK_HEADER = 12, LINK_ADDRESS_BYTES = 64, LINK_SESSIONS = 4096 };
@@ -20,7 +21,7 @@ struct link_header {
     uint32_t size; /* size of the body after it */
     uint32_t kind, session;
 };
-/* False: no message can have that size. */
+/* False: no message can have the size in the header. */
 bool link_header_read(const uint8_t bytes[LINK_HEADER], struct link_header *out);
 
 /* Each writes a complete message; check the writer's `failed`. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole messages through a pipe. Each read of a pipe costs requests to wineserver, so as much is read as has arrived.
+/* Reads and writes whole messages through a pipe. Each read costs requests to wineserver, so it takes all bytes that
+ * have arrived.
  */
 #include "com/server/dcom.h"
 #include "com/server/dcom_link.h"
@@ -7,7 +8,7 @@
 
 #include <string.h>
 
-/* Long bodies are read without the buffer. */
+/* Reads the bytes that have arrived, at most `size`. Long bodies are read without the buffer. */
 static bool pipe_read(HANDLE pipe, uint8_t *bytes, size_t size, size_t *got)
 {
     DWORD n = 0;
@@ -23,7 +24,7 @@ static bool bytes_read(struct dcom_input *in, uint8_t *bytes, size_t size)
         size_t part = size < has ? size : has;
         if (part) {
             memcpy(bytes, in->bytes + in->at, part);
-            memory_wipe(in->bytes + in->at, part); /* it may be a password */
+            memory_wipe(in->bytes + in->at, part); /* it can be a password */
             in->at += part;
         } else if (size >= sizeof in->bytes) {
             if (!pipe_read(in->pipe, bytes, size, &part))

@@ -209,7 +209,7 @@ HRESULT dcom_settings_write(const struct dcom_settings *s)
             hr = registry_write_text(key, "From", s->from);
         if (SUCCEEDED(hr))
             hr = registry_write_text(key, "Limits", limits);
-        if (SUCCEEDED(hr)) /* last: a server never sees a part of the new state */
+        if (SUCCEEDED(hr)) /* written last, so that the service never sees a part of the new settings */
             hr = registry_write_number(key, "On", REGISTRY_NUMBER, s->is_on);
         registry_close(key);
     }
@@ -462,7 +462,7 @@ void dcom_identity_of(const struct dcom_account *a, struct dcom_identity *out)
     out->sids = (struct account_sids){.name = out->name, .user = a->sid, .groups = out->groups};
 }
 
-/* Also loads a hash for an unknown name, so that refusing it takes equally long. */
+/* Also loads a hash for an unknown name, so that refusing an unknown name takes as long as refusing a known one. */
 static bool find_account(void *user, const char *name, const char *domain, uint8_t hash[AUTH_HASH_BYTES],
                          char account[AUTH_NAME_BYTES])
 {

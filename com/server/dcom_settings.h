@@ -28,11 +28,11 @@ struct dcom_settings {
     char *from;    /* patterns of addresses that may connect (ip_address_matches) */
     uint32_t limits[DCOM_LIMITS];
 };
-/* Defaults for settings that are not set: off. E_INVALIDARG with a message that names the invalid value; *out is empty
-   then. */
+/* Reads the settings. Missing settings get their defaults, and DCOM is then off. E_INVALIDARG with a message that names
+   the invalid value, and *out is empty. */
 HRESULT dcom_settings_read(struct dcom_settings *out);
-/* Checks and writes them. E_INVALIDARG with a message, also if other computers could reach the port but `from` admits
-   none of them. */
+/* Checks and writes the settings. E_INVALIDARG with a message, also if other computers could reach the port but `from`
+   admits none of them. */
 HRESULT dcom_settings_write(const struct dcom_settings *s);
 void dcom_settings_free(struct dcom_settings *s);
 /* "connections=64;idle_seconds=60" changes only those limits. E_INVALIDARG names the invalid part; in that case nothing

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What keeps the server process running: live clients, running sets, and a child process that keeps Wine running. */
+/* Determines whether the server process must keep running: live clients, running sets, and a child process that keeps
+   Wine running. */
 #include "com/server/call_entry.h"
 #include "com/server/server.h"
 #include "engine/base/memory.h"
@@ -107,7 +108,7 @@ static bool is_running(const char *space, const char *name)
     return name && SUCCEEDED(run_query(space, name, &state)) && state.status != RUN_STOPPED;
 }
 
-/* Called for each running set; true: stop. */
+/* Called for each running set; true ends the enumeration. */
 typedef bool (*each_running)(const char *space, const char *name);
 
 static bool see(const char *space, const char *name, each_running each)

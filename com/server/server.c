@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The server process: security, command line, class objects, and the time when it exits. */
+/* The server process: its security, command line and class objects, and when it exits. */
 #include "com/server/server.h"
 
 #include "com/objects/wrapper.h"
@@ -99,8 +99,8 @@ HRESULT server_secure(initialize_security *initialize)
 
 /* The counts that keep the process running, for the whole module: shared by DllCanUnloadNow and the server. */
 static volatile LONG objects, work;
-static HANDLE use_changed; /* auto-reset, set by every change of either; only in openplasrv.exe */
-static bool note_clients;  /* whether COM started it, under Wine */
+static HANDLE use_changed; /* auto-reset event, set by every change of either count; only in openplasrv.exe */
+static bool note_clients;  /* whether COM started this process, under Wine */
 
 static void use_change(volatile LONG *count, LONG by)
 {
@@ -150,7 +150,7 @@ static HRESULT last_error(const char *doing)
     return error_set(FAILED(hr) ? hr : E_FAIL, "%s: %s", doing, error_standard_text(hr));
 }
 
-/* Room for both kinds of classes. Next to Windows' PLA, Windows' classes must not be registered. */
+/* Space for both kinds of classes. Next to Windows' PLA, Windows' classes must not be registered. */
 static DWORD class_cookies[2 * COM_CLASS_COUNT];
 static size_t classes_registered;
 
@@ -186,7 +186,7 @@ static bool class_is_served(enum registration_mode mode)
     return is;
 }
 
-/* Registers every class and accepts clients at once. */
+/* Registers every class. Clients can connect immediately. */
 static HRESULT register_classes(void)
 {
     const bool beside = class_is_served(REGISTRATION_BESIDE), dropin = !beside || class_is_served(REGISTRATION_DROPIN);
@@ -228,7 +228,8 @@ static HRESULT open_server(void)
     return hr;
 }
 
-/* The classes must be revoked first. Under Wine CoUninitialize can hang, and thus a normal exit. */
+/* Ends the process. The classes must be revoked first. Under Wine CoUninitialize can hang, and with it a normal
+   exit. */
 static void process_leave(int code)
 {
     supervisor_stop(supervisor);

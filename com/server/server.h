@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The server process: what keeps it alive, its security, the registration of its program, and the classes it serves. */
+/* The server process: the objects and clients that keep it alive, its security, and the classes that it serves. */
 #ifndef OPENPLA_SERVER_H
 #define OPENPLA_SERVER_H
 
@@ -27,10 +27,10 @@ enum {
     COM_CLASS_COUNT
 };
 IUnknown *com_class_factory(size_t index, bool for_client, CLSID *clsid);
-/* OpenPLA's separate class for this class of Windows (reg/registration_table.h). */
+/* Returns OpenPLA's separate class for this class of Windows (reg/registration_table.h). */
 CLSID com_class_beside(const CLSID *clsid);
 /* Makes COM in this process use OpenPLA's proxies and stubs, which are not registered when OpenPLA runs next to
-   Windows' PLA. Once is enough. */
+   Windows' PLA. One call per process is enough. */
 HRESULT com_use_own_proxies(void);
 
 /* Whether any set is running; defined in com/server/lifetime.c. */
@@ -63,7 +63,7 @@ bool clients_alive(void);
    service. server_child_start starts openplasrv.exe with the arguments `option` and this process's id. *child, NULL on
    failure, is for idle_child_end. */
 HRESULT server_child_start(const char *option, struct process **child);
-/* server_child_start with `/idle`. */
+/* Calls server_child_start with `/idle`. */
 HRESULT idle_child_start(struct process **child);
 void idle_child_end(struct process *child); /* NULL is allowed */
 /* The main program of the child: waits until the process with the id in `parent` exits. Returns the exit code. */
