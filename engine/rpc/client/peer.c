@@ -65,7 +65,7 @@ void orpc_peer_release(struct orpc_peer *p)
 
 /* ---- connections ---- */
 
-/* Takes an idle connection to the port. NULL: there is none. */
+/* Takes an idle connection to the port. NULL: no connection is idle. */
 static struct rpc_channel *peer_take_any(struct orpc_peer *p, const char *port)
 {
     struct rpc_channel *channel = NULL;
