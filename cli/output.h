@@ -39,7 +39,7 @@ HRESULT output_finish(struct output *o);
 /* Deletes the temporary file if output_finish has not renamed it. */
 void output_close(struct output *o);
 
-/* Adds a string from a file in a form that is safe for a terminal: line ends and tabs become \n, \r and \t; other
+/* Adds a string from a file in a form that is safe for a terminal. Line ends and tabs become \n, \r and \t. Other
    control characters, and characters that change the direction of writing, become \u and four digits. */
 void add_shown(struct text_buffer *b, const char *text);
 /* Returns the number of columns on the terminal. */

@@ -39,9 +39,9 @@ struct http_request {
     struct http_span encodings;           /* value of Accept-Encoding */
 };
 /* Parses the bytes received so far. `own_name` is this computer's name, which a client may use as the Host; NULL: any
-   Host is accepted. Returns 0 if more bytes are needed, 200 with *out, or the status with which to refuse the request:
-   400 malformed, 403 foreign Host (the page of another site whose name resolves to this computer), 405 neither GET nor
-   HEAD, 431 too long, 505 not HTTP/1. */
+   Host is accepted. Returns 0 if more bytes are needed, 200 with *out, or the status with which to refuse the request.
+   The statuses are 400 malformed, 403 foreign Host (the page of another site whose name resolves to this computer), 405
+   neither GET nor HEAD, 431 too long, 505 not HTTP/1. */
 unsigned http_request_read(const char *bytes, size_t size, const char *own_name, struct http_request *out);
 /* Returns a text such as "Not Found". */
 const char *http_status_text(unsigned status);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The state that the file of -web describes. A state is immutable and reference-counted, and is replaced as a whole
-   when a file changes. Only the list of accepted headers grows: a scraper sends the same header every few seconds and
-   bcrypt takes 0.1 s, so accepted headers are kept in memory and wiped when the state is freed. */
+   when a file changes. Only the list of accepted headers grows. A scraper sends the same header every few seconds and
+   bcrypt takes 0.1 s, so accepted headers are kept in memory. They are wiped when the state is freed. */
 #include "cli/http/security.h"
 
 #include "engine/base/clock.h"

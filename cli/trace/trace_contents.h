@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The contents of a trace, for logstat and `openpla trace schema`: the computer on which it was recorded, and its event
-   providers, with the percentage of their events that can be decoded and the sources of the definitions. */
+   providers. Each event provider has the percentage of its events that can be decoded, and the sources of the
+   definitions. */
 #ifndef OPENPLA_TRACE_CONTENTS_H
 #define OPENPLA_TRACE_CONTENTS_H
 

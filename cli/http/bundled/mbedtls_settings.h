@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Selects the parts of Mbed TLS that the server needs: TLS 1.2 and 1.3 with only forward secrecy and authenticated
-   encryption, and certificates with RSA or NIST curve keys, from PEM files. It omits the client side, session
+   encryption. Certificates have RSA or NIST curve keys and come from PEM files. It omits the client side, session
    resumption, compression and renegotiation. */
 #ifndef OPENPLA_MBEDTLS_SETTINGS_H
 #define OPENPLA_MBEDTLS_SETTINGS_H

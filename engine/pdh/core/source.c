@@ -145,8 +145,8 @@ void kept_folder_close(struct kept_folder *k)
 
 /* The kernel files and the process list of one query ("parts").
 
-   The objects of a query are sampled one after another, but an object that exceeds the time limit continues on its own
-   thread while the query samples the other objects and takes its next sample (see counter_object.c). All of them need
+   The objects of a query are sampled one after another. An object that exceeds the time limit continues on its own
+   thread, while the query samples the other objects and takes its next sample (see counter_object.c). All of them need
    the same files, but a file must be read only once per sample, and its text must not change under a reader:
 
        serial of the sample     1            2                        3
@@ -155,8 +155,8 @@ void kept_folder_close(struct kept_folder *k)
        /proc/stat               read         A waits until B's hold   read
                                              ends, or times out too
 
-   Each object takes a hold at the start of its sampling, which records the serial of the sample. source_need_part
-   brings a part up to that serial and increments `users`; source_hold_end decrements it.
+   Each object takes a hold at the start of its sampling, which records the serial of the sample. source_need_part reads
+   a part again if it is older than that serial, and increments `users`; source_hold_end decrements it.
 
    - A part is read by one thread (`reading`), outside the lock. Other threads that need the part wait for `changed`.
    - A part is recent enough if its read_in is at least the hold's serial. Newer data is allowed, because all values of

@@ -28,8 +28,8 @@
       with it all positions that counters have cached. Otherwise a new list is created.
    5. Evaluate (table_fill_rows). Plain rows and aliases run their programs. Subtotals and the total combine the values
       of plain rows. A counter whose value or base is absent in a row is absent there.
-   6. Report presence (present_in). A counter exists if an instance has a value for it, if the host OS is known to
-      report its columns (table_know_columns), or if there are no instances from which to conclude.
+   6. Report presence (present_in). A counter exists if an instance has a value for it, or if the host OS is known to
+      report its columns (table_know_columns). Without instances all counters exist.
 
    The total of a rate needs care. A plain sum would drop when an instance ends, and PDH would compute a negative rate.
    Therefore the total of such a value (table_program.adds_up) continues from its own previous value: it grows by each

@@ -7,8 +7,9 @@
 
 /* ---- parser of /proc/fs/cifs/Stats ---- */
 
-/* The file has lines about the client, then for each share a line "1) \\server\share" and further lines, which differ
-   between SMB 1 ("Reads:  10 Bytes: 4000") and later versions ("Reads: 10 total 0 failed", "Bytes read: 4000"). */
+/* The file has lines about the client, then for each share a line "1) \\server\share" and further lines. The further
+   lines differ between SMB 1 ("Reads:  10 Bytes: 4000") and later versions ("Reads: 10 total 0 failed", "Bytes read:
+   4000"). */
 
 static const struct {
     const char *before, *behind; /* the strings at the beginning of the line before the number, and after the number and

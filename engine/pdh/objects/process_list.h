@@ -39,7 +39,7 @@ struct process_entry {
     const char *name;    /* UTF-8, without ".exe"; owned by the list and valid until the process leaves it */
     uint32_t id, parent; /* ids in the system to which the list belongs; parent 0: unknown */
     uint32_t threads;
-    int64_t start;        /* FILETIME UTC; the id and the start time together never identify another process */
+    int64_t start;        /* FILETIME UTC; identifies the process together with the id, even if the id is reused */
     int64_t user_time;    /* 100 ns */
     int64_t kernel_time;  /* 100 ns */
     int64_t working_set;  /* bytes */

@@ -11,9 +11,9 @@
 
 struct process_match;
 
-/* Finds the Linux process of each Wine process: a process with the same name (Wine sets it to the name of the .exe,
-   which the kernel truncates) that started within a second or two. Programs of another prefix may have the same name
-   and start at almost the same time. In that case the size of the address space decides, which Wine reports exactly. */
+/* Finds the Linux process of each Wine process. It has the same name, because Wine sets it to the name of the .exe,
+   which the kernel truncates, and started within a second or two. Programs of another prefix may have the same name and
+   start at almost the same time. In that case the size of the address space decides, which Wine reports exactly. */
 
 #define SECOND      10000000
 #define KERNEL_NAME 15 /* maximum length of a name in the kernel, in bytes */

@@ -42,8 +42,8 @@ void remote_set_free(struct remote_set *s); /* NULL is allowed */
 /* Returns the column of the counter; the search begins at `hint`. REMOTE_NO_COLUMN if the counter does not exist. */
 uint32_t remote_set_column(const struct remote_set *s, uint32_t id, uint32_t hint);
 
-/* The requests of one catalogue to one remote computer: the list of countersets, the description and instances of one
-   counterset, and in each sample the values of all countersets in use, with one call. */
+/* The requests of one catalogue to one remote computer: the list of countersets, and the description and instances of
+   one counterset. In each sample, one call requests the values of all countersets in use. */
 
 /* Time limit in milliseconds for the first answers of a computer, unless time limits are disabled. */
 #define REMOTE_START_MS 5000u
@@ -78,8 +78,8 @@ HRESULT remote_query_values(struct remote_query *q, const struct remote_set *s, 
 /* For catalogue_set_remote. Call remote_computer_links to select the type of link. */
 extern const struct catalogue_remote remote_catalogue_functions;
 
-/* A remote computer with counters in use. All queries of this process share one connection and its thread, so that a
-   computer that does not answer delays only the queries that wait for it, and only up to their time limit. After a
+/* A remote computer with counters in use. All queries of this process share one connection and its thread. A computer
+   that does not answer therefore delays only the queries that wait for it, and only up to their time limit. After a
    failure, the computer is not tried again before a pause, which grows from 1 s to 60 s. */
 
 /* Sets the type of link for computers that are opened from now on; NULL: none. Called at the start of the DLL and by
