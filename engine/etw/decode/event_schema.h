@@ -10,7 +10,7 @@
 /* DECODING_SOURCE */
 enum schema_source { SCHEMA_MANIFEST, SCHEMA_MOF, SCHEMA_WPP, SCHEMA_TRACE_LOGGING };
 
-/* Where the definition of a manifest event was found. */
+/* The place in which a manifest event's definition was found. */
 enum schema_place {
     SCHEMA_OF_COMPUTER, /* registered here, or loaded by the program */
     SCHEMA_OF_USER,     /* named on the command line */

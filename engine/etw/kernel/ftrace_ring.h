@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads pages of a Linux ftrace ring buffer (trace_pipe_raw) and the format of their events
-   (events/SYSTEM/NAME/format). Source: the kernel's documentation, and events/header_page and header_event of
-   tracefs. */
+/* Reads pages of a Linux ftrace ring buffer (trace_pipe_raw) and the formats of its events (events/SYSTEM/NAME/format).
+   Sources: the kernel's documentation, and the files events/header_page and header_event of tracefs. */
 #ifndef OPENPLA_FTRACE_RING_H
 #define OPENPLA_FTRACE_RING_H
 
@@ -18,7 +17,7 @@ enum { RING_SMALLEST_PAGE = 64, RING_LARGEST_PAGE = 1 << 16, RING_UNCOUNTED = -1
 struct ring_page {
     const uint8_t *at, *end;
     uint64_t time;  /* ns of the instance's clock: time of the previous event, initially time of the page */
-    int64_t missed; /* events lost before this page; RING_UNCOUNTED: an unknown number */
+    int64_t missed; /* number of events lost before this page; RING_UNCOUNTED: unknown */
 };
 struct ring_event {
     uint64_t time; /* ns */
@@ -49,12 +48,12 @@ uint32_t ring_format_id(const char *text);
 /* Returns the field with this name; all zero if it is missing. */
 struct ring_field ring_format_field(const char *text, const char *name);
 
-/* Returns a number of at most 8 bytes; 0 if the field lies outside the event. */
+/* Returns a number of at most 8 bytes; 0: the field is outside the event. */
 int64_t ring_number(const struct ring_event *e, const struct ring_field *f);
 /* Returns the bytes of the field, or for a __data_loc field the bytes to which it refers. Returns NULL, and *size is 0,
    if they are outside the event. */
 const uint8_t *ring_bytes(const struct ring_event *e, const struct ring_field *f, uint32_t *size);
-/* Copies the field's string up to its NUL, truncated to `room` bytes including a NUL. */
+/* Copies the field's string up to its NUL. The copy is truncated to `room` bytes, including its NUL. */
 void ring_text(const struct ring_event *e, const struct ring_field *f, char *out, size_t room);
 
 #endif

@@ -19,7 +19,7 @@ static void *item(const struct id_map *m, size_t at)
     return m->items + at * m->item_size;
 }
 
-/* Returns the place of the key, or the free place where it belongs. */
+/* Returns the place of the key, or the free place for inserting it. */
 static size_t id_map_place(const struct id_map *m, uint64_t key)
 {
     size_t at = home(m, key);

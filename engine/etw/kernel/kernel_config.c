@@ -18,7 +18,7 @@ enum { CONFIG_VERSION = 2, NEWER_VERSION = 3, SECTOR = 512, MOST_TEXT = 512 };
 struct configuration {
     struct kernel_tracer *k;
     const struct tracepoint_event *at;
-    char *mounts; /* contents of /proc/mounts; NULL: not readable */
+    char *mounts; /* contents of /proc/mounts; NULL: the file is unreadable */
 };
 
 /* ---- strings and numbers ---- */
@@ -46,7 +46,7 @@ static uint64_t number_below(const char *folder, const char *file)
     return snprintf(path, sizeof path, "%s/%s", folder, file) < (int)sizeof path ? number_of(path) : 0;
 }
 
-/* Appends UTF-16 of exactly `units` units, the last one a NUL. */
+/* Appends exactly `units` units of UTF-16; the last unit is a NUL. */
 static void put_fixed(struct kernel_data *d, const char *text, size_t units)
 {
     const size_t from = d->size;
@@ -368,8 +368,8 @@ static void list_add_address(struct text_buffer *out, const char *address)
 
 /* ---- IPv4 ---- */
 
-/* Returns the number of bits of the narrowest route through the adapter to the address (network byte order, as the
-   kernel writes it); -1 if no route matches. */
+/* Returns the number of mask bits of the narrowest route through the adapter to the address (in network byte order, as
+   the kernel writes it); -1: no route matches. */
 static int route_of(const char *routes, const char *name, uint32_t address)
 {
     int best = -1;

@@ -14,7 +14,7 @@
 enum { START_DEVICE, START_SECTOR, START_BYTES, START_KIND };
 enum { DONE_DEVICE, DONE_SECTOR, DONE_SECTORS, DONE_KIND };
 enum { DISK_VERSION = 3, SECTOR_BYTES = 512 };
-/* The IrpFlags seen most often in traces from Windows. */
+/* The IrpFlags that are most frequent in traces from Windows. */
 enum { FLAGS_OF_TRANSFER = 0x60043, FLAGS_OF_FLUSH = 0x60000 };
 #define FLUSH_SECTOR ((UINT64_C(1) << 56) - 1)
 
@@ -248,7 +248,7 @@ enum {
 enum { TCP_ESTABLISHED = 1, TCP_SYN_SENT = 2, TCP_SYN_RECEIVED = 3, TCP_CLOSED = 7, TCP_LISTENS = 10 };
 
 struct kernel_socket {
-    uint32_t thread;                     /* the last thread that used it; 0: unknown */
+    uint32_t thread;                     /* the last thread that used the socket; 0: unknown */
     uint16_t family, from_port, to_port; /* ports in host byte order */
     uint8_t from[16], to[16];
 };

@@ -259,7 +259,7 @@ static const struct image_file *file_of(struct kernel_tracer *k, const char *pat
 /* Adjacent mappings of one file. */
 struct span {
     uint64_t base, end, inode;
-    bool runs, begins; /* contains code; contains the file's first byte */
+    bool runs, begins; /* the mappings contain code; they contain the file's first byte */
     char path[MOST_PATH];
 };
 

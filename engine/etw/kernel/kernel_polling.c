@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The fallback source: it polls /proc and compares the results. A new process has started since the last poll, and a
-   missing process has exited. A process that starts and exits between two polls is not seen; the kernel's fork counter
-   shows how many such processes there were. A quick poll reads the list of processes and inspects the new ones. A full
-   poll also inspects every known process again, to find its threads and to check whether it is still running. The
-   longer a poll takes, the later the next one starts. */
+/* The fallback source of events: polls /proc and compares the results. A process that is new has started since the last
+   poll, and a process that is missing has exited. A process that starts and exits between two polls is not seen; the
+   kernel's fork counter shows how many such processes there were. A quick poll reads the list of processes and inspects
+   the new ones. A full poll also inspects every known process again, to find its threads and to check whether it is
+   still running. The more time a poll takes, the later the next poll starts. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/kernel_file.h"
@@ -16,24 +16,24 @@
 #include <string.h>
 
 enum {
-    SHARE = 50,       /* the time between two polls is this many times the duration of the last one ... */
-    LATEST_MS = 1000, /* ... but the next one starts no later than this */
+    SHARE = 50,       /* the time between two polls is this many times the duration of the last poll ... */
+    LATEST_MS = 1000, /* ... but the next poll starts no later than this */
     WHOLE_MS = 1000,  /* time between full polls: minimum and maximum */
     WHOLE_LATEST_MS = 5000,
     HERTZ = 100,         /* unit of times in /proc (USER_HZ) */
     LOWEST_NUMBER = 300, /* the first number that Linux uses again after the highest one */
-    OLD_MS = 1000,       /* a process that started this long before the last poll must have been hidden then */
-    UNKNOWN_CODE = 259   /* STILL_ACTIVE: only its parent can read the exit code of a process */
+    OLD_MS = 1000,       /* a process that started this long before the last poll was hidden in that poll */
+    UNKNOWN_CODE = 259   /* STILL_ACTIVE, because only its parent can read the exit code of a process */
 };
 
 /* Counters that cost microseconds to read and show whether a poll is needed. */
 struct counts {
     bool forks_known, newest_known;
-    uint64_t forks;         /* processes and threads started on the whole host */
+    uint64_t forks;         /* processes and threads that were started on the whole host OS */
     uint64_t newest, alive; /* the newest thread number in this PID namespace; threads of the host OS */
 };
 enum found_kind { PROCESS_BEGINS, PROCESS_EXISTED, THREAD_BEGINS, THREAD_EXISTED, THREAD_ENDS, PROCESS_ENDS };
-/* A change that a poll found, before sorting by time. */
+/* A change that a poll found. Changes are sorted by time before they are reported. */
 struct found {
     uint64_t time;
     size_t order;
@@ -43,12 +43,12 @@ struct found {
 };
 struct kernel_polling {
     struct kernel_file *load, *stat; /* NULL: not available */
-    struct counts counts, latest;    /* at the last full poll; at the last poll */
+    struct counts counts, latest;    /* counts at the last full poll, and at the last poll */
     uint64_t looked, due, whole_due; /* ticks */
-    uint64_t counted;                /* starts are counted from this time on */
+    uint64_t counted;                /* the counting of starts began at this time */
     uint32_t look;                   /* number of the poll */
-    uint64_t forks, numbers; /* since the beginning: according to the fork counter; according to thread numbers */
-    uint64_t seen, missed;   /* started threads: found; not found */
+    uint64_t forks, numbers; /* starts since then, according to the fork counter and according to thread numbers */
+    uint64_t seen, missed;   /* started threads that polls have found, and that they have not found */
     struct found *found;
     size_t found_count, found_capacity;
 };
@@ -269,7 +269,7 @@ static HRESULT inspect_process(const struct looking *l, uint32_t process)
         known->start = stat.start;
     if (known && known->start == stat.start)
         return inspect_known(l, process, known, stat.threads);
-    if (known) /* it has exited and another process has its number */
+    if (known) /* another process now has the number of a process that has exited */
         known->replaced = true;
     return inspect_new(l, process, &stat);
 }
@@ -326,7 +326,7 @@ static HRESULT report_begin(struct kernel_tracer *k, const struct tracepoint_eve
     p->is_waiting = waits;
     if (SUCCEEDED(hr))
         hr = kernel_process_write(k, f->process, p);
-    p->is_waiting = waits; /* look up the name once more */
+    p->is_waiting = waits; /* the name must be read one more time */
     return hr;
 }
 
@@ -475,7 +475,7 @@ static HRESULT polling_look(struct looking *l, const struct counts *counts)
         l->uptime = seconds * HERTZ + hundredths;
     p->found_count = 0;
     HRESULT hr = kernel_folder_numbers(kernel_proc(k), &ids, &count);
-    if (FAILED(hr) && hr != E_OUTOFMEMORY) { /* treat all processes as hidden */
+    if (FAILED(hr) && hr != E_OUTOFMEMORY) { /* if the list is unreadable, all processes are treated as hidden */
         k->hides_processes = true;
         return S_OK;
     }
@@ -544,7 +544,7 @@ static HRESULT polling_begin(struct kernel_tracer *k, const struct kernel_tracer
 {
     const uint64_t now = (uint64_t)clock_ticks();
     (void)options;
-    /* Processes that start from now on count as started, although the rundown may be written later. */
+    /* Processes that start from now on are counted as started, even if the rundown is written later. */
     HRESULT hr = kernel_folder_numbers(kernel_proc(k), &k->there, &k->there_count);
     if (FAILED(hr))
         return hr;

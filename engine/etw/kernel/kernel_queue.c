@@ -112,7 +112,7 @@ static HRESULT queue_fill_entry(struct kernel_queue *q, size_t entry, const uint
         return E_INVALIDARG;
     kernel_data_bytes(&q->data, bytes, size);
     if (q->data.failed) {
-        q->data.failed = false; /* the data added earlier are intact */
+        q->data.failed = false; /* the data that were added earlier are intact */
         return E_OUTOFMEMORY;
     }
     queued->at = at;

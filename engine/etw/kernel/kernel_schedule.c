@@ -23,9 +23,10 @@ enum {
     WAIT_YIELD = 33,
     WAIT_TERMINATED = 36
 };
-enum { IN_INTERRUPT = 0x08 | 0x10 }; /* of common_flags: hard and soft interrupts */
+enum { IN_INTERRUPT = 0x08 | 0x10 }; /* bits of common_flags: hard and soft interrupts */
 
-/* Maps Linux priorities 100 to 139 (ordinary threads) to 15 down to 1, and 0 to 99 (real time) to 31 down to 16. */
+/* Converts a Linux priority to Windows' priority: 100 to 139 (ordinary threads) become 15 down to 1, and 0 to 99 (real
+   time) become 31 down to 16. */
 static uint8_t windows_priority(const struct tracepoint_event *e, int field, uint32_t thread)
 {
     const int64_t linux_priority = tracepoint_number(e, field);

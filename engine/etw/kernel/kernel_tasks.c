@@ -257,7 +257,7 @@ HRESULT kernel_process_begins(struct kernel_tracer *k, const struct tracepoint_e
     *p = (struct kernel_process){
         .parent = parent, .threads = before.threads, .is_kernel = kernel_is_kthreadd(k, parent)};
     const struct kernel_process *from = id_map_find(&k->processes, parent);
-    if (from) { /* until it executes a program, a forked process is treated like its parent */
+    if (from) { /* a forked process is treated like its parent until it executes a program */
         kernel_process_name(p, from->name, strlen(from->name));
         p->is_wine = from->is_wine || kernel_windows_process(k, parent) != 0;
     }
@@ -281,7 +281,7 @@ HRESULT kernel_process_begins(struct kernel_tracer *k, const struct tracepoint_e
     return hr;
 }
 
-/* Handles a process or thread that exited before its start was reported. */
+/* Reports a process or thread that exited before its start was reported. */
 static HRESULT finish_late_start(struct kernel_tracer *k, const struct tracepoint_event *end, uint32_t process)
 {
     struct kernel_process *p = id_map_find(&k->processes, process);

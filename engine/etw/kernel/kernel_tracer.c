@@ -156,7 +156,8 @@ HRESULT kernel_emit(struct kernel_tracer *k, const struct tracepoint_event *e, e
 
 /* ---- tracefs ---- */
 
-/* Returns S_FALSE if this kernel has no such event. */
+/* Reads the number and the fields of a tracepoint from its format file. Returns S_FALSE if this kernel does not have
+   the event. */
 static HRESULT load_point(struct kernel_tracer *k, const struct tracepoint *point)
 {
     char *format;
@@ -267,8 +268,8 @@ void kernel_learn_windows(struct kernel_tracer *k)
         (void)windows_ids_pass(k->windows);
 }
 
-/* Returns the time (ns) up to which this pass may forward events: the Windows numbers of the threads are known and no
-   earlier event can still arrive. */
+/* Returns the time (ns) up to which this pass may forward events. Up to this time, the Windows numbers of the threads
+   are known and no earlier event can arrive. */
 static uint64_t complete_until(struct kernel_tracer *k)
 {
     const uint64_t now = (uint64_t)clock_ticks() * NS_PER_TICK; /* read the clock before querying which threads exist */
@@ -335,11 +336,11 @@ const struct kernel_source kernel_source_tracefs = {
 
 /* ---- start ---- */
 
-/* In order of preference. */
+/* The sources in order of preference. */
 static const struct kernel_source *const all_sources[] = {&kernel_source_tracefs, &kernel_source_polling};
 enum { SOURCES = sizeof all_sources / sizeof all_sources[0] };
 
-/* Returns the source that the environment requires; *out is NULL if it requires none. */
+/* Returns the source that the environment variable requires. *out is NULL if it requires no source. */
 static HRESULT forced_source(const struct kernel_source **out)
 {
     char *name;

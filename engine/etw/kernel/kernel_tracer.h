@@ -17,13 +17,13 @@
 struct kernel_tracer_options {
     const char *name;   /* name of the tracefs instance (trace_instance.h) */
     uint32_t flags;     /* enum kernel_flag; flags without a source on this host OS have no effect */
-    uint32_t buffer_kb; /* per processor; 0: 4 MB, enough for 100,000 context switches per second */
+    uint32_t buffer_kb; /* KB per processor; 0: 4 MB, enough for 100,000 context switches per second */
     bool configuration; /* the rundown includes the computer's configuration */
     /* For tests; NULL: those of the host OS. */
     const char *root, *proc; /* root of tracefs; path of /proc */
     const struct kernel_source *source;
 };
-/* Environment variable: "tracefs" or "polling" selects only that source. */
+/* Environment variable; "tracefs" or "polling" allows only that source. */
 #define KERNEL_SOURCE_VARIABLE "OPENPLA_KERNEL_SOURCE"
 struct kernel_tracer;
 /* Returns the flags for which this kernel has a source of events. */

@@ -339,7 +339,7 @@ HRESULT trace_instance_end(struct trace_instance *t)
         kernel_file_close(t->rings[i].stats);
     }
     if (t->path) {
-        /* If tracefs was unmounted in the meantime, the folder is missing although the instance exists. */
+        /* If tracefs was unmounted in the meantime, the folder does not exist, but the instance does. */
         const HRESULT off = trace_instance_set(t, "tracing_on", "0");
         (void)trace_instance_set(t, "events/enable", "0");
         hr = kernel_control_remove(t->path);

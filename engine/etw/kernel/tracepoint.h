@@ -18,7 +18,7 @@ HRESULT adapter_name_servers(char **out);
 /* ---- the same functions with their input as strings, for tests ---- */
 
 /* Parses /proc/net/fib_trie and /proc/net/route: an address of the computer belongs to the adapter with the narrowest
-   route to it. Appends to `out`. */
+   route to the address. Appends the addresses to `out`. */
 void adapter_ipv4(const char *trie, const char *routes, const char *name, struct text_buffer *out);
 /* Parses /proc/net/if_inet6. */
 void adapter_ipv6(const char *table, const char *name, struct text_buffer *out);
@@ -54,7 +54,7 @@ struct trace_record {
     uint32_t processor;
 };
 struct trace_sink {
-    /* A failure ends the pass; the event is treated as forwarded. */
+    /* A failure ends the pass; the event is treated as if it had been forwarded. */
     HRESULT (*event)(void *context, const struct trace_record *r);
     void *context;
 };
@@ -62,7 +62,7 @@ struct trace_sink {
 /* Creates the stream; the instance is borrowed. E_OUTOFMEMORY. */
 HRESULT trace_stream_create(struct trace_instance *t, struct trace_stream **out);
 /* Reads the rings and forwards every event up to 100 ms before `now` (ns of the instance's clock, read before the
-   call). `all`: recording has stopped, so all events are forwarded. */
+   call). `all`: forwards all events, because the recording has stopped. */
 HRESULT trace_stream_pass(struct trace_stream *s, uint64_t now, bool all, const struct trace_sink *sink);
 /* Returns the number of losses of all processors since the beginning: events lost in the kernel, and unreadable
    pages. */
@@ -72,7 +72,7 @@ void trace_stream_free(struct trace_stream *s); /* NULL is allowed */
 /* A source of kernel events. The first source that can begin is used. If it stops working, the next source takes
    over. */
 struct kernel_source {
-    const char *name; /* the name used by traces, the journal and KERNEL_SOURCE_VARIABLE */
+    const char *name; /* the name in traces, in the journal and in KERNEL_SOURCE_VARIABLE */
     /* Sets k->sources and k->processors. The configuration is in k and *options. */
     HRESULT (*begin)(struct kernel_tracer *k, const struct kernel_tracer_options *options);
     /* Called when all processes and threads of the begin rundown are in k's maps. May be NULL. */
@@ -81,7 +81,7 @@ struct kernel_source {
     HRESULT (*pass)(struct kernel_tracer *k, bool last, const struct kernel_sink *sink);
     /* Called after a failed pass. A failure means that the source no longer works. NULL: the source always works. */
     HRESULT (*works)(struct kernel_tracer *k);
-    /* The minimum number of events that the source lost. */
+    /* Returns the minimum number of events that the source lost. */
     uint64_t (*lost)(const struct kernel_tracer *k);
     /* Also returns S_OK if the source has not begun. */
     HRESULT (*end)(struct kernel_tracer *k);
@@ -91,12 +91,12 @@ extern const struct kernel_source kernel_source_tracefs, kernel_source_polling;
 /* A Linux event, the fields that are read from it, and the function that converts it to Windows events. */
 enum { TRACEPOINT_FIELDS = 12, TRACEPOINT_MOST = 64 };
 
-/* An event that arrived. */
+/* A Linux event that has arrived. */
 struct tracepoint_event {
     const struct ring_event *event;
-    const struct ring_field *fields; /* in the order of the tracepoint's names */
+    const struct ring_field *fields; /* in the order of the names in struct tracepoint */
     uint64_t time;                   /* ticks of clock_ticks */
-    uint32_t processor, thread;      /* host processor and running host thread */
+    uint32_t processor, thread;      /* processor and running thread, as the host OS's numbers */
     uint8_t context;                 /* common_flags */
 };
 struct tracepoint {
@@ -134,10 +134,10 @@ struct kernel_process {
     uint32_t threads;
     uint32_t windows; /* its Windows number; 0: it has none, or it is not known yet */
     uint32_t exit_code;
-    bool is_kernel;   /* a kernel thread, part of "System" */
+    bool is_kernel;   /* belongs to "System" as one of the kernel's threads */
     bool is_wine;     /* runs wine's loader or was forked from a process that does */
     bool has_program; /* has executed a program; otherwise it is still a fork of its parent */
-    bool has_code;    /* it is exiting, and exit_code is known */
+    bool has_code;    /* the process is exiting, and exit_code is known */
     /* time of the first event about the process while its start is unknown; 0: its start is known */
     uint64_t first_seen;
     uint64_t ended; /* if its start is unknown: when and on which processor it exited; 0: it has not exited */
@@ -146,7 +146,7 @@ struct kernel_process {
     size_t entry;                 /* index in the queue */
     char name[KERNEL_NAME_BYTES]; /* "" if unknown */
     uint64_t start;               /* in 10 ms since boot; 0: unknown */
-    uint32_t look;                /* polling: number of the last poll that found it */
+    uint32_t look;                /* polling: number of the last poll that found the process */
     bool threads_hidden;          /* that poll could not see its threads */
     bool replaced;                /* another process now has its number */
 };
@@ -163,7 +163,7 @@ struct kernel_polling;
 enum { STACK_FRAMES = 64, STACK_USER_FRAMES = 8, STACK_COMMON = 8, STACK_HOOK_BYTES = 0x2000 / 8 };
 enum stack_use { STACK_OF_NOTHING, STACK_OF_EVENT, STACK_OF_SWITCH, STACK_OF_FAULT, STACK_OF_SAMPLE };
 struct kernel_stacks {
-    uint8_t chosen[STACK_HOOK_BYTES]; /* one bit per hook */
+    uint8_t chosen[STACK_HOOK_BYTES]; /* the selected hooks, one bit per hook */
     bool of_programs;                 /* the option userstacktrace is on */
     struct stack_due {                /* per processor: the event to which the next stack belongs */
         enum stack_use use;
@@ -173,10 +173,10 @@ struct kernel_stacks {
         uint64_t user[STACK_USER_FRAMES];
         uint8_t context;
     } * due;
-    struct id_map switched, faulted;      /* by thread */
+    struct id_map switched, faulted;      /* kept stacks, by thread */
     uint64_t common[STACK_COMMON];        /* frames that occur among the first frames of all samples */
     uint32_t common_count;                /* 0: no sample yet */
-    uint32_t interval, interval_reported; /* 100 ns */
+    uint32_t interval, interval_reported; /* in 100 ns */
 };
 
 struct kernel_tracer {
@@ -195,7 +195,7 @@ struct kernel_tracer {
     struct kernel_queue queue;
     struct kernel_data data;     /* data of the event under construction */
     struct windows_ids *windows; /* NULL: Windows' numbers are unknown */
-    uint64_t began;              /* before recording started */
+    uint64_t began;              /* time just before the recording started */
     uint64_t reported_until;     /* polling: everything up to this time was reported */
     uint32_t *there;             /* polling: the processes that existed at the beginning */
     size_t there_count;
@@ -203,7 +203,7 @@ struct kernel_tracer {
     bool reports_configuration;
     bool host_ids;                     /* use the host OS's numbers for all processes */
     struct id_map processes, threads;  /* struct kernel_process, struct kernel_thread */
-    struct id_map requests;            /* of disks: struct disk_request */
+    struct id_map requests;            /* disk requests: struct disk_request */
     uint32_t disks[KERNEL_MOST_DISKS]; /* the kernel's number of each disk */
     uint32_t disk_count;
     uint64_t request_number;
@@ -219,7 +219,7 @@ struct kernel_tracer {
     struct {
         const struct tracepoint *point;
         struct ring_field fields[TRACEPOINT_FIELDS];
-        bool has_stack; /* its stacktrace trigger is set */
+        bool has_stack; /* the event's stacktrace trigger is set */
     } points[TRACEPOINT_MOST];
     size_t point_count;
     uint8_t point_of[RING_MOST_ID + 1]; /* index + 1 by event number; 0: the event is not used here */
@@ -305,7 +305,7 @@ void images_begin(struct kernel_tracer *k);
 void images_free(struct kernel_tracer *k);
 /* Marks the process, so that its loaded images are read later. */
 HRESULT images_due(struct kernel_tracer *k, uint32_t process);
-/* Reads all marked processes and emits events with the time and processor of e. */
+/* Reads the images of all marked processes, and emits events with the time and processor of e. */
 HRESULT images_settle(struct kernel_tracer *k, const struct tracepoint_event *e);
 HRESULT images_rundown(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process, bool end);
 /* Emits the unload events of an exited process. */
@@ -319,7 +319,7 @@ void fault_settle_all(struct kernel_tracer *k);
 /* Creates the maps of stacks, and the list of expected stacks per processor. */
 HRESULT stack_begin(struct kernel_tracer *k, uint32_t processors);
 void stack_end(struct kernel_tracer *k);
-/* Selects exactly these hooks. */
+/* Selects the hooks whose events get stacks. Other hooks are deselected. */
 void stack_choose(struct kernel_tracer *k, const uint16_t *hooks, size_t count);
 /* Reports that another event arrived from this processor, so that the expected stack is missing. */
 void stack_clear_due(struct kernel_tracer *k, uint32_t processor);

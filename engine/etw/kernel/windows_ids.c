@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum { BUFFER_KB = 64, NS_PER_TICK = 100, MOST_IDS = 1 << 16, MOST_STARTING = 256, MOST_TRIES = 40 };
-/* Another instance may record the same event a little earlier or later. */
+/* EARLIER_NS is a tolerance, because another instance can record the same event a little earlier or later. */
 enum { LONGEST_START_NS = 1000000000, EARLIER_NS = 10000000, CLONE_SAME_PROCESS = 0x10000 };
 
 /* The events of the instance. For the last two, the field is the thread that begins or ends. */
@@ -139,7 +139,7 @@ static HRESULT ids_take_record(void *context, const struct trace_record *r)
     return S_OK;
 }
 
-/* Reads all events recorded so far. */
+/* Reads all events that were recorded until now. */
 static HRESULT ids_read_events(struct windows_ids *w)
 {
     const struct trace_sink sink = {ids_take_record, w};
@@ -184,7 +184,7 @@ static HRESULT ids_show_new(struct windows_ids *w, const struct windows_thread *
         if (windows_thread_show(&threads[i], &shown->from, &shown->to) == S_OK)
             w->shown[w->shown_count++].thread = threads[i];
         else
-            id_map_remove(&w->threads, threads[i].id); /* its number may soon belong to another thread */
+            id_map_remove(&w->threads, threads[i].id); /* another thread may soon have its number */
     }
     return S_OK;
 }

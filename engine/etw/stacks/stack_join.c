@@ -53,7 +53,7 @@ struct source {
     size_t begin, count, capacity;
     struct id_map kernel_keys, user_keys; /* key + 1 -> first record, linked by its field `kernel` or `user` */
     struct id_map threads;                /* id + 1 -> struct thread_state */
-    struct id_map pairs;                  /* match id of events whose parts are separate -> record */
+    struct id_map pairs;                  /* match id -> record, for events whose two stack parts are separate */
 };
 
 struct stack_joiner {
@@ -165,7 +165,7 @@ static void keys_resolve(struct stack_joiner *j, uint32_t head, bool kernel, uin
 
 /* ---- parts of stacks ---- */
 
-/* A part as it arrives: either frames or a key. */
+/* A part of a stack as it arrives: either frames or a key. */
 struct part {
     bool exists, keyed;
     uint64_t key;
@@ -209,7 +209,7 @@ static bool thread_close(struct stack_joiner *j, struct source *s, uint32_t thre
 
 static void thread_wait(struct stack_joiner *j, struct source *s, uint32_t match, const struct arrival *a)
 {
-    /* The idle process and the system have no user mode. */
+    /* The idle process and the system process have no user mode. */
     struct thread_state *t = a->process == 0 || a->process == 4 ? NULL : thread_state(j, s, a->thread);
     if (t) {
         *match_part(j, match, false) = t->waiting != 0 ? t->waiting : LIST_END;
@@ -286,7 +286,7 @@ static uint32_t pointer_size_of(const EVENT_RECORD *r, uint32_t of_trace)
     return r->EventHeader.Flags & EVENT_HEADER_FLAG_64_BIT_HEADER ? 8 : of_trace;
 }
 
-/* Reads addresses up to the first 0. */
+/* Reads addresses up to the first 0, and returns their number. */
 static size_t read_frames(struct stack_joiner *j, const uint8_t *at, size_t size, uint32_t width)
 {
     size_t count = 0;

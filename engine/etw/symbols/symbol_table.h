@@ -9,7 +9,7 @@ struct symbol_row {
     uint32_t at, size; /* offset in the image; size 0: unknown: up to the next function or the end of the extent */
     uint32_t name;     /* offset in `names` */
 };
-/* A range of code that belongs together, such as a function without a name. */
+/* A contiguous range of code, such as a function whose name is not known. */
 struct symbol_extent {
     uint32_t at, size;
 };

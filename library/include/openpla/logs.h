@@ -87,7 +87,7 @@ struct openpla_log_options {
     size_t size;
     uint32_t flags;              /* enum openpla_log_flags */
     const char *const *counters; /* only counters that match one of these paths; * and ? are wildcards; a path without a
-                                    computer or instance matches all computers or instances */
+                                    computer matches all computers, one without an instance all instances */
     size_t counter_count;        /* 0: all */
     int64_t begin, end;          /* only samples from `begin` to `end`, inclusive; both 0: all */
 };

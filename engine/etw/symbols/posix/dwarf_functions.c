@@ -48,7 +48,7 @@ struct reading {
 static bool library_load(struct dwarf_api *api)
 {
 #ifdef OPENPLA_STATIC
-    return false; /* it cannot load a library that was built for another C library */
+    return false; /* a static program cannot load a library that was built for another C library */
 #endif
     void *module = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (!module)
