@@ -560,8 +560,7 @@ static HRESULT facade_list(struct object *collection, const struct caller *calle
 }
 
 /* Reads the values that a set had when its list was created. If the server has exited since then, reads the current
- * values from a new server.
- */
+   values from a new server. */
 static HRESULT facade_read_listed(struct object *o, const char *space, const char *name)
 {
     char *xml = NULL, *account = NULL, *folder = NULL;

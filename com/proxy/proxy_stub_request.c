@@ -89,8 +89,7 @@ static bool take_base_type(struct request *request, unsigned type)
 }
 
 /* Skips a BSTR: max_count, bytes, count of 16-bit units (MS-OAUT 2.2.23.2), then the units. A NULL BSTR has the byte
- * count ffffffff.
- */
+   count ffffffff. */
 static bool take_bstr(struct request *request)
 {
     if (!request_take(request, request->pointee_boundary, 12))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads and writes whole messages through a pipe. Each read costs requests to wineserver, so it takes all bytes that
- * have arrived.
- */
+   have arrived. */
 #include "com/server/dcom.h"
 #include "com/server/dcom_link.h"
 #include "engine/base/memory.h"

@@ -51,8 +51,7 @@ HRESULT push_open(const struct push_settings *settings, struct push **out);
    queue, the call can wait for the server. E_ABORT: `stopped` ended the wait. */
 HRESULT push_give(struct push *p, char *bytes, size_t size, uint32_t points, int64_t first);
 /* Waits until all requests are sent or dropped. S_FALSE: `stopped` ended the wait, or the server is unavailable and the
- * remaining requests are in the queue.
- */
+   remaining requests are in the queue. */
 HRESULT push_finish(struct push *p);
 struct push_figures push_figures(struct push *p);
 /* Aborts the request that is being sent, writes the remaining requests to the queue, and fills *out (`out` may be

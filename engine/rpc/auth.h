@@ -25,9 +25,8 @@ struct auth_accounts {
     const char *computer_name; /* shown to clients in the challenge; UTF-8, 1 to 63 UTF-16 units */
     void *user;
     /* Returns whether the account exists, and its hash, which the caller wipes. Names must be compared ignoring case;
-     * the domain may be ignored if all accounts belong to this computer. `account` receives the name that identifies
-     * the account from now on.
-     */
+       the domain may be ignored if all accounts belong to this computer. `account` receives the name that identifies
+       the account from now on. */
     bool (*find)(void *user, const char *name, const char *domain, uint8_t hash[AUTH_HASH_BYTES],
                  char account[AUTH_NAME_BYTES]);
 };

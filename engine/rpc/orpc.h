@@ -62,8 +62,7 @@ void orpc_server_close(struct orpc_server *s);
    which some clients use only to log on. */
 bool orpc_server_serves(struct orpc_server *s, const GUID *iid, uint32_t version);
 /* Releases the objects that were not used or pinged for run_down_ms. Call it every few seconds, with the same clock as
- * orpc_session_call.
- */
+   orpc_session_call. */
 void orpc_server_run_down(struct orpc_server *s, uint64_t now_ms);
 size_t orpc_server_objects(struct orpc_server *s);
 

@@ -230,8 +230,7 @@ static int open_own(const char *name, int flags, struct stat *st, int *out)
 }
 
 /* Allocates the section's space now, because a page that a full file system cannot provide would raise SIGBUS when it
- * is first used.
- */
+   is first used. */
 static int open_lasting(const char *name, size_t size, const struct shared *what, int *out)
 {
     struct stat st = {0};

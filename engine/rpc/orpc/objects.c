@@ -105,8 +105,8 @@ static struct remote_object *objects_find_identity(struct orpc_server *s, const 
     return NULL;
 }
 
-/* Inserts the new object, or the new interface of a known one, into the tables. Parts that were not used remain in
- *object and *interface, and belong to the caller. */
+/* Inserts the new object, or the new interface of a known one, into the tables. The caller keeps ownership of *object
+   and *interface if they were not used. */
 static HRESULT objects_insert(struct orpc_session *session, const char *account, uint32_t references, uint64_t now_ms,
                               struct remote_object **object, struct remote_interface **interface,
                               struct std_objref *out)
