@@ -26,7 +26,7 @@ struct inputs {
     const struct counter_names *names; /* for the counters' English names; set before inputs_open. NULL: none */
 };
 
-/* Adds the paths to *out. A name with * or ? becomes all matching files, in the order of folder_list. */
+/* Adds the paths to *out. A name with * or ? becomes all matching files, sorted by name. */
 HRESULT input_paths(const struct texts *paths, struct texts *out);
 /* Opens the logs of input_paths. */
 HRESULT inputs_open(struct inputs *in, const struct texts *paths);

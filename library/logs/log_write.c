@@ -55,7 +55,7 @@ static HRESULT writer_take_counters(struct library_writer *w, const struct openp
     return hr;
 }
 
-/* Returns the format that the options choose, or the one of the file name's extension. */
+/* Returns the format that the options choose or, by default, the format of the file name's extension. */
 static HRESULT choose_format(const char *path, int32_t chosen, enum log_format *out)
 {
     static const enum log_format formats[] = {[OPENPLA_FORMAT_CSV] = LOG_CSV,

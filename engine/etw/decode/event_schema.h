@@ -97,7 +97,7 @@ struct event_schema {
 
 /* Frees the schema. NULL is allowed. */
 void event_schema_free(struct event_schema *schema);
-/* Returns the schema's map with this name; NULL: no such map. */
+/* Returns the schema's map with this name; NULL: it has no such map. */
 const struct event_map *event_schema_map(const struct event_schema *schema, const char *name);
 void event_map_clear(struct event_map *map);
 /* Returns whether the property is shown to users: false for MOF's Extension("NoPrint") and TraceLogging's NOPRINT. */

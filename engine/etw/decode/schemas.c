@@ -176,8 +176,8 @@ void event_schemas_free(struct event_schemas *s)
     memory_free(s);
 }
 
-/* Removes an origin. The caller holds the lock and frees the returned origin after leaving it. NULL: the id is unknown,
-   or the origin's last user frees it. */
+/* Removes an origin. The caller holds the lock, and frees the returned origin after releasing the lock. NULL: the id is
+   unknown, or the origin's last user frees it. */
 static struct origin *origin_detach(struct event_schemas *s, uint64_t id, bool *found)
 {
     size_t i = 0;

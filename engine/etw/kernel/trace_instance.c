@@ -327,8 +327,8 @@ HRESULT trace_instance_page(struct trace_instance *t, uint32_t processor, uint8_
     return kernel_stream_read(t->rings[processor].pages, page, t->layout.page_size);
 }
 
-/* Removes the instance. Closes the files first, because an instance with an open file cannot be removed, and this
-   causes no error. */
+/* Removes the instance. Closes the files first, because an instance with an open file cannot be removed, and removing
+   it fails without an error. */
 HRESULT trace_instance_end(struct trace_instance *t)
 {
     HRESULT hr = S_OK;

@@ -139,7 +139,7 @@ static HRESULT ids_take_record(void *context, const struct trace_record *r)
     return S_OK;
 }
 
-/* Reads all events that were recorded until now. */
+/* Reads all events that have been recorded. */
 static HRESULT ids_read_events(struct windows_ids *w)
 {
     const struct trace_sink sink = {ids_take_record, w};

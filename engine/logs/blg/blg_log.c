@@ -11,7 +11,7 @@
        buffer 1, 2, ...    | names | catalog | sample | sample | ...       each record cut into events:
 
        event:   +0x00  header: size, class type = type of the record, process, local stamp, class GUID (blg_class)
-                +0x30  GUID of the log, called instance: that of the catalog, also in appended samples
+                +0x30  GUID of the log ("instance"); appended samples have the catalog's
                 +0x40  part number, from 1
                 +0x44  number of parts
                 +0x48  at most 8000 bytes of the record

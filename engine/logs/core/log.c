@@ -136,7 +136,7 @@ HRESULT log_writer_close(struct log_writer *w)
     return !w ? S_OK : w->functions->close(w);
 }
 
-/* The order in which the readers are asked whether they recognise a file. */
+/* The readers, in the order in which they check whether they recognise a file. */
 static const struct log_reader_functions *const readers[] = {&log_sql_reader, &log_text_reader, &log_binary_reader,
                                                              NULL};
 

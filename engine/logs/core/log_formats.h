@@ -46,8 +46,8 @@ struct log_reader {
     const struct counter_names *names; /* NULL: counters get no English names */
     size_t translated;                 /* number of counters that already have English names */
 };
-/* Adds a warning such as "row 12 at byte 3456: ..."; for the formats. Never fails: drops the warning if memory runs out
-   or LOG_MAX_WARNINGS is reached. */
+/* Called by the formats: adds a warning such as "row 12 at byte 3456: ...". Never fails: drops the warning if memory
+   runs out or LOG_MAX_WARNINGS is reached. */
 void log_reader_warn(struct log_reader *r, const char *format, ...) PRINTF_LIKE(2, 3);
 /* frees the strings in `info`, the counters and the warnings, but not r */
 void log_reader_free_base(struct log_reader *r);

@@ -148,7 +148,7 @@ static const uint64_t power_of_five[MAX_ZEROS + 1] = {
 static const double zeros_limit[MAX_ZEROS + 1] = {1e-1, 1e-2, 1e-3,  1e-4,  1e-5,  1e-6, 1e-7,
                                                   1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13};
 
-/* Write exactly as many digits as the name says, with leading zeros. */
+/* Write exactly two or ten digits, with leading zeros. */
 ALWAYS_INLINE char *put_two(char *at, uint64_t value)
 {
     const uint64_t tens = value * 103 >> 10;

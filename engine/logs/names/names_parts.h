@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Declares what the files behind counter_names.h share: the form in which names are compared, and the name tables. */
+/* Declares what the files that implement counter_names.h share: the form in which names are compared, and the name
+   tables. */
 #ifndef OPENPLA_NAMES_PARTS_H
 #define OPENPLA_NAMES_PARTS_H
 

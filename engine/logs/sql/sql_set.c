@@ -267,7 +267,7 @@ struct sql_set {
     GUID guid;
     char guid_text[SQL_GUID_UNITS];
     int64_t base;    /* a sample's RecordIndex is its number plus this */
-    int64_t highest; /* the largest RecordIndex of the set's counters until now */
+    int64_t highest; /* the largest RecordIndex of the set's counters so far */
     const struct sql_dialect *dialect;
     struct odbc *connection; /* NULL: not connected */
     struct odbc_statement *insert_one, *insert_many;

@@ -106,7 +106,7 @@ HRESULT evtx_writer_add(struct evtx_writer *w, const struct evtx_record *r, int6
 uint64_t evtx_writer_next(const struct evtx_writer *w);
 /* Appends the last chunk. Every file has at least one chunk. */
 void evtx_writer_end(struct evtx_writer *w, struct text_buffer *to);
-/* Builds the header for everything that was written until now. `whole`: the file is complete. */
+/* Builds the header for everything that has been written. `whole`: the file is complete. */
 void evtx_writer_header(const struct evtx_writer *w, bool whole, uint8_t header[EVTX_HEADER_BYTES]);
 
 #endif

@@ -47,7 +47,7 @@ struct manifest_writing {
     /* Fields for values that occur in events but are not declared as fields. */
     struct provider_manifest *undeclared;
     bool *layouts, *maps; /* which templates and maps are needed */
-    uint64_t compared;    /* number of comparisons of events until now, for opcodes with the same name */
+    uint64_t compared;    /* number of events that were compared for opcodes with the same name */
 };
 /* Maximum number of comparisons, which take a few seconds. */
 #define MANIFEST_MOST_COMPARED (UINT64_C(1) << 31)

@@ -42,7 +42,7 @@ struct folder_origin {
     char *folder, *languages;
     struct manifest_index index; /* sorted by GUID; unusable files come first */
     struct lock lock;
-    struct provider_manifests list; /* manifests that were needed until now */
+    struct provider_manifests list; /* manifests that were read because events needed them */
 };
 
 static void index_free(struct manifest_index *index)

@@ -32,7 +32,7 @@ static HRESULT take_tmf(const struct tdh_parameter *p)
     return hr;
 }
 
-/* Takes the parameters over. A pointer size that the program sets overrides the event's. */
+/* Copies the parameters to *d. A pointer size that the program sets overrides the event's pointer size. */
 static HRESULT take_parameters(struct decoded *d, ULONG count, const struct tdh_parameter *parameters)
 {
     struct tdh_parameter p;

@@ -184,7 +184,7 @@ static struct lock schemas_lock = LOCK_INIT;
 static struct event_schemas *own;
 static struct inband_manifests *inband;
 static struct trace_metadata *metadata;
-static struct texts tmf_paths; /* paths that were added until now */
+static struct texts tmf_paths; /* paths that calls have added */
 
 static HRESULT add(struct event_schemas *schemas, HRESULT hr, const struct schema_origin *origin)
 {
