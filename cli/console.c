@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages, the console's code page, progress, and questions. */
+/* Prints messages, sets the console's code page, shows progress, and asks questions. */
 #include "cli/cli.h"
 #include "engine/base/clock.h"
 #include "engine/base/error.h"

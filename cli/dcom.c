@@ -20,7 +20,8 @@
 
 enum { PASSWORD_ROOM = 256 };
 
-/* Fails on Windows, which serves DCOM itself, and in the native program, which has no server. */
+/* Returns true under Wine. Otherwise prints that Windows serves DCOM itself, or that the native program has no server,
+   and returns false. */
 static bool dcom_is_here(void)
 {
     if (os_is_wine())

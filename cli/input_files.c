@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Input files of command lines: lists of lines, and definitions of sets. */
+/* Reads the input files that command lines name: lists of lines, and definitions of sets. */
 #include "cli/cli.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"

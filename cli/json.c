@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The JSON writer of openpla.exe's --json. */
+/* Writes the JSON of openpla.exe's option --json. */
 #include "cli/output.h"
 #include "engine/base/json_text.h"
 #include "engine/base/text_put.h"

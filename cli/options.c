@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* The function that receives a verb's options, and the current sub-verb. */
+/* The current call of options_ask: the function that receives a verb's options, and the current sub-verb. */
 static struct {
     options_heard *heard;
     void *user;

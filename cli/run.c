@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts a program so that OpenPLA's sessions receive its events. */
+/* openpla run: starts a program so that OpenPLA's sessions receive its events. */
 #include "cli/run.h"
 
 #include "cli/cli.h"

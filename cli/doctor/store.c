@@ -216,7 +216,7 @@ static HRESULT see_folder(struct looking *l, const char *space, const char *fold
     HRESULT hr = folder_each_file(folder, see_file, &p);
     if (hr == E_OUTOFMEMORY)
         return hr;
-    error_clear(); /* store check reports it */
+    error_clear(); /* store check reports the error */
     return S_OK;
 }
 

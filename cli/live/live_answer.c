@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The resources of the browser view: the parts of the page, and the counters and samples as JSON. */
+/* Answers the requests of the browser view: sends the parts of the page, and the counters and samples as JSON. */
 #include "cli/live/live_http.h"
 #include "cli/output.h"
 #include "engine/base/json_text.h"

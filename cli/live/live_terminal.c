@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The terminal of openpla live: the alternate screen, its size, and single keys. */
+/* Controls the terminal of openpla live: switches to the alternate screen, determines its size, and reads single
+   keys. */
 #include "cli/cli.h"
 #include "cli/live/live.h"
 

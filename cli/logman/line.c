@@ -565,7 +565,7 @@ static HRESULT take_operands(struct logman_line *line, struct operands *o)
     HRESULT hr = S_OK;
     size_t at = 0;
     bool named = false;
-    /* "logman ktl start": the verb may follow the name. */
+    /* The verb may follow the name, as in "logman ktl start". */
     for (size_t i = 0; i < o->words.count && !o->verb; i++) {
         o->verb = find_word(logman_verbs, o->words.items[i]);
         if (o->verb)

@@ -41,10 +41,10 @@ enum logman_words {
     WORDS_NONE,
     WORDS_ONE,
     WORDS_MAYBE, /* one word that is_value accepts, or no word */
-    WORDS_TWO,   /* one or two */
-    WORDS_ALL,   /* up to the next option */
+    WORDS_TWO,   /* one or two words */
+    WORDS_ALL,   /* all words up to the next option */
     WORDS_MOMENT,
-    WORDS_PROVIDER /* provider [flags [level]] */
+    WORDS_PROVIDER /* a provider [flags [level]] */
 };
 
 /* How the words of an option are converted to the value of its property. */
@@ -107,7 +107,8 @@ HRESULT logman_line_read(const struct texts *settings, int argc, char **argv, st
 void logman_line_free(struct logman_line *line);
 /* Returns the last option with that use; NULL if the line does not have it. */
 const struct logman_option *logman_option(const struct logman_line *line, enum logman_use use);
-bool logman_is_given(const struct logman_line *line, enum logman_use use); /* and not negated */
+bool logman_is_given(const struct logman_line *line, enum logman_use use); /* true if the option is given and not
+                                                                              negated */
 
 /* Functions that parse the values of logman's options: numbers, times, days and modes. `option` is the option's name
    for error messages. Numbers are decimal, or hexadecimal after 0x. */

@@ -102,7 +102,7 @@ struct logman_target {
     char *short_name;         /* without a namespace */
     char *collector_name;     /* for "Set\Collector"; otherwise NULL */
     const char *server;       /* borrowed; NULL: this computer */
-    bool session;             /* in the namespace Session */
+    bool session;             /* the set is in the namespace Session */
     bool found;               /* the set exists and was queried */
 };
 

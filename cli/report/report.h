@@ -12,7 +12,8 @@
 struct report_request {
     struct texts operands;       /* files and folders */
     struct texts schemas;        /* names of report schemas; empty: the general schema */
-    const char *output, *events; /* borrowed, like the strings below; NULL: report.xml, no events */
+    const char *output, *events; /* borrowed, like the strings below; `output` NULL: report.xml; `events` NULL: no
+                                    events */
     const char *set, *language;
     uint32_t level;
     uint32_t slice;    /* length of a slice in seconds; 0: automatic */
@@ -55,7 +56,7 @@ HRESULT rules_print_list(const struct rules *rules, const char *language, bool a
    files. It contains everything that the rules (NULL: the built-in rules) need. Zero-initialise. */
 struct temporary_report {
     char *folder, *path;
-    char *names; /* as in report_request */
+    char *names; /* as in struct report_request */
     struct texts warnings;
 };
 /* Creates the report. `name_files` is from -names. */

@@ -37,7 +37,7 @@ struct exporting {
 };
 /* Checks -preset and -names, and that at least one counter is selected. Prints a message on failure. */
 int exporting_check(const char *verb, struct exporting *x);
-/* Fills in the paths. */
+/* Determines the paths from the options. */
 HRESULT exporting_find_counters(struct exporting *x);
 /* Opens the exporter and prints which counters are missing. `values`: samples have formatted values. */
 HRESULT exporting_open(const char *verb, const struct exporting *x, bool values, struct exporter **out);

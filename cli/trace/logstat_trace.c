@@ -17,9 +17,9 @@
 
 struct trace_statistics {
     uint64_t bytes, events, buffers; /* without the log file header, but with the buffer that contains it */
-    uint64_t unknown;                /* events of an unknown form; included in `events` */
+    uint64_t unknown;                /* number of events of an unknown form; included in `events` */
     int64_t first, last;             /* FILETIMEs of the first and last event */
-    uint64_t counter_samples;        /* events of a log of performance counters */
+    uint64_t counter_samples;        /* number of events from a log of performance counters */
     struct trace_contents contents;
     char *computer; /* also from an incomplete event; from memory_alloc; NULL: unknown */
     struct texts damage;

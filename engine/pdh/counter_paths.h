@@ -12,8 +12,8 @@
 /* Zero-initialise. The buffer can be reused for the next list. */
 struct pdh_list {
     void *data; /* from memory_alloc; NULL: not allocated yet */
-    DWORD room; /* elements that `data` has room for */
-    DWORD size; /* before the call: the room; after it: what PDH needs */
+    DWORD room; /* number of elements for which `data` has room */
+    DWORD size; /* before the call: the room; after the call: the number that PDH needs */
     PDH_STATUS status;
     int asked;
 };

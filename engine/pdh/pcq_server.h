@@ -8,8 +8,8 @@
 #include "engine/pdh/core/catalogue.h"
 #include "engine/pdh/remote/blocks.h"
 
-/* The settings come from the environment variables OPENPLA_COUNTER_QUERY_PORT, _FROM and _UNAUTHENTICATED, or else from
-   the values CounterQueryPort (string or number), CounterQueryFrom and CounterQueryUnauthenticated of
+/* The settings come from the environment variables OPENPLA_COUNTER_QUERY_PORT, _FROM and _UNAUTHENTICATED, or otherwise
+   from the values CounterQueryPort (string or number), CounterQueryFrom and CounterQueryUnauthenticated of
    HKLM\Software\OpenPLA. */
 #define PCQ_PORT_VALUE            "CounterQueryPort"
 #define PCQ_FROM_VALUE            "CounterQueryFrom"

@@ -38,7 +38,7 @@ struct export_event {
 struct export_switch {
     int64_t time;
     uint32_t processor;
-    struct export_thread *from, *to; /* NULL: the idle thread */
+    struct export_thread *from, *to; /* NULL: the idle thread, or a thread that is not exported */
     int8_t from_priority, to_priority;
     uint8_t state, reason; /* of the thread that is switched out: its KTHREAD_STATE and KWAIT_REASON */
     uint32_t node;         /* stack of the thread that is switched in; 0: unknown */

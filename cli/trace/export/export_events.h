@@ -16,11 +16,11 @@ struct export_processor {
 struct export_events {
     struct export *to;
     struct trace_schemas *schemas;
-    const struct texts *providers; /* names with wildcards or GUIDs of events to export; empty: all */
+    const struct texts *providers; /* names with wildcards, or GUIDs, of the event providers to export; empty: all */
     const struct texts *processes; /* ids, or names with wildcards, of processes to export; empty: all */
     int64_t from, until; /* FILETIMEs; events outside this range are used only to determine processes and threads */
     struct live_threads live;
-    struct id_map processors; /* number + 1 -> struct export_processor */
+    struct id_map processors; /* key: number + 1; value: struct export_processor */
     uint32_t interval;        /* sample interval in 100 ns */
     bool begun, switches;
     int64_t counted;                  /* time up to which counters have been written */

@@ -22,13 +22,13 @@ struct class_field {
     uint8_t kind, size;
 };
 struct ctf_class {
-    uint32_t id; /* 0: none yet */
+    uint32_t id; /* 0: not written yet */
     uint16_t count;
     struct class_field *fields;
 };
 struct ctf {
-    struct id_map streams; /* processor + 1 -> struct stream */
-    struct id_map classes; /* hash of name and fields -> struct ctf_class */
+    struct id_map streams; /* key: processor + 1; value: struct stream */
+    struct id_map classes; /* key: hash of name and fields; value: struct ctf_class */
     uint32_t class_count;
     struct export_columns columns;
     struct export_column declared; /* the metadata text that declares the classes */

@@ -20,9 +20,9 @@ struct marker_class {
 struct firefox {
     struct export_columns columns;
     struct export_column strings, schemas, counters[EXPORT_COUNTERS], counter_times;
-    struct id_map string_index; /* hash -> index + 1 */
-    struct id_map classes;      /* string -> struct marker_class */
-    struct id_map processors;   /* number + 1 -> struct track */
+    struct id_map string_index; /* key: hash; value: index + 1 */
+    struct id_map classes;      /* key: string; value: struct marker_class */
+    struct id_map processors;   /* key: number + 1; value: struct track */
     uint32_t running, waiting;  /* indexes of strings */
 };
 

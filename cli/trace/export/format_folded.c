@@ -10,7 +10,7 @@ enum {
       stacks */
 
 struct folded {
-    struct id_map counts; /* thread and node -> number of samples */
+    struct id_map counts; /* key: thread and node; value: number of samples */
 };
 
 /* Adds a part of a line. Replaces ';', which separates frames, and control characters, because each stack is one

@@ -27,7 +27,7 @@ struct counted {
     uint64_t samples, weight;
 };
 struct pprof {
-    struct id_map counts; /* thread and node -> struct counted */
+    struct id_map counts; /* key: thread and node; value: struct counted */
     struct byte_buffer out, part, inner;
     uint64_t strings; /* number of strings written so far */
     z_stream z;

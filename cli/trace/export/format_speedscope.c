@@ -13,7 +13,7 @@ struct processor {
 };
 struct speedscope {
     struct export_columns columns;
-    struct id_map processors; /* number + 1 -> struct processor */
+    struct id_map processors; /* key: number + 1; value: struct processor */
     struct id_map frame_of_thread;
 };
 

@@ -34,7 +34,7 @@ struct api_block {
     BYTE *base;  /* NULL: only compute the size */
     size_t size; /* size of the caller's buffer */
     size_t used; /* bytes needed so far */
-    bool failed; /* out of memory */
+    bool failed; /* memory ran out */
 };
 /* Fails with PDH_INVALID_ARGUMENT like api_text_out. */
 PDH_STATUS api_block_begin(struct api_block *b, enum api_form form, void *base, const DWORD *size, size_t head);

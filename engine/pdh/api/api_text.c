@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* UTF-16 and ANSI strings in the buffers of PDH's callers. */
+/* Converts UTF-16 and ANSI strings in the buffers of PDH's callers. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/pdh/api/api.h"

@@ -20,7 +20,7 @@
 struct counter_instances {
     struct log_item *items;
     size_t capacity;
-    size_t named; /* number of items with names from `last` */
+    size_t named; /* number of items that have names from `last` */
     struct instance_numbers numbers;
     struct pdh_list last, next; /* the result of PdhGetRawCounterArray, and a buffer for its next result */
 };

@@ -37,9 +37,9 @@ struct catalogue {
    them. */
 struct remote_objects; /* the remote objects of one catalogue */
 struct catalogue_remote {
-    /* Adds the new objects of `machine` (without backslashes) to `c`. Queries the computer if it is not known yet or if
-       `search_again` is set. *all is NULL at first. Fails with PDH_CSTATUS_NO_MACHINE, PDH_ACCESS_DENIED or
-       PDH_MEMORY_ALLOCATION_FAILURE. */
+    /* Adds the new objects of `machine` (without backslashes) to `c`. Requests the computer's list only if *all has no
+       objects of the computer yet or if `search_again` is set. *all is NULL at first. Fails with
+       PDH_CSTATUS_NO_MACHINE, PDH_ACCESS_DENIED or PDH_MEMORY_ALLOCATION_FAILURE. */
     PDH_STATUS (*connect)(struct remote_objects **all, const char *machine, bool search_again, struct catalogue *c);
     void (*begin)(struct remote_objects *all); /* as in catalogue_functions; never waits */
     void (*close)(struct remote_objects *all); /* called after the objects are closed */

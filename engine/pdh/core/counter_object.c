@@ -49,7 +49,7 @@ PDH_STATUS pdh_status_of(HRESULT hr, DWORD otherwise)
 
 uint32_t instance_name_hash(const char *name)
 {
-    return (uint32_t)(text_hash_nocase(name) >> 32); /* the well-mixed bits */
+    return (uint32_t)(text_hash_nocase(name) >> 32); /* the upper bits, because they are well mixed */
 }
 
 void instance_list_release(struct instance_list *list)

@@ -24,9 +24,9 @@ struct counter_schema {
     DWORD type;         /* PERF_* counter type */
     DWORD detail;       /* PERF_DETAIL_* */
     LONG scale;         /* suggested power of ten for charts */
-    uint32_t base;      /* fractions: index of the denominator in the row */
+    uint32_t base;      /* for fractions: index of the denominator in the row */
     uint32_t index;     /* well-known index of the name on Windows; the help has the next index; 0: none */
-    const char *source; /* counters of tables: the formula of the value, see table.h */
+    const char *source; /* for counters of tables: the formula of the value, see table.h */
     enum counter_total total;
 };
 
@@ -39,7 +39,7 @@ struct instance {
     uint32_t base_hash; /* hash of the base name, ignoring case */
     uint32_t hash;      /* hash of the whole name */
     uint64_t key;       /* identity: a different key means a different thing, even if the name is the same */
-    uint32_t next;      /* the next one of the same bucket, as in `buckets` */
+    uint32_t next;      /* the next item in the same bucket, in the form of `buckets` */
 };
 struct instance_list {
     atomic_size_t references;
@@ -63,7 +63,7 @@ struct counter_object_type {
     bool has_instances;
     const struct counter_schema *counters;
     uint32_t counter_count;
-    uint32_t value_count; /* values per instance: those of the counters in their order, then hidden bases */
+    uint32_t value_count; /* number of values per instance: the counters' values in their order, then hidden bases */
     /* The object limits its waits itself, so the caller samples it directly, without a time limit. Types that are not
        constant must set this, because a delayed sample can outlive the type. */
     bool at_once;
@@ -90,8 +90,8 @@ struct counter_object {
     const struct counter_object_type *type; /* borrowed, constant */
     void *state;                            /* state_size bytes that belong to the type */
     struct instance_list *instances;        /* NULL for an object without instances */
-    uint64_t generation;                    /* changes whenever `instances` does */
-    int64_t *values;                        /* row after row; see counter_object_row */
+    uint64_t generation;                    /* changes whenever `instances` changes */
+    int64_t *values;                        /* the rows, one after another; see counter_object_row */
     size_t capacity, rows;
     uint64_t present; /* OBJECT_BIT of the counters that have a source on this host OS */
     struct source_time time;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsers of kernel files: numbers by name, numbers per processor, and tables of named things. */
+/* Parses kernel files: named numbers, numbers per processor, and tables of named items. */
 #include "engine/pdh/core/kernel_text.h"
 
 #include "engine/base/kernel_file.h"
@@ -182,7 +182,7 @@ static void add_line(const char *p, const char *end, struct kernel_counts *out)
     const char *colon = text_find(label, end, ':');
     uint64_t v;
     size_t n = 0;
-    /* CAL already includes TLB. */
+    /* the line CAL already includes TLB */
     if (!colon || (colon - label == 3 && !memcmp(label, "TLB", 3)))
         return;
     for (const char *at = colon + 1; n < out->count && (at = kernel_number(at, end, &v));)

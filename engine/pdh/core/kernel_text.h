@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsers for the text of Linux kernel files. They are pure functions from text and size to numbers. */
+/* Parsers for the text of Linux kernel files. They are pure functions that convert text to numbers. */
 #ifndef OPENPLA_PDH_KERNEL_TEXT_H
 #define OPENPLA_PDH_KERNEL_TEXT_H
 
@@ -10,7 +10,7 @@ struct kernel_key {
     char *name; /* owned */
     size_t length;
     uint64_t value;
-    bool has; /* false: not in the text */
+    bool has; /* false: the text does not have the name */
 };
 struct kernel_keys {
     struct kernel_key *keys;
@@ -44,7 +44,7 @@ struct kernel_counts {
     struct kernel_count {
         uint32_t cpu;
         uint64_t sum;   /* over all lines with one number per processor, except TLB */
-        uint64_t clock; /* the line "LOC" */
+        uint64_t clock; /* the number in the line "LOC" */
     } * counts;         /* one per column; owned */
     size_t count, capacity;
     bool has_clock;
@@ -67,13 +67,13 @@ bool kernel_interrupt_next(const char **at, const char *end, struct kernel_inter
    E_FAIL if the line names no processor. */
 HRESULT kernel_columns_parse(const char *text, size_t size, struct kernel_counts *out);
 
-/* One line of a table of named things. */
+/* One line of a table of named items. */
 #define KERNEL_ROW_VALUES 24
 struct kernel_row {
     const char *name; /* points into the text, not terminated */
     size_t length;
     uint64_t values[KERNEL_ROW_VALUES];
-    size_t count; /* numbers in the line, at most KERNEL_ROW_VALUES */
+    size_t count; /* number of values in the line, at most KERNEL_ROW_VALUES */
 };
 /* Parses the next row from *at on and moves *at past it. Skips other lines. False at the end. The values of
    /proc/diskstats are major, minor, then the numbers after the name. */
@@ -92,7 +92,7 @@ bool kernel_mount_next(const char **at, const char *end, struct kernel_row *row)
 /* Numbers of TCP connections that are established or that only this computer still has to close, from /proc/net/tcp or
    tcp6. */
 struct kernel_connections {
-    uint64_t ipv4, ipv6; /* mapped addresses of tcp6 count as IPv4 */
+    uint64_t ipv4, ipv6; /* mapped addresses in tcp6 count as IPv4 */
     bool under_way;      /* some connections are being opened, or wait for this computer to close them */
 };
 /* Adds the connections of one table. False if the text is not such a table. */

@@ -58,7 +58,7 @@ struct counter {
     bool has_instance;
     DWORD type; /* PERF_* counter type */
     /* For a single instance: */
-    uint64_t generation; /* the instance list in which row and key were found */
+    uint64_t generation; /* generation of the instance list in which row and key were found */
     size_t row;          /* SIZE_MAX: not found */
     uint64_t key;
     union raw_value raw[2]; /* the values of the last two samples: see counter_newer */
@@ -96,7 +96,7 @@ struct query {
     size_t use_capacity;
     struct counter *first, *last;
     unsigned now;       /* index of the newest value in `raw` of each counter */
-    atomic_uint turns;  /* odd while counters get new values */
+    atomic_uint turns;  /* odd while counters receive new values */
     uint64_t serial;    /* serial of the last counter that was added */
     int64_t sample_utc; /* UTC FILETIME of the first reading of the last sample */
     /* The thread that collects every few seconds (PdhCollectQueryDataEx). query_destroy ends it. */

@@ -18,7 +18,7 @@
 struct kept_files {
     struct kept_file *files;
     size_t count, capacity;
-    size_t next;               /* where the next requested file is likely to be */
+    size_t next;               /* index of the file that is likely to be requested next */
     struct kernel_file *spare; /* a file beyond the limit of open files */
 };
 /* Reads the current text of a file, borrowed until the next call. Fails like kernel_file_open and kernel_file_read. */
@@ -78,7 +78,7 @@ enum source_part { SOURCE_FILES(SOURCE_PART) SOURCE_PROCESSES, SOURCE_PARTS };
 struct source_hold {
     uint64_t serial; /* the sample that `parts` belongs to */
     uint32_t parts;  /* one bit per part */
-    /* The object is sampled on the query's thread: see source_may_wait. */
+    /* must_not_wait: the object is sampled on the query's thread; would_wait: source_may_wait has returned false. */
     bool must_not_wait, would_wait;
 };
 

@@ -38,7 +38,7 @@ struct table_state {
     uint8_t *key_columns;          /* by kernel file: its first column in the table */
     struct table_row *rows;
     size_t row_count, row_capacity;
-    int64_t *cells; /* row after row of columns */
+    int64_t *cells; /* the rows' cells, one row after another */
     size_t cell_capacity;
     char *names;
     size_t name_length, name_capacity;
@@ -104,7 +104,7 @@ HRESULT table_instances(const struct table_state *t, const struct instance_list 
         .origin = (columns_origin), .columns = rows##_columns, .column_count = rows##_width, .gather = (gatherer),     \
         .close = (closer)                                                                                              \
     }
-/* The same for an object without instances and columns: all values come from kernel files. */
+/* Does the same for an object without instances and columns: all values come from kernel files. */
 #define KERNEL_FILE_OBJECT(rows) .tries_at_once = true, TABLE_OBJECT(rows, ALL_OF, struct table_state, NULL, NULL, NULL)
 
 #endif

@@ -105,7 +105,7 @@ struct extension_host {
     size_t users; /* protected by hosts.lock, like `next` */
     struct lock lock;
     struct thread_condition changed; /* wakes the other waiting threads */
-    bool waited_for;                 /* one thread waits without the lock: the channel and the process must stay */
+    bool waited_for;                 /* one thread waits without the lock, so the channel and the process must remain */
     char *service, *name;
     struct section *section;
     struct signal *ask, *answer;
@@ -332,7 +332,7 @@ static HRESULT extension_host_fetch_reply(struct extension_host *h)
                                          .frequency = c->frequency,
                                          .utc = c->utc};
     memcpy(h->reply->data, c->data, size);
-    h->pause = FIRST_PAUSE_MS; /* it works again */
+    h->pause = FIRST_PAUSE_MS; /* the process works again */
     return S_OK;
 }
 

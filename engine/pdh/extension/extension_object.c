@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counter objects from the data blocks of performance extension DLLs. */
+/* Builds counter objects from the data blocks of performance extension DLLs. */
 #include "engine/pdh/extension/extension_object.h"
 
 #include "engine/base/memory.h"
@@ -167,7 +167,7 @@ static char *own_name(const struct perf_instance *instance)
 
 /* The instances of the object in which parents were searched last. */
 struct parents {
-    uint32_t title; /* 0: none yet */
+    uint32_t title; /* 0: none searched yet */
     struct perf_object object;
     size_t *offsets;
     size_t count, capacity;

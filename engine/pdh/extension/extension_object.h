@@ -34,7 +34,7 @@ void extension_ask_if_used(struct extension *e);
    respond. */
 HRESULT extension_add_objects(struct extension *e, const struct extension_names_table *names, struct catalogue *c,
                               uint32_t timeout_ms);
-void extension_close(struct extension *e); /* close its objects first */
+void extension_close(struct extension *e); /* close the DLL's objects first */
 
 /* The countersets of Perflib V2 providers, both registered countersets and those of running providers. If several
    processes provide a counterset, it is one object with the instances of all these processes. A registered counterset
@@ -46,6 +46,6 @@ HRESULT countersets_open(struct countersets **out);
 HRESULT countersets_add_objects(struct countersets *s, struct catalogue *c);
 /* Called before a sample is taken: refreshes the list of running providers if one of their objects is in use. */
 void countersets_begin(struct countersets *s);
-void countersets_close(struct countersets *s); /* close its objects first; NULL is allowed */
+void countersets_close(struct countersets *s); /* close the countersets' objects first; NULL is allowed */
 
 #endif

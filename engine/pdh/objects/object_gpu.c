@@ -47,9 +47,9 @@ struct drm_files {
     size_t client_count, client_capacity;
 };
 
-/* Parser for the keys that graphics drivers write to fdinfo (the kernel's drm-usage-stats): "drm-engine-render: 5 ns",
-   "drm-engine-capacity-render: 2", "drm-resident-vram0: 8 KiB", "drm-total-vram0", and "drm-memory-vram" of older
-   drivers. */
+/* The functions up to drm_file_parse parse the keys that graphics drivers write to fdinfo (the kernel's
+   drm-usage-stats): "drm-engine-render: 5 ns", "drm-engine-capacity-render: 2", "drm-resident-vram0: 8 KiB",
+   "drm-total-vram0", and "drm-memory-vram" of older drivers. */
 
 static bool starts(const char *p, const char *end, const char *word)
 {
@@ -128,7 +128,7 @@ static bool parse_byte_count(const char *p, const char *end, int64_t *out)
     return true;
 }
 
-/* The sizes from one form of keys; different kernels use different forms. */
+/* Sizes from one form of keys; different kernels use different forms. */
 struct sizes {
     int64_t dedicated, shared;
 };

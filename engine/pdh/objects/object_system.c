@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects System and Objects: values of the whole computer, from /proc/stat, the clock and the process list.
-   Processes and threads are those of the object Process, as on Windows, so that the sums agree. */
+/* The objects System and Objects: values of the whole computer, from /proc/stat, the clock and the process list. The
+   numbers of processes and threads come from the same list as the object Process, as on Windows, so that the sums
+   agree. */
 #include "engine/base/clock.h"
 #include "engine/pdh/core/table.h"
 

@@ -45,7 +45,7 @@ struct drm_engine {
 };
 /* Memory in bytes; INT64_MIN: not reported. */
 struct drm_memory {
-    int64_t committed;         /* everything that was requested */
+    int64_t committed;         /* all requested memory */
     int64_t dedicated, shared; /* memory in use on the card and in the system */
 };
 struct drm_file {

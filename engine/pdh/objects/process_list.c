@@ -302,9 +302,10 @@ struct host_list {
     struct thread_entry *threads; /* the threads of all processes */
     size_t thread_count, thread_capacity;
     struct process_kept kept;
-    int64_t boot;     /* origin of the start times; read once, so that the start time of a process never changes */
-    uint32_t figures; /* the groups requested in this reading */
-    struct kernel_file *load;       /* /proc/loadavg */
+    int64_t boot;             /* origin of the start times; never read again, so that the start time of a process never
+                                 changes */
+    uint32_t figures;         /* the groups requested in this reading */
+    struct kernel_file *load; /* /proc/loadavg */
     struct process_changes changes; /* read before the last reading */
     uint64_t certain;               /* all processes with ids up to this one were found; 0: list the whole folder */
     unsigned unlisted;              /* readings since the whole folder was last listed */

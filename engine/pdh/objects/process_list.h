@@ -31,7 +31,7 @@ struct thread_entry {
     int64_t user_time, kernel_time; /* 100 ns */
     /* PROCESS_ABSENT if unknown: */
     int64_t context_switches;
-    int64_t base_priority, priority; /* 1 to 31 as on Windows */
+    int64_t base_priority, priority; /* 1 to 31, as on Windows */
     int64_t state, wait_reason;      /* enum thread_state, enum thread_wait */
 };
 
@@ -47,7 +47,7 @@ struct process_entry {
     /* The following values may be PROCESS_ABSENT. */
     int64_t virtual_peak, working_set_peak, working_set_private, private_bytes; /* bytes */
     int64_t page_faults;
-    int64_t base_priority; /* 1 to 31 as on Windows */
+    int64_t base_priority; /* 1 to 31, as on Windows */
     int64_t handles;
     int64_t reads, writes, read_bytes, written_bytes;
     const struct thread_entry *first_thread; /* `listed_threads` elements, borrowed; only with PROCESS_THREADS */

@@ -12,18 +12,18 @@
 #define COUNTERS_NAMESPACE "http://schemas.microsoft.com/win/2005/12/counters"
 #define LONGEST_NAME       255u        /* characters */
 #define LONGEST_HELP       32768u      /* bytes */
-#define MOST_TEXT          (16u << 20) /* bytes of all names and help strings */
+#define MOST_TEXT          (16u << 20) /* total bytes of all names and help strings */
 
 struct counter_reader {
     struct manifest_reader r;
     struct registered_countersets *out;
-    struct name_index guids;    /* of all countersets */
-    struct name_index uris;     /* of all countersets and counters */
+    struct name_index guids;    /* GUIDs of all countersets */
+    struct name_index uris;     /* URIs of all countersets and counters */
     struct name_index sets;     /* names of one provider's countersets */
     struct name_index counters; /* names of one counterset's counters */
     struct name_index ids;      /* ids of one counterset's counters */
     struct name_index structs;  /* names of one counterset's structs */
-    struct texts keys;          /* the strings that the indexes refer to */
+    struct texts keys;          /* the strings to which the indexes refer */
     size_t bytes;
 };
 

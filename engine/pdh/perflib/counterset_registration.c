@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Registered countersets: string lists, the structures in memory, and reading from and writing to the registry. */
+/* Registered countersets: reads and writes string lists, manages the structures in memory, and reads and writes the
+   registry. */
 #include "engine/pdh/perflib/counterset_registration.h"
 
 #include "engine/base/memory.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN         80 /* bytes of a key or value in an error message */
+#define SHOWN         80 /* maximum bytes of a key or value in an error message */
 #define LONGEST_TEXT  32767u
 #define MOST_SYMBOLS  65536u
 #define LANGUAGE_SIZE 3

@@ -127,7 +127,7 @@ struct pcq_block {
 enum pcq_kind {
     PCQ_ERROR = 0,           /* nothing follows */
     PCQ_SINGLE_COUNTER = 1,  /* pcq_value */
-    PCQ_MULTI_COUNTERS = 2,  /* pcq_counters, ids, a pcq_value for each */
+    PCQ_MULTI_COUNTERS = 2,  /* pcq_counters, ids, then a pcq_value for each counter */
     PCQ_MULTI_INSTANCES = 4, /* pcq_instances, then a pcq_instance and a pcq_value for each instance */
     PCQ_COUNTERSET = 6       /* pcq_counters, ids, pcq_instances, then a pcq_instance and its pcq_values for each
                                 instance */
@@ -135,7 +135,7 @@ enum pcq_kind {
 
 /* PERF_MULTI_COUNTERS, then uint32_t ids[counters] */
 struct pcq_counters {
-    uint32_t size; /* 8 + 4 * counters: the next block follows the ids directly */
+    uint32_t size; /* 8 + 4 * counters: the next block immediately follows the ids */
     uint32_t counters;
 };
 

@@ -44,7 +44,7 @@ HRESULT ndr_write_reply(const struct ndr_call *r, const struct ndr_reply *reply,
 
 /* Zero-initialise. */
 struct link_answer {
-    uint8_t *reply; /* the bytes that `data` points into */
+    uint8_t *reply; /* the bytes into which `data` points */
     struct ndr_reply decoded;
 };
 /* Calls the method. A `room` of 0 is replaced by the usual size of its answers. Fails with E_OUTOFMEMORY, or with the

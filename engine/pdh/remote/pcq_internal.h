@@ -25,7 +25,7 @@ struct pcq_member {
 struct pcq_members {
     struct pcq_member *items; /* each counter is followed by its parts */
     size_t count, capacity;
-    uint64_t present; /* the object's `present` when the list was created */
+    uint64_t present; /* value of the object's `present` when the list was created */
 };
 
 /* Returns the GUID of an object. */

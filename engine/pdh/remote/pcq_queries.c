@@ -10,7 +10,7 @@
 
 /* Maximum per call. A million identifiers that all fail would keep the lock for a long time. */
 #define MOST_IDENTIFIERS 65536
-#define MOST_NAME        1024 /* UTF-16 units of an instance's name, like PDH_MAX_INSTANCE_NAME */
+#define MOST_NAME        1024 /* maximum UTF-16 units of an instance's name, like PDH_MAX_INSTANCE_NAME */
 
 static size_t queries_of(const struct pcq_server *s, const char *client)
 {
@@ -172,7 +172,7 @@ static DWORD find_row_by_name(struct pcq_server *s, const struct pcq_counter *c,
     return pcq_row_find(c, set->object) == SIZE_MAX ? ERROR_PATH_NOT_FOUND : ERROR_SUCCESS;
 }
 
-/* Takes ownership of c->name on success. */
+/* Adds the counter to the query. Takes ownership of c->name on success. */
 static DWORD add_counter(struct pcq_query *q, struct pcq_counter *c, struct sampled *sampled)
 {
     struct pcq_server *s = q->server;

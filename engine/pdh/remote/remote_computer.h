@@ -27,9 +27,9 @@ struct remote_set {
     char *help;
     bool has_instances, is_aggregate; /* is_aggregate: one row aggregates all instances */
     uint32_t shown, count;            /* number of visible counters, and of all counters */
-    struct counter_schema *schemas;   /* of the visible counters; the `base` of a fraction is a column */
+    struct counter_schema *schemas;   /* for the visible counters; the `base` of a fraction is a column */
     struct remote_columns *columns;   /* of the visible counters */
-    uint32_t *ids, *functions;        /* of all `count` columns; functions: enum remote_aggregate */
+    uint32_t *ids, *functions;        /* for all `count` columns; functions: enum remote_aggregate */
 };
 /* Creates the counterset and requests its English name, or its name in the remote computer's language if it has no
    English name. Returns S_FALSE with *out NULL if the counterset has no name. */
@@ -99,7 +99,7 @@ struct remote_task {
     void (*free)(struct remote_task *t); /* frees the task: see remote_task_release. No thread waits for the task any
                                             more */
     struct remote_task *next;
-    HRESULT result; /* of the last run */
+    HRESULT result; /* result of the last run */
     bool queued, released;
     bool ending; /* set in the last run before the task is freed: the run cleans up on the remote computer */
 };

@@ -591,7 +591,8 @@ static HRESULT add_machine(struct remote_objects *all, const char *name, struct 
     return hr;
 }
 
-/* Requests the list only if this catalogue has not used the computer yet or if `search_again` is set. */
+/* Adds the computer's new objects. Requests the list only if this catalogue has no objects of the computer yet or if
+   `search_again` is set. */
 static PDH_STATUS remote_objects_connect(struct remote_objects **all, const char *machine, bool search_again,
                                          struct catalogue *c)
 {
