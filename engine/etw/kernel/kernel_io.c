@@ -134,7 +134,8 @@ static HRESULT take_start(struct kernel_tracer *k, const struct tracepoint_event
     return kernel_wants(k, FLAG_DISK_INIT) ? emit_start(k, e, r, kind) : S_OK;
 }
 
-/* Handles a request that is queued by a different thread than the one that requested the data. */
+/* Handles a request that is queued or issued. If block_io_start has not reported it, the thread that queues it counts
+   as the thread that requested the data. */
 static HRESULT take_insert(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
     const uint32_t bytes = (uint32_t)tracepoint_number(e, START_BYTES);

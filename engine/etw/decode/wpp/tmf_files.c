@@ -82,7 +82,8 @@ static HRESULT read_file(const char *path, struct tmf_document **out)
     return hr;
 }
 
-/* Searches for a file that does not exist in the folders of the search path, by its name without the path. */
+/* Returns the path of a file. If the named file does not exist, searches for its name, without the path, in the folders
+   of the search path. */
 static HRESULT find_file(const struct tmf_files *t, const char *named, char **out)
 {
     *out = file_exists(named) ? text_copy(named) : NULL;
@@ -142,7 +143,8 @@ HRESULT tmf_files_create(const struct texts *files, const struct texts *folders,
     return S_OK;
 }
 
-/* Searches the folders for GUID.tmf, in lower case without braces, as tracepdb names its output. */
+/* Searches the folders for GUID.tmf without braces, in upper case and then in lower case, as tracepdb names its
+   output. */
 static HRESULT search_folders(struct tmf_files *t, struct tmf_lookup *l)
 {
     char guid[39];
