@@ -197,8 +197,8 @@ HRESULT event_schemas_providers(struct event_schemas *schemas, struct known_prov
 HRESULT event_schemas_manifest(struct event_schemas *schemas, const GUID *provider,
                                HRESULT (*take)(void *context, const struct provider_manifest *manifest), void *context);
 
-/* Appends the event provider's fields of a kind (EVENT_FIELD_TYPE, 0 to 4) from its manifest or, if there is no
-   manifest, from the origin that knows the event provider. S_FALSE: unknown provider. */
+/* Appends the event provider's fields of a kind (EVENT_FIELD_TYPE, 0 to 4) from its manifest. Without a manifest, the
+   fields come from the origin that knows the event provider. S_FALSE: unknown provider. */
 HRESULT event_schemas_fields(struct event_schemas *schemas, const GUID *provider, unsigned kind,
                              struct known_fields *out);
 /* Like event_schemas_fields, but only for event providers without a manifest. */

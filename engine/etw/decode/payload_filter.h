@@ -38,9 +38,9 @@ struct payload_condition {
 };
 
 /* Creates a filter for one event. `any`: an event passes if one condition is true; otherwise all conditions must be
-   true. *bytes is from memory_alloc. Returns E_INVALIDARG with an error text that names field and value (unknown field,
-   a type without comparison, or an operator or value that does not apply), or ERROR_INSUFFICIENT_BUFFER's HRESULT
-   beyond PAYLOAD_MOST_BYTES. */
+   true. *bytes is from memory_alloc. Returns E_INVALIDARG for an unknown field, a type without comparison, or an
+   operator or value that does not apply; the error text names the field and the value. Returns
+   ERROR_INSUFFICIENT_BUFFER's HRESULT if the filter exceeds PAYLOAD_MOST_BYTES. */
 HRESULT payload_filter_create(const struct event_schema *schema, uint16_t id, uint8_t version, bool any,
                               const struct payload_condition *conditions, size_t count, uint8_t **bytes, size_t *size);
 /* Joins filters of several events, or several filters of the same event. An event with several filters passes if all

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the stacks of events as StackWalk events. If a Linux event has the stacktrace trigger, Linux writes the
    running thread's stack after the event, on the same processor: first the user stack (for every event of the
-   instance), then the kernel stack. Some stacks are kept: a thread that is switched in has the stack with which it was
-   switched out, and the kind of a page fault is known only when the fault ends. */
+   instance), then the kernel stack. Some stacks are kept for later events. A thread that is switched in has the stack
+   with which it was switched out. The kind of a page fault is known only when the fault ends. */
 #include "engine/base/memory.h"
 #include "engine/etw/kernel/tracepoint.h"
 

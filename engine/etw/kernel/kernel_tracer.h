@@ -58,8 +58,8 @@ uint64_t kernel_tracer_lost(const struct kernel_tracer *k);
 /* Stops the tracer and removes everything that it created in the kernel. NULL is allowed. */
 HRESULT kernel_tracer_end(struct kernel_tracer *k);
 
-/* Queue of the events of one pass, in time order, before they are emitted. The name of a process is not known until
-   some time after its start, so its start event reserves a place in the queue and is filled in later. */
+/* Queue of the events of one pass, in time order, before they are emitted. A process gets its name some time after its
+   start. Therefore its start event reserves a place in the queue and is filled in later. */
 enum { KERNEL_MOST_DATA = 0xF000 }; /* per event; an event in a buffer has at most 64 KB */
 
 /* The data of an event under construction. Zero-initialise. */

@@ -28,7 +28,7 @@ static uint64_t slot_of_node(uint64_t hash, uint32_t node)
 }
 
 /* Returns the slot of the node, or the free slot for inserting it. The part of the hash in the slot nearly always
-   identifies the node, so the nodes of other slots, which are far apart in memory, need not be read. */
+   identifies the node. Therefore the nodes of other slots, which are far apart in memory, need not be read. */
 static size_t tree_slot(const struct stack_tree *t, uint32_t parent, uint64_t value, uint64_t hash)
 {
     size_t at = (size_t)hash & (t->slot_count - 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the symbol files of a module. A PDB must have the identity given in the trace or the image, and an image the
-   time and size given in the trace, because another build's symbols would result in wrong names. File names come from
-   the trace, so names with a path are rejected. */
+/* Finds the symbol files of a module. A PDB must have the identity that the trace or the image contains, and an image
+   must have the time and size that the trace contains. The symbols of another build would result in wrong names. File
+   names come from the trace, so names with a path are rejected. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/id_map.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fills the cells of a binary log's samples: single counters, wildcard counters, and whole objects. Instance names are
    decoded only when they differ from those of the previous sample. In whole objects, instances with the same name get
-   the suffixes "#1", "#2" of counter paths, and instances with a parent (such as threads of a process) are
+   the suffixes "#1", "#2" of counter paths. An instance with a parent (such as a thread of a process) is
    "parent/instance" if the parent's object is logged too. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"

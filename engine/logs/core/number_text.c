@@ -455,8 +455,8 @@ ALWAYS_INLINE bool double_by_inverse(uint128 v, int power, double *out)
     enum { BEHIND = 64 - DOUBLE_BITS, HALF = 1 << (BEHIND - 1) };
     const int up = 127 - top_bit(v);
     const uint64_t n = (uint64_t)(v << up >> 64);
-    /* The product has 128 bits, of which the highest or the second highest is set. It is less than the exact value by
-       less than 2^64 + 2, because of the digits after n, the bits that are cut off here, and the bits that are cut off
+    /* The product has 128 bits, of which the highest or the second highest is set. It is too small by less than 2^64 +
+       2. This error is the sum of the digits after n, the bits that are cut off here, and the bits that are cut off
        from the inverse. */
     const uint128 low = (uint128)n * inverse_of_five[power - 1].low;
     const uint128 product = (uint128)n * inverse_of_five[power - 1].high + (uint64_t)(low >> 64);

@@ -386,8 +386,9 @@ void etl_container_swap(struct etl_file *e)
     e->buffer = other;
 }
 
-/* Writes the whole buffer in e->spare to `place`. If that place already has a buffer or reserved space, its header is
-   cleared first and the new header is written last, so that a header never counts events of another buffer. */
+/* Writes the whole buffer in e->spare to `place`. If that place already has a buffer or reserved space, a header
+   without events is written first, and the new header last. Therefore a header never counts events of another
+   buffer. */
 static HRESULT place_buffer(struct etl_file *e, uint64_t place, const struct etl_buffer_header *head)
 {
     const uint64_t at = place * e->size;

@@ -58,7 +58,7 @@ HRESULT odbc_execute(struct odbc_statement *s); /* can be called repeatedly; dro
 HRESULT odbc_fetch(struct odbc_statement *s);   /* S_FALSE: no more rows */
 void odbc_close(struct odbc_statement *s);      /* NULL is allowed */
 
-/* Parsed connection strings. They are restricted (DECISIONS 38), because a string that another user has written must
+/* A parsed connection string. The strings are restricted (DECISIONS 38). A string that another user has written must
    not load code, read or write any file except the database, or reveal secrets. The allowed attributes are those in
    docs/user/databases.md, each at most once, in upper or lower case. Strings that drivers and driver managers could
    split into different attributes are rejected: braces inside or after a value, and '=' next to ';', '{' or '}' inside

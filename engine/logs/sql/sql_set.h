@@ -42,8 +42,8 @@ HRESULT sql_set_connect(struct sql_set *s);
 void sql_set_disconnect(struct sql_set *s);
 bool sql_set_connected(const struct sql_set *s);
 
-/* Writes the samples from `first` on in one transaction, and adds rows to CounterDetails for slots that have none. Sets
- *committing if the commit itself failed, so that the samples may be in the database. */
+/* Writes the samples from `first` on in one transaction, and adds rows to CounterDetails for slots that have none. If
+   the commit itself fails, sets *committing, because the samples may be in the database. */
 HRESULT sql_set_write(struct sql_set *s, struct sql_slot *const *slots, const struct sql_sample *first,
                       bool *committing);
 /* Checks whether the samples are in the database. Call it on a new connection after sql_set_write has set

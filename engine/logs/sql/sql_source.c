@@ -102,7 +102,7 @@ HRESULT sql_source_join(const char *open, const char *secret, char **name)
 
 enum kind { DRIVER, SOURCE, TEXT, SETTING, SECRET };
 
-/* The same list is in docs/user/databases.md. Attributes that are not in the list are rejected, because they can load a
+/* The same list is in docs/user/databases.md. Attributes that are not in the list are rejected. Some of them load a
    library (LoadExt, TranslationDLL, Network, the key stores), read settings from a file (FILEDSN), write a file
    (SAVEFILE, the drivers' traces), or run a statement. */
 static const struct attribute {

@@ -79,7 +79,7 @@ enum openpla_format {
 
 enum openpla_log_flags {
     /* Does not read ahead in the log. Then instances of a binary log that start later add their counters at the end of
-       the list while samples are read, and openpla_log_info's `samples`, `begin` and `end` are 0. */
+       the list while samples are read. openpla_log_info's `samples`, `begin` and `end` are 0. */
     OPENPLA_LOG_STREAM = 1,
 };
 

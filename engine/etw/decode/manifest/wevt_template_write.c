@@ -4,8 +4,8 @@
 
    The problem. An instrumentation manifest is XML with strings in several languages. Windows does not use it for
    decoding. Instead, mc compiles it to two kinds of resources in a DLL, and the registry contains the path of an event
-   provider's DLL. Other programs, including wevtutil, must be able to read the resources written here, and resources of
-   other programs must be readable, although Microsoft documents only parts of the format.
+   provider's DLL. Other programs, including wevtutil, must be able to read the resources written here, and OpenPLA must
+   be able to read theirs, although Microsoft documents only parts of the format.
 
        manifest.xml --manifest_xml.c--> struct provider_manifest --manifest_document.c--> manifest.xml
                                           |                ^

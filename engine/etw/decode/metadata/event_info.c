@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads TRACE_EVENT_INFO and EVENT_MAP_INFO, as TDH returns them and as merged traces contain them.
 
-   TRACE_EVENT_INFO: 0 provider GUID, 16 event GUID, 32 EVENT_DESCRIPTOR, 48 decoding source, then offsets of strings
-   (52 provider, 56 level, 60 channel, 64 list of keywords, 68 task, 72 opcode, 76 event message, 80 provider message,
-   92 event name, 96 attributes), 100 number of properties, 104 top-level ones, 108 flags, 112 the properties, 24 bytes
-   each. EVENT_MAP_INFO: 0 offset of its name, 4 flag, 8 number of entries, 12 type of their values, 16 the entries
-   {offset of the text, value}. Offset 0 means no string. */
+   Members of TRACE_EVENT_INFO, by offset:
+   - 0 provider GUID, 16 event GUID, 32 EVENT_DESCRIPTOR, 48 decoding source
+   - offsets of strings: 52 provider, 56 level, 60 channel, 64 list of keywords, 68 task, 72 opcode, 76 event message,
+     80 provider message, 92 event name, 96 attributes
+   - 100 number of properties, 104 number of top-level properties, 108 flags, 112 the properties, 24 bytes each
+
+   Members of EVENT_MAP_INFO, by offset: 0 offset of the name, 4 flag, 8 number of entries, 12 type of their values, 16
+   the entries {offset of the text, value}. In both structures, a string's offset 0 means that there is no string. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/metadata/trace_metadata.h"
 #include "engine/etw/event_values.h"

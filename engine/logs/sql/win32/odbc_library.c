@@ -2,9 +2,8 @@
 /* Loads odbc32.dll from the system folder; Wine's odbc32.dll passes every call on to the unixODBC of the host OS.
 
    Wine's odbc32 copies unixODBC's drivers and data sources into the registry. Wine 10's odbc32 finds a source and its
-   driver in the list of sources. This list has only sources whose Driver is exactly a driver's file name as it is
-   installed, but in odbc.ini, Driver is usually a driver name or a full path. Therefore this file completes the
-   list. */
+   driver in the list of sources. This list has only sources whose Driver is exactly the file of an installed driver. In
+   odbc.ini, however, Driver is usually a driver name or a full path. Therefore this file completes the list. */
 #include "engine/logs/odbc_library.h"
 
 #include "engine/base/os.h"
