@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The HTTP server of the verbs that serve something: openpla live and openpla serve. It reads requests, authenticates
-   clients, and sends the verb's answers. It never maps a request's path to a file. */
+/* The HTTP server of the verbs openpla live and openpla serve. It reads requests, authenticates clients, and sends the
+   verb's answers. It never maps a request's path to a file. */
 #ifndef OPENPLA_HTTP_H
 #define OPENPLA_HTTP_H
 
@@ -48,7 +48,7 @@ const char *http_status_text(unsigned status);
 
 /* ---- http_accept.c: the lists in Accept and Accept-Encoding ---- */
 
-/* Removes the next item, which ends at `end` or at the end of the list, from the list, and trims it. */
+/* Removes the next item from the list and trims it. The item ends at `end` or at the end of the list. */
 struct http_span http_list_next(struct http_span *list, char end);
 /* Returns true if the parameter is "name=value"; *value is without quotes. */
 bool http_parameter_is(struct http_span parameter, const char *name, struct http_span *value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The HTTP server. One thread accepts connections; each connection has its own thread, which reads its requests and
    sends the answers. The number of connections, and the time and size of each request and answer, are limited.
-   Therefore a client can only delay itself or, at worst, occupy all connections until these limits end. */
+   Therefore a client can only delay itself or, at worst, occupy all connections until the time limits expire. */
 #include "cli/http/http.h"
 #include "cli/http/security.h"
 #include "engine/base/clock.h"

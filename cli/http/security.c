@@ -166,7 +166,7 @@ struct tls_server *http_security_tls(const struct http_security_state *state)
 
 /* ---- accounts ---- */
 
-/* Compares in the same time for a wrong text as for the right text of the same length. */
+/* Compares in constant time: a wrong text takes as long as the right text of the same length. */
 static bool secret_equals(struct http_span s, const char *text)
 {
     const size_t length = strlen(text);

@@ -26,8 +26,8 @@ HRESULT tls_receive_some(struct tls_session *s, void *bytes, size_t size, uint32
 void tls_session_close(struct tls_session *s); /* NULL is allowed */
 
 /* Receives bytes for the TLS libraries, which call it until a record is complete. `deadline` (clock_monotonic_ms())
-   applies to all these calls together, because a client that sends single bytes from time to time must not keep the
-   connection longer than the caller permits. */
+   applies to all these calls together, because a client that sends single bytes must not keep the connection longer
+   than the caller permits. */
 static inline HRESULT tls_bytes_receive(struct socket_end *socket, uint64_t deadline, void *bytes, size_t size,
                                         size_t *got)
 {

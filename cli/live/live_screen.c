@@ -19,7 +19,7 @@ static void add_fitted(struct text_buffer *b, const char *text, size_t width)
     char *line = text_buffer_take(&shown);
     const char *all = line ? line : "";
     size_t bytes = strlen(all);
-    while (shown_width(all) > width && bytes > 0) { /* removes whole characters */
+    while (shown_width(all) > width && bytes > 0) { /* remove whole characters */
         do
             bytes--;
         while (bytes > 0 && ((unsigned char)line[bytes] & 0xC0) == 0x80);

@@ -87,7 +87,7 @@ size_t catalogue_find(struct catalogue *c, const char *machine, const char *name
 
 /* ---- live data ---- */
 
-/* Extension DLLs and Perflib providers are searched when a query first requests an unknown object. */
+/* The catalogue searches for extension DLLs and Perflib providers when a query first requests an unknown object. */
 
 /* Time limit in milliseconds for starting the processes of all extensions and receiving their first data, once per
    query. */

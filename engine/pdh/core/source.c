@@ -165,8 +165,8 @@ void kept_folder_close(struct kept_folder *k)
      until `users` is 0. Only later samples wait for earlier ones, so these waits cannot deadlock. If the earlier sample
      hangs, the later sample exceeds its own time limit and is reported as missing.
    - A hold on the query's own thread must not wait for another thread, and must not read a file whose reading may hang.
-   - A failed reading is not repeated in the same sample (`result`), so that ten objects do not try ten times. Only
-     after a lack of memory is the reading repeated, because that failure has nothing to do with the file. A file whose
+   - A failed reading is not repeated in the same sample (`result`), so that ten objects do not try ten times. The
+     reading is repeated only after a lack of memory, because that failure has nothing to do with the file. A file whose
      reading failed is closed, and the next sample opens it again.
 
    The process list is a part too. Its `figures` select the expensive values per process. Values that an object

@@ -203,12 +203,12 @@ struct answer_data {
 };
 bool answer_data(const uint8_t *bytes, size_t size, struct answer_data *out);
 struct answer_block {
-    uint32_t status;    /* announced number of rows; 0: the block is an error. Parsing ends earlier if the block has
-                           fewer rows */
+    uint32_t status;    /* a Win32 error */
     uint32_t kind;      /* enum pcq_kind */
     const uint8_t *ids; /* 4 bytes for each of `counters`; NULL if the block has only the requested counter */
     size_t counters;    /* values per row */
-    size_t rows;        /* 0: the block is an error. If parsing returns fewer rows, the block ended too early. */
+    size_t rows;        /* announced number of rows; 0: the block is an error. Parsing ends earlier if the block has
+                           fewer rows */
     bool named;         /* each row begins with an instance */
     struct answer_place values;
 };
