@@ -94,7 +94,7 @@ struct log_options {
     const char *base;    /* NULL, or the folder that must contain the file after links are resolved (file_open_below) */
     bool append;         /* continue an existing file, even one that a crash truncated */
     bool replace;        /* overwrite an existing log; another file is not changed: ERROR_INVALID_DATA's HRESULT */
-    const char *comment; /* description of the set, may be NULL */
+    const char *comment; /* description of the collector set, may be NULL */
     uint64_t max_bytes;  /* 0: no limit. At the limit log_writer_append returns S_FALSE without writing the sample */
     bool circular;       /* formats with `ring`: at max_bytes, the newest samples replace the oldest */
     struct log_zone zone; /* time zone of the log, for copies of other logs; unknown: the host OS's zone at each sample
@@ -135,7 +135,7 @@ struct log_format_traits {
                        fixed */
     bool values;    /* the writer needs computed values */
     bool raw;       /* stores raw values, so the type of a counter is part of its identity */
-    bool is_export; /* written by relog for other programs: sets and PDH do not offer it, no reader reads it,
+    bool is_export; /* written by relog for other programs: collector sets and PDH do not offer it, no reader reads it,
                        log_options.append is refused, and max_bytes has no effect */
     bool english;   /* contains the English names of translated counters (log_reader_translate) */
 };

@@ -72,7 +72,7 @@ struct tmf_message;
 struct event_schema {
     enum schema_source source;
     enum schema_place place; /* set by the lookup */
-    GUID provider;           /* event provider, or provider class of MOF */
+    GUID provider;           /* event provider, or MOF's event provider class */
     GUID event;              /* event class or task; zero if missing */
     /* the schema's descriptor; its version and other members may differ from the event's */
     EVENT_DESCRIPTOR descriptor;
@@ -198,7 +198,7 @@ HRESULT event_schemas_manifest(struct event_schemas *schemas, const GUID *provid
                                HRESULT (*take)(void *context, const struct provider_manifest *manifest), void *context);
 
 /* Appends the event provider's fields of a kind (EVENT_FIELD_TYPE, 0 to 4) from its manifest. Without a manifest, the
-   fields come from the origin that knows the event provider. S_FALSE: unknown provider. */
+   fields come from the origin that knows the event provider. S_FALSE: unknown event provider. */
 HRESULT event_schemas_fields(struct event_schemas *schemas, const GUID *provider, unsigned kind,
                              struct known_fields *out);
 /* Like event_schemas_fields, but only for event providers without a manifest. */
@@ -208,7 +208,7 @@ HRESULT event_schemas_origin_fields(struct event_schemas *schemas, const GUID *p
 /* Returns an item of the event (EVENT_HEADER_EXT_TYPE_); NULL: the event has no such item. */
 const EVENT_HEADER_EXTENDED_DATA_ITEM *event_item(const EVENT_RECORD *event, uint16_t type);
 
-/* ---- TraceLogging: metadata of an event (extended item 0xB) and of a provider (item 0xC, EventSetInformation) ---- */
+/* ---- TraceLogging: metadata of events (extended item 0xB) and event providers (item 0xC, EventSetInformation) ---- */
 
 /* Limits for the depth of structs and the number of fields; metadata that exceed them are rejected. */
 enum { TRACE_LOGGING_DEPTH = 32, TRACE_LOGGING_FIELDS = 4096 };

@@ -58,7 +58,7 @@ struct event_schemas {
     uint64_t last_id;
 };
 
-/* ---- lists of providers ---- */
+/* ---- lists of event providers ---- */
 
 HRESULT known_providers_add(struct known_providers *list, const GUID *guid, enum schema_source source, char *name)
 {
@@ -384,7 +384,7 @@ static bool copy_text(char **to, enum manifest_kind kind, uint64_t value)
     return !text || *to;
 }
 
-/* Creates a schema with one property, String, and the provider's name if its manifest is known. E_OUTOFMEMORY. */
+/* Creates a schema with one property, String, and the event provider's name if its manifest is known. E_OUTOFMEMORY. */
 static HRESULT text_event_schema(struct event_schemas *schemas, const EVENT_RECORD *event, struct event_schema **out)
 {
     struct event_schema *s = memory_zero(1, sizeof *s);
@@ -519,7 +519,7 @@ void found_schema_release(struct event_schemas *s, const struct found_schema *fo
         kept_free(k);
 }
 
-/* ---- providers ---- */
+/* ---- event providers ---- */
 
 /* Keeps the first entry of each GUID. */
 static void remove_duplicates(struct known_providers *list)

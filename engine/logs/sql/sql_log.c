@@ -24,8 +24,8 @@
      rejects new samples: they are lost, and the error contains the reason. Their numbers are not reused, so RecordIndex
      shows the gap. With log_options.wait_for_database, append waits instead.
    - A failure closes the connection. The thread reconnects after 1, 2, 4 and then every 5 s, checks the tables and the
-     set again, and writes the batch again. With wait_for_database, and before the first connection, a failure stops the
-     thread instead.
+     log set again, and writes the batch again. With wait_for_database, and before the first connection, a failure stops
+     the thread instead.
    - If a commit fails, the batch is in doubt: the database may have committed it before the connection broke. After
      reconnecting, the thread searches the database for the batch and writes it only if it is missing. Therefore no
      sample is written twice or lost.
@@ -50,7 +50,7 @@
 #include <inttypes.h>
 
 enum {
-    CREATE_MS = 20000, /* less than the time limit for starting a set */
+    CREATE_MS = 20000, /* less than the time limit for starting a collector set */
     CLOSE_MS = 10000,
     FIRST_PAUSE_MS = 1000,
     LONGEST_PAUSE_MS = 5000,

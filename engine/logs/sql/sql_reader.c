@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a log set (MS-PLA 2.2.2.7) from a database, written by OpenPLA or by Windows.
-   - The counters are those with rows in the set when it is opened; each instance is a separate counter.
+   - The counters are those with rows in the log set when it is opened; each instance is a separate counter.
    - Rows with the same time and RecordIndex form a sample. Samples are returned in time order; times are UTC (DECISIONS
      8).
    - Windows writes 0 as a rate's first value, so a 0 is not treated as a missing value.
@@ -243,7 +243,7 @@ static HRESULT read_counters(struct sql_reader *r)
     return hr;
 }
 
-/* Returns the condition for the set's rows in CounterData, starting at `from`. From memory_alloc. */
+/* Returns the condition for the log set's rows in CounterData, starting at `from`. From memory_alloc. */
 static char *row_condition(const struct sql_reader *r)
 {
     return text_format("GUID = '%s'%s%s%s", r->guid, r->from[0] ? " AND CounterDateTime >= '" : "", r->from,
@@ -363,7 +363,7 @@ static HRESULT take_row(struct sql_reader *r)
         r->base.counters.count > 0 ? bsearch(&key, r->ids, r->base.counters.count, sizeof *r->ids, compare_ids) : NULL;
     r->ahead = false;
     if (!found) {
-        /* The counter was added after the set was opened, or has no row in CounterDetails. */
+        /* The counter was added after the log set was opened, or has no row in CounterDetails. */
         log_reader_warn(&r->base, "CounterData: skipped a row with CounterID %d, which is not in CounterDetails",
                         (int)key.id);
         return S_OK;

@@ -2,7 +2,8 @@
 /* Writes one log set into a database: its row in DisplayToID, its counters and its samples. MS-PLA 2.2.2.7 does not
    define the following details; we decided:
    - All counters of a sample have the same RecordIndex: the number of the sample in its run, plus the largest index
-     that the set's counters had before. Therefore it increases over all runs of the set, and lost samples leave gaps.
+     that the log set's counters had before. Therefore it increases over all runs of the log set, and lost samples leave
+     gaps.
    - Times are UTC (DECISIONS 8). LogStartTime is the start of the first run, LogStopTime is the time of the latest
      sample, and NumberOfRecords counts the samples of all runs.
    - InstanceName, InstanceIndex and ParentName are NULL if a counter has none. ParentObjectID and RunID are not used.
@@ -227,8 +228,8 @@ static HRESULT check_found(const struct pending *p)
 }
 
 /* Sets the CounterID of every slot of the samples from `first` on. The id is that of an existing row, or of a row that
-   is added. The caller has begun a transaction. Raises *highest to the largest RecordIndex in existing rows of the set
-   `guid` (as text). After a failure, slots that had no id may remain without one. */
+   is added. The caller has begun a transaction. Raises *highest to the largest RecordIndex in existing rows of the log
+   set `guid` (as text). After a failure, slots that had no id may remain without one. */
 static HRESULT sql_details_resolve(struct odbc *c, const char *guid, struct sql_slot *const *slots,
                                    const struct sql_sample *first, int64_t *highest)
 {
@@ -252,7 +253,7 @@ static HRESULT sql_details_resolve(struct odbc *c, const char *guid, struct sql_
     return hr;
 }
 
-/* ---- the set and its samples ---- */
+/* ---- the log set and its samples ---- */
 
 enum {
     LOGIN_SECONDS = 10,
@@ -267,7 +268,7 @@ struct sql_set {
     GUID guid;
     char guid_text[SQL_GUID_UNITS];
     int64_t base;    /* a sample's RecordIndex is its number plus this */
-    int64_t highest; /* the largest RecordIndex of the set's counters so far */
+    int64_t highest; /* the largest RecordIndex of the log set's counters so far */
     const struct sql_dialect *dialect;
     struct odbc *connection; /* NULL: not connected */
     struct odbc_statement *insert_one, *insert_many;
@@ -327,7 +328,7 @@ static void put_time(const struct sql_set *s, struct odbc_value *v, int64_t utc)
         v->length += (intptr_t)sizeof(WCHAR);
 }
 
-/* Finds the set's row. S_FALSE: there is no row yet. */
+/* Finds the log set's row. S_FALSE: there is no row yet. */
 static HRESULT find_set(struct sql_set *s)
 {
     WCHAR name[SQL_NAME_UNITS], guid[SQL_GUID_UNITS];
@@ -495,8 +496,8 @@ static HRESULT insert_samples(struct sql_set *s, struct sql_slot *const *slots, 
     return SUCCEEDED(hr) ? insert_rest(s) : hr;
 }
 
-/* Updates the set's row, as the first statement of a transaction. It takes SQLite's write lock immediately, so that two
-   logs in one database wait for each other instead of failing. */
+/* Updates the log set's row, as the first statement of a transaction. It takes SQLite's write lock immediately, so that
+   two logs in one database wait for each other instead of failing. */
 static HRESULT count_samples(struct sql_set *s, const struct sql_sample *first)
 {
     int64_t latest = first->utc;

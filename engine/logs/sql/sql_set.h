@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One log set in a database: its row of DisplayToID, its counters in CounterDetails, and its samples in CounterData.
-   Only one thread may use a set. */
+   Only one thread may use a log set. */
 #ifndef OPENPLA_SQL_SET_H
 #define OPENPLA_SQL_SET_H
 
@@ -32,11 +32,11 @@ struct sql_sample {
 };
 
 struct sql_set;
-/* Creates a set without connecting. `source` and the name in `zone` are borrowed. */
+/* Creates a log set without connecting. `source` and the name in `zone` are borrowed. */
 HRESULT sql_set_create(const struct sql_source *source, int64_t start_utc, const struct log_zone *zone,
                        struct sql_set **out);
-/* Connects and creates missing tables. Finds the set's row by its DisplayString, to continue the log set, or creates
-   the row. */
+/* Connects and creates missing tables. Finds the log set's row by its DisplayString, to continue it, or creates the
+   row. */
 HRESULT sql_set_connect(struct sql_set *s);
 /* Disconnects. The caller then sets every slot's id to 0. */
 void sql_set_disconnect(struct sql_set *s);

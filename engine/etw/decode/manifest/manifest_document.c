@@ -211,7 +211,7 @@ HRESULT manifest_document_add(struct manifest_document *d, const struct provider
     return hr;
 }
 
-/* ---- maps, templates and filters of a provider ---- */
+/* ---- maps, templates and filters of an event provider ---- */
 
 /* ---- maps ---- */
 

@@ -109,7 +109,7 @@ HRESULT manifest_find_field(struct manifest_reader *r, xmlNodePtr e, const char 
     *out = NULL;
     if (windows)
         return take_winmeta(r, kind, windows, out);
-    /* Manifests of Windows' own providers declare names with colons ("ut:Configuration"). */
+    /* Manifests of Windows' event providers declare names with colons ("ut:Configuration"). */
     HRESULT hr = find_declared(r, qname, kind, task, &place);
     if (hr == S_FALSE && !of_windows && name != qname)
         hr = find_declared(r, name, kind, task, &place);

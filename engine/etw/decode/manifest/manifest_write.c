@@ -524,7 +524,7 @@ static HRESULT find_layouts(struct manifest_writing *w)
     return S_OK;
 }
 
-/* ---- the provider ---- */
+/* ---- the event provider ---- */
 
 /* Writes the prefix of the constants that mc generates. */
 static void write_symbol(struct text_buffer *b, const struct provider_manifest *m)

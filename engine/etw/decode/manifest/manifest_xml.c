@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads instrumentation manifests: documents, event providers, attributes, events and filters.
 
-   Elements may be in any order and refer to each other by name, so the parts of a provider are read in the order of
-   their dependencies: the string tables of all languages and messageTable first (manifest_read_strings), then levels,
+   Elements may be in any order and refer to each other by name, so the parts of an event provider are read in the order
+   of dependencies: the string tables of all languages and messageTable first (manifest_read_strings), then levels,
    tasks, opcodes and keywords (manifest_read_fields), channels, maps, templates, filters and events. Each name is added
    to the index of its kind. A reference to a name that is not in the index is an error, whose text has the line,
    element, attribute and value.
@@ -24,7 +24,7 @@
 
 #define LONGEST_NAME 255 /* characters */
 
-/* ---- one provider ---- */
+/* ---- one event provider ---- */
 
 static void forget_provider(struct manifest_reader *r)
 {

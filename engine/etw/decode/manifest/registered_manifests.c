@@ -2,7 +2,7 @@
 /* Reads, lists, adds and removes event providers in the registry.
 
        SOFTWARE\Microsoft\Windows\CurrentVersion\WINEVT
-         Publishers\{guid}                     default value: the provider's name
+         Publishers\{guid}                     default value: the event provider's name
            ResourceFileName                    DLL with WEVT_TEMPLATE; REG_EXPAND_SZ, like the other files
            MessageFileName, ParameterFileName  DLLs with message tables
            OpenPLAManifest                     ours: the manifest that was registered; marks the key as ours
@@ -13,9 +13,9 @@
    data folder (wevt_template_write.c). The DLL is stored before the registry refers to it.
 
    Interruptions. OpenPLAManifest is written first, so that an incomplete registration is recognized as OpenPLA's.
-   Registering the manifest again overwrites the remains, and removing it deletes them. Deletion removes channels first,
-   then the provider's key, then the DLL. Keys without OpenPLAManifest belong to other programs and are changed only if
-   `force` is set. A key without a resource file is an error of that event provider only. */
+   Registering the manifest again overwrites the remains, and removing it deletes them. Deletion removes the channels
+   first, then the event provider's key, and then the DLL. Keys without OpenPLAManifest belong to other programs and are
+   changed only if `force` is set. A key without a resource file is an error of that event provider only. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -177,7 +177,7 @@ HRESULT registered_manifest_load(const GUID *guid, const char *languages, struct
     return hr;
 }
 
-/* ---- list of registered providers ---- */
+/* ---- list of registered event providers ---- */
 
 static HRESULT add_one(struct known_providers *list, const char *key_name)
 {

@@ -324,7 +324,7 @@ static HRESULT read_events(struct blob *b, uint32_t at)
     return S_OK;
 }
 
-/* ---- a provider ---- */
+/* ---- an event provider ---- */
 
 /* Returns the block of an element; NULL: the block has another signature. */
 static const uint8_t *element_of(const struct blob *b, const uint8_t *element, const char *signature)

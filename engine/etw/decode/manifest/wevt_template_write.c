@@ -11,7 +11,7 @@
                                           |                ^
                  wevt_template_write.c,   |                |   wevt_template.c,
                  message_table_write,     v                |   message_table_read,
-                 pe_resources_write     DLL: WEVT_TEMPLATE (one, all providers)
+                 pe_resources_write     DLL: WEVT_TEMPLATE (one for all event providers)
                                              RT_MESSAGETABLE (one per language)
                                           |                ^
                  registered_manifests.c   v                |
@@ -26,7 +26,7 @@
    and their size. A name is {u32 size, UTF-16, NUL, padding to 4} after the block that refers to it; offset 0 means
    no name.
 
-       CRIM  size  u16 3  u16 1  count      then per provider {GUID, u32 offset of WEVT}
+       CRIM  size  u16 3  u16 1  count      then per event provider {GUID, u32 offset of WEVT}
        WEVT  size  message  count           then per element {u32 offset, u32 0}
          MAPS  size  count  offsets         VMAP or BMAP: size, offset of name, count, {value, message}
          CHAN, KEYW, LEVL, OPCO, TASK       size, count, entries with value, message, offset of name
@@ -333,7 +333,7 @@ static void put_events(struct template_writer *w)
     end_block(w, at);
 }
 
-/* ---- a provider ---- */
+/* ---- an event provider ---- */
 
 static HRESULT put_provider(struct template_writer *w, size_t entry)
 {

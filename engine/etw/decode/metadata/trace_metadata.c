@@ -3,8 +3,8 @@
 
    A definition is stored as bytes and parsed when an event needs it, because the map to which it refers comes later in
    the trace. One hash table contains definitions, by event provider, id and version, and maps, by event provider and
-   name. When a definition is added, the schemas of its provider are dropped, so that the next event of each kind is
-   looked up again. */
+   name. When a definition is added, the schemas of its event provider are dropped, so that the next event of each kind
+   is looked up again. */
 #include "engine/etw/decode/metadata/trace_metadata.h"
 
 #include "engine/base/memory.h"

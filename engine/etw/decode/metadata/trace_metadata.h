@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Event definitions inside a trace. Programs that merge traces (xperf, WPR, PerfView, netsh, Visual Studio) write one
-   event of the class EventMetadata {bbccf6c1-6cd1-48c4-80ff-839482e37671} for each kind of event, directly before the
-   first event of that kind: type 32 contains a TRACE_EVENT_INFO, and type 33 a provider's GUID and an EVENT_MAP_INFO.
-   Their contents are untrusted. */
+/* Event definitions inside a trace. Programs that merge traces (xperf, WPR, PerfView, netsh, Visual Studio) write an
+   event of the class EventMetadata {bbccf6c1-6cd1-48c4-80ff-839482e37671} directly before the first event of each kind.
+   Type 32 contains a TRACE_EVENT_INFO, and type 33 an event provider's GUID and an EVENT_MAP_INFO. Their contents are
+   untrusted. */
 #ifndef OPENPLA_TRACE_METADATA_H
 #define OPENPLA_TRACE_METADATA_H
 
@@ -42,7 +42,7 @@ HRESULT event_info_read(const uint8_t *bytes, size_t size, event_info_map *map, 
 /* Reads an EVENT_MAP_INFO, whose offsets are relative to its start. Clear *out with event_map_clear, also after a
    failure. */
 HRESULT event_map_info_read(const uint8_t *bytes, size_t size, struct event_map *out);
-/* Reads the provider and the descriptor of a TRACE_EVENT_INFO. Returns ERROR_INVALID_DATA's HRESULT if it is too
+/* Reads the event provider and the descriptor in a TRACE_EVENT_INFO. Returns ERROR_INVALID_DATA's HRESULT if it is too
    short. */
 HRESULT event_info_key(const uint8_t *bytes, size_t size, GUID *provider, EVENT_DESCRIPTOR *descriptor,
                        uint32_t *source);

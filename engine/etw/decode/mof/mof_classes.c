@@ -225,7 +225,7 @@ static HRESULT read_guid(const struct mof_class *c, GUID *out)
                : class_error(c, MOF_E_TYPE_MISMATCH, "the qualifier Guid is not a GUID: ", text ? text : "(no text)");
 }
 
-/* Finds the event class, the provider class and the version, from the class with the event types upwards. */
+/* Finds the event class, the event provider's class and the version, from the class with the event types upwards. */
 static HRESULT read_bases(const struct class_table *t, struct mof_event_class *e)
 {
     const struct mof_class *c = e->type_class;

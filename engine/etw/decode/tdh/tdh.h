@@ -61,7 +61,7 @@ ULONG WINAPI tdh_format_property(const void *info, const void *map, ULONG pointe
                                  USHORT length, USHORT data_size, const uint8_t *data, ULONG *size, WCHAR *buffer,
                                  USHORT *used);
 
-/* ---- providers ---- */
+/* ---- event providers ---- */
 
 ULONG WINAPI tdh_enumerate_providers(void *buffer, ULONG *size);
 ULONG WINAPI tdh_enumerate_providers_for_decoding_source(ULONG source, void *buffer, ULONG size, ULONG *need);

@@ -145,7 +145,7 @@ ULONG WINAPI tdh_delete_payload_filter(void **filter)
     return program_write(filter, &none, sizeof none) ? ERROR_SUCCESS : ERROR_NOACCESS;
 }
 
-/* ---- filters of a provider ---- */
+/* ---- filters of an event provider ---- */
 
 /* Copies the filters, because another thread could delete them. */
 static HRESULT copy_filters(void *const *given, const UCHAR *marks, ULONG count, uint8_t **bytes, size_t *sizes,

@@ -19,7 +19,7 @@ static ULONG give_block(HRESULT hr, struct tdh_block *block, void *buffer, ULONG
     return status;
 }
 
-/* ---- lists of providers ---- */
+/* ---- lists of event providers ---- */
 
 /* Builds a PROVIDER_ENUMERATION_INFO; SchemaSource is 0 for manifests and 1 for MOF. */
 static HRESULT list_providers(ULONG source, struct tdh_block *out)

@@ -376,7 +376,7 @@ HRESULT trace_logging_schema(const GUID *provider, const EVENT_DESCRIPTOR *descr
     return hr;
 }
 
-/* ---- providers ---- */
+/* ---- event providers ---- */
 
 static HRESULT bad_traits(const char *what, size_t at)
 {
