@@ -43,8 +43,8 @@ HRESULT extension_library_path(const char *library, const char *system, char **o
    crash, hang, corrupt memory or call ExitProcess. Therefore a separate host process loads it, and the client (the
    program that reads the counters) reads the data through shared memory with a time limit.
 
-       program that counts                              rundll32 openpdh.dll,PdhExtensionHost CHANNEL SERVICE
-       -------------------                              ------------------------------------------------------
+       program that reads counters                      rundll32 openpdh.dll,PdhExtensionHost CHANNEL SERVICE
+       --------------------------                       ------------------------------------------------------
        query A --.                                       extension_host_dll.c
        query B --+--> struct extension_host               - loads the DLL, calls Open
        query C --'      | lock, users, reply              - loop: wait, Collect, answer

@@ -30,8 +30,8 @@ HRESULT extension_start(const char *channel, const char *service, struct process
 
 enum extension_state { EXTENSION_STARTING, EXTENSION_READY, EXTENSION_FAILED };
 
-/* The shared section. The client writes the members up to `parked`, the host process writes the others. It writes
-   `data` only between a request and its reply, but neither side relies on that. */
+/* The shared section. The client writes the members up to `parked`, the host process writes the others. The host
+   process writes `data` only between a request and its reply, but neither side relies on that. */
 struct extension_channel {
     uint32_t version, owner; /* process id and start time of the client, with the next member */
     uint64_t owner_start;
