@@ -98,8 +98,9 @@ static HRESULT copy_credentials(struct object *o, char **user, char **password)
     return put && (!*user || !*password) ? E_OUTOFMEMORY : S_OK;
 }
 
-/* In a live namespace, a set that is not running exists only in the objects that are bound to it. An object that has
-   committed such a set must also be able to modify it. */
+/* Adds SETS_CREATE_NEW to a modifying commit of a live set that this object has committed before. A live set that is
+   not running exists only in the objects that are bound to it, so the server's new object must be allowed to create
+   it. */
 static uint32_t mode_for(struct object *o, const char *space, const char *name, uint32_t mode)
 {
     if (category_of(space)->source != DEFINITION_LIVE)

@@ -25,7 +25,7 @@ struct peer {
 struct peer *peer_of(struct object *set);
 void peer_destroy(struct peer *peer); /* NULL is allowed */
 
-/* The server's class for the sets of a namespace, or for their collections. */
+/* Returns the server's class for the sets of a namespace, or for their collections. */
 const CLSID *peer_class_of(const char *space, bool collections);
 /* Creates an object of the server that is bound to the name. */
 HRESULT peer_query(const char *space, const char *name, const char *machine, bool damaged, IDispatch **out);

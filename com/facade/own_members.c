@@ -298,7 +298,7 @@ static HRESULT add_issue_texts(struct texts *out, const struct value_map_item *i
     return hr;
 }
 
-/* No other thread uses the map. */
+/* Converts the map, which no other thread uses, to the answer's array of strings. */
 static HRESULT give_issues(struct object *issues, VARIANT *out)
 {
     struct object **items;
@@ -318,7 +318,7 @@ static HRESULT give_issues(struct object *issues, VARIANT *out)
     return hr;
 }
 
-/* Does the same as SetXml, SetCredentials and Commit in succession. */
+/* Performs SetXml, SetCredentials and Commit in succession. */
 static HRESULT set_commit_own(struct object *set, const struct whole_commit *what, struct object *issues)
 {
     const struct caller caller = com_caller();

@@ -162,7 +162,8 @@ void server_create_repairs_nothing(void)
     repairs_nothing = true;
 }
 
-/* Several clients may find the same dead server at the same time; only one new server is started. */
+/* Activates the class with a new server. A mutex ensures that only one new server is started if several clients find
+   the same dead server. */
 static HRESULT server_activate_again(const CLSID *id, IUnknown **out)
 {
     struct mutex *mutex;

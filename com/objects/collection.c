@@ -50,8 +50,8 @@ static HRESULT find_by_name(struct object *collection, const char *name, struct 
     return *out ? S_OK : error_set(DISP_E_BADINDEX, "%s: no item '%s'", collection->class->name, name);
 }
 
-/* Callers use the result as an item, so the function must not return an object of another class or another collection.
- */
+/* Finds an object in the collection. Callers use the result as an item, so an object of another class or another
+   collection must not be returned. */
 static HRESULT find_object(struct object *collection, IUnknown *object, struct object **out)
 {
     struct object **items, *model;

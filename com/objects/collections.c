@@ -14,7 +14,8 @@
 COLLECTION_READ_THUNKS(IDataCollectorSetCollection, IDataCollectorSet, LONG)
 COLLECTION_ADD_THUNK(IDataCollectorSetCollection, IDataCollectorSet)
 
-/* Windows deletes the set from its store too (behaviour 16), so scripts clean up this way. */
+/* Removes a set and deletes it from the store. Windows does the same (behaviour 16), and scripts use this to clean
+   up. */
 static HRESULT STDMETHODCALLTYPE sets_remove(IDataCollectorSetCollection *This, VARIANT which)
 {
     const struct caller caller = com_caller();

@@ -31,7 +31,8 @@ HRESULT bstr_from_text(const char *text, BSTR *out)
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* A trailing NUL is dropped: strings that Wine's VBScript expands, such as %COMPUTERNAME%, have one. */
+/* Converts a BSTR to UTF-8. Drops trailing NULs, because strings that Wine's VBScript expands, such as %COMPUTERNAME%,
+   have one. */
 static HRESULT text_from_wide(BSTR in, const char *argument, bool replace, char **out)
 {
     UINT units = SysStringLen(in);
@@ -86,7 +87,7 @@ HRESULT texts_from_array(SAFEARRAY *in, const char *argument, struct texts *out)
     return hr;
 }
 
-/* The items are accessible until SafeArrayUnaccessData. */
+/* Creates an array whose items are accessible until SafeArrayUnaccessData. */
 static HRESULT array_create(VARTYPE type, size_t count, SAFEARRAY **out, void **items)
 {
     *out = SafeArrayCreateVector(type, 0, (ULONG)count);
@@ -153,7 +154,8 @@ static HRESULT not_kept(const char *argument, VARTYPE type)
                      type);
 }
 
-/* Records, and arrays that may contain them, are copied by their record description, which is the client's object. */
+/* Whether a copy of the VARIANT would call the client: a record, or an array that can contain records, is copied by its
+   record description, which is the client's object. */
 static bool is_copied_by_calls(const VARIANT *v)
 {
     if (V_VT(v) == (VT_VARIANT | VT_BYREF) && V_VARIANTREF(v))

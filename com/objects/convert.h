@@ -9,7 +9,7 @@
 /* Reads a property: `row` is its row number in the class's table, and `out` points to the COM value. property_put
    writes the property. */
 HRESULT property_get(void *interface_pointer, size_t row, void *out);
-/* The getters of BOOL, and of I32, U32, ENUM and FLAGS, whose fields are read without a lock. */
+/* Read properties of the kind BOOL, and of the kinds I32, U32, ENUM and FLAGS, without a lock. */
 HRESULT property_get_bool(void *interface_pointer, size_t row, void *out);
 HRESULT property_get_number(void *interface_pointer, size_t row, void *out);
 HRESULT property_put(void *interface_pointer, size_t row, const void *in);
@@ -20,8 +20,8 @@ typedef HRESULT (*texts_method)(struct object *o, const struct caller *caller, c
 HRESULT call_with_texts(void *interface_pointer, texts_method method, BSTR first, const char *first_argument,
                         BSTR second, const char *second_argument);
 
-/* The Xml member of sets and collectors, and their SetXml: `method` reads the XML, and its findings are returned as a
-   map (plaValidation). */
+/* Implement the members Xml and SetXml of sets and collectors. `method` reads the XML, and its findings are returned as
+   a map (plaValidation). */
 HRESULT object_get_xml(void *interface_pointer, BSTR *out);
 typedef HRESULT (*xml_method)(struct object *o, const char *xml, size_t size, struct object *issues);
 HRESULT object_set_xml(void *interface_pointer, xml_method method, BSTR xml, const char *argument, IValueMap **issues);
@@ -38,8 +38,8 @@ HRESULT array_open(SAFEARRAY *in, VARTYPE type, LONG *count, void **items);
 /* Convert an array of BSTR to strings, and back. NULL counts as empty. */
 HRESULT texts_from_array(SAFEARRAY *in, const char *argument, struct texts *out);
 HRESULT array_from_texts(const struct texts *in, SAFEARRAY **out);
-/* Arrays, objects and records fail with DISP_E_BADVARTYPE (DECISIONS 4), naming the argument; references are followed.
- */
+/* Convert a VARIANT to the model's form, and back. References are followed. Arrays, objects and records fail with
+   DISP_E_BADVARTYPE (DECISIONS 4) and a message that names the argument. */
 HRESULT variant_from_com(const VARIANT *in, const char *argument, struct variant *out);
 HRESULT variant_to_com(const struct variant *in, VARIANT *out);
 

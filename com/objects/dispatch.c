@@ -266,7 +266,7 @@ static HRESULT stand_in_for_array(const VARIANT *given, VARTYPE type, struct sta
     return S_OK;
 }
 
-/* Nothing, Null and null for a string parameter become an empty string, as $null does in PowerShell. */
+/* Replaces Nothing, Null and null for a string parameter by an empty string, as PowerShell does with $null. */
 static HRESULT stand_in_for_text(const VARIANT *given, struct stand_in *s)
 {
     const VARIANT *v = follow(given);

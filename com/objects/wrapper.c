@@ -218,7 +218,7 @@ HRESULT com_no_pointer(void *interface_pointer, const char *argument)
 
 /* ---- one object with every interface; no client receives it ---- */
 
-/* A static object: its references are not counted. */
+/* A static object, whose references are not counted. */
 static HRESULT STDMETHODCALLTYPE kept_query(IUnknown *This, REFIID iid, void **out);
 static ULONG STDMETHODCALLTYPE kept_count(IUnknown *This)
 {

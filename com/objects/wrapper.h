@@ -66,13 +66,14 @@ enum own_member {
     OWN_WHOLE_QUERY, /* of a set */
 };
 
-/* IDispatch of every object; in dispatch.c. */
+/* Implement IDispatch of every object (dispatch.c). */
 HRESULT dispatch_get_type_info(struct wrapper *s, UINT index, ITypeInfo **out);
 HRESULT dispatch_get_ids(struct wrapper *s, REFIID iid, LPOLESTR *names, UINT count, DISPID *ids);
 HRESULT dispatch_invoke(struct wrapper *s, DISPID id, REFIID iid, WORD flags, DISPPARAMS *params, VARIANT *result,
                         EXCEPINFO *exception, UINT *bad_argument);
 
-/* Every method of an object returns through this: a failure sets the thread's IErrorInfo to the engine's message. */
+/* Returns hr, and for a failure sets the thread's IErrorInfo to the engine's message. Every method of an object must
+   return through this function. */
 HRESULT com_result(void *interface_pointer, HRESULT hr);
 /* Returns E_POINTER, with the argument's name in the message. */
 HRESULT com_no_pointer(void *interface_pointer, const char *argument);

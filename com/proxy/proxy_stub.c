@@ -56,15 +56,16 @@ static ULONG STDMETHODCALLTYPE stub_release(IRpcChannelBuffer *channel)
     return (ULONG)left;
 }
 
-/* The only member with an enumeration after a string, which may end 2 bytes off a multiple of 4. */
+/* Whether the call is Commit, the only member with an enumeration after a string. The string can end 2 bytes off a
+   multiple of 4. */
 static bool is_commit(const struct padded_channel *self, const RPCOLEMESSAGE *message)
 {
     return (message->iMethod & 0x7fff) == offsetof(IDataCollectorSetVtbl, Commit) / sizeof(void *) &&
            IsEqualIID(self->iid, &IID_IDataCollectorSet);
 }
 
-/* Both sides call this before they write: a proxy its request, a stub its reply. The marshalling code does not write
-   the alignment gaps, so old heap contents would be sent in them. */
+/* Zeroes the buffer. Both sides call this function before they write: a proxy its request, a stub its reply. The
+   marshalling code does not write the alignment gaps, so old heap contents would be sent in them. */
 static HRESULT STDMETHODCALLTYPE get_buffer(IRpcChannelBuffer *channel, RPCOLEMESSAGE *message, REFIID iid)
 {
     struct padded_channel *self = from_channel(channel);
@@ -78,7 +79,8 @@ static HRESULT STDMETHODCALLTYPE get_buffer(IRpcChannelBuffer *channel, RPCOLEME
     return hr;
 }
 
-/* The marshalling code has set cbBuffer to the bytes that it wrote, at most the size passed to get_buffer. */
+/* Pads the request. The marshalling code has set cbBuffer to the bytes that it wrote, at most the size passed to
+   get_buffer. */
 static HRESULT STDMETHODCALLTYPE send_receive(IRpcChannelBuffer *channel, RPCOLEMESSAGE *message, ULONG *status)
 {
     struct padded_channel *self = from_channel(channel);
@@ -153,7 +155,7 @@ static struct proxy *from_proxy(IRpcProxyBuffer *buffer)
     return CONTAINING_RECORD(buffer, struct proxy, buffer);
 }
 
-/* Not delegated to the outer object, because this reference is held by the proxy manager itself. */
+/* Does not delegate to the outer object, because the proxy manager itself has this reference. */
 static HRESULT STDMETHODCALLTYPE proxy_query_interface(IRpcProxyBuffer *buffer, REFIID iid, void **object)
 {
     HRESULT hr = unknown_query(buffer, &IID_IRpcProxyBuffer, iid, object);

@@ -282,9 +282,9 @@ __asm__(".text\n"
 #error "The frames above are x86-64's and x86's"
 #endif
 
-/* rpcrt4 raises Win32 errors, oleaut32's marshalling raises HRESULTs. The rest are exceptions of the processor and of
-   Windows (c...), of languages (e...), and codes 8000000x and 8000010x: breakpoints, functions that Wine lacks and the
-   like. */
+/* Converts the code of an exception to an HRESULT. rpcrt4 raises Win32 errors, and oleaut32's marshalling raises
+   HRESULTs. All other codes are exceptions of the processor and of Windows (c...), of languages (e...), and codes
+   8000000x and 8000010x: breakpoints, functions that Wine lacks and similar. */
 static HRESULT rpc_error(DWORD exception)
 {
     if (exception < 0x10000)

@@ -9,7 +9,7 @@
 #include <ole2.h>
 #include <rpcproxy.h>
 
-/* The stub vtable that widl generated for the interface; it is writable. NULL for an unknown interface. */
+/* Returns the stub vtable that widl generated for the interface; it is writable. NULL for an unknown interface. */
 CInterfaceStubVtbl *proxy_stub_interface(REFIID iid);
 
 /* Returns S_OK, or the HRESULT of RPC_S_PROCNUM_OUT_OF_RANGE (unknown opnum) or RPC_X_BAD_STUB_DATA (fewer bytes than

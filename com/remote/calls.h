@@ -14,7 +14,7 @@ extern const struct orpc_handler remote_handler;
    Each function reads the rest of the request, calls the method and writes the answer. It returns 0 or a fault. */
 
 uint32_t remote_dispatch_call(struct remote_call *c, void *pointer, struct ndr_reader *in, struct ndr_writer *out);
-/* ITypeInfo and ITypeLib (MS-OAUT 3.7, 3.11). */
+/* For ITypeInfo and ITypeLib (MS-OAUT 3.7, 3.11). */
 uint32_t remote_type_info_call(struct remote_call *c, ITypeInfo *info, struct ndr_reader *in, struct ndr_writer *out);
 uint32_t remote_type_lib_call(struct remote_call *c, ITypeLib *library, struct ndr_reader *in, struct ndr_writer *out);
 

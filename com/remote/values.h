@@ -28,10 +28,11 @@ uint32_t remote_object_in(struct remote_call *c, const struct objref *o, const G
 struct ndr_bstr remote_bstr_out(BSTR s);
 HRESULT remote_array_out(struct remote_call *c, SAFEARRAY *a, struct ndr_array **out);
 HRESULT remote_variant_out(struct remote_call *c, const VARIANT *v, struct ndr_variant *out);
-/* A NULL `pointer` becomes NULL. */
+/* Exports an object. *out is NULL if `pointer` is NULL. */
 HRESULT remote_object_out(struct remote_call *c, IUnknown *pointer, const GUID *iid, struct objref **out);
 
-/* After a failure: the thread's IErrorInfo, if there is one, becomes the call's error information (MS-DCOM 2.2.21). */
+/* Called after a failure. Copies the thread's IErrorInfo, if there is one, to the call's error information (MS-DCOM
+   2.2.21). */
 void remote_error_out(struct orpc_call *call);
 
 #endif

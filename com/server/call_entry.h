@@ -13,8 +13,8 @@
 /* Returns the caller of the current call; caller_self for a call within this process. Valid while the call runs. Fast,
    because it does not look up the account. */
 struct caller com_caller(void);
-/* From now on this thread's calls act for a remote account, which is borrowed; NULL ends this. The account's logon,
-   with packet privacy, has been checked. */
+/* Lets this thread's calls act for a remote account, which is borrowed, from now on; NULL ends this. The account's
+   logon, with packet privacy, has been checked. */
 void call_serve_account(const struct account_sids *account);
 
 /* The resources of the server that a client uses: running calls, objects, and the memory of these objects (the quotas
@@ -29,7 +29,7 @@ void client_use_end(struct client_use *use);
    ERROR_NOT_ENOUGH_QUOTA. NULL has no limit. */
 HRESULT client_use_take(struct client_use *use);
 void client_use_drop(struct client_use *use);
-/* The memory share that counts the client's memory; borrowed. NULL for NULL. */
+/* Returns the memory share that counts the client's memory; borrowed. Returns NULL for NULL. */
 struct memory_share *client_use_share(struct client_use *use);
 
 typedef HRESULT WINAPI query_client_blanket(DWORD *service, DWORD *authorization, OLECHAR **principal, DWORD *level,
@@ -39,7 +39,7 @@ typedef HRESULT WINAPI query_client_blanket(DWORD *service, DWORD *authorization
    unknown level is accepted. */
 HRESULT call_check_level(query_client_blanket *query, bool wine);
 
-/* From now on, calls into this process are checked and counted. openplasrv.exe calls it; clients do not. */
+/* Turns on the checks and counts of calls into this process. Called by openplasrv.exe, not by clients. */
 void call_entry_guard(void);
 
 /* A call that is being served; lives on the stack. Nested calls of the same thread belong to the outermost one. */
@@ -50,7 +50,7 @@ struct call_entry {
    failure without calling call_leave. Calls within this process always succeed. */
 HRESULT call_enter(struct call_entry *call);
 void call_leave(struct call_entry *call);
-/* The client whose call this thread serves; NULL if the call is not counted. */
+/* Returns the client whose call this thread serves; NULL if the call is not counted. */
 struct client_use *call_client(void);
 
 #endif

@@ -125,7 +125,8 @@ static DWORD call_check_access(char *client, size_t room)
         return error;                                                                                                  \
     } while (0)
 
-/* Wine passes a handle of zeros as NULL (behaviour 25); according to C706 it is a fault like any unknown handle. */
+/* Raises a fault for a NULL handle. Wine passes a handle of zeros as NULL (behaviour 25); according to C706 it is a
+   fault like any unknown handle. */
 static void expect_query(RPC_HQUERY query)
 {
     if (!query)

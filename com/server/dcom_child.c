@@ -36,7 +36,8 @@ static struct {
 
 /* ---- the front process ---- */
 
-/* A front process that violates the protocol is terminated. */
+/* Serves the front process until the pipe ends, and then terminates the process, which may have violated the
+   protocol. */
 static void front_serve(void *user)
 {
     const struct front_process *f = user;
@@ -86,8 +87,8 @@ static HRESULT front_process_start(HANDLE child_reads, HANDLE child_writes, stru
     return hr;
 }
 
-/* The front process has no state to save, so it is terminated. Its exit breaks the pipes. This side's handles are
-   closed after that, when no thread uses them any more. */
+/* Terminates the front process, which has no state to save. Its exit breaks the pipes. This side's handles are closed
+   after that, when no thread uses them any more. */
 static void front_stop(struct front_process *f)
 {
     if (f->process)

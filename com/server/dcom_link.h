@@ -24,13 +24,13 @@ struct link_header {
 /* False: no message can have the size in the header. */
 bool link_header_read(const uint8_t bytes[LINK_HEADER], struct link_header *out);
 
-/* Each writes a complete message; check the writer's `failed`. */
+/* These functions write a complete message each. Check the writer's `failed` afterwards. */
 void link_write_open(struct ndr_writer *w, uint32_t session, const char *address, const struct dual_strings *bindings);
 void link_write_call(struct ndr_writer *w, uint32_t session, const struct rpc_call *call);
 void link_write_close(struct ndr_writer *w, uint32_t session);
 void link_write_answer(struct ndr_writer *w, uint32_t session, uint32_t fault, const uint8_t *stub, size_t size);
 
-/* Each reads a body. False: it is malformed. */
+/* These functions read a body each. False: the body is malformed. */
 bool link_read_open(const uint8_t *body, size_t size, char address[LINK_ADDRESS_BYTES], struct dual_strings *bindings);
 /* `out` borrows the stub, and the account from `account`. */
 bool link_read_call(const uint8_t *body, size_t size, struct rpc_call *out, char account[AUTH_NAME_BYTES]);

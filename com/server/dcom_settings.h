@@ -35,8 +35,8 @@ HRESULT dcom_settings_read(struct dcom_settings *out);
    admits none of them. */
 HRESULT dcom_settings_write(const struct dcom_settings *s);
 void dcom_settings_free(struct dcom_settings *s);
-/* "connections=64;idle_seconds=60" changes only those limits. E_INVALIDARG names the invalid part; in that case nothing
-   is changed. */
+/* Changes the limits in a text such as "connections=64;idle_seconds=60", and no other limits. E_INVALIDARG: the message
+   names the invalid part, and nothing is changed. */
 HRESULT dcom_limits_read(const char *text, uint32_t limits[DCOM_LIMITS]);
 const char *dcom_limit_name(enum dcom_limit limit);
 uint32_t dcom_limit_default(enum dcom_limit limit);
@@ -73,7 +73,7 @@ struct dcom_identity {
 };
 void dcom_identity_of(const struct dcom_account *a, struct dcom_identity *out);
 
-/* The accounts in the form that NTLM's acceptor requires; they are read at each logon, so a change takes effect
+/* Returns the accounts in the form that NTLM's acceptor requires. They are read at each logon, so a change takes effect
    immediately. */
 HRESULT dcom_auth_accounts(struct auth_accounts *out);
 

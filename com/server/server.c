@@ -30,9 +30,9 @@ static HRESULT security_error(const char *doing)
     return error_set(FAILED(hr) ? hr : E_FAIL, "%s: %s", doing, error_standard_text(hr));
 }
 
-/* The accounts that may call: the system, administrators, Performance Log Users (MS-PLA 1.5 note 1), LocalService, and
-   the account of this process; from another computer only administrators and Performance Log Users. 3 is
-   COM_RIGHTS_EXECUTE with _EXECUTE_LOCAL, 7 with _EXECUTE_REMOTE too. From LocalAlloc. */
+/* Builds the descriptor of the accounts that may call the server: the system, administrators, Performance Log Users
+   (MS-PLA 1.5 note 1), LocalService, and the account of this process; from another computer only administrators and
+   Performance Log Users. 3 is COM_RIGHTS_EXECUTE with _EXECUTE_LOCAL, 7 with _EXECUTE_REMOTE too. From LocalAlloc. */
 static HRESULT callers_descriptor(PSECURITY_DESCRIPTOR *out)
 {
     union {
@@ -409,7 +409,8 @@ static int change_registration(bool remove, const struct wish *wish)
     return FAILED(hr);
 }
 
-/* For installers that replace or remove the programs: the exit code is 1 if a set is still running. */
+/* Reports running sets, or stops them, for installers that replace or remove the programs. The exit code is 1 if a set
+   is still running. */
 static int report_sets(bool stop_them)
 {
     HRESULT hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);

@@ -45,14 +45,14 @@ HRESULT secret_file_delete(const char *key);
    its length. */
 size_t debug_trace_head(char *text, size_t size);
 uint32_t debug_trace_process(void);
-/* The environment variable in UTF-8. "" if it is not set; on Windows also if it does not fit. */
+/* Reads an environment variable in UTF-8. "" if it is not set; on Windows also if it does not fit. */
 void debug_trace_setting(const char *name, char *text, size_t size);
 /* Opens the file for appending and creates it if it does not exist. Returns stderr for "" and for a file that cannot be
    opened. */
 intptr_t debug_trace_open(const char *path);
 void debug_trace_close(intptr_t file);
 void debug_trace_write(intptr_t file, const char *line, size_t size);
-/* GetLastError and SetLastError; no effect natively. */
+/* Call GetLastError and SetLastError; no effect natively. */
 uint32_t debug_trace_last_error(void);
 void debug_trace_restore_last_error(uint32_t code);
 /* Terminates this process immediately: no message box, no handlers; natively with SIGABRT. A debugger stops here. */

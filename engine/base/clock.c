@@ -6,7 +6,8 @@
 #define TICKS_PER_DAY         (86400000LL * TICKS_PER_MILLISECOND)
 #define DAYS_PER_400_YEARS    146097
 
-/* Days from 1601-01-01 to the first of March of `year`; years that begin in March put the leap day last. */
+/* Returns the days from 1601-01-01 to the first of March of `year`. In years that begin in March, the leap day is the
+   last day. */
 static int64_t days_to_march(int64_t year)
 {
     int64_t y = year - 1600, era = (y >= 0 ? y : y - 399) / 400, in_era = y - era * 400;

@@ -37,7 +37,7 @@ struct clock_zone {
 };
 /* Converts like clock_utc_to_local, or with the fixed offset if the zone has one. */
 int64_t clock_local(struct clock_zone *zone, int64_t utc);
-/* The zone's standard name, which newer versions of Windows write in logs. UTF-8, from memory_alloc. */
+/* Returns the zone's standard name, which newer versions of Windows write in logs. UTF-8, from memory_alloc. */
 char *clock_zone_name(void);
 /* Splits a FILETIME value, local or UTC, without conversion. */
 struct calendar_time clock_calendar(int64_t filetime);

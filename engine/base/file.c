@@ -19,7 +19,8 @@ static HRESULT too_large(const char *path, size_t limit)
                      (unsigned long long)limit);
 }
 
-/* The file may grow or shrink during the read, and some files have no size, so only the bytes that were read count. */
+/* Reads an open file as a whole. The file can grow or shrink during the read, and some files have no size, so only the
+   bytes that were read count. */
 static HRESULT load_open_file(struct file *f, const char *path, size_t limit, char **out, size_t *size)
 {
     uint64_t expected;
@@ -111,8 +112,8 @@ HRESULT file_failed_as(HRESULT hr, const char *temporary, const char *path)
     return hr;
 }
 
-/* If a new file cannot be created because something does not exist, that can only be its folder, regardless of what the
-   host OS reports. */
+/* Returns the error for a temporary file that could not be created. If something does not exist, it can only be the
+   folder, regardless of what the host OS reports. */
 static HRESULT not_made(const struct file_storing *s, HRESULT hr)
 {
     const HRESULT no_folder = HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
@@ -181,7 +182,7 @@ HRESULT file_store(const char *path, const void *data, size_t size)
     return SUCCEEDED(hr) ? file_store_end(s) : hr;
 }
 
-/* A path without a folder is in the current folder. */
+/* Identifies the path's folder. A path without a folder is in the current folder. */
 static bool identify_folder(const char *path, struct folder_identity *out)
 {
     char *folder = path_folder(path);

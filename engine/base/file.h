@@ -55,8 +55,8 @@ enum file_mode {
     FILE_REPLACE,    /* created or truncated */
     FILE_APPEND, /* created if missing; file_write writes to the end, but file_write_at can overwrite existing bytes */
 };
-/* While the file is open, others can read, rename and delete it (logs are read while they grow), but cannot write to
-   it. */
+/* Opens a file. While it is open, others can read, rename and delete it (logs are read while they grow), but cannot
+   write to it. */
 HRESULT file_open(const char *path, enum file_mode mode, struct file **out);
 /* Like file_open, but a file that is created gets this protection. */
 HRESULT file_open_as(const char *path, enum file_mode mode, enum protection what, struct file **out);
@@ -66,7 +66,7 @@ HRESULT file_open_wait(const char *path, enum file_mode mode, uint32_t timeout_m
 /* Creates a file that only this process can open, in the host OS's folder for temporary files. It is deleted when it is
    closed. */
 HRESULT file_open_scratch(struct file **out);
-/* Either writes everything or fails; earlier contents stay intact. ERROR_DISK_FULL if only a part could be written. */
+/* Writes everything or fails; earlier contents stay intact. ERROR_DISK_FULL if only a part could be written. */
 HRESULT file_write(struct file *f, const void *data, size_t size);
 HRESULT file_write_at(struct file *f, uint64_t offset, const void *data, size_t size);
 /* *got < size only at the end of the file. */

@@ -51,8 +51,9 @@ HRESULT held_folder_delete_folder(struct held_folder *f, const char *name);
    A watch detects that something in a folder has changed: files were created, replaced, written, renamed or deleted. */
 
 struct folder_watch;
-/* Watches the folder itself, not its subfolders. If the folder does not exist, the result is ERROR_PATH_NOT_FOUND's or
-   ERROR_FILE_NOT_FOUND's HRESULT. Changes are detected from this call on, even before the first wait. */
+/* Begins to watch the folder itself, not its subfolders. If the folder does not exist, the result is
+   ERROR_PATH_NOT_FOUND's or ERROR_FILE_NOT_FOUND's HRESULT. Changes are detected from this call on, even before the
+   first wait. */
 HRESULT folder_watch_open(const char *path, struct folder_watch **out);
 /* Watches one more folder; call it before the first wait. E_INVALIDARG: FOLDERS_WATCHED folders are already watched. */
 #define FOLDERS_WATCHED 8
@@ -70,7 +71,8 @@ void folder_watch_close(struct folder_watch *w); /* NULL is allowed */
 struct drive {
     char name[3]; /* "C:" */
 };
-/* The drives of fixed disks and of inserted removable media. Natively only "Z:", for the root, as under Wine. */
+/* Lists the drives of fixed disks and of inserted removable media, and returns their number. Natively there is only
+   "Z:", for the root, as under Wine. */
 size_t drives_list(struct drive drives[DRIVES_MOST]);
 /* Whether the drive letter refers to another computer's disk; natively never. */
 bool drive_is_remote(char letter);

@@ -109,8 +109,8 @@ struct mapped_file {
     struct mapped_file *next;
 };
 
-/* From now on the mapping of `size` bytes at `from` survives if `file` is truncated. Both must stay valid until
-   mapped_file_remove. E_OUTOFMEMORY, or the system's reason. */
+/* Protects the mapping of `size` bytes at `from` if `file` is truncated from now on. Mapping and file must stay valid
+   until mapped_file_remove. E_OUTOFMEMORY, or the system's reason. */
 HRESULT mapped_file_add(void *from, size_t size, intptr_t file, struct mapped_file **out);
 void mapped_file_remove(struct mapped_file *m); /* NULL is allowed */
 /* For fault handlers: the mapping that contains the address; NULL: no known mapping contains it. */

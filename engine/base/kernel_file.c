@@ -163,7 +163,7 @@ struct field {
     int64_t unit;
 };
 
-/* The fields must have the same order as in the file. */
+/* Parses lines "Name: value". The fields must have the same order as in the file. */
 static void parse_fields(const char *text, size_t size, const struct field *fields, size_t count)
 {
     const char *end = text + size;

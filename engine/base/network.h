@@ -31,7 +31,7 @@ void network_adapter_free(struct network_adapter *a);        /* frees what the s
 bool network_adapter_whole(const struct network_adapter *a); /* false: out of memory while copying one of its strings */
 void network_line(struct text_buffer *list, const char *text);
 char *network_physical_address(const uint8_t *bytes, size_t count);
-/* "ethernet" for 6 (IANA's ifType), otherwise the number. */
+/* Sets the adapter's type from IANA's ifType: "ethernet" for 6, and so on; the number if the type has no name. */
 void network_set_type(struct network_adapter *a, uint32_t type);
 
 /* ---- IP addresses as numbers ---- */

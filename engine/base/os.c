@@ -101,7 +101,7 @@ HRESULT shared_new_key(char key[SHARED_KEY_DIGITS + 1])
     return S_OK;
 }
 
-/* OpenPLA's DLLs for 32-bit programs are in a folder below the folder of the programs, which are 64-bit. */
+/* Returns the folder of OpenPLA's programs, which are 64-bit. DLLs for 32-bit programs are in a folder below it. */
 static char *program_folder(void)
 {
     char *own = os_module_folder();

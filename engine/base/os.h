@@ -12,7 +12,7 @@ bool os_is_wine(void);
 bool os_processes_wanted(void);
 char *os_computer_name(void); /* NetBIOS form, upper case; from memory_alloc */
 #define OS_DNS_NAME_BYTES 768
-/* This computer's DNS name, with its domain if it is known; "" if the computer has no DNS name. */
+/* Returns this computer's DNS name, with its domain if the domain is known; "" if the computer has no DNS name. */
 void os_dns_name(char name[OS_DNS_NAME_BYTES]);
 /* Whether a computer name means this computer: NULL, "", ".", "localhost", one of this computer's names (with its
    domain, or with any domain if it is unknown), a loopback address, or an address of an interface, an IPv6 one with or
@@ -21,7 +21,7 @@ HRESULT os_is_own_name(const char *name, bool *own);
 char *os_expand_environment(const char *t); /* %name% is replaced if the variable exists, otherwise kept */
 /* The folder of OpenPLA's data: %OPENPLA_DATA% if set, otherwise %ProgramData%\OpenPLA (natively $HOME/.openpla). */
 char *os_data_folder(void);
-/* The folder of the module that contains this code: openpla.dll's, or the program's. */
+/* Returns the folder of the module that contains this code, which is openpla.dll or the program. */
 char *os_module_folder(void);
 /* Makes a relative path absolute, starting from this process's current folder, so that processes with other current
    folders find the same file. From memory_alloc. */
@@ -65,8 +65,9 @@ HRESULT environment_read_setting(const char *variable, const char *name, char **
 /* Like environment_read_setting, but returns NULL on any failure, for callers that can continue without the setting. */
 char *environment_setting(const char *variable, const char *name);
 
-/* Windows only; must be the first call in OpenPLA's programs. From now on, libraries that are loaded by name, even by
-   the system's code, come from the folders of the program and the system, never from the current folder or PATH. */
+/* Restricts the search for libraries that are loaded by name, even by the system's code, to the folders of the program
+   and of the system. The current folder and PATH are not searched. Windows only; must be the first call in OpenPLA's
+   programs. */
 void libraries_restrict(void);
 
 #endif

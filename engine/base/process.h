@@ -31,32 +31,33 @@ struct process;
    account is requested without a token. Natively there are no tokens, and `security` has no effect. */
 HRESULT process_start(const struct program *program, struct process **out);
 uint32_t process_id(const struct process *p);
-/* S_OK: it has exited (*exit_code is set; may be NULL); S_FALSE: it is still running after timeout_ms. */
+/* Waits for the process to exit. S_OK: it has exited, and *exit_code is set (`exit_code` may be NULL); S_FALSE: it is
+   still running after timeout_ms. */
 HRESULT process_wait(struct process *p, uint32_t timeout_ms, uint32_t *exit_code);
 void process_close(struct process *p); /* does not end the process */
 /* Opens the process `id` that started at `start_time`, to wait for it. Natively the exit code is 0 unless this process
    started that process. S_FALSE, and NULL: it has exited. */
 HRESULT process_open(uint32_t id, uint64_t start_time, struct process **out);
 uint32_t process_own_id(void);
-/* The SID of this process's account, for use in SDDL; natively "". From memory_alloc; NULL: unknown. */
+/* Returns the SID of this process's account, for use in SDDL; natively "". From memory_alloc; NULL: unknown. */
 char *process_own_sid(void);
-/* The start time of a process in the system's units (FILETIME UTC, or any value that is unique per start); 0 if the
-   process does not exist. Together with the id it identifies a process permanently. */
+/* Returns the start time of a process in the system's units (FILETIME UTC, or any value that is unique per start); 0 if
+   the process does not exist. The id and the start time together identify a process permanently. */
 uint64_t process_start_time(uint32_t id);
-/* True while the process `id` that started at `start_time` lives. If this process may not open it, the system's public
-   list decides. False for a start time of 0. */
+/* Whether the process `id` that started at `start_time` is running. If this process may not open it, the system's
+   public list decides. False for a start time of 0. */
 bool process_alive(uint32_t id, uint64_t start_time);
-/* The path of the program of the process `id` with that start time, from memory_alloc. S_FALSE, and NULL: it has
-   exited. */
+/* Returns the path of the program that the process `id` with this start time runs, from memory_alloc. S_FALSE, and
+   NULL: it has exited. */
 HRESULT process_program(uint32_t id, uint64_t start_time, char **path);
 /* Terminates the process `id` that started at `start_time` immediately. S_FALSE: it has exited. */
 HRESULT process_terminate(uint32_t id, uint64_t start_time);
 
-/* True while the process `id` with that start time has a thread with this thread_own_id. */
+/* Whether the process `id` with this start time has a thread with this thread_own_id. */
 bool process_has_thread(uint32_t id, uint64_t start_time, uint32_t thread);
 
-/* The path of the program with this name in this module's folder (for a 32-bit module, in the folder above), with
-   ".exe" if that file exists, otherwise without. From memory_alloc; NULL: out of memory. */
+/* Returns the path of the program with this name in this module's folder (for a 32-bit module, in the folder above),
+   with ".exe" if that file exists, otherwise without. From memory_alloc; NULL: out of memory. */
 char *program_beside_module(const char *name);
 
 enum { SHARED_KEY_DIGITS = 32 };
@@ -88,8 +89,8 @@ struct section;
    zero. */
 HRESULT section_open(const struct shared *what, size_t size, struct section **out);
 void *section_memory(struct section *s);
-/* The account that owns the section, from memory_alloc: the string of a SID, natively a number. Under Wine it is "none"
-   for every section that was created without a descriptor. */
+/* Returns the account that owns the section, from memory_alloc: the string of a SID, natively a number. Under Wine the
+   owner of a section that was created without a descriptor is "none". */
 HRESULT section_owner(struct section *s, char **owner);
 void section_close(struct section *s); /* NULL is allowed */
 /* Removes the name of a lasting section. Processes that have the section open keep it (under Wine, the name remains
@@ -99,8 +100,8 @@ HRESULT section_delete(const char *name);
    now has the name. A section that is not lasting keeps its name as long as it is open. */
 HRESULT section_is_named(struct section *s, const char *name);
 
-/* The folder of lasting sections, natively of all named objects; created if missing. From memory_alloc. S_FALSE and
-   NULL: this host OS has no such folder (Windows). */
+/* Returns the folder of lasting sections, natively of all named objects; creates it if it is missing. From
+   memory_alloc. S_FALSE and NULL: this host OS has no such folder (Windows). */
 HRESULT section_folder(char **out);
 
 struct signal; /* auto-reset, named */
@@ -110,7 +111,8 @@ HRESULT signal_set(struct signal *e);
 HRESULT signal_wait(struct signal *e, uint32_t timeout_ms);
 /* S_OK: the signal was set; S_FALSE: timeout; E_ABORT: the process ended first. */
 HRESULT signal_wait_or_process(struct signal *e, struct process *p, uint32_t timeout_ms);
-/* The same with up to SIGNAL_PROCESSES processes; E_ABORT has no text, and *ended is the index of the process. */
+/* Waits for the signal or for one of up to SIGNAL_PROCESSES processes. E_ABORT has no text, and *ended is the index of
+   the process that has ended. */
 HRESULT signal_wait_or_processes(struct signal *e, struct process *const *p, size_t count, uint32_t timeout_ms,
                                  size_t *ended);
 #define SIGNAL_PROCESSES 64

@@ -44,7 +44,8 @@ struct memory_share *memory_share_create(void);
 struct memory_share *memory_share_reference(struct memory_share *s); /* NULL (no share) is allowed here and below */
 void memory_share_release(struct memory_share *s);
 
-/* Everything that this thread creates from now on counts toward the share; NULL: toward no share. Borrowed. */
+/* Makes everything that this thread creates from now on count toward the share; NULL: toward no share. The share is
+   borrowed. */
 void memory_share_serve(struct memory_share *s);
 struct memory_share *memory_share_served(void);
 

@@ -27,9 +27,9 @@ HRESULT registry_open(const char *path, bool to_change, struct registry_key **ou
    the key, even if the call then fails. */
 HRESULT registry_create(const char *path, bool *made, struct registry_key **out);
 void registry_close(struct registry_key *key); /* NULL is allowed */
-/* Deletes the key with everything below it. S_FALSE: it does not exist. */
+/* Deletes the key with everything below it. S_FALSE: the key does not exist. */
 HRESULT registry_delete(const char *path);
-/* The names of the subkeys; *out is empty on failure. */
+/* Lists the names of the subkeys; *out is empty on failure. */
 HRESULT registry_list(struct registry_key *key, struct texts *out);
 
 struct registry_value {
@@ -37,7 +37,8 @@ struct registry_value {
     size_t size; /* bytes */
     uint8_t *data;
 };
-/* S_FALSE: it does not exist. ERROR_INVALID_DATA's HRESULT above REGISTRY_MOST_BYTES. *out is empty unless S_OK. */
+/* Reads a value. S_FALSE: the value does not exist. ERROR_INVALID_DATA's HRESULT: it has more than REGISTRY_MOST_BYTES.
+ *out is empty unless S_OK. */
 HRESULT registry_read(struct registry_key *key, const char *name, struct registry_value *out);
 void registry_value_free(struct registry_value *v);
 HRESULT registry_write(struct registry_key *key, const char *name, uint32_t type, const void *data, size_t size);
@@ -45,10 +46,11 @@ HRESULT registry_remove(struct registry_key *key, const char *name); /* S_FALSE:
 
 /* ---- reading values as a type ---- */
 
-/* S_FALSE: it does not exist, and *out is 0. ERROR_INVALID_DATA's HRESULT, naming the value: it is not a number. */
+/* S_FALSE: the value does not exist, and *out is 0. ERROR_INVALID_DATA's HRESULT, with a text that names the value: it
+   is not a number. */
 HRESULT registry_read_number(struct registry_key *key, const char *name, uint64_t *out);
-/* S_FALSE: it does not exist or is empty, and *out is NULL. ERROR_INVALID_DATA's HRESULT, naming the value: it is not a
-   string. Variables are not expanded. From memory_alloc. */
+/* S_FALSE: the value does not exist or is empty, and *out is NULL. ERROR_INVALID_DATA's HRESULT, with a text that names
+   the value: it is not a string. Variables are not expanded. From memory_alloc. */
 HRESULT registry_read_text(struct registry_key *key, const char *name, char **out);
 HRESULT registry_write_number(struct registry_key *key, const char *name, uint32_t type, uint64_t number);
 HRESULT registry_write_text(struct registry_key *key, const char *name, const char *text);
@@ -63,7 +65,7 @@ enum registry_hive {
     REGISTRY_CURRENT_CONFIG,
     REGISTRY_HIVES
 };
-/* HKEY_LOCAL_MACHINE ... */
+/* Returns the hive's name, such as HKEY_LOCAL_MACHINE. */
 const char *registry_hive_name(enum registry_hive hive);
 struct registry_place {
     const char *computer; /* NULL: this computer */

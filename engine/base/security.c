@@ -97,7 +97,7 @@ static bool sid_read_number(const char **at, const char *end, unsigned base, uin
     return any;
 }
 
-/* Hexadecimal with a leading 0x; octal with a leading 0 if `octal` is set. */
+/* Reads a number: hexadecimal with a leading 0x, octal with a leading 0 if `octal` is set, otherwise decimal. */
 static bool any_number(const char **at, const char *end, bool octal, uint64_t most, uint64_t *out)
 {
     if (end - *at > 2 && **at == '0' && ((*at)[1] == 'x' || (*at)[1] == 'X')) {

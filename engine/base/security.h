@@ -108,8 +108,9 @@ enum {
 /* Stores the string under a new key. E_INVALIDARG if it is longer than SECRET_MOST; error texts contain neither the key
    nor the string. */
 HRESULT secret_store(const char *key, const char *text);
-/* Free *text with memory_free_secret. S_FALSE, and NULL: it does not exist, or `key` is malformed. HRESULT of
-   ERROR_INVALID_DATA: it is corrupt, or another account, computer or prefix has encrypted it. */
+/* Loads a secret; free *text with memory_free_secret. S_FALSE, and NULL: the secret does not exist, or `key` is
+   malformed. HRESULT of ERROR_INVALID_DATA: the secret is corrupt, or was encrypted by another account, computer or
+   prefix. */
 HRESULT secret_load(const char *key, char **text);
 HRESULT secret_delete(const char *key);  /* S_FALSE: it does not exist */
 bool secret_key_is_one(const char *key); /* whether the string has the form of a key */
@@ -120,7 +121,8 @@ bool secret_key_is_one(const char *key); /* whether the string has the form of a
    memory). *masked consists of a random key and the string combined with that key, as hexadecimal digits. A search of
    the memory does not find the string, but a reader who knows the form can recover it. From memory_alloc. */
 HRESULT secret_mask(const char *text, char **masked);
-/* Free *text with memory_free_secret. E_INVALIDARG: it does not have that form, or is not UTF-8. */
+/* Reverses secret_mask; free *text with memory_free_secret. E_INVALIDARG: the string does not have secret_mask's form,
+   or is not UTF-8. */
 HRESULT secret_unmask(const char *masked, char **text);
 
 /* Functions that return an account's token. Tests replace them. */

@@ -121,7 +121,7 @@ void text_buffer_free(struct text_buffer *b)
     *b = (struct text_buffer){0};
 }
 
-/* A copy is one block in which the strings follow the items, so it has no capacity. */
+/* Whether the list is one block, in which the strings follow the items. Such a list is a copy and has no capacity. */
 static bool in_one_block(const struct texts *t)
 {
     return t->count && !t->capacity;

@@ -17,13 +17,13 @@ void text_fit(char *out, size_t size, const char *text);
 char *text_copy_n(const char *text, size_t bytes);
 char *text_format(const char *format, ...) PRINTF_LIKE(1, 2);
 
-/* UTF-16 to UTF-8. `units` is the number of code units (no NUL needed). A lone surrogate or an embedded NUL is
+/* Converts UTF-16 to UTF-8. `units` is the number of code units (no NUL needed). A lone surrogate or an embedded NUL is
    E_INVALIDARG, or becomes U+FFFD with `replace`. *out from memory_alloc, NUL-terminated. */
 HRESULT text_from_utf16(const WCHAR *text, size_t units, bool replace, char **out);
 /* Converts UTF-8 (valid, from the engine) to UTF-16 with a NUL at the end; *units (may be NULL) is the length without
    it. Malformed UTF-8 becomes U+FFFD. *out from memory_alloc. */
 HRESULT text_to_utf16(const char *text, WCHAR **out, size_t *units);
-/* The number of UTF-16 units of the text without NUL: the unit of Windows' length limits. */
+/* Returns the number of UTF-16 units of the text without the NUL. Windows' length limits are in these units. */
 size_t text_utf16_length(const char *text);
 bool text_is_utf8(const char *text, size_t bytes);
 /* Whether the text contains a character that changes the direction of display (Unicode's property Bidi_Control). A name
@@ -38,9 +38,10 @@ uint64_t text_hash_nocase(const char *text); /* equal for strings that are equal
 /* Returns the text in the upper case that text_compare_nocase uses: if two results are equal, the texts are equal
    ignoring case. From memory_alloc; NULL: out of memory. */
 char *text_fold(const char *text);
-/* Wildcards * and ?, without case. */
+/* Whether the text matches the pattern, ignoring case. Wildcards are * and ?. */
 bool text_matches(const char *pattern, const char *text);
-/* "12", "-12", "0x1F", "-0x1F", with surrounding blanks; false for anything else, or a number that does not fit. */
+/* Parse "12", "-12", "0x1F" or "-0x1F", with surrounding blanks. False for anything else, and for a number that does
+   not fit. */
 bool text_to_i64(const char *text, int64_t *out);
 bool text_to_u64(const char *text, uint64_t *out);
 bool text_to_integer(const char *text, int64_t *out); /* signed or unsigned; a number from 2^63 on keeps its 64 bits */
@@ -106,17 +107,17 @@ void texts_free(struct texts *t);
 /* Reads the character at *at (before end) and moves *at past it. For a malformed sequence it returns
    UNICODE_REPLACEMENT, sets *malformed (`malformed` may be NULL) and moves by at least one byte. */
 uint32_t unicode_next(const unsigned char **at, const unsigned char *end, bool *malformed);
-/* The character used for comparison without case. */
+/* Returns the character that represents `c` in comparisons without case. */
 uint32_t unicode_upper(uint32_t c);
 /* Writes c as UTF-8; returns the number of bytes, 1..4. */
 size_t unicode_put(uint32_t c, char out[4]);
 
 /* ---- the ANSI code page, for files and callers that use it ---- */
 
-/* The text in the host's ANSI code page: the system's on Windows and Wine, windows-1252 natively. A character that the
-   code page lacks becomes '?', one per UTF-16 unit, never a similar character, so that different names stay different.
-   *out from memory_alloc, NUL-terminated; *size (may be NULL) is the length without the NUL. Fails only with
-   E_OUTOFMEMORY. */
+/* Converts the text to the host OS's ANSI code page: the system's on Windows and Wine, windows-1252 natively. A
+   character that the code page lacks becomes '?', one per UTF-16 unit, never a similar character, so that different
+   names stay different. *out from memory_alloc, NUL-terminated; *size (may be NULL) is the length without the NUL.
+   Fails only with E_OUTOFMEMORY. */
 HRESULT text_to_ansi(const char *text, char **out, size_t *size);
 /* Converts `size` bytes of the ANSI code page to UTF-8, from memory_alloc. A NUL or a byte without a character is
    E_INVALIDARG, or becomes U+FFFD with `replace`. E_OUTOFMEMORY. */
@@ -124,8 +125,8 @@ HRESULT text_from_ansi(const char *text, size_t size, bool replace, char **out);
 
 /* ---- search ---- */
 
-/* The first occurrence of `c`; NULL if it does not occur. Compares eight bytes at a time, since Wine's memchr reads one
-   at a time. Subtracting 0x01 from each byte of a word sets the highest bit of a byte that was zero, by the borrow. */
+/* Returns the first occurrence of `c`; NULL if it does not occur. Compares eight bytes at a time, because Wine's memchr
+   reads one byte at a time. Subtracting 0x01 from each byte of a word sets the highest bit of a byte that was zero. */
 static inline const char *text_find(const char *p, const char *end, char c)
 {
     const uint64_t ones = 0x0101010101010101u, pattern = ones * (unsigned char)c;

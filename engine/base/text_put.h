@@ -10,9 +10,9 @@
 
 enum { TEXT_PUT_DECIMAL = 20, TEXT_PUT_HEX = 18, TEXT_PUT_GUID = 38 }; /* maximum length of each function's output */
 char *text_put_u64(char *at, uint64_t value);
-/* "0x" and at least so many upper-case digits, up to 16. */
+/* Writes "0x" and at least `digits` upper-case digits, up to 16. */
 char *text_put_hex(char *at, uint64_t value, unsigned digits);
-/* In braces, lower case. */
+/* Writes a GUID in braces, in lower case. */
 char *text_put_guid(char *at, const GUID *guid);
 
 #endif

@@ -227,7 +227,8 @@ static uint64_t hash_on(uint64_t hash, uint64_t next)
     return hash ^ hash >> 32;
 }
 
-/* Strings that are equal ignoring case have their ASCII characters in the same places. */
+/* Hashes blocks of ASCII characters separately, which is valid because strings that are equal ignoring case have their
+   ASCII characters in the same places. */
 uint64_t text_hash_nocase(const char *text)
 {
     const unsigned char *at = (const unsigned char *)text, *end = at + strlen(text);

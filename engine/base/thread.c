@@ -191,7 +191,8 @@ static bool work_group_engage_thread(struct work_group *g)
     return false;
 }
 
-/* Milliseconds until the piece that began last has run for `limit_ms`; 0 if all pieces have run that long. */
+/* Returns the milliseconds until the piece that began last has run for `limit_ms`; 0 if all pieces have run that
+   long. */
 static uint32_t time_left(const struct work_group *g, uint32_t limit_ms)
 {
     uint64_t now = clock_monotonic_ms(), left = 0;
@@ -258,9 +259,9 @@ void timed_work_enter(void)
     lock_leave(&lock);
 }
 
-/* Under Wine a process exits with 0 instead of its exit code if one of its threads is ending at that time. Therefore
-   this function waits for the idle threads when a program closes its last query. The time limit is for callers in
-   DllMain, because threads cannot end while the caller holds the loader lock. */
+/* Waits for the idle threads when the last caller leaves, for example when a program closes its last query. Under Wine,
+   a process would exit with 0 instead of its exit code if one of its threads were ending at that time. The time limit
+   is for callers in DllMain, because threads cannot end while the caller holds the loader lock. */
 void timed_work_leave(void)
 {
     enum { ENDING_MS = 250 };
@@ -312,8 +313,9 @@ enum processor_method processor_method(void)
     return (processor_read_cpuid(0x80000001u).d & RDTSCP) != 0 ? PROCESSOR_RDTSCP : PROCESSOR_UNKNOWN;
 }
 
-/* The kernel compares its clocks and stops using the counter if it drifts. If the file does not exist, the host OS is
-   Windows, whose performance counter is the cycle counter if that is invariant. */
+/* Whether the host OS uses the cycle counter. The Linux kernel compares its clocks and stops using the counter if it
+   drifts. If the file does not exist, the host OS is Windows, whose performance counter is the cycle counter if that is
+   invariant. */
 static bool is_trusted(void)
 {
     struct kernel_file *f;

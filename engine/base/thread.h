@@ -78,7 +78,7 @@ enum { THREAD_MOST_SID = 68 };
 /* Copies the SID of the account that the thread impersonates, otherwise of the process's account. Returns its size in
    bytes; 0 if the SID is unknown, and natively. */
 uint32_t thread_own_sid(uint8_t sid[THREAD_MOST_SID]);
-/* The terminal session of the process; natively 0. */
+/* Returns the terminal session of the process; natively 0. */
 uint32_t process_own_session(void);
 /* Stores up to `most` return addresses of the calling thread's frames, the innermost first. Returns their number. */
 uint32_t thread_own_stack(uint64_t *frames, uint32_t most);

@@ -33,7 +33,7 @@ void xml_memory_limit(struct xml_memory *m, size_t bytes);
 void xml_memory_limit_work(struct xml_memory *m, uint64_t bytes);
 /* Sets the size of the largest block that can be allocated from now on; 0: any size. */
 void xml_memory_limit_block(struct xml_memory *m, size_t bytes);
-/* From now on `stop` is called at each allocation in xml_memory_use, even in the middle of an evaluation by libxml2. If
+/* Makes each allocation in xml_memory_use call `stop` from now on, even in the middle of an evaluation by libxml2. If
    it returns true, the work is abandoned with ERROR_CANCELLED's HRESULT. NULL removes it. `stop` must not allocate from
    this memory. */
 void xml_memory_watch(struct xml_memory *m, bool (*stop)(void *context), void *context);
@@ -73,7 +73,8 @@ struct xml_limits {
 HRESULT xml_document_open_within(const char *bytes, size_t size, const struct xml_limits *limits,
                                  struct xml_document *out);
 void xml_document_close(struct xml_document *d);
-/* OPENPLA_E_MALFORMED_XML if the root element has another name; the error text contains both names. */
+/* Checks the name of the root element. OPENPLA_E_MALFORMED_XML if it has another name; the error text contains both
+   names. */
 HRESULT xml_document_check_root(const struct xml_document *d, const char *wanted);
 /* Checks that the text is empty or one well-formed element, with the name `root` unless that is NULL.
    OPENPLA_E_MALFORMED_XML with the reason if it is not. */
@@ -88,10 +89,10 @@ HRESULT xml_element_whole(const struct xml_document *d, xmlNodePtr element, char
 /* Writes the element itself part by part. Returns a failure of `write`. */
 HRESULT xml_element_write(const struct xml_document *d, xmlNodePtr element,
                           HRESULT (*write)(void *to, const char *bytes, size_t size), void *to);
-/* An attribute's value, from memory_alloc; *value is NULL if the attribute does not exist. */
+/* Reads an attribute's value, from memory_alloc; *value is NULL if the attribute does not exist. */
 HRESULT xml_element_attribute(const struct xml_document *d, xmlNodePtr element, const char *name, char **value);
-/* The part of a text that can be inserted into a document: everything after a byte order mark, blanks and the XML
-   declaration. */
+/* Returns the part of a text that can be inserted into a document: everything after a byte order mark, blanks and the
+   XML declaration. */
 const char *xml_without_prologue(const char *xml);
 
 /* ---- checks of documents that users write: report schemas and rules ---- */
@@ -175,8 +176,8 @@ HRESULT xml_limits_check(const char *xml, size_t size);
 enum xml_excess { XML_NO_EXCESS, XML_EXCESS_NAMESPACES, XML_EXCESS_NAMES };
 /* Checks the limits of a context at an element. */
 enum xml_excess xml_excess_of(xmlParserCtxtPtr context);
-/* From now on the context stops at the element that exceeds a limit, and *found is that limit. `found` must live as
-   long as the context parses. */
+/* Makes the context stop at the element that exceeds a limit; *found is that limit. `found` must live as long as the
+   context parses. */
 void xml_limits_watch(xmlParserCtxtPtr context, enum xml_excess *found);
 /* Returns OPENPLA_E_MALFORMED_XML with the text of the limit; S_OK for XML_NO_EXCESS. */
 HRESULT xml_limits_error(enum xml_excess found, int line);

@@ -29,7 +29,7 @@ static inline const char *xml_escape_of(char c, bool attribute)
 }
 /* Whether XML 1.0 allows all characters of the text: no controls except tab and line ends, not U+FFFE and U+FFFF. */
 bool xml_holds(const char *text);
-/* Characters that XML does not allow become U+FFFD (DECISIONS 3). */
+/* Appends the text with escapes. Characters that XML does not allow become U+FFFD (DECISIONS 3). */
 void xml_add_escaped(struct text_buffer *b, const char *text, bool attribute);
 /* Appends a blank and name="text". */
 void xml_add_attribute(struct text_buffer *b, const char *name, const char *text);
@@ -38,7 +38,8 @@ void xml_end_element(struct text_buffer *b, const char *element);
 /* Ends an element whose start tag begins at `from` in the buffer. An empty element becomes <X/>. */
 void xml_end_or_empty(struct text_buffer *b, const char *element, size_t from);
 bool xml_is_blank(char c);
-/* Readers remove the blanks around a text unless the element preserves them (XML 1.0, 2.10). */
+/* Whether the text has leading or trailing blanks. Readers remove these unless the element preserves them (XML 1.0,
+   2.10). */
 bool xml_has_outer_blank(const char *text);
 #define XML_KEEPS_BLANKS " xml:space=\"preserve\""
 /* Appends an element with that text. If the text has leading or trailing blanks, an attribute asks readers to keep

@@ -58,8 +58,8 @@ HRESULT orpc_server_open(const struct orpc_handler *handler, const struct orpc_l
                          struct orpc_server **out);
 /* Releases all objects. No session may be open. */
 void orpc_server_close(struct orpc_server *s);
-/* For rpc_service.serves: the interfaces of DCOM, the handler's interfaces, and the management interface (MS-RPCE),
-   which some clients use only to log on. */
+/* Implements rpc_service.serves. The server offers the interfaces of DCOM, the handler's interfaces, and the management
+   interface (MS-RPCE), which some clients use only to log on. */
 bool orpc_server_serves(struct orpc_server *s, const GUID *iid, uint32_t version);
 /* Releases the objects that were not used or pinged for run_down_ms. Call it every few seconds, with the same clock as
    orpc_session_call. */

@@ -232,8 +232,8 @@ void file_close(struct file *f)
     memory_free(f);
 }
 
-/* The rename is on disk only after the folder is flushed. If the folder cannot be opened, or its file system cannot
-   flush it, the host OS decides when. */
+/* Flushes the folder, because a rename is on disk only after that. If the folder cannot be opened, or its file system
+   cannot flush it, the host OS decides when the rename is written. */
 static HRESULT flush_folder(const char *folder)
 {
     HRESULT hr = file_operation(FILE_OPERATION_FLUSH_FOLDER, folder);
@@ -511,7 +511,8 @@ HRESULT folder_create_below(const char *base, const char *path)
     return hr;
 }
 
-/* Creating a file follows no link. An existing file is opened and checked before it is changed. */
+/* Opens or creates the last file of a path. Creating a file follows no link. The caller checks an existing file before
+   it is changed. */
 static int open_last(int folder, const char *name, enum file_mode mode)
 {
     const int more = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;

@@ -208,7 +208,7 @@ static HRESULT is_a_link(const char *path)
     return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), "'%s' is a link or a device", path);
 }
 
-/* ELOOP and ENOTDIR are the results for a link that must not be followed. */
+/* Converts an error. ELOOP and ENOTDIR are the results for a link that must not be followed. */
 static HRESULT failed(int error, const char *path)
 {
     return error == ELOOP ? is_a_link(path) : posix_failed(error, path);
@@ -393,8 +393,8 @@ HRESULT held_folder_rename_new(struct held_folder *f, const char *from, const ch
     return hr;
 }
 
-/* The process that writes a log holds flock. A file that cannot be opened can still be deleted, because the right to
-   delete belongs to the folder. */
+/* Whether a process is writing the file and therefore holds flock. A file that cannot be opened can still be deleted,
+   because the right to delete belongs to the folder. */
 static bool is_written(struct held_folder *f, const char *name)
 {
     int fd = openat(f->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

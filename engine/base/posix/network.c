@@ -184,7 +184,7 @@ static void add_offload(const char *name, struct text_buffer *list)
         close(fd);
 }
 
-/* Linux's hardware types differ from IANA's interface types. */
+/* Returns IANA's interface type, from which Linux's hardware types differ. */
 static uint32_t type_of(const char *name)
 {
     char *path = text_format("/sys/class/net/%s/wireless", name);

@@ -146,7 +146,7 @@ HRESULT os_new_guid(GUID *out)
     return S_OK;
 }
 
-/* Programs of this host OS have no string resources. */
+/* Returns a copy of the reference, because programs of this host OS have no string resources. */
 char *os_resource_text(const char *reference)
 {
     return text_copy(reference);

@@ -81,7 +81,8 @@ int posix_flock(int fd, int operation)
     return 0;
 }
 
-/* A signal makes posix_fallocate undo its work, so a profiler's timer could prevent it from completing. */
+/* Blocks signals, because a signal makes posix_fallocate undo its work, and a profiler's timer could prevent it from
+   completing. */
 int posix_take_room(int fd, uint64_t size)
 {
     sigset_t all, before;

@@ -8,7 +8,7 @@
 
 /* Returns the HRESULT_FROM_WIN32 result for an errno value, with an error text that names `what`. */
 HRESULT posix_report(int error, const char *what);
-/* For a failed call: never returns success, regardless of errno. */
+/* Like posix_report, for a failed call: never returns success, regardless of errno. */
 static inline HRESULT posix_failed(int error, const char *what)
 {
     HRESULT hr = posix_report(error, what);
@@ -23,9 +23,9 @@ static inline int64_t posix_filetime(int64_t seconds, long nanoseconds)
 /* Like file_rename_new, for two names in the folder that is open as `at` (or AT_FDCWD). `path` is the path of `to`, for
    error texts. */
 HRESULT posix_rename_new(int at, const char *from, const char *to, const char *path);
-/* flock without waiting, retried after a signal; returns 0 or errno. */
+/* Calls flock without waiting, again after a signal; returns 0 or errno. */
 int posix_flock(int fd, int operation);
-/* Extends the file to at least this size and allocates its space. A signal handler may call it. 0 or errno. */
+/* Extends the file to at least this size and allocates its space. A signal handler may call it. Returns 0 or errno. */
 int posix_take_room(int fd, uint64_t size);
 
 /* ---- files from descriptors that file_open did not open ---- */

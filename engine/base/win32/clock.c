@@ -42,7 +42,8 @@ uint64_t clock_monotonic_ms(void)
     return (uint64_t)(ticks / frequency * 1000 + ticks % frequency * 1000 / frequency);
 }
 
-/* The system's BootTime is not used, because under Wine it is the start of wineserver. */
+/* Computes the time from GetTickCount64. The system's BootTime is not used, because under Wine it is the start of
+   wineserver. */
 int64_t clock_boot_utc(void)
 {
     return clock_utc() - (int64_t)GetTickCount64() * 10000;

@@ -189,7 +189,7 @@ HRESULT file_open_wait(const char *path, enum file_mode mode, uint32_t timeout_m
     return hr;
 }
 
-/* No part of a failed write may remain after the old end. */
+/* Reports a failed write, and removes the part of it that is after the file's old end. */
 static HRESULT write_failed(struct file *f, DWORD code)
 {
     if (f->at > f->end) {
@@ -340,7 +340,8 @@ static HRESULT rename_open(struct file *f, const char *path)
     return hr;
 }
 
-/* The write-through flag makes the rename by this handle reach the disk, as in file_rename. */
+/* Opens the temporary file with the write-through flag, so that the rename by this handle reaches the disk, as in
+   file_rename. */
 HRESULT file_storing_open(struct file_storing *s)
 {
     return open_as(s->temporary, FILE_REPLACE, FILE_FLAG_WRITE_THROUGH, PROTECTION_NONE, &s->file);
@@ -589,7 +590,8 @@ HRESULT folder_create_below(const char *base, const char *path)
     return hr;
 }
 
-/* Creating a file follows no link. An existing file is opened and checked before it is changed. */
+/* Opens or creates the last file of a path. Creating a file follows no link. The caller checks an existing file before
+   it is changed. */
 static HRESULT open_last(const struct walk *w, enum file_mode mode, HANDLE *out, bool *made)
 {
     const HRESULT exists = HRESULT_FROM_WIN32(ERROR_FILE_EXISTS), missing = HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND);

@@ -85,7 +85,7 @@ HRESULT folder_create(const char *path)
     return hr;
 }
 
-/* The folder for temporary files belongs to the user. */
+/* Creates the folder in the folder for temporary files, which belongs to the user. */
 HRESULT folder_create_temporary(char **out)
 {
     WCHAR folder[MAX_PATH + 1], wide[MAX_PATH + 1];

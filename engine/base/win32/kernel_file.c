@@ -82,7 +82,7 @@ HRESULT kernel_file_open(const char *path, struct kernel_file **out)
     return S_OK;
 }
 
-/* The files report no size, so read until no more bytes arrive. */
+/* Reads until no more bytes arrive, because the files report no size. */
 static HRESULT read_all(struct kernel_file *f, bool piece, const char **text, size_t *size)
 {
     LARGE_INTEGER offset = {0};
@@ -131,8 +131,8 @@ void kernel_file_close(struct kernel_file *f)
     memory_free(f);
 }
 
-/* Each handle is an open file of wineserver, so wineserver's limit applies to all programs together. /proc/self is also
-   opened by wineserver and therefore shows this limit. */
+/* Returns a share of wineserver's limit, because each handle is an open file of wineserver, and its limit applies to
+   all programs together. wineserver also opens /proc/self, so the file shows this limit. */
 size_t kernel_file_share(void)
 {
     static const char name[] = "Max open files";

@@ -196,7 +196,8 @@ static unix_name_fn find_unix_name(void)
     return found;
 }
 
-/* Wine rejects a prefix of another account, so the host path of its files identifies prefix and account. */
+/* Hashes the host OS's path of the prefix. Wine rejects a prefix of another account, so this path identifies prefix and
+   account. */
 static uint64_t prefix_hash(const WCHAR *windows)
 {
     const unix_name_fn unix_name = find_unix_name();
@@ -259,7 +260,7 @@ static HRESULT lasting_check_own(HANDLE file, const char *name)
     return hr;
 }
 
-/* Wine represents the mode bits for others as an entry for Everyone. */
+/* Whether other accounts may enter the folder. Wine represents the mode bits for others as an entry for Everyone. */
 static bool others_may_enter(HANDLE folder)
 {
     BYTE room[SECURITY_DESCRIPTOR_MIN_LENGTH + 1024];

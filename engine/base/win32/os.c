@@ -26,7 +26,7 @@ bool os_is_wine(void)
     return is == WINE;
 }
 
-/* The system reads the name when it starts, so it is queried once; under Wine the query reads the registry. */
+/* Queries the name only once, because the system reads it when it starts, and under Wine a query reads the registry. */
 char *os_computer_name(void)
 {
     static struct lock lock = LOCK_INIT;
@@ -47,7 +47,7 @@ char *os_computer_name(void)
     return upper;
 }
 
-/* Queried once, like the computer's name. */
+/* Queries the name only once, like the computer's name. */
 void os_dns_name(char name[OS_DNS_NAME_BYTES])
 {
     static struct lock lock = LOCK_INIT;
@@ -170,8 +170,7 @@ char *os_module_folder(void)
     return folder;
 }
 
-/* A process keeps its account, so the account is queried only once: the query takes several requests to another
-   process. */
+/* Queries the account only once. A process keeps its account, and a query takes several requests to another process. */
 char *os_user_name(void)
 {
     static struct lock lock = LOCK_INIT;

@@ -86,8 +86,8 @@ static DATA_BLOB bytes_of(const void *data, size_t size)
     return (DATA_BLOB){(DWORD)size, (BYTE *)data};
 }
 
-/* The key precedes the text before encryption, so that a file renamed to another secret's name is rejected. The text is
-   masked because Wine leaves the plain text of encrypted data in its memory. */
+/* Encrypts and stores a secret. The key is put before the text before encryption, so that a file renamed to another
+   secret's name is rejected. The text is masked because Wine leaves the plain text of encrypted data in its memory. */
 static HRESULT file_put(const char *key, const char *text)
 {
     char *masked = NULL, *both = NULL;

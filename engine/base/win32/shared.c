@@ -34,7 +34,8 @@ struct section {
     struct mapped_file *mapped;
 };
 
-/* The handle must be open for READ_CONTROL. Under Wine an object that was created without a descriptor has no owner. */
+/* Returns the owner of an object; the handle must be open for READ_CONTROL. Under Wine an object that was created
+   without a descriptor has no owner. */
 static HRESULT owner_text(HANDLE handle, const char *name, char **out)
 {
     SECURITY_DESCRIPTOR *descriptor = NULL;

@@ -75,7 +75,7 @@ static void set_blocking(host_socket s, bool blocking)
     (void)ioctlsocket(s, (long)FIONBIO, &without_waiting);
 }
 
-/* Without this, a program that another thread starts would keep the port or the connection open after this process
+/* Prevents programs that another thread starts from keeping the port or the connection open after this process
    exits. */
 static void keep_from_children(host_socket s)
 {
@@ -88,7 +88,8 @@ static void set_time(host_socket s, int option, uint32_t ms)
     (void)setsockopt(s, SOL_SOCKET, option, (const char *)&time, sizeof time);
 }
 
-/* If a host disappears without notice, waiting for its answer ends within about two minutes. */
+/* Sets options so that the wait for an answer ends within about two minutes if the host has disappeared without
+   notice. */
 static void notice_dead_host(host_socket s)
 {
     struct tcp_keepalive times = {.onoff = 1, .keepalivetime = 60000, .keepaliveinterval = 6000};

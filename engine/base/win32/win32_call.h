@@ -12,7 +12,7 @@
 
 /* HRESULT_FROM_WIN32(code) with an error text that names `what`. */
 HRESULT win32_report(DWORD code, const char *what);
-/* For a failed call: never returns success, regardless of the system's code. */
+/* Like win32_report, for a failed call: never returns success, regardless of the system's code. */
 static inline HRESULT win32_failed(DWORD code, const char *what)
 {
     HRESULT hr = win32_report(code, what);
@@ -40,17 +40,17 @@ struct account_name {
     WCHAR domain[256];
     WCHAR user[257]; /* the SID's string, without a domain, if the account has no name */
 };
-/* False if it is unknown. The token must be open for TOKEN_QUERY. */
+/* Finds the account of a token, which must be open for TOKEN_QUERY. False if the account is unknown. */
 bool win32_account(HANDLE token, struct account_name *out);
 /* Returns DOMAIN\user, from memory_alloc; NULL: out of memory. */
 char *win32_account_text(const struct account_name *name);
 
 /* ---- processes ---- */
 
-/* For waits together with a signal; borrowed. */
+/* Returns the process's handle, for waits together with a signal; borrowed. */
 HANDLE process_handle(const struct process *p);
-/* The number of threads of this process that have not ended, from the system's list of processes, which is slow. 0:
-   unknown. */
+/* Returns the number of threads of this process that have not ended. It is read from the system's list of processes,
+   which is slow. 0: unknown. */
 uint32_t process_own_threads(void);
 
 /* ---- files from handles that file_open did not open ---- */

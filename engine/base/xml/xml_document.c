@@ -30,7 +30,8 @@ struct xml_shared {
 /* An attribute as the parser passes it. */
 enum { GIVEN_NAME, GIVEN_PREFIX, GIVEN_URI, GIVEN_VALUE, GIVEN_END, GIVEN };
 
-/* A value that is followed by a NUL can contain references, which libxml2's own function must resolve. */
+/* Whether all attributes are without prefix and references. A value that is followed by a NUL can contain references,
+   which libxml2's own function must resolve. */
 static bool are_plain(int count, const xmlChar **given)
 {
     for (int i = 0; i < count; i++)
@@ -75,7 +76,7 @@ static void shared_start_element(void *about, const xmlChar *name, const xmlChar
     }
 }
 
-/* From now on the context shares strings. Call it in xml_memory_use, as for parsing. */
+/* Makes the context share strings from now on. Call it in xml_memory_use, as for parsing. */
 static void xml_shared_watch(xmlParserCtxtPtr context, struct xml_shared *s)
 {
     s->begin = context->sax->startElementNs;
@@ -251,8 +252,8 @@ const char *xml_without_prologue(const char *xml)
 
 /* ---- strings from a document ---- */
 
-/* xml:space="preserve" counts only on the element itself. The contents of an element that contains other elements are
-   not treated as its text. */
+/* Whether the element preserves blanks. xml:space="preserve" counts only on the element itself. The contents of an
+   element that contains other elements are not treated as its text. */
 static bool keeps_blanks(const xmlNode *element)
 {
     for (const xmlAttr *a = element->properties; a; a = a->next)
@@ -272,7 +273,8 @@ static void add_trimmed(struct text_buffer *b, const char *text)
     text_buffer_add_n(b, text, length);
 }
 
-/* The recursion is limited because the document's depth is limited. */
+/* Appends the text of the nodes and of everything below them. The recursion is limited because the document's depth is
+   limited. */
 static void add_text(struct text_buffer *b, const xmlNode *first)
 {
     for (const xmlNode *n = first; n; n = n->next)
@@ -434,7 +436,7 @@ static void scan_enclosed(struct xml_scan *s, char c)
     s->run = c == s->mark ? s->run + 1 : 0;
 }
 
-/* Each attribute has one quoted value. */
+/* Counts the values in a tag. Each attribute has one quoted value. */
 static void scan_tag(struct xml_scan *s, char c)
 {
     if (c == '>') {

@@ -261,8 +261,8 @@ static void join_lists(xmlXPathParserContextPtr parser, int arguments)
 
 /* ---- steps ---- */
 
-/* Always true. When it is called, the steps before it have one node less to compare with all others. Its value is
-   allocated, and an evaluation can be stopped at an allocation. */
+/* Implements openpla-tick(), which is always true. It fails if the step has more than XPATH_PAIRS_NODES nodes. Its
+   value is allocated for each node, and an evaluation can be stopped at an allocation. */
 static void tick(xmlXPathParserContextPtr parser, int arguments)
 {
     if (arguments) {

@@ -21,7 +21,7 @@ void md4_digest(const void *bytes, size_t size, uint8_t out[DIGEST_BYTES]);
 struct hmac_md5 {
     struct md5 inner, outer;
 };
-/* A key of up to 64 bytes. */
+/* Begins an HMAC. The key has at most 64 bytes. */
 void hmac_md5_begin(struct hmac_md5 *h, const uint8_t *key, size_t key_size);
 void hmac_md5_add(struct hmac_md5 *h, const void *bytes, size_t size);
 void hmac_md5_end(struct hmac_md5 *h, uint8_t out[DIGEST_BYTES]); /* also wipes the state */

@@ -38,7 +38,7 @@ void ntlm_close(struct ntlm *n);
 void ntlm_seal(struct ntlm *n, uint8_t *data, size_t size, const uint8_t *whole, size_t whole_size, uint8_t *signature);
 bool ntlm_unseal(struct ntlm *n, uint8_t *data, size_t size, const uint8_t *whole, size_t whole_size,
                  const uint8_t *signature);
-/* After mechListMICs, the key streams are restarted, but not the sequence numbers (MS-SPNG 3.3.5.1). */
+/* Called after mechListMICs. Restarts the key streams, but not the sequence numbers (MS-SPNG 3.3.5.1). */
 void ntlm_restart_key_streams(struct ntlm *n);
 
 /* ---- SPNEGO ---- */

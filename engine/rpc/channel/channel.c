@@ -146,7 +146,7 @@ bool rpc_channel_was_sent(const struct rpc_channel *c)
     return c->was_sent;
 }
 
-/* A server sends nothing without a request, so if anything arrives, the connection has ended. */
+/* Checks whether anything has arrived. A server sends nothing without a request, so the connection has then ended. */
 bool rpc_channel_is_alive(const struct rpc_channel *c)
 {
     bool has_arrived = false;

@@ -70,13 +70,14 @@ bool objects_release_references(struct orpc_server *s, const GUID *ipid, const c
 void objects_forget_session(struct orpc_session *s);
 void objects_free_all(struct orpc_server *s);
 
-/* IObjectExporter (MS-DCOM 3.1.2.5.1), which needs no ORPCTHIS and no authentication. */
+/* Performs a call of IObjectExporter (MS-DCOM 3.1.2.5.1), which needs no ORPCTHIS and no authentication. */
 uint32_t exporter_call(struct orpc_session *s, const struct rpc_call *call, uint64_t now_ms, struct ndr_reader *in,
                        struct ndr_writer *out);
 /* Call it while holding the lock. */
 void ping_sets_run_down(struct orpc_server *s, uint64_t now_ms, uint32_t period_ms);
 
-/* Activation and IRemUnknown(2); `in` follows ORPCTHIS, `out` follows ORPCTHAT. */
+/* Perform calls of the activation interfaces and of IRemUnknown(2). `in` begins after ORPCTHIS, `out` after
+   ORPCTHAT. */
 uint32_t activator_call(struct orpc_call *call, struct ndr_reader *in, struct ndr_writer *out);
 uint32_t activation_call(struct orpc_call *call, struct ndr_reader *in, struct ndr_writer *out);
 uint32_t rem_unknown_call(struct orpc_call *call, struct ndr_reader *in, struct ndr_writer *out);

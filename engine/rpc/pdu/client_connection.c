@@ -226,7 +226,7 @@ static HRESULT client_response(struct rpc_client *c, struct pdu *p)
     return S_OK;
 }
 
-/* RPC's own status codes are not HRESULTs; DCOM's are. */
+/* Converts a fault to an HRESULT. RPC's own status codes are not HRESULTs, but DCOM's are. */
 static HRESULT client_fault_result(uint32_t fault)
 {
     return fault & 0x80000000u ? (HRESULT)fault
