@@ -27,8 +27,8 @@ struct metric_families {
    _total, so a name that is already used by another type gets a suffix. */
 HRESULT metric_families_find(const struct metric_families *f, const struct log_counter *counter,
                              const struct metric_form *form, size_t *at, char **name);
-/* Adds a family. Takes ownership of `name` and `help`, even on failure; either can be NULL (out of memory) and then
-   fails. */
+/* Adds a family. Takes ownership of `name` and `help`, even on failure. Returns E_OUTOFMEMORY if one of them is
+   NULL. */
 HRESULT metric_families_add(struct metric_families *f, char *name, char *help, const struct metric_form *form,
                             const char *collector);
 void metric_families_free(struct metric_families *f);

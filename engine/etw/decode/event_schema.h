@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Schemas, which are the names and the data layout of a kind of event from any source, and the collection of all
+/* Declares schemas (the names and the data layout of a kind of event, from any source) and the collection of all
    schemas that a process knows. Strings are UTF-8. */
 #ifndef OPENPLA_EVENT_SCHEMA_H
 #define OPENPLA_EVENT_SCHEMA_H

@@ -418,7 +418,7 @@ char *put_date_time(char at[DATE_TIME_TEXT], const struct calendar_time *t)
 void add_filetime(struct text_buffer *out, int64_t filetime)
 {
     char text[DATE_TIME_TEXT + 10];
-    if (filetime < 0) { /* the date is not defined */
+    if (filetime < 0) { /* no date corresponds to a negative FILETIME */
         text_buffer_add_hex(out, (uint64_t)filetime, 1);
         return;
     }

@@ -47,7 +47,7 @@ struct kernel_polling {
     uint64_t looked, due, whole_due; /* ticks */
     uint64_t counted;                /* the counting of starts began at this time */
     uint32_t look;                   /* number of the poll */
-    uint64_t forks, numbers; /* starts since then, according to the fork counter and according to thread numbers */
+    uint64_t forks, numbers; /* starts since `counted`, according to the fork counter and according to thread numbers */
     uint64_t seen, missed;   /* started threads that polls have found, and that they have not found */
     struct found *found;
     size_t found_count, found_capacity;

@@ -35,7 +35,7 @@ enum {
     BUFFERS_LOST_AT = 0x114,
     SHIFT_32 = 8,
 };
-/* Fields of the TIME_ZONE_INFORMATION in it. */
+/* Fields of TIME_ZONE_INFORMATION, which is a member of TRACE_LOGFILE_HEADER. */
 enum {
     STANDARD_NAME_AT = 0x04,
     TO_STANDARD_AT = 0x44,
