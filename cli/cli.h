@@ -78,8 +78,8 @@ typedef void options_heard(void *user, const char *sub, const struct option *opt
    show exactly the options that the verb parses. Not thread-safe. */
 void options_ask(const struct verb *verb, options_heard *heard, void *user);
 /* Reports a table if options_ask requested it. A verb must first call options_parse, options_with_settings or
-   cli_sub_verb, which call this function, or call it directly if it parses its command line itself. If the result is
-   true, the options have been reported, and the verb returns with any result. */
+   cli_sub_verb, which report their tables in the same way. A verb that parses its command line itself calls
+   options_report first. If the result is true, the options have been reported, and the verb returns with any result. */
 bool options_report(const char *sub, const struct option *options, size_t count);
 bool options_are_asked(void);
 /* Returns true if the argument is -?, /?, -h or --help. */

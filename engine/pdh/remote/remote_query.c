@@ -242,7 +242,8 @@ HRESULT remote_query_open(const char *machine, struct remote_query **out)
     return S_OK;
 }
 
-/* Closes the query. Also closes the remote handle, in the background, unless a request is still unanswered. */
+/* Closes the query. The computer's thread also closes the remote handle, if the link still works, possibly after this
+   function has returned. */
 void remote_query_close(struct remote_query *q)
 {
     if (!q)
