@@ -103,8 +103,8 @@ HRESULT etl_reader_next(struct etl_reader *r, struct etl_record *record);
 /* Goes to a position at or before the first event whose stamp (on the file's clock) is at least `stamp`, so some
    earlier events can come first. INT64_MIN: goes to the beginning. */
 HRESULT etl_reader_seek(struct etl_reader *r, int64_t stamp);
-/* For a file that is still being written: ignores a partial last buffer until it is complete. Call before the first
-   event. E_OUTOFMEMORY. */
+/* Makes the reader ignore a partial last buffer until it is complete, for a file that is still being written. Call it
+   before reading the first event. E_OUTOFMEMORY. */
 HRESULT etl_reader_follow(struct etl_reader *r);
 /* Continues with the buffers that were added to the file since its last buffer was read. Buffers that a circular log
    writes over older ones are not detected. S_FALSE: no new buffers. */

@@ -32,8 +32,8 @@ HRESULT journal_append(const char *folder, const struct journal_entry *e);
 struct journal_reader;
 /* Opens a reader at the oldest event. A folder that does not exist yet has no events. */
 HRESULT journal_reader_open(const char *folder, struct journal_reader **out);
-/* S_OK: *out is the next event; its strings are borrowed until the next call. S_FALSE: no event now; later calls return
-   events that are appended in the meantime. Skips lines that are not events. */
+/* Reads the next event. S_OK: *out is the event; its strings are borrowed until the next call. S_FALSE: no event now;
+   later calls return events that are appended in the meantime. Skips lines that are not events. */
 HRESULT journal_reader_next(struct journal_reader *r, struct journal_entry *out);
 void journal_reader_close(struct journal_reader *r); /* NULL is allowed */
 

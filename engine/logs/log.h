@@ -139,7 +139,8 @@ struct log_format_traits {
                        log_options.append is refused, and max_bytes has no effect */
     bool english;   /* contains the English names of translated counters (log_reader_translate) */
 };
-/* The four lookups return NULL for an unknown format. Words and extensions are compared ignoring case. */
+/* Return the traits of a format, found by its value, PDH type, word or extension; NULL: unknown format. Words and
+   extensions are compared ignoring case. */
 const struct log_format_traits *log_format_traits(enum log_format format);
 const struct log_format_traits *log_format_by_type(uint32_t pdh_type);
 const struct log_format_traits *log_format_by_word(const char *word);

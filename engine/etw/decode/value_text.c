@@ -428,7 +428,7 @@ void add_filetime(struct text_buffer *out, int64_t filetime)
     text_buffer_add_n(out, text, (size_t)(at + 3 - text));
 }
 
-/* The numbers in `bytes` may be invalid. */
+/* Adds a SYSTEMTIME. Its numbers may be invalid. */
 void add_system_time(struct text_buffer *out, const uint8_t bytes[16])
 {
     static const struct {

@@ -209,7 +209,7 @@ void images_free(struct kernel_tracer *k)
 
 /* ---- files ---- */
 
-/* Layout: "Microsoft Portable Executable and Common Object File Format". */
+/* Reads the header of a PE file, as "Microsoft Portable Executable and Common Object File Format" describes it. */
 static void read_head(const char *path, struct image_file *out)
 {
     enum {

@@ -87,8 +87,8 @@ struct kernel_queue {
 };
 /* Adds a copy of e and its data. E_OUTOFMEMORY. */
 HRESULT kernel_queue_add(struct kernel_queue *q, const struct kernel_event *e);
-/* Like kernel_queue_add, but the data and the hook are supplied later by kernel_queue_fill. *entry is valid until the
-   queue is flushed. */
+/* Reserves a place for an event, whose data and hook kernel_queue_fill supplies later. *entry is valid until the queue
+   is flushed. */
 HRESULT kernel_queue_keep_place(struct kernel_queue *q, const struct kernel_event *e, size_t *entry);
 HRESULT kernel_queue_fill(struct kernel_queue *q, size_t entry, enum kernel_hook hook, const struct kernel_data *data);
 /* Emits all filled entries and empties the queue. Entries that were never filled are skipped. After a failure, the

@@ -206,7 +206,7 @@ static void blg_reader_add_warning(void *context, const char *text)
     log_reader_warn(&r->base, "%s", text);
 }
 
-/* `items` points to the pointer to the array. */
+/* Grows an array. `items` points to the pointer to the array. */
 static HRESULT records_grow(void *items, size_t *capacity, size_t need, size_t size)
 {
     void *grown;

@@ -46,13 +46,14 @@ struct log_reader {
     const struct counter_names *names; /* NULL: counters get no English names */
     size_t translated;                 /* number of counters that already have English names */
 };
-/* Called by the formats: adds a warning such as "row 12 at byte 3456: ...". Never fails: drops the warning if memory
+/* Adds a warning such as "row 12 at byte 3456: ..."; called by the formats. Never fails: drops the warning if memory
    runs out or LOG_MAX_WARNINGS is reached. */
 void log_reader_warn(struct log_reader *r, const char *format, ...) PRINTF_LIKE(2, 3);
-/* frees the strings in `info`, the counters and the warnings, but not r */
+/* Frees the strings in `info`, the counters and the warnings, but not r. */
 void log_reader_free_base(struct log_reader *r);
 
-/* For formats that have no changing instances: returns E_INVALIDARG with a text if there is a wildcard counter. */
+/* Returns E_INVALIDARG with a text if there is a wildcard counter. Called by formats that cannot store changing
+   instances. */
 HRESULT log_refuse_wildcards(const char *path, const struct log_counter *counters, size_t count);
 
 extern const struct log_reader_functions log_text_reader;

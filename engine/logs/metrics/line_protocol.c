@@ -60,7 +60,8 @@ void line_add_tag(struct text_buffer *b, const char *name, const char *value)
     line_add_escaped(b, value);
 }
 
-/* The tags are in the order of their names, because InfluxDB stores this order fastest. */
+/* Adds the measurement and the tags. The tags are in the order of their names, because InfluxDB stores this order
+   fastest. */
 void line_add_series(struct text_buffer *b, const struct log_counter *counter, const char *instance)
 {
     const char *object = log_counter_english_object(counter);

@@ -346,7 +346,7 @@ static HRESULT om_append(struct log_writer *w, int64_t utc, const struct log_cel
     return column_store_next(log->store);
 }
 
-/* The output cannot begin before the last sample. */
+/* Does nothing, because the output cannot begin before the last sample. */
 static HRESULT om_flush(struct log_writer *w)
 {
     (void)w;

@@ -407,8 +407,8 @@ static HRESULT sql_append(struct log_writer *w, int64_t utc, const struct log_ce
     return S_OK;
 }
 
-/* The thread writes waiting samples as fast as the database accepts them. Only a log with wait_for_database waits for
-   that here. */
+/* Waits for the database only with wait_for_database. In any case, the thread writes waiting samples as fast as the
+   database accepts them. */
 static HRESULT sql_flush(struct log_writer *w)
 {
     struct sql_log *log = (struct sql_log *)w;

@@ -434,7 +434,7 @@ static HRESULT sql_next(struct log_reader *base, int64_t *utc, const struct log_
     return FAILED(hr) ? error_prefix(hr, "%s", r->source.shown) : hr;
 }
 
-/* Stored times have whole milliseconds, so the search starts at the first millisecond at or after `utc`. */
+/* Seeks to the first stored time at or after `utc`. Stored times have whole milliseconds, so `utc` is rounded up. */
 static HRESULT sql_seek(struct log_reader *base, int64_t utc)
 {
     struct sql_reader *r = (struct sql_reader *)base;

@@ -365,7 +365,7 @@ static HRESULT write_attributes(struct binary_writer *w, xmlNodePtr e)
     return hr;
 }
 
-/* The parser limits the depth of the document. */
+/* Writes an element with its content. The parser limits the depth of the document. */
 static HRESULT write_element(struct binary_writer *w, xmlNodePtr e)
 {
     const bool attributes = e->nsDef || e->properties;

@@ -265,7 +265,7 @@ static HRESULT evtx_dump_value(void *context, enum event_step step, const struct
     return S_OK;
 }
 
-/* The parser limits the depth of the document. */
+/* Adds an element of the document with its content. The parser limits the depth of the document. */
 static void add_document(struct evtx_record *r, const struct xml_document *d, xmlNodePtr e)
 {
     evtx_begin(r, (const char *)e->name);

@@ -13,7 +13,7 @@ enum { TRACE_METADATA_MOST = 65536, TRACE_METADATA_MOST_BYTES = 32 << 20 };
 
 struct trace_metadata;
 struct trace_metadata *trace_metadata_create(void); /* NULL: out of memory */
-/* Free the schemas first, because their origins use *m. NULL is allowed. */
+/* Frees the definitions. Free the schemas first, because their origins use *m. NULL is allowed. */
 void trace_metadata_free(struct trace_metadata *m);
 /* Adds the definitions as an origin of manifest events, which takes precedence over the origins added earlier. */
 HRESULT trace_metadata_add_origin(struct trace_metadata *m, struct event_schemas *schemas);

@@ -62,7 +62,7 @@ void mof_lexer_end(struct mof_lexer *l);
    malformed or too large number, or an unexpected character; E_OUTOFMEMORY. */
 HRESULT mof_lexer_next(struct mof_lexer *l);
 bool mof_lexer_sign(const struct mof_lexer *l, char sign); /* whether the current token is this sign */
-/* whether the current token is this name, ignoring case */
+/* Returns whether the current token is this name, ignoring case. */
 bool mof_lexer_word(const struct mof_lexer *l, const char *word);
 /* Sets the error "source(line): expected WHAT, not TOKEN" for the current token and returns hr. */
 HRESULT mof_lexer_expected(const struct mof_lexer *l, HRESULT hr, const char *what);
