@@ -125,7 +125,7 @@ struct server_list {
     LONG references;
     IDispatch *there;
     struct lock lock;      /* protects all members below */
-    uint32_t next;         /* the index after the latest one whose status was read */
+    uint32_t next;         /* index of the set after the last one whose status was read */
     uint32_t first, count; /* range of the known statuses; those before `next` have been used */
     uint32_t statuses[STATUSES_AT_ONCE];
     bool known[STATUSES_AT_ONCE];

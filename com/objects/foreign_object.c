@@ -75,7 +75,7 @@ HRESULT variant_change(VARIANT *to, const VARIANT *from, VARTYPE type)
     return hr;
 }
 
-/* ---- objects of another process, copied by their rows: only values that a client could read and set ---- */
+/* ---- objects of another process, copied property by property: only values that a client could read and set ---- */
 
 static HRESULT property_copy(IDispatch *from, struct object *to);
 

@@ -140,7 +140,7 @@ HRESULT WINAPI openpla_proxies_DllGetClassObject(REFCLSID class_id, REFIID iid, 
 HRESULT WINAPI openpla_proxies_DllCanUnloadNow(void);
 
 static const CLSID proxy_class = OPENPLA_PROXY_CLSID;
-static LONG held; /* references to the factory, and wrapped proxies: part of the module's count */
+static LONG held; /* number of references to the factory and of wrapped proxies, a part of the module's count */
 
 struct proxy {
     IRpcProxyBuffer buffer;

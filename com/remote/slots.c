@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Decodes the requests for the 18 interfaces and encodes the answers. */
 #include "com/remote/slots.h"
 
 #include "engine/base/text.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Converts values between the forms of COM and of the wire. */
 #include "com/remote/values.h"
 
 #include <string.h>

@@ -48,7 +48,8 @@ static struct {
     uint16_t port; /* the port that clients receive in object references */
 } front = {.lock = LOCK_INIT, .write_lock = LOCK_INIT};
 
-/* Ends this process if the service has ended or the pipe is broken, because no call can be answered any more. */
+/* Ends this process. Called if the service has ended or the pipe is broken, because no call can be answered any
+   more. */
 static void front_exit(void)
 {
     TerminateProcess(GetCurrentProcess(), 0);

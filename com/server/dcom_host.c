@@ -372,7 +372,7 @@ static void worker_perform(struct host_pipe *p, struct host_session *s, const st
     session_free(s);
 }
 
-/* Runs a worker, which first reads. */
+/* Runs a worker, which begins by reading messages. */
 static void worker_serve(struct host_pipe *p)
 {
     const HRESULT initialized = CoInitializeEx(NULL, COINIT_MULTITHREADED);

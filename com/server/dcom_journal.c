@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes events about remote clients to the journal, and limits how many of them are written. */
 #include "com/server/dcom_journal.h"
 
 #include "engine/base/clock.h"

@@ -9,7 +9,7 @@
 #include "engine/rpc/connection.h"
 
 enum link_kind {
-    LINK_OPEN = 1, /* a connection; sent by the front process */
+    LINK_OPEN = 1, /* a new connection; sent by the front process */
     LINK_CALL,     /* sent by the front process: at most one at a time per connection */
     LINK_CLOSE,    /* sent by the front process */
     LINK_ANSWER    /* sent to the front process, for each call */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads and writes the settings and accounts of remote DCOM clients in the registry. */
 #include "com/server/dcom_settings.h"
 
 #include "engine/base/memory.h"

@@ -447,7 +447,8 @@ int OpenPlaServer(int argc, WCHAR **argv)
 {
     struct wish wish = {0};
     libraries_restrict();
-    /* COM appends the argument to the command line of LocalServer32, which already has it. */
+    /* The argument can occur twice, because COM appends it to LocalServer32's command line, which already contains
+       it. */
     if (argc >= 2 && is_option(argv[1], L"Embedding"))
         return serve_for_com();
     if (argc == 2 && is_option(argv[1], L"service"))

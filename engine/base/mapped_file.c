@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The list of mapped files that fault handlers search. */
 #include "engine/base/guard.h"
 #include "engine/base/memory.h"
 

@@ -57,7 +57,7 @@ _Static_assert(sizeof(struct block) <= HEADER, "a block's header is in front of 
 struct piece {
     struct class *class;
     struct piece *next, *previous; /* pieces of the class that have an unused block */
-    struct block *unused;          /* blocks that were used before */
+    struct block *unused;          /* blocks that were used before and are free */
     size_t used, cut, count;       /* numbers of blocks: in use, ever allocated from the piece, and that fit into it */
 };
 #define FIRST_BLOCK ((sizeof(struct piece) + STEP - 1) / STEP * STEP)

@@ -130,11 +130,11 @@ struct logon {
     /* `account`: domain\user, user@domain, or the name of a service account, whose password is "". *token can start a
        process (process_start). HRESULT of ERROR_LOGON_FAILURE or a similar error, whose text names the account. */
     HRESULT (*log_on)(const char *account, const char *password, void **token);
-    /* The token of the caller, while the call runs. PLA_E_CREDENTIALS_REQUIRED if the client allows its account to be
-       identified but not impersonated. */
+    /* Returns the caller's token, while the call runs. PLA_E_CREDENTIALS_REQUIRED if the client allows its account to
+       be identified but not impersonated. */
     HRESULT (*of_caller)(const struct caller *caller, void **token);
     void (*close)(void *token);
-    /* The string of the token's SID, from memory_alloc. */
+    /* Returns the string of the token's SID, from memory_alloc. */
     HRESULT (*sid)(void *token, char **out);
 };
 /* NULL: this host OS runs everything under one account and cannot check a password. Returned natively, and under Wine,

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 enum {
-    XPATH_PAIRS_NODES = 40960, /* size of a list in such an expression: libxml2 doubles lists, from ten nodes on */
+    XPATH_PAIRS_NODES = 40960, /* most nodes of a list in such an expression; libxml2 doubles lists, from 10 on */
     XPATH_PAIRS_BLOCK = XPATH_PAIRS_NODES * 8 /* bytes of such a list */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes on Linux: started independently of this process, watched through /proc. */
+/* Starts processes on Linux, independently of this process, and watches them through /proc. */
 #include "engine/base/process.h"
 
 #include "engine/base/clock.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* TCP connections on POSIX systems: the calls that differ between host OSs. socket_calls.inc contains the others. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/network.h"

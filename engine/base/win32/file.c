@@ -661,7 +661,7 @@ HRESULT file_delete_below(const char *base, const char *path)
 
 /* ---- times, attributes and identity: Wine shows a link of the host OS as its target ---- */
 
-/* Attributes that a copy can get; others describe how the original is stored. */
+/* Attributes that a copy can get; all other attributes describe how the original is stored. */
 #define KEPT_ATTRIBUTES (FILE_TRAIT_READ_ONLY | FILE_TRAIT_HIDDEN | FILE_TRAIT_SYSTEM | FILE_TRAIT_ARCHIVE)
 
 static HRESULT check_kind(HANDLE handle, const char *path)

@@ -143,7 +143,7 @@ HRESULT registry_read(struct registry_key *key, const char *name, struct registr
     WCHAR *wide;
     *out = (struct registry_value){.type = 0};
     HRESULT hr = text_to_utf16(name, &wide, NULL);
-    /* Tries again if another process makes it longer between the calls. */
+    /* Tries again if another process makes the value longer between the calls. */
     for (int i = 0; SUCCEEDED(hr) && i < TRIES && status == ERROR_MORE_DATA; i++) {
         DWORD type;
         registry_value_free(out);
@@ -261,7 +261,7 @@ HRESULT registry_value_at(struct registry_key *key, uint32_t index, struct regis
     LSTATUS status = ERROR_MORE_DATA;
     DWORD type = 0, size = 0, units = 0;
     out->name_units = out->size = 0;
-    /* Tries again if another process makes it longer between the calls. */
+    /* Tries again if another process makes the value longer between the calls. */
     for (int i = 0; i < TRIES && status == ERROR_MORE_DATA; i++) {
         if (!memory_grow((void **)&out->data, &out->capacity, (size_t)size + 1, 1))
             return E_OUTOFMEMORY;

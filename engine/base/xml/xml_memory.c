@@ -48,7 +48,7 @@ struct xml_memory {
 enum { BLOCK_CUT, BLOCK_LOOSE, BLOCK_HEAP, BLOCK_KINDS = ALIGNMENT };
 /* Precedes each block; a report has several blocks per cell. */
 struct block {
-    uint64_t size_and_kind; /* bytes, a multiple of ALIGNMENT; the bits below hold the kind */
+    uint64_t size_and_kind; /* bytes, a multiple of ALIGNMENT; the low bits contain the kind */
 };
 _Static_assert(sizeof(struct block) % ALIGNMENT == 0 && sizeof(struct loose) % ALIGNMENT == 0,
                "what follows a block's header is aligned");

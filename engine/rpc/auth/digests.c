@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Computes MD4, MD5, HMAC-MD5 and RC4 for NTLM. */
 #include "engine/rpc/auth/digests.h"
 
 #include "engine/base/assert.h"

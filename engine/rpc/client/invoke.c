@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls by name: GetIDsOfNames once for each member, then Invoke. */
+/* Calls members by name: GetIDsOfNames once for each member, then Invoke. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/rpc/client/object.h"

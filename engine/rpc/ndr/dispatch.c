@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads and writes the bodies of IDispatch and IEnumVARIANT. */
 #include "engine/rpc/dispatch.h"
 
 #include "engine/base/assert.h"

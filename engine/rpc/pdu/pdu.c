@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads, writes and signs the PDUs of connection-oriented RPC. */
 #include "engine/rpc/pdu/pdu.h"
 
 #include "engine/base/assert.h"

@@ -31,7 +31,7 @@ enum {
     PDU_HEADER_SIGNING = 4,
     PDU_OBJECT = 0x80,
     PDU_HEADER = 16,
-    PDU_CALL_HEADER = 24,      /* of a request or response, including the header */
+    PDU_CALL_HEADER = 24,      /* size of the header of a request or response, including PDU_HEADER */
     PDU_TRAILER = 8,           /* before the token or signature */
     PDU_FRAGMENT = 5840,       /* the longest PDU that either side accepts here */
     PDU_LEAST_FRAGMENT = 1432, /* every implementation must accept this length (C706 12.6.3.1) */
