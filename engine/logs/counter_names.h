@@ -20,7 +20,7 @@ void counter_names_free(struct counter_names *n); /* NULL is allowed */
 /* The strings are borrowed from the counter_names. */
 struct english_name {
     const char *object, *counter; /* NULL: the name is unchanged, because it is English or unknown */
-    /* mask of the languages to which the given names can belong; bit 0 is English; 0: unknown */
+    /* Mask of the languages to which the given names can belong; bit 0 is English; 0: unknown. */
     uint32_t languages;
     bool is_unknown; /* a name is not English, and it has no English equivalent or more than one */
 };
@@ -42,7 +42,7 @@ struct names_count {
 /* Zero-initialise. */
 struct names_summary {
     size_t total, foreign; /* number of counters, and number of those with letters that English lacks */
-    /* counts by the names' possible languages */
+    /* Counts by the names' possible languages. */
     struct names_count understood[NAMES_MOST_KINDS], unknown[NAMES_MOST_KINDS];
     size_t understood_kinds, unknown_kinds;
     struct texts examples; /* paths of unknown names */

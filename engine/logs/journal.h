@@ -6,7 +6,7 @@
 
 #include "engine/base/text.h"
 
-/* the same values as in EVENT_DESCRIPTOR */
+/* The same values as in EVENT_DESCRIPTOR. */
 enum journal_level { JOURNAL_ERROR = 2, JOURNAL_WARNING = 3, JOURNAL_INFORMATION = 4 };
 
 #define JOURNAL_FIELDS_MAX 16

@@ -74,7 +74,7 @@ struct event_schema {
     enum schema_place place; /* set by the lookup */
     GUID provider;           /* event provider, or MOF's event provider class */
     GUID event;              /* event class or task; zero if missing */
-    /* the schema's descriptor; its version and other members may differ from the event's */
+    /* The schema's descriptor; its version and other members may differ from the event's. */
     EVENT_DESCRIPTOR descriptor;
     /* NULL: none. Names are display names if the source has them, otherwise plain names. */
     char *provider_name, *level_name, *channel_name, *task_name, *opcode_name;

@@ -71,7 +71,7 @@ static uint32_t cpuinfo_number(const char *cpuinfo, const char *name)
 
 static bool has_word(const char *text, const char *name, const char *word)
 {
-    /* the name is at the beginning of a line */
+    /* The name is at the beginning of a line. */
     const char *at = strstr(text, name), *end = at ? strchr(at + 1, '\n') : NULL;
     const char *found = at ? strstr(at, word) : NULL;
     return found && (!end || found < end);

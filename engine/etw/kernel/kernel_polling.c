@@ -229,7 +229,7 @@ static HRESULT inspect_new(const struct looking *l, uint32_t process, const stru
         .process = process,
         .is = {.parent = stat->parent, .start = stat->start, .is_kernel = kernel_is_kthreadd(l->k, stat->parent)},
     };
-    /* the last poll could not see it, because it was hidden */
+    /* The last poll could not see it, because it was hidden. */
     if (age > passed + OLD_MS * (uint64_t)clock_frequency() / 1000) {
         f.kind = PROCESS_EXISTED;
         f.time = l->now;

@@ -138,7 +138,7 @@ struct kernel_process {
     bool is_wine;     /* runs wine's loader or was forked from a process that does */
     bool has_program; /* has executed a program; otherwise it is still a fork of its parent */
     bool has_code;    /* the process is exiting, and exit_code is known */
-    /* time of the first event about the process while its start is unknown; 0: its start is known */
+    /* Time of the first event about the process while its start is unknown; 0: its start is known. */
     uint64_t first_seen;
     uint64_t ended; /* if its start is unknown: when and on which processor it exited; 0: it has not exited */
     uint32_t ended_on;

@@ -23,7 +23,7 @@ enum {
     MOST_KEYS = 1 << 20,
     MOST_THREADS = 1 << 20,
     FIRST_RECENT = 256,
-    /* maximum number of events that a stack can still belong to: about 30 ms at 2 million events a second */
+    /* Maximum number of events that a stack can still belong to: about 30 ms at 2 million events a second. */
     MOST_RECENT = 1 << 16,
 };
 #define NO_THREAD UINT32_MAX

@@ -14,7 +14,7 @@ struct image_facts {
     GUID signature;
     uint32_t age;
     char symbols[260]; /* last part of the PDB's path */
-    /* for ELF files: */
+    /* For ELF files: */
     bool is_elf, has_symbol_table;
     uint64_t base;                   /* address of its first page */
     char build_id[2 * BUILD_ID + 1]; /* hexadecimal digits; "": no build id */

@@ -75,7 +75,7 @@ static HRESULT add_catalog_entry(struct blg_bytes *catalog, const struct log_cou
     const bool object = blg_is_text(c);
     const char *names[NAMES] = {c->machine, c->object, c->wildcard || (object && c->instance) ? "*" : c->instance,
                                 object ? NULL : c->parent, object ? "*" : c->counter};
-    /* positions of the name offsets in the entry */
+    /* Positions of the name offsets in the entry. */
     static const uint8_t places[NAMES] = {0x1C, 0x20, 0x24, 0x28, 0x30};
     size_t sizes[NAMES] = {0}, begin = catalog->size, size = BLG_ENTRY_HEAD;
     for (int i = 0; i < NAMES; i++) {

@@ -109,7 +109,7 @@ static HRESULT instances_make_names(struct blg_instances *n, const uint8_t *bloc
     const uint8_t *item = block + BLG_WILDCARD_HEAD;
     void *names = n->names, *texts = n->text;
     n->names_size = 0; /* invalid until everything is decoded */
-    /* one more byte: if there are no names, the texts still need an allocation */
+    /* One more byte: if there are no names, the texts still need an allocation. */
     if (!memory_grow(&texts, &n->text_capacity, (size - head) / 2 * BYTES_PER_UNIT + count + 1, 1))
         return error_set(E_OUTOFMEMORY, "out of memory for the names of %zu instances", count);
     n->text = texts;

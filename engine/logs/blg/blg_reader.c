@@ -655,7 +655,7 @@ static HRESULT fill_info(struct blg_reader *r, int64_t first_local)
         .format = LOG_BINARY,
         .zone = {.known = true,
                  .bias_minutes = (int)zone_bias_minutes(&log->zone, first_local, false),
-                 /* a name such as "@tzres.dll,-212" is a resource, not a time zone */
+                 /* A name such as "@tzres.dll,-212" is a resource, not a time zone. */
                  .name = name[0] && name[0] != '@' ? text_copy(name) : NULL},
         .machine = machine ? text_copy(machine) : NULL,
     };

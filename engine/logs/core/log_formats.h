@@ -28,7 +28,7 @@ struct log_reader_functions {
     /* Returns whether the file has this format. `head` contains the first `size` bytes of the file, which are fewer
        than LOG_HEAD_BYTES only if the file ends there; NULL if `path` is not a file. */
     bool (*recognises)(const char *path, const uint8_t *head, size_t size);
-    /* sets the members of struct log_reader that it uses; the others stay zero */
+    /* Sets the members of struct log_reader that it uses; the others stay zero. */
     HRESULT (*open)(const char *path, struct log_reader **out);
     HRESULT (*next)(struct log_reader *r, int64_t *utc, const struct log_cell **cells);
     HRESULT (*seek)(struct log_reader *r, int64_t utc);

@@ -436,7 +436,7 @@ static bool double_by_quotient(uint128 v, int power, double *out)
     uint128 quotient = (v << up) / first, rest = (v << up) % first;
     if (power > STEP) {
         const uint64_t second = powers_of_five[power - STEP];
-        /* below 64, because 5^27 has 63 bits and the remainder has no more */
+        /* Below 64, because 5^27 has 63 bits and the remainder has no more. */
         const int further = 127 - top_bit(quotient);
         quotient = (quotient << further) + (rest << further) / first;
         rest = (rest << further) % first;
@@ -500,7 +500,7 @@ static bool double_if_exact(const struct decimal *d, double *out)
         return true;
     }
     if (d->digits <= EXACT_DIGITS && d->exponent <= 0 && d->exponent >= -EXACT_POWER) {
-        /* both are exact, so there is only one rounding */
+        /* Both are exact, so there is only one rounding. */
         *out = (double)d->halves[0] / double_power_of_ten[-d->exponent];
         return true;
     }
@@ -737,7 +737,7 @@ static size_t shortest_by_library(double value, int least, bool is_float, char *
             break;
     }
     for (; local[length]; length++)
-        /* a decimal point that depends on the locale becomes '.' */
+        /* A decimal point that depends on the locale becomes '.'. */
         text[length] = strchr("0123456789+-e", local[length]) ? local[length] : '.';
     text[length] = '\0';
     return length;

@@ -21,7 +21,7 @@ struct etl_file {
     uint64_t place;   /* index of `buffer` in the file */
     uint64_t ring_first, ring_end; /* first index and end of the ring; 0: not a ring */
     uint64_t sequence;             /* the highest sequence number in the file */
-    /* number of buffers for which space is reserved while the file is open; 0: no more than in the file */
+    /* Number of buffers for which space is reserved while the file is open; 0: no more than in the file. */
     uint64_t taken;
     bool full;    /* no more events are added to `buffer`, even if they fit */
     bool given;   /* `buffer` was added as a whole; its header was not created here */

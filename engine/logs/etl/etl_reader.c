@@ -123,7 +123,7 @@ struct etl_reader {
     size_t stream_count;
     struct stream **heap; /* heap[0] has the oldest event */
     size_t heap_count;
-    /* number of streams that are in the heap or have no events; the heap is built when all are counted */
+    /* Number of streams that are in the heap or have no events; the heap is built when all are counted. */
     size_t begun;
     bool given; /* heap[0]'s event has been returned */
     uint8_t *stored;
@@ -605,7 +605,7 @@ static HRESULT first_stamp(struct etl_reader *r, struct stream *s, size_t place,
 
 static HRESULT seek_stream(struct etl_reader *r, struct stream *s, int64_t stamp)
 {
-    /* buffers before `low` begin before the stamp; buffers from `high` on do not */
+    /* Buffers before `low` begin before the stamp; buffers from `high` on do not. */
     size_t low = s->first, high = s->end;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;

@@ -212,7 +212,7 @@ static void decode_performance(const uint8_t *at, struct etl_record *out)
     out->id = get_u16(at + 6);
     out->opcode = at[6];
     out->stamp = (int64_t)get_u64(at + 8);
-    /* the header can also have values of the processor's performance counters */
+    /* The header can also have values of the processor's performance counters. */
     uint32_t head = PERFORMANCE_HEAD + ((uint32_t)(out->version >> 8) & 7) * 8;
     out->data = at + (head < out->size ? head : out->size);
 }

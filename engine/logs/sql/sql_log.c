@@ -377,7 +377,7 @@ static HRESULT sql_append(struct log_writer *w, int64_t utc, const struct log_ce
         memory_free(sample);
         return S_FALSE;
     }
-    /* counted now, because the thread frees samples after writing */
+    /* Counted now, because the thread frees samples after writing. */
     uint64_t rows = sample->count, bytes = sample_bytes(sample->count);
     log->number++;
     for (;;) {

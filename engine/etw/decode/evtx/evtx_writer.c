@@ -109,7 +109,7 @@ static void shape_add_step(struct evtx_record *r, enum evtx_step step, const cha
         if (text)
             memcpy(to + 1, text, size);
     }
-    /* checked before the UTF-16 units are counted, because longer strings are never valid */
+    /* Checked before the UTF-16 units are counted, because longer strings are never valid. */
     r->too_long |= size > UINT16_MAX;
     record_check(r, S_OK);
 }

@@ -281,7 +281,7 @@ struct gathering {
         size_t size;
     } * all;
     size_t size;
-    /* a complete manifest was received; `hash` is its text's hash, `origin` its id in the schemas */
+    /* A complete manifest was received; `hash` is its text's hash, `origin` its id in the schemas. */
     bool known;
     bool refused; /* this manifest is unusable */
     uint64_t hash, origin;

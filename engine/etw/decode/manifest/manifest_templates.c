@@ -16,7 +16,7 @@
 struct template_reading {
     struct manifest_template *t;
     uint64_t least; /* minimum size of an event in bytes */
-    /* index of the first property that lengths and counts may refer to: 0, or the struct's first member */
+    /* Index of the first property that lengths and counts may refer to: 0, or the struct's first member. */
     size_t scope;
     size_t outer; /* number of top-level properties before the struct */
     bool in_struct;

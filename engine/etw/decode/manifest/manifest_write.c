@@ -83,7 +83,7 @@ static bool opcode_hides(struct manifest_writing *w, const struct manifest_field
     for (size_t i = 0; i < m->event_count && w->compared < MANIFEST_MOST_COMPARED; i++, w->compared++)
         if (m->events[i].descriptor.Task == own->task && m->events[i].descriptor.Opcode == global->value)
             return true;
-    /* at the limit, assume a conflict: then a name is generated, which works as well */
+    /* At the limit, assume a conflict: then a name is generated, which works as well. */
     return w->compared == MANIFEST_MOST_COMPARED;
 }
 

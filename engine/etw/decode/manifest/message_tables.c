@@ -217,7 +217,7 @@ static HRESULT read_block(const uint8_t *bytes, size_t size, const uint8_t *bloc
         hr = entry_text(bytes + at + ENTRY_HEADER, length - ENTRY_HEADER, get_u16(bytes + at + 2) & OF_UTF16, &text);
         if (SUCCEEDED(hr))
             hr = message_tables_give(to, language, (uint32_t)id, text);
-        /* several entries can have the same text, so the file size does not limit the size of the messages */
+        /* Several entries can have the same text, so the file size does not limit the size of the messages. */
         if (SUCCEEDED(hr) && to->bytes > MESSAGES_MOST_BYTES)
             return table_corrupt("the messages are too large", to->bytes);
         at += length;

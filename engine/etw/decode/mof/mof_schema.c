@@ -413,7 +413,7 @@ static HRESULT fill_property(struct maker *m, const struct placed *p, struct eve
     } else if (SUCCEEDED(hr) && property->array) {
         hr = array_type(m, p, out);
     } else if (SUCCEEDED(hr) && size_is && out->in_type == IN_TYPE_BINARY && !out->length) {
-        /* an object without Extension is a value with that many bytes */
+        /* An object without Extension is a value with that many bytes. */
         out->flags |= PROPERTY_PARAM_LENGTH;
         hr = size_property(m, p, size_is, &out->length);
     }
