@@ -112,7 +112,7 @@ static void kind_json(struct json *j, const struct doctor_kind *k)
     json_text(j, "severity", severities[k->severity]);
 }
 
-/* Lists all findings that exist. */
+/* Lists all findings that the checks can report. */
 static int findings_list(bool as_json)
 {
     struct json j = {.out = stdout};
