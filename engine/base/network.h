@@ -76,9 +76,9 @@ void socket_own_address(struct socket_end *s, char address[SOCKET_ADDRESS_BYTES]
 /* Waits for the next connection; `address` is the client's address, an IPv4 address without a prefix. Fails with the
    system's reason, for example if no more files may be open. */
 HRESULT socket_accept(struct socket_end *listener, struct socket_end **out, char address[SOCKET_ADDRESS_BYTES]);
-/* Connects to the host; `port` is in digits. Waits up to `timeout_ms` for each of the host's addresses.
-   HRESULT_FROM_WIN32(ERROR_TIMEOUT) if no address has answered, otherwise the system's reason with a text that names
-   host and port. */
+/* Connects to the host; `port` is in digits. Tries the host's addresses one after the other, each for up to
+   `timeout_ms`. Fails with the last address's error: HRESULT_FROM_WIN32(ERROR_TIMEOUT), or the system's reason with a
+   text that names host and port. */
 HRESULT socket_connect(const char *host, const char *port, uint32_t timeout_ms, struct socket_end **out);
 /* From now on, each single wait for bytes, or for space to send bytes, fails after this time. 0: no limit. */
 void socket_set_timeouts(struct socket_end *s, uint32_t receive_ms, uint32_t send_ms);
