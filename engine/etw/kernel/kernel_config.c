@@ -71,7 +71,7 @@ static uint32_t cpuinfo_number(const char *cpuinfo, const char *name)
 
 static bool has_word(const char *text, const char *name, const char *word)
 {
-    /* The name is at the beginning of a line. */
+    /* `name` includes the line feed before it, so it is only found at the beginning of a line. */
     const char *at = strstr(text, name), *end = at ? strchr(at + 1, '\n') : NULL;
     const char *found = at ? strstr(at, word) : NULL;
     return found && (!end || found < end);

@@ -229,7 +229,7 @@ static HRESULT inspect_new(const struct looking *l, uint32_t process, const stru
         .process = process,
         .is = {.parent = stat->parent, .start = stat->start, .is_kernel = kernel_is_kthreadd(l->k, stat->parent)},
     };
-    /* The last poll could not see it, because it was hidden. */
+    /* An older process was hidden at the last poll. */
     if (age > passed + OLD_MS * (uint64_t)clock_frequency() / 1000) {
         f.kind = PROCESS_EXISTED;
         f.time = l->now;

@@ -119,7 +119,7 @@ static HRESULT pe_exports(const struct pe *p, struct symbol_table *out)
         const uint32_t at = index < functions ? get_u32(address + 4 * (size_t)index) : 0;
         size_t length;
         const char *text = pe_text(p, get_u32(name + 4 * (size_t)i), MOST_NAME, &length);
-        /* Otherwise the export is forwarded to another DLL. */
+        /* Skip exports that are forwarded to another DLL. */
         if (at != 0 && text && (at < offset || at - offset >= size))
             hr = symbol_table_add(out, at, 0, text, length);
     }
