@@ -145,9 +145,9 @@ void tdh_block_free(struct tdh_block *b);
 HRESULT tdh_block_event(const struct event_schema *schema, uint32_t pointer_size, struct tdh_block *out);
 /* Builds an EVENT_MAP_INFO; E_OUTOFMEMORY. */
 HRESULT tdh_block_map(const struct event_map *map, struct tdh_block *out);
+enum { TDH_EVENT_HEAD = 112, TDH_PROPERTY_SIZE = 24, TDH_MAP_HEAD = 16, TDH_MAP_ENTRY = 8 };
 /* Writes the EVENT_PROPERTY_INFO of each property, beginning at `at`. Schemas have no length for most types with a
    fixed size; this function adds the length, because programs use it. */
-enum { TDH_EVENT_HEAD = 112, TDH_PROPERTY_SIZE = 24, TDH_MAP_HEAD = 16, TDH_MAP_ENTRY = 8 };
 void tdh_block_properties(struct tdh_block *b, uint32_t at, const struct event_schema *schema, uint32_t pointer_size);
 
 #endif
