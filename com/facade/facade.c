@@ -153,7 +153,8 @@ static HRESULT commit_here(struct object *o, const char *space, const char *name
     if (SUCCEEDED(hr) && sets_commit_binds(mode)) {
         sets_bind(o, space, &own_name, &own_server);
         sets_forget_latest(o);
-        keep_credentials(o, NULL, NULL); /* the server has them now, and this object no longer returns them */
+        /* The server now has the credentials, and this object no longer returns them. */
+        keep_credentials(o, NULL, NULL);
         set_credentials_hide(o);
         peer_keep(o, set, true, NULL);
         keep_folder(o, folder);

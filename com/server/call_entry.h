@@ -46,8 +46,8 @@ void call_entry_guard(void);
 struct call_entry {
     bool counted;
 };
-/* E_ACCESSDENIED (call_check_level), HRESULT of RPC_S_SERVER_TOO_BUSY (client_use_begin), E_OUTOFMEMORY: return the
-   failure without calling call_leave. Calls within this process always succeed. */
+/* Begins a client's call. E_ACCESSDENIED (call_check_level), HRESULT of RPC_S_SERVER_TOO_BUSY (client_use_begin),
+   E_OUTOFMEMORY: return the failure without calling call_leave. Calls within this process always succeed. */
 HRESULT call_enter(struct call_entry *call);
 void call_leave(struct call_entry *call);
 /* Returns the client whose call this thread serves; NULL if the call is not counted. */

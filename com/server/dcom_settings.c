@@ -247,7 +247,7 @@ static bool sid_is_valid(const char *sid)
     return sid_read(sid, strlen(sid), &ignored);
 }
 
-/* S_FALSE: it does not exist or is malformed. */
+/* S_FALSE: the account does not exist or is malformed. */
 static HRESULT account_read(const char *name, struct dcom_account *out)
 {
     struct registry_key *key = NULL;

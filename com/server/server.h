@@ -51,9 +51,9 @@ typedef HRESULT WINAPI initialize_security(PSECURITY_DESCRIPTOR descriptor, LONG
    started on behalf of a client. */
 HRESULT server_secure(initialize_security *initialize);
 
-/* The processes that have objects of the server. Wine never releases the references of a process that exits without
-   releasing them (such as a script that calls WScript.Quit), so the server checks whether its clients are alive.
-   Records the process of the current call. An unknown process counts as a client that never exits. */
+/* Records the current call's process, because it has objects of the server. Wine never releases the references of a
+   process that exits without releasing them (such as a script that calls WScript.Quit), so the server checks whether
+   its clients are alive. An unknown process counts as a client that never exits. */
 void clients_note_caller(void);
 /* Whether any recorded process is alive; forgets those that have exited. */
 bool clients_alive(void);

@@ -69,7 +69,7 @@ HRESULT file_open_scratch(struct file **out);
 /* Writes everything or fails; earlier contents stay intact. ERROR_DISK_FULL if only a part could be written. */
 HRESULT file_write(struct file *f, const void *data, size_t size);
 HRESULT file_write_at(struct file *f, uint64_t offset, const void *data, size_t size);
-/* *got < size only at the end of the file. */
+/* Reads up to `size` bytes at the offset; *got is less than `size` only at the end of the file. */
 HRESULT file_read_at(struct file *f, uint64_t offset, void *data, size_t size, size_t *got);
 HRESULT file_size(struct file *f, uint64_t *size);
 HRESULT file_set_size(struct file *f, uint64_t size);
@@ -228,11 +228,11 @@ enum file_operation {
     FILE_OPERATION_READ,          /* reads some bytes of an open file */
     FILE_OPERATION_WRITE,         /* writes all bytes of one call */
     FILE_OPERATION_RESIZE,        /* sets a file's size */
-    FILE_OPERATION_FLUSH,         /* of a file */
-    FILE_OPERATION_RENAME,        /* within a volume, over an existing file */
-    FILE_OPERATION_FLUSH_FOLDER,  /* natively, after a rename that must survive a crash */
-    FILE_OPERATION_DELETE,        /* of a file */
-    FILE_OPERATION_CREATE_FOLDER, /* of one folder */
+    FILE_OPERATION_FLUSH,         /* flushes a file */
+    FILE_OPERATION_RENAME,        /* renames within a volume, over an existing file */
+    FILE_OPERATION_FLUSH_FOLDER,  /* flushes a folder (only natively), after a rename that must survive a crash */
+    FILE_OPERATION_DELETE,        /* deletes a file */
+    FILE_OPERATION_CREATE_FOLDER, /* creates one folder */
     FILE_OPERATION_DELETE_FOLDER,
     FILE_OPERATION_LOCK, /* one attempt */
     FILE_OPERATIONS

@@ -104,7 +104,7 @@ void guard_left(void *context);
 struct mapped_file {
     _Atomic uintptr_t from;  /* 0: not in use */
     _Atomic uintptr_t size;  /* bytes, of the mapping and of the file */
-    _Atomic intptr_t file;   /* the host's handle, open for writing */
+    _Atomic intptr_t file;   /* the host OS's handle, open for writing */
     _Atomic uint32_t futile; /* faults since the last fault at which the file was too short */
     struct mapped_file *next;
 };
@@ -113,7 +113,7 @@ struct mapped_file {
    until mapped_file_remove. E_OUTOFMEMORY, or the system's reason. */
 HRESULT mapped_file_add(void *from, size_t size, intptr_t file, struct mapped_file **out);
 void mapped_file_remove(struct mapped_file *m); /* NULL is allowed */
-/* For fault handlers: the mapping that contains the address; NULL: no known mapping contains it. */
+/* Returns the mapping that contains the address, for fault handlers; NULL: no known mapping contains it. */
 struct mapped_file *mapped_file_at(uintptr_t address);
 
 /* Implemented per host OS: lets faults of this process call mapped_file_at. It may be called more than once. */

@@ -15,8 +15,8 @@ struct kernel_file;
 /* Opens a file by its Unix path ("/proc/stat"). Fails with ERROR_FILE_NOT_FOUND's HRESULT if the file does not exist,
    and always on real Windows. */
 HRESULT kernel_file_open(const char *path, struct kernel_file **out);
-/* Reads the whole file again. The text is NUL-terminated and valid until the next read or close. Reading a file that no
-   longer exists (because its process has exited) fails. */
+/* Reads the whole file from its beginning. The text is NUL-terminated and valid until the next read or close. Reading a
+   file that no longer exists (because its process has exited) fails. */
 HRESULT kernel_file_read(struct kernel_file *f, const char **text, size_t *size);
 /* Like kernel_file_read, for files that the kernel returns in one piece: a process's files, and many other files
    without long lists. A read that does not fill the buffer has returned the whole file, so no second read is needed. */

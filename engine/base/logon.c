@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of accounts, and the logon function in use. */
+/* Checks account names, stores and masks secrets, and selects the logon functions. */
 #include "engine/base/base_private.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"

@@ -19,7 +19,8 @@ void os_dns_name(char name[OS_DNS_NAME_BYTES]);
    without brackets. Leading backslashes are ignored. Fails with the system's reason, or E_OUTOFMEMORY. */
 HRESULT os_is_own_name(const char *name, bool *own);
 char *os_expand_environment(const char *t); /* %name% is replaced if the variable exists, otherwise kept */
-/* The folder of OpenPLA's data: %OPENPLA_DATA% if set, otherwise %ProgramData%\OpenPLA (natively $HOME/.openpla). */
+/* Returns the folder of OpenPLA's data: %OPENPLA_DATA% if set, otherwise %ProgramData%\OpenPLA (natively
+   $HOME/.openpla). */
 char *os_data_folder(void);
 /* Returns the folder of the module that contains this code, which is openpla.dll or the program. */
 char *os_module_folder(void);

@@ -107,7 +107,7 @@ HRESULT section_folder(char **out);
 struct signal; /* auto-reset, named */
 HRESULT signal_open(const struct shared *what, struct signal **out);
 HRESULT signal_set(struct signal *e);
-/* S_OK: it was set; S_FALSE: timeout. */
+/* Waits for the signal. S_OK: the signal was set; S_FALSE: timeout. */
 HRESULT signal_wait(struct signal *e, uint32_t timeout_ms);
 /* S_OK: the signal was set; S_FALSE: timeout; E_ABORT: the process ended first. */
 HRESULT signal_wait_or_process(struct signal *e, struct process *p, uint32_t timeout_ms);
@@ -151,7 +151,7 @@ struct windows_process {
     uint32_t session;
     bool is_wow64; /* a 32-bit program */
 };
-/* S_FALSE: it has exited, or access is denied. */
+/* Reads the facts of a Windows process. S_FALSE: it has exited, or access is denied. */
 HRESULT windows_process_read(uint32_t id, struct windows_process *out);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "engine/base/text.h"
 
-/* Windows' numbers of the types (REG_SZ ...); others are passed through unchanged. */
+/* Windows' numbers of the types (REG_SZ ...); other types are passed through unchanged. */
 enum {
     REGISTRY_TEXT = 1,
     REGISTRY_EXPAND_TEXT = 2,
@@ -21,7 +21,7 @@ enum {
 };
 
 struct registry_key;
-/* S_FALSE with *out NULL: the key does not exist. */
+/* Opens a key. S_FALSE with *out NULL: the key does not exist. */
 HRESULT registry_open(const char *path, bool to_change, struct registry_key **out);
 /* Opens the key for changes and creates it and its parents if they do not exist. *made is true if this call has created
    the key, even if the call then fails. */

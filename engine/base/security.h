@@ -50,7 +50,7 @@ static inline uint32_t access_map(uint32_t rights, const struct access_rights *k
 
 /* The caller of one call: opened for each call, never kept. */
 struct access_subject;
-/* E_ACCESSDENIED, with a text: the account of the caller cannot be determined. */
+/* Opens the caller for access checks. E_ACCESSDENIED, with a text: the caller's account cannot be determined. */
 HRESULT access_open(const struct caller *caller, struct access_subject **out);
 void access_close(struct access_subject *subject); /* NULL is allowed */
 /* Whether the descriptor, in SDDL, grants all of these rights. This process itself always has them. Otherwise the
@@ -91,7 +91,7 @@ struct sddl {
     size_t count, capacity;
     struct sddl_entry *entries;
 };
-/* E_INVALIDARG, and *why is the reason (static): malformed text, no DACL or a DACL that restricts nobody
+/* Parses SDDL. E_INVALIDARG, and *why is the reason (static): malformed text, no DACL or a DACL that restricts nobody
    (NO_ACCESS_CONTROL), unknown rights, flags or accounts. Call sddl_free also on failure. */
 HRESULT sddl_read(const char *text, struct sddl *out, const char **why);
 void sddl_free(struct sddl *descriptor);
@@ -127,8 +127,9 @@ HRESULT secret_unmask(const char *masked, char **text);
 
 /* Functions that return an account's token. Tests replace them. */
 struct logon {
-    /* `account`: domain\user, user@domain, or the name of a service account, whose password is "". *token can start a
-       process (process_start). HRESULT of ERROR_LOGON_FAILURE or a similar error, whose text names the account. */
+    /* Logs the account on. `account`: domain\user, user@domain, or the name of a service account, whose password is "".
+       *token can start a process (process_start). HRESULT of ERROR_LOGON_FAILURE or a similar error, whose text names
+       the account. */
     HRESULT (*log_on)(const char *account, const char *password, void **token);
     /* Returns the caller's token, while the call runs. PLA_E_CREDENTIALS_REQUIRED if the client allows its account to
        be identified but not impersonated. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies of strings, the growing buffer, owned lists, and escaping to one line. */
+/* Copies strings, and implements the growing buffer, owned lists, and escaping to one line. */
 #include "engine/base/text.h"
 
 #include "engine/base/memory.h"

@@ -70,7 +70,7 @@ void text_buffer_add_utf8(struct text_buffer *b, const char *text, size_t bytes)
 void text_buffer_add_u64(struct text_buffer *b, uint64_t value, unsigned digits);
 void text_buffer_add_i64(struct text_buffer *b, int64_t value);
 void text_buffer_add_hex(struct text_buffer *b, uint64_t value, unsigned digits); /* "0x" and upper-case digits */
-/* Two digits per byte, upper case. */
+/* Appends two upper-case digits per byte. */
 void text_buffer_add_bytes(struct text_buffer *b, const uint8_t *bytes, size_t size);
 void text_buffer_add_guid(struct text_buffer *b, const GUID *guid); /* in braces, lower case */
 /* Writes the last `count` decimal digits at `at` and returns the end. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers and GUIDs as text. */
+/* Converts numbers and GUIDs to text and back. */
 #include "engine/base/text.h"
 #include "engine/base/text_put.h"
 

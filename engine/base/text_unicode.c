@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* UTF-8 and UTF-16 in both directions, comparison without case (the same on every host OS), and wildcards. */
+/* Converts between UTF-8 and UTF-16, compares without case (the same on every host OS), and matches wildcards. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 

@@ -33,7 +33,7 @@ struct auth_accounts {
 
 /* The credentials of an initiator; borrowed until the context is closed. */
 struct auth_credentials {
-    const char *user, *domain; /* UTF-8; domain "" for an account of the other computer */
+    const char *user, *domain; /* UTF-8; domain "" for an account of the acceptor's computer */
     uint8_t hash[AUTH_HASH_BYTES];
 };
 

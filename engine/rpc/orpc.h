@@ -104,7 +104,7 @@ struct orpc_activated {
 /* Returns the activation's HRESULT. Sets the fault of `r` if the body is malformed. */
 HRESULT orpc_read_activation(struct ndr_reader *r, struct ndr_arena *arena, struct orpc_activated *out);
 
-/* IRemUnknown: opnum 3 RemQueryInterface, 4 RemAddRef, 5 RemRelease. */
+/* Writes and reads the bodies of IRemUnknown: opnum 3 RemQueryInterface, 4 RemAddRef, 5 RemRelease. */
 void orpc_write_query(struct ndr_writer *w, const GUID *causality, const GUID *ipid, uint32_t references,
                       const GUID *iids, size_t count);
 HRESULT orpc_read_query(struct ndr_reader *r, size_t count, struct std_objref *objects, HRESULT *results);

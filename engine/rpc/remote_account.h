@@ -10,7 +10,7 @@
 #define REMOTE_ACCOUNT_ANY_HOST "*"
 
 struct remote_account {
-    char *user, *domain; /* domain "": an account of the other computer */
+    char *user, *domain; /* domain "": an account of the server's computer */
     uint8_t hash[AUTH_HASH_BYTES];
 };
 /* Creates an account. `name`: user, DOMAIN\user or user@domain. E_INVALIDARG with a message that names the account, for

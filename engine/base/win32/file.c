@@ -111,8 +111,8 @@ HRESULT file_create_handle(const char *path, enum file_mode mode, DWORD disposit
     const DWORD code = open_or_make(wide, access, share, disposition, FILE_ATTRIBUTE_NORMAL | more, what, out);
     const DWORD traits = code == ERROR_ACCESS_DENIED ? GetFileAttributesW(wide) : INVALID_FILE_ATTRIBUTES;
     memory_free(wide);
-    if (traits != INVALID_FILE_ATTRIBUTES && traits & FILE_ATTRIBUTE_DIRECTORY) /* a folder instead of a file is not a
-                                                                                   lack of rights */
+    /* Otherwise the text would report missing rights. */
+    if (traits != INVALID_FILE_ATTRIBUTES && traits & FILE_ATTRIBUTE_DIRECTORY)
         return error_set(E_ACCESSDENIED, "'%s' is a folder", path);
     return code == ERROR_SUCCESS ? S_OK : win32_failed(code, path);
 }

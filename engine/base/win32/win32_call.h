@@ -10,7 +10,7 @@
 
 #include <windows.h>
 
-/* HRESULT_FROM_WIN32(code) with an error text that names `what`. */
+/* Returns HRESULT_FROM_WIN32(code) with an error text that names `what`. */
 HRESULT win32_report(DWORD code, const char *what);
 /* Like win32_report, for a failed call: never returns success, regardless of the system's code. */
 static inline HRESULT win32_failed(DWORD code, const char *what)
@@ -24,7 +24,8 @@ HRESULT win32_path(const char *path, WCHAR **out);
 
 /* ---- security descriptors ---- */
 
-/* E_INVALIDARG, naming the text, if it is not SDDL. *out from LocalAlloc. */
+/* Converts SDDL to a descriptor from LocalAlloc. E_INVALIDARG, with an error text that names the string, if it is not
+   SDDL. */
 HRESULT win32_descriptor(const char *sddl, PSECURITY_DESCRIPTOR *out);
 /* Fills the security attributes for an object that will be created. E_INVALIDARG also for a descriptor without a DACL,
    which would grant everyone all access. sddl NULL: no descriptor, so the object gets the creator's default. Free the
