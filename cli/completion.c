@@ -271,13 +271,12 @@ static int run(int argc, char **argv)
 
 const struct verb verb_completion = {
     .name = VERB,
-    .summary = "writes a script for a shell that completes verbs, options, their words and names of sets",
+    .summary = "writes a script with which a shell completes verbs, options, their values and set names",
     .help = "openpla completion bash\n"
             "openpla completion zsh\n"
             "openpla completion fish\n"
             "\n"
-            "Writes the script to stdout. It completes the verbs and options of this program, the words of an option's "
-            "value,\n"
+            "Writes the script to stdout. It completes the verbs and options of this program, the values of options,\n"
             "and the names of stored sets. To load it in each new shell:\n"
             "\n"
             "  openpla completion bash > ~/.local/share/bash-completion/completions/openpla\n"

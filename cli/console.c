@@ -241,5 +241,5 @@ HRESULT cli_ask_password(const char *account, char **out)
         return S_OK;
     }
     memory_free_secret(line);
-    return error_set(E_INVALIDARG, "missing password of '%s': there is no console to ask for it", account);
+    return error_set(E_INVALIDARG, "missing password for '%s': there is no console to ask for it", account);
 }

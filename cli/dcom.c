@@ -237,7 +237,7 @@ static HRESULT password_from_input(const char *account, char **out)
         return E_OUTOFMEMORY;
     if (!fgets(line, PASSWORD_ROOM, stdin)) {
         memory_free_secret(line);
-        return error_set(E_INVALIDARG, "missing password of '%s': standard input is empty", account);
+        return error_set(E_INVALIDARG, "missing password for '%s': standard input is empty", account);
     }
     line[strcspn(line, "\r\n")] = 0;
     *out = line;
@@ -337,7 +337,7 @@ static int account_do(const struct account_choice *c)
     if (!lists && !text_equal_nocase(action, "add") && !text_equal_nocase(action, "remove"))
         return cli_usage(VERB, "invalid action '%s': expected add, remove or list", action);
     if (words->count != (lists ? 1u : 2u))
-        return cli_usage(VERB, lists ? "account list: too many words" : "account %s: expected one name", action);
+        return cli_usage(VERB, lists ? "account list: expected no arguments" : "account %s: expected one name", action);
     if (!dcom_is_here())
         return CLI_FAILED;
     return lists                              ? account_list(c->json)

@@ -109,5 +109,5 @@ const struct verb verb_remote = {
         "name with a port takes precedence over one stored for the name.\n"
         "\n"
         "  -all    removes all accounts\n"
-        "  --json  one JSON array\n",
+        "  --json  print a JSON array\n",
 };

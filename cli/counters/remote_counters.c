@@ -24,7 +24,8 @@ static HRESULT account_give(const char *host, const char *name, const char *pass
     if (FAILED(hr))
         return hr;
     return give ? give(host, name, password)
-                : error_set(E_NOTIMPL, "-u: Windows logs on to other computers as the calling user");
+                : error_set(E_NOTIMPL,
+                            "-u: not supported on Windows (it logs on to other computers as the calling user)");
 }
 
 void remote_counters_begin(void)

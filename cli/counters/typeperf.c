@@ -63,8 +63,8 @@ static int check_format(struct settings *s)
     if (!s->log)
         s->log = log_format_by_extension(name); /* "blg" means BIN */
     if (s->log && s->log->is_export)
-        return cli_usage(verb_name, "-f: '%s' is a format of copies: expected one of %s (use openpla relog -f %s)",
-                         name, words, s->log->word);
+        return cli_usage(verb_name, "-f: only relog can write '%s': expected one of %s (use openpla relog -f %s)", name,
+                         words, s->log->word);
     if (!s->log)
         return cli_usage(verb_name, "-f: unknown format '%s': expected one of %s", name, words);
     if (!s->output && !s->log->separator)
@@ -90,7 +90,9 @@ static int typeperf_parse(int argc, char **argv, struct settings *s)
     if (result != CLI_DONE)
         return result;
     if (s->account.count > 2 || (s->account.count == 2 && strcmp(s->account.items[1], "*") != 0))
-        return cli_usage(verb_name, "-u: expected an account and *, then another option");
+        return cli_usage(
+            verb_name,
+            "-u: expected an account, and optionally * (put the counters before -u, or after another option)");
     if ((s->list || s->list_instances) && s->json && s->output)
         return cli_usage(verb_name, "--json cannot be combined with -o");
     if (s->list || s->list_instances)

@@ -228,8 +228,8 @@ const struct verb verb_doctor = {
         "openpla doctor -list [--json]\n"
         "\n"
         "Checks the registration, the service and its server, the files of the sets, their runs, the trace sessions\n"
-        "and what OpenPLA needs of the host OS. For each problem it prints what is wrong, why it matters and what to\n"
-        "do. It changes nothing.\n"
+        "and what OpenPLA needs from the host OS. For each problem it prints what is wrong, why it matters and what\n"
+        "to do. It changes nothing.\n"
         "\n"
         "  -disk MB       report a disk that sets write to as nearly full below this free space (default 500), and\n"
         "                 as full below a tenth of that\n"
@@ -237,7 +237,7 @@ const struct verb verb_doctor = {
         "  -list          list all findings, with why they matter and what to do\n"
         "  --json         print an array of objects: id, severity, what, why, do\n"
         "\n"
-        "Exit codes: 0 no problems, or notes only; 3 at worst a warning; 1 at least one error, or the check\n"
+        "Exit codes: 0 no problems, or only notes; 3 warnings but no errors; 1 at least one error, or the check\n"
         "failed; 2 wrong command line.\n",
     .run = doctor_run,
 };

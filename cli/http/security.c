@@ -134,7 +134,8 @@ struct http_security_state *http_security_take(struct http_security *s)
         if (newer && ((newer->tls != NULL) != s->tls || (s->accounts && !state_has_accounts(newer)))) {
             http_security_release(newer);
             newer = NULL;
-            hr = error_set(E_INVALIDARG, "'%s': TLS and accounts are switched off only by a restart", s->path);
+            hr = error_set(E_INVALIDARG,
+                           "'%s': TLS and accounts cannot be turned off while the program runs (restart it)", s->path);
         }
         seen += seen == 0;
         if (FAILED(hr) && seen != s->refused)

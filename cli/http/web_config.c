@@ -144,7 +144,7 @@ static HRESULT take_user(const struct reader *r, const char *name, const char *h
     const bool is_bcrypt = strlen(hash) == BCRYPT_LENGTH && hash[0] == '$' && hash[1] == '2' &&
                            strchr("aby", hash[2]) && hash[3] == '$' && hash[6] == '$';
     if (!is_bcrypt)
-        return line_fault(r, "the password is not a bcrypt hash (make one with 'htpasswd -nB NAME')", name);
+        return line_fault(r, "the password is not a bcrypt hash (create one with 'htpasswd -nB NAME')", name);
     for (size_t i = 0; i < r->c->users.count; i++)
         if (strcmp(r->c->users.items[i], name) == 0)
             return line_fault(r, "the user occurs twice", name);
@@ -190,7 +190,7 @@ static HRESULT take_line(struct reader *r, char *line)
     if (!unquote(key) || !*key)
         return line_fault(r, "invalid key", key);
     if (*value && strcmp(value, "{}") != 0 && !value_is_text(value))
-        return line_fault(r, "expected a text on one line", value);
+        return line_fault(r, "expected a value on the same line", value);
     if (!unquote(value))
         return line_fault(r, "invalid quotes", value);
     if (indent == 0)
@@ -226,7 +226,8 @@ HRESULT web_config_parse(const char *text, size_t size, struct web_config *out)
     HRESULT hr = S_OK;
     *out = (struct web_config){.min_version = 12, .max_version = 13};
     if (size > MOST_BYTES || memchr(text, 0, size))
-        return error_set(E_INVALIDARG, "the file is not a text of at most %u bytes", (unsigned)MOST_BYTES);
+        return error_set(E_INVALIDARG, "expected a text file without zero bytes, of at most %u bytes",
+                         (unsigned)MOST_BYTES);
     if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
         text += 3, size -= 3;
     while (size > 0 && SUCCEEDED(hr)) {

@@ -27,24 +27,23 @@ static const char help_text[] =
     "  COUNTER       a counter path, such as \\Processor(*)\\% Processor Time or \\Memory\\*\n"
     "  -c COUNTER ...  the same, as in other tools\n"
     "  -cf FILE      counters from a file, one per line\n"
-    "  -set SET      the counters of a data collector set and its alerts; the set need not run\n"
+    "  -set SET      the counters of a data collector set and its alerts, whether or not the set runs\n"
     "  -preset windows_exporter  the metrics of Prometheus' exporter for Windows, with -otlp\n"
-    "  -names both|new|old  names of the preset's metrics that have changed: both (default), or only these\n"
-    "  -s COMPUTER   the computer of counters that name none\n"
-    "  -total        also the instance _Total of counters with *, which is the sum of the others\n"
+    "  -names both|new|old  for renamed metrics of the preset: both names (default), or only the new or the old one\n"
+    "  -s COMPUTER   the computer for counters whose path names none\n"
+    "  -total        for counters with *, also the instance _Total, which is the sum of the others\n"
     "  -si [[hh:]mm:]ss  the time between two samples (default: the set's, else 15 seconds)\n"
     "  -sc SAMPLES   stop after this number of samples\n"
     "  -log FILE ... the samples of these logs instead of live ones; counters select some\n"
-    "  -b TIME, -e TIME  only samples of the logs from this time, and up to it\n"
+    "  -b TIME, -e TIME  with -log: only samples from this time on (-b), and until this time (-e)\n"
     "  -credentials FILE  a file with the line \"token: VALUE\", or with \"user: NAME\" and \"password: VALUE\"\n"
     "  -ca FILE      trust the certificates of this PEM file instead of the system's\n"
-    "  -queue FOLDER what the server does not accept now waits here (default: a folder for each URL in OpenPLA's "
-    "data)\n"
-    "  -queue-size MB  the size of the queue (default 64); when it is full the oldest data is dropped\n"
+    "  -queue FOLDER keep data here while the server does not accept it (default: a folder per URL in OpenPLA's data)\n"
+    "  -queue-size MB  maximum size of the queue (default 64); when it is full, the oldest data is dropped\n"
     "  -config FILE  read options from a file\n"
     "\n"
-    "Live counters are sent until Ctrl+C, which leaves unsent data in the queue for the next time. Data that a server\n"
-    "refuses for good is dropped and counted.\n"
+    "Live counters are sent until Ctrl+C, which leaves unsent data in the queue for the next run. Data that the\n"
+    "server permanently rejects is dropped and counted.\n"
     "Exit codes: 0 done, 1 failed, 2 wrong command line, 3 done, but data was dropped.\n";
 
 struct push_verb {
@@ -64,11 +63,11 @@ static int push_check(struct push_verb *v)
     struct exporting *x = &v->counters;
     if (!v->otlp == !v->influx)
         return cli_usage(verb_name,
-                         v->otlp ? "-otlp and -influx exclude each other" : "missing -otlp URL or -influx URL");
+                         v->otlp ? "-otlp cannot be combined with -influx" : "missing -otlp URL or -influx URL");
     v->kind = v->otlp ? PUSH_OTLP : PUSH_INFLUX;
     v->url = v->otlp ? v->otlp : v->influx;
     if (v->influx && x->preset)
-        return cli_usage(verb_name, "-preset requires -otlp: its names are metrics, which InfluxDB does not have");
+        return cli_usage(verb_name, "-preset requires -otlp: InfluxDB has no metric names");
     if (v->interval && !pace_parse_interval(v->interval, &v->interval_ms))
         return cli_usage(verb_name, "-si: invalid interval '%s': expected [[hh:]mm:]ss", v->interval);
     if (v->logs.count == 0) {
@@ -77,9 +76,10 @@ static int push_check(struct push_verb *v)
         return exporting_check(verb_name, x);
     }
     if (x->set || x->preset || x->machine || v->interval || v->samples)
-        return cli_usage(verb_name, "-log excludes -set, -preset, -s, -si and -sc");
+        return cli_usage(verb_name, "-log cannot be combined with -set, -preset, -s, -si or -sc");
     if (v->queue || v->queue_megabytes)
-        return cli_usage(verb_name, "-log excludes -queue and -queue-size: what is not sent stays in the log");
+        return cli_usage(verb_name,
+                         "-log cannot be combined with -queue or -queue-size: unsent samples stay in the log");
     return CLI_DONE;
 }
 

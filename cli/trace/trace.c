@@ -237,7 +237,7 @@ static int show_check_line(struct show *s, const struct texts *words)
     if (s->symbols.count != 0 && !s->stacks)
         return cli_usage(VERB, "-symbols: only valid with -stack");
     if (s->stacks && (s->sessions.count != 0 || s->follow))
-        return cli_usage(VERB, "-stack: only valid for complete traces (stacks may come after their events)");
+        return cli_usage(VERB, "-stack: only valid for complete traces (the stack of an event can follow much later)");
     const int result = read_level(s);
     return result == CLI_DONE ? trace_range(&s->begin, &s->end, &s->inputs) : result;
 }

@@ -252,8 +252,8 @@ def lines_are_checked():
                        (("-otlp", "http://x"), "missing counter"), (("-otlp", "http://x", "-si", "x", COUNTERS[0]), "-si"),
                        (("-influx", "http://x/y", "-preset", "windows_exporter"), "-preset requires -otlp"),
                        (("-otlp", "http://x", "-b", "1/1/2026", COUNTERS[0]), "require -log"),
-                       (("-otlp", "http://x", "-log", "a.blg", "-sc", "1"), "-log excludes"),
-                       (("-otlp", "http://x", "-log", "a.blg", "-queue", "q"), "-log excludes")):
+                       (("-otlp", "http://x", "-log", "a.blg", "-sc", "1"), "-log cannot be combined with -set"),
+                       (("-otlp", "http://x", "-log", "a.blg", "-queue", "q"), "-log cannot be combined with -queue")):
         said = openpla(2, "push", *line)
         check(what in said, f"{line}: it does not say '{what}'", said)
     for url in ("x:4318", "ftp://x", "http://"):

@@ -169,7 +169,7 @@ def names_choose_the_format():
     output = openpla(2, "relog", "wild.blg", "-f", "parquet", "-o", "u.parquet")
     check("expected one of bin, csv, tsv, sql, arrow, jsonl, influx, openmetrics" in output, "all formats", output)
     output = openpla(2, "typeperf", "\\Memory\\*", "-f", "jsonl", "-o", "u.jsonl")
-    check("-f: 'jsonl' is a format of copies: expected one of bin, csv, tsv, sql (use openpla relog -f JSONL)" in output, "typeperf", output)
+    check("-f: only relog can write 'jsonl': expected one of bin, csv, tsv, sql (use openpla relog -f JSONL)" in output, "typeperf", output)
 
 
 def translated_names_become_english():
