@@ -148,9 +148,10 @@ static HRESULT session_file_check_same(const struct session_file *f, const char 
         return error_set(hr, "cannot append to '%s': it uses clock %u, but the session uses clock %u", path,
                          (unsigned)old->clock, (unsigned)own->clock);
     if (appends && !same_boot(old, own))
-        return error_set(
-            hr, "cannot append to '%s': its clock has been restarted in the meantime (only system time continues)",
-            path);
+        return error_set(hr,
+                         "cannot append to '%s': the computer was restarted, and with it the clock of this log (only "
+                         "system time can be continued)",
+                         path);
     return S_OK;
 }
 

@@ -373,13 +373,13 @@ static HRESULT give_about(const struct exporter *e, const struct metric_sink *si
                           missing, 1);
     if (SUCCEEDED(hr))
         hr = give_own(sink, "openpla_export_duplicates", METRIC_GAUGE,
-                      "Series that were left out because their labels occurred before.", e->duplicates, 1);
+                      "Series omitted because another series has the same labels.", e->duplicates, 1);
     if (SUCCEEDED(hr))
-        hr = give_own(sink, "openpla_export_collect_seconds", METRIC_GAUGE, "Time that this sample has taken.", ticks,
+        hr = give_own(sink, "openpla_export_collect_seconds", METRIC_GAUGE, "Seconds that this sample took.", ticks,
                       clock_frequency());
-    return SUCCEEDED(hr)
-               ? give_own(sink, "openpla_export_pages_total", METRIC_COUNTER, "Samples since the start.", e->samples, 1)
-               : hr;
+    return SUCCEEDED(hr) ? give_own(sink, "openpla_export_pages_total", METRIC_COUNTER,
+                                    "Samples taken since the start.", e->samples, 1)
+                         : hr;
 }
 
 /* ---- samples ---- */

@@ -183,7 +183,7 @@ HRESULT preset_facts(preset_fact *fact, void *user)
         hr = fact(user, "system", "windows_system_boot_time_timestamp", "When the computer was started.", "",
                   unix_seconds(clock_boot_utc()));
     if (SUCCEEDED(hr))
-        hr = fact(user, "time", "windows_time_current_timestamp_seconds", "The time now.", "",
+        hr = fact(user, "time", "windows_time_current_timestamp_seconds", "The current time.", "",
                   unix_seconds(clock_utc()));
     if (SUCCEEDED(hr))
         hr = fact_zone(fact, user);

@@ -101,7 +101,7 @@ HRESULT push_url(enum push_kind kind, const char *url, char **out)
     if (scheme == 0 || path == host)
         return error_set(E_INVALIDARG, "invalid URL '%s': expected http://HOST[:PORT]/PATH or https://...", shown);
     if (memchr(host, '@', (size_t)(path - host)))
-        return error_set(E_INVALIDARG, "invalid URL: it contains a user or password (use a file of credentials)");
+        return error_set(E_INVALIDARG, "invalid URL: it contains a user or password (use a credentials file)");
     const bool has_path = *path && strcmp(path, "/") != 0;
     if (kind == PUSH_INFLUX && !has_path)
         return error_set(E_INVALIDARG,

@@ -366,7 +366,7 @@ static HRESULT om_warning(struct log_writer *w, char **text)
     if (*count == 0)
         return S_FALSE;
     *text =
-        text_format("counters that are left out: %zu, because %s; the first is '%s'", *count,
+        text_format("omitted counters: %zu, because %s; the first is '%s'", *count,
                     log->twins > 0 ? "other counters have the same names" : "they are not numbers", first ? first : "");
     if (!*text)
         return E_OUTOFMEMORY;

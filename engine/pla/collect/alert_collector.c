@@ -48,7 +48,7 @@ static void alerts_write_note(struct alerts *a, const char *text)
 static void alerts_counter_appeared(void *user, const char *path)
 {
     struct alerts *a = user;
-    char *text = text_format("%s: was missing; it exists now and is watched", path);
+    char *text = text_format("%s: the counter was missing; it exists now and is watched", path);
     alerts_write_note(a, text);
     memory_free(text);
 }

@@ -213,15 +213,16 @@ static void note_end(struct api_tracing *a, uint64_t lost)
         note_totals(a, &now, lost);
     } else {
         static const char text[] = "API tracing: the program was not started while the set ran "
-                                   "(processes that ran before are traced only with OpenPLA.ApiAttach)";
+                                   "(processes that were already running are traced only with OpenPLA.ApiAttach)";
         a->note(a->user, S_OK, NULL, text);
     }
     if (now.late)
         note_formatted(a, text_format("API tracing: the first calls of %" PRIu64 " processes were missed", now.late));
     if (now.attached)
-        note_formatted(a, text_format("API tracing: %" PRIu64 " processes ran before: their earlier calls, and calls "
-                                      "through addresses that they took before, are missing",
-                                      now.attached));
+        note_formatted(a,
+                       text_format("API tracing: %" PRIu64 " processes were already running: their earlier calls, and "
+                                   "calls through function addresses that they obtained earlier, are missing",
+                                   now.attached));
 }
 
 /* ---- the kind ---- */

@@ -103,7 +103,7 @@ static HRESULT performance_counter_validate(const struct validation *v, struct o
     size_t names = c->CounterDisplayNames.count, counters = c->PerformanceCounters.count;
     char why[96];
     (void)o;
-    snprintf(why, sizeof why, "%u names for %u counters: no name is shown", (unsigned)names, (unsigned)counters);
+    snprintf(why, sizeof why, "%u names for %u counters; no name is used", (unsigned)names, (unsigned)counters);
     HRESULT hr =
         names && names != counters ? validation_report(v, PLA_S_PROPERTY_IGNORED, "CounterDisplayNames", why) : S_OK;
     if (SUCCEEDED(hr) && rules_of(copy)->is_file)

@@ -128,7 +128,7 @@ HRESULT collector_check_name(struct object *o, const struct property *p, const s
 {
     for (const char *c = in->text; *c; c++)
         if ((unsigned char)*c < ' ')
-            return error_set(E_INVALIDARG, "%s: a collector's name must not hold control characters", p->name);
+            return error_set(E_INVALIDARG, "%s: a collector's name must not contain control characters", p->name);
     HRESULT hr =
         check_visible_name(p, in->text, PATH_NAME_MAX); /* the name is also the file's name unless FileName was put */
     if (FAILED(hr))

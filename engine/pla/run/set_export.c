@@ -238,7 +238,7 @@ static HRESULT export_read_numbers(struct set_export *x, struct object *set)
     x->queue_megabytes = x->queue_megabytes ? x->queue_megabytes : DEFAULT_QUEUE_MB;
     x->interval_ms = (uint64_t)seconds * 1000;
     return x->preset && x->kind == PUSH_INFLUX
-               ? error_set(E_INVALIDARG, SETTING_KEY(ExportPreset) ": InfluxDB does not have its names")
+               ? error_set(E_INVALIDARG, SETTING_KEY(ExportPreset) ": InfluxDB has no metric names")
                : S_OK;
 }
 

@@ -78,9 +78,9 @@ static HRESULT take_account(const struct caller *caller, struct put *put, struct
                             struct set_account *now)
 {
     bool system, service = account_is_service(put->user, &system);
-    HRESULT hr =
-        service ? administrators_alone(caller, E_ACCESSDENIED, "only an administrator can give a service's account")
-                : S_OK;
+    HRESULT hr = service
+                     ? administrators_alone(caller, E_ACCESSDENIED, "only an administrator can set a service's account")
+                     : S_OK;
     if (SUCCEEDED(hr) && service && *put->password)
         hr = error_set(E_INVALIDARG, "SetCredentials: '%s' is a service's account and has no password", put->user);
     if (SUCCEEDED(hr))

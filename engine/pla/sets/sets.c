@@ -494,7 +494,7 @@ HRESULT sets_set_credentials(struct object *o, const struct caller *caller, cons
 {
     const struct property *p = &o->class->properties[IDataCollectorSet_UserAccount];
     const char *fault = *user       ? account_name_fault(user)
-                        : *password ? "the name is empty, but there is a password"
+                        : *password ? "the name is empty, but a password is given"
                                     : NULL;
     if (fault)
         return error_set(E_INVALIDARG, "SetCredentials: user: '%.300s': %s", user, fault);

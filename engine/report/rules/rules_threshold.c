@@ -126,7 +126,7 @@ HRESULT threshold_read(xmlNodePtr e, struct threshold *out)
     if ((out->per || out->minus) && out->of != MEASURE_MEAN)
         return rules_wrong(e, "of", rules_attribute(e, "of"), "per and minus need the mean");
     if (critical && (out->is_upper ? out->critical < out->limit : out->critical > out->limit))
-        return rules_wrong(e, "critical", critical, "it is reached earlier than the limit");
+        return rules_wrong(e, "critical", critical, "less severe than the limit");
     return S_OK;
 }
 

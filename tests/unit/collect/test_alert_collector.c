@@ -243,7 +243,7 @@ static void a_missing_counter_is_named_and_looked_for(void **state)
         sample_says(t, c, "> 0.5 \\Process(beta)\\Count 1\n");
     fake_no_memory = false;
     sample_says(t, c,
-                "note \\Memory\\Free: was missing; it exists now and is watched\n"
+                "note \\Memory\\Free: the counter was missing; it exists now and is watched\n"
                 "> 0.5 \\Process(beta)\\Count 1\n> 0 \\Memory\\Free 10\n");
     assert_int_equal(collector_close(c), S_OK);
 }

@@ -206,7 +206,7 @@ static void openmetrics_follows_a_process_to_another_instance(void **state)
         }
     }
     assert_int_equal(log_writer_warning(log, &text), S_OK);
-    assert_string_equal(text, "counters that are left out: 1, because other counters have the same names; the first is "
+    assert_string_equal(text, "omitted counters: 1, because other counters have the same names; the first is "
                               "'\\\\BOX\\Process(svchost#1)\\% User Time'");
     memory_free(text);
     assert_int_equal(log_writer_warning(log, &text), S_FALSE);

@@ -215,7 +215,7 @@ HRESULT event_info_read(const uint8_t *bytes, size_t size, event_info_map *map, 
         return E_OUTOFMEMORY;
     HRESULT hr = event_info_key(bytes, size, &s->provider, &s->descriptor, &source);
     if (SUCCEEDED(hr) && source != SCHEMA_MANIFEST)
-        hr = invalid("only definitions of manifest events are used, not of decoding source", source);
+        hr = invalid("expected the decoding source of a manifest event, not", source);
     if (SUCCEEDED(hr)) {
         s->source = SCHEMA_MANIFEST;
         memcpy(&s->event, bytes + 16, sizeof s->event);

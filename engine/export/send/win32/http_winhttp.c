@@ -69,8 +69,8 @@ static HRESULT winhttp_error(const char *what)
         {ERROR_WINHTTP_CANNOT_CONNECT, "no connection to the server"},
         {ERROR_WINHTTP_CONNECTION_ERROR, "the connection was closed"},
         {ERROR_WINHTTP_SECURE_FAILURE, "the server's certificate is not trusted"},
-        {ERROR_WINHTTP_SECURE_CHANNEL_ERROR,
-         "no secure connection: the server's certificate is not trusted, or no version of TLS is common"},
+        {ERROR_WINHTTP_SECURE_CHANNEL_ERROR, "no secure connection: the server's certificate is not trusted, or client "
+                                             "and server have no TLS version in common"},
         {ERROR_WINHTTP_INVALID_SERVER_RESPONSE, "the server's answer is malformed"},
         {ERROR_WINHTTP_INVALID_URL, "malformed URL"},
     };
@@ -147,10 +147,10 @@ HRESULT http_client_open(const struct http_target *target, struct http_client **
 {
     *out = NULL;
     if (target->ca_file)
-        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                         "a file of certificates is not supported on Windows and Wine (add '%s' to the system's "
-                         "certificates)",
-                         target->ca_file);
+        return error_set(
+            HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+            "certificate files are not supported on Windows and Wine (add the certificates of '%s' to the system's)",
+            target->ca_file);
     HRESULT hr = winhttp_load();
     if (FAILED(hr))
         return hr;
@@ -216,7 +216,8 @@ static HRESULT read_answer(HINTERNET request, uint64_t until, struct http_answer
             return winhttp_error("cannot read the answer");
         out->size += room ? got : 0;
     } while (got > 0 && clock_monotonic_ms() < until);
-    return got == 0 ? S_OK : error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "the server's answer does not end");
+    return got == 0 ? S_OK
+                    : error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "the server did not complete its answer in time");
 }
 
 static HRESULT make_request(struct http_client *c, HINTERNET request, const WCHAR *type, const void *body, size_t size,
