@@ -468,7 +468,7 @@ HRESULT counter_names_path(const struct counter_names *n, const char *path, char
 
 /* ---- all names of a log ---- */
 
-#define ADVICE " (give the names of their computer: -names)"
+#define ADVICE " (add the counter names of the log's computer with -names)"
 
 /* Counts a name by its languages. If there are too many kinds, the last one also counts all further kinds. */
 static void count_kind(struct names_count *kinds, size_t *count, uint32_t of)

@@ -493,8 +493,7 @@ static void expression_evaluate(void *about)
 static HRESULT pair_error(const struct evaluation *e, const char *what, unsigned most)
 {
     return error_set(BAD,
-                     "'%.*s' makes libxml2 compare nodes in pairs, and such an expression may use at most %u %s (%s "
-                     "has no such limit)",
+                     "'%.*s' makes libxml2 compare nodes in pairs, which is limited to %u %s (%s has no such limit)",
                      (int)(e->pair.length < 40 ? e->pair.length : 40), e->pair.at, most, what, e->pair.instead);
 }
 

@@ -379,12 +379,12 @@ static void a_sentence_says_how_many_names_were_understood(void **state)
     (void)state;
     check_sentence(n, german, 6,
                    "2 of 6 counters are German and were understood; 2 were not: '\\Speicher\\Verf\xC3\xBCgbare MB', "
-                   "'\\System\\Ausnahmen/s' (give the names of their computer: -names)");
+                   "'\\System\\Ausnahmen/s' (add the counter names of the log's computer with -names)");
     check_sentence(n, mixed, 3, "2 of 3 counters are German, 1 is French, and were understood");
     check_sentence(n, latin, 2, "2 of 2 counters are Spanish and were understood");
-    check_sentence(
-        n, russian, 3,
-        "2 of 3 counters are not English and were not understood (give the names of their computer: -names)");
+    check_sentence(n, russian, 3,
+                   "2 of 3 counters are not English and were not understood (add the counter names of the log's "
+                   "computer with -names)");
     check_sentence(n, plain, 2, NULL);
     check_sentence(n, plain, 0, NULL);
     counter_names_free(n);
