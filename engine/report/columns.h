@@ -12,12 +12,12 @@ struct filter_pattern {
     struct log_counters
         parts;      /* one: the parsed pattern; none: not a counter path, so the text is compared as a whole */
     char *instance; /* "parent/instance#index" with wildcards; NULL: with and without any instance */
-    const char *english_object, *english_counter; /* of parts, if the filter has names; NULL: English or unknown */
+    const char *english_object, *english_counter; /* translated to English; NULL: unnecessary, or unknown */
     bool used;                                    /* something matched */
     bool translated;                              /* something matched, and nothing by the names as they are */
 };
 
-/* No pattern: everything matches. Zero-initialise. */
+/* Without patterns, every counter matches. Zero-initialise. */
 struct filter {
     struct filter_pattern *patterns;
     size_t count, capacity;
@@ -25,7 +25,7 @@ struct filter {
 };
 
 /* A pattern without a computer matches any computer, one without an instance all instances. Case is ignored. Patterns
-   match the names of counters as the log has them, and their English names if the log was translated. */
+   match the counter names in the log and, if the log was translated, their English names. */
 HRESULT filter_add(struct filter *f, const char *pattern);
 /* Whether the counter matches. For a wildcard counter `item` is one of its instances; NULL: whether any could match. */
 HRESULT filter_matches(struct filter *f, const struct log_counter *counter, const char *item, bool *matches);
@@ -41,12 +41,12 @@ struct columns {
     bool values;           /* computed values: instances become columns; otherwise wildcard counters stay wildcards */
     bool raw;              /* keep raw values: all values of a column have the same type */
     struct log_counters counters;
-    struct log_cell *cells; /* the current sample, one per counter */
-    struct column *columns; /* beside them */
+    struct log_cell *cells; /* the current sample, one per column */
+    struct column *columns; /* one per cell */
     size_t cell_capacity, column_capacity;
     struct source *sources; /* one per counter of each input */
     size_t source_count, source_capacity;
-    size_t *first_source; /* of each input */
+    size_t *first_source; /* per input: index of its first source */
     size_t input_capacity;
     uint32_t *buckets; /* hash table over the columns: place + 1 */
     size_t bucket_count;
@@ -65,7 +65,7 @@ HRESULT columns_arrange(struct columns *c);
 /* Fills in `cells` from the input's current sample. Computes values from the raw values of this call and of the
    previous call for the same input. Ignores counters and instances that are new in the sample. */
 HRESULT columns_fill(struct columns *c, const struct inputs *in, size_t input);
-/* After the inputs moved to another time: rates are not computed across the gap. */
+/* Call it after the inputs were moved to another time: rates are then not computed across the gap. */
 void columns_restart(struct columns *c);
 void columns_free(struct columns *c);
 

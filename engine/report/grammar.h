@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The grammars of report schemas (MS-PLA 2.2.3.3) and of rules (MS-PLA 2.2.3.4), as rows: their readers check documents
-   against them, and XML Schemas are written from them. */
+/* The grammars of report schemas (MS-PLA 2.2.3.3) and of rules (MS-PLA 2.2.3.4), as tables. The readers check documents
+   against them, and XML Schemas are generated from them. */
 #ifndef OPENPLA_GRAMMAR_H
 #define OPENPLA_GRAMMAR_H
 
@@ -24,20 +24,20 @@ struct schema_type_row {
     const char *doc;
 };
 extern const struct schema_type_row schema_types[SCHEMA_TYPE_COUNT];
-extern const char *const schema_sort_names[SCHEMA_SORT_COUNT]; /* XML Schema's types; without "xs:" OpenPLA's */
+extern const char *const schema_sort_names[SCHEMA_SORT_COUNT]; /* types of XML Schema ("xs:"), and OpenPLA's types */
 extern const struct xml_within schema_withins[];
 extern const size_t schema_within_count;
 extern const struct xml_value schema_values[];
 extern const size_t schema_value_count;
-extern const struct xml_grammar schema_grammar; /* these rows */
+extern const struct xml_grammar schema_grammar; /* the rows of schema_grammar.def */
 struct schema_word {
     enum schema_sort_of_value sort;
     const char *text;
 };
 extern const struct schema_word schema_words[];
 extern const size_t schema_word_count;
-extern const char *const schema_out_types[], *const schema_system_fields[]; /* counted from 1, like their enums */
-extern const size_t schema_out_type_count, schema_system_field_count;       /* with the place 0 */
+extern const char *const schema_out_types[], *const schema_system_fields[]; /* index: their enums, from 1 */
+extern const size_t schema_out_type_count, schema_system_field_count;       /* including index 0 */
 
 /* The row of an element inside an element of that type; NULL if it is not allowed there. */
 const struct xml_within *schema_find_within(enum schema_type parent, const char *element);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A report as one file for readers: a page (HTML), or its charts as a picture (SVG). The file loads nothing else, and
-   is readable without its script. */
+   can be read without running its script. */
 #ifndef OPENPLA_PAGE_H
 #define OPENPLA_PAGE_H
 
 #include "engine/base/text.h"
 
 #define PAGE_SECONDS    120
-#define PAGE_MOST_BYTES ((size_t)8 << 20) /* of a page by OpenPLA's sheet, of any report */
+#define PAGE_MOST_BYTES ((size_t)8 << 20) /* maximum size of a page made with OpenPLA's sheet */
 
 struct page_make {
     const char *report, *output; /* files */
@@ -52,7 +52,7 @@ HRESULT page_document_make(const char *report, const struct page_bounds *bounds,
 #define CHART_WIDTH       1000 /* units of a path */
 #define CHART_HEIGHT      240
 #define CHART_MOST_SERIES 8
-#define CHART_MOST_POINTS 1024 /* limit of a report's series; of other documents, the first ones are read */
+#define CHART_MOST_POINTS 1024 /* maximum points of a series; further points are ignored */
 #define CHART_MOST_LIMITS 4
 #define CHART_TIMES       6    /* approximate maximum number of time labels */
 #define CHART_GREATEST    3e37 /* near the largest float: no counter has greater values */
@@ -100,8 +100,8 @@ HRESULT chart_layout_series(struct chart_layout *c, const struct chart_source *s
 /* Ignores lines beyond CHART_MOST_LIMITS, and lines without a warning at the position of another line. */
 void chart_layout_limit(struct chart_layout *c, const struct chart_limit *limit);
 /* Adds the element Chart: attributes id, name, `title` and the common counter of all series, Mark elements from the top
-   of the scale down, Time elements at round times from left to right, Limit elements with warning, y and value as far
-   as known, and Series elements with path (the means), band (from least to greatest; absent if they are equal), least,
+   of the scale down, Time elements at round times from left to right, Limit elements with warning, y and value if they
+   are known, and Series elements with path (the means), band (from least to greatest; absent if they are equal), least,
    greatest and last. Values have the unit that the counter's name implies (page_unit.h). */
 void chart_layout_add(struct text_buffer *out, const struct chart_layout *c, unsigned id, const char *title);
 void chart_layout_free(struct chart_layout *c);

@@ -12,7 +12,8 @@ struct page_unit {
     double factor; /* factor from the counter's values to bytes or seconds */
     bool rate;     /* bytes per second */
 };
-/* For a counter, or a line of a chart, "counter (instance)": "Available MBytes" has 1,048,576 bytes. */
+/* Returns the unit of a counter, or of a chart line "counter (instance)". For example, "Available MBytes" has the
+   factor 1,048,576. */
 struct page_unit page_unit_of(const char *name);
 bool page_unit_equals(const struct page_unit *a, const struct page_unit *b);
 
@@ -20,7 +21,7 @@ struct page_scale {
     double factor; /* factor from the counter's values to the displayed values */
     char suffix[12];
 };
-/* The scale in which the largest value has one to four digits: 24064 MBytes are 23.5 GB. */
+/* Returns the scale in which the largest value has one to four digits: 24064 MBytes are 23.5 GB. */
 struct page_scale page_unit_scale(const struct page_unit *unit, double largest);
 /* Adds the value of a counter with up to `digits` digits, and its unit. */
 void page_scale_add(struct text_buffer *out, const struct page_scale *s, double value, int digits);

@@ -16,13 +16,13 @@ enum {
 struct pal_question {
     char *variable, *text, *value;
     bool is_answered; /* set by the caller; otherwise the default of the file */
-    bool is_memory;   /* and not answered: the report's amount of memory is used if the report contains it */
+    bool is_memory;   /* not answered, and asks for the amount of memory: the report's amount is used if it has one */
 };
 struct pal_imported {
     char *rules; /* the rules file, XML */
     size_t size;
-    size_t thresholds, mapped; /* number of all thresholds, and of those that became rules */
-    struct texts lost;         /* "FILE: analysis 'A': threshold 'T': why", for each of the others */
+    size_t thresholds, mapped; /* number of thresholds in total, and of those that became rules */
+    struct texts lost;         /* "FILE: analysis 'A': threshold 'T': why", for each threshold without a rule */
     struct texts notes;        /* differences between the rules and PAL, and ignored parts of the files */
     struct pal_question *questions;
     size_t question_count, question_capacity;
@@ -31,7 +31,7 @@ void pal_imported_free(struct pal_imported *i);
 
 struct pal_job {
     const char *path;            /* the file, which also names it in messages */
-    const char *text;            /* its content, which then does not inherit from files; NULL: the file is read */
+    const char *text;            /* its content, which cannot inherit from other files; NULL: `path` is read */
     size_t size;                 /* of `text` */
     const struct texts *answers; /* "NAME=VALUE"; may be NULL */
     bool means;                  /* compares means of slices; otherwise peaks, as PAL does */

@@ -21,7 +21,7 @@ struct report_make {
     const char *base;           /* folder below which document and events must be (report_head); NULL: anywhere */
     const char *events_output;  /* EventsFileName: all events as XML; NULL: none */
     const char *set, *computer; /* for the header; NULL: taken from the inputs */
-    const char *language;       /* language of its strings; NULL: strings without a language, or English */
+    const char *language;       /* language of the schema's strings; NULL: strings without a language, or English */
     unsigned level;             /* highest level of tables; 0: 1 */
     size_t memory;              /* bytes that all tables may use; 0: REPORT_MEMORY */
     uint32_t slice;             /* seconds of the slices of all counter tables; 0: as specified by the schema */
@@ -34,7 +34,7 @@ struct report_make {
     bool (*stop)(void *context);
     /* Progress in bytes of the inputs; may be NULL. */
     void (*progress)(void *context, uint64_t done, uint64_t total);
-    void *context; /* of both */
+    void *context; /* passed to `stop` and `progress` */
 };
 
 /* The inputs in a folder, sorted by name: *.blg, *.csv, *.tsv, *.etl, and *.xml that are configuration documents. Omits

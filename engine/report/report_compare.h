@@ -40,7 +40,7 @@ struct report_compare {
     /* Patterns of the tables to compare; NULL or empty: all. */
     const struct texts *tables;
     bool volatile_too; /* compare columns that the Header marks volatile="1" */
-    /* Each may be NULL. A failure stops the comparison. `side`: 0 the first file, 1 the second. */
+    /* The handlers; each may be NULL. A failure stops the comparison. `side`: 0 the first file, 1 the second. */
     HRESULT (*fact)(void *about, unsigned side, const struct report_data *fact);
     HRESULT (*difference)(void *about, const struct report_difference *difference);
     void *about;

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #define REPORT_MAX_COLUMNS 1024 /* columns of a table, and Data of a row */
-#define REPORT_MAX_TABLES  8    /* within one another */
+#define REPORT_MAX_TABLES  8    /* maximum nesting depth */
 
 struct report_attribute {
     const char *name, *value;
@@ -45,9 +45,9 @@ struct report_row {
     bool footer;
 };
 
-/* Called in the order of the document; each may be NULL. Their arguments are valid during the call; those of a table,
-   until its end. A failure ends the reading. On success, each begin call has had its end call, even in a corrupt file.
-   */
+/* Called in the order of the document; each may be NULL. The arguments are valid during the call; a table's arguments
+   are valid until its end call. A failure ends the reading. On success, each begin call has had its end call, even in a
+   corrupt file. */
 struct report_handlers {
     HRESULT (*begin)(void *about, const struct report_attribute *attributes, size_t count);
     HRESULT (*fact)(void *about, const struct report_data *fact);
@@ -57,7 +57,7 @@ struct report_handlers {
     HRESULT (*row_end)(void *about, const struct report_table *table); /* after the tables in the row */
     HRESULT (*table_end)(void *about, const struct report_table *table);
     HRESULT (*chart_begin)(void *about, const struct report_data *chart); /* without a text */
-    HRESULT (*series)(void *about, const struct report_data *series);     /* of the chart; its points */
+    HRESULT (*series)(void *about, const struct report_data *series); /* a series of the open chart, with its points */
     HRESULT (*chart_end)(void *about);
     HRESULT (*section_end)(void *about);
     HRESULT (*string)(void *about, const char *id, const char *text);

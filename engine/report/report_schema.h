@@ -9,17 +9,17 @@
 #define REPORT_SCHEMA_NAMESPACE "http://schemas.microsoft.com/diagnostics/2007/02/tracerpt"
 enum {
     SCHEMA_MOST_FILES = 256,
-    SCHEMA_DEEPEST = 32, /* imports within one another */
+    SCHEMA_DEEPEST = 32, /* maximum depth of nested imports */
     SCHEMA_MOST_TABLES = 1024,
     SCHEMA_MOST_SECTIONS = 1024,
     SCHEMA_MOST_STRINGS = 8192,
-    SCHEMA_MOST_COLUMNS = 64, /* of a table */
+    SCHEMA_MOST_COLUMNS = 64, /* per table */
     SCHEMA_SHOWN_ROWS = 25,   /* default of threshold */
     SCHEMA_HIGHEST_LEVEL = 5,
     SCHEMA_LONGEST_SLICE = 86400, /* seconds */
 };
 
-/* The report_schema owns all strings; NULL: the attribute is absent. */
+/* The report_schema owns all strings; NULL: the attribute is absent. "(ours)" marks OpenPLA's extensions of MS-PLA. */
 
 enum schema_align { SCHEMA_RIGHT, SCHEMA_LEFT };
 enum schema_sort { SCHEMA_UNSORTED, SCHEMA_PRIMARY, SCHEMA_SECONDARY };
@@ -78,8 +78,8 @@ struct schema_event_table {
 /* `[i]/pattern/`, or the whole text is a pattern; * and ? are wildcards, \ escapes a character. */
 struct schema_pattern {
     const char *text;
-    bool include; /* Include, else Exclude */
-    bool counter; /* patterns of counters, or otherwise of instances */
+    bool include; /* Include; otherwise Exclude */
+    bool counter; /* matches counters; otherwise instances */
 };
 enum schema_counter_column {
     COUNTER_COLUMN_MACHINE = 1,
@@ -103,23 +103,23 @@ struct schema_counter_table {
     struct schema_pattern *patterns;
     size_t pattern_count, pattern_capacity;
     unsigned excluded; /* enum schema_counter_column */
-    unsigned added;    /* the same, of `columns` (ours) */
+    unsigned added;    /* enum schema_counter_column; from `columns` (ours) */
     unsigned sort;     /* the column that sorts the rows (ours); 0: order of the logs */
     bool ascending;
     const char *chart;  /* (ours) patterns: each adds a chart of the matching counters */
-    const char *limit;  /* (ours) numbers, SCHEMA_MOST_LIMITS at most: lines in the charts */
+    const char *limit;  /* (ours) at most SCHEMA_MOST_LIMITS numbers: lines in the charts */
     const char *watch;  /* (ours) patterns: matching counters get a chart that is shown if a warning refers to them */
     const char *slices; /* (ours) patterns: rows of matching counters have a table of slices of the time */
     uint32_t slice;     /* seconds of each slice; 0: automatic */
 };
 struct schema_table {
-    bool of_events; /* EventTable, else CounterTable */
+    bool of_events; /* EventTable; otherwise CounterTable */
     const char *name, *topic, *note;
     unsigned level;     /* 1 to SCHEMA_HIGHEST_LEVEL */
     const char *key;    /* a number or a text; texts sort after numbers */
     uint32_t threshold; /* rows shown initially; 0: the report's */
     uint32_t row_count; /* maximum of rows; 0: the document's limit */
-    const char *file;   /* of the schema */
+    const char *file;   /* the schema file */
     unsigned line;
     struct schema_event_table events;
     struct schema_counter_table counters;
@@ -166,8 +166,8 @@ HRESULT report_schema_add_file(struct report_schema *s, const char *name, schema
 HRESULT report_schema_want_slices(struct report_schema *s, const char *patterns);
 /* Sorts sections and tables by key, after the last schema was added. */
 void report_schema_order(struct report_schema *s);
-/* The text of an ID in the language ("de-AT", "": no preference), else in the language without its country, else
-   without a language; the ID itself if it has no text (MS-PLA 2.2.3.3). */
+/* Returns the text of an ID in the language ("de-AT"; "": no preference), otherwise in the language without its
+   country, otherwise the text without a language. If the ID has no text, returns the ID itself (MS-PLA 2.2.3.3). */
 const char *report_schema_string(const struct report_schema *s, const char *id, const char *language);
 void report_schema_free(struct report_schema *s);
 
@@ -209,13 +209,14 @@ struct shipped_files {
    user may name any file. An import must be in or below the folder of `importer`, a path, or in Windows' folder: names
    and links that lead elsewhere are HRESULT of ERROR_BAD_PATHNAME. `importer` "": the importing text is not a file. If
    no such file exists, loads the built-in file of that name, ignoring case, if the name has no folder or Windows'
-   folder. HRESULT of ERROR_FILE_NOT_FOUND, with both in the text; of ERROR_FILE_TOO_LARGE above 16 MB; errors of
-   file_load. *out is empty after a failure. */
+   folder. HRESULT of ERROR_FILE_NOT_FOUND, with the kind of file and its path in the error text; of
+   ERROR_FILE_TOO_LARGE above 16 MB; errors of file_load. *out is empty after a failure. */
 HRESULT shipped_file_load(const struct shipped_files *of, const char *name, const char *importer,
                           struct schema_file *out);
-/* The same for report schemas. */
+/* Loads a report schema with shipped_file_load. */
 HRESULT schema_file_load(const char *name, const char *importer, struct schema_file *out);
-/* The same if the first schema is the text of a set: it and the built-in ones have no folder for imports. */
+/* Like schema_file_load, for a first schema that is the text of a set: neither it nor the built-in schemas have a
+   folder for imports. */
 HRESULT schema_file_load_of_set(const char *name, const char *importer, struct schema_file *out);
 void schema_file_free(struct schema_file *f);
 

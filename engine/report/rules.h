@@ -50,14 +50,15 @@ struct rules_listed {
     bool enabled;
 };
 typedef HRESULT rules_list_each(void *context, const struct rules_listed *one);
-/* Calls `each` for the rules in the order in which they run; a failure of it ends the list. */
+/* Calls `each` for the rules in the order in which they run; a failure of `each` ends the list. */
 HRESULT rules_list(const struct rules *r, const char *language, rules_list_each *each, void *context);
 
 /* Adds patterns (report_schema_want_slices) of the counters whose slices and trends the rules need. These are the
-   counters of their Thresholds, and those in the attribute slices of Rules. */
+   counters of their Thresholds, and the counters in the attribute `slices` of Rules. */
 HRESULT rules_slice_patterns(const struct rules *r, struct text_buffer *patterns);
 
-/* From the symptom's img: Red, error, critical; Green, information; others are warnings. */
+/* Derived from the symptom's img: Red, error and critical are errors; Green and information are information; all other
+   values are warnings. */
 enum rules_severity { RULES_NOTHING, RULES_INFORMATION, RULES_WARNING, RULES_ERROR };
 /* Strings are owned, "" for none. */
 struct rules_warning {
@@ -77,10 +78,10 @@ struct rules_outcome {
     size_t warning_count, warning_capacity;
     struct rules_notice *notices;
     size_t notice_count, notice_capacity;
-    enum rules_severity worst;  /* of the warnings */
+    enum rules_severity worst;  /* the highest severity of the warnings */
     struct texts errors, notes; /* of this run; errors of the rules themselves are in rules_errors */
     uint64_t known;             /* parts of tables that steps selected; 0: no rule fits the report's contents */
-    bool unfinished;            /* a limit for all rules ended them (errors) */
+    bool unfinished;            /* a limit for all rules together stopped them; see `errors` */
     char *log;                  /* the lines of rules.log; NULL: none */
 };
 void rules_outcome_free(struct rules_outcome *o);
@@ -99,7 +100,7 @@ struct rules_job {
     const char *language;        /* of strings; NULL: any */
     uint32_t log_level;          /* overrides the rules' level; 0: use theirs */
     uint32_t expression_limit;   /* XPath operations per expression; 0: 20,000,000 */
-    uint32_t seconds;            /* time limit of the rules; 0: RULES_SECONDS. Warnings until then stay */
+    uint32_t seconds;            /* time limit of the rules; 0: RULES_SECONDS. Earlier warnings are kept */
     bool (*stop)(void *context); /* called often, also while an expression is evaluated; may be NULL */
     void *context;
 };

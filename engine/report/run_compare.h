@@ -28,9 +28,9 @@ struct run_change {
     double difference;                       /* of the means, B - A */
     double percent;                          /* the difference in percent of A's mean; not finite: that is 0 */
     double effect;                           /* Cliff's delta: -1 all slices of A are greater, 1 all of B */
-    double p;                                /* p of the widened test; 1: not tested */
+    double p;                                /* p of the test with the widened variance; 1: not tested */
     double drift;                            /* correlation of neighbouring slices */
-    const char *why;                         /* of RUN_UNDECIDED; else "" */
+    const char *why;                         /* the reason for RUN_UNDECIDED; otherwise "" */
     enum run_verdict verdict;
 };
 
@@ -40,7 +40,7 @@ struct run_series {
     double begin, step; /* seconds of the middle of the first value, in the zone of the log */
     size_t count;
     struct chart_value *values;
-    bool has_figures; /* of the whole run, from the table of counters */
+    bool has_figures; /* statistics of the whole run, from the table of counters */
     struct run_figures figures;
 };
 /* Zero-initialise. */
@@ -74,16 +74,16 @@ struct run_comparison {
 };
 /* Compares the sides, which were read before. S_FALSE: they have no counter or no time range in common. */
 HRESULT run_compare(struct run_comparison *c, const struct run_compare_options *options);
-/* Writes a report about it; page_make creates a page from it. `names`: labels of the two sides. */
+/* Writes a report about the comparison; page_make creates a page from this report. `names`: labels of the two sides. */
 HRESULT run_compare_write(const struct run_comparison *c, const char *const names[2], bool by_clock, const char *path);
 void run_comparison_free(struct run_comparison *c);
 
-/* ---- its statistics ---- */
+/* ---- statistics of the comparison ---- */
 
 /* The correlation of adjacent slices, corrected for the bias of short series; 0 to 0.95. */
 double run_correlation(const double *values, size_t count);
 /* The two-sided p of the test; ties have mean ranks. *effect: Cliff's delta. `widening` of the variance: 1 or more.
-   `room` is for both. */
+   `room` has space for count_a + count_b values. */
 double run_rank_test(const double *a, size_t count_a, const double *b, size_t count_b, double widening, double *effect,
                      double *room);
 /* Returns the greatest p value that passes at the false discovery rate; less than 0 if no value passes. `room` has
