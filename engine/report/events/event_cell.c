@@ -51,7 +51,7 @@ void event_cell_show(const struct event_cell *cell, struct text_buffer *out)
         plain_number_add(out, cell->real);
 }
 
-/* ---- kept ---- */
+/* ---- storage ---- */
 
 void event_cell_pack(const struct event_cell *cell, struct text_buffer *out)
 {
@@ -88,7 +88,7 @@ const char *event_cell_unpack(const char *at, struct event_cell *out)
     return at;
 }
 
-/* ---- sorted ---- */
+/* ---- sort keys ---- */
 
 static void add_big_endian(struct text_buffer *out, uint64_t number)
 {
@@ -98,8 +98,8 @@ static void add_big_endian(struct text_buffer *out, uint64_t number)
     text_buffer_add_n(out, bytes, sizeof bytes);
 }
 
-/* First as a double, which every kind can be converted to, and then as a whole number, because several numbers above
-   2^53 have the same double. */
+/* Adds the number first as a double, to which every kind can be converted, and then as a whole number, because
+   different numbers above 2^53 can have the same double. */
 static void add_number(struct text_buffer *out, const struct event_cell *cell)
 {
     const double value = event_cell_value(cell);
@@ -135,7 +135,7 @@ HRESULT event_cell_sort(const struct event_cell *cell, bool descending, struct t
     return S_OK;
 }
 
-/* ---- summed ---- */
+/* ---- sums ---- */
 
 static void add_real_part(struct event_sum *sum, double value)
 {

@@ -11,16 +11,16 @@
 /* ---- cells ----
 
    The value of one column for one event: a number, a string, or a number that is shown as a string (a time, an address,
-   a map's name). Converts it to bytes for storage, to bytes for sorting and to text, and adds values. */
+   a map's name). The functions convert it to bytes for storage, to bytes for sorting and to text, and add values. */
 
 enum event_cell_kind { CELL_EMPTY, CELL_UNSIGNED, CELL_SIGNED /* below zero */, CELL_REAL, CELL_TEXT };
 
 /* Zero-initialised: empty. The text is borrowed. */
 struct event_cell {
     enum event_cell_kind kind;
-    uint64_t number; /* for CELL_SIGNED the same bits */
+    uint64_t number; /* for CELL_SIGNED the bits of the int64_t */
     double real;
-    const char *text; /* the number as it is shown; NULL: as its digits. Never NULL for CELL_TEXT */
+    const char *text; /* the displayed form of the number; NULL: its digits. Never NULL for CELL_TEXT */
     size_t length;    /* length of the text, which contains no NUL */
 };
 
@@ -46,7 +46,7 @@ HRESULT event_cell_sort(const struct event_cell *cell, bool descending, struct t
 /* Sums numbers: exactly while they are whole and fit into 63 bits, otherwise with Neumaier's compensated sum, so that
    the order of the events does not affect the result. Zero-initialise. */
 struct event_sum {
-    uint64_t count; /* of numbers */
+    uint64_t count; /* numbers added */
     int64_t whole;
     double real, lost; /* the sum of the other numbers, and its rounding error */
     bool is_real;
@@ -54,8 +54,8 @@ struct event_sum {
 void event_sum_add(struct event_sum *sum, const struct event_cell *cell); /* ignores anything but numbers */
 void event_sum_merge(struct event_sum *sum, const struct event_sum *other);
 double event_sum_value(const struct event_sum *sum);
-struct event_cell event_sum_total(const struct event_sum *sum);   /* empty: there were no numbers */
-struct event_cell event_sum_average(const struct event_sum *sum); /* the same */
+struct event_cell event_sum_total(const struct event_sum *sum);   /* an empty cell without numbers */
+struct event_cell event_sum_average(const struct event_sum *sum); /* likewise */
 
 /* ---- fields: a property of the event, or a field of its header ---- */
 struct event_field {
@@ -67,21 +67,21 @@ struct event_field {
 /* `said` is borrowed while the field is used. */
 struct event_field event_field_of(const struct schema_field *said, enum schema_out_type out);
 
-enum { EVENT_FIELDS = 256 }; /* limit for one event */
+enum { EVENT_FIELDS = 256 }; /* maximum fields of one event */
 /* The requested fields of one kind of event, and their places in its schema. Zero-initialise; set `items`, borrowed,
    and `count`. */
 struct event_fields {
     const struct event_field *items;
     size_t count;
-    const struct event_schema *schema; /* of the previous event, to compare; never dereference it */
+    const struct event_schema *schema; /* schema of the previous event, for comparison only; never dereference it */
     uint16_t places[EVENT_FIELDS];
     uint16_t last_place;
-    size_t wanted; /* properties */
+    size_t wanted; /* number of requested properties */
     struct text_buffer texts;
     struct {
         size_t at, length;
         bool has;
-    } spans[EVENT_FIELDS]; /* of the cells' texts */
+    } spans[EVENT_FIELDS]; /* positions of the cells' texts */
     size_t missing;        /* a field that this event's schema does not have; `count`: none is missing */
 };
 void event_field_set_free(struct event_fields *f);
@@ -95,8 +95,8 @@ bool event_processor_ms(const struct dumped_event *e, double *kernel, double *us
 
 /* ---- columns: their events, and what happens to their cells ---- */
 enum {
-    EVENT_COLUMNS = 2 * SCHEMA_MOST_COLUMNS, /* of the table and of its sub-table */
-    EVENT_SOURCES = 16,                      /* event sources of a table */
+    EVENT_COLUMNS = 2 * SCHEMA_MOST_COLUMNS, /* maximum columns of the table and its sub-table */
+    EVENT_SOURCES = 16,                      /* maximum event sources of a table */
     NO_SUM = -1,
 };
 
@@ -106,15 +106,15 @@ struct event_source {
     uint64_t met, of_another_version;
     unsigned other_version; /* the last one that was found */
 };
-/* Compares only the event's header: the class and type of a classic event, the provider and id of other events. Any
-   provider is not the log itself. */
+/* Compares only the event's header: the class and type of a classic event, the provider and id of other events. "Any
+   provider" does not include the events of the log itself. */
 bool event_source_has(const struct event_source *s, const EVENT_RECORD *record);
 
 struct event_column {
     const struct schema_column *said;
     struct event_field field;
     size_t source;
-    int sum; /* the index of the row's sum that it shows; NO_SUM: it shows a value */
+    int sum; /* index of the sum that the column shows; NO_SUM: it shows a value */
 };
 struct event_columns {
     struct event_column items[EVENT_COLUMNS]; /* the table's columns, then the sub-table's */
@@ -124,8 +124,8 @@ struct event_columns {
     struct event_source sources[EVENT_SOURCES];
     size_t source_count;
 };
-/* E_INVALIDARG with a text that names column, field and value: the table's definition is impossible. Adds skipped parts
-   to `warnings`. */
+/* E_INVALIDARG, with an error text that names column, field and value: the table's definition is invalid. Adds skipped
+   parts to `warnings`. */
 HRESULT event_columns_make(const struct schema_table *table, struct event_columns *out, struct texts *warnings);
 /* The place of a table for messages: "FILE: line N: table T". From memory_alloc. */
 char *event_table_place(const struct schema_table *table);

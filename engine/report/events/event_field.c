@@ -93,7 +93,8 @@ static uint16_t place_of(const struct event_schema *s, const char *path)
     }
 }
 
-/* Another schema may have been allocated at the address of the last one. */
+/* Whether the places are valid for this schema. A new schema may have the address of the previous one, so names are
+   compared too. */
 static bool places_hold(const struct event_fields *f, const struct event_schema *s)
 {
     if (!s || s != f->schema)
@@ -151,7 +152,7 @@ static bool is_time(uint16_t in, uint16_t out, size_t size)
                           out == OUT_TYPE_DATETIME_UTC || out == OUT_TYPE_ETWTIME));
 }
 
-/* The type shows the number as its digits. */
+/* Whether the type shows the number as digits. */
 static bool shows_digits(const struct value_type *t)
 {
     if (t->in == IN_TYPE_HEXINT32 || t->in == IN_TYPE_HEXINT64 || t->in == IN_TYPE_POINTER || t->in == IN_TYPE_SIZET)
@@ -169,7 +170,7 @@ static uint64_t big_endian(const uint8_t *bytes, size_t size)
     return number;
 }
 
-/* The number by which the value is sorted and added; empty: it is a text. */
+/* Returns the number that represents the value in sorting and sums; an empty cell: the value is a text. */
 static struct event_cell number_cell(const struct value_type *t, const uint8_t *bytes, size_t size)
 {
     uint64_t number;
@@ -240,7 +241,7 @@ static HRESULT take_value(struct taking *t, size_t field, const struct event_val
     return hr;
 }
 
-/* For an array of structures, the first one is used. */
+/* Of an array of structures, only the first structure is used. */
 static HRESULT event_fields_visit(void *context, enum event_step step, const struct event_value *v)
 {
     struct taking *t = context;
@@ -353,7 +354,7 @@ static void take_header(struct event_fields *f, size_t field, const struct dumpe
         if (!guid_equal(&h->ActivityId, &none))
             add_guid_text(f, field, &h->ActivityId, cell);
         break;
-    default: /* the table's own */
+    default: /* fields that the table computes, not the event */
         break;
     }
 }

@@ -12,7 +12,7 @@ enum { BLOCK = 64 * 1024, FEW_BUCKETS = 1024 };
 
 /* Its sums, key and first cells follow it. */
 struct entry {
-    struct entry *next; /* of the bucket */
+    struct entry *next; /* next entry of the bucket */
     uint64_t hash, order, events;
     uint32_t key_size, first_size;
 };
@@ -31,11 +31,11 @@ struct event_groups {
     uint64_t added;
     struct row_sort *parts; /* NULL: everything fitted so far */
     struct text_buffer body;
-    struct block *at; /* when read from memory: the position of the next entry */
+    struct block *at; /* for reading from memory: the block of the next entry */
     size_t at_byte;
-    struct sorted_row ahead; /* when read from the sort: the next part */
+    struct sorted_row ahead; /* for reading from the sort: the next part */
     bool has_ahead;
-    struct text_buffer key, first; /* of the returned group */
+    struct text_buffer key, first; /* key and first cells of the returned group */
 };
 
 /* Blocks are aligned for every type, and so are the entries in them. */
@@ -164,7 +164,7 @@ static struct entry *entry_create(struct event_groups *g, uint64_t hash, const c
     return e;
 }
 
-/* ---- to the file ---- */
+/* ---- writing to the sort ---- */
 
 static HRESULT spill_entry(struct event_groups *g, const struct entry *e)
 {
@@ -233,7 +233,7 @@ HRESULT event_groups_add(struct event_groups *g, const char *key, size_t key_siz
     return S_OK;
 }
 
-/* ---- out again ---- */
+/* ---- reading the groups ---- */
 
 static HRESULT look_ahead(struct event_groups *g)
 {

@@ -12,8 +12,8 @@ struct event_join {
     size_t memory;
     uint64_t most, pairs;
     struct text_buffer key;
-    struct text_buffer value;  /* that the events in `bodies` share */
-    struct text_buffer bodies; /* of the events of side 0 with that value, each preceded by its size */
+    struct text_buffer value;  /* the value that the events in `bodies` share */
+    struct text_buffer bodies; /* the events of side 0 with that value, each preceded by its size */
     uint64_t kept;             /* events in `bodies` */
 };
 
@@ -51,7 +51,7 @@ HRESULT event_join_add(struct event_join *j, unsigned side, const struct event_c
     const char which = (char)side;
     if (value->kind == CELL_EMPTY)
         return S_OK;
-    if (event_cell_is_number(value)) { /* one event may show it as an address, the other as a number */
+    if (event_cell_is_number(value)) { /* one event may contain it as an address, the other as a number */
         plain.text = NULL;
         plain.length = 0;
     }
@@ -66,7 +66,7 @@ static bool has_value(const struct event_join *j, const struct sorted_row *row)
     return j->value.length == row->key_size - 1 && memcmp(j->value.text, row->key, j->value.length) == 0;
 }
 
-/* False: there is no space for it. */
+/* Returns false if there is no space for the row. */
 static bool join_keep_row(struct event_join *j, const struct sorted_row *row)
 {
     const size_t size = row->body_size;
@@ -139,7 +139,7 @@ struct thread {
 
 struct event_transactions {
     size_t memory, held;
-    struct thread *threads; /* by their ids; if a slot is in use, the next free one */
+    struct thread *threads; /* hash table by id; if a slot is in use, the next free slot is used */
     size_t thread_count, places;
     struct event_transaction_counts counts;
     char *given;

@@ -5,19 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_KEPT = 4096 }; /* rows of a heap */
+enum { MOST_KEPT = 4096 }; /* maximum rows of the heap */
 
 struct kept {
     char *bytes; /* the key, then the body */
     size_t capacity, key_size, body_size;
-    uint64_t order; /* in which it came */
+    uint64_t order; /* position among the added rows */
 };
 
 struct event_rows {
     size_t memory, held;
     uint64_t most, added, given;
     struct row_sort *sort; /* NULL: the heap is used */
-    struct kept *kept;     /* the row that would be last is the first one in the heap */
+    struct kept *kept;     /* a heap; its first element is the row that sorts last */
     size_t count, capacity;
 };
 

@@ -15,14 +15,14 @@ struct event_sink {
     const struct schema_table *table;
     const struct event_columns *columns;
     size_t memory;
-    uint64_t most;               /* rows that are written */
+    uint64_t most;               /* maximum rows that are written */
     struct event_groups *groups; /* NULL: records are rows */
     struct event_rows *rows;
     struct row_sort *subs; /* records of sub-tables, by the group's key */
     uint64_t records;
     struct event_sum summaries[SCHEMA_MOST_COLUMNS];
     struct text_buffer key, body, sub, shown;
-    const struct report_totals *totals; /* while it is written */
+    const struct report_totals *totals; /* set while the table is written */
     unsigned asked;
     struct head {
         struct report_table_head table;
@@ -117,7 +117,7 @@ static void summarize(struct event_sink *s, const struct event_cell *cells)
             event_sum_add(&s->summaries[i], &cells[i]);
 }
 
-/* ---- records in ---- */
+/* ---- adding records ---- */
 
 static HRESULT add_row(struct event_sink *s, const struct event_cell *cells)
 {
@@ -232,7 +232,7 @@ static HRESULT groups_to_rows(struct event_sink *s)
     return hr;
 }
 
-/* ---- rows out ---- */
+/* ---- writing rows ---- */
 
 static void write_cell(struct event_sink *s, const struct event_cell *cell, struct report_document *to)
 {
@@ -348,7 +348,7 @@ static HRESULT write_rows(struct event_sink *s, struct report_document *to)
 
 /* ---- rows with their sub-tables ---- */
 
-/* All rows that will be written, by their groups' keys; the body contains the row's position and its cells. */
+/* Sorts the rows that will be written by their groups' keys; the body contains the row's position and its cells. */
 static HRESULT sort_by_group(struct event_sink *s, struct row_sort *by_group)
 {
     struct sorted_row row;
@@ -385,7 +385,7 @@ static HRESULT add_ranked(struct event_sink *s, struct row_sort *to, const char 
     return s->key.failed ? E_OUTOFMEMORY : row_sort_add(to, s->key.text, s->key.length, body, size);
 }
 
-/* Both are sorted by the groups' keys; each row reads the records with its key. */
+/* Merges rows and records, which are both sorted by the groups' keys: each row reads the records with its key. */
 static HRESULT bring_together(struct event_sink *s, struct row_sort *by_group, struct row_sort *ranked)
 {
     struct sorted_row row, sub;

@@ -38,14 +38,14 @@ void event_transactions_close(struct event_transactions *t, uint32_t thread);
 struct event_transaction_counts {
     uint64_t unfinished; /* starts without an end, including the open ones */
     uint64_t unbegun;    /* ends without a start */
-    uint64_t refused;    /* starts for which there was no memory */
+    uint64_t refused;    /* starts dropped for lack of memory */
 };
 struct event_transaction_counts event_transactions_counts(const struct event_transactions *t);
 
 /* ---- joins ----
 
    Events of two kinds that share a value (MS-PLA 2.2.3.3, EqualJoin): each event of one kind is paired with each event
-   of the other. Both are sorted by that value, in a scratch file if they exceed the memory. */
+   of the other. The events of both kinds are sorted by that value, in a scratch file if they exceed the memory. */
 #define EVENT_JOIN_MOST_PAIRS 100000000u
 
 struct event_join;
@@ -107,7 +107,7 @@ HRESULT event_rows_add(struct event_rows *r, const char *key, size_t key_size, c
 HRESULT event_rows_finish(struct event_rows *r);
 /* The next row, valid until the next call; S_FALSE: no more. */
 HRESULT event_rows_next(struct event_rows *r, struct sorted_row *out);
-uint64_t event_rows_count(const struct event_rows *r); /* that were added */
+uint64_t event_rows_count(const struct event_rows *r); /* number of rows added */
 
 /* ---- records ----
 

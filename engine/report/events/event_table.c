@@ -11,11 +11,11 @@ enum { NO_SOURCE = EVENT_SOURCES };
 /* Opcodes that start and end a transaction (MS-PLA 2.2.3.3): START, DC START, DEQUEUE; STOP, DC STOP, CHECKPOINT. */
 enum { START = 1, STOP = 2, DC_START = 3, DC_STOP = 4, DEQUEUE = 7, CHECKPOINT = 8 };
 
-/* The fields that one kind of event fills in a record. */
+/* The fields of a record that one kind of event fills in. */
 struct source_fields {
     struct event_field fields[EVENT_COLUMNS + 1];
     struct event_fields taking;
-    size_t columns[EVENT_COLUMNS + 1]; /* for each field, its column; `count` of the table: the join's value */
+    size_t columns[EVENT_COLUMNS + 1]; /* column of each field; the table's column count stands for the join's value */
     bool reported_missing[EVENT_COLUMNS + 1];
 };
 
@@ -30,7 +30,7 @@ struct event_table {
     struct event_transactions *transactions; /* NULL: events are not transactions */
     struct event_cell cells[EVENT_COLUMNS];
     struct text_buffer body, before;
-    const struct report_totals *totals; /* while it is written */
+    const struct report_totals *totals; /* set while the table is written */
     unsigned asked;
     uint64_t undecoded, omitted;
     char *failed; /* the reason why the table cannot be created */
@@ -146,7 +146,7 @@ static void note_version(struct event_source *s, const EVENT_RECORD *record)
     }
 }
 
-/* MS-PLA: aggregates require numeric fields. */
+/* Fails the table if it sums a field that is not numeric: MS-PLA requires numeric fields for aggregates. */
 static void check_sums(struct event_table *t, size_t source)
 {
     const struct event_columns *c = &t->columns;
@@ -378,7 +378,7 @@ static bool is_wanted(const struct event_table *t, const EVENT_RECORD *record)
 {
     size_t source;
     if (t->transactions)
-        return true; /* the end of a thread counts, too */
+        return true; /* the table needs the ends of threads, too */
     for (source = 0; source < t->columns.source_count; source++)
         if (event_source_has(&t->columns.sources[source], record))
             return true;
@@ -488,7 +488,7 @@ HRESULT event_table_create(const struct report_table_make *make, struct report_t
     t->warnings = make->warnings;
     t->notes = make->notes;
     HRESULT hr = event_columns_make(make->table, &t->columns, make->warnings);
-    if (hr == E_INVALIDARG) { /* costs this table alone */
+    if (hr == E_INVALIDARG) { /* the report omits only this table */
         t->failed = text_copy(error_text(hr));
         if (!t->failed) {
             table_free(t);

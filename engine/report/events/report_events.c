@@ -162,7 +162,7 @@ static HRESULT report_events_take(void *context, const struct trace_event *event
         if (SUCCEEDED(hr))
             hr = event_dump_add(e->dump, dumped, &decoded);
     }
-    if (SUCCEEDED(hr) && !one.looked) /* it may define events that a table decodes later */
+    if (SUCCEEDED(hr) && !one.looked) /* the event may define other events that a table decodes later */
         hr = trace_schemas_learn(&e->schemas, event);
     forget(&one);
     if (SUCCEEDED(hr) && ++e->since_asked >= ASKED_EACH) {

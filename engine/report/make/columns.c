@@ -46,7 +46,7 @@ HRESULT filter_add(struct filter *f, const char *pattern)
         struct log_counter *parts = p.parts.items;
         hr = counter_instance(parts, &p.instance);
         if (!parts->object[0])
-            log_counters_free(&p.parts); /* no path */
+            log_counters_free(&p.parts); /* not a path */
     }
     if (SUCCEEDED(hr) && p.instance && is_every_instance(p.instance)) {
         p.instance[0] = '*';
@@ -187,9 +187,9 @@ struct place {
 struct column {
     uint64_t rank;
     /* A log may have several columns with the same name: the first is in the hash table, and the others are linked to
-       it. All are index + 1, or 0 for none. */
+       it. The members below are index + 1, or 0 for none. */
     bool is_twin;      /* not the first */
-    size_t next_twin;  /* behind this one */
+    size_t next_twin;  /* the next column with this name */
     size_t last_twin;  /* of the first column: the last one linked to it */
     size_t taker;      /* of the first column: index of the input whose counters are assigned now, plus 1 */
     size_t next_taken; /* of the first column: the column for the next counter with this name */
@@ -376,7 +376,7 @@ static HRESULT source_of(struct columns *c, const struct inputs *in, size_t inpu
     if (!memory_grow(&sources, &c->source_capacity, c->source_count + 1, sizeof *c->sources))
         return no_memory();
     c->sources = sources;
-    const size_t place = first + counter; /* counters come in their order */
+    const size_t place = first + counter; /* an input's counters are requested in order */
     memmove(&c->sources[place + 1], &c->sources[place], (c->source_count - place) * sizeof *c->sources);
     c->source_count++;
     for (size_t i = input + 1; i < in->count; i++)
@@ -488,7 +488,7 @@ HRESULT columns_learn(struct columns *c, const struct inputs *in, size_t input)
 
 struct ranked {
     uint64_t rank;
-    size_t column; /* as it was */
+    size_t column; /* index before sorting */
 };
 
 static int compare_ranks(const void *left, const void *right)
@@ -639,7 +639,7 @@ HRESULT columns_fill(struct columns *c, const struct inputs *in, size_t input)
         const struct log_cell *cell = &from->cells[i];
         const size_t place = c->first_source[input] + i;
         if (place >= c->source_count || (input + 1 < in->count && place >= c->first_source[input + 1]))
-            break; /* it was named after columns_learn had run */
+            break; /* the log named it after columns_learn had run */
         struct source *s = &c->sources[place];
         if (!s->matches || (s->column == NO_COLUMN && !(counters[i].wildcard && c->values)))
             continue;

@@ -11,17 +11,17 @@
 enum { MOST_CHARTED = 8, MOST_WATCHED = COUNTER_MOST_WATCHED, MOST_COLUMNS = 13, MOST_SLICED = 16 };
 
 struct row {
-    size_t at;   /* of the series */
+    size_t at;   /* index of the series */
     size_t rank; /* position of the counter's first occurrence in the logs */
     const char *counter, *instance;
     bool has_key; /* for a sorted table: the value of the sort column */
     double key;
     bool ascending;
     bool picked;
-    bool sliced; /* with its table of slices */
+    bool sliced; /* the row contains its table of slices */
 };
 
-/* ---- which ---- */
+/* ---- selection ---- */
 
 static bool names_object(const struct report_schema *schema, const char *object)
 {
@@ -487,8 +487,8 @@ static double standing_of(struct counter_series *s, enum standing kind)
     }
 }
 
-/* Selects the first MOST_CHARTED by each criterion and the sum of all instances, then the others, each in the order of
-   the rows. */
+/* Selects the first MOST_CHARTED series by each criterion and the sum of all instances, then the remaining series. Both
+   groups are in the order of the rows. */
 static size_t pick_watched(const struct counter_rows *from, struct row *rows, size_t count, size_t rank,
                            struct row *out)
 {

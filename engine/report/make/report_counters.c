@@ -14,16 +14,16 @@ enum {
     COLUMN_BYTES = 640,       /* approximate size of a column with its names and values */
     MOST_CHARTED = 1024,      /* series that have points */
     MOST_WATCHED = 8192,      /* further series that a warning or a reader may select */
-    WATCHED_POINTS = 1 << 18, /* of all of these together: about 4 MB of memory and report */
+    WATCHED_POINTS = 1 << 18, /* points of all watched series together: about 4 MB of memory and report */
     MOST_SLICED = 4096,       /* series that have slices: 13 MB, 130 MB if their length is given */
-    SLICE_ROWS = 72000,       /* of all of these in the report: about 18 MB */
+    SLICE_ROWS = 72000,       /* rows of slices in the report: about 18 MB */
     SLICE_INTERVALS = 5,      /* minimum number of samples in an automatic slice */
 };
 
 struct gap {
     int64_t from, length;
 };
-/* Of one log. */
+/* The sample intervals and gaps of one log. */
 struct rhythm {
     struct sample_distances distances;
     struct gap longest[MOST_GAPS];
@@ -36,28 +36,28 @@ struct report_counters {
     struct report_counters_make make;
     struct filter filter;
     struct columns columns;
-    struct counter_series *series; /* beside the columns */
+    struct counter_series *series; /* one per column */
     size_t series_count, series_capacity, charted, watched, sliced;
     size_t slices_left;     /* rows of slices that the report can still contain */
-    size_t watched_points;  /* maximum for each watched series */
+    size_t watched_points;  /* maximum points of each watched series */
     struct rhythm *rhythms; /* of the logs */
     size_t log_count;
     int bias_minutes; /* of the first log's zone */
     char **log_names;
-    size_t bytes;   /* of sketches and charts */
+    size_t bytes;   /* memory of sketches and charts */
     bool exhausted; /* there is no more memory for them */
     uint64_t samples;
     int64_t first, last;
 };
 
-/* ---- which counters ---- */
+/* ---- selection of counters ---- */
 
 static bool is_wanted(const struct report_counters *c, const struct schema_table *t)
 {
     return !t->of_events && t->level <= c->make.level;
 }
 
-/* The objects of all tables; if a table selects any object, all counters are needed. */
+/* Filters by the objects of all tables. If a table selects any object, all counters are needed. */
 static HRESULT make_filter(struct report_counters *c)
 {
     HRESULT hr = S_OK;
@@ -112,7 +112,7 @@ static void share_points(struct report_counters *c)
             chart_series_limit(c->series[i].chart, c->watched_points);
 }
 
-/* Slices for the table's sub-tables and for its column of trends. The shortest given length is used. */
+/* Slices for the table's sub-tables and for its column of trends. The shortest specified length is used. */
 static void want_slices(const struct report_counters *c, struct counter_series *s, const struct schema_table *table,
                         const struct log_counter *counter)
 {
@@ -372,7 +372,8 @@ static struct counter_rows rows_of(struct report_counters *c, const struct schem
                                  .slices_left = &c->slices_left};
 }
 
-/* Calls it for a table's object, or for each object that a table of any object contains, in the order of the logs. */
+/* Calls `write` for the table's object, or, if the table selects any object, for each of its objects in the order of
+   the logs. */
 static HRESULT each_object(struct report_counters *c, const struct schema_table *table, struct report_document *to,
                            HRESULT (*write)(const struct counter_rows *, struct report_document *, struct texts *),
                            struct texts *warnings)

@@ -25,10 +25,10 @@ struct value_statistics {
 /* Adds a finite value. `percentiles`: keep percentiles, starting with the first value. E_OUTOFMEMORY. */
 HRESULT value_statistics_add(struct value_statistics *s, double value, bool percentiles);
 double value_statistics_sum(const struct value_statistics *s);
-double value_statistics_mean(const struct value_statistics *s); /* of no value: NaN */
+double value_statistics_mean(const struct value_statistics *s); /* NaN without values */
 /* The value with the nearest rank, `part` of 0 to 1; NaN without values, or if percentiles were not requested. */
 double value_statistics_percentile(struct value_statistics *s, double part);
-size_t value_statistics_memory(const struct value_statistics *s); /* bytes beside the struct */
+size_t value_statistics_memory(const struct value_statistics *s); /* bytes in addition to the struct */
 /* Drops the percentiles. */
 void value_statistics_forget_percentiles(struct value_statistics *s);
 void value_statistics_free(struct value_statistics *s);
@@ -38,8 +38,8 @@ void value_statistics_free(struct value_statistics *s);
    A series of values over time in a limited number of points. Each point is a part of the time with its least, mean and
    greatest value. Therefore no peak is lost, regardless of the log's length. If all samples fit, each one is a point.
    */
-#define CHART_POINTS       1024 /* for a series, about the number of pixels of a chart's width */
-#define CHART_LEAST_POINTS 32   /* for one series among very many */
+#define CHART_POINTS       1024 /* per series; about the width of a chart in pixels */
+#define CHART_LEAST_POINTS 32   /* per series, if there are very many series */
 
 struct chart_point {
     float least, mean, greatest;
@@ -76,11 +76,11 @@ void chart_series_free(struct chart_series *s);
 /* ---- slices ----
 
    A series in equal parts of the time, which begin at multiples of their length in UTC, so that the parts of all
-   counters and of two runs line up. Rules use them to detect a lasting load that means over the whole log do not show.
-   */
+   counters and of two runs line up. Rules use them to detect a lasting load that the mean of the whole log does not
+   show. */
 #define SLICES_TABLE      "slices" /* the table in a row */
-#define SLICES_MOST       98       /* of a series: 96, and the partial slices at both ends */
-#define SLICES_MOST_FIXED 1000     /* if the length is specified */
+#define SLICES_MOST       98       /* slices of a series: 96, and the partial slices at both ends */
+#define SLICES_MOST_FIXED 1000     /* maximum slices of a series if their length is specified */
 
 struct time_slice {
     uint64_t count; /* number of values; 0: the other members have no meaning */
@@ -145,7 +145,7 @@ const char *counter_table_name(const struct schema_table *table, const struct lo
 struct counter_series {
     struct value_statistics statistics;
     char *instance; /* "parent/instance#index"; NULL: it has none */
-    bool wanted;    /* by some table */
+    bool wanted;    /* some table needs it */
     bool percentiles, charted, watched;
     bool sliced, in_slices; /* the row may have a table of slices; there are slices, for the table or for the trend */
     struct chart_series *chart; /* NULL: not requested, or too many charts */

@@ -19,11 +19,11 @@ struct open_table {
 };
 
 struct report_document {
-    char *path, *draft; /* of the document; path of the draft until it is complete */
+    char *path, *draft; /* `draft` is the temporary file until the document is complete */
     char *base;         /* NULL: anywhere */
     struct file *file;
-    struct text_buffer text, cell; /* cell: the text of the present number or time */
-    int64_t cell_time;             /* whose text `time` is */
+    struct text_buffer text, cell; /* cell: the text of the current number or time */
+    int64_t cell_time;             /* the time of the text in `time` */
     struct text_buffer time;
     struct error_kept failed; /* hr: the first failure */
     struct {
@@ -32,7 +32,7 @@ struct report_document {
     bool in_section, section_written, facts_open, strings_open;
     struct open_table tables[REPORT_DEEPEST];
     size_t depth;
-    uint64_t all_rows, bytes; /* that are written */
+    uint64_t all_rows, bytes; /* written so far */
     int bias_minutes;
 };
 

@@ -10,16 +10,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define REPORT_MOST_ROWS     20000  /* of a table, unless its rowcount specifies fewer */
-#define REPORT_MOST_ALL_ROWS 200000 /* of the document */
-#define REPORT_DEEPEST       4      /* tables within one another */
+#define REPORT_MOST_ROWS     20000  /* per table, unless its rowcount specifies fewer */
+#define REPORT_MOST_ALL_ROWS 200000 /* per document */
+#define REPORT_DEEPEST       4      /* maximum depth of nested tables */
 /* The size of the document beyond which no further rows are started, because rules and a user's XSLT keep all of it in
    memory. */
 #define REPORT_MOST_BYTES    ((uint64_t)64 << 20)
 
 struct report_document;
 
-/* Texts may be NULL if they are absent; all are borrowed, a table's until its end. */
+/* Texts may be NULL if they are absent; all are borrowed; the texts of a table until report_table_end. */
 struct report_head {
     const char *name, *version;
     const char *base; /* folder below which the file must be (file_open_below); NULL: anywhere */
@@ -27,7 +27,7 @@ struct report_head {
 };
 struct report_column_head {
     const char *name; /* of the Data of the rows; a title, or the ID of a string */
-    bool left;        /* left-aligned; else right */
+    bool left;        /* left-aligned; otherwise right-aligned */
     const char *units, *format, *note;
     const char *sort; /* "primary", "secondary" */
     bool hidden, bars;
@@ -46,7 +46,7 @@ struct report_table_head {
 /* Creates PATH.new, replacing an existing one. Errors: the errors of file_open, E_OUTOFMEMORY. After a failure of the
    disk or of memory, later additions are lost, and report_document_close returns the failure. */
 HRESULT report_document_create(const char *path, const struct report_head *head, struct report_document **out);
-/* In this order: facts; sections with their tables; strings. */
+/* Call the functions below in this order: facts; sections with their tables; strings. */
 /* `text` NULL: out of memory. */
 void report_fact(struct report_document *d, const char *name, const char *text, const char *units);
 /* A time in the document's time zone. */
@@ -64,8 +64,8 @@ bool report_row_begin(struct report_document *d);
 void report_cell(struct report_document *d, const char *text);
 void report_cell_number(struct report_document *d, double value); /* empty unless finite */
 void report_cell_time(struct report_document *d, int64_t utc);    /* in the document's time zone */
-/* The same with further attributes of the cell: pairs of name and value, NULL at the end (`img`, `units`, `local`).
- */
+/* Like report_cell, with further attributes of the cell: pairs of name and value, NULL at the end (`img`, `units`,
+   `local`). */
 void report_cell_with(struct report_document *d, const char *text, const char *const *attributes);
 void report_row_end(struct report_document *d);
 /* Call it after the rows; cells as in a row. */

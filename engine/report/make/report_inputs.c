@@ -51,7 +51,7 @@ HRESULT report_find_inputs(const char *folder, const struct texts *except, struc
     return hr;
 }
 
-/* ---- opened ---- */
+/* ---- opening ---- */
 
 /* S_OK: a warning is added, and the other inputs are read. */
 static HRESULT skip_input(HRESULT why, struct texts *warnings)

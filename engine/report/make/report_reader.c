@@ -87,7 +87,7 @@ static HRESULT add_whole(struct data_list *l, const char *text, size_t length)
     return l->texts.failed ? E_OUTOFMEMORY : S_OK;
 }
 
-/* A Data without a text; its attributes come next, then its text in parts, then its end. E_OUTOFMEMORY. */
+/* Begins a Data without a text. Its attributes follow, then its text in parts, then its end. E_OUTOFMEMORY. */
 static HRESULT data_list_begin(struct data_list *l, const char *name, size_t length)
 {
     if (!memory_grow((void **)&l->places, &l->capacity, l->count + 1, sizeof *l->places))
@@ -181,8 +181,8 @@ const struct report_data *report_find(const struct report_data *items, size_t co
 
 struct open_table {
     struct report_table given;
-    struct data_list own;     /* one Data: the table's name and its attributes */
-    struct data_list columns; /* of its Header */
+    struct data_list own;     /* contains one Data: the table's name and its attributes */
+    struct data_list columns; /* the columns of its Header */
     bool begun;               /* the handler was called */
 };
 

@@ -317,7 +317,7 @@ static HRESULT read_string(struct schema_reading *r, xmlNodePtr e, const char *l
         return hr;
     for (size_t i = 0; i < r->s->string_count; i++)
         if (!strcmp(r->s->strings[i].id, string.id) && text_equal_nocase(r->s->strings[i].language, language))
-            return S_OK; /* the first one counts */
+            return S_OK; /* the first text takes precedence */
     if (r->s->string_count >= SCHEMA_MOST_STRINGS)
         return schema_wrong(e, "ID", string.id, "the schemas have more than %d strings", SCHEMA_MOST_STRINGS);
     xml_element_text(e, &text);

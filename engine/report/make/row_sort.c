@@ -21,7 +21,7 @@ struct run {
     uint64_t at, end; /* the part of the file that is not in the buffer yet */
     char *buffer;
     size_t begin, filled, capacity;
-    struct sorted_row row; /* the record that is next */
+    struct sorted_row row; /* the next record */
 };
 
 struct row_sort {
@@ -30,9 +30,9 @@ struct row_sort {
     size_t used, capacity;
     size_t *places; /* of the records */
     size_t count, place_capacity;
-    size_t *other; /* for sorting */
+    size_t *other; /* second array of the merge sort */
     size_t other_capacity;
-    size_t taken; /* when there is no file */
+    size_t taken; /* records returned so far, if there is no file */
     struct file *file;
     uint64_t written;
     struct run *runs;
@@ -116,7 +116,7 @@ static HRESULT sort_places(struct row_sort *s)
     return S_OK;
 }
 
-/* ---- to the file ---- */
+/* ---- writing runs to the file ---- */
 
 static HRESULT write_run(struct row_sort *s)
 {
@@ -174,16 +174,16 @@ HRESULT row_sort_add(struct row_sort *s, const void *key, size_t key_size, const
     return S_OK;
 }
 
-/* ---- out again ---- */
+/* ---- merging the runs ---- */
 
-/* Number of bytes to read from a run at once, so that all runs together stay within the limit. */
+/* Number of bytes to read from a run in one call, so that the buffers of all runs stay within the memory limit. */
 static size_t block_of(const struct row_sort *s)
 {
     const size_t share = s->memory / s->run_count;
     return share < LEAST_BLOCK ? LEAST_BLOCK : share < READ_BLOCK ? share : READ_BLOCK;
 }
 
-/* `size` bytes of a run from `begin` on are in its buffer. */
+/* Reads until the buffer contains at least `size` bytes of the run from `begin` on. */
 static HRESULT run_fill(struct row_sort *s, struct run *r, size_t size)
 {
     if (r->filled - r->begin >= size)

@@ -293,7 +293,7 @@ static HRESULT read_added(struct schema_reading *r, xmlNodePtr e, struct schema_
     return hr;
 }
 
-/* Shown exactly as they are written. */
+/* Checks the numbers, which charts show exactly as they are written. */
 static HRESULT read_limits(struct schema_reading *r, xmlNodePtr e, struct schema_counter_table *t)
 {
     unsigned count = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes a page: report, document of the page, transformation by a sheet, file. libxslt's memory is the document's
-   (xml_memory.c): if it is exhausted, all of it is released. */
+/* Creates a page: reads the report, builds the page's document, transforms it with a sheet, and writes the file.
+   libxslt's memory is the document's (xml_memory.c): if it is exhausted, all of it is released. */
 #include "engine/report/page.h"
 
 #include "engine/base/clock.h"
@@ -129,7 +129,7 @@ HRESULT page_make(const struct page_make *make, struct texts *notes)
     return FAILED(why.hr) ? error_restore(&why) : S_OK;
 }
 
-#define MOST_DEPTH     200                  /* templates within one another */
+#define MOST_DEPTH     200                  /* nested templates */
 #define MOST_VARIABLES 20000                /* at one time */
 #define MOST_STEPS     ((unsigned long)5e6) /* instructions of a sheet */
 #define MOST_XPATH     ((unsigned long)5e7) /* operations of its expressions, about a second */
@@ -222,7 +222,7 @@ struct transforming {
     struct complaint complaint;
     HRESULT failed;
     const struct page_part *at; /* the first problem */
-    const char *why;            /* NULL: as libxslt says */
+    const char *why;            /* NULL: libxslt's message */
     xmlChar *result;
     int size;
     bool is_own;                   /* a sheet of the user */

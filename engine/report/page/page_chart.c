@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scales and paths. */
+/* Computes the scales and paths of charts. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/report/page.h"
@@ -144,7 +144,7 @@ static bool find_bounds(const struct chart_layout *c, double *least, double *gre
     return some;
 }
 
-/* 1, 2 or 5 followed by zeros. */
+/* Returns the smallest step of at least `least` that is 1, 2 or 5 times a power of ten. */
 static double round_step(double least)
 {
     const double power = pow(10, floor(log10(least)));

@@ -74,7 +74,7 @@ struct writing {
     unsigned skipped; /* depth + 1 of the table that is skipped, or whose row is skipped; 0: none */
     bool row_open[REPORT_MAX_TABLES];
     struct chart_layout chart;
-    bool chart_shown, chart_watched; /* of the open chart */
+    bool chart_shown, chart_watched; /* about the open chart */
     struct page_waves waves;
 };
 
@@ -285,7 +285,7 @@ static const char *const severity_words[] = {[REPORT_OTHER] = "information",
                                              [REPORT_WARNING] = "warning",
                                              [REPORT_ERROR] = "error"};
 
-/* Of 100. Rules may have changed the order of the rows. */
+/* Returns the length in percent. `value` may exceed `longest`, because rules can change the order of the rows. */
 static double bar_length(double value, double longest)
 {
     return !(value > 0) ? 0 : value < longest ? 100 * value / longest : 100;

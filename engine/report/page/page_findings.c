@@ -179,7 +179,7 @@ static const struct found_warning *worst_with(const struct page_findings *f, con
     return worst;
 }
 
-/* Inserts it into the worst warnings, in their order and only once. Gives their count. */
+/* Inserts it into the worst warnings, in their order and only once. Returns their new count. */
 static size_t add_found(const struct found_warning **worst, size_t count, const struct found_warning *w)
 {
     size_t place = 0;

@@ -33,7 +33,7 @@ void page_number_add(struct text_buffer *out, const char *text, const char *mask
    Their numbers, worst first, the counters of the rows that they refer to, and the charts and limits of these counters.
    Filled by the first reading, used by the second. */
 #define FINDINGS_MOST_WARNINGS 500
-#define FINDINGS_MOST_ROWS     200 /* that warnings point at */
+#define FINDINGS_MOST_ROWS     200 /* rows that warnings refer to */
 #define FINDINGS_MOST_CHARTS   200
 #define FINDINGS_MOST_SERIES   48 /* of a chart, counted from the first */
 #define FINDINGS_MOST_LIMITS   4  /* of a chart */
@@ -67,7 +67,7 @@ struct page_findings {
     size_t warning_count, row_count, chart_count;
     bool chart_open; /* series that follow belong to the last chart */
 };
-/* A row of a table that belongs to a section; the name of a table identifies the table of warnings. Ignores rows beyond
+/* Adds a row of a table in a section; the table's name shows whether it is the table of warnings. Ignores rows beyond
    the limits. E_OUTOFMEMORY. */
 HRESULT page_findings_row(struct page_findings *f, const struct report_table *table, const struct report_row *row);
 HRESULT page_findings_chart(struct page_findings *f, const struct report_data *chart);
@@ -79,9 +79,9 @@ void page_findings_settle(struct page_findings *f, size_t most, unsigned *omitte
 /* The severity of a row of the table of warnings, from its `img`; without one it counts as an ordinary warning, as for
    rules. */
 enum report_severity page_findings_severity(const struct report_row *warning);
-/* For the at-th warning of the document, counted from 1. */
+/* Returns the number, from 1, of the document's warning with the index `at`. */
 size_t page_findings_number(const struct page_findings *f, size_t at);
-/* The warnings that are about a counter in this chart, the worst first; FINDINGS_MOST_LIMITS at most. */
+/* Returns the warnings about counters in this chart, the worst first; at most FINDINGS_MOST_LIMITS. */
 size_t page_findings_about(const struct page_findings *f, size_t chart, const struct found_warning **out);
 /* Whether a warning is about this very line of the chart. */
 bool page_findings_names(const struct page_findings *f, size_t chart, const char *series);

@@ -12,9 +12,9 @@
 enum {
     /* More than OpenPLA's reports have (REPORT_MOST_BYTES), because rules add to them; UTF-16 needs twice as much. */
     REPORT_BYTES_MAX = 96 << 20,
-    MEMORY_LEAST = 64 << 20, /* of a document tree and the parser's data */
+    MEMORY_LEAST = 64 << 20, /* for a document tree and the parser's data */
     MEMORY_OF_BYTE = 16,     /* the maximum memory per byte of XML, reached by empty cells: <Data name="a"/> */
-    DEEPEST = 200,           /* limit for nested elements that rules create; libxml2 reads 256 levels */
+    DEEPEST = 200,           /* maximum depth of elements that rules create; libxml2 reads 256 levels */
 };
 /* A word of the mark: the first line of `tag` belongs to the report itself, which another program has evaluated. */
 #define OWN_TAG "+tag"
@@ -77,7 +77,7 @@ static void set_attribute(void *about)
 static void take_node(void *about)
 {
     struct change *c = about;
-    xmlUnlinkNode(c->node); /* and not freed, because a step may hold it */
+    xmlUnlinkNode(c->node); /* not freed, because a step may refer to it */
 }
 
 static HRESULT use(struct report_target *t, void (*work)(void *about), struct change *c)

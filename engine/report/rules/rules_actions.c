@@ -175,7 +175,8 @@ static HRESULT set_tag(struct rules_run *run, xmlNodePtr e, xmlNodePtr context, 
                    : S_OK;
 }
 
-/* The node that its table names, otherwise advice/warning: a warning is not lost because of a wrong path. */
+/* Finds the node that the attribute `table` selects. If it selects none, uses advice/warning, so that a wrong path does
+   not lose the warning. */
 static HRESULT find_table(struct rules_run *run, xmlNodePtr e, xmlNodePtr context, xmlNodePtr *out)
 {
     struct xpath_result nodes = {0};

@@ -64,7 +64,7 @@ static HRESULT text_beside(struct rules_run *run, xmlNodePtr node, bool expand, 
     if (b.failed)
         return E_OUTOFMEMORY;
     const size_t before = strspn(b.text, " \t\r\n");
-    if (before == b.length) { /* between two elements, otherwise at an end */
+    if (before == b.length) { /* between two elements; otherwise at the start or end */
         *out = first || !*next ? text_copy("") : text_copy(b.text);
         text_buffer_free(&b);
         return *out ? S_OK : E_OUTOFMEMORY;
@@ -185,7 +185,7 @@ static HRESULT insert_text(struct rules_run *run, void *insertion, const char *t
                                   text, &i->last);
 }
 
-/* A file in the report's folder, by its bare name. */
+/* Opens a file in the report's folder, by its name without a folder. */
 static HRESULT open_document(struct rules_run *run, xmlNodePtr e, struct xml_document *out)
 {
     const char *written = rules_attribute(e, "document");

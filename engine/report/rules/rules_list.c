@@ -34,7 +34,8 @@ static const char *text_or_nothing(const char *text)
     return text ? text : "";
 }
 
-/* "warning, error": a variable as img is one of the two, unless the rule's limits are known and none is serious. */
+/* Returns the severities of a rule in words. An img that is a variable may be a warning or an error, unless the rule's
+   limits are known and none is serious. */
 static const char *severity_words(xmlNodePtr rule, xmlNodePtr symptom)
 {
     const char *img = symptom ? rules_attribute(symptom, "img") : NULL, *limits = rules_attribute(rule, "limits");
@@ -80,7 +81,7 @@ static void add_threshold(struct text_buffer *b, const struct threshold *t)
         text_buffer_format(b, ", unless the log has %s", t->unless);
 }
 
-/* `element`: one of its Thresholds; NULL: it has steps. */
+/* `element`: one of the rule's Thresholds; NULL: the rule has steps. */
 static HRESULT list_finding(struct rules_run *run, xmlNodePtr group, xmlNodePtr rule, xmlNodePtr element,
                             rules_list_each *each, void *context)
 {

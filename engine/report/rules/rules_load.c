@@ -69,7 +69,7 @@ static const char *value_fault(unsigned sort, const char *text)
     }
 }
 
-/* In any namespace, since none is specified for rules. */
+/* Accepts any namespace, because none is specified for rules. */
 static bool is_ours(xmlNodePtr node)
 {
     return node->type == XML_ELEMENT_NODE;
@@ -348,7 +348,7 @@ static HRESULT read_logging(struct rules *r, xmlNodePtr e)
     const char *level = rules_attribute(e, "level"), *name = rules_attribute(e, "file");
     uint64_t number = 0;
     if (r->has_logging)
-        return S_OK; /* the importing file's applies */
+        return S_OK; /* the importing file's value applies */
     r->has_logging = true;
     if (level && text_to_u64(level, &number))
         r->log_level = (uint32_t)number;

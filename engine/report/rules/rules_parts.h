@@ -13,7 +13,7 @@
 /* The index of the keyword among those of `sort`, ignoring case; -1: none of them, or `text` is NULL. */
 int rules_word(enum rules_sort sort, const char *text);
 
-/* The packs of engine/report/rules/packs, which the build turns into a table; NULL at the end. */
+/* The packs of engine/report/rules/packs, which the build converts to a table; it ends with NULL. */
 extern const struct shipped_schema shipped_rules[];
 
 /* ---- functions of XPath ----
@@ -21,22 +21,22 @@ extern const struct shipped_schema shipped_rules[];
    The functions of XPath 1.0 (4.2, 4.4) that take texts, with their cost counted. libxml2 counts one operation for each
    call, even if it collects the text of a whole report. Its contains(), substring-before() and substring-after()
    compare one text with every position of the other. One-line expressions therefore took hours. */
-enum { COMPARED_BYTES = 50 }; /* number of bytes that count as an operation */
+enum { COMPARED_BYTES = 50 }; /* bytes that count as one operation */
 
 /* ---- XPath ----
 
    Expressions of rules, evaluated by libxml2 within limits. The value of a variable is never inserted into the text of
    an expression: `{name}` becomes a variable of XPath, so no value can be read as a part of the expression. */
 enum {
-    EXPRESSION_BYTES_MAX = 4096, /* libxml2 recurses by operators */
+    EXPRESSION_BYTES_MAX = 4096, /* libxml2 recurses for each operator */
     EXPRESSION_VARIABLES_MAX = 64,
-    EXPRESSION_DEEPEST = 64,          /* brackets within one another */
+    EXPRESSION_DEEPEST = 64,          /* maximum depth of nested brackets */
     EXPRESSION_OPERATIONS = 20000000, /* limit of one evaluation: a second or less */
     /* For an expression that compares nodes in pairs (xpath_pairs.h), each with a list of 40,960: a minute. In the
        total of a run, they count as the operations that fit into the time they may take. */
     PAIRED_OPERATIONS = 250000,
     PAIRED_WEIGHT = 200,
-    OPERATION_BYTES = 200, /* of created texts and lists that count as an operation */
+    OPERATION_BYTES = 200, /* bytes of created texts and lists that count as one operation */
 };
 
 enum rule_value_kind { RULE_TEXT, RULE_NUMBER, RULE_TRUTH };
@@ -53,7 +53,7 @@ struct xpath_scope {
     rule_variable_find *find;
     void *context;
     uint32_t limit;              /* operations of an evaluation; 0: EXPRESSION_OPERATIONS */
-    uint64_t operations;         /* total; an evaluation costs at least 200 */
+    uint64_t operations;         /* total so far; each evaluation counts at least 200 */
     bool (*stop)(void *context); /* called often while libxml2 evaluates; may be NULL */
     void *stop_context;
 };
@@ -61,8 +61,8 @@ struct xpath_result {
     xmlNodePtr *nodes; /* elements, attributes, texts; from memory_alloc. In the order of the document */
     size_t count;
     bool is_nodes;
-    bool truth;              /* boolean() of it */
-    struct rule_value value; /* the value of a variable; for nodes, the text of the first one */
+    bool truth;              /* boolean() of the result */
+    struct rule_value value; /* the result as a variable's value; for nodes, the text of the first node */
 };
 /* E_INVALIDARG with the reason and the position in the text: unknown variable, invalid XPath, too many operations or
    too much memory. ERROR_CANCELLED's HRESULT: `stop` returned true. E_OUTOFMEMORY. */
@@ -129,7 +129,7 @@ xmlNodePtr rules_next(xmlNodePtr e, const char *name);
 struct rules_run {
     const struct rules_job *job;
     const struct rules *rules;
-    const struct rules_file *file; /* its strings precede */
+    const struct rules_file *file; /* its strings take precedence */
     struct rules_outcome *out;
     struct rules_place place;
     struct report_target *target;
@@ -149,21 +149,23 @@ struct rules_run {
    memory_alloc. RULES_INVALID: unknown string, or the result is too long. */
 HRESULT rules_expand(struct rules_run *run, xmlNodePtr e, const char *text, char **out);
 HRESULT rules_set_variable(struct rules_run *run, const char *name, struct rule_value *value);
-/* For a place in the report, or (context NULL) for the whole report. The error names element and attribute. */
+/* Evaluates the attribute's expression at `context`, or (NULL) for the whole report. The error names element and
+   attribute. */
 HRESULT rules_select(struct rules_run *run, xmlNodePtr element, const char *attribute, xmlNodePtr context,
                      struct xpath_result *out);
-/* The same for an expression built from the attribute's expression. */
+/* Like rules_select, for an expression built from the attribute's expression. */
 HRESULT rules_select_by(struct rules_run *run, xmlNodePtr element, const char *attribute, const char *expression,
                         xmlNodePtr context, struct xpath_result *out);
-/* Whether the caller stops it, or its time is used up; and the error for these cases, or for too many operations. */
+/* rules_is_over returns whether the caller stops the run or its time is used up. rules_check_limits returns the error
+   for these cases, or for too many operations. */
 bool rules_is_over(void *run);
 HRESULT rules_check_limits(const struct rules_run *run);
-/* The actions in an element, for the step's node (NULL: it has none). An action that fails is noted; S_FALSE: an action
-   failed, or the node no longer exists. */
+/* Runs the actions in an element for the step's node (NULL: it has none). An action that fails is noted; S_FALSE: an
+   action failed, or the node no longer exists. */
 HRESULT rules_do_actions(struct rules_run *run, xmlNodePtr actions, xmlNodePtr context);
 HRESULT rules_do_variable(struct rules_run *run, xmlNodePtr e, xmlNodePtr context);
-/* An element with all its contents, including text between elements, not yet inserted into the report. `expand`: its
-   texts and attributes are those of rules, and are expanded. */
+/* Copies an element with its contents, including text between elements. The copy is not yet inserted into the report.
+   `expand`: its texts and attributes come from rules, and are expanded. */
 HRESULT rules_copy(struct rules_run *run, xmlNodePtr from, bool expand, xmlNodePtr *out);
 /* Inserts the Item of a warning into its table, and adds it to the outcome. `e` is the position for errors. */
 HRESULT rules_add_warning(struct rules_run *run, xmlNodePtr e, xmlNodePtr table, xmlNodePtr item);
@@ -183,11 +185,11 @@ void rules_log(struct rules_run *run, uint32_t bits, const char *kind, const cha
 /* ---- the report ---- */
 
 /* A mark identifies elements and attributes that rules added: `rules="1"` an element, other words the names of
-   attributes that they added to an element; `+tag` means that they added the lines of its tag after the first. */
+   attributes that they added to an element; `+tag` means that rules added the lines of its tag after the first line. */
 #define RULES_MARK "rules"
 struct report_target {
     struct xml_document document;
-    char *folder; /* where documents lie */
+    char *folder; /* folder of the documents that rules insert */
 };
 /* Opens a report and removes everything that rules added to it earlier. `stop`: as for xml_limits. */
 HRESULT report_target_open(const char *path, bool (*stop)(void *context), void *context, struct report_target *out);
@@ -195,9 +197,9 @@ void report_target_close(struct report_target *t);
 HRESULT report_target_save(const struct report_target *t, const char *base, const char *path);
 /* Whether the node is still in the document. */
 bool report_target_has(const struct report_target *t, const xmlNode *node);
-/* A new element created by rules, not yet inserted; it is marked on insertion (marked). */
+/* Creates a new element, which is not yet inserted; it is marked when it is inserted. */
 HRESULT report_target_make(struct report_target *t, const char *name, const char *text, xmlNodePtr *out);
-/* The same for a text, between its two marks. *last is the node after which the next text is inserted. */
+/* Inserts a text between its two marks. *last is the node after which the next text is inserted. */
 HRESULT report_target_put_text(struct report_target *t, xmlNodePtr at, enum rules_axis axis, const char *text,
                                xmlNodePtr *last);
 /* Appends a text to a new element. */
@@ -206,10 +208,10 @@ HRESULT report_target_put(struct report_target *t, xmlNodePtr at, enum rules_axi
 HRESULT report_target_set(struct report_target *t, xmlNodePtr e, const char *name, const char *value);
 /* The same for an element of the report itself, where it is marked. */
 HRESULT report_target_mark(struct report_target *t, xmlNodePtr e, const char *name, const char *value);
-/* One more tag (report_document.h). S_FALSE: it has several lines, or does not fit; nothing is changed. */
+/* Adds a tag to the element (report_document.h). S_FALSE: it has several lines, or does not fit; nothing is changed. */
 HRESULT report_target_tag(struct report_target *t, xmlNodePtr e, const char *tag);
 HRESULT report_target_take(struct report_target *t, xmlNodePtr node);
-/* The table of warnings; creates it if missing. */
+/* Finds the table of warnings, or creates it. */
 HRESULT report_target_warnings(struct report_target *t, xmlNodePtr *out);
 
 #endif

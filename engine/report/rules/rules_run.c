@@ -104,8 +104,8 @@ static bool is_better(const struct rule_value *a, const struct rule_value *b, bo
     return greatest ? order > 0 : order < 0;
 }
 
-/* Keeps only the node with the least or the greatest key; if several are equal, the first. Ignores nodes with an empty
-   key, or with a key that should be a number but is not. */
+/* Keeps only the node with the least or the greatest key; of several equal keys, the first node. Ignores nodes with an
+   empty key, or with a key that should be a number but is not. */
 static HRESULT choose_extreme(struct rules_run *run, xmlNodePtr step, bool greatest, struct xpath_result *nodes)
 {
     const char *attribute = rules_attribute(step, "sortNode") ? "sortNode" : "sortValue";
@@ -164,7 +164,7 @@ static HRESULT set_variables(struct rules_run *run, xmlNodePtr step, xmlNodePtr 
     return FAILED(hr) ? hr : failed ? S_FALSE : S_OK;
 }
 
-/* The first When that is true, else Otherwise. S_FALSE: no block was run, or something in it failed. */
+/* Runs the first When that is true, or else Otherwise. S_FALSE: no block was run, or something in it failed. */
 static HRESULT do_exists(struct rules_run *run, xmlNodePtr exists, xmlNodePtr context)
 {
     for (xmlNodePtr when = rules_child(exists, "When"); when; when = rules_next(when, "When")) {
@@ -315,7 +315,7 @@ static HRESULT do_all(struct rules_run *run)
     HRESULT hr = report_target_warnings(run->target, &warnings);
     for (size_t i = 0; i < run->rules->group_count && hr == S_OK; i++)
         hr = do_group(run, &run->rules->groups[i]);
-    if (hr == PLA_E_RULES_MANAGER_FAILED) { /* they exceeded a limit, as reported; their changes so far are kept */
+    if (hr == PLA_E_RULES_MANAGER_FAILED) { /* the rules exceeded a limit, as reported; their changes so far are kept */
         run->out->unfinished = true;
         hr = S_OK;
     }

@@ -103,7 +103,7 @@ HRESULT rules_set_variable(struct rules_run *run, const char *name, struct rule_
     return S_OK;
 }
 
-/* A variable without a value becomes an empty text; braces around other texts than names are kept. */
+/* A variable without a value becomes an empty text; braces around a text that is not a name are kept. */
 static void add_values(const struct rules_run *run, const char *text, struct text_buffer *out)
 {
     for (const char *c = text; *c;) {

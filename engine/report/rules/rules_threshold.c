@@ -233,7 +233,7 @@ void threshold_limits_add(struct text_buffer *b, const struct threshold *t, doub
     }
 }
 
-/* The compared values, and the other instances beyond the limit. */
+/* Adds the compared values, and the other instances beyond the limit. */
 static void add_details(struct text_buffer *b, const struct threshold *t, const struct threshold_findings *all)
 {
     const struct threshold_finding *f = all->items;
@@ -283,7 +283,7 @@ static HRESULT set_number(struct rules_run *run, const char *name, double number
     return set_text(run, name, &b);
 }
 
-/* "SQL Server", or "SQL Server PROD" for the objects of the instance MSSQL$PROD. */
+/* Sets the variable to "SQL Server", or to "SQL Server PROD" for the objects of the instance MSSQL$PROD. */
 static HRESULT set_server(struct rules_run *run, const char *object)
 {
     struct text_buffer b = {0};
@@ -434,7 +434,7 @@ static HRESULT put_warning(struct rules_run *run, const struct threshold *t, con
     return hr;
 }
 
-/* One warning about the worst instance; it names the others. */
+/* Raises one warning about the worst instance, which names the other instances. */
 HRESULT rules_do_threshold(struct rules_run *run, xmlNodePtr element)
 {
     struct threshold t;

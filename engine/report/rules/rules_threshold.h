@@ -40,7 +40,7 @@ struct threshold_finding {
     double limit, critical;                  /* multiplied by the number of processors or the amount of memory */
     double value;                            /* the mean of the slices beyond the limit; a trend or increase */
     double worst;                            /* the extreme sample of those slices */
-    const char *first, *last;                /* of the slices beyond the limit; "": unknown */
+    const char *first, *last; /* start of the first and end of the last slice beyond the limit; "": unknown */
     const char *worst_at;
     double seconds; /* in total; 0: unknown */
     bool is_critical;
@@ -57,7 +57,7 @@ void threshold_findings_free(struct threshold_findings *f);
 
 /* The limits in words: "over 80 %, serious over 90 %, for 5 min". */
 void threshold_limits_add(struct text_buffer *b, const struct threshold *t, double limit, double critical);
-/* A number for messages: with no more digits than readers need, without an exponent. */
+/* Adds a number for messages: with no more digits than readers need, without an exponent. */
 void threshold_number_add(struct text_buffer *b, double value);
 
 #endif

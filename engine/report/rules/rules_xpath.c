@@ -77,7 +77,7 @@ static bool count_text(xmlXPathParserContextPtr parser, const xmlNode *node)
     return false;
 }
 
-/* The texts of the arguments of a function, or of the context node if it has no arguments. `all`: for each node of a
+/* Counts the texts of a function's arguments, or of the context node if it has no arguments. `all`: for each node of a
    list, not only the first. */
 static bool count_texts(xmlXPathParserContextPtr parser, int count, bool all)
 {
@@ -87,7 +87,7 @@ static bool count_texts(xmlXPathParserContextPtr parser, int count, bool all)
         xmlXPathObjectPtr value = parser->valueTab[parser->valueNr - i];
         xmlNodeSetPtr nodes = value && value->type == XPATH_NODESET ? value->nodesetval : NULL;
         if (nodes && nodes->nodeNr > 1 && !all)
-            xmlXPathNodeSetSort(nodes); /* as libxml2 does to find it */
+            xmlXPathNodeSetSort(nodes); /* as libxml2 does to find the first node */
         for (int k = 0; nodes && k < (all ? nodes->nodeNr : nodes->nodeNr > 0); k++)
             if (!count_text(parser, nodes->nodeTab[k]))
                 return false;
@@ -322,7 +322,7 @@ static HRESULT add_literal(struct prepared *p, const char *at, size_t length)
     return hr;
 }
 
-/* Lists are compared and joined by OpenPLA's functions. */
+/* Replaces comparisons and unions of lists with OpenPLA's functions. */
 static HRESULT use_functions(struct prepared *p)
 {
     struct text_buffer b = {0};
@@ -374,13 +374,13 @@ struct evaluation {
     bool (*stop)(void *context);
     void *stop_context;
     bool paired;
-    struct xpath_pair pair; /* where it is */
-    /* What came of it. */
+    struct xpath_pair pair; /* its position */
+    /* The result. */
     xmlXPathObjectPtr object;
     xmlChar *text;
     double number;
     bool truth;
-    xmlXPathContextPtr context; /* of the memory, even if the evaluation was aborted */
+    xmlXPathContextPtr context; /* in the evaluation's memory, even after it was aborted */
     uint64_t visited;           /* nodes that were read for `text`, even if it could not be created */
     int error, position;
 };
@@ -421,7 +421,7 @@ static xmlXPathObjectPtr as_object(const struct rule_value *value)
                                       : xmlXPathNewString(BAD_CAST value->text);
 }
 
-/* Attributes and documents have another member where a node has `content`. */
+/* Attributes and documents have a different member at the position of `content`. */
 static bool has_text(const xmlNode *n, bool selected)
 {
     const bool text = n->type == XML_TEXT_NODE || n->type == XML_CDATA_SECTION_NODE;
@@ -440,7 +440,7 @@ static xmlChar *value_of_nodes(xmlNodeSetPtr set, uint64_t *visited)
         return xmlXPathCastNodeToString(set->nodeTab[0]);
     size_t size = 0;
     xmlChar *text = NULL;
-    for (int pass = 0; pass < 2; pass++) { /* how much, then what */
+    for (int pass = 0; pass < 2; pass++) { /* first the length, then the text */
         size_t at = 0;
         for (const xmlNode *n = top; n && at < most; n = next_below(n, top), ++*visited) {
             if (!has_text(n, n == top))
@@ -561,7 +561,7 @@ static HRESULT run_evaluation(struct evaluation *e, struct xml_memory **memory)
     return hr;
 }
 
-/* The operations used so far, finished or not. */
+/* Returns the operations used so far, whether or not the evaluation has finished. */
 static uint64_t operations_of(const struct evaluation *e, const struct xml_memory *m)
 {
     const uint64_t counted = e->context ? e->context->opCount : 0;
@@ -593,7 +593,7 @@ static HRESULT take_nodes(const xmlNodeSet *set, struct xpath_result *out)
     return S_OK;
 }
 
-/* libxml2 writes sixteen digits of some numbers, of which the last is noise: 9.300000000000001. XPath has no exponents.
+/* libxml2 writes sixteen digits of some numbers, the last of which is noise: 9.300000000000001. XPath has no exponents.
  */
 static char *text_of(const struct evaluation *e)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of a report compared with the limit of a Threshold, slice by slice. The report may be malicious: at most
+/* Compares rows of a report with the limit of a Threshold, slice by slice. The report may be malicious: at most
    RULES_NODES_MAX rows are compared, and joins of two counters search in sorted lists. */
 #include "engine/base/memory.h"
 #include "engine/report/make/report_counters.h"
@@ -79,7 +79,7 @@ static bool object_matches(const char *pattern, const char *object)
     return text_matches(pattern, object);
 }
 
-/* Instances that do not belong to the load: sums, and the process that stands for unused processor time. */
+/* Instances that are not part of the load: sums, and the process Idle, which stands for unused processor time. */
 static bool is_no_part(const char *instance)
 {
     static const char *const names[] = {"_Total", "__Total__", "_Global_", "Idle"};
@@ -175,7 +175,7 @@ static HRESULT collect_partners(xmlNodePtr report, const char *path, struct coun
 {
     HRESULT hr = path ? collect_rows(report, path, rows, visited) : S_OK;
     for (size_t i = 1; i < rows->count; i++)
-        rows->items[i].by_instance = rows->items[0].by_instance; /* one order for all */
+        rows->items[i].by_instance = rows->items[0].by_instance; /* all rows are sorted alike */
     if (SUCCEEDED(hr) && rows->count)
         qsort(rows->items, rows->count, sizeof *rows->items, compare_divisors);
     return hr;
@@ -201,7 +201,7 @@ static HRESULT count_processors(xmlNodePtr report, const char *machine, double *
     return hr;
 }
 
-/* In MB, if the report contains it and the row is from the same computer; otherwise 0. */
+/* Returns the memory in MB if the report contains it and is from the row's computer; otherwise 0. */
 static double installed_memory(xmlNodePtr report, const char *machine)
 {
     xmlNodePtr header = rules_child(report, "Header");
@@ -228,7 +228,7 @@ struct read_slice {
 struct read_slices {
     struct read_slice *items;
     size_t count, capacity;
-    double seconds; /* of each */
+    double seconds; /* length of each slice */
     double covered; /* seconds of all slices with values, before counters are joined */
 };
 
@@ -292,7 +292,7 @@ static void slices_join(const struct threshold *t, struct read_slices *a, const 
 
 static bool is_beyond(const struct threshold *t, double value, double limit)
 {
-    return t->is_upper ? value > limit : value < limit; /* NaN is not */
+    return t->is_upper ? value > limit : value < limit; /* false for NaN */
 }
 
 static double slice_value(const struct threshold *t, const struct read_slice *s)
@@ -344,7 +344,7 @@ static bool is_steady(const struct read_slices *all, double trend)
     return grown > 0 && grown >= 0.5 * (greatest - least);
 }
 
-/* From the column, otherwise from the slices. */
+/* Returns the trend from its column, or else from the slices. */
 static double trend_of(const struct threshold *t, const struct read_slices *all, xmlNodePtr row,
                        struct threshold_finding *f)
 {
@@ -395,7 +395,7 @@ static double increase_of(const struct read_slices *all, xmlNodePtr row, struct 
     return sum;
 }
 
-/* For a whole report without slices, or one that is too short for the duration. */
+/* Returns the value of the whole report, if it has no slices or is too short for the duration. */
 static double whole_value(const struct threshold *t, xmlNodePtr row, xmlNodePtr per, xmlNodePtr minus)
 {
     double value = row_number(row, t->of == MEASURE_MAX ? "max" : t->of == MEASURE_MIN ? "min" : "mean");

@@ -3,9 +3,9 @@
 
    The code is interpreted once. Values are constants, collections, or XPath for values that only a report contains
    (pal_value.h). Questions are constants, so the result of a condition on a question is known; a condition on a counter
-   becomes part of the threshold's condition. A loop is interpreted once, with an arbitrary instance of its collection:
-   PAL runs it for each instance and each time slice, and so do rules. StaticThreshold creates an alert, and so does
-   CreateAlert under the conditions of the enclosing branches:
+   becomes part of the threshold's condition. A loop is interpreted once, with an arbitrary instance of its collection,
+   because rules are applied to each instance and each time slice, as PAL's loop is. StaticThreshold creates an alert,
+   and so does CreateAlert under the conditions of the enclosing branches:
 
        ForEach ($d in $Disk) { If ($d.QuantizedAvg[$t] -gt 0.02) { $hit = $true } ... If ($hit) { CreateAlert ... } }
                                path: mean > 0.02                hit: mean > 0.02      alert: mean > 0.02
@@ -142,7 +142,7 @@ static void static_threshold(struct pal_machine *m)
     m->out->count++;
 }
 
-/* In a loop: the enclosing conditions are the threshold. */
+/* CreateAlert in a loop: the enclosing conditions are the threshold. */
 static void create_alert(struct pal_machine *m)
 {
     skip_statement(m);
@@ -206,7 +206,7 @@ static void run_conditional(struct pal_machine *m, const struct pal_value *condi
     memory_free(own);
 }
 
-/* If, ElseIf and Else: a branch whose condition is known is run or skipped. */
+/* Interprets If, ElseIf and Else. A branch with a constant condition is run or skipped. */
 static void run_if(struct pal_machine *m)
 {
     struct pal_value left = pal_truth(true); /* the condition that no earlier branch was taken */
@@ -285,7 +285,7 @@ static void run_foreach(struct pal_machine *m)
     pal_skip_brackets(m);
 }
 
-/* For, While, Do: executed once, with an unknown index. */
+/* Interprets For, While and Do: the body once, with an unknown index. */
 static void run_loop(struct pal_machine *m)
 {
     m->at++;
@@ -297,7 +297,7 @@ static void run_loop(struct pal_machine *m)
         run_block(m);
 }
 
-/* $a = value, [int] $a = value, $a += value; else an expression without effect. */
+/* $a = value, [int] $a = value, $a += value; or an expression without effect. */
 static void run_assignment(struct pal_machine *m)
 {
     const struct pal_token *target = m->at, *begin = m->at;
@@ -404,7 +404,7 @@ static void run_block(struct pal_machine *m)
     m->deep--;
 }
 
-/* ---- whole codes ---- */
+/* ---- whole scripts ---- */
 
 /* PAL 1 had thresholds in VBScript, which PAL 2 cannot run. */
 static bool is_vbscript(const struct pal_tokens *tokens)

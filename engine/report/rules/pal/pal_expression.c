@@ -236,7 +236,7 @@ static struct pal_value read_postfix(struct pal_machine *m, struct pal_value v)
                 v = member_of(m, &v, name);
             }
         } else if (is_sign(m->at, ".") && m->at[1].kind != PAL_NUMBER) {
-            m->at++; /* a stray one */
+            m->at++; /* a stray token */
         } else if (is_sign(m->at, "[")) {
             m->at++;
             (void)pal_read(m);

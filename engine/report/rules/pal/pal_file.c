@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a threshold file of PAL and the files that it inherits from: analyses with their counters and thresholds, and
-   questions. The nearest file takes precedence: an analysis that was read before, by ID or name, is not read again. */
+   questions. The nearest file takes precedence: an analysis with the ID or name of one that was already read is
+   skipped. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/report/rules/pal/pal_parts.h"
@@ -131,7 +132,7 @@ static bool is_regular(struct pal_set *set, xmlNodePtr e, const char *name)
     return is_true(attribute_of(set, e, name));
 }
 
-/* Its rows in a report: the object, the counter and the instances. */
+/* Finds the counter's rows in a report by object, counter and instances. */
 static void find_rows(struct pal_set *set, xmlNodePtr e, struct pal_source *s)
 {
     struct pal_pool *pool = &set->pool;
@@ -149,7 +150,7 @@ static void find_rows(struct pal_set *set, xmlNodePtr e, struct pal_source *s)
         is_regular(set, e, "ISCOUNTERINSTANCEREGULAREXPRESSION"))
         s->why = "a regular expression for counters or instances is not supported";
     const char *object = part_of(set, path + 1, instance ? instance : counter);
-    if (regular && *expression) { /* the same form, so its instance ends at the same place as the path's */
+    if (regular && *expression) { /* it has the form of the path, so its instance ends at the same place */
         const char *end = strrchr(expression, '\\'), *begin = expression + (*expression == '\\');
         const char *bracket = end && instance ? instance_begin(begin, end) : NULL;
         object = part_of(set, begin, bracket ? bracket : end ? end : begin);
@@ -239,7 +240,7 @@ static void read_threshold(struct pal_reading *r, struct pal_analysis *a, xmlNod
     }
     a->thresholds = items;
     set->out->thresholds++;
-    /* The highest priority first; if two are equal, the later one, as in PAL. */
+    /* Sort by descending priority; of equal priorities, the later threshold comes first, as in PAL. */
     size_t at = a->threshold_count++;
     for (; at && a->thresholds[at - 1].priority <= t.priority; at--)
         a->thresholds[at] = a->thresholds[at - 1];
@@ -300,7 +301,7 @@ static bool contains_nocase(const char *text, const char *what)
     return false;
 }
 
-/* GB of memory, which reports contain. */
+/* Whether the question asks for the GB of memory, which reports contain. */
 static bool asks_memory(const char *variable, const char *text)
 {
     return contains_nocase(variable, "physicalmemory") || contains_nocase(variable, "ramgb") ||
@@ -362,8 +363,8 @@ static bool is_bare_name(const char *name)
     return *name && !strpbrk(name, "/\\:") && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
-/* The file with that name in the folder of `importer`, regardless of case, as on the computers that the files come
-   from. */
+/* Finds the file with that name in the folder of `importer`. Case is ignored, as on Windows, where the files were
+   written. */
 static HRESULT find_beside(const char *importer, const char *name, char **path)
 {
     struct texts names = {0};

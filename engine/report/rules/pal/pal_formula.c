@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Computed counters: finds the arithmetic expression in their code, or recognises them by their names. PAL computes
-   them sample by sample. Rules compute them from the means of each slice, which is the same except for changes within a
-   slice. */
+   them sample by sample. Rules compute them from the means of each slice, which gives the same result except for
+   changes within a slice. */
 #include "engine/base/memory.h"
 #include "engine/report/rules/pal/pal_machine.h"
 
@@ -42,7 +42,7 @@ static void formula_take(struct pal_machine *m, const struct pal_value *v, struc
     out->guard = guard;
 }
 
-/* The expression that contains all others. */
+/* Returns the expression that contains all other expressions. */
 static const struct pal_value *largest(const struct pal_machine *m)
 {
     for (size_t i = 0; i < m->candidate_count; i++) {

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* An answer to a question that is in no file has a mistyped name. */
+/* Rejects an answer to a question that no file asks: its name is mistyped. */
 static HRESULT check_answer(const char *answer, const struct pal_imported *out)
 {
     const char *is = strchr(answer, '=');

@@ -21,7 +21,7 @@ struct pal_machine {
     struct pal_pool *pool;
     const struct pal_analysis *analysis;
     const struct pal_token *at;
-    bool means, computes; /* computes: the code of a computed counter */
+    bool means, computes; /* computes: the code belongs to a computed counter */
     unsigned deep, steps;
     struct pal_locals *locals;
     struct pal_value path; /* conditions under which the current statement runs */

@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-/* Strings live as long as the import. A failed allocation is remembered, and the string is "". A file whose strings
-   need more than 256 MB also counts as out of memory, because its code could build any number of strings. */
+/* Strings live as long as the import. A failed allocation is remembered, and the string is "". A file that needs more
+   than 256 MB of strings also counts as out of memory, because its code could build any number of strings. */
 struct pal_pool {
     struct texts texts;
     size_t bytes;
@@ -20,7 +20,7 @@ const char *pal_format(struct pal_pool *p, const char *format, ...) PRINTF_LIKE(
 
 /* ---- XPath ----
 
-   Conditions contain PAL_ROW before each path that starts from the row of a counter. PAL_ROW becomes "" for the row and
+   Conditions contain PAL_ROW before each path that starts at a counter's row. PAL_ROW becomes "" for the row and
    "../../" for one of its slices. The Data mean, min and max have the same names in both. */
 #define PAL_ROW      "\x01"
 #define PAL_LOWER(x) "translate(" x ",'ABCDEFGHIJKLMNOPQRSTUVWXYZ','abcdefghijklmnopqrstuvwxyz')"
@@ -43,7 +43,7 @@ const char *pal_html_text(struct pal_pool *p, const char *html, struct texts *li
 
 struct pal_source {
     const char *variable, *path, *code; /* COLLECTIONVARNAME, EXPRESSIONPATH; for a generated counter, its code */
-    const char *counter;                /* of the path */
+    const char *counter;                /* counter name in `path` */
     bool generated;
     bool has_instances; /* all instances of the object */
     bool is_sql;      /* its object is a regular expression, so it is combined with other counters of the same server */
@@ -69,7 +69,7 @@ struct pal_set {
     struct pal_analysis *analyses;
     size_t analysis_count, analysis_capacity;
     struct texts files; /* names of the files that were read */
-    const char *title;  /* NAME of the first */
+    const char *title;  /* NAME of the first file */
 };
 HRESULT pal_set_read(const struct pal_job *job, struct pal_set *set);
 void pal_set_free(struct pal_set *set);
@@ -106,8 +106,8 @@ enum { PAL_ALERTS_MAX = 8, PAL_OPERANDS_MAX = 4 };
 /* A condition on the rows of one counter. */
 struct pal_alert {
     const struct pal_source *source;
-    const char *condition;    /* XPath with PAL_ROW; NULL: compare the value as described below */
-    const char *sign, *limit; /* XPath: the comparison; a number or an expression from the document */
+    const char *condition;    /* XPath with PAL_ROW; NULL: the threshold compares a value, see below */
+    const char *sign, *limit; /* XPath: the operator; the limit, a number or an expression */
     bool is_constant;         /* the limit is a number */
     bool of_trend;
     bool is_whole; /* the limit has no more decimals than the source */
@@ -117,7 +117,7 @@ struct pal_outcome {
     struct pal_alert alerts[PAL_ALERTS_MAX];
     size_t count;
     const char *why;  /* NULL: understood */
-    const char *note; /* or NULL */
+    const char *note; /* NULL: none */
 };
 HRESULT pal_code_read(struct pal_set *set, const struct pal_analysis *a, const struct pal_threshold *t, bool means,
                       struct pal_outcome *out);
@@ -126,8 +126,8 @@ HRESULT pal_code_read(struct pal_set *set, const struct pal_analysis *a, const s
 struct pal_formula {
     const struct pal_source *operands[PAL_OPERANDS_MAX];
     size_t count;
-    const char *value, *guard; /* guard: the condition under which it has a value; "" always */
-    const char *why, *note;    /* why: NULL: understood */
+    const char *value, *guard; /* guard: the condition under which it has a value; "": always */
+    const char *why, *note;    /* `why` is NULL if it was understood */
 };
 HRESULT pal_formula_read(struct pal_set *set, const struct pal_analysis *a, const struct pal_source *s,
                          struct pal_formula *out);

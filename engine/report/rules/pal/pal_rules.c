@@ -33,7 +33,7 @@ struct writing {
 
 /* ---- texts ---- */
 
-/* A name in an attribute, without parts that would be read as a string or a variable. */
+/* Adds a name as an attribute, without parts that rules would read as a string or a variable. */
 static void add_name(struct writing *w, struct text_buffer *to, const char *name, const char *text)
 {
     char *copy = text_copy(*text ? text : "PAL");
@@ -44,7 +44,7 @@ static void add_name(struct writing *w, struct text_buffer *to, const char *name
     memory_free(copy);
 }
 
-/* A text of a warning: braces and $( are kept as they are. */
+/* Adds a text of a warning so that braces and $( are shown literally. */
 static void add_plain(struct text_buffer *to, const char *text)
 {
     for (const char *c = text; *c; c++) {
@@ -140,7 +140,7 @@ static const char *severity_of(struct writing *w)
     return "warning";
 }
 
-/* `select`: the row, from the step's node. `when`: attributes and condition that are in the block. */
+/* `select`: path from the step's node to the row. `when`: attributes and condition of the block. */
 static void add_warning(struct writing *w, const char *select, const char *when, const char *subject, const char *limit,
                         const char *values)
 {
@@ -199,7 +199,7 @@ static const char *limit_of(struct writing *w, const struct pal_alert *a)
     return pal_keep(w->pool, plain);
 }
 
-/* Names of the row, which is `row` from the step's node. */
+/* Adds variables with the names of the row; `row` is the path to it from the step's node. */
 static void add_names(struct writing *w, const char *row)
 {
     add_variable(w, "palObject", pal_format(w->pool, "string(%s../@source)", row));
@@ -239,7 +239,7 @@ static bool write_row_alert(struct writing *w, const struct pal_alert *a)
                                         "it grows by {palTrend} per hour"};
     want_slices(w, a->source);
     add_limit(w, a);
-    /* Makes the rules know the counter even if its values are normal. */
+    /* Selects the counter even if its values are normal, so that the report counts as checked. */
     (void)begin_step(w, pal_format(p, "(%s)[1]", a->source->rows), "");
     text_buffer_add(w->to, "    </Step>\n");
     if (!begin_step(w, select, ""))
@@ -264,7 +264,7 @@ static bool write_row_alert(struct writing *w, const struct pal_alert *a)
                 "Minimum {palMin}, mean {palMean}, maximum {palMax}.");
     if (!a->of_trend)
         return true;
-    /* Not silently, because a report created without these rules has no trends. */
+    /* Report missing trends: a report that was created without these rules has none. */
     if (!begin_step(w, pal_format(p, "%s[not(Data[@name='trend'])]", a->source->rows), " sortType=\"first\""))
         return false;
     text_buffer_add(w->to, "     <Exists>\n      <Otherwise>\n       <Warning select=\".\"><Item>\n"
@@ -287,7 +287,8 @@ static const char *joined_rows(struct writing *w, const struct pal_source *s, co
         s->is_sql && first->is_sql ? "[substring-before(../@source,':')='{palServer}']" : "");
 }
 
-/* The mean of the same slice, or of a row that has no slices, as a report made without these rules may have it. */
+/* Writes the mean of the same slice, or of a row without slices, which a report created without these rules may
+   have. */
 static void write_operand(struct writing *w, const char *name, const char *rows, bool slices)
 {
     struct pal_pool *p = w->pool;
@@ -410,7 +411,7 @@ static HRESULT write_threshold(struct writing *w)
     for (size_t i = 0; i < o.count && !why; i++)
         why = alert_write(w, &o.alerts[i]);
     text_buffer_add(w->to, "   </Rule>\n");
-    if (why && !w->to->failed && !w->strings.failed) { /* nothing of it stays */
+    if (why && !w->to->failed && !w->strings.failed) { /* drop what was written of it */
         w->to->length = begin;
         w->to->text[begin] = 0;
         w->strings.length = strings;

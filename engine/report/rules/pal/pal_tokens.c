@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Splits the PowerShell of a threshold file into tokens. PAL replaces $NAME of collections and questions in the text of
    the code before it runs, so such names may contain characters that PowerShell's variables do not: #, ==>, +, -. The
-   longest known name takes precedence, even over another name that is its beginning. */
+   longest known name takes precedence over shorter names that it begins with. */
 #include "engine/base/memory.h"
 #include "engine/report/rules/pal/pal_parts.h"
 
@@ -67,7 +67,7 @@ static bool begins_nocase(const char *text, const char *name, size_t size)
     return true;
 }
 
-/* After the $. */
+/* Reads a variable's name; the $ has been read. */
 static HRESULT read_variable(struct reading *r)
 {
     const bool braced = *r->at == '{';

@@ -71,7 +71,7 @@ static const char *both_guards(struct pal_pool *p, const char *a, const char *b)
     return !a || (b && !strcmp(a, b)) ? b : b ? pal_format(p, "%s and %s", a, b) : a;
 }
 
-/* An expression of both. */
+/* An expression that contains both values. */
 static struct pal_value joined(struct pal_pool *p, enum pal_value_kind kind, const struct pal_value *a,
                                const struct pal_value *b, const char *text)
 {
@@ -153,7 +153,7 @@ static struct pal_value compare_string(struct pal_pool *p, const char *word, con
         test = pal_regex(p, text, of->text, &why);
     } else if (!strcmp(word, "eq") || !strcmp(word, "ne")) {
         test = pal_format(p, "%s=%s", of->text, pal_literal(p, text, true));
-    } else if (is_one(word, matches)) { /* * at the ends */
+    } else if (is_one(word, matches)) { /* a pattern with * at its ends */
         const size_t n = strlen(text);
         const bool first = *text == '*', last = n > 1 && text[n - 1] == '*';
         char *middle = text_copy_n(text + first, n - first - last);

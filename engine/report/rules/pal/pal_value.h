@@ -13,7 +13,7 @@ enum pal_value_kind {
     PAL_TRUTH,      /* number: 0 or 1 */
     PAL_EXPRESSION, /* text: XPath, a number */
     PAL_STRING_OF,  /* text: XPath, a string in lower case, of the row */
-    PAL_CONDITION,  /* text: XPath, a truth */
+    PAL_CONDITION,  /* text: XPath, a Boolean */
     PAL_COLLECTION, /* of `source` */
     PAL_ITEM,       /* one of its instances */
     PAL_LIST        /* text: the items, separated by PAL_LIST_MARK */
@@ -26,7 +26,7 @@ struct pal_value {
     double number;
     const char *text;
     const struct pal_source *source;
-    uint64_t of;       /* bits of the sources whose values it contains, by their positions in the analysis */
+    uint64_t of;       /* bit mask of the sources in it, by their positions in the analysis */
     const char *guard; /* XPath: the condition under which it has a value; NULL: always */
     bool of_trend;
 };
@@ -39,7 +39,7 @@ struct pal_value pal_value_not(struct pal_pool *p, const struct pal_value *a);
 struct pal_value pal_value_choose(struct pal_pool *p, const struct pal_value *condition, const struct pal_value *a,
                                   const struct pal_value *b);
 bool pal_value_equal(const struct pal_value *a, const struct pal_value *b);
-/* As a number or a Boolean: strings are converted as in PowerShell. PAL_UNKNOWN: it is neither. */
+/* Returns the value as a number or a Boolean; strings are converted as in PowerShell. PAL_UNKNOWN: it is neither. */
 struct pal_value pal_value_number(const struct pal_value *a);
 struct pal_value pal_value_truth(struct pal_pool *p, const struct pal_value *a);
 /* The value in words, for messages; may be NULL. */
