@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The class of our proxies and stubs: ours alone, so that it never stands for the proxies of Windows' PLA. */
+/* The CLSID of OpenPLA's proxies and stubs. It differs from Windows' CLSID, so it never replaces the proxies of
+   Windows' PLA. */
 #ifndef OPENPLA_PROXY_CLSID_H
 #define OPENPLA_PROXY_CLSID_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Included ahead of what widl generates for the proxies: MinGW declares these three for C++ only, and the class of the
-   proxies is given as a macro. */
+/* Included before the proxy code that widl generates: MinGW declares these three functions only for C++, and the CLSID
+   of the proxies is passed as a macro. */
 #include "idl/proxy_clsid.h"
 
 #include <windows.h>

@@ -12,15 +12,17 @@
    than the system, administrators and TrustedInstaller. Checks the folder, its folder of 32-bit programs, the programs
    and libraries of both, and all parent folders, because an account that can rename a parent can put another folder in
    its place. For a folder that does not exist, its parent is checked. Under Wine each file has entries only for the
-   current Unix user and, from its mode for others, for Everyone. So only access by everyone is rejected, and parents
-   are not checked, because Wine does not report the sticky bit. */
+   current Unix user and, from its mode for others, for Everyone. Therefore only access by Everyone is rejected, and
+   parents are not checked, because Wine does not report the sticky bit. */
 HRESULT program_folder_check(const char *folder);
 
 /* Checks one descriptor with owner and DACL: S_FALSE if no other account has any of these rights, else S_OK with the
    account's name or SID in *who, from memory_alloc ("everyone" without a DACL). `own`: this process's account and any
    owner count as trusted. */
-#define PROGRAM_FOLDER_RIGHTS (0x100d0156 | 0x40000000) /* add, append, attributes, delete, its descriptor; generic */
-#define PROGRAM_PARENT_RIGHTS (0x100d0040) /* rename it, delete what is in it, its descriptor; generic all */
+/* add and append files, set attributes, delete, change the descriptor; GENERIC_WRITE */
+#define PROGRAM_FOLDER_RIGHTS (0x100d0156 | 0x40000000)
+/* rename it, delete its contents, change the descriptor; GENERIC_ALL */
+#define PROGRAM_PARENT_RIGHTS (0x100d0040)
 HRESULT program_folder_writer(PSECURITY_DESCRIPTOR descriptor, DWORD rights, bool own, char **who);
 
 #endif

@@ -263,7 +263,8 @@ HRESULT registration_write(const struct registration *what)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* The rows of the other mode if it is registered from this folder too: rows that both modes need stay. */
+/* Returns the rows of the other mode if it is registered from this folder too, because removal keeps rows that both
+   modes need. */
 static HRESULT other_rows(const struct registration *what, struct registration_rows *out)
 {
     const enum registration_mode other = what->mode == REGISTRATION_DROPIN ? REGISTRATION_BESIDE : REGISTRATION_DROPIN;

@@ -33,14 +33,14 @@ struct registration_row {
     char *root, *key, *name; /* key is the whole path below HKLM, root its shared start; name NULL: default value */
     bool key_only;           /* the key without a value */
     bool service;            /* only when registered with the service */
-    bool narrow;             /* only when there is openpla.dll for 32-bit programs */
-    struct registered_value value; /* not `exists` and not key_only: must be absent */
+    bool narrow;             /* only if openpla.dll for 32-bit programs is installed */
+    struct registered_value value; /* if neither `exists` nor key_only is set, the value must be absent */
 };
 struct registration_rows {
     struct registration_row *items;
     size_t count, capacity;
 };
-/* registration_table as registry values. */
+/* Returns the rows of registration_table as registry values. */
 HRESULT registration_expand(enum registration_mode mode, const char *folder, struct registration_rows *out);
 void registration_rows_free(struct registration_rows *rows);
 

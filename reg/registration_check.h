@@ -5,12 +5,12 @@
 
 #include "reg/registration.h"
 
-/* The program that serves the classes: *server is its registered path, UTF-8, from memory_alloc. S_FALSE, and *server
-   NULL: the classes are not registered. */
+/* Finds the program that serves the classes: *server is its registered path, UTF-8, from memory_alloc. If the classes
+   are not registered, returns S_FALSE, and *server is NULL. */
 HRESULT registration_find_server(enum registration_mode mode, char **server);
 
-/* The registered mode: beside Windows' PLA if those classes are registered and no server of ours has replaced Windows',
-   else the drop-in mode. */
+/* Returns the registered mode: REGISTRATION_BESIDE if its classes are registered and no server of ours has replaced
+   Windows' classes, otherwise REGISTRATION_DROPIN. */
 enum registration_mode registration_mode_here(void);
 
 /* Whether the AppID of this mode names the service. */
@@ -20,7 +20,7 @@ HRESULT registration_is_by_service(enum registration_mode mode, bool *out);
 struct registration_fault {
     const char *key, *name;    /* name "": the default value */
     const char *is, *expected; /* texts; NULL: absent */
-    bool narrow;               /* of 32-bit programs */
+    bool narrow;               /* a row for 32-bit programs */
 };
 /* Calls `each` for each differing row until one call fails. `service`: the service serves the classes. Rows of 32-bit
    programs are checked if openpla.dll for them is in the folder. */

@@ -12,8 +12,8 @@ enum registration_mode { REGISTRATION_DROPIN, REGISTRATION_BESIDE };
 /* The subfolder of the server's folder with openpla.dll and openpdh.dll for 32-bit programs, if installed. */
 #define OPENPLA_FOLDER_32        "x86"
 
-/* All identifiers except for the first group: those of MS-PLA 1.9, and ours beside them. An AppID is {03837503 and the
-   tail. */
+/* The GUIDs without their first group: MS-PLA 1.9's for the drop-in mode, and OpenPLA's for the mode beside. The AppID
+   is "{03837503" with the tail. */
 #define REGISTRATION_TAIL_DROPIN "-098B-11D8-9414-505054503030}"
 #define REGISTRATION_TAIL_BESIDE "-7D7F-4CE7-B081-7C53C3F9BDF1}"
 #define REGISTRATION_BESIDE_GUID(first)                                                                                \
@@ -35,17 +35,17 @@ enum registration_kind {
 struct registration_entry {
     char *root, *key, *name; /* key is the whole path below HKLM, root its shared start; name NULL: default value */
     enum registration_kind kind;
-    char *data;   /* the text, decimal digits, pairs of hexadecimal ones; NULL for the last two kinds */
+    char *data;   /* text, decimal digits, or pairs of hexadecimal digits; NULL for the last two kinds */
     bool service; /* only when registered with the service */
-    bool narrow;  /* only when there is openpla.dll for 32-bit programs */
+    bool narrow;  /* only if openpla.dll for 32-bit programs is installed */
 };
 struct registration_entries {
     struct registration_entry *items;
     size_t count, capacity;
 };
 
-/* The rows of this mode for this folder (without a trailing separator), for both kinds of registration and for 32-bit
-   programs. E_INVALIDARG: unknown placeholder. */
+/* Returns the rows of this mode for this folder (without a trailing separator), including the rows for the service and
+   for 32-bit programs. E_INVALIDARG: unknown placeholder. */
 HRESULT registration_table(enum registration_mode mode, const char *folder, struct registration_entries *out);
 void registration_entries_free(struct registration_entries *entries);
 
@@ -58,7 +58,8 @@ struct registration_subject {
 extern const struct registration_subject registration_classes[], registration_interfaces[];
 extern const size_t registration_class_count, registration_interface_count;
 
-/* The identifier of a class in this mode, in braces, or of an interface (that of MS-PLA). NULL when out of memory. */
+/* Returns the GUID, in braces, of a class in this mode, or of an interface (always MS-PLA's). NULL when out of
+   memory. */
 char *registration_guid(enum registration_mode mode, const struct registration_subject *subject);
 
 #endif

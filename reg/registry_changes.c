@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Changes below HKEY_LOCAL_MACHINE that can be taken back. */
+/* Changes below HKEY_LOCAL_MACHINE that can be undone. */
 #include "reg/registry_changes.h"
 
 #include "engine/base/memory.h"
@@ -11,7 +11,7 @@
 struct registry_change {
     WCHAR *key, *name;               /* name NULL: the default value */
     bool made_key;                   /* the change created `key` */
-    struct registered_value earlier; /* else: what the value was before */
+    struct registered_value earlier; /* otherwise the previous value */
 };
 
 static void change_free(struct registry_change *change)
@@ -242,7 +242,7 @@ HRESULT registry_put(struct registry_changes *changes, const char *key, const ch
     return status ? registry_error(status, "writing", key) : S_OK;
 }
 
-/* ERROR_DIR_NOT_EMPTY when something is in it. */
+/* Returns ERROR_DIR_NOT_EMPTY if the key contains anything. */
 static LSTATUS delete_empty_key(const WCHAR *key)
 {
     HKEY handle;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Changes below HKEY_LOCAL_MACHINE that can be taken back. Keys, names and texts are UTF-8. */
+/* Changes below HKEY_LOCAL_MACHINE that can be undone. Keys, names and texts are UTF-8. */
 #ifndef OPENPLA_REGISTRY_CHANGES_H
 #define OPENPLA_REGISTRY_CHANGES_H
 
@@ -24,15 +24,14 @@ HRESULT registry_get(const char *key, const char *name, struct registered_value 
 HRESULT registry_key_exists(const char *key, bool *exists);
 /* Creates the key with all missing parents. */
 HRESULT registry_make_key(struct registry_changes *changes, const char *key);
-/* Sets the value (`exists` true; creates the key) or deletes it. Does nothing, and records nothing, if the registry has
-   that state already. */
+/* Sets the value (`exists` true; creates the key) or deletes it. Does and records nothing if the registry already has
+   that state. */
 HRESULT registry_put(struct registry_changes *changes, const char *key, const char *name,
                      const struct registered_value *value);
-/* Deletes `key`, which lies below `root`, and then its empty parents up to root (which stays). A missing key counts as
-   deleted. */
+/* Deletes `key`, which is below `root`, and then its empty parents, but not `root`. A missing key counts as deleted. */
 HRESULT registry_prune(const char *root, const char *key);
 
-/* Deletes `key` with its contents, then its empty parents up to root. */
+/* Deletes `key` with its contents, and then its empty parents, but not `root`. */
 HRESULT registry_delete_tree(const char *root, const char *key);
 
 /* Undoes all changes, the latest first. Changes that another program has made since are overwritten; a key in which
@@ -41,7 +40,7 @@ void registry_changes_undo(struct registry_changes *changes);
 /* Discards the record; the registry keeps the changes. */
 void registry_changes_free(struct registry_changes *changes);
 
-/* REG_SZ of a UTF-8 text. */
+/* Creates a REG_SZ value from a UTF-8 text. */
 HRESULT registry_text(const char *text, struct registered_value *out);
 /* REG_DWORD of decimal digits, REG_BINARY of pairs of hexadecimal ones. E_INVALIDARG for anything else. */
 HRESULT registry_number(const char *digits, struct registered_value *out);

@@ -206,7 +206,7 @@ static bool stop_and_wait(SC_HANDLE service)
     return stopping;
 }
 
-/* S_FALSE: it runs another program. */
+/* Whether the service runs `command`. S_FALSE: it runs another program. */
 static HRESULT service_is_of(SC_HANDLE service, const WCHAR *command)
 {
     QUERY_SERVICE_CONFIGW *config = query_config(service);

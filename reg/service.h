@@ -39,9 +39,9 @@ HRESULT service_stop(const char *server);
 HRESULT service_start(void);
 
 /* Restarts Wine's rpcss. After a server was killed, rpcss keeps returning its process to clients for minutes; the
-   restarted one has forgotten all servers. It would forget the running server of the service too, so that is stopped
-   first (a running set continues in its set host process), and the next client's activation starts the service. Not for
-   Windows. */
+   restarted one has forgotten all servers. It would also forget the service's running server, so this function stops
+   the service first. A running set continues in its set host process, and the activation by the next client starts the
+   service. Not for Windows. */
 HRESULT service_renew_rpcss(void);
 
 /* The service as its manager reports it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One function per form. */
+/* Writes the forms of the registration table, with one function per form. */
 #include "reg/forms/forms.h"
 
 #include "engine/base/memory.h"
@@ -23,7 +23,7 @@ static HRESULT rows_walk(enum registration_mode mode, const char *folder, struct
     return hr;
 }
 
-/* Each character of `from` as `to` says it: twice, or behind a backslash. */
+/* Adds `text` with `before` in front of each character of `from`: the character again, or a backslash. */
 static void add_quoted(struct text_buffer *to, const char *text, const char *from, const char *before)
 {
     for (; *text; text++) {
@@ -78,9 +78,9 @@ static HRESULT make_reg(struct text_buffer *to, enum registration_mode mode, boo
 {
     text_buffer_add(to, "Windows Registry Editor Version 5.00\r\n\r\n"
                         "; SPDX-License-Identifier: MIT\r\n"
-                        "; Made of reg/registration.def, for programs in " INSTALLED ".\r\n");
+                        "; Generated from reg/registration.def, for programs in " INSTALLED ".\r\n");
     if (mode == REGISTRATION_DROPIN)
-        text_buffer_add(to, "; Overwrites what another PLA has there: openplasrv /regserver /dropin keeps it.\r\n");
+        text_buffer_add(to, "; Overwrites the entries of another PLA (openplasrv /regserver /dropin saves them).\r\n");
     if (narrow)
         text_buffer_add(to, "; What 32-bit programs see, beside the file without -32.\r\n");
     return rows_walk(mode, INSTALLED, to, narrow ? reg_row_32 : reg_row_64);
@@ -133,7 +133,7 @@ static HRESULT ps1_row(struct text_buffer *to, const struct registration_entry *
     return S_OK;
 }
 
-/* The key below the shared one, once: removal deletes it. */
+/* Adds each top key below a shared key once, between `before` and `after`. Removal deletes these keys. */
 static HRESULT walk_tops(enum registration_mode mode, struct text_buffer *to, const char *before, const char *after)
 {
     struct registration_entries entries = {0};
@@ -160,17 +160,18 @@ static HRESULT walk_tops(enum registration_mode mode, struct text_buffer *to, co
 static HRESULT make_vbs(struct text_buffer *to, enum registration_mode mode)
 {
     static const char *const names[] = {"dropin", "beside"};
-    text_buffer_format(to,
-                       "' SPDX-License-Identifier: MIT\r\n"
-                       "' Made of reg/registration.def. Registers OpenPLA without a service, or removes that:\r\n"
-                       "'   cscript //nologo register-%s.vbs FOLDER [remove]\r\n"
-                       "' FOLDER is where openplasrv.exe is. Needs an administrator. Takes no other PLA's place.\r\n"
-                       "Option Explicit\r\n"
-                       "Dim shell, files, folder, narrow, failed\r\n"
-                       "Set shell = CreateObject(\"WScript.Shell\")\r\n"
-                       "Set files = CreateObject(\"Scripting.FileSystemObject\")\r\n"
-                       "If WScript.Arguments.Count < 1 Then Quit 2, \"register-%s.vbs FOLDER [remove]\"\r\n",
-                       names[mode], names[mode]);
+    text_buffer_format(
+        to,
+        "' SPDX-License-Identifier: MIT\r\n"
+        "' Generated from reg/registration.def. Registers OpenPLA without a service, or removes the registration:\r\n"
+        "'   cscript //nologo register-%s.vbs FOLDER [remove]\r\n"
+        "' FOLDER is the folder of openplasrv.exe. Run this as an administrator. It does not replace another PLA.\r\n"
+        "Option Explicit\r\n"
+        "Dim shell, files, folder, narrow, failed\r\n"
+        "Set shell = CreateObject(\"WScript.Shell\")\r\n"
+        "Set files = CreateObject(\"Scripting.FileSystemObject\")\r\n"
+        "If WScript.Arguments.Count < 1 Then Quit 2, \"register-%s.vbs FOLDER [remove]\"\r\n",
+        names[mode], names[mode]);
     text_buffer_add(to, "folder = files.GetAbsolutePathName(WScript.Arguments(0))\r\n"
                         "failed = 0\r\n"
                         "If Right(folder, 1) = \"\\\" Then folder = Left(folder, Len(folder) - 1)\r\n"
@@ -184,7 +185,8 @@ static HRESULT make_vbs(struct text_buffer *to, enum registration_mode mode)
                         "folder & \"\\openplasrv.exe\"\r\n"
                         "    WriteRows\r\n"
                         "End If\r\n"
-                        "If failed > 0 Then Quit 1, failed & \" keys were refused: this needs an administrator\"\r\n"
+                        "If failed > 0 Then Quit 1, failed & \" keys cannot be written: access denied (run this as an "
+                        "administrator)\"\r\n"
                         "WScript.Echo \"Done.\"\r\n\r\n"
                         "Sub Quit(code, text)\r\n"
                         "    WScript.Echo text\r\n"
@@ -200,13 +202,13 @@ static HRESULT make_vbs(struct text_buffer *to, enum registration_mode mode)
                 "\\InprocServer32\\\")\r\n"
                 "    On Error Goto 0\r\n"
                 "    If module <> \"\" And LCase(module) <> LCase(folder & \"\\openpla.dll\") Then Quit 1, "
-                "\"The classes belong to \" & module & \": openplasrv /regserver /dropin keeps them\"\r\n"
+                "\"The classes belong to \" & module & \": openplasrv /regserver /dropin saves and replaces them\"\r\n"
                 "End Sub\r\n\r\n");
     text_buffer_add(to,
                     "Sub Run(command)\r\n"
                     "    If shell.Run(command, 0, True) <> 0 Then failed = failed + 1\r\n"
                     "End Sub\r\n\r\n"
-                    "' RegWrite writes no more than four bytes; reg does.\r\n"
+                    "' RegWrite writes at most four bytes; reg has no such limit.\r\n"
                     "Sub Row(forNarrow, key, name, kind, data)\r\n"
                     "    Dim text\r\n"
                     "    If forNarrow And Not narrow Then Exit Sub\r\n"
@@ -249,11 +251,12 @@ static HRESULT make_vbs_beside(struct text_buffer *to)
 static HRESULT make_ps1(struct text_buffer *to, enum registration_mode mode)
 {
     static const char *const names[] = {"dropin", "beside"};
-    text_buffer_format(to,
-                       "# SPDX-License-Identifier: MIT\r\n# Generated from reg/registration.def. Registers OpenPLA "
-                       "without a service, or removes that:\r\n#   .\\register-%s.ps1 -Folder FOLDER [-Remove]\r\n# "
-                       "FOLDER is where openplasrv.exe is. Needs an administrator. Takes no other PLA's place.\r\n",
-                       names[mode]);
+    text_buffer_format(
+        to,
+        "# SPDX-License-Identifier: MIT\r\n# Generated from reg/registration.def. Registers OpenPLA without a service, "
+        "or removes the registration:\r\n#   .\\register-%s.ps1 -Folder FOLDER [-Remove]\r\n# "
+        "FOLDER is the folder of openplasrv.exe. Run this as an administrator. It does not replace another PLA.\r\n",
+        names[mode]);
     text_buffer_add(
         to,
         "param([Parameter(Mandatory)][string]$Folder, [switch]$Remove)\r\n"
@@ -277,13 +280,14 @@ static HRESULT make_ps1(struct text_buffer *to, enum registration_mode mode)
         "}\r\n"
         "function Gone([string]$key) { [Microsoft.Win32.Registry]::LocalMachine.DeleteSubKeyTree($key, $false) }\r\n");
     if (mode == REGISTRATION_DROPIN)
-        text_buffer_add(to,
-                        "$first = [Microsoft.Win32.Registry]::LocalMachine.OpenSubKey('Software\\Classes\\CLSID\\"
-                        "{03837521" REGISTRATION_TAIL_DROPIN "\\InprocServer32')\r\n"
-                        "$module = if ($first) { $first.GetValue('') } else { '' }\r\n"
-                        "if ($module -and $module -ne \"$Folder\\openpla.dll\") {\r\n"
-                        "    throw \"The classes belong to ${module}: openplasrv /regserver /dropin keeps them\"\r\n"
-                        "}\r\n");
+        text_buffer_add(
+            to,
+            "$first = [Microsoft.Win32.Registry]::LocalMachine.OpenSubKey('Software\\Classes\\CLSID\\"
+            "{03837521" REGISTRATION_TAIL_DROPIN "\\InprocServer32')\r\n"
+            "$module = if ($first) { $first.GetValue('') } else { '' }\r\n"
+            "if ($module -and $module -ne \"$Folder\\openpla.dll\") {\r\n"
+            "    throw \"The classes belong to ${module}: openplasrv /regserver /dropin saves and replaces them\"\r\n"
+            "}\r\n");
     text_buffer_add(to, "if ($Remove) {\r\n");
     HRESULT hr = walk_tops(mode, to, "    Gone '", "'\r\n");
     text_buffer_add(to, "    return\r\n"
@@ -304,7 +308,8 @@ static HRESULT make_ps1_beside(struct text_buffer *to)
     return make_ps1(to, REGISTRATION_BESIDE);
 }
 
-/* Only Windows' keys that a drop-in writes: the script gives them to administrators and back. */
+/* The script covers only Windows' keys that the drop-in mode writes. It gives administrators access to them, and
+   restores their protection. */
 static HRESULT make_allow(struct text_buffer *to)
 {
     text_buffer_add(
@@ -312,13 +317,13 @@ static HRESULT make_allow(struct text_buffer *to)
             "PLA: their owner is TrustedInstaller, and\r\n# administrators can only read. Run this as an administrator "
             "before openplasrv /regserver /dropin:\r\n#   .\\allow-dropin.ps1            saves owner and descriptor of "
             "each key, then lets administrators write\r\n#   .\\allow-dropin.ps1 -Restore   after openplasrv "
-            "/unregserver: owners and descriptors as they were\r\nparam([switch]$Restore, [string]$Saved = "
+            "/unregserver: restores owners and descriptors\r\nparam([switch]$Restore, [string]$Saved = "
             "\"$env:ProgramData\\OpenPLA-dropin-descriptors.csv\")\r\n$ErrorActionPreference = 'Stop'\r\nAdd-Type "
             "-Namespace OpenPLA -Name Privileges -MemberDefinition '[DllImport(\"ntdll.dll\")] public static extern "
             "int RtlAdjustPrivilege(int privilege, bool enable, bool thread, out bool was);'\r\n$was = $false\r\n# "
-            "SeTakeOwnership, SeBackup, SeRestore: what setting another owner needs.\r\nforeach ($privilege in 9, 17, "
+            "SeTakeOwnership, SeBackup and SeRestore are needed to set another owner.\r\nforeach ($privilege in 9, 17, "
             "18) {\r\n    if ([OpenPLA.Privileges]::RtlAdjustPrivilege($privilege, $true, $false, [ref]$was)) {\r\n    "
-            "    throw 'this needs an administrator'\r\n    }\r\n}\r\n$machine = "
+            "    throw 'access denied (run this as an administrator)'\r\n    }\r\n}\r\n$machine = "
             "[Microsoft.Win32.Registry]::LocalMachine\r\n$all = "
             "[System.Security.AccessControl.AccessControlSections]'Owner, Group, Access'\r\nfunction "
             "Open([string]$key, [string]$rights) {\r\n    $machine.OpenSubKey($key, "
@@ -328,22 +333,25 @@ static HRESULT make_allow(struct text_buffer *to)
             "in $opened.GetSubKeyNames()) { Under \"$key\\$name\" }\r\n}\r\nfunction Descriptor([string]$key) {\r\n    "
             "$opened = $machine.OpenSubKey($key)\r\n    if (-not $opened) { return }\r\n    "
             "$opened.GetAccessControl($all).GetSecurityDescriptorSddlForm($all)\r\n    $opened.Dispose()\r\n}\r\nif "
-            "($Restore) {\r\n    # From the lowest keys up: a parent that has its protection back may refuse what is "
-            "below it. So does a key\r\n    # that is as it was, where this is done again.\r\n    $refused = @()\r\n   "
+            "($Restore) {\r\n    # Restore subkeys before their parents: a parent that is protected again may deny "
+            "access to its subkeys.\r\n    # Keys that are already restored, by an earlier attempt, are skipped.\r\n   "
+            " $refused = @()\r\n   "
             " $rows = @(Import-Csv -LiteralPath $Saved)\r\n    [array]::Reverse($rows)\r\n    foreach ($row in $rows) "
             "{\r\n        $now = Descriptor $row.Key\r\n        if (-not $now -or $now -eq $row.Sddl) { continue }\r\n "
             "       try {\r\n            $security = New-Object System.Security.AccessControl.RegistrySecurity\r\n     "
             "       $security.SetSecurityDescriptorSddlForm($row.Sddl, $all)\r\n            $opened = Open $row.Key "
             "'ChangePermissions, TakeOwnership'\r\n            $opened.SetAccessControl($security)\r\n            "
             "$opened.Dispose()\r\n        } catch { $refused += \"$($row.Key): $_\" }\r\n    }\r\n    if ($refused) { "
-            "throw \"$Saved stays, since these are not as they were: $($refused -join '; ')\" }\r\n    Remove-Item "
-            "-LiteralPath $Saved\r\n    return\r\n}\r\nif (Test-Path -LiteralPath $Saved) { throw \"$Saved is there: "
-            "it holds what was before\" }\r\n$administrators = New-Object System.Security.Principal.SecurityIdentifier "
-            "'S-1-5-32-544'\r\n# Those that are there: of a key that is not, nothing comes.\r\n$keys = @(\r\n");
+            "throw \"$Saved is kept, because these keys could not be restored: $($refused -join '; ')\" }\r\n    "
+            "Remove-Item "
+            "-LiteralPath $Saved\r\n    return\r\n}\r\nif (Test-Path -LiteralPath $Saved) { throw \"$Saved already "
+            "exists: it contains the original descriptors (use -Restore)\" }\r\n$administrators = New-Object "
+            "System.Security.Principal.SecurityIdentifier "
+            "'S-1-5-32-544'\r\n# Only keys that exist.\r\n$keys = @(\r\n");
     HRESULT hr = walk_tops(REGISTRATION_DROPIN, to, "    Under '", "'\r\n");
     text_buffer_add(
         to, ")\r\n"
-            "if (-not $keys) { throw 'there is no PLA here whose keys are protected' }\r\n"
+            "if (-not $keys) { throw 'this computer has no PLA with protected keys' }\r\n"
             "$rows = foreach ($key in $keys) { [pscustomobject]@{ Key = $key; Sddl = Descriptor $key } }\r\n"
             "$rows | Export-Csv -LiteralPath $Saved -NoTypeInformation\r\n"
             "foreach ($key in $keys) {\r\n"
@@ -368,8 +376,8 @@ static HRESULT make_manifest(struct text_buffer *to)
 {
     text_buffer_add(to, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n"
                         "<!-- SPDX-License-Identifier: MIT -->\n"
-                        "<!-- Made of reg/*.def. For a program that has openpla.dll beside it and registers nothing: "
-                        "classes, type library, proxies. -->\n"
+                        "<!-- Generated from reg/*.def. Classes, type library and proxies, for a program with "
+                        "openpla.dll in its folder and without registration. -->\n"
                         "<assembly xmlns=\"urn:schemas-microsoft-com:asm.v1\" manifestVersion=\"1.0\">\n"
                         "  <assemblyIdentity type=\"win32\" name=\"OpenPLA\" version=\"" OPENPLA_VERSION ".0\"/>\n"
                         "  <file name=\"openpla.dll\">\n");
@@ -401,14 +409,14 @@ static void add_xml(struct text_buffer *to, const char *text)
             text_buffer_add_n(to, text, 1);
 }
 
-/* A row for the installer: the folder is its property, which ends in a separator. */
+/* Adds a row for the installer. The folder is the installer's property, which ends with a separator. */
 static HRESULT wxi_row(struct text_buffer *to, const struct registration_entry *e)
 {
     static const char *const types[] = {"string", "integer", "string"};
     if (e->kind > REGISTRATION_KEY_ONLY)
         return S_OK;
     if (e->kind == REGISTRATION_KEY_ONLY) {
-        /* Windows Installer's sign for only a key, created and removed. */
+        /* For the name *, Windows Installer creates and removes the key without a value. */
         text_buffer_format(to, "  <RegistryValue Root=\"HKLM\" Key=\"%s\" Name=\"*\" Type=\"string\" Value=\"\"/>\n",
                            e->key);
         return S_OK;
@@ -418,7 +426,7 @@ static HRESULT wxi_row(struct text_buffer *to, const struct registration_entry *
         text_buffer_format(to, " Name=\"%s\"", e->name);
     text_buffer_format(to, " Type=\"%s\" Value=\"", types[e->kind]);
     if (e->kind == REGISTRATION_BYTES)
-        text_buffer_add(to, "#x"); /* so Windows Installer has them; wixl's own type for bytes writes a text */
+        text_buffer_add(to, "#x"); /* Windows Installer's notation for bytes; wixl's own type for bytes writes a text */
     for (const char *at = e->data; *at;) {
         const char *folder = strstr(at, "%FOLDER%\\");
         char *part = folder ? text_copy_n(at, (size_t)(folder - at)) : text_copy(at);
@@ -447,10 +455,12 @@ static HRESULT wxi_row_32(struct text_buffer *to, const struct registration_entr
 
 static HRESULT make_wxi(struct text_buffer *to, bool narrow)
 {
-    text_buffer_add(to, "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
-                        "<!-- SPDX-License-Identifier: MIT -->\n"
-                        "<!-- Made of reg/registration.def: what the installer registers beside Windows' own PLA. -->\n"
-                        "<Include>\n");
+    text_buffer_add(
+        to,
+        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
+        "<!-- SPDX-License-Identifier: MIT -->\n"
+        "<!-- Generated from reg/registration.def: the rows that the installer registers beside Windows' own PLA. -->\n"
+        "<Include>\n");
     HRESULT hr = rows_walk(REGISTRATION_BESIDE, "%FOLDER%", to, narrow ? wxi_row_32 : wxi_row_64);
     text_buffer_add(to, "</Include>\n");
     return hr;
