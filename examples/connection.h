@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by both examples: connects to a computer's server, and prints failures. */
+/* Shared by the COM examples (control_provider.c, query_counters.c): connects to a computer's server, and prints
+   failures. */
 #ifndef OPENPLA_EXAMPLE_CONNECTION_H
 #define OPENPLA_EXAMPLE_CONNECTION_H
 
@@ -16,8 +17,8 @@ HRESULT commit_set(IDataCollectorSet *set, const WCHAR *name, CommitMode mode);
    transfers the server's error message between processes. */
 HRESULT start_set(IDataCollectorSet *set);
 
-/* The output location of the first collector's latest run, after the set was queried again: SysFreeString. NULL:
-   failed, with a message printed. */
+/* Queries the set again, and returns the output location of its first collector's latest run. Free it with
+   SysFreeString. NULL: failed, with a message printed. */
 BSTR latest_output(IDataCollectorSet *set, const WCHAR *name);
 
 /* If the call failed, prints the step, the result and the server's message if any. Returns whether it failed. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* MS-PLA 4.1, controlling a provider. The network provider of the example is in this program too, so that it shows
-   what arrives: a set enables it for packets sent to one address, then, while it runs, for errors alone, and stops; the
-   trace holds what was asked for, and no more.
-   control_provider [set name] */
+/* MS-PLA 4.1, controlling a provider. The program contains the example's network provider, so that it can show which
+   events arrive: a set enables the provider for packets to one address, then, while it runs, only for errors, and
+   stops. The trace must contain exactly the requested events.
+   Usage: control_provider [set name] */
 #include "examples/connection.h"
 #include "examples/network_provider.h"
 #include "examples/packet_trace.h"
@@ -146,11 +146,11 @@ static BOOL set_run(IDataCollectorSet *set, const WCHAR *name, ITraceDataProvide
         traffic();
     }
     ok = !failed(IDataCollectorSet_Stop(set, VARIANT_TRUE), "Stop") && ok;
-    traffic(); /* nor any more */
+    traffic(); /* no longer requested */
     return ok;
 }
 
-/* All of a packet that was sent to the address, and then its error alone. */
+/* Whether the trace has all events of the first packet to the address, and only the error of the second. */
 static BOOL is_as_asked(const struct packet_trace *trace)
 {
     static const USHORT asked[] = {PACKET_ERROR, PACKET_SENT, PACKET_BYTES, PACKET_ERROR};
@@ -182,7 +182,7 @@ static BOOL set_control_provider(const WCHAR *name)
     if (ok) {
         printf("Committed: %ls\n", name);
         ok = set_run(set, name, provider) && show_trace(set, name);
-        ok = !failed(IDataCollectorSet_Delete(set), "Delete") && ok; /* it was an example only */
+        ok = !failed(IDataCollectorSet_Delete(set), "Delete") && ok; /* the set was only an example */
     }
     if (provider)
         ITraceDataProvider_Release(provider);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A reader of traces that decodes them by TDH, as anybody writes it for Windows: Windows' headers alone. Prints each
-   event of a file with its names, and of each field name and text; fields that are structs or arrays as their bytes.
-   decode_events FILE */
+/* Reads a trace and decodes it with TDH, using only Windows' headers. Prints each event of a file with its names, and
+   the name and text of each field; structs and arrays are printed as bytes.
+   Usage: decode_events FILE */
 #include <stdio.h>
 #include <stdlib.h>
 #include <windows.h>
@@ -9,7 +9,7 @@
 #include <evntrace.h>
 #include <tdh.h>
 
-/* In newer headers alone. */
+/* Declared only in newer headers. */
 typedef ULONG WINAPI format_property(PTRACE_EVENT_INFO info, PEVENT_MAP_INFO map, ULONG pointer_size, USHORT in,
                                      USHORT out, USHORT length, USHORT data_size, PBYTE data, ULONG *size, PWSTR buffer,
                                      USHORT *used);
@@ -49,7 +49,7 @@ static BOOL print_value(PEVENT_RECORD event, PTRACE_EVENT_INFO info, const EVENT
     ULONG room = sizeof text, error;
     USHORT used;
     PEVENT_MAP_INFO map = NULL;
-    /* Not the length that another property says: the property's own bytes are all there are. */
+    /* If another property contains the length, pass 0: `data` has exactly the bytes of this property. */
     const USHORT length = p->Flags & PropertyParamLength ? 0 : p->length;
     if (p->nonStructType.MapNameOffset)
         map = map_of(event, (PWSTR)(PVOID)((PBYTE)info + p->nonStructType.MapNameOffset));

@@ -15,14 +15,14 @@ static const EVENT_DESCRIPTOR failed_to_send = {PACKET_ERROR, 0, 0, LEVEL_ERROR,
                               received = {PACKET_RECEIVED, 0, 0, LEVEL_INFORMATION, 0, 0, KEYWORD_RECEIVE};
 
 static REGHANDLE provider;
-static HANDLE changed; /* the callback was called */
+static HANDLE changed; /* event: the callback was called */
 static CRITICAL_SECTION lock;
 /* The values of the last call. */
 static BOOL enabled, ever_enabled;
 static UCHAR wanted_level;
 static char wanted_address[64]; /* "": any */
 
-/* The filter's data stand behind a header, which says which filter of the provider it is. */
+/* The filter data follow a header with the number of the provider's filter. */
 static void take_filter(const EVENT_FILTER_DESCRIPTOR *filter)
 {
     EVENT_FILTER_HEADER head;
@@ -41,7 +41,7 @@ static VOID NTAPI on_enabled(LPCGUID source, ULONG control, UCHAR level, ULONGLO
 {
     (void)source, (void)context;
     if (control > EVENT_CONTROL_CODE_ENABLE_PROVIDER)
-        return; /* its state is asked for */
+        return; /* a request to report the provider's state */
     EnterCriticalSection(&lock);
     enabled = control == EVENT_CONTROL_CODE_ENABLE_PROVIDER;
     ever_enabled = ever_enabled || enabled;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The events of a file, by Windows' functions for consumers. */
+/* Reads the events of a file with Windows' consumer functions. */
 #include "examples/packet_trace.h"
 
 #include "examples/network_provider.h"
@@ -20,7 +20,7 @@ static VOID WINAPI on_event(PEVENT_RECORD event)
     const EVENT_DESCRIPTOR *e = &event->EventHeader.EventDescriptor;
     struct packet_trace *trace = event->UserContext;
     if (memcmp(&event->EventHeader.ProviderId, &network_provider, sizeof network_provider) != 0)
-        return; /* of the file itself */
+        return; /* an event of the file itself */
     printf("  level %u, keyword 0x%llX: %s %.*s\n", e->Level, e->Keyword, name_of(e->Id), event->UserDataLength,
            (const char *)event->UserData);
     if (trace->count < MOST_PACKETS)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A trace of the network provider, read. */
+/* Reads a trace of the network provider. */
 #ifndef OPENPLA_EXAMPLE_PACKET_TRACE_H
 #define OPENPLA_EXAMPLE_PACKET_TRACE_H
 
@@ -7,7 +7,7 @@
 
 enum { MOST_PACKETS = 16 };
 struct packet_trace {
-    ULONG count; /* of all events; the first of them are here */
+    ULONG count; /* number of all events; `ids` has the first of them */
     USHORT ids[MOST_PACKETS];
 };
 /* Prints each event of the file. False: failed, with a message printed. */

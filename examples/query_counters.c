@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* MS-PLA 4.2, querying performance counters: creates a set with one counter collector out of process, waits for its
-   samples and prints its log. query_counters [set name] [samples] [counter] [machine] */
+   samples and prints its log.
+   Usage: query_counters [set name] [samples] [counter] [machine] */
 #include "examples/connection.h"
 
 #include <stdio.h>
@@ -10,7 +11,7 @@
 
 struct wish {
     const WCHAR *machine, *name, *counter;
-    ULONG interval, samples; /* seconds between two of them */
+    ULONG interval, samples; /* interval: seconds between two samples */
 };
 
 static HRESULT put_text(void *collector, HRESULT(STDMETHODCALLTYPE *put)(IPerformanceCounterDataCollector *, BSTR),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A consumer of traces as anybody writes it for Windows: Windows' headers alone. Prints the events of a file, or those
-   of a session in real time until there were as many as asked for.
-   read_events FILE
-   read_events -session NAME [events] */
+/* Consumes traces, using only Windows' headers. Prints the events of a file, or the events of a real-time session until
+   the requested number has arrived.
+   Usage: read_events FILE
+          read_events -session NAME [events] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <windows.h>
@@ -27,7 +27,7 @@ static VOID WINAPI on_event(PEVENT_RECORD event)
     const EVENT_HEADER *h = &event->EventHeader;
     const BYTE *data = event->UserData;
     if (memcmp(&h->ProviderId, &header_guid, sizeof header_guid) == 0)
-        return; /* of the file itself */
+        return; /* an event of the file itself */
     if (most && events == most)
         return;
     events++;
@@ -41,7 +41,7 @@ static VOID WINAPI on_event(PEVENT_RECORD event)
     puts("");
     fflush(stdout);
     if (most && events == most)
-        CloseTrace(trace); /* ProcessTrace ends when the buffer at hand is through */
+        CloseTrace(trace); /* ProcessTrace returns after the current buffer */
 }
 
 int wmain(int argc, WCHAR **argv);

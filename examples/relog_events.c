@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* relog_events IN.etl [IN.etl ...] OUT.etl PID: writes the events of one process to a separate log, by
-   ITraceRelogger of Windows' relogger.h. Under Wine openetw.dll, registered or beside the program, has the class.
+/* relog_events IN.etl [IN.etl ...] OUT.etl PID: writes the events of one process to a separate log, by ITraceRelogger
+   of Windows' relogger.h. Under Wine openetw.dll implements the class; it must be registered or beside the program.
    x86_64-w64-mingw32-gcc -municode -o relog_events.exe relog_events.c -lole32 -loleaut32 */
 #ifndef COBJMACROS
 #define COBJMACROS
@@ -23,7 +23,7 @@ static HRESULT STDMETHODCALLTYPE query(ITraceEventCallback *face, REFIID iid, vo
     return *out ? S_OK : E_NOINTERFACE;
 }
 
-/* It is main's, and stays. */
+/* The callback is a variable of main, so references are not counted. */
 static ULONG STDMETHODCALLTYPE reference(ITraceEventCallback *face)
 {
     (void)face;
@@ -42,7 +42,7 @@ static HRESULT STDMETHODCALLTYPE end(ITraceEventCallback *face, ITraceRelogger *
     return S_OK;
 }
 
-/* A definition of events (class EventMetadata), by which others decode the log. */
+/* A definition of events (class EventMetadata), which other computers need to decode the log. */
 static bool is_definition(const EVENT_RECORD *record)
 {
     static const GUID class = {0xBBCCF6C1, 0x6CD1, 0x48C4, {0x80, 0xFF, 0x83, 0x94, 0x82, 0xE3, 0x76, 0x71}};
@@ -65,7 +65,7 @@ static HRESULT STDMETHODCALLTYPE event_take(ITraceEventCallback *face, ITraceEve
     return ITraceRelogger_Inject(relogger, event);
 }
 
-/* CoCreateInstance where the class is registered, else openetw.dll's own class object. */
+/* Uses CoCreateInstance if the class is registered, otherwise openetw.dll's class object. */
 static HRESULT relogger_create(ITraceRelogger **out)
 {
     HRESULT hr = CoCreateInstance(&CLSID_CTraceRelogger, NULL, CLSCTX_INPROC_SERVER, &IID_ITraceRelogger, (void **)out);

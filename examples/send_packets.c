@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The network provider as a separate program, for control_provider.vbs and .js: packets to and from two addresses,
-   ten times a second, until it was enabled and is no longer, or the time is over.
-   send_packets [seconds] */
+/* The network provider as a separate program, for control_provider.vbs and .js. Sends packets to and from two
+   addresses, ten times per second, until the provider was enabled and then disabled, or until the time has passed.
+   Usage: send_packets [seconds] */
 #include "examples/network_provider.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A controller of event tracing sessions as anybody writes it for Windows: Windows' headers alone.
-   trace_session start NAME FILE PROVIDER...    FILE "-": in real time
-   trace_session stop|query|flush NAME
-   trace_session list */
+/* Controls event tracing sessions, using only Windows' headers.
+   Usage: trace_session start NAME FILE PROVIDER...    FILE "-": in real time
+          trace_session stop|query|flush NAME
+          trace_session list */
 #include <objbase.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A provider of the older kind: RegisterTraceGuids and TraceEvent. classic_events.mof describes its events.
-   write_classic [events [seconds to wait]] */
+/* A classic event provider, which uses RegisterTraceGuids and TraceEvent. classic_events.mof describes its events.
+   Usage: write_classic [events [seconds to wait]] */
 #define INITGUID
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include <evntrace.h>
 #include <wmistr.h>
 
-/* Those of classic_events.mof. */
+/* The GUIDs of classic_events.mof. */
 static const GUID provider = {0x2E8B7A54, 0x91C3, 0x4D0F, {0xB6, 0xA2, 0x5C, 0x7D, 0x3E, 0x1F, 0x90, 0x84}};
 static const GUID sale = {0x6F3A1C92, 0x0B7E, 0x4E58, {0x8D, 0x14, 0xA9, 0x5B, 0x2C, 0x60, 0xD7, 0xE3}};
 enum { SOLD = 1, RETURNED = 2, SALE_VERSION = 1, CASH = 1, CARD = 2, FIELDS = 5 };

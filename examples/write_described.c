@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* A provider whose events describe themselves, without a manifest and without registration: what the macros of
-   TraceLoggingProvider.h, which MinGW lacks, make of
-   TraceLoggingWrite(provider, "Sold", TraceLoggingUInt32(n, "Number"), TraceLoggingWideString(..., "Article"),
-   TraceLoggingStruct(2, "Price"), TraceLoggingFloat64(..., "Amount"), TraceLoggingString(..., "Currency"),
-   TraceLoggingUInt8Array(codes, count, "Codes")).
-   write_described [events [seconds to wait]] */
+/* A TraceLogging provider: its events describe themselves, so it needs neither a manifest nor its registration. It
+   contains what the macros of TraceLoggingProvider.h, which MinGW lacks, generate for TraceLoggingWrite(provider,
+   "Sold", TraceLoggingUInt32(n, "Number"), TraceLoggingWideString(..., "Article"), TraceLoggingStruct(2, "Price"),
+   TraceLoggingFloat64(..., "Amount"), TraceLoggingString(..., "Currency"), TraceLoggingUInt8Array(codes, count,
+   "Codes")). Usage: write_described [events [seconds to wait]] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <windows.h>
 #include <evntprov.h>
 #include <string.h>
 
-/* {7D4C9E11-52A0-4E5B-8C1F-6A2B0D9E3F77}, made for this example. */
+/* {7D4C9E11-52A0-4E5B-8C1F-6A2B0D9E3F77}, created for this example. */
 static const GUID provider = {0x7D4C9E11, 0x52A0, 0x4E5B, {0x8C, 0x1F, 0x6A, 0x2B, 0x0D, 0x9E, 0x3F, 0x77}};
 static HANDLE enabled;
 
-/* Size, then the provider's name with its NUL. */
+/* The size, then the provider's name with its NUL. */
 static const char traits[] = "\x0F\0Example.Shop";
-/* Size, tags, the event's name; for each field its name and type: 8 UINT32, 1 UTF-16, 0x98 a struct with so many
-   members, 12 DOUBLE, 2 with 0x80 and 35 UTF-8, 0x44 UINT8 with a count in the data. */
+/* The size, the tags and the event's name; then each field's name and type: 8 UINT32, 1 UTF-16, 0x98 a struct, with its
+   number of members, 12 DOUBLE, 2 with 0x80 and 35 UTF-8, 0x44 UINT8 with a count in the data. */
 static const char metadata[] = "\0\0\0Sold\0"
                                "Number\0\x08"
                                "Article\0\x01"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* An event provider as anybody writes it for Windows: Windows' headers alone, nothing of OpenPLA's. It registers, waits
-   until a session has enabled it, and writes events with a number and a text.
-   write_events [events [seconds to wait]] */
+/* An event provider that uses only Windows' headers, nothing of OpenPLA. It registers, waits until a session has
+   enabled it, and writes events with a number and a text.
+   Usage: write_events [events [seconds to wait]] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <windows.h>
 #include <evntprov.h>
 
-/* {5C1D2A8E-3B6F-4E0A-9D57-1F0B6A2C8E43}, made for this example. */
+/* {5C1D2A8E-3B6F-4E0A-9D57-1F0B6A2C8E43}, created for this example. */
 static const GUID provider = {0x5C1D2A8E, 0x3B6F, 0x4E0A, {0x9D, 0x57, 0x1F, 0x0B, 0x6A, 0x2C, 0x8E, 0x43}};
 
 enum { INFORMATION = 4, VERBOSE = 5, WORK = 1, DETAIL = 2 };
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
         EventUnregister(handle);
         return 2;
     }
-    /* What belongs together carries one activity id: that of the thread. */
+    /* Related events have the same activity ID, which is the thread's current one. */
     EventActivityIdControl(EVENT_ACTIVITY_CTRL_CREATE_SET_ID, &activity);
     lost += EventWrite(handle, &begun, 0, NULL) != ERROR_SUCCESS;
     for (ULONG i = 0; i < count; i++)

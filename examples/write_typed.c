@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* An event provider with a manifest (typed_events.man), as anybody writes it for Windows: Windows' headers alone. It
-   waits until a session has enabled it, and writes an event with a field of each type, and one of a failure.
-   write_typed [seconds to wait] */
+/* An event provider with a manifest (typed_events.man) that uses only Windows' headers. It waits until a session has
+   enabled it, and writes an event with a field of each type, and an event that reports a failure.
+   Usage: write_typed [seconds to wait] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <windows.h>
@@ -9,7 +9,7 @@
 
 /* {9A3E6C1B-4D27-4B8E-A5F0-2C7B91D8E364}, as the manifest says. */
 static const GUID provider = {0x9A3E6C1B, 0x4D27, 0x4B8E, {0xA5, 0xF0, 0x2C, 0x7B, 0x91, 0xD8, 0xE3, 0x64}};
-/* What mc would write: id, version, channel, level, opcode, task, keyword. */
+/* The descriptors that mc would generate: id, version, channel, level, opcode, task, keyword. */
 static const EVENT_DESCRIPTOR measured = {1, 0, 0, 4, 10, 1, 1}, broken = {2, 0, 0, 2, 0, 0, 2};
 
 static HANDLE enabled;

@@ -16,13 +16,14 @@
    parents are not checked, because Wine does not report the sticky bit. */
 HRESULT program_folder_check(const char *folder);
 
-/* Checks one descriptor with owner and DACL: S_FALSE if no other account has any of these rights, else S_OK with the
+/* Rights to a program folder: add and append files, set attributes, delete, change the descriptor, GENERIC_WRITE. */
+#define PROGRAM_FOLDER_RIGHTS (0x100d0156 | 0x40000000)
+/* Rights to a parent folder: rename it, delete its contents, change the descriptor, GENERIC_ALL. */
+#define PROGRAM_PARENT_RIGHTS (0x100d0040)
+
+/* Checks one descriptor with owner and DACL: S_FALSE if no other account has any of `rights`, otherwise S_OK with the
    account's name or SID in *who, from memory_alloc ("everyone" without a DACL). `own`: this process's account and any
    owner count as trusted. */
-/* add and append files, set attributes, delete, change the descriptor; GENERIC_WRITE */
-#define PROGRAM_FOLDER_RIGHTS (0x100d0156 | 0x40000000)
-/* rename it, delete its contents, change the descriptor; GENERIC_ALL */
-#define PROGRAM_PARENT_RIGHTS (0x100d0040)
 HRESULT program_folder_writer(PSECURITY_DESCRIPTOR descriptor, DWORD rights, bool own, char **who);
 
 #endif
