@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What thresholds cost beside their counters.
-     bench_alert   a sample of an alert collector with 10,000 thresholds, none of them crossed, as a ratio to a sample
-   of the same counters alone, by Windows' rule and by one that looks back */
+/* bench_alert: the cost of thresholds. Measures a sample of an alert collector with 10,000 thresholds, none of which is
+   crossed, as a ratio to a sample of the same counters alone; with Windows' rule (each sample beyond the threshold),
+   and with the rule that raises an alert only on a crossing. */
 #include "engine/base/memory.h"
 #include "engine/pdh/counter_paths.h"
 #include "engine/pdh/counter_query.h"
@@ -53,7 +53,7 @@ static int list_counters(const struct pdh_api *pdh, struct texts *paths)
     return SUCCEEDED(hr) && paths->count;
 }
 
-/* As many thresholds; where there are fewer counters, each has several. */
+/* Creates THRESHOLDS thresholds; if there are fewer counters, each has several. */
 static HRESULT make_thresholds(const struct texts *paths, struct texts *out)
 {
     HRESULT hr = S_OK;
@@ -115,7 +115,7 @@ int main(void)
         rules.on_crossing = looks_back;
         (void)sample_alone(query);
         (void)sample_alert(c);
-        for (int i = 0; i < ROUNDS; i++) { /* in turns, so that other load hits both */
+        for (int i = 0; i < ROUNDS; i++) { /* in turns, so that other load affects both */
             alone += sample_alone(query) / ROUNDS;
             with += sample_alert(c) / ROUNDS;
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_api_calls [CALLS [THREADS]]: the cost of a call of MulDiv (three arguments) in ns, as the median and the tenth
-   percentile of slices of 500 calls, so that other work on the machine counts little. tests/bench/api_trace.py starts
-   it with and without a trace of its calls. */
+/* bench_api_calls [CALLS [THREADS]]: measures the cost of a call of MulDiv (three arguments) in ns. Prints the median
+   and the tenth percentile of slices of 500 calls, so that other work on the machine has little effect.
+   tests/bench/api_trace.py starts it with and without a trace of its calls. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <windows.h>

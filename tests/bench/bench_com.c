@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What a property read costs: in process in nanoseconds, out of process as a ratio to an empty method of the same
-   signature behind the same proxy, in a server that does nothing else; and what a script of 1,000 reads and a Commit
-   costs through the object that scripts get, as a ratio to the same on the server's object; and what a list of all that
-   is stored costs a script, with bench_store's sets in the store, say. Run it in a prefix where OpenPLA is registered:
-   wine bench_com.exe, or wine bench_com.exe lists for the lists alone */
+/* bench_com: measures the cost of COM calls, in a prefix where OpenPLA is registered (wine bench_com.exe):
+   - a property read: in process in nanoseconds; out of process as a ratio to an empty method with the same signature
+     behind the same proxy, in a server that does nothing else;
+   - a script of 1,000 reads and a Commit, through the object that scripts get, as a ratio to the server's object;
+   - a list of all stored sets, for a script, for example with bench_store's sets in the store.
+   wine bench_com.exe lists: only the lists. */
 #include "mspla.h"
 
 #include <stdbool.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_configuration FOLDER [FILES]: a tree of FILES (100,000) files of 1,000 bytes, 1,000 in each folder, copied
-   plainly and by a configuration collector, in turns; its peak memory beside that of the plain copy. FOLDER should be
-   on tmpfs. The plain copy creates a tree like the one it reads; both use one thread. */
+/* bench_configuration FOLDER [FILES]: copies a tree of FILES (100,000) files of 1,000 bytes, 1,000 per folder, plainly
+   and with a configuration collector, in turns. Prints the ratio, and the collector's peak memory beside that of the
+   plain copy. FOLDER should be on tmpfs. The plain copy creates a tree like the one that it reads; both use one thread.
+   */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -112,7 +113,7 @@ static uint64_t copy_by_collector(const char *from, const char *to)
     return figures.files_copied;
 }
 
-/* KiB; 0: this host does not tell. */
+/* In KiB; 0: the host OS does not report it. */
 static long peak_memory(void)
 {
 #ifndef _WIN32

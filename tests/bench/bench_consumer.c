@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_consumer FILE [MB]: measures the time that ProcessTrace needs for each event of a log file of MB (1024). The
-   events have 64 bytes of payload, in buffers of 64 KB from four processors. FILE (on tmpfs: /dev/shm) is created if it
-   does not exist. The same run measures the floor (the time to read the file's bytes and one word of each event) and
-   the memory that the process needed. Both times are the processor's. Then it measures the same in real time, by the
-   clock: a thread of this process puts such buffers into a consumer's ring as fast as there is space. */
+/* bench_consumer FILE [MB]: measures the time that ProcessTrace needs for each event of a log file of MB (1024)
+   megabytes. The events have 64 bytes of payload, in buffers of 64 KB from four processors. FILE (on tmpfs: /dev/shm)
+   is created if it does not exist. The same run measures the floor, which is the time to read the file's bytes and one
+   word of each event, and the memory that the process needed. Both times are processor times. Then the same is measured
+   in real time, by the clock: a thread of this process writes such buffers into a consumer's ring as fast as there is
+   space. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -78,7 +79,7 @@ static double seconds(uint64_t ticks)
     return (double)ticks / (double)clock_frequency();
 }
 
-/* Processor seconds to read all of the file. */
+/* Returns the processor seconds for reading the whole file. */
 static double plain_read(const char *path)
 {
     static uint8_t buffer[BUFFER];
@@ -203,7 +204,7 @@ static void in_real_time(void)
            passed / (double)events * 1e9, (double)events / passed / 1e6);
 }
 
-/* The most that the process has had in memory, in KB, where the kernel tells. */
+/* The process's peak memory in KB, if the kernel reports it. */
 static unsigned long most_memory(void)
 {
     char line[128];
@@ -244,5 +245,5 @@ int main(int argc, char **argv)
     printf("memory:       %lu KB at most, %lu KB of it since the file was read first\n", most_memory(),
            most_memory() - before);
     in_real_time();
-    return sum == 1; /* keeps the reading */
+    return sum == 1; /* so that the reading is not optimised away */
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_dcom HOST PORT USER CALLS CONNECTIONS PID...: a DCOM client against a running service OpenPLA, whose processes
-   are PID... on this computer; the password is in BENCH_PASSWORD. Prints the time of a property get, the server's
-   memory while CALLS are made, and what an object and an idle connection take. tests/bench/dcom.py starts the service.
- */
+/* bench_dcom HOST PORT USER CALLS CONNECTIONS PID...: a DCOM client of a running service OpenPLA, whose processes
+   PID... run on this computer. The password is in BENCH_PASSWORD. Prints the time of a property get, the server's
+   memory while CALLS are made, and the memory of an object and of an idle connection. tests/bench/dcom.py starts the
+   service. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
@@ -104,7 +104,7 @@ static void measure_connections(const struct rpc_target *target, size_t count)
         must(rpc_channel_call(all[i], &orpc_iid_object_exporter, 0, NULL, SERVER_ALIVE, NULL, 0, &answer, &size),
              "logon");
     }
-    thread_sleep(SETTLE_MS); /* the threads that served the logons end, on a busy machine late */
+    thread_sleep(SETTLE_MS); /* the threads that served the logons exit, on a busy machine with a delay */
     printf("%zu idle connections: %.1f KB each\n", count, (double)(server_kilobytes() - before) / (double)count);
     for (size_t i = 0; i < count; i++)
         rpc_channel_close(all[i]);

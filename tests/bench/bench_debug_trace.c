@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_debug_trace: nanoseconds that a step of the trace switch costs while its area is off, beside the same loop
-   without it; and while it is on, with the lines in the file of OPENPLA_TRACE_FILE. */
+/* bench_debug_trace: measures the nanoseconds that a step of the trace switch costs: while its area is off, compared
+   with the same loop without it, and while it is on, with the lines in the file of OPENPLA_TRACE_FILE. */
 #include "engine/base/clock.h"
 #include "engine/base/debug_trace.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_dump FOLDER [MEGABYTES]: a trace as CSV. Writes a trace of so many megabytes (1000 without) of TraceLogging
-   events with five fields, by the writer of relogging, and in turn reads it raw and dumps it into a CSV file, three
-   rounds. Prints events a second of processor time, the ratio of the dump's time to that of reading the same bytes, and
-   the most memory that the process ever had. One thread. */
+/* bench_dump FOLDER [MEGABYTES]: dumps a trace as CSV. Writes a trace of MEGABYTES (1000) of TraceLogging events with
+   five fields, with the writer of relogging. In turns, it reads the trace raw and dumps it into a CSV file, three
+   rounds. Prints events per second of processor time, the ratio of the dump's time to the time of reading the same
+   bytes, and the process's peak memory. One thread. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"

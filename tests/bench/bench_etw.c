@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_etw [FILE [SECONDS]]: what an event costs its writer, in ns, as the median of bursts that fill half of the
-   buffers, beside what the machine's own instructions for it cost (the floor); what it costs the host; and how many of
-   the events of one, two and four writers, flat out for SECONDS (3) with 1 MB of buffers, are lost, with a host that
-   only empties and one that writes FILE (on tmpfs: /dev/shm). Beside LTTng-UST: peers_etw.py. */
+/* bench_etw [FILE [SECONDS]]: measures the cost of an event for its writer, in ns, as the median of bursts that fill
+   half of the buffers, compared with the machine's own instructions for it (the floor); the cost for the session host;
+   and how many events of one, two and four writers at full speed for SECONDS (3), with 1 MB of buffers, are lost, with
+   a session host that only empties the buffers and one that writes FILE (on tmpfs: /dev/shm). peers_etw.py compares it
+   with LTTng-UST. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -82,7 +83,7 @@ static inline void copy_8(uint8_t *to, const uint8_t *from, size_t size)
 static const GUID provider = {1, 2, 3, {4}};
 static const uint8_t descriptor[16] = {7}, activity[16];
 
-/* As EventWrite does it behind its tests. */
+/* Writes an event as EventWrite does after its checks. */
 static inline bool write_event(struct session_writer *w, const uint8_t *payload)
 {
     uint64_t stamp;
@@ -129,7 +130,7 @@ static void burst_of_floor(void)
     }
 }
 
-/* The same by EventWrite itself, for a registration that the session has enabled. */
+/* The same with EventWrite itself, for a registration that the session has enabled. */
 static REGHANDLE provider_handle;
 static void burst_of_calls(void)
 {
@@ -202,7 +203,7 @@ static void measure(const char *what, void (*burst)(void), bool empties)
                host_ns[0]);
 }
 
-/* ---- writers flat out ---- */
+/* ---- writers at full speed ---- */
 
 struct flat_out {
     struct session_writer w;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_etw_hosts [SESSIONS [SECONDS]]: what sessions cost: to start, to ask, to stop, and while nothing happens. */
+/* bench_etw_hosts [SESSIONS [SECONDS]]: measures the cost of sessions: starting, querying and stopping them, and their
+   processor time while nothing happens. */
 #include "engine/base/clock.h"
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
@@ -84,7 +85,7 @@ static bool has(const struct used *list, size_t count, uint32_t id)
     return false;
 }
 
-/* ms used between two lists by those that are in both, and not in `others`. */
+/* Processor time in ms between two lists, of the processes that are in both and not in `others`. */
 static double used_between(const struct used *a, size_t count_a, const struct used *b, size_t count_b,
                            const struct used *others, size_t count_others, int *found)
 {

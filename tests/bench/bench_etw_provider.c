@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_etw_provider [FILE [SECONDS]]: what a call of a provider costs its thread, in ns, as the median of bursts that
-   fill an eighth of the buffers, fewer than the host is woken for: an event that a session takes, events that none
-   wants, and the test of a generated header's context, which its callback sets. All through the functions that programs
-   call: under Wine those of openetw.dll, and the session has a real host, which writes FILE (on tmpfs: /dev/shm). Then
-   one, two and four writers at full speed for SECONDS (0: skipped), with 1 MB of buffers: the number of lost events,
-   and the cost of one. Without a host beside it: bench_etw. */
+/* bench_etw_provider [FILE [SECONDS]]: measures the cost of an event provider's call for its thread, in ns, as the
+   median of bursts that fill an eighth of the buffers, which does not wake the session host. It measures an event that
+   a session receives, events that no session wants, and the test of a generated header's context, which the header's
+   callback sets. All calls go through the functions that programs call: under Wine those of openetw.dll. The session
+   has a real session host, which writes FILE (on tmpfs: /dev/shm). Then one, two and four writers run at full speed for
+   SECONDS (0: skipped), with 1 MB of buffers; the number of lost events and the cost of an event are printed. bench_etw
+   measures without a session host. */
 #include "engine/base/clock.h"
 #include "engine/base/thread.h"
 #include "tests/bench/thread_time.h"
@@ -42,7 +43,7 @@ static void must(ULONG status, const char *what)
     exit(1);
 }
 
-/* As generated headers have it. */
+/* As in generated headers. */
 static struct {
     volatile uint32_t enabled;
 } context;

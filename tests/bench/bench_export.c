@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_export FOLDER [MEGABYTES [FORMAT ...]]: a trace of the kernel in the formats of other tools. Writes a trace of
-   so many megabytes (1000 without) of switches, ready threads, samples and disk requests of 200 threads with cached
-   stacks (20,000 in programs, 64 in the kernel), and exports it in each format, a process each. Prints events a second
-   of processor time, both readings included, and the most memory that the process ever had. One thread. */
+/* bench_export FOLDER [MEGABYTES [FORMAT ...]]: exports a kernel trace in the formats of other tools. Writes a trace of
+   MEGABYTES (1000) of switches, ready threads, samples and disk requests of 200 threads with cached stacks (20,000 in
+   programs, 64 in the kernel), and exports it in each format in a separate process. Prints events per second of
+   processor time, including both readings, and the process's peak memory. One thread. */
 #include "cli/trace/trace.h"
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
@@ -34,7 +34,7 @@ static uint32_t next(struct maker *m)
     return m->random = m->random * 1664525u + 1013904223u;
 }
 
-/* An event with a header that has a time alone. */
+/* Adds an event whose header has only a time. */
 static void put(struct maker *m, uint16_t hook, int64_t stamp, const uint8_t *data, uint32_t size)
 {
     struct etl_event e = {.head_size = HEAD, .data = data, .data_size = size};
@@ -81,7 +81,7 @@ static void put_keys(struct maker *m, int64_t of, uint32_t thread)
     put(m, 0x1826, of + 2, data, sizeof data);
 }
 
-/* One definition of a live key. Keys of the kernel mean the same stack each time, those of programs change. */
+/* Adds a definition of a live key. The kernel's keys always denote the same stack; the keys of programs change. */
 static void put_definition(struct maker *m, bool kernel)
 {
     uint8_t data[8 * (1 + DEPTH)];

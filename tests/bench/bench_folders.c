@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_folders FOLDER [RUNS]: what the data manager takes for the folders of RUNS (10,000) runs: to look and plan, as
-   openpla data and each pass do it, beside a plain walk over the same folders; to delete all but the newest, beside
-   plain deletion of as many. Each ratio is of one process; FOLDER should be on tmpfs. The middle of 5 times, of 3 for
-   deletions. */
+/* bench_folders FOLDER [RUNS]: measures the data manager's time for the folders of RUNS (10,000) runs: to scan and
+   plan, as openpla data and each retention pass do, compared with a plain walk over the same folders; and to delete all
+   but the newest, compared with plain deletion of the same number. Both parts of a ratio are from one process. FOLDER
+   should be on tmpfs. Prints the median of 5 rounds, for deletions of 3. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/pla/retention.h"
@@ -66,7 +66,7 @@ static HRESULT put_records(struct texts *lines, void *user)
     return hr;
 }
 
-/* Written at once: if each run wrote its record, this bench would measure the store. */
+/* Writes all runs in one step: if each run wrote its record, this benchmark would measure the store. */
 static void make_runs(const char *root, unsigned count)
 {
     struct runs runs = {count};
@@ -83,7 +83,7 @@ static HRESULT see(void *user, const struct file_entry *file)
     return S_OK;
 }
 
-/* Each folder listed, each file's size and time asked. */
+/* Lists each folder, and queries each file's size and time. */
 static double walk(const char *root)
 {
     struct texts names = {0};

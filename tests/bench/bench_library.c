@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_library write FILE [SAMPLES [COUNTERS]] | read FILE: writes a binary log of so many samples (86,400: a day) of
-   so many counters (82), half of them rates, through libopenpla-logs; reads it sample by sample, and as a table. Prints
-   the seconds of the processor of both ways of reading, on one line. library_frame.py compares them with Python's. */
+/* bench_library write FILE [SAMPLES [COUNTERS]] | read FILE: writes a binary log of SAMPLES (86,400: a day) of COUNTERS
+   (82), half of them rates, through libopenpla-logs; reads it sample by sample, and as a table. Prints the processor
+   seconds of both ways of reading on one line. library_frame.py compares them with Python's. */
 #include "library/include/openpla/logs.h"
 #include "tests/bench/measured.h"
 

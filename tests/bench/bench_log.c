@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_log FOLDER [COUNTERS [SAMPLES]]: log writers and readers against a raw write and read of the same bytes in the
-   same run. FOLDER should be on tmpfs (/dev/shm). Prints values per second and the ratio of times; the raw write is one
-   call per sample for text and per buffer of 64 KB for binary logs, the raw read one per 64 KB, so they are the floor,
-   not a rival. Five rounds, the median. Times are the processor's, so that other work on the machine does not count. */
+/* bench_log FOLDER [COUNTERS [SAMPLES]]: compares log writers and readers with a raw write and read of the same bytes
+   in the same run. FOLDER should be on tmpfs (/dev/shm). Prints values per second and the ratio of the times. The raw
+   write is one call per sample for text logs and one per buffer of 64 KB for binary logs, the raw read one call per 64
+   KB; they are a floor, not a competitor. Median of five rounds. Times are processor times, so that other work on the
+   machine does not count. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/log.h"
@@ -21,7 +22,7 @@ struct load {
     char path[1024];
     size_t counters, samples;
     struct log_counter *names;
-    struct log_cell *cells; /* of 16 samples, used in turn */
+    struct log_cell *cells; /* 16 samples, used in turns */
 };
 
 static double seconds_of_writer(const struct load *l, enum log_format format, bool flush, uint64_t *bytes)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_log_read FOLDER [MEGABYTES [COUNTERS [INSTANCES]]]: writer and reader of binary logs in the large. Writes a log
-   of so many megabytes (1000 without) with so many single counters and one wildcard counter of so many instances, and
-   the same bytes raw; reads it in turn with the reader and raw, five rounds. Prints the medians, the ratios of times,
-   the bytes per sample against Windows' layout, and the most memory that the process ever had, of which the reading's
-   part is how much that grew by reading. Times are the processor's, so that other work on the machine does not count;
-   they are those of one core, since nothing here has a second thread. */
+/* bench_log_read FOLDER [MEGABYTES [COUNTERS [INSTANCES]]]: writer and reader of large binary logs. Writes a log of
+   MEGABYTES (1000) with COUNTERS single counters and a wildcard counter of INSTANCES instances, and the same bytes raw.
+   In turns, it reads the log with the reader and raw, five rounds. Prints the medians, the ratios of the times, the
+   bytes per sample compared with Windows' layout, and the process's peak memory; the reader's part is the growth of the
+   peak by reading. Times are processor times of one core, because nothing here has a second thread; other work on the
+   machine does not count. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/log.h"

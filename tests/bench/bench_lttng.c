@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_lttng WRITERS SECONDS: what LTTng-UST's tracepoint of 64 bytes costs its writers, flat out, in ns an event, as
-   wall time of each and as processor time; peers_etw.py runs it beside ours. */
+/* bench_lttng WRITERS SECONDS: measures the cost of LTTng-UST's tracepoint with 64 bytes for its writers at full speed,
+   in ns per event, as each writer's wall time and as processor time. peers_etw.py runs it beside OpenPLA's benchmark.
+   */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "tests/bench/lttng_events.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_model FOLDER: compares the cost of sets with libxml2 alone, on the same strings and files in the same run.
-   1. SetXml, Commit and Query of a set of 250 counters, to parsing the same text and writing it: to a plain file, and
-      as a set is written, to a temporary file that is flushed and renamed over the old one under a lock.
-   2. Listing 1,000 stored sets, to parsing 1,000 such files.
+   1. SetXml, Commit and Query of a set of 250 counters, compared with parsing the same text and writing it: to a plain
+      file, and as a set is written, to a temporary file that is flushed and renamed over the old one under a lock.
+   2. Listing 1,000 stored sets, compared with parsing 1,000 such files.
    FOLDER should be on tmpfs (/dev/shm): Commit flushes to the disk, libxml2 does not. libxml2 is measured in a separate
-   process with its default heap. Both take turns, as the machine's speed varies. The result is the
-   minimum of 1,050 rounds, and of seven listings. */
+   process with its default heap. Both take turns, because the machine's speed varies. Prints the minimum of 1,050
+   rounds, and of seven listings. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -27,7 +27,7 @@ static double now(void)
     return (double)clock_ticks() / (double)clock_frequency();
 }
 
-/* Keeps the least: what else the machine does only adds to a time. */
+/* Keeps the minimum, because other work on the machine only increases a time. */
 static void keep(double *least, double seconds)
 {
     if (*least <= 0 || seconds < *least)
@@ -56,7 +56,7 @@ static const char *set_path(int n)
 
 enum { PARSE, WRITE, WRITE_FILE, WRITE_SAFE, PARSE_FILES, PEER_COUNT };
 
-/* Formats it once more: as xmlSaveFileEnc has to. */
+/* Formats the document again, as xmlSaveFileEnc must. */
 static void write_safely(xmlDocPtr doc, const char *copy, const char *lock_path)
 {
     struct file_lock *lock;
@@ -105,7 +105,7 @@ static void peer_files(double *seconds)
     const char *files[SETS];
     for (int i = 0; i < SETS; i++)
         files[i] = set_path(i);
-    for (int i = 0; i < SETS; i++) /* from the cache, as ours has just written them */
+    for (int i = 0; i < SETS; i++) /* from the cache, because OpenPLA has just written them */
         xmlFreeDoc(xmlReadFile(files[i], NULL, XML_PARSE_NONET));
     double begin = now();
     for (int i = 0; i < SETS; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Measures the cost of samples of counters.
-     bench_pdh ratio [hz]                   a sample of 10,000 counters of all objects, those of the host's processes
-                                            among them, as a ratio to a plain loop that keeps the same files open,
-                                            reads them and parses every number; with "hz" one sample a second
+     bench_pdh ratio [hz]                   a sample of 10,000 counters of all objects, including processes of the
+                                            host OS, as a ratio to a plain loop that keeps the same files open,
+                                            reads them and parses every number; with "hz" one sample per second
      bench_pdh ratio [hz] new               the same with the objects of devices, groups and servers among them
      bench_pdh each                         the cost of each object in a sample, with all instances (microseconds)
      bench_pdh hold SECONDS COUNTERS PATH.. collects up to COUNTERS counters of the expanded paths once a second, for
@@ -30,7 +30,7 @@
 
 static volatile uint64_t sink;
 
-/* The plain loop: kept handles, every number of the text. */
+/* The plain loop: keeps handles open and parses every number of the text. */
 static void parse(const char *text, size_t size)
 {
     uint64_t v = 0, sum = 0;
@@ -132,7 +132,7 @@ static void add_all(const char *path, size_t most)
     memory_free(wide);
 }
 
-/* Processor time in us; under Wine with a grain of 10 ms. */
+/* Processor time in us; under Wine with a resolution of 10 ms. */
 static double now(void)
 {
 #ifdef _WIN32
@@ -164,7 +164,7 @@ static double time_of(void (*sample)(void), int times)
     return (now() - start) / times;
 }
 
-/* Means per sample in us, the two in turns so that other load and cold caches hit both. */
+/* Prints means per sample in us. The two alternate, so that other load and cold caches affect both. */
 static int ratio(bool hz, bool with_new)
 {
     double ours = 0, peer = 0;
@@ -253,7 +253,7 @@ static int each(void)
             memory_free(path);
         }
         pdh_sample(); /* finds memory that is kept between samples */
-        /* The clock's grain is 10 ms under Wine. */
+        /* The clock's resolution is 10 ms under Wine. */
         double spent = 0;
         unsigned samples = 0;
         uint64_t end_ms = clock_monotonic_ms() + 1000;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_registry [VALUES [TIMES]]: what a configuration collector needs for a branch of VALUES (1,000,000) values
-   beside a plain enumeration of the same branch, the middle of TIMES (3), and the most memory that each of them took.
-   The branch is deleted afterwards, and never written to the disk. */
+/* bench_registry [VALUES [TIMES]]: measures the time that a configuration collector needs for a branch of VALUES
+   (1,000,000) registry values, compared with a plain enumeration of the same branch, as the median of TIMES (3), and
+   the peak memory of both. The branch is deleted afterwards, and never written to the disk. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/kernel_file.h"
@@ -27,7 +27,7 @@ static void call(LSTATUS status, const char *what)
     must(HRESULT_FROM_WIN32(status), what);
 }
 
-/* MB, of this process since it began; 0 where the host does not tell. */
+/* This process's peak memory in MB; 0 if the host OS does not report it. */
 static double peak(void)
 {
     struct kernel_file *f = NULL;
@@ -95,7 +95,7 @@ static uint64_t collect(void)
     atomic_bool stop = false;
     uint64_t size = 0;
     must(texts_add(&request.registry_keys, "HKEY_LOCAL_MACHINE\\SOFTWARE\\OpenPLA bench_registry\\\\"), "entry");
-    file_delete("bench_registry.xml"); /* of one that was ended */
+    file_delete("bench_registry.xml"); /* left by an interrupted run */
     must(file_open("bench_registry.xml", FILE_CREATE_NEW, &file), "file");
     must(configuration_document_begin(file, &d), "document");
     const struct configuration_source_context context = {.request = &request, .document = d, .stop = &stop};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_report FOLDER [LOG_MEGABYTES [TRACE_MEGABYTES [COUNTERS [INSTANCES]]]]: a report of a binary log of so many
-   megabytes (1000 without), counters (20) and instances of one more (200), and of a trace of so many megabytes (1000),
-   by the general schema, which counts events by provider and process. In turn both files are only read, three rounds.
-   Prints megabytes a second of time that passed and of the processor, the ratio to the reading of the same files, and
-   the most memory that the process ever had. Two threads read, one for each file. */
+/* bench_report FOLDER [LOG_MEGABYTES [TRACE_MEGABYTES [COUNTERS [INSTANCES]]]]: creates a report of a binary log of
+   LOG_MEGABYTES (1000) with COUNTERS (20) counters and INSTANCES (200) instances of one more, and of a trace of
+   TRACE_MEGABYTES (1000), with the general schema, which counts events by provider and process. In turns, both files
+   are only read; three rounds. Prints megabytes per second of wall time and of processor time, the ratio to reading the
+   same files, and the process's peak memory. Two threads read, one for each file. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/report/report.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_sql CONNECTION [COUNTERS [SAMPLES]]: the writer of SQL logs against a bare loop of prepared ODBC inserts of the
-   same rows in one transaction, and the reader against a bare loop of fetches, in the same run. CONNECTION is an ODBC
-   connection string of an empty database, as Driver={SQLite3};Database=/dev/shm/bench.db; its tables CounterData,
-   CounterDetails and DisplayToID are dropped. Prints rows per second and the ratio of times. Five rounds, the median.
- */
+/* bench_sql CONNECTION [COUNTERS [SAMPLES]]: compares the writer of SQL logs with a plain loop of prepared ODBC inserts
+   of the same rows in one transaction, and the reader with a plain loop of fetches, in the same run. CONNECTION is the
+   ODBC connection string of an empty database, for example Driver={SQLite3};Database=/dev/shm/bench.db; its tables
+   CounterData, CounterDetails and DisplayToID are dropped. Prints rows per second and the ratio of the times, as the
+   median of five rounds. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/logs/log.h"
@@ -63,7 +63,7 @@ static void set_integer(struct odbc_value *v, int64_t number)
     v->integer = (int32_t)number;
 }
 
-/* The floor for the writer: the same values, bound once, a row at a time. */
+/* The floor for the writer: the same values, bound once, inserted row by row. */
 static double write_bare(void)
 {
     struct odbc_value v[VALUES] = {{.kind = ODBC_INTEGER}};

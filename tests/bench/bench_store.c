@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_store FOLDER [SETS]: what one set costs among three and among SETS (10,000), what a list of all costs beside
-   plain reading of the same files, and what the gate adds to both, beside the same without it. FOLDER should be on
-   tmpfs. The middle of 101 times each, of 9 for lists. */
+/* bench_store FOLDER [SETS]: measures the cost of one set in a store of three sets and of SETS (10,000) sets, the cost
+   of a list of all sets compared with plain reading of the same files, and the cost of the access check in both. FOLDER
+   should be on tmpfs. Prints the median of 101 measurements, for lists of 9. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -103,7 +103,7 @@ static double list_all(const struct caller *caller, int sets)
     return seconds;
 }
 
-/* In turn, so that both meet the same machine. */
+/* In turns, so that both run under the same load. */
 static void list_both(int sets, double *without, double *with)
 {
     double times[2][LISTS];

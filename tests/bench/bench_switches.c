@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_switches RATE SECONDS: two threads on one processor pass a byte to and fro, RATE switches a second in steps of
-   a millisecond. Prints the switches that the kernel counts for them, their ids and the seconds that it took. Linux. */
+/* bench_switches RATE SECONDS: two threads on one processor pass a byte back and forth, with RATE switches per second
+   in steps of a millisecond. Prints the switches that the kernel counts for them, the thread ids, and the elapsed
+   seconds. Linux only. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ltrace_calls [CALLS]: as bench_api_calls, a call of the C library's abs in a program of the host OS, which ltrace
-   can trace. tests/bench/api_trace.py compiles and starts it. */
+/* ltrace_calls [CALLS]: like bench_api_calls, but with a call of the C library's abs in a program of the host OS, which
+   ltrace can trace. tests/bench/api_trace.py compiles and starts it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The one event of bench_lttng, in the form that LTTng-UST's macros want: included several times. */
+/* The event of bench_lttng, in the form that LTTng-UST's macros require: this file is included several times. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER bench
 #undef LTTNG_UST_TRACEPOINT_INCLUDE

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Logs and traces that benches write for themselves. Each ends the bench where it fails. */
+/* Logs and traces that benchmarks write for themselves. Each function ends the benchmark if it fails. */
 #ifndef OPENPLA_BENCH_MADE_FILES_H
 #define OPENPLA_BENCH_MADE_FILES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* A binary log of so many bytes, of single counters and one wildcard counter of so many instances: gives its samples.
- *seconds: processor time that it took. */
+/* Writes a binary log of `bytes`, with `singles` single counters and a wildcard counter of `instances`, and returns its
+   number of samples. *seconds: the processor time of the writing. */
 uint64_t made_log(const char *path, uint64_t bytes, size_t singles, size_t instances, double *bytes_per_sample,
                   double *seconds);
 /* Writes a trace of that size of TraceLogging events with five fields, with the writer of the relogger; returns their
    number. */
 uint64_t made_trace(const char *path, uint64_t bytes);
-/* Reads all of a file: the processor time that takes, and *bytes that it has. */
+/* Reads the whole file; returns the processor time, and its size in *bytes. */
 double read_raw(const char *path, uint64_t *bytes);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measurements of this process for benches, and how a bench stops at a failure: half the work is not a measurement. */
+/* Measurements of this process for benchmarks, and how a benchmark stops at a failure, because half of the work is not
+   a measurement. */
 #ifndef OPENPLA_BENCH_MEASURED_H
 #define OPENPLA_BENCH_MEASURED_H
 
@@ -22,7 +23,7 @@ static inline void must(HRESULT hr, const char *what)
     exit(1);
 }
 
-/* The most memory that the process ever had. */
+/* The process's peak memory. */
 static inline double peak_megabytes(void)
 {
 #ifdef _WIN32
@@ -36,7 +37,7 @@ static inline double peak_megabytes(void)
 #endif
 }
 
-/* Of this process, user and system: other work on the machine does not count. */
+/* Processor time of this process, user and system: other work on the machine does not count. */
 static inline double processor_seconds(void)
 {
 #ifdef _WIN32
