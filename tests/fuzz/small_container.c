@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes and damages small .etl containers. */
+/* Creates and corrupts small .etl containers. */
 #include "tests/fuzz/small_container.h"
 
 #include "engine/base/file.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Small .etl containers for the fuzz targets, and damage to them that the input describes. */
+/* Small .etl containers for the fuzz targets, and their corruption as described by the input. */
 #ifndef OPENPLA_TEST_SMALL_CONTAINER_H
 #define OPENPLA_TEST_SMALL_CONTAINER_H
 

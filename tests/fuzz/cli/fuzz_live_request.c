@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a browser's request: no crash, and a request that is not complete is
-   not refused. */
+/* Any bytes as a browser's request: no crash, and an incomplete request is not rejected. */
 #include "cli/live/live_http.h"
 #include "cli/serve/serve.h"
 #include "engine/base/memory.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz: whatever the words of a logman line are, each a line of the data (one that begins with 1 or 2 is an
-   option, or one taken back, by number), it is taken apart or refused with a text, and
-   what it was taken apart into is put together of what stood there: no word comes twice. */
+/* Any words as a logman command line: each line of the input is a word; a line that begins with byte 1 or 2 is an
+   option by number, or a removed option (--x). The command line is parsed, or rejected with an error text, and the
+   parsed parts consist of the words of the line, each used at most once. */
 #include "cli/logman/line.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as the file of -web: no crash, and what is accepted is complete: a setting of security that is not
+/* Any bytes as the file of -web: no crash, and an accepted file is complete, because a security setting that is not
    understood must be an error. */
 #include "cli/http/web_config.h"
 #include "engine/base/memory.h"

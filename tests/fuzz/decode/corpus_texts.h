@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Small files as users write them, for make_corpus: together they have each word of the three languages. */
+/* Small files as users write them, for make_corpus. Together they contain each word of the three languages. */
 #ifndef OPENPLA_TEST_CORPUS_TEXTS_H
 #define OPENPLA_TEST_CORPUS_TEXTS_H
 

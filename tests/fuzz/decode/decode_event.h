@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decodes an event's data by any schema, as decoders do. */
+/* Decodes an event's data with any schema, as decoders do. */
 #ifndef OPENPLA_TEST_DECODE_EVENT_H
 #define OPENPLA_TEST_DECODE_EVENT_H
 

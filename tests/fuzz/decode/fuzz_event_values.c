@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any schema that passes the check, over any data: no read beyond the data, no endless walk, a text for each value.
+/* Any schema that passes the check, with any data: no read beyond the data, no endless loop, and a text for each value.
    Input: number of properties, 8 bytes for each, then the data. */
 #include "decode_event.h"
 #include "engine/logs/little_endian.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any self-describing event as an event log record: each one is written, complete or with a part of its data, and the
-   chunks are consistent. Input as for fuzz_trace_logging. A chunk continues over several inputs. */
+/* Any self-describing event as an event log record: each event is written, completely or with a part of its data, and
+   the chunks are consistent. Input as for fuzz_trace_logging. A chunk continues over several inputs. */
 #include "engine/etw/decode/event_schema.h"
 #include "engine/etw/decode/evtx/evtx.h"
 #include "engine/etw/event_dump.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as the index of a folder of manifests: the folder can be used, lists its provider or why it has none, and
-   is asked for it. An odd first byte keeps the valid first line. */
+/* Any bytes as the index of a folder of manifests: the folder can be used, lists its provider or the reason why it has
+   none, and is queried for it. An odd first byte keeps the valid first line. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"

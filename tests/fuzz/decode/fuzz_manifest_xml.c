@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Instrumentation manifests from anyone: each event of an accepted one has a valid schema, and the manifest written
-   from it can be read. */
+/* Instrumentation manifests from untrusted authors: each event of an accepted manifest has a valid schema, and the
+   manifest that is written from it can be read. */
 #include "engine/etw/provider_manifest.h"
 #include "tests/fuzz/decode/write_manifest.h"
 

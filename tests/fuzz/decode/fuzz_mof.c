@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a MOF file and, after the first NUL, as data of the events it describes. */
+/* Any bytes as a MOF file and, after the first NUL, as data of the events that it describes. */
 #include "engine/etw/mof_classes.h"
 #include "tests/fuzz/decode/decode_event.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a payload filter, over any data: it is rejected, or evaluated within both. */
+/* Any bytes as a payload filter, applied to any data: the filter is rejected, or is evaluated without access outside
+   the filter and the data. */
 #include "engine/etw/decode/payload_filter.h"
 #include "engine/logs/little_endian.h"
 

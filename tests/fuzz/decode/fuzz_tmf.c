@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a TMF file and, after the first NUL, as data of the messages it describes. */
+/* Any bytes as a TMF file and, after the first NUL, as data of the messages that it describes. */
 #include "engine/etw/tmf.h"
 #include "tests/fuzz/decode/decode_event.h"
 

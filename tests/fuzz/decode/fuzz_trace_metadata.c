@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as the definitions that a merged trace contains, and an event of each: an accepted definition is a
-   consistent schema, and the event is decoded within its limits. The input is a row of {u8 type, u8 pointer size,
-   u16 size, payload}: type 32 and 33 as in EventMetadata; anything else is the data of an event like the last
-   definition. */
+/* Any bytes as the definitions in a merged trace, and an event of each: an accepted definition is a consistent schema,
+   and the event is decoded within its limits. The input is a sequence of {u8 type, u8 pointer size, u16 size, payload}.
+   Types 32 and 33 are as in EventMetadata; any other type is the data of an event of the last definition. */
 #include "decode_event.h"
 #include "engine/etw/decode/metadata/trace_metadata.h"
 #include "engine/logs/etl_record.h"

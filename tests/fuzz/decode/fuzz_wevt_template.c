@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Resources of files from anyone: WEVT_TEMPLATE, which is written as a manifest, message tables, and the file around
-   them. */
+/* Resources of files from untrusted authors: WEVT_TEMPLATE, from which a manifest is written, message tables, and the
+   file that contains them. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/manifest/wevt_template.h"
 #include "tests/fuzz/decode/write_manifest.h"

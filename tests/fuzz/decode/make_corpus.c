@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* make_corpus FOLDER: what the fuzzers of decoders begin with, a folder for each, valid samples of some hundred bytes;
-   and FOLDER/TARGET.seeds, the list of them as libFuzzer's -seed_inputs takes it. */
+/* make_corpus FOLDER: writes the initial inputs of the decoders' fuzzers: a folder per fuzzer with valid samples of
+   some hundred bytes, and FOLDER/TARGET.seeds, the list of them for libFuzzer's -seed_inputs. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/decode/manifest/wevt_template.h"

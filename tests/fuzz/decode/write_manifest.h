@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes a provider that was read from arbitrary bytes as a manifest again. */
+/* Writes a manifest from a provider that was read from arbitrary bytes. */
 #ifndef OPENPLA_TEST_WRITE_MANIFEST_H
 #define OPENPLA_TEST_WRITE_MANIFEST_H
 

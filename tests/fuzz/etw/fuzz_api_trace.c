@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz: the settings of API tracing, and the tables of a module in a traced program, both of which the program can
-   change. */
+/* The settings of API tracing, and the tables of a module in a traced program; the program can change both. */
 #include "engine/base/memory.h"
 #include "engine/etw/api_trace.h"
 #include "engine/etw/api_trace/api_image.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a buffer of a session, by way of a consumer's ring: pointers passed to consumers point into the event's
-   bytes, never behind them. The first byte sets the session's values in the buffer's header. */
+/* Any bytes as a buffer of a session, through a consumer's ring: pointers passed to consumers point into the event's
+   bytes, never after them. The first byte sets the session's values in the buffer's header. */
 #include "engine/etw/consumer/event_view.h"
 #include "engine/etw/session/realtime_ring.h"
 

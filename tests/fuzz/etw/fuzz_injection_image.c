@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz: an image of random headers and imports is refused with a text, or gets one import that is found again. */
+/* An image with random headers and imports is rejected with an error text, or gets one import that can be found again.
+ */
 #include "engine/base/memory.h"
 #include "engine/etw/injection.h"
 

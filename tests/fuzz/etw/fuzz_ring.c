@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a page of the kernel's ring and as the format text of its events: everything returned lies within them,
-   and each page ends. */
+/* Any bytes as a page of the kernel's ring and as the format text of its events: everything that is returned is within
+   them, and the reading of each page ends. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/etw/kernel/ftrace_ring.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Corrupt PDB files and images: what can be read is read, without access outside the file, and each function that is
+/* Corrupt PDB files and images: the readable parts are read, without access outside the file, and each function that is
    found has a name and begins at or before its address. The first byte of the input selects a valid file, which the
-   rest changes (offset of 16 bits, byte), or makes the rest the file itself. */
+   rest changes (16-bit offset, byte), or makes the rest the file itself. */
 #include "engine/base/memory.h"
 #include "engine/etw/symbols/image_file.h"
 #include "engine/etw/symbols/pdb_file.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes, threads, samples, switches, stacks and images of a hostile trace, exported in every format: each event
-   takes a few bytes of the input, so that ids, stamps and addresses meet. The output goes nowhere; what is checked is
-   that nothing outside of a payload is read and that no format fails. */
+/* Processes, threads, samples, switches, stacks and images of a malicious trace, exported in every format. Each event
+   takes a few bytes of the input, so that ids, stamps and addresses coincide. The output is discarded; the test checks
+   that nothing outside a payload is read and that no format fails. */
 #include "cli/trace/export/export.h"
 #include "cli/trace/export/export_events.h"
 #include "engine/base/memory.h"

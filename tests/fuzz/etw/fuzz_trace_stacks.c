@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks, images and methods of a hostile trace: every event that has a stack gets frames that the trace had, in a
-   second reading as in the first, and every address is looked up without access outside the tables. Each event takes a
-   few bytes of the input: its kind and sizes from a small set, so that stamps, keys, threads and addresses meet. */
+/* Stacks, images and methods of a malicious trace: every event that has a stack gets frames from the trace, in a second
+   reading as in the first, and every address is looked up without access outside the tables. Each event takes a few
+   bytes of the input: its kind and sizes are from a small set, so that stamps, keys, threads and addresses coincide. */
 #include "engine/base/memory.h"
 #include "engine/etw/trace_stacks.h"
 #include "engine/logs/little_endian.h"

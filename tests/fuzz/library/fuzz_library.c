@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Corrupt logs and traces through libopenpla-logs: a table has what the samples have, every name is valid, the fields
-   of an event are balanced, and an error has a reason that names the file. The input's first byte selects a text log of
-   the input, a damaged binary log or a damaged trace. */
+/* Corrupt logs and traces through libopenpla-logs: a table has the same values as the samples, every name is valid, the
+   fields of an event are balanced, and an error has a reason that names the file. The input's first byte selects the
+   input as a text log, a corrupt binary log or a corrupt trace. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"

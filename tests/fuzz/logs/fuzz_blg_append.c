@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Appending to a corrupt binary log: it is refused, or it accepts the sample and is whole; never a crash, never a read
-   beyond a buffer. */
+/* Appending to a corrupt binary log: the log is rejected, or it accepts the sample and is complete; never a crash,
+   never a read beyond a buffer. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"

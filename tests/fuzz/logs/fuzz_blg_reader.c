@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Corrupt performance logs with counters, wildcard counters, whole objects and two catalogs: the rest is readable, all
-   cells are valid memory, and reading again after a seek to the beginning gives the same. */
+/* Corrupt performance logs with counters, wildcard counters, whole objects and two catalogs: the intact parts are
+   readable, all cells are valid memory, and reading again after a seek to the beginning gives the same result. */
 #include "engine/base/file.h"
 #include "engine/base/process.h"
 #include "engine/logs/blg_records.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a computer's list of names, and as names: lists are sorted and within their limits, names in the form in
-   which they are compared stay so, and an English path is not translated again. */
+/* Any bytes as a computer's list of names, and as names: lists are sorted and within their limits, names in the form
+   used for comparison stay the same when converted again, and an English path is not translated again. */
 #include "engine/base/memory.h"
 #include "engine/logs/names/names_parts.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Corrupt .etl containers: the rest is readable in the order of each processor, without access outside an event's
-   buffer, and reading again after a seek to the beginning gives the same. The input's first byte selects the container,
-   or makes the rest the file itself. */
+/* Corrupt .etl containers: the intact parts are readable in the order of each processor, without access outside an
+   event's buffer, and reading again after a seek to the beginning gives the same result. The input's first byte selects
+   the container, or makes the rest the file itself. */
 #include "engine/base/file.h"
 #include "engine/base/process.h"
 #include "engine/logs/etl/etl_container.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any text as the name of an SQL log: it is accepted or refused, and no password in it is shown. */
+/* Any text as the name of an SQL log: the name is accepted or rejected, and no password in it is shown. */
 #include "engine/base/memory.h"
 #include "engine/logs/sql_log.h"
 

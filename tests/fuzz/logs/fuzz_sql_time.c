@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any text as CounterDateTime: it is a valid time or not, and a valid time is written as the same text. */
+/* Any text as CounterDateTime: it is a valid time or is rejected, and a valid time is written as the same text. */
 #include "engine/base/memory.h"
 #include "engine/logs/sql_log.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz: any units become valid UTF-8 and come back; numbers, wildcards and comparison of any text. */
+/* Any UTF-16 units become valid UTF-8, which converts back; numbers, wildcards and comparison of any text. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a text log: read to the end, sought, and copied. A copy of the copy equals the copy, and the reader
-   finds no fault in the writer's output. */
+/* Any bytes as a text log: it is read to the end, sought, and copied. A copy of the copy equals the copy, and the
+   reader finds no error in the writer's output. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"

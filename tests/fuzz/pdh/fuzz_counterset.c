@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as the section of a Perflib V2 provider: its objects are created and sampled without access outside the
-   section, and within limits. The input's records follow a valid head; its first byte gives the number of valid records
-   before them. */
+   section, and within limits. The input's records follow a valid header; the input's first byte is the number of valid
+   records before them. */
 #include "engine/base/memory.h"
 #include "engine/pdh/extension/counterset_share.h"
 #include "engine/pdh/extension/extension_object.h"

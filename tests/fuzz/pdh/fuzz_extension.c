@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as the answer of a performance extension DLL: objects are created from them and sampled, then sampled again
-   from another answer. The DLL's process is replaced by the input: its first byte says where the second answer begins,
-   and whether both are changes of a good answer, each an offset and a byte, or the bytes themselves. */
+   from a second answer. The input replaces the DLL's process: its first byte selects where the second answer begins,
+   and whether both answers are changes (offset, byte) of a valid answer, or the bytes themselves. */
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/extension/extension_object.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as each of the kernel's files: the first byte chooses. -DPARSER=n fixes the choice. */
+/* Any bytes as each of the kernel's files: the first byte selects the file. -DPARSER=n fixes the selection. */
 #include "engine/base/kernel_file.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/core/kernel_text.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as the answers of another computer: its countersets are listed, described, opened and sampled without
-   access outside the answers, and within limits. The input's first byte says how many calls are answered well; then it
-   is a row of answers, each behind its length (2 bytes): in an envelope that fits the call, or, where the length's
-   highest bit is set, as all that came. */
+   access outside the answers, and within limits. The input's first byte is the number of calls that get valid answers;
+   the rest is a sequence of answers, each after its length (2 bytes): in an envelope that fits the call or, if the
+   length's highest bit is set, as the complete answer. */
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/remote/link.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any parameters to the methods of the port where counters are offered, with and without an account. To reach deeper
-   code, the input chooses a valid beginning before its bytes. fuzz_rpc_connection has the packets. */
+/* Any parameters for the methods of the port that serves counters, with and without an account. To reach deeper code,
+   the input selects a valid beginning before its bytes. fuzz_rpc_connection covers the packets. */
 #include "engine/pdh/pcq_server.h"
 #include "engine/pdh/remote/ndr.h"
 #include "engine/pdh/remote/pcq_internal.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as the block of a performance extension DLL: everything in it is visited, nothing outside it. */
+/* Any bytes as the block of a performance extension DLL: everything in the block is visited, and nothing outside it. */
 #include "engine/logs/perf_data.h"
 
 #include <stdlib.h>

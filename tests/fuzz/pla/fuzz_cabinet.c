@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a cabinet, and as data that deflate packed: no crash. An accepted cabinet has names that stay below a
-   folder, and as many bytes as it says. The first byte selects whether the rest is a whole cabinet, its only block, or
-   pairs of an offset and a value that are written into a valid one. */
+/* Any bytes as a cabinet, and as deflated data: no crash. An accepted cabinet has names that stay below a folder, and
+   the number of bytes that it declares. The first byte selects whether the rest is a whole cabinet, its only block, or
+   pairs of an offset and a value that are written into a valid cabinet. */
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pla/cabinet/cabinet_format.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* XML of collectors of every kind: no crash; a collector that was read can be written and read again without an issue,
-   by a new collector and by one that has values. */
+   both by a new collector and by one that already has values. */
 #include "tests/fuzz/pla/fuzz_xml.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any text as a name pattern and as a base: no crash, no leak, and UTF-8 in gives UTF-8 out. */
+/* Any text as a name pattern and as a base: no crash, no leak, and valid UTF-8 gives valid UTF-8. */
 #include "engine/base/memory.h"
 #include "engine/pla/model/name_pattern.h"
 

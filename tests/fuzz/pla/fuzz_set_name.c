@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz: every accepted name has one safe file name, the same in any case, from which the name can be restored. */
+/* Every accepted name has exactly one safe file name, which is the same in upper and lower case, and from which the
+   name can be restored. */
 #include "engine/base/memory.h"
 #include "engine/pla/store.h"
 

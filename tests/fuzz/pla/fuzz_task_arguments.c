@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz: whatever a value is, a task gets the arguments that it would get with a harmless word in the value's place, and
-   the value where the word was. The data are a pattern, a value and an element, each with a NUL behind. */
+/* Whatever a value contains, a task gets the same arguments as with a harmless word in the value's place, and the value
+   in the place of the word. The input is a pattern, a value and an element, each followed by a NUL. */
 #include "engine/base/command_line.h"
 #include "engine/base/memory.h"
 #include "engine/pla/task.h"

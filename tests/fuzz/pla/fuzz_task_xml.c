@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz: any file is a task's definition or is rejected with an error text, and the definition's XML gives the same
-   definition. */
+/* Any file is a task's definition or is rejected with an error text, and the definition's XML gives the same definition
+   again. */
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
 #include "engine/pla/task.h"

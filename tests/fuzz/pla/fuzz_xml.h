@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* XML for the targets that read it: a fuzzer's bytes choose among element names that we use. */
+/* XML for the fuzz targets that read it: the input's bytes select OpenPLA's element names. */
 #ifndef OPENPLA_FUZZ_XML_H
 #define OPENPLA_FUZZ_XML_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Any table over any events: whatever their schemas and data say, each row has its cells, tables and rows are ended,
-   and sums by little memory are those by much. The input: table, columns of four bytes, properties of two, events. */
+/* Any table with any events: whatever their schemas and data contain, each row has its cells, tables and rows are
+   ended, and sums are the same with little and with much memory. The input: the table, columns of four bytes,
+   properties of two bytes, events. */
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
 #include "tests/unit/report/report_lines.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a report, and any as a style sheet: no crash, a page within its size limit or none, and no other file
+/* Any bytes as a report, and as a style sheet: no crash, a page within its size limit or none, and no other file
    remains. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"

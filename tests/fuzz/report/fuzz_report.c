@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a report document: no crash, each begin has its end, and it equals itself. */
+/* Any bytes as a report document: no crash, each begin call has its end call, and the document equals itself. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as the reports of two runs: no crash, and figures and verdicts within their limits. */
+/* Any bytes as the reports of two runs: no crash, and statistics and verdicts are within their limits. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"

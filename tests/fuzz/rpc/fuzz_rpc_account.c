@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any text as the stored accounts for other computers, as the name of one, and as a computer with its port. */
+/* Any text as the stored accounts for other computers, as an account's name, and as a computer with its port. */
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
 #include "engine/rpc/auth/remote_accounts.h"

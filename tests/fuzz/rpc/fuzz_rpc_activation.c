@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Activation properties: requests to the server, answers to the client. A right request or answer, with bytes of the
-   input put over it, gets deeper than any bytes would. */
+/* Activation properties: requests to the server, and answers to the client. A valid request or answer, partly
+   overwritten with bytes of the input, reaches deeper code than arbitrary bytes. */
 #include "engine/base/memory.h"
 #include "engine/rpc/orpc/objects.h"
 #include "tests/rpc/made_up_class.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokens of NTLM and SPNEGO to both sides: whole ones from the input, or the right ones with a few bytes changed. A
+/* Tokens of NTLM and SPNEGO to both sides: whole tokens from the input, or valid tokens with a few bytes changed. A
    token that was created without the password must not log on. */
 #include "engine/base/memory.h"
 #include "engine/rpc/auth/ntlm.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes to the server's side of a connection, before and after a logon; and to the client's side. The first byte
-   chooses: the bytes unchanged, PDUs with valid headers, or calls that a client has signed. */
+/* Any bytes to the server's side of a connection, before and after a logon, and to the client's side. The first byte
+   selects: the bytes unchanged, PDUs with valid headers, or calls that a client has signed. */
 #include "engine/base/memory.h"
 #include "engine/rpc/pdu/pdu.h"
 #include "tests/rpc/made_up_class.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* NDR's types from any bytes. Values that were read are written and read again: both times the written bytes are the
- * same. */
+/* NDR's types from any bytes. Values that were read are written and read again; both times the written bytes are the
+   same. */
 #include "engine/base/memory.h"
 #include "engine/rpc/dispatch.h"
 

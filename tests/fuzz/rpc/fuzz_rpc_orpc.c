@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bodies of calls on objects that exist: methods, IRemUnknown, IObjectExporter, in any order, of two accounts, with
-   time that passes. The IPIDs and OIDs of the objects are inserted where the input requests them. */
+/* Bodies of calls on existing objects: methods, IRemUnknown and IObjectExporter, in any order, from two accounts, while
+   time passes. The IPIDs and OIDs of the objects are inserted where the input requests them. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/rpc/dispatch.h"
