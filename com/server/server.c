@@ -45,17 +45,17 @@ static HRESULT callers_descriptor(PSECURITY_DESCRIPTOR *out)
     BOOL ok = OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token);
 
     if (!ok)
-        return security_error("token of the server");
+        return security_error("cannot query the server's token");
     ok = GetTokenInformation(token, TokenUser, &user, sizeof(user), &size) &&
          ConvertSidToStringSidW(user.user.User.Sid, &own);
     CloseHandle(token);
     if (!ok)
-        return security_error("account of the server");
+        return security_error("cannot query the server's account");
     _snwprintf(text, ARRAYSIZE(text),
                L"O:BAG:BAD:(A;;0x3;;;SY)(A;;0x7;;;BA)(A;;0x7;;;S-1-5-32-559)(A;;0x3;;;LS)(A;;0x3;;;%ls)", own);
     LocalFree(own);
     if (!ConvertStringSecurityDescriptorToSecurityDescriptorW(text, SDDL_REVISION_1, out, NULL))
-        return security_error("security descriptor of the server");
+        return security_error("cannot create the server's security descriptor");
     return S_OK;
 }
 
@@ -76,12 +76,12 @@ HRESULT server_secure(initialize_security *initialize)
         !SetSecurityDescriptorGroup(&absolute, group, FALSE) ||
         !GetSecurityDescriptorDacl(relative, &present, &acl, &defaulted) ||
         !SetSecurityDescriptorDacl(&absolute, present, acl, FALSE)) {
-        hr = security_error("security descriptor of the server");
+        hr = security_error("cannot create the server's security descriptor");
     } else {
         hr = initialize(&absolute, -1, NULL, NULL, RPC_C_AUTHN_LEVEL_PKT_PRIVACY, RPC_C_IMP_LEVEL_IDENTIFY, NULL,
                         EOAC_NO_CUSTOM_MARSHAL | EOAC_DISABLE_AAA, NULL);
         if (FAILED(hr))
-            hr = error_set(hr, "security of the server: %s", error_standard_text(hr));
+            hr = error_set(hr, "cannot initialise the server's security: %s", error_standard_text(hr));
     }
     LocalFree(relative);
     return hr;
@@ -202,14 +202,14 @@ static HRESULT register_classes(void)
     if (SUCCEEDED(hr))
         return S_OK;
     revoke_classes();
-    return error_prefix(hr, "registering the classes");
+    return error_prefix(hr, "cannot register the classes");
 }
 
 static HRESULT open_server(void)
 {
     use_changed = CreateEventW(NULL, FALSE, FALSE, NULL);
     if (!use_changed)
-        return last_error("event of the server");
+        return last_error("cannot create the server's event");
     HRESULT hr = quotas_read();
     if (SUCCEEDED(hr))
         hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);

@@ -500,13 +500,13 @@ HRESULT folder_watch_wait(struct folder_watch *w, uint32_t timeout_ms)
         n = poll(both, 2, now >= limit ? 0 : limit - now > INT32_MAX ? INT32_MAX : (int)(limit - now));
     } while ((n < 0 && errno == EINTR) || (!n && clock_monotonic_ms() < limit));
     if (n < 0)
-        return posix_failed(errno, "watch of a folder");
+        return posix_failed(errno, "watching a folder");
     if (!n)
         return S_FALSE;
     if (both[1].revents && read(w->wake, &woken, sizeof(woken)) < 0 && errno != EAGAIN)
-        return posix_failed(errno, "watch of a folder");
+        return posix_failed(errno, "watching a folder");
     if (both[0].revents && !take_changes(w->inotify))
-        return posix_failed(ENOENT, "the watched folder");
+        return posix_failed(ENOENT, "a watched folder");
     return S_OK;
 }
 

@@ -39,11 +39,11 @@ HRESULT mapped_file_watch(void)
     lock_enter(&lock);
     /* A program may have replaced the handler in the meantime. */
     if (sigaction(SIGBUS, NULL, &now))
-        hr = posix_failed(errno, "handler of SIGBUS");
+        hr = posix_failed(errno, "installing a SIGBUS handler");
     else if ((now.sa_flags & SA_SIGINFO) == 0 || now.sa_sigaction != on_bus_error) {
         before = now;
         if (sigaction(SIGBUS, &own, NULL))
-            hr = posix_failed(errno, "handler of SIGBUS");
+            hr = posix_failed(errno, "installing a SIGBUS handler");
     }
     lock_leave(&lock);
     return hr;

@@ -228,7 +228,7 @@ HRESULT process_program(uint32_t id, uint64_t start_time, char **path)
     if (!process_alive(id, start_time))
         return S_FALSE;
     if (n < 0)
-        return posix_failed(error, "program of a process");
+        return posix_failed(error, "reading the program of a process");
     size_t length = (size_t)n, tail = sizeof(deleted) - 1;
     if (length > tail && !memcmp(target + length - tail, deleted, tail))
         length -= tail;
@@ -247,5 +247,5 @@ HRESULT process_terminate(uint32_t id, uint64_t start_time)
         close(fd);
     if (!alive || error == ESRCH)
         return S_FALSE;
-    return error ? posix_failed(error, "end of a process") : S_OK;
+    return error ? posix_failed(error, "terminating a process") : S_OK;
 }

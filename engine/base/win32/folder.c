@@ -649,7 +649,7 @@ HRESULT folder_watch_open(const char *path, struct folder_watch **out)
     if (!w)
         return E_OUTOFMEMORY;
     w->handles[0] = CreateEventW(NULL, FALSE, FALSE, NULL);
-    HRESULT hr = w->handles[0] ? S_OK : win32_failed(GetLastError(), "watch of a folder");
+    HRESULT hr = w->handles[0] ? S_OK : win32_failed(GetLastError(), "watching a folder");
     if (SUCCEEDED(hr)) {
         w->count = 1;
         hr = folder_watch_add(w, path);
@@ -689,10 +689,10 @@ HRESULT folder_watch_wait(struct folder_watch *w, uint32_t timeout_ms)
     if (which == WAIT_TIMEOUT)
         return S_FALSE;
     if (which > WAIT_OBJECT_0 + FOLDERS_WATCHED)
-        return win32_failed(GetLastError(), "watch of a folder");
+        return win32_failed(GetLastError(), "watching a folder");
     return FindNextChangeNotification(w->handles[which - WAIT_OBJECT_0])
                ? S_OK
-               : win32_failed(GetLastError(), "the watched folder");
+               : win32_failed(GetLastError(), "a watched folder");
 }
 
 void folder_watch_wake(struct folder_watch *w)

@@ -213,7 +213,7 @@ static HRESULT find_places(struct places *p)
     char *windows = NULL;
     p->record = NULL;
     if (!length || length >= MAX_PATH)
-        return win32_failed(GetLastError(), "folder of Windows");
+        return win32_failed(GetLastError(), "Windows folder");
     HRESULT hr = text_from_utf16(p->windows, length, true, &windows);
     if (FAILED(hr))
         return hr;
@@ -230,7 +230,8 @@ static HRESULT folder_path(const struct places *p, const char *key, WCHAR out[LA
     const int n =
         _snwprintf(out, LASTING_PATH_UNITS, L"%ls%ls\\openpla-%08x%08x-%hs", in_memory ? IN_MEMORY : p->windows,
                    in_memory ? L"" : L"\\temp", (unsigned)(p->prefix >> 32), (unsigned)p->prefix, key);
-    return n > 0 && n < LASTING_PATH_UNITS ? S_OK : win32_failed(ERROR_FILENAME_EXCED_RANGE, "folder of sections");
+    return n > 0 && n < LASTING_PATH_UNITS ? S_OK
+                                           : win32_failed(ERROR_FILENAME_EXCED_RANGE, "folder for shared sections");
 }
 
 /* ---- the folder itself ---- */
@@ -292,7 +293,7 @@ static HRESULT find_own_folder(const WCHAR *path, uint64_t *number)
         return S_FALSE;
     HRESULT hr = GetFileInformationByHandle(folder, &about) && (about.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) &&
                          !others_may_enter(folder)
-                     ? lasting_check_own(folder, "folder of sections")
+                     ? lasting_check_own(folder, "folder for shared sections")
                      : S_FALSE;
     CloseHandle(folder);
     if (hr == S_OK)
@@ -350,12 +351,12 @@ static HRESULT make_folder(const struct places *p, WCHAR path[LASTING_PATH_UNITS
     if (FAILED(hr))
         return hr;
     if (!CreateDirectoryW(path, &attributes))
-        hr = win32_failed(GetLastError(), "folder of sections");
+        hr = win32_failed(GetLastError(), "folder for shared sections");
     LocalFree(attributes.lpSecurityDescriptor);
     if (SUCCEEDED(hr)) {
         hr = find_own_folder(path, &r.number);
         if (hr == S_FALSE)
-            hr = error_set(E_ACCESSDENIED, "the folder of sections is accessible to other accounts");
+            hr = error_set(E_ACCESSDENIED, "the folder for shared sections is accessible to other accounts");
         if (SUCCEEDED(hr))
             hr = write_record(p->record, &r);
         if (FAILED(hr))
@@ -468,5 +469,5 @@ HRESULT mapped_file_watch(void)
         handler = AddVectoredExceptionHandler(1, on_exception);
     const bool watches = handler != NULL;
     lock_leave(&lock);
-    return watches ? S_OK : win32_failed(ERROR_NOT_ENOUGH_MEMORY, "handler of exceptions");
+    return watches ? S_OK : win32_failed(ERROR_NOT_ENOUGH_MEMORY, "installing an exception handler");
 }

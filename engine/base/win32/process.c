@@ -183,7 +183,7 @@ HRESULT process_wait(struct process *p, uint32_t timeout_ms, uint32_t *exit_code
     case WAIT_TIMEOUT:
         return S_FALSE;
     default:
-        return win32_failed(GetLastError(), "wait for a process");
+        return win32_failed(GetLastError(), "waiting for a process");
     }
 }
 
@@ -319,7 +319,8 @@ HRESULT process_open(uint32_t id, uint64_t start_time, struct process **out)
     *out = NULL;
     HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, id);
     if (!process)
-        return GetLastError() == ERROR_INVALID_PARAMETER ? S_FALSE : win32_failed(GetLastError(), "wait for a process");
+        return GetLastError() == ERROR_INVALID_PARAMETER ? S_FALSE
+                                                         : win32_failed(GetLastError(), "waiting for a process");
     const bool alive =
         start_time && creation_time(process) == start_time && WaitForSingleObject(process, 0) == WAIT_TIMEOUT;
     struct process *p = alive ? memory_alloc(sizeof(*p)) : NULL;
@@ -350,15 +351,16 @@ HRESULT process_program(uint32_t id, uint64_t start_time, char **path)
     *path = NULL;
     HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, id);
     if (!process)
-        return GetLastError() == ERROR_INVALID_PARAMETER ? S_FALSE
-                                                         : win32_failed(GetLastError(), "program of a process");
+        return GetLastError() == ERROR_INVALID_PARAMETER
+                   ? S_FALSE
+                   : win32_failed(GetLastError(), "reading the program of a process");
     WCHAR *image = memory_alloc(IMAGE_MAX * sizeof(*image));
     DWORD units = IMAGE_MAX;
     HRESULT hr = image ? S_OK : E_OUTOFMEMORY;
     if (!start_time || creation_time(process) != start_time || WaitForSingleObject(process, 0) != WAIT_TIMEOUT)
         hr = S_FALSE;
     else if (image && !QueryFullProcessImageNameW(process, 0, image, &units))
-        hr = win32_failed(GetLastError(), "program of a process");
+        hr = win32_failed(GetLastError(), "reading the program of a process");
     if (hr == S_OK)
         hr = text_from_utf16(image, units, true, path);
     memory_free(image);
@@ -371,11 +373,12 @@ HRESULT process_terminate(uint32_t id, uint64_t start_time)
     HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_TERMINATE | SYNCHRONIZE, FALSE, id);
     HRESULT hr = S_OK;
     if (!process)
-        return GetLastError() == ERROR_INVALID_PARAMETER ? S_FALSE : win32_failed(GetLastError(), "end of a process");
+        return GetLastError() == ERROR_INVALID_PARAMETER ? S_FALSE
+                                                         : win32_failed(GetLastError(), "terminating a process");
     if (!start_time || creation_time(process) != start_time || WaitForSingleObject(process, 0) != WAIT_TIMEOUT)
         hr = S_FALSE;
     else if (!TerminateProcess(process, 1))
-        hr = win32_failed(GetLastError(), "end of a process");
+        hr = win32_failed(GetLastError(), "terminating a process");
     CloseHandle(process);
     return hr;
 }
@@ -396,7 +399,7 @@ HRESULT windows_threads(struct windows_thread **out, size_t *count)
     size_t capacity = 0;
     THREADENTRY32 entry = {.dwSize = sizeof(entry)};
     HANDLE all = CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0);
-    HRESULT hr = all == INVALID_HANDLE_VALUE ? win32_failed(GetLastError(), "the list of threads") : S_OK;
+    HRESULT hr = all == INVALID_HANDLE_VALUE ? win32_failed(GetLastError(), "listing the threads") : S_OK;
     *out = NULL;
     *count = 0;
     for (BOOL more = SUCCEEDED(hr) && Thread32First(all, &entry); more && SUCCEEDED(hr);

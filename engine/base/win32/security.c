@@ -23,12 +23,12 @@ static HRESULT for_impersonation(HANDLE token, HANDLE *out)
     DWORD size;
     *out = token;
     if (!GetTokenInformation(token, TokenType, &type, sizeof type, &size))
-        return win32_failed(GetLastError(), "token of the caller");
+        return win32_failed(GetLastError(), "the caller's token");
     if (type == TokenImpersonation)
         return S_OK;
     if (!DuplicateToken(token, SecurityIdentification, out)) {
         *out = token;
-        return win32_failed(GetLastError(), "token of the caller");
+        return win32_failed(GetLastError(), "the caller's token");
     }
     CloseHandle(token);
     return S_OK;

@@ -226,7 +226,7 @@ HRESULT signal_wait_or_processes(struct signal *e, struct process *const *p, siz
             return E_ABORT;
         }
         if (got != WAIT_TIMEOUT)
-            return win32_failed(GetLastError(), "wait for a signal");
+            return win32_failed(GetLastError(), "waiting for a signal");
         for (size_t i = most; i < count; i++) {
             if (process_wait(p[i], 0, NULL) == S_OK) {
                 *ended = i;

@@ -81,14 +81,14 @@ static HRESULT read_keywords(const uint8_t *bytes, size_t size, uint32_t offset,
     if (!s->keyword_names)
         return E_OUTOFMEMORY;
     if (offset != 0 && (offset < fixed || offset >= size))
-        return invalid("keywords", offset);
+        return invalid("keywords out of range", offset);
     for (size_t at = offset; offset != 0 && at < size && s->keyword_count < MOST_KEYWORDS; at += 2 * (units + 1)) {
         char *text;
         if (!etl_text_length(bytes + at, size - at, &units))
-            return invalid("keywords", at);
+            return invalid("keywords out of range", at);
         if (units == 0)
             break;
-        const HRESULT hr = read_text(bytes, size, (uint32_t)at, fixed, "keywords", &text);
+        const HRESULT hr = read_text(bytes, size, (uint32_t)at, fixed, "keywords out of range", &text);
         if (FAILED(hr))
             return hr;
         if (text)
@@ -127,7 +127,7 @@ static HRESULT read_property(const uint8_t *bytes, size_t size, size_t fixed, co
 {
     p->flags = get_u32(from) & KNOWN_FLAGS;
     p->count = get_u16(from + 16);
-    HRESULT hr = read_text(bytes, size, get_u32(from + 4), fixed, "name of a property", &p->name);
+    HRESULT hr = read_text(bytes, size, get_u32(from + 4), fixed, "name of a property out of range", &p->name);
     if (SUCCEEDED(hr) && !p->name) /* an unnamed property still has a value */
         hr = (p->name = text_copy("")) ? S_OK : E_OUTOFMEMORY;
     if ((p->flags & PROPERTY_STRUCT) != 0) {
@@ -140,7 +140,7 @@ static HRESULT read_property(const uint8_t *bytes, size_t size, size_t fixed, co
     p->length = own_length(p, get_u16(from + 18));
     p->tags = (p->flags & PROPERTY_HAS_TAGS) != 0 ? get_u32(from + 20) & 0x0FFFFFFF : 0;
     if (SUCCEEDED(hr) && (get_u32(from) & PROPERTY_CUSTOM_SCHEMA) == 0)
-        hr = read_text(bytes, size, get_u32(from + 12), fixed, "name of a map", &p->map);
+        hr = read_text(bytes, size, get_u32(from + 12), fixed, "name of a map out of range", &p->map);
     return hr;
 }
 
@@ -165,7 +165,7 @@ static HRESULT read_properties(const uint8_t *bytes, size_t size, event_info_map
 {
     const uint32_t count = get_u32(bytes + 100), top = get_u32(bytes + 104);
     if (count > UINT16_MAX || count > (size - INFO_HEAD) / INFO_PROPERTY || top > count)
-        return invalid("number of properties", count);
+        return invalid("invalid number of properties", count);
     const size_t fixed = INFO_HEAD + (size_t)count * INFO_PROPERTY;
     s->properties = memory_zero(count, sizeof *s->properties);
     s->maps = memory_zero((size_t)count + 1, sizeof *s->maps);
@@ -188,15 +188,15 @@ static HRESULT read_names(const uint8_t *bytes, size_t size, struct event_schema
         const char *what;
         char **to;
     } texts[] = {
-        {52, "provider name", &s->provider_name},
-        {56, "level", &s->level_name},
-        {60, "channel", &s->channel_name},
-        {68, "task", &s->task_name},
-        {72, "opcode", &s->opcode_name},
-        {76, "message", &s->event_message},
-        {80, "provider message", &s->provider_message},
-        {92, "event name", &s->event_name},
-        {96, "attributes", &s->event_attributes},
+        {52, "provider name out of range", &s->provider_name},
+        {56, "level out of range", &s->level_name},
+        {60, "channel out of range", &s->channel_name},
+        {68, "task out of range", &s->task_name},
+        {72, "opcode out of range", &s->opcode_name},
+        {76, "message out of range", &s->event_message},
+        {80, "provider message out of range", &s->provider_message},
+        {92, "event name out of range", &s->event_name},
+        {96, "attributes out of range", &s->event_attributes},
     };
     const size_t fixed = INFO_HEAD;
     HRESULT hr = S_OK;
@@ -241,12 +241,12 @@ HRESULT event_map_info_read(const uint8_t *bytes, size_t size, struct event_map 
         return invalid("too few bytes for a map", size);
     const uint32_t count = get_u32(bytes + 8), texts = get_u32(bytes + 12);
     if (count > (size - MAP_HEAD) / MAP_ENTRY)
-        return invalid("number of map entries", count);
+        return invalid("invalid number of map entries", count);
     if (texts > 1)
-        return invalid("type of map values", texts);
+        return invalid("unknown type of map values", texts);
     const size_t fixed = MAP_HEAD + (size_t)count * MAP_ENTRY;
     out->flag = get_u32(bytes + 4);
-    HRESULT hr = read_text(bytes, size, get_u32(bytes), fixed, "name of a map", &out->name);
+    HRESULT hr = read_text(bytes, size, get_u32(bytes), fixed, "name of a map out of range", &out->name);
     if (SUCCEEDED(hr) && !out->name)
         hr = invalid("a map without a name", get_u32(bytes));
     if (SUCCEEDED(hr))
@@ -254,11 +254,11 @@ HRESULT event_map_info_read(const uint8_t *bytes, size_t size, struct event_map 
     while (SUCCEEDED(hr) && out->count < count) {
         const uint8_t *from = bytes + MAP_HEAD + out->count * MAP_ENTRY;
         struct event_map_entry *e = &out->entries[out->count++];
-        hr = read_text(bytes, size, get_u32(from), fixed, "text of a map", &e->text);
+        hr = read_text(bytes, size, get_u32(from), fixed, "text of a map out of range", &e->text);
         if (SUCCEEDED(hr) && texts == 0)
             e->value = get_u32(from + 4);
         if (SUCCEEDED(hr) && texts == 1)
-            hr = read_text(bytes, size, get_u32(from + 4), fixed, "value of a map", &e->input);
+            hr = read_text(bytes, size, get_u32(from + 4), fixed, "value of a map out of range", &e->input);
         if (SUCCEEDED(hr) && !e->text)
             hr = (e->text = text_format("%u", (unsigned)e->value)) ? S_OK : E_OUTOFMEMORY;
         if (SUCCEEDED(hr) && texts == 1 && !e->input)
