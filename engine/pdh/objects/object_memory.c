@@ -63,9 +63,9 @@ const struct counter_object_type pdh_memory = {
     .name = "Memory", .index = 4, .help = "The physical memory of this computer.", KERNEL_FILE_OBJECT(memory)};
 
 #define CACHE_ROWS                                                                                                     \
-    COUNTER(                                                                                                           \
-        "Lazy Write Pages/sec", PERF_COUNTER_COUNTER, 136, 0, SUM, "vmstat.nr_written",                                \
-        "Pages of files written from memory to disk. Pages that a program asked to be written at once are included.")  \
+    COUNTER("Lazy Write Pages/sec", PERF_COUNTER_COUNTER, 136, 0, SUM, "vmstat.nr_written",                            \
+            "Pages of files written from memory to disk. Pages that a program asked to be written immediately are "    \
+            "included.")                                                                                               \
     COUNTER("Dirty Pages", PERF_COUNTER_RAWCOUNT, 0, 0, SUM, "vmstat.nr_dirty",                                        \
             "Pages of files in memory that have been modified and not yet written.")                                   \
     COUNTER("Dirty Page Threshold", PERF_COUNTER_RAWCOUNT, 0, 0, SUM, "vmstat.nr_dirty_threshold",                     \

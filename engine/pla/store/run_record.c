@@ -480,7 +480,7 @@ static HRESULT lines_check(const char *path, const char *first_line, size_t most
 
 HRESULT held_file_check(const char *path)
 {
-    return lines_check(path, HELD_LINE, HELD_MOST, "list of what a run holds");
+    return lines_check(path, HELD_LINE, HELD_MOST, "list of a run's resources");
 }
 
 HRESULT folders_file_check(const char *path)
