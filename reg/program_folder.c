@@ -68,7 +68,7 @@ static HRESULT name_sid(PSID sid, char **who)
     return hr;
 }
 
-/* The SID of an entry that grants rights; NULL: it grants none. */
+/* Returns the SID of an entry that grants rights; NULL: it grants none. */
 static PSID given_to(const struct allowed *ace)
 {
     switch (ace->header.AceType) {
@@ -143,7 +143,7 @@ static HRESULT check_one(const char *path, DWORD rights)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* The folder, and the programs and libraries in it. */
+/* Checks the folder, and the programs and libraries in it. */
 static HRESULT check_contents(const char *folder)
 {
     struct texts files = {0};

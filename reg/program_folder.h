@@ -8,12 +8,12 @@
 
 #include <windows.h>
 
-/* S_OK, or E_ACCESSDENIED with a message that names the folder or program and the account that can change it, other
-   than the system, administrators and TrustedInstaller. Checks the folder, its folder of 32-bit programs, the programs
-   and libraries of both, and all parent folders, because an account that can rename a parent can put another folder in
-   its place. For a folder that does not exist, its parent is checked. Under Wine each file has entries only for the
-   current Unix user and, from its mode for others, for Everyone. Therefore only access by Everyone is rejected, and
-   parents are not checked, because Wine does not report the sticky bit. */
+/* Returns S_OK, or E_ACCESSDENIED with a message that names the folder or program and the account that can change it,
+   other than the system, administrators and TrustedInstaller. Checks the folder, its folder of 32-bit programs, the
+   programs and libraries of both, and all parent folders, because an account that can rename a parent can put another
+   folder in its place. For a folder that does not exist, its parent is checked. Under Wine each file has entries only
+   for the current Unix user and, from its mode for others, for Everyone. Therefore only access by Everyone is rejected,
+   and parents are not checked, because Wine does not report the sticky bit. */
 HRESULT program_folder_check(const char *folder);
 
 /* Rights to a program folder: add and append files, set attributes, delete, change the descriptor, GENERIC_WRITE. */

@@ -18,7 +18,7 @@
 #include "reg/interfaces.def"
 #undef INTERFACE
 
-/* The path of openpla.dll for 32-bit programs. NULL when out of memory. */
+/* Returns the path of openpla.dll for 32-bit programs; NULL: out of memory. */
 static char *narrow_module(const char *folder)
 {
     return text_format("%s\\" OPENPLA_FOLDER_32 "\\openpla.dll", folder);
@@ -87,8 +87,8 @@ static char *server_path(const char *folder)
 
 enum owner { OWNER_NOBODY, OWNER_THIS, OWNER_OTHER_FOLDER, OWNER_FOREIGN };
 
-/* The owner of the class DataCollectorSet in this mode. *module (may become NULL) is the module that its registration
-   names. */
+/* Finds the owner of the class DataCollectorSet in this mode. *module (may become NULL) is the module that its
+   registration names. */
 static HRESULT find_owner(enum registration_mode mode, const char *folder, enum owner *owner, char **module)
 {
     static const struct {
@@ -207,17 +207,18 @@ static HRESULT foreign(const char *module)
                      registration_classes[0].digits, REGISTRATION_TAIL_DROPIN, module);
 }
 
-/* Windows gives the keys of its classes to TrustedInstaller: even administrators cannot write there. */
+/* Adds the reason to E_ACCESSDENIED: on Windows, TrustedInstaller owns the keys of Windows' classes, and even
+   administrators cannot write there. */
 static HRESULT registration_explain_denied(HRESULT hr)
 {
     if (hr != E_ACCESSDENIED)
         return hr;
     char *text = text_copy(error_text(hr));
     if (text)
-        hr = error_set(hr,
-                       "%s (register as an administrator; if Windows protects the keys of its PLA, allow-dropin.ps1 "
-                       "gives administrators access and takes it back)",
-                       text);
+        hr = error_set(
+            hr,
+            "%s (register as an administrator; if Windows protects the keys of its PLA, run allow-dropin.ps1 first)",
+            text);
     memory_free(text);
     return hr;
 }

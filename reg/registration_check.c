@@ -7,7 +7,8 @@
 
 #include <windows.h>
 
-/* *out is NULL if the value does not exist. A value of another type becomes a string that never matches. */
+/* Returns the value as a text; *out is NULL if it does not exist. A value of another type becomes a string that never
+   matches. */
 static HRESULT text_of(const struct registered_value *value, char **out)
 {
     *out = NULL;

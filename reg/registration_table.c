@@ -57,7 +57,7 @@ char *registration_guid(enum registration_mode mode, const struct registration_s
     return text_format("%s%s", subject->digits, tail_of(subject->methods ? REGISTRATION_DROPIN : mode));
 }
 
-/* *out is NULL when out of memory. */
+/* Returns the value of a placeholder; *out is NULL when out of memory. */
 static HRESULT row_expand_placeholder(const char *word, size_t length, const struct place *p, char **out)
 {
 #define IS(text) (length == sizeof(text) - 1 && !memcmp(word, text, length))
@@ -87,7 +87,7 @@ static HRESULT row_expand_placeholder(const char *word, size_t length, const str
     return S_OK;
 }
 
-/* Lower-case letters in braces are a placeholder; GUIDs in braces contain other characters too. */
+/* Replaces the placeholders, which are lower-case letters in braces; GUIDs in braces contain other characters too. */
 static HRESULT fill_in(const char *text, const struct place *p, char **out)
 {
     struct text_buffer buffer = {0};

@@ -85,7 +85,7 @@ static bool is_missing(LSTATUS status)
     return status == ERROR_FILE_NOT_FOUND || status == ERROR_PATH_NOT_FOUND;
 }
 
-/* Both texts in UTF-16; name may be NULL. */
+/* Converts both texts to UTF-16; `name` may be NULL. */
 static HRESULT string_widen(const char *key, const char *name, WCHAR **wide_key, WCHAR **wide_name)
 {
     *wide_name = NULL;

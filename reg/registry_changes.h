@@ -42,7 +42,8 @@ void registry_changes_free(struct registry_changes *changes);
 
 /* Creates a REG_SZ value from a UTF-8 text. */
 HRESULT registry_text(const char *text, struct registered_value *out);
-/* REG_DWORD of decimal digits, REG_BINARY of pairs of hexadecimal ones. E_INVALIDARG for anything else. */
+/* registry_number creates a REG_DWORD value from decimal digits, and registry_bytes a REG_BINARY value from pairs of
+   hexadecimal digits. E_INVALIDARG for any other text. */
 HRESULT registry_number(const char *digits, struct registered_value *out);
 HRESULT registry_bytes(const char *digits, struct registered_value *out);
 bool registered_value_equal(const struct registered_value *a, const struct registered_value *b);

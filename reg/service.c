@@ -12,7 +12,7 @@
 #define START_WAIT_MS 30000
 #define START_POLL_MS 50
 
-/* "<server>" /service: in quotes, because a path may contain blanks. */
+/* Returns the command line "<server>" /service; the path is in quotes, because it may contain blanks. */
 static WCHAR *service_command(const char *server)
 {
     char *text = text_format("\"%s\" /service", server);
@@ -34,7 +34,7 @@ struct connection {
     SC_HANDLE manager, service; /* NULL: not open */
 };
 
-/* Close with service_close in any case. S_FALSE: the service does not exist. */
+/* Opens the service; call service_close in any case. S_FALSE: the service does not exist. */
 static HRESULT service_open(const char *server, DWORD manager_access, DWORD access, struct connection *out)
 {
     *out = (struct connection){.command = service_command(server)};
@@ -58,7 +58,7 @@ static void service_close(struct connection *c)
     memory_free(c->command);
 }
 
-/* The current configuration, from memory_alloc; NULL with the last error set. */
+/* Returns the current configuration, from memory_alloc; NULL with the last error set. */
 static QUERY_SERVICE_CONFIGW *query_config(SC_HANDLE service)
 {
     QUERY_SERVICE_CONFIGW *config = NULL;
@@ -76,7 +76,8 @@ static QUERY_SERVICE_CONFIGW *query_config(SC_HANDLE service)
     return config;
 }
 
-/* The description is NULL if the service has none. From memory_alloc; NULL with the last error set. */
+/* Returns the description, from memory_alloc; its text is NULL if the service has none. NULL with the last error
+   set. */
 static SERVICE_DESCRIPTIONW *query_description(SC_HANDLE service)
 {
     SERVICE_DESCRIPTIONW *description = NULL;
@@ -254,7 +255,7 @@ HRESULT service_stop(const char *server)
     return hr;
 }
 
-/* False, with the last error set: not running. */
+/* Starts the service and waits until it runs. False, with the last error set: it does not run. */
 static bool start_and_wait(SC_HANDLE service)
 {
     SERVICE_STATUS status = {.dwCurrentState = SERVICE_START_PENDING};

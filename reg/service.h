@@ -51,7 +51,7 @@ struct service_seen {
     bool running;  /* or about to */
     DWORD process; /* of a running service; may have exited, which Wine's manager does not notice */
 };
-/* S_FALSE, and *out empty: the service does not exist. */
+/* Queries the service. S_FALSE, and *out empty: it does not exist. */
 HRESULT service_look(struct service_seen *out);
 
 #endif

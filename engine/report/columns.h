@@ -24,14 +24,14 @@ struct filter {
     const struct counter_names *names; /* for patterns in another language; set before filter_add. NULL: none */
 };
 
-/* A pattern without a computer matches any computer, one without an instance all instances. Case is ignored. Patterns
-   match the counter names in the log and, if the log was translated, their English names. */
+/* Adds a pattern. A pattern without a computer matches any computer, and one without an instance matches all instances.
+   Case is ignored. Patterns match the counter names in the log and, if the log was translated, their English names. */
 HRESULT filter_add(struct filter *f, const char *pattern);
 /* Whether the counter matches. For a wildcard counter `item` is one of its instances; NULL: whether any could match. */
 HRESULT filter_matches(struct filter *f, const struct log_counter *counter, const char *item, bool *matches);
 void filter_free(struct filter *f);
 
-/* "parent/instance#index" of a counter; *out is NULL without an instance. */
+/* Returns the "parent/instance#index" of a counter; *out is NULL without an instance. */
 HRESULT counter_instance(const struct log_counter *counter, char **out);
 
 /* ---- columns: their counters and instances in the inputs, and their cells ---- */

@@ -69,7 +69,7 @@ struct chart_source {
 /* Reads at most CHART_MOST_POINTS of the items min:mean:max, min:max or value; anything else is a gap. */
 size_t chart_values_read(const char *points, struct chart_value *out);
 
-/* A start time as in reports, 2026-01-02T03:04:05.000Z, as the FILETIME of its local time. */
+/* Reads a start time as in reports, 2026-01-02T03:04:05.000Z, as the FILETIME of its local time. */
 bool chart_start_read(const char *text, int64_t *out);
 
 struct chart_line {

@@ -37,8 +37,8 @@ struct report_make {
     void *context; /* passed to `stop` and `progress` */
 };
 
-/* The inputs in a folder, sorted by name: *.blg, *.csv, *.tsv, *.etl, and *.xml that are configuration documents. Omits
-   the report and its outputs (`except`: names, ignoring case). Does not search subfolders. Missing folder:
+/* Finds the inputs in a folder, sorted by name: *.blg, *.csv, *.tsv, *.etl, and *.xml that are configuration documents.
+   Omits the report and its outputs (`except`: names, ignoring case). Does not search subfolders. Missing folder:
    PATH_NOT_FOUND. */
 HRESULT report_find_inputs(const char *folder, const struct texts *except, struct texts *out);
 
@@ -53,8 +53,8 @@ HRESULT report_make(const struct report_make *make, struct texts *warnings);
 #define REPORT_FILE_NAME "report.xml"  /* RuleTargetFileName */
 #define PAGE_FILE_NAME   "report.html" /* ReportFileName */
 
-/* S_OK: the file is a configuration document; *computer becomes its computer, from memory_alloc, or is unchanged.
-   S_FALSE: another file. E_OUTOFMEMORY. Reads only the start of the file. */
+/* Checks whether the file is a configuration document. S_OK: it is; *computer becomes its computer, from memory_alloc,
+   or is unchanged. S_FALSE: another file. E_OUTOFMEMORY. Reads only the start of the file. */
 HRESULT report_configuration_is(const char *path, char **computer);
 
 #endif

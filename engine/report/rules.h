@@ -35,10 +35,10 @@ void rules_free(struct rules *r); /* NULL is allowed */
 HRESULT rules_add(struct rules *r, const char *path, const char *text, size_t size);
 /* Adds a file, or a built-in one, by a name as in Import. */
 HRESULT rules_add_file(struct rules *r, const char *name);
-/* "FILE: group 'g': rule 'r': step 1: line N: ELEMENT attribute="value": why" */
+/* Returns the errors, in the form "FILE: group 'g': rule 'r': step 1: line N: ELEMENT attribute="value": why". */
 const struct texts *rules_errors(const struct rules *r);
 const struct texts *rules_notes(const struct rules *r);
-/* The log file name of the first Logging, or the default. */
+/* Returns the log file name of the first Logging, or the default. */
 const char *rules_log_name(const struct rules *r);
 
 /* A rule that can raise a warning. Strings are borrowed, "" for none. */

@@ -68,7 +68,7 @@ char *run_path(const char *object, const char *counter, const char *instance)
                      : text_format("\\%s\\%s", object, counter);
 }
 
-/* 1: a higher value is worse, -1: a lower value is worse, 0: neither. */
+/* Returns 1 if a higher value is worse, -1 if a lower value is worse, otherwise 0. */
 static int direction_of(const char *counter)
 {
     char lower[200];
@@ -107,7 +107,8 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Computed from the values in the compared time, or the statistics of the report if that is all of the run. */
+/* Computes the statistics from the values in the compared time. If that is the whole run, uses the statistics of the
+   report. */
 static bool make_figures(const struct run_side *side, const struct run_series *s, double *means,
                          struct run_figures *out)
 {
@@ -137,7 +138,7 @@ static bool make_figures(const struct run_side *side, const struct run_series *s
     return true;
 }
 
-/* The means of the slices that have a value. */
+/* Computes the means of the slices that have a value; returns their number. */
 static size_t make_slices(const struct run_side *side, const struct run_series *s, double length, double *out)
 {
     double sums[MOST_SLICES] = {0};
@@ -158,7 +159,7 @@ static size_t make_slices(const struct run_side *side, const struct run_series *
 
 /* ---- one counter ---- */
 
-/* The least change that matters to users: 1 %, 1 ms, 1 MB/s, else a thousandth of the range. */
+/* Returns the smallest change that matters to users: 1 %, 1 ms, 1 MB/s, or else a thousandth of the range. */
 static double least_difference(const char *counter, const struct run_series *a, const struct run_series *b)
 {
     const struct page_unit unit = page_unit_of(counter);
@@ -278,7 +279,7 @@ static HRESULT pair_counters(struct run_comparison *c)
     return hr;
 }
 
-/* The order of counters with the same verdict: the effect times the size of the change. */
+/* Returns the sort key of counters with the same verdict: the effect times the size of the change. */
 static double size_of(const struct run_change *x)
 {
     const double a = fabs(x->figures[0].mean), b = fabs(x->figures[1].mean);

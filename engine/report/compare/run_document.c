@@ -14,7 +14,7 @@
 enum { MOST_CHARTS = 10, MOST_WARNED = 200, MOST_ROWS = 2000, SHOWN_ROWS = 50 };
 #define SOURCE "changes" /* of table and charts; the page uses it to connect them */
 
-/* "Processor: % Processor Time, _Total" */
+/* Returns a title such as "Processor: % Processor Time, _Total". */
 static char *title_of(const struct run_change *x)
 {
     return *x->instance ? text_format("%s: %s, %s", x->object, x->counter, x->instance)
@@ -33,7 +33,7 @@ static void add_value(struct text_buffer *out, const struct run_change *x, doubl
     page_scale_add(out, &scale, value, 4);
 }
 
-/* Both values with an arrow between them: "1.3 ms > 4 ms". */
+/* Returns both values with an arrow (U+2192) between them: 1.3 ms -> 4 ms. */
 static char *both_text(const struct run_change *x, double of_a, double of_b)
 {
     struct text_buffer b = {0};
@@ -173,7 +173,7 @@ static void write_only(const struct texts *paths, const char *name, struct repor
 
 /* ---- charts ---- */
 
-/* The values in the compared time, in seconds from its start. */
+/* Writes the values in the compared time, in seconds from its start. */
 static HRESULT write_series(struct report_document *d, const struct run_side *side, const struct run_series *s,
                             const char *title, char letter)
 {

@@ -61,7 +61,7 @@ static HRESULT on_row(void *about, const struct report_table *table, const struc
     return to->object && to->name ? S_OK : E_OUTOFMEMORY;
 }
 
-/* The local time of 2026-01-02T03:04:05.000+01:00, in seconds. */
+/* Reads a time such as 2026-01-02T03:04:05.000+01:00 as its local time, in seconds. */
 static bool read_local(const char *text, double *out)
 {
     int64_t filetime;
@@ -126,7 +126,7 @@ static HRESULT on_series(void *about, const struct report_data *series)
     return S_OK;
 }
 
-/* For people: 2026-01-02 03:04:05. */
+/* Returns the time for display: 2026-01-02 03:04:05. */
 static char *time_text(const char *start)
 {
     char *text = text_copy_n(start, strlen(start) < 19 ? strlen(start) : 19);
@@ -190,7 +190,7 @@ static HRESULT take_figures(const struct side_reading *r, struct run_series *s)
     return s->instance ? S_OK : E_OUTOFMEMORY;
 }
 
-/* If a series is in several charts, the one with the most values is kept. */
+/* Removes duplicates: if a series is in several charts, keeps the one with the most values. */
 static void drop_repeated(struct run_side *s)
 {
     size_t kept = 0;

@@ -29,7 +29,7 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* For sorted values: the number of smaller values and the number of equal values. */
+/* Returns the number of sorted values that are less than `value`, or with `or_equal` not greater. */
 static size_t count_less(const double *sorted, size_t count, double value, bool or_equal)
 {
     size_t low = 0, high = count;

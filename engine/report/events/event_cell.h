@@ -30,17 +30,17 @@ struct event_cell event_cell_real(double value); /* NaN and infinity become an e
 bool event_cell_is_number(const struct event_cell *cell);
 double event_cell_value(const struct event_cell *cell); /* 0 if not a number */
 
-/* The displayed text: digits without separators; for a real number, the fewest digits that read back as the same
+/* Adds the displayed text: digits without separators; for a real number, the fewest digits that read back as the same
    number. */
 void event_cell_show(const struct event_cell *cell, struct text_buffer *out);
 
-/* Bytes that are equal if and only if the cells are equal. The cell can be restored from them. */
+/* Adds bytes that are equal if and only if the cells are equal. The cell can be restored from them. */
 void event_cell_pack(const struct event_cell *cell, struct text_buffer *out);
 /* Reads the cell at `at` that event_cell_pack wrote; its text points there. Returns the position after it. */
 const char *event_cell_unpack(const char *at, struct event_cell *out);
 
-/* Bytes that compare in the order of the cells: first numbers by value, then texts, ignoring case before considering
-   it; empty cells are last in both directions. E_OUTOFMEMORY. */
+/* Adds bytes that compare in the order of the cells: first numbers by value, then texts, ignoring case before
+   considering it; empty cells are last in both directions. E_OUTOFMEMORY. */
 HRESULT event_cell_sort(const struct event_cell *cell, bool descending, struct text_buffer *out);
 
 /* Sums numbers: exactly while they are whole and fit into 63 bits, otherwise with Neumaier's compensated sum, so that
@@ -90,7 +90,7 @@ void event_field_set_free(struct event_fields *f);
    event has no known schema. E_OUTOFMEMORY. */
 HRESULT event_fields_take(struct event_fields *f, const struct dumped_event *e, struct event_cell *cells);
 
-/* The thread's processor time at the event, in ms, in both modes; false: the event has none. */
+/* Returns the thread's processor time at the event, in ms, in kernel and user mode; false: the event has none. */
 bool event_processor_ms(const struct dumped_event *e, double *kernel, double *user);
 
 /* ---- columns: their events, and what happens to their cells ---- */
@@ -127,7 +127,7 @@ struct event_columns {
 /* E_INVALIDARG, with an error text that names column, field and value: the table's definition is invalid. Adds skipped
    parts to `warnings`. */
 HRESULT event_columns_make(const struct schema_table *table, struct event_columns *out, struct texts *warnings);
-/* The place of a table for messages: "FILE: line N: table T". From memory_alloc. */
+/* Returns the place of a table for messages: "FILE: line N: table T". From memory_alloc. */
 char *event_table_place(const struct schema_table *table);
 
 #endif

@@ -64,7 +64,7 @@ static bool is_named(const char *name, const char *part, size_t size)
     return text_equal_nocase(name, own);
 }
 
-/* The last part of a path. */
+/* Returns the last part of a path. */
 static const char *leaf_of(const char *path)
 {
     const char *dot = strrchr(path, '.');

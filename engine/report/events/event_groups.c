@@ -38,7 +38,7 @@ struct event_groups {
     struct text_buffer key, first; /* key and first cells of the returned group */
 };
 
-/* Blocks are aligned for every type, and so are the entries in them. */
+/* Returns the size of an entry, rounded up so that entries in a block are aligned for every type. */
 static size_t entry_size(const struct event_groups *g, size_t key_size, size_t first_size)
 {
     const size_t size = sizeof(struct entry) + g->sums * sizeof(struct event_sum) + key_size + first_size;
@@ -177,7 +177,7 @@ static HRESULT spill_entry(struct event_groups *g, const struct entry *e)
     return b->failed ? E_OUTOFMEMORY : row_sort_add(g->parts, key_of(g, e), e->key_size, b->text, b->length);
 }
 
-/* The next entry in memory, or NULL. */
+/* Returns the next entry in memory, or NULL. */
 static struct entry *next_entry(struct event_groups *g)
 {
     while (g->at && g->at_byte >= g->at->used) {

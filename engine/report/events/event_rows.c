@@ -102,12 +102,12 @@ static int last_first(const void *a, const void *b)
     return compare(b, a);
 }
 
-/* Even few rows may be large: rows that exceed the memory are sorted with a file. */
+/* Moves the rows from the heap to a sort with a file: even few rows can exceed the memory. */
 static HRESULT move_to_sort(struct event_rows *r)
 {
     struct row_sort *sort = row_sort_create(r->memory);
     HRESULT hr = sort ? S_OK : E_OUTOFMEMORY;
-    qsort(r->kept, r->count, sizeof *r->kept, last_first); /* if this fails, the rows are still a heap */
+    qsort(r->kept, r->count, sizeof *r->kept, last_first); /* if the move fails, the sorted rows are still a heap */
     for (size_t i = r->count; i > 0 && SUCCEEDED(hr); i--) {
         const struct sorted_row row = row_of(&r->kept[i - 1]);
         hr = row_sort_add(sort, row.key, row.key_size, row.body, row.body_size);

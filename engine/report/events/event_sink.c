@@ -85,7 +85,7 @@ static void add_order(struct text_buffer *key, uint64_t order)
     text_buffer_add_n(key, bytes, sizeof bytes);
 }
 
-/* Sorted by the primary column, then by the secondary one. */
+/* Adds the sort key: the primary column, then the secondary one. */
 static HRESULT add_sort_key(const struct event_column *columns, size_t count, const struct event_cell *cells,
                             struct text_buffer *key)
 {
@@ -426,7 +426,7 @@ static void end_row(struct open_parts *open, struct report_document *to)
     *open = (struct open_parts){false, false};
 }
 
-/* *cut: number of sub-tables that exceeded their limit of rows. */
+/* Writes the rows with their sub-tables. *cut: number of sub-tables that exceeded their limit of rows. */
 static HRESULT write_ranked(struct event_sink *s, struct row_sort *ranked, struct report_document *to, uint64_t *cut)
 {
     const struct event_columns *c = s->columns;

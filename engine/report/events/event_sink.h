@@ -13,7 +13,7 @@
    newest start of its kind that is open in its thread. */
 
 struct event_transactions;
-/* `memory`: bytes for open start events; further ones are dropped and counted. E_OUTOFMEMORY. */
+/* `memory`: bytes for open start events; further start events are dropped and counted. E_OUTOFMEMORY. */
 HRESULT event_transactions_create(size_t memory, struct event_transactions **out);
 void event_transactions_free(struct event_transactions *t); /* NULL is allowed */
 
@@ -28,11 +28,12 @@ struct event_moment {
 /* Keeps a copy of `body`. E_OUTOFMEMORY. */
 HRESULT event_transactions_begin(struct event_transactions *t, const struct event_moment *begin, const char *body,
                                  size_t size);
-/* S_OK: *begin and *body belong to the transaction that it ends, valid until the next call. S_FALSE: it ends no
+/* Ends a transaction. S_OK: *begin and *body are the start event, valid until the next call. S_FALSE: the event ends no
    transaction; this is counted. */
 HRESULT event_transactions_end(struct event_transactions *t, const struct event_moment *end, struct event_moment *begin,
                                const char **body, size_t *size);
-/* The thread has ended, or a new thread has its ID: its open transactions are never completed. */
+/* Call it when the thread has ended, or a new thread has its ID: the open transactions of the thread will never be
+   completed. */
 void event_transactions_close(struct event_transactions *t, uint32_t thread);
 
 struct event_transaction_counts {
@@ -90,7 +91,7 @@ struct event_group {
     uint64_t events;
     struct event_sum sums[EVENT_GROUP_SUMS];
 };
-/* The next group, in any order, valid until the next call; S_FALSE: no more. */
+/* Returns the next group, in any order, valid until the next call; S_FALSE: no more. */
 HRESULT event_groups_next(struct event_groups *g, struct event_group *out);
 
 /* ---- sorted rows ----
@@ -105,14 +106,14 @@ void event_rows_free(struct event_rows *r); /* NULL is allowed */
    E_OUTOFMEMORY, or an error of the scratch file (row_sort.h). */
 HRESULT event_rows_add(struct event_rows *r, const char *key, size_t key_size, const char *body, size_t body_size);
 HRESULT event_rows_finish(struct event_rows *r);
-/* The next row, valid until the next call; S_FALSE: no more. */
+/* Returns the next row, valid until the next call; S_FALSE: no more. */
 HRESULT event_rows_next(struct event_rows *r, struct sorted_row *out);
 uint64_t event_rows_count(const struct event_rows *r); /* number of rows added */
 
 /* ---- records ----
 
-   Receives the records of an event table, each with a cell for every column. They are grouped if required, sorted, and
-   written with their sub-tables and footer. A record is an event, two joined events, or a transaction. */
+   A sink receives the records of an event table, each with a cell for every column. It groups them if required, sorts
+   them, and writes them with their sub-tables and footer. A record is an event, two joined events, or a transaction. */
 enum { EVENT_SUB_ROWS = 1000 }; /* limit of one row's sub-table; the table reports the number of skipped rows */
 
 struct event_sink;
@@ -120,7 +121,7 @@ struct event_sink;
 HRESULT event_sink_create(const struct schema_table *table, const struct event_columns *columns, size_t memory,
                           struct event_sink **out);
 void event_sink_free(struct event_sink *s); /* NULL is allowed */
-/* Errors: E_OUTOFMEMORY, or an error of scratch files (row_sort.h). */
+/* Adds a record. Errors: E_OUTOFMEMORY, or an error of scratch files (row_sort.h). */
 HRESULT event_sink_add(struct event_sink *s, const struct event_cell *cells);
 /* Writes the table; rates use the totals' seconds. A warning reports rows that are omitted because the report is full;
    rows beyond the table's own rowcount are omitted silently. ERROR_CANCELLED's HRESULT if it is stopped. */

@@ -60,8 +60,9 @@ static bool is_own_source(const struct event_table *t, size_t source, const stru
            (said->any_event || said->id == field->id);
 }
 
-/* If each event is a row, an event fills all columns without a sum from its fields of the same names, so that different
-   kinds of events can be grouped together; otherwise a column belongs to its own kind of event. */
+/* Determines the fields of a source's events. If each event is a row, an event fills all columns without a sum from its
+   fields of the same names, so that different kinds of events can be grouped together; otherwise a column belongs to
+   its own kind of event. */
 static HRESULT make_source(struct event_table *t, size_t source)
 {
     const struct event_columns *c = &t->columns;
@@ -86,7 +87,7 @@ static HRESULT make_source(struct event_table *t, size_t source)
     return S_OK;
 }
 
-/* A join's two sorts are sources 0 and 1, regardless of the columns shown. */
+/* Makes the two kinds of events of the join sources 0 and 1, regardless of the columns shown. */
 static HRESULT order_join(struct event_table *t)
 {
     struct event_columns *c = &t->columns;
@@ -314,7 +315,7 @@ static void transaction_measure(struct event_table *t, const struct event_moment
     }
 }
 
-/* A start or end of a thread (the kernel's class Thread) silently ends its open transactions. */
+/* Silently drops the open transactions of a thread at its start or end (the kernel's class Thread). */
 static void close_thread(struct event_table *t, const struct dumped_event *e)
 {
     static const GUID thread_class = {0x3D6FA8D1, 0xFE05, 0x11D0, {0x9D, 0xDA, 0x00, 0xC0, 0x4F, 0xD7, 0xBA, 0x7C}};
@@ -399,7 +400,8 @@ static HRESULT table_event(void *table, struct report_event *e)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Schemas cover more systems than the traced one, so missing events are not an error. */
+/* Adds notes about sources without events, and about events of other versions. Schemas cover more systems than the
+   traced one, so missing events are not an error. */
 static HRESULT note_sources(struct event_table *t)
 {
     HRESULT hr = S_OK;

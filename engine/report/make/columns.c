@@ -97,7 +97,7 @@ static bool matches_parts(const struct filter_pattern *p, const struct log_count
     return *by_english;
 }
 
-/* The path with English names; NULL: out of memory. */
+/* Returns the path with English names; NULL: out of memory. */
 static char *english_path(const struct log_counter *c)
 {
     struct log_counter english = *c;
@@ -232,7 +232,7 @@ static size_t names_hash(const struct log_counter *a)
     return (size_t)(hash ^ hash >> 32);
 }
 
-/* The slot of the first column with these names, or the free slot for it. */
+/* Returns the slot of the first column with these names, or the free slot for it. */
 static size_t find_slot(const struct columns *c, const struct log_counter *counter)
 {
     size_t at = names_hash(counter) & (c->bucket_count - 1);
@@ -288,7 +288,7 @@ static HRESULT grow_buckets(struct columns *c)
     return S_OK;
 }
 
-/* The next column of that name that `input` does not use yet; NO_COLUMN: all are in use. */
+/* Returns the next column of that name that `input` does not use yet; NO_COLUMN: all are in use. */
 static size_t take_twin(struct columns *c, size_t first, size_t input)
 {
     struct column *column = &c->columns[first];
@@ -303,8 +303,8 @@ static size_t take_twin(struct columns *c, size_t first, size_t input)
     return taken;
 }
 
-/* *column: index of the counter's column, which is created if it does not exist and `add` is set; otherwise NO_COLUMN.
-   If several columns have the same name, each counter of `input` takes the next one in order. */
+/* Finds the counter's column. If it does not exist, it is created if `add` is set; otherwise *column is NO_COLUMN. If
+   several columns have the same name, each counter of `input` takes the next one in order. */
 static HRESULT find_column(struct columns *c, const struct log_counter *counter, size_t input, bool add, size_t *column)
 {
     *column = NO_COLUMN;
@@ -339,7 +339,7 @@ static HRESULT find_column(struct columns *c, const struct log_counter *counter,
     return hr;
 }
 
-/* The counter of one instance that a wildcard matched. */
+/* Finds the column of one instance that a wildcard matched. */
 static HRESULT find_item(struct columns *c, const struct log_counter *wildcard, const char *item, bool add,
                          size_t *column)
 {
@@ -363,7 +363,7 @@ static HRESULT find_item(struct columns *c, const struct log_counter *wildcard, 
     return hr;
 }
 
-/* The source of an input's counter; sources of counters that appear late in the log are created then. */
+/* Finds the source of an input's counter, or creates it if the counter appears late in the log. */
 static HRESULT source_of(struct columns *c, const struct inputs *in, size_t input, size_t counter, struct source **out)
 {
     *out = NULL;
@@ -425,8 +425,8 @@ static HRESULT number_places(struct columns *c, const struct source *s, size_t c
     return hr;
 }
 
-/* The column of the i-th instance of the sample. It is taken from the last sample's list as long as the names are the
-   same (*same, initially true). Call it for the instances in their order. */
+/* Finds the column of the i-th instance of the sample. While the instance names equal those of the last sample (*same,
+   initially true), it uses the last sample's list. Call it for the instances in their order. */
 static HRESULT place_of_item(struct columns *c, struct source *s, const struct log_counter *names, size_t i,
                              const char *item, bool add, bool *same, size_t *column)
 {
@@ -569,7 +569,7 @@ static void set_cell(struct columns *c, size_t column, size_t source, const stru
     to->source = source;
 }
 
-/* A wildcard that is kept: its instances, except those that the filter rejects. */
+/* Fills in a wildcard that is kept with its instances, except those that the filter rejects. */
 static HRESULT keep_items(struct columns *c, struct source *s, const struct log_counter *names,
                           const struct log_cell *from)
 {
@@ -593,7 +593,7 @@ static HRESULT keep_items(struct columns *c, struct source *s, const struct log_
     return S_OK;
 }
 
-/* A wildcard whose instances are columns. */
+/* Fills in the columns of a wildcard's instances. */
 static HRESULT list_items(struct columns *c, struct source *s, size_t source, const struct log_counter *names,
                           const struct log_cell *from, bool ready)
 {
@@ -610,7 +610,8 @@ static HRESULT list_items(struct columns *c, struct source *s, size_t source, co
     return S_OK;
 }
 
-/* A cell that no counter filled in is missing in this sample, and has no previous value in the next one. */
+/* Clears the cells: a cell that no counter fills in is missing in this sample, and has no previous value in the next
+   one. */
 static void clear_cells(struct columns *c)
 {
     for (size_t i = 0; i < c->counters.count; i++)

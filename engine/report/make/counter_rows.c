@@ -34,8 +34,8 @@ static bool names_object(const struct report_schema *schema, const char *object)
     return false;
 }
 
-/* Includes of one kind are alternatives; an Exclude takes precedence (MS-PLA 2.2.3.3). `other`: the same name in
-   another language; NULL: none. */
+/* Whether the patterns accept the text. Includes of one kind are alternatives; an Exclude takes precedence (MS-PLA
+   2.2.3.3). `other`: the same name in another language; NULL: none. */
 static bool patterns_take(const struct schema_counter_table *t, bool counter, const char *text, const char *other)
 {
     bool any_include = false, included = false;
@@ -165,7 +165,7 @@ static int compare_names(const void *left, const void *right)
     return order ? order : (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-/* Rows are in the order of the logs: each row has the position of the first row of its counter. */
+/* Ranks the rows in the order of the logs: each row gets the position of the first row of its counter. */
 static HRESULT rank_rows(struct row *rows, size_t count)
 {
     struct row **by_name = memory_alloc((count + 1) * sizeof *by_name);
@@ -213,7 +213,7 @@ static HRESULT rows_select(const struct counter_rows *from, unsigned sort, bool 
 
 /* ---- cells ---- */
 
-/* The columns of a table that describe its rows (MS-PLA 2.2.3.3, CounterTable). */
+/* Returns the columns that describe the rows of the table (MS-PLA 2.2.3.3, CounterTable). */
 static unsigned columns_of(const struct counter_rows *from, const struct row *rows, size_t count)
 {
     unsigned columns = COUNTER_COLUMN_COUNTER | COUNTER_COLUMN_MEAN | COUNTER_COLUMN_MIN | COUNTER_COLUMN_MAX;
@@ -235,7 +235,7 @@ static const char *without_backslashes(const char *machine)
     return machine;
 }
 
-/* An English name, with the name in the log next to it. */
+/* Writes an English name, with the name in the log as an attribute. */
 static void write_name(const struct log_counter *counter, const char *name, struct report_document *to)
 {
     const char *const local[] = {"local", counter->counter, NULL};
@@ -245,7 +245,7 @@ static void write_name(const struct log_counter *counter, const char *name, stru
         report_cell_with(to, name, local);
 }
 
-/* The name of the rows' object in the log, if the table uses the English name. */
+/* Returns the name of the rows' object in the log, if the table uses the English name. */
 static const char *local_object(const struct counter_rows *from, const struct row *row)
 {
     const struct log_counter *counter = &from->counters[row->at];
@@ -314,7 +314,7 @@ static void take_slices(const struct counter_rows *from, struct sliced *by, size
     }
 }
 
-/* For each counter: the sum, the 16 instances with the highest peaks and the 16 with the lowest values. */
+/* Chooses for each counter the sum, the 16 instances with the highest peaks and the 16 with the lowest values. */
 static HRESULT choose_sliced(const struct counter_rows *from, struct row *rows, size_t count)
 {
     if (!from->table->counters.slices || !from->slices_left)

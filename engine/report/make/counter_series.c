@@ -45,7 +45,7 @@ static double value_at(int32_t place)
     return place > 0 ? size : -size;
 }
 
-/* The index of the range's bin, or the position for inserting it. */
+/* Returns the index of the range's bin, or the position for inserting it. */
 static size_t find_bin(const struct value_sketch *k, int32_t place)
 {
     size_t low = 0, high = k->bin_count;
@@ -227,8 +227,8 @@ static size_t most_points(const struct chart_series *s)
     return s->most ? s->most : CHART_POINTS;
 }
 
-/* The time from the start of the first point to `to`, if the first value is at `from`. Unsigned, because times in a
-   malicious log may have any value. */
+/* Returns the time from the start of the first point to `to`, if the first value is at `from`. Unsigned, because times
+   in a malicious log may have any value. */
 static uint64_t distance(const struct chart_series *s, int64_t from, int64_t to)
 {
     const uint64_t lead = (uint64_t)s->lead, since = to > from ? (uint64_t)to - (uint64_t)from : 0;
@@ -243,8 +243,8 @@ static bool are_neighbours(const struct chart_series *s, int64_t utc)
     return s->interval > 0 && step / 3 < ((uint64_t)s->interval + 1) / 2;
 }
 
-/* If points have become shorter than the interval, empty points between two samples are not a gap: they are
-   interpolated linearly. */
+/* Fills empty points between two samples by linear interpolation: if points are shorter than the interval, they are not
+   a gap. */
 static void chart_series_interpolate(struct chart_series *s, size_t to, float value)
 {
     const size_t from = s->count - 1;

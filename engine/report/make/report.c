@@ -192,8 +192,8 @@ static void add_count_fact(struct report_document *d, const char *name, uint64_t
     memory_free(text);
 }
 
-/* Logs do not contain the size of the computer's memory, but limits depend on it. This computer's size applies to its
-   own logs. */
+/* Adds the size of the computer's memory: limits depend on it, but logs do not contain it. This computer's size is used
+   only for its own logs. */
 static void add_memory_fact(struct report_document *d, const char *computer)
 {
     const uint64_t bytes = os_memory_bytes();
@@ -365,7 +365,7 @@ static HRESULT report_collect_warnings(struct making *m)
     return hr;
 }
 
-/* The report's time zone is the zone of the first log, or of the first trace. report_make.from uses it too. */
+/* Returns the report's time zone: the zone of the first log, or of the first trace. report_make.from uses it too. */
 static int bias_minutes(const struct making *m)
 {
     if (m->inputs.logs.count)

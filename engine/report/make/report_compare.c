@@ -86,7 +86,7 @@ static bool is_marked(const struct report_data *column, const char *mark)
     return value && !strcmp(value, "1");
 }
 
-/* -1: out of memory. */
+/* Returns 1 if the column is ignored, otherwise 0; -1: out of memory. */
 static int is_ignored(const struct report_compare *how, const char *table, const char *column)
 {
     if (!how->ignore || !how->ignore->count)
@@ -129,7 +129,7 @@ static void add_text(struct text_buffer *b, const char *text)
     text_buffer_add_n(b, text, strlen(text) + 1);
 }
 
-/* The key built so far identifies the record. */
+/* Marks the key built so far as the part that identifies the record in the other document. */
 static void end_pair(struct keying *k)
 {
     const uint32_t size = (uint32_t)k->key.length;
@@ -183,8 +183,8 @@ static HRESULT on_table(void *about, const struct report_table *t)
 
 /* ---- rows ---- */
 
-/* The kind is given by the cell's column in the Header; cells without a column are plain. CELL_DROPPED; -1: out of
-   memory. */
+/* Returns the kind of a cell, from its column in the Header; cells without a column are plain. CELL_DROPPED: the cell
+   is ignored; -1: out of memory. */
 static int use_of(const struct keying *k, const struct report_table *t, const struct level *l,
                   const struct report_data *cell, size_t at)
 {
@@ -219,7 +219,7 @@ static const char *type_of(const struct report_data *cell)
     return type ? type : "";
 }
 
-/* The values that pair the row: its keys, or everything in it that is compared. */
+/* Adds the values that pair the row: its keys, or all its compared cells. */
 static HRESULT add_pair(struct keying *k, const struct level *l, const struct used_cell *cells, size_t count)
 {
     HRESULT hr = S_OK;
@@ -415,7 +415,7 @@ static HRESULT difference_emit(struct comparing *c, const struct side *s, struct
     return c->how->difference ? c->how->difference(c->how->about, d) : S_OK;
 }
 
-/* A table or row that only one document contains. */
+/* Reports a table or row that only one document contains. */
 static HRESULT difference_emit_single(struct comparing *c, const struct side *s, enum report_change_kind kind)
 {
     struct report_difference d = {.kind = kind};
@@ -436,7 +436,7 @@ static const struct keyed_cell *find_cell(const struct keyed_row *row, const cha
     return NULL;
 }
 
-/* The columns that differ between the two rows; a missing row counts as empty. */
+/* Finds the columns that differ between the two rows; a missing row counts as empty. */
 static size_t find_changes(struct comparing *c)
 {
     const struct keyed_row *before = &c->sides[0].row, *after = &c->sides[1].row;

@@ -101,7 +101,8 @@ HRESULT report_counters_create(const struct report_counters_make *make, struct r
 
 /* ---- reading ---- */
 
-/* The more series can be selected, the fewer points each has. The newest series already has its limit. */
+/* Halves the points of each watched series if all together exceed WATCHED_POINTS. The newest series already has its
+   limit. */
 static void share_points(struct report_counters *c)
 {
     if (c->watched * c->watched_points <= WATCHED_POINTS || c->watched_points <= CHART_LEAST_POINTS)
@@ -112,7 +113,7 @@ static void share_points(struct report_counters *c)
             chart_series_limit(c->series[i].chart, c->watched_points);
 }
 
-/* Slices for the table's sub-tables and for its column of trends. The shortest specified length is used. */
+/* Requests slices for the table's sub-tables and for its column of trends. The shortest specified length is used. */
 static void want_slices(const struct report_counters *c, struct counter_series *s, const struct schema_table *table,
                         const struct log_counter *counter)
 {
@@ -125,7 +126,7 @@ static void want_slices(const struct report_counters *c, struct counter_series *
         s->slices.fixed = fixed;
 }
 
-/* The tables' requirements for a series, determined once. */
+/* Determines the tables' requirements for a new series. */
 static HRESULT begin_series(struct report_counters *c, size_t at)
 {
     struct counter_series *s = &c->series[at];
@@ -241,7 +242,7 @@ static HRESULT note_time(struct report_counters *c, struct rhythm *r, int64_t ut
     return hr;
 }
 
-/* The interval as far as it is known, from the second sample on. A sample after the first may be missing. */
+/* Returns the interval as far as it is known, from the second sample on. A sample after the first may be missing. */
 static int64_t interval_of(const struct sample_distances *d)
 {
     if (d->count < 2)
@@ -312,7 +313,7 @@ static HRESULT warn_of_gaps(struct report_counters *c, size_t log, uint64_t *gap
     return hr;
 }
 
-/* A table uses a counter, but every sample lacks the values from which it would be computed. */
+/* Whether a table uses a counter, but no sample has the values from which to compute it. */
 static bool has_no_value(const struct report_counters *c)
 {
     bool wanted = false;
@@ -324,7 +325,8 @@ static bool has_no_value(const struct report_counters *c)
     return wanted;
 }
 
-/* Automatic slices of all series have the same length, so that they line up, and contain several samples each. */
+/* Gives the automatic slices of all series the same length, so that they line up, and at least SLICE_INTERVALS samples
+   each. */
 static void settle_slices(struct report_counters *c)
 {
     int64_t width = 0;

@@ -26,7 +26,8 @@ struct value_statistics {
 HRESULT value_statistics_add(struct value_statistics *s, double value, bool percentiles);
 double value_statistics_sum(const struct value_statistics *s);
 double value_statistics_mean(const struct value_statistics *s); /* NaN without values */
-/* The value with the nearest rank, `part` of 0 to 1; NaN without values, or if percentiles were not requested. */
+/* Returns the value with the nearest rank, `part` of 0 to 1; NaN without values, or if percentiles were not
+   requested. */
 double value_statistics_percentile(struct value_statistics *s, double part);
 size_t value_statistics_memory(const struct value_statistics *s); /* bytes in addition to the struct */
 /* Drops the percentiles. */
@@ -58,17 +59,18 @@ struct chart_series {
     struct chart_point *points;
     size_t capacity;
 };
-/* Times may be in any order after the first one; an earlier time counts as the first. `interval` is the log's, and the
-   initial length of a point; 0: not known yet; a point is then one second long until a later call specifies the
-   interval. If another log has a longer interval, the time between its samples is not a gap. E_OUTOFMEMORY. */
+/* Adds a value. Times may be in any order after the first one; an earlier time counts as the first. `interval` is the
+   log's, and the initial length of a point; 0: not known yet; a point is then one second long until a later call
+   specifies the interval. If another log has a longer interval, the time between its samples is not a gap.
+   E_OUTOFMEMORY. */
 HRESULT chart_series_add(struct chart_series *s, int64_t utc, double value, int64_t interval);
 /* Limits the number of points from now on, to CHART_POINTS or less; existing points are merged. */
 void chart_series_limit(struct chart_series *s, size_t most);
 struct chart_series_place {
     double first, step; /* seconds: from the chart's start to the middle of the first point, and between points */
 };
-/* The points as the text of a Series: min:mean:max, or one number if these are equal, or - for none, separated by
-   blanks. */
+/* Adds the points as the text of a Series, separated by blanks: min:mean:max, one number if these are equal, or - for
+   no value. */
 void chart_series_text(const struct chart_series *s, int64_t start, struct text_buffer *out,
                        struct chart_series_place *place);
 void chart_series_free(struct chart_series *s);
@@ -99,10 +101,10 @@ struct slice_series {
 HRESULT slice_series_add(struct slice_series *s, int64_t utc, double value);
 /* Makes the slices at least that long. */
 void slice_series_widen(struct slice_series *s, int64_t width);
-/* The growth per hour by linear regression over the means; NaN with fewer than 12 slices with values, or less than an
-   hour. */
+/* Returns the growth per hour by linear regression over the means; NaN with fewer than 12 slices with values, or less
+   than an hour. */
 double slice_series_trend(const struct slice_series *s);
-/* The table of a row: start, end, n, mean, min, max; its note is the length in seconds. */
+/* Writes the table of a row: start, end, n, mean, min, max; its note is the length in seconds. */
 void slice_series_write(const struct slice_series *s, struct report_document *to);
 void slice_series_free(struct slice_series *s);
 
@@ -120,13 +122,13 @@ HRESULT report_counters_create(const struct report_counters_make *make, struct r
    Calls `seen` after each sample; false stops the reading with ERROR_CANCELLED's HRESULT. */
 HRESULT report_counters_read(struct report_counters *c, struct inputs *logs, bool (*seen)(void *context),
                              void *context);
-/* Samples, their times, and gaps. Adds to `warnings`: gaps of logs, the number of counter resets, and parts omitted for
-   lack of memory. */
+/* Fills in the number of samples, their times, and the gaps. Adds to `warnings`: gaps of logs, the number of counter
+   resets, and parts omitted for lack of memory. */
 HRESULT report_counters_totals(struct report_counters *c, struct report_totals *totals, struct texts *warnings);
 /* Writes a table. A table of the object "*" becomes several tables; a table without rows is not written. */
 HRESULT report_counters_write(struct report_counters *c, const struct schema_table *table, struct report_document *to,
                               struct texts *warnings);
-/* The charts for the tables of a section. */
+/* Writes the charts for the tables of a section. */
 HRESULT report_counters_write_charts(struct report_counters *c, const struct schema_section *section,
                                      struct report_document *to);
 void report_counters_free(struct report_counters *c); /* NULL is allowed */
@@ -135,8 +137,8 @@ void report_counters_free(struct report_counters *c); /* NULL is allowed */
 bool counter_table_takes(const struct report_schema *schema, const struct schema_table *table,
                          const struct log_counter *counter, const char *instance);
 
-/* The counter's name in the table: the English name, unless the table belongs to a user's schema in the log's language.
- */
+/* Returns the counter's name in the table: the English name, unless the table belongs to a user's schema in the log's
+   language. */
 const char *counter_table_name(const struct schema_table *table, const struct log_counter *counter);
 
 /* ---- the rows of a table, and their charts ---- */
@@ -164,12 +166,13 @@ struct counter_rows {
 };
 /* Writes nothing if no series had a value. */
 HRESULT counter_rows_write(const struct counter_rows *rows, struct report_document *to, struct texts *warnings);
-/* For each of the table's patterns, the series with the greatest means, at most 8; _Total is one of them. */
+/* Writes a chart for each of the table's patterns, with the series with the greatest means, at most 8; _Total is one of
+   them. */
 HRESULT counter_rows_chart(const struct counter_rows *rows, struct report_document *to, struct texts *warnings);
 #define COUNTER_MOST_WATCHED 512 /* series of a watched counter's chart */
-/* A chart of each counter that the table watches, if its own charts do not contain all series of the counter. First
-   come the 8 greatest and the 8 least means, the 8 highest peaks, the 8 greatest growths, and _Total; then the others.
-   */
+/* Writes a chart of each counter that the table watches, if the table's own charts do not contain all series of the
+   counter. First come the 8 greatest and the 8 least means, the 8 highest peaks, the 8 greatest growths, and _Total;
+   then the others. */
 HRESULT counter_rows_watched(const struct counter_rows *rows, struct report_document *to, struct texts *warnings);
 
 #endif

@@ -272,7 +272,7 @@ void report_cell_time(struct report_document *d, int64_t utc)
     report_cell(d, d->time.text);
 }
 
-/* Every row has all columns. */
+/* Adds empty cells for the missing columns: every row has all columns. */
 static void fill_row(struct report_document *d)
 {
     while (this_table(d)->next_cell < this_table(d)->head->column_count)

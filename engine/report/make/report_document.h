@@ -47,20 +47,21 @@ struct report_table_head {
    disk or of memory, later additions are lost, and report_document_close returns the failure. */
 HRESULT report_document_create(const char *path, const struct report_head *head, struct report_document **out);
 /* Call the functions below in this order: facts; sections with their tables; strings. */
-/* `text` NULL: out of memory. */
+/* Writes a fact. `text` NULL means out of memory. */
 void report_fact(struct report_document *d, const char *name, const char *text, const char *units);
-/* A time in the document's time zone. */
+/* Writes a time in the document's time zone as a fact. */
 void report_time_fact(struct report_document *d, const char *name, int64_t utc);
-/* 2026-01-02T03:04:05.000+01:00, or "Z" for UTC (ISO 8601): the format of times in documents. */
+/* Adds a time in the format of documents (ISO 8601): 2026-01-02T03:04:05.000+01:00, or "Z" for UTC. */
 void report_add_time(struct text_buffer *b, int64_t utc, int bias_minutes);
 /* A section without a table is omitted. */
 void report_section_begin(struct report_document *d, const char *name, const char *key, const char *note);
 void report_section_end(struct report_document *d);
 /* Call it in a section, or in a row after its cells. */
 void report_table_begin(struct report_document *d, const struct report_table_head *head);
-/* False: the table or the document has reached its limit of rows. The row is counted, and must not be written. */
+/* Begins a row. False: the table or the document has reached its limit of rows. The row is counted, and must not be
+   written. */
 bool report_row_begin(struct report_document *d);
-/* The cell of the next column; NULL and "" mean an empty cell. */
+/* Writes the cell of the next column; NULL and "" mean an empty cell. */
 void report_cell(struct report_document *d, const char *text);
 void report_cell_number(struct report_document *d, double value); /* empty unless finite */
 void report_cell_time(struct report_document *d, int64_t utc);    /* in the document's time zone */
@@ -71,7 +72,7 @@ void report_row_end(struct report_document *d);
 /* Call it after the rows; cells as in a row. */
 void report_footer_begin(struct report_document *d);
 void report_footer_end(struct report_document *d);
-/* *omitted (may be NULL): number of rows that were not written. */
+/* Ends the table. *omitted (may be NULL): number of rows that were not written. */
 void report_table_end(struct report_document *d, uint64_t *omitted);
 /* Values over time, in a section; the points' text is report_counters.h's. */
 struct report_chart_head {
@@ -83,24 +84,26 @@ struct report_chart_head {
     int64_t first, last; /* FILETIME */
 };
 void report_chart_begin(struct report_document *d, const struct report_chart_head *head);
-/* `first` and `step`: seconds from the chart's start to the middle of the first point, and between points. */
+/* Writes a series. `first` and `step`: seconds from the chart's start to the middle of the first point, and between
+   points. */
 void report_chart_series(struct report_document *d, const char *name, double first, double step, const char *points);
 void report_chart_end(struct report_document *d);
 void report_string(struct report_document *d, const char *id, const char *text);
-/* S_OK, or the first failure so far. */
+/* Returns S_OK, or the first failure so far. */
 HRESULT report_document_status(const struct report_document *d);
 /* Ends the document, renames it to `path` and frees it. After a failure `path` is unchanged. */
 HRESULT report_document_close(struct report_document *d);
 void report_document_drop(struct report_document *d); /* deletes the unfinished document; NULL is allowed */
 
-/* The temporary file of a report or one of its outputs, until it is complete. `base`: the folder below which it must
-   be, even if another user creates links there (file.h, "below a base folder"), or NULL: anywhere. */
+/* Creates the temporary file of a report or one of its outputs, which is used until it is complete. `base`: the folder
+   below which it must be, even if another user creates links there (file.h, "below a base folder"), or NULL:
+   anywhere. */
 HRESULT report_draft_open(const char *base, const char *path, struct file **out);
 void report_draft_drop(const char *base, const char *path); /* if deleting fails, the next draft overwrites it */
 
 /* ---- numbers: XPath 1.0, which reads reports, does not support exponents ---- */
-/* The fewest digits, 6 or more, that read back as the same number, without an exponent, a separator or a sign of zero;
-   nothing unless finite. */
+/* Adds the fewest digits, at least 6, that read back as the same number, without an exponent, a separator or a sign of
+   zero; nothing unless the number is finite. */
 void plain_number_add(struct text_buffer *out, double value);
 
 /* ---- tags of a table, a row or a cell, by which warnings refer to it ----
@@ -109,8 +112,8 @@ void plain_number_add(struct text_buffer *out, double value);
    may contain blanks, but no line end. */
 #define REPORT_TAGS_MOST 4096 /* bytes of all tags of an element */
 
-/* The next tag, borrowed, and its length; advances *rest. NULL: no more. Starts with the attribute's text, which may be
-   NULL. */
+/* Returns the next tag, borrowed, and its length, and advances *rest; NULL: no more. Initially, *rest is the
+   attribute's text, which may be NULL. */
 const char *report_tags_next(const char **rest, size_t *length);
 bool report_tags_have(const char *tags, const char *tag);
 

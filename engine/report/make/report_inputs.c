@@ -53,7 +53,7 @@ HRESULT report_find_inputs(const char *folder, const struct texts *except, struc
 
 /* ---- opening ---- */
 
-/* S_OK: a warning is added, and the other inputs are read. */
+/* Adds a warning and returns S_OK, so that the other inputs are read. */
 static HRESULT skip_input(HRESULT why, struct texts *warnings)
 {
     if (why == E_OUTOFMEMORY)

@@ -17,8 +17,8 @@ struct report_inputs {
 };
 /* Adds a warning with the reason for each unreadable input. REPORT_NO_DATA: none is readable. */
 HRESULT report_inputs_open(struct report_inputs *in, const struct texts *paths, struct texts *warnings);
-/* For counter logs, only the samples in this time range, inclusive: FILETIMEs in the first log's zone, INT64_MIN and
-   INT64_MAX for none. Goes to the first of them. */
+/* Limits counter logs to the samples in this time range, inclusive (FILETIMEs in the first log's zone; INT64_MIN and
+   INT64_MAX: no limit), and seeks to the first sample. */
 HRESULT report_inputs_limit(struct report_inputs *in, int64_t from, int64_t to);
 /* Adds the readers' warnings about corrupt parts. */
 HRESULT report_inputs_warnings(const struct report_inputs *in, struct texts *warnings);

@@ -253,7 +253,7 @@ static const char *find_value(const struct sax_attributes *a, const char *name, 
     return "";
 }
 
-/* A Data of that name with all attributes but the name itself. */
+/* Begins a Data of that name, with all attributes but the name itself. */
 static HRESULT add_data(struct data_list *l, const char *name_attribute, const struct sax_attributes *a)
 {
     size_t length;
@@ -270,7 +270,7 @@ static HRESULT add_data(struct data_list *l, const char *name_attribute, const s
     return hr;
 }
 
-/* A Data without text: its value is in the attributes. */
+/* Reads a Data without text; its value is in the attributes. */
 static HRESULT add_element(struct data_list *l, const struct sax_attributes *a)
 {
     data_list_clear(l);
@@ -380,7 +380,7 @@ static HRESULT begin_row(struct reader *r, const struct sax_attributes *a)
     return SUCCEEDED(hr) ? give_table(r) : hr;
 }
 
-/* A cell after the tables of its row would be too late. */
+/* Begins a cell. A cell after a table of its row is an error, because the row has been passed on. */
 static HRESULT begin_cell(struct reader *r, const struct sax_attributes *a)
 {
     if (r->row_given)

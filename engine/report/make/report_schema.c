@@ -33,7 +33,7 @@ static HRESULT schema_keep_message(struct texts *to, char *text)
     return S_OK;
 }
 
-/* The error for an omitted part, with file, section and table. S_OK; E_OUTOFMEMORY. */
+/* Records the error of an omitted part, with file, section and table. S_OK; E_OUTOFMEMORY. */
 static HRESULT schema_note_error(struct schema_reading *r, HRESULT hr)
 {
     if (hr != SCHEMA_INVALID)
@@ -129,7 +129,8 @@ struct pattern {
     bool no_case;
 };
 
-/* A text without '/', or with anything but "i" before it, is a pattern itself: Pages/sec. */
+/* Splits a pattern into its parts. A text without '/', or with anything but "i" before it, is a pattern itself:
+   Pages/sec. */
 static struct pattern open_pattern(const char *text)
 {
     const size_t length = strlen(text);
@@ -247,7 +248,7 @@ static HRESULT read_table(struct schema_reading *r, xmlNodePtr e, struct schema_
     return hr;
 }
 
-/* The section with that name; another file may have created it. */
+/* Finds the section with that name, which another file may have created, or creates it. */
 static HRESULT find_section(struct report_schema *s, const struct schema_section *like, struct schema_section **out)
 {
     *out = NULL;
@@ -502,7 +503,7 @@ static bool key_number(const char *key, uint64_t *out)
     return key && text_to_u64(key, out);
 }
 
-/* First numbers, then other texts, then tables without a key. */
+/* Orders first numbers, then other texts, then tables without a key. */
 static int compare_keys(const char *a, const char *b)
 {
     uint64_t x = 0, y = 0;

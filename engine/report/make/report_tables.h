@@ -46,7 +46,8 @@ struct report_event {
     struct dumped_event dumped;
     const struct found_schema *found;
 };
-/* E_OUTOFMEMORY. (*out)->schema is NULL for an unknown event. Valid until the next event. */
+/* Decodes the event, if no table has done so. *out is valid until the next event; (*out)->schema is NULL for an unknown
+   event. E_OUTOFMEMORY. */
 HRESULT report_event_look(struct report_event *e, const struct dumped_event **out);
 
 /* Whether the event belongs to the log itself (class {68FDD900-4A3E-11D1-84F4-0000F80464E3}), not to a provider. */
@@ -68,8 +69,8 @@ struct report_table {
     void *state;
 };
 
-/* event_table.c. E_OUTOFMEMORY. Errors of a table that are found only here or with the events (too many event sources,
-   a sum of texts) become warnings when it is written. */
+/* Creates an event table (event_table.c). E_OUTOFMEMORY. Errors of a table that are found only here or with the events
+   (too many event sources, a sum of texts) become warnings when it is written. */
 HRESULT event_table_create(const struct report_table_make *make, struct report_table *out);
 
 /* ---- the event tables of a report, from one reading of all traces ---- */
@@ -89,11 +90,11 @@ HRESULT report_events_create(const struct report_events_make *make, struct texts
 /* Calls `seen` often with the number of bytes read; false ends the reading with ERROR_CANCELLED's HRESULT. */
 HRESULT report_events_read(struct report_events *e, struct trace_inputs *traces,
                            bool (*seen)(void *context, uint64_t done), void *context);
-/* The events, their times and the duration. */
+/* Fills in the times of the events and the duration. */
 void report_events_totals(const struct report_events *e, struct report_totals *totals);
 HRESULT report_events_write(struct report_events *e, const struct schema_table *table,
                             const struct report_totals *totals, struct report_document *to);
-/* The file `events_output` exists after this call; if it fails, an existing file is unchanged. */
+/* Renames the draft to `events_output`. After a failure, an existing file is unchanged. */
 HRESULT report_events_keep(struct report_events *e);
 void report_events_free(struct report_events *e); /* NULL is allowed */
 

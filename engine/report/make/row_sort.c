@@ -95,7 +95,8 @@ static void merge(const struct row_sort *s, const size_t *from, size_t *to, size
         to[i] = b == end || (a < middle && in_order(s, from[a], from[b])) ? from[a++] : from[b++];
 }
 
-/* A bottom-up merge sort: no order of the records makes it slow, and equal records keep their order. */
+/* Sorts the records with a bottom-up merge sort: no order of the records makes it slow, and equal records keep their
+   order. */
 static HRESULT sort_places(struct row_sort *s)
 {
     if (!memory_grow((void **)&s->other, &s->other_capacity, s->count, sizeof *s->other))
@@ -176,7 +177,8 @@ HRESULT row_sort_add(struct row_sort *s, const void *key, size_t key_size, const
 
 /* ---- merging the runs ---- */
 
-/* Number of bytes to read from a run in one call, so that the buffers of all runs stay within the memory limit. */
+/* Returns the number of bytes to read from a run in one call, so that the buffers of all runs stay within the memory
+   limit. */
 static size_t block_of(const struct row_sort *s)
 {
     const size_t share = s->memory / s->run_count;
@@ -208,7 +210,7 @@ static HRESULT run_fill(struct row_sort *s, struct run *r, size_t size)
                : error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "the scratch file was truncated by another program");
 }
 
-/* The run's next record; S_FALSE: no more. */
+/* Reads the run's next record; S_FALSE: no more. */
 static HRESULT run_next_record(struct row_sort *s, struct run *r)
 {
     struct head head;

@@ -12,7 +12,7 @@ struct row_sort;
    a single record may be larger. NULL: out of memory. */
 struct row_sort *row_sort_create(size_t memory);
 void row_sort_free(struct row_sort *s); /* NULL is allowed */
-/* A record consists of its key, which is compared byte by byte, and its body; both together have at most 2 GB.
+/* Adds a record. It consists of its key, which is compared byte by byte, and its body; both together have at most 2 GB.
    ERROR_DISK_FULL and similar errors if the scratch file cannot store the record; ERROR_FILE_TOO_LARGE for more than
    4,096 runs. */
 HRESULT row_sort_add(struct row_sort *s, const void *key, size_t key_size, const void *body, size_t body_size);
@@ -23,7 +23,7 @@ struct sorted_row {
     const char *key, *body;
     size_t key_size, body_size;
 };
-/* The next row, valid until the next call; S_FALSE: no more. */
+/* Returns the next row, valid until the next call; S_FALSE: no more. */
 HRESULT row_sort_next(struct row_sort *s, struct sorted_row *out);
 /* Compares two rows by their keys. */
 int sorted_row_compare(const struct sorted_row *a, const struct sorted_row *b);

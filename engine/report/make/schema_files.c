@@ -37,8 +37,8 @@ static bool ends_with_folder(const char *path, size_t length, const char *folder
     return same;
 }
 
-/* The part before the name in an Import, with its '/'. Windows' folder is recognised for every value of %systemroot%,
-   which is empty natively. */
+/* Finds the built-in file that an Import names. The part before the file name must be empty or end with Windows'
+   folder, which is recognised for every value of %systemroot%, because natively it is empty. */
 static const struct shipped_schema *find_shipped(const struct shipped_files *of, const char *name, const char *wanted)
 {
     const char *last = strrchr(wanted, '/');
@@ -97,7 +97,7 @@ static HRESULT place_below(const struct shipped_files *of, const char *name, cha
     return out->path ? S_OK : E_OUTOFMEMORY;
 }
 
-/* The names below Windows' folder for these files, ignoring case; NULL: outside that folder. */
+/* Returns the names below Windows' folder for these files, ignoring case; NULL: the path is outside that folder. */
 static const char *names_in_windows(const struct shipped_files *of, const char *root, const char *wanted)
 {
     const size_t length = strlen(of->folder);
@@ -108,7 +108,8 @@ static const char *names_in_windows(const struct shipped_files *of, const char *
     return is_it ? names + length + 1 : NULL;
 }
 
-/* The author of a document chooses the path, but the file is read with the rights of the user who runs it. */
+/* Finds the place of an imported file, which must be in an allowed folder: the author of a document chooses the path,
+   but the file is read with the rights of the user who runs it. */
 static HRESULT place_of_import(const struct shipped_files *of, const char *wanted, const char *importer,
                                struct import_place *out)
 {

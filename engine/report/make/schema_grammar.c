@@ -64,7 +64,8 @@ int schema_find_word(enum schema_sort_of_value sort, const char *text)
     return -1;
 }
 
-/* One half of a mask (the other is for negative numbers): digits, and text before and after them. */
+/* Whether this is one half of a mask (the other half is for negative numbers): digits, and text before and after
+   them. */
 static bool half_is_mask(const char *at, size_t size)
 {
     const char *end = at + size;
@@ -120,7 +121,7 @@ static bool are_columns(const char *text)
     return true;
 }
 
-/* The reason why the text is invalid, a static string; NULL: it is valid. */
+/* Returns the reason why the text is invalid, a static string; NULL: it is valid. */
 static const char *schema_value_fault(enum schema_sort_of_value sort, const char *text)
 {
     GUID guid;

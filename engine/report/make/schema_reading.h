@@ -7,7 +7,7 @@
 #include "engine/report/grammar.h"
 #include "engine/report/report_schema.h"
 
-/* The index of the keyword among those of `sort`, ignoring case; -1: none of them. */
+/* Returns the index of the keyword among those of `sort`, ignoring case; -1: none of them. */
 int schema_find_word(enum schema_sort_of_value sort, const char *text);
 /* Whether the element belongs to the format: it has no namespace, or the one of MS-PLA. */
 bool schema_is_ours(xmlNodePtr node);
@@ -23,22 +23,23 @@ struct schema_reading {
     const char *section, *table; /* that it is in, for errors; NULL: none */
 };
 
-/* SCHEMA_INVALID with "line N: ELEMENT attribute="value": why"; attribute and value may be NULL. */
+/* Returns SCHEMA_INVALID with "line N: ELEMENT attribute="value": why"; attribute and value may be NULL. */
 HRESULT schema_wrong(xmlNodePtr element, const char *attribute, const char *value, const char *format, ...)
     PRINTF_LIKE(4, 5);
-/* The error for an omitted part, with file, section and table. S_OK; E_OUTOFMEMORY. */
+/* Records a warning about `node`, with file, section and table. S_OK; E_OUTOFMEMORY. */
 HRESULT schema_add_warning(struct schema_reading *r, xmlNodePtr node, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* Checks the element's attributes and child elements against the grammar; unknown ones are warnings. */
 HRESULT schema_check_element(struct schema_reading *r, xmlNodePtr e, enum schema_type type);
-/* An attribute's text without blanks around it, or NULL. Only for checked elements, like all functions below. */
+/* Returns an attribute's text without blanks around it, or NULL. Only for checked elements, like all functions
+   below. */
 HRESULT schema_text_of(struct schema_reading *r, xmlNodePtr e, const char *name, const char **out);
 HRESULT schema_number_of(struct schema_reading *r, xmlNodePtr e, const char *name, uint64_t *out, bool *is_there);
 HRESULT schema_bool_of(struct schema_reading *r, xmlNodePtr e, const char *name, bool *out);
-/* The index of the keyword among the keywords of its kind; -1: unknown. */
+/* Returns the index of the attribute's keyword among the keywords of its kind; -1: unknown. */
 HRESULT schema_word_of(struct schema_reading *r, xmlNodePtr e, const char *name, enum schema_sort_of_value sort,
                        int *out);
-/* The next such element from `node` on; `name` NULL: any. */
+/* Returns the next element with that name from `node` on; `name` NULL: any. */
 xmlNodePtr schema_element_from(xmlNodePtr node, const char *name);
 
 /* Fill in a table from an unchecked element. After a failure, free the table with schema_table_free. */

@@ -132,7 +132,7 @@ static HRESULT read_column(struct schema_reading *r, xmlNodePtr e, struct schema
                          : hr;
 }
 
-/* MS-PLA 2.2.3.3, EventField, Column, SubTable. */
+/* Checks a column: MS-PLA 2.2.3.3, EventField, Column, SubTable. */
 static HRESULT check_column(xmlNodePtr e, const struct schema_columns *before, const struct schema_column *c,
                             bool sub_table)
 {
@@ -194,7 +194,7 @@ static HRESULT read_join(struct schema_reading *r, xmlNodePtr e, struct schema_e
     return hr;
 }
 
-/* The sources of the columns' values: at most two. Two sources require a join, or must be the start and end of a
+/* Checks the event sources of the columns: at most two. Two sources require a join, or must be the start and end of a
    transaction. */
 static HRESULT check_sources(xmlNodePtr e, const struct schema_event_table *t)
 {

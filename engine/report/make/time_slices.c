@@ -86,7 +86,7 @@ void slice_series_widen(struct slice_series *s, int64_t width)
         become_wider(s);
 }
 
-/* Least squares over the means, each at the middle of its slice. */
+/* Fits a line by least squares to the means, each at the middle of its slice. */
 double slice_series_trend(const struct slice_series *s)
 {
     const double hours = (double)s->width / 3600e7;
@@ -118,7 +118,7 @@ void slice_series_free(struct slice_series *s)
 
 /* ---- in a report ---- */
 
-/* Where a slice begins. Times in a malicious log may have any value. */
+/* Returns the time at which a slice begins. Times in a malicious log may have any value. */
 static int64_t time_of(const struct slice_series *s, size_t at)
 {
     int64_t utc;

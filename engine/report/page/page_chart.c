@@ -152,7 +152,7 @@ static double round_step(double least)
     return power * (of_ten <= 1 ? 1 : of_ten <= 2 ? 2 : of_ten <= 5 ? 5 : 10);
 }
 
-/* The unit of all series; none if they differ. */
+/* Returns the unit of all series; no unit if they differ. */
 static struct page_unit common_unit(const struct chart_layout *c)
 {
     static const struct page_unit none = {PAGE_UNIT_NONE, 1, false};
@@ -195,7 +195,7 @@ static int height_of(const struct scale *s, double value)
 
 /* ---- the paths ---- */
 
-/* In units of the chart: from 0 to CHART_WIDTH. */
+/* Returns the horizontal position in units of the chart, from 0 to CHART_WIDTH. */
 static int place_of(const struct chart_line *l, size_t at, double duration)
 {
     if (!l->has_place || !(duration > 0))
@@ -218,8 +218,8 @@ static void line_to(struct text_buffer *out, int *x, int *y, int to_x, int to_y)
     *y = to_y;
 }
 
-/* The means. A gap begins a new sub-path. A single point is a line of zero length, which its round end makes visible.
- */
+/* Adds the path of the means. A gap begins a new sub-path. A single point is a line of zero length, which its round end
+   makes visible. */
 static void add_path(struct text_buffer *out, const struct chart_line *l, const struct scale *s, double duration)
 {
     bool down = false; /* the pen */
@@ -328,7 +328,7 @@ bool chart_start_read(const char *text, int64_t *out)
     return true;
 }
 
-/* Labels at round local times: multiples of the step from midnight, or whole days from the first one. */
+/* Adds labels at round local times: multiples of the step from midnight, or whole days from the first one. */
 static void add_times(struct text_buffer *out, const struct chart_layout *c)
 {
     static const int64_t steps_ms[] = {100,     200,      500,      1000,     2000,     5000,      10000,    15000,
@@ -398,7 +398,8 @@ static void add_line(struct text_buffer *out, const struct chart_line *l, const 
     text_buffer_add(out, "/>");
 }
 
-/* The counter of which all series are instances: "% Processor Time" of "% Processor Time (0)". 0: they are not. */
+/* Returns the length of the counter name if all series are instances of one counter: "% Processor Time" in "% Processor
+   Time (0)". Otherwise 0. */
 static size_t common_counter(const struct chart_layout *c)
 {
     size_t length = 0;
@@ -412,7 +413,7 @@ static size_t common_counter(const struct chart_layout *c)
     return length;
 }
 
-/* After the counter, the name of a series is only the instance. */
+/* Returns the name of a series without the counter: only the instance. */
 static char *short_name(const char *name, size_t counter)
 {
     return counter ? text_copy_n(name + counter + 2, strlen(name) - counter - 3) : text_copy(name);

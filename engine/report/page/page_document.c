@@ -158,7 +158,7 @@ static void free_columns(struct open_table *t)
     t->column_count = 0;
 }
 
-/* The report's own columns of counters (CounterTable) that have no mask. */
+/* Whether this is one of the columns that reports add to counter tables (CounterTable), which have no mask. */
 static bool is_amount(const char *name)
 {
     static const char *const names[] = {"mean", "min", "max", "sum", "count", "p50", "p95", "p99", "last", "trend"};
@@ -228,7 +228,7 @@ static bool choose_rows(struct writing *w, const struct report_table *table, uin
     return true;
 }
 
-/* As elements, because XSLT 1.0 cannot split strings. */
+/* Adds the tags as elements, because XSLT 1.0 cannot split strings. */
 static void add_tags(struct writing *w, const char *tags)
 {
     size_t length;
@@ -451,7 +451,7 @@ static HRESULT on_table_end(void *about, const struct report_table *table)
 
 /* ---- charts ---- */
 
-/* The lines that the report's schema defines. */
+/* Adds the lines that the report's schema defines. */
 static void add_limits(struct chart_layout *c, const char *numbers)
 {
     for (char *end; numbers && *(numbers += strspn(numbers, " \t\r\n")); numbers = end) {
@@ -484,7 +484,7 @@ static HRESULT on_chart(void *about, const struct report_data *chart)
     return hr;
 }
 
-/* In a chart for a warning, the line of the total would flatten the lines of the instances. */
+/* Whether the series is the total, whose line would flatten the instances' lines in a chart for a warning. */
 static bool is_sum(const struct found_chart *c, const char *series)
 {
     static const char sum[] = " (_Total)";

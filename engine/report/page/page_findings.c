@@ -50,14 +50,14 @@ static HRESULT add_warning(struct page_findings *f, const struct report_row *row
     return w->link ? S_OK : E_OUTOFMEMORY;
 }
 
-/* If the report names no object, the table's name is the object. */
+/* Returns the object; if the report names none, it is the table's name. */
 static const char *source_of(const struct report_attribute *attributes, size_t count, const char *name)
 {
     const char *source = report_attribute(attributes, count, "source");
     return source && *source ? source : name;
 }
 
-/* The tags of the row and of its cells, each once. */
+/* Adds the tags of the row and of its cells, each once. */
 static bool add_tags(struct text_buffer *all, const char *tags)
 {
     size_t length;
@@ -143,7 +143,7 @@ HRESULT page_findings_series(struct page_findings *f, const struct report_data *
 
 /* ---- connecting warnings, rows and charts ---- */
 
-/* In "counter (instance)", the counter is the row's. */
+/* Whether the counter of a series "counter (instance)" is the row's counter. */
 static bool is_of_counter(const char *series, const struct found_row *row)
 {
     return !strncmp(series, row->series, row->counter) &&
@@ -168,7 +168,7 @@ static bool has_series(const struct found_chart *c, const struct found_row *row)
     return false;
 }
 
-/* The worst warning with that link; NULL: none. Other warnings of the same rule have the same limit. */
+/* Returns the worst warning with that link; NULL: none. Other warnings of the same rule have the same limit. */
 static const struct found_warning *worst_with(const struct page_findings *f, const char *link, size_t length)
 {
     const struct found_warning *worst = NULL;

@@ -15,12 +15,12 @@
 /* Adds the text as XML; a cut text ends with an ellipsis character. Direction marks (U+202A to U+202E, U+2066 to
    U+2069) and characters that XML does not allow become U+FFFD. NULL means "". */
 void page_text(struct text_buffer *out, const char *text, size_t longest, bool attribute);
-/* A blank, name="text"; nothing for NULL and "". */
+/* Adds a blank and name="text"; nothing for NULL and "". */
 void page_attribute(struct text_buffer *out, const char *name, const char *text, size_t longest);
 
 /* ---- formatted numbers: by a column's mask, or with their significant digits ---- */
 
-/* "12", "-0.5": digits and one point, as reports have numbers. */
+/* Whether the text is a number as in reports, with digits and at most one point: "12", "-0.5". */
 bool page_is_number(const char *text);
 /* Adds the number in an XSLT format ("#,##0.0", "0.0 %", "0;(0)"). Works on the decimal digits, so no number is too
    long; halves are rounded away from zero, and a number that rounds to zero has no sign. `mask` NULL or "": about three
@@ -72,9 +72,9 @@ struct page_findings {
 HRESULT page_findings_row(struct page_findings *f, const struct report_table *table, const struct report_row *row);
 HRESULT page_findings_chart(struct page_findings *f, const struct report_data *chart);
 HRESULT page_findings_series(struct page_findings *f, const struct report_data *series);
-/* After the first reading: numbers the warnings and chooses at most `most` charts. Charts of counters that a warning
-   refers to come first; a watched one is shown only if no other chart has the series. *omitted: charts that are missing
-   only because of the limit. */
+/* Call it after the first reading. Numbers the warnings and chooses at most `most` charts. Charts of counters that a
+   warning refers to come first; a watched chart is shown only if no other chart has the series. *omitted: charts that
+   are missing only because of the limit. */
 void page_findings_settle(struct page_findings *f, size_t most, unsigned *omitted);
 /* The severity of a row of the table of warnings, from its `img`; without one it counts as an ordinary warning, as for
    rules. */
@@ -111,9 +111,9 @@ struct page_survey {
 };
 /* Skips tables and strings beyond the limits. Errors of report_read; ERROR_CANCELLED's HRESULT. */
 HRESULT page_survey_make(struct page_survey *s, const char *report, struct texts *notes);
-/* The text of an ID, or the ID itself. */
+/* Returns the text of an ID, or the ID itself. */
 const char *page_survey_string(const struct page_survey *s, const char *id);
-/* The maximum number of cells of each table, so that all tables together have at most `cells`; small tables are
+/* Returns the maximum number of cells per table, so that all tables together have at most `cells`; small tables are
    complete. */
 uint64_t page_survey_share(const struct page_survey *s, uint64_t cells);
 void page_survey_free(struct page_survey *s);

@@ -13,7 +13,7 @@
 #define ELLIPSIS    "\xE2\x80\xA6"
 #define REPLACEMENT "\xEF\xBF\xBD"
 
-/* U+202A to U+202E are E2 80 AA to AE, U+2066 to U+2069 E2 81 A6 to A9. */
+/* Whether a direction mark is here: U+202A to U+202E are E2 80 AA to AE, and U+2066 to U+2069 are E2 81 A6 to A9. */
 static bool is_direction(const char *at)
 {
     const unsigned char *c = (const unsigned char *)at;
@@ -81,7 +81,7 @@ struct form {
     unsigned shift; /* 2: percent */
 };
 
-/* One half of a mask; the reader of schemas has rejected masks other than "text #,##0.0# text". */
+/* Reads one half of a mask; the reader of schemas has rejected masks other than "text #,##0.0# text". */
 static void read_half(const char *at, size_t size, struct form *f)
 {
     const char *end = at + size, *digits = at;
@@ -172,7 +172,7 @@ static void add_digits(struct text_buffer *out, struct digits *d, const struct f
         text_buffer_add_n(out, "0", 1);
 }
 
-/* Without a mask: enough decimal places for about three significant digits. */
+/* Returns the decimal places for a number without a mask: enough for about three significant digits. */
 static size_t places_of(const struct digits *d)
 {
     size_t first = 0;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A JSON string, also escaped for XML. Names are not trusted. */
+/* Adds a JSON string, also escaped for XML. Names are not trusted. */
 static void add_string(struct text_buffer *out, const char *text)
 {
     struct text_buffer json = {0};
@@ -37,7 +37,7 @@ static void add_named(struct text_buffer *out, const char *name, const char *tex
     text_buffer_add(out, ",");
 }
 
-/* Without a locale's decimal comma. */
+/* Adds a number with a decimal point, regardless of the locale. */
 static void add_number(struct text_buffer *out, double value, const char *end)
 {
     char text[40];

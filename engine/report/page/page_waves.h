@@ -24,7 +24,7 @@ struct page_waves {
 /* `watched`: a series of a chart to select from, which may repeat a series of another chart. */
 HRESULT page_waves_series(struct page_waves *w, const struct chart_layout *chart, const char *object,
                           const struct chart_source *series, bool watched);
-/* A chart of the page. `at`: its number in the findings. */
+/* Adds a chart of the page. `at`: its index in the findings. */
 void page_waves_chart(struct page_waves *w, unsigned id, const char *object, const struct chart_layout *chart,
                       const struct page_findings *findings, size_t at);
 /* Adds the element Waves. */

@@ -48,7 +48,7 @@ static void put_element(void *about)
         xmlAddPrevSibling(c->at, c->node);
 }
 
-/* libxml2 may merge it with an adjacent text, so the node must not be used afterwards. */
+/* Inserts a text node. libxml2 may merge it with an adjacent text, so the node must not be used afterwards. */
 static void add_text(void *about)
 {
     struct change *c = about;
@@ -67,7 +67,7 @@ static void make_instruction(void *about)
     c->node = xmlNewDocPI(c->doc, BAD_CAST c->name, BAD_CAST c->value);
 }
 
-/* Without a namespace, even if the name contains a prefix. */
+/* Sets an attribute without a namespace, even if its name contains a prefix. */
 static void set_attribute(void *about)
 {
     struct change *c = about;
@@ -86,7 +86,8 @@ static HRESULT use(struct report_target *t, void (*work)(void *about), struct ch
     return xml_memory_use(t->document.memory, work, c);
 }
 
-/* libxml2 never receives characters that XML does not allow, or invalid names. */
+/* Returns a copy of `value` in which U+FFFD replaces characters that XML does not allow, because libxml2 does not check
+   them. */
 static HRESULT xml_text_clean(const char *value, char **out)
 {
     struct text_buffer b = {0};
@@ -112,7 +113,7 @@ HRESULT report_target_make(struct report_target *t, const char *name, const char
     return hr;
 }
 
-/* The number of levels of nested elements. The recursion is limited by the depth of documents. */
+/* Returns the number of levels of nested elements. The recursion is limited by the depth of documents. */
 static unsigned element_height(xmlNodePtr e)
 {
     unsigned most = 0;
@@ -256,7 +257,7 @@ HRESULT report_target_tag(struct report_target *t, xmlNodePtr e, const char *tag
     return SUCCEEDED(hr) ? add_mark(t, e, is_own ? OWN_TAG : "tag") : hr;
 }
 
-/* The report's own tag is the first of the tags. */
+/* Removes the tags that rules added, but not the report's own tag, which is the first one. */
 static HRESULT drop_tags(struct report_target *t, xmlNodePtr e)
 {
     const char *tags = rules_attribute(e, "tag");
@@ -280,7 +281,7 @@ static HRESULT drop_attributes(struct report_target *t, xmlNodePtr e)
     return hr;
 }
 
-/* The next element in the order of the document, found without recursion. */
+/* Returns the next element in the order of the document, without recursion. */
 static xmlNodePtr element_following(const struct report_target *t, xmlNodePtr e, bool into)
 {
     if (into && e->children)
@@ -400,7 +401,7 @@ static HRESULT add_marked(struct report_target *t, xmlNodePtr at, enum rules_axi
     return SUCCEEDED(hr) ? report_target_put(t, at, axis, *out) : hr;
 }
 
-/* Titles of added sections and tables, unless the report defines them. */
+/* Adds the titles of added sections and tables, unless the report defines them. */
 static HRESULT add_strings(struct report_target *t)
 {
     static const char *const ours[][2] = {{"advice", "Advice"}, {"warning", "Warnings"}};

@@ -98,7 +98,7 @@ void rules_outcome_free(struct rules_outcome *o)
     *o = (struct rules_outcome){0};
 }
 
-/* The text of all the Item's elements with that name. */
+/* Returns the text of all elements of the Item with that name. */
 static HRESULT text_of(xmlNodePtr item, const char *name, char **out)
 {
     struct text_buffer b = {0};

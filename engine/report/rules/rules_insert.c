@@ -50,7 +50,8 @@ static bool is_mixed(const xmlNode *from)
     return false;
 }
 
-/* The text from `node` up to the next element, which is stored in *next. Keeps only blanks next to an element. */
+/* Returns the text from `node` up to the next element, which is stored in *next. Blanks are kept only next to an
+   element. */
 static HRESULT text_beside(struct rules_run *run, xmlNodePtr node, bool expand, xmlNodePtr *next, char **out)
 {
     struct text_buffer b = {0};
@@ -123,7 +124,7 @@ static HRESULT copy_text(struct rules_run *run, void *about, const char *text)
     return report_target_add_text(run->target, about, text);
 }
 
-/* The texts of an element without child elements, otherwise none. */
+/* Returns the text of an element without child elements; otherwise no text. */
 static HRESULT own_text(struct rules_run *run, xmlNodePtr from, bool expand, char **out)
 {
     struct text_buffer b = {0};
@@ -134,7 +135,7 @@ static HRESULT own_text(struct rules_run *run, xmlNodePtr from, bool expand, cha
     return hr;
 }
 
-/* The recursion is limited by the depth of documents. Namespaces, comments and instructions are not copied. */
+/* Recursive; the depth of documents limits the recursion. Namespaces, comments and instructions are not copied. */
 HRESULT rules_copy(struct rules_run *run, xmlNodePtr from, bool expand, xmlNodePtr *out)
 {
     const bool holds_elements = rules_child(from, NULL);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first element of that name below `e`; documents have a limited depth. */
+/* Returns the first element of that name below `e`. Recursive; documents have a limited depth. */
 static xmlNodePtr find_below(xmlNodePtr e, const char *name)
 {
     for (xmlNodePtr child = rules_child(e, NULL); child; child = rules_next(child, NULL)) {
@@ -59,8 +59,8 @@ static const char *threshold_severity(const struct threshold *t)
     return words[t->severity][t->has_critical];
 }
 
-/* "\A\B minus \A\C, divided by \A\D: over 5 %". A fraction of memory is shown in percent, regardless of the message's
-   unit. */
+/* Adds a threshold in words: "\A\B minus \A\C, divided by \A\D: over 5 %". A fraction of memory is shown in percent,
+   regardless of the message's unit. */
 static void add_threshold(struct text_buffer *b, const struct threshold *t)
 {
     struct threshold shown = *t;
@@ -81,7 +81,7 @@ static void add_threshold(struct text_buffer *b, const struct threshold *t)
         text_buffer_format(b, ", unless the log has %s", t->unless);
 }
 
-/* `element`: one of the rule's Thresholds; NULL: the rule has steps. */
+/* Lists a finding. `element`: one of the rule's Thresholds; NULL: the rule has steps. */
 static HRESULT list_finding(struct rules_run *run, xmlNodePtr group, xmlNodePtr rule, xmlNodePtr element,
                             rules_list_each *each, void *context)
 {

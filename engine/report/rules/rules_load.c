@@ -286,7 +286,8 @@ static HRESULT rules_check_group(struct rules *r, const struct rules_file *file,
     return check_deep(&c, group, RULES_Group);
 }
 
-/* schema_file_load for rules: Windows' own rules are %systemroot%\pla\rules\Rules.System.CPU.xml and similar files. */
+/* Like schema_file_load, for rules: Windows' own rules are %systemroot%\pla\rules\Rules.System.CPU.xml and similar
+   files. */
 static HRESULT rules_file_load(const char *name, const char *importer, struct schema_file *out)
 {
     static const struct shipped_files rules = {"rules file", "pla/rules", shipped_rules};
@@ -334,7 +335,7 @@ const char *rules_log_name(const struct rules *r)
     return r->log_name ? r->log_name : RULES_LOG_NAME;
 }
 
-/* An error is noted, and affects only the element. */
+/* Notes an error, which affects only the element. */
 static HRESULT file_note_fault(struct rules *r, const char *file, HRESULT hr)
 {
     if (hr != RULES_INVALID)
@@ -356,7 +357,7 @@ static HRESULT read_logging(struct rules *r, xmlNodePtr e)
     return name && !r->log_name ? E_OUTOFMEMORY : S_OK;
 }
 
-/* If a file is missing, only its groups are missing, unless the import is fatal. */
+/* Imports a file. If it is missing, only its groups are missing, unless the import is fatal. */
 static HRESULT rules_import_file(struct rules *r, size_t importer, xmlNodePtr e, unsigned depth)
 {
     const bool older = !strcmp((const char *)e->name, "Include");

@@ -10,7 +10,7 @@
 
 #include <libxml/xpath.h>
 
-/* The index of the keyword among those of `sort`, ignoring case; -1: none of them, or `text` is NULL. */
+/* Returns the index of the keyword among those of `sort`, ignoring case; -1: none of them, or `text` is NULL. */
 int rules_word(enum rules_sort sort, const char *text);
 
 /* The packs of engine/report/rules/packs, which the build converts to a table; it ends with NULL. */
@@ -45,7 +45,7 @@ struct rule_value {
     double number; /* for RULE_NUMBER; 0 or 1 for RULE_TRUTH */
     char *text;    /* for all kinds, as converted by XPath; from memory_alloc */
 };
-/* A variable's value; NULL: it has none. */
+/* Returns a variable's value; NULL: it has none. */
 typedef const struct rule_value *rule_variable_find(void *context, const char *name);
 
 struct xpath_scope {
@@ -64,12 +64,12 @@ struct xpath_result {
     bool truth;              /* boolean() of the result */
     struct rule_value value; /* the result as a variable's value; for nodes, the text of the first node */
 };
-/* E_INVALIDARG with the reason and the position in the text: unknown variable, invalid XPath, too many operations or
-   too much memory. ERROR_CANCELLED's HRESULT: `stop` returned true. E_OUTOFMEMORY. */
+/* Evaluates an expression. E_INVALIDARG with the reason and the position in the text: unknown variable, invalid XPath,
+   too many operations or too much memory. ERROR_CANCELLED's HRESULT: `stop` returned true. E_OUTOFMEMORY. */
 HRESULT rules_evaluate(struct xpath_scope *scope, const char *expression, struct xpath_result *out);
 void xpath_result_free(struct xpath_result *r);
 
-/* Bytes of a variable's name at the beginning of the text; 0: no name. */
+/* Returns the length in bytes of a variable's name at the beginning of the text; 0: no name. */
 size_t rules_name_length(const char *text);
 /* Whether the text is valid XPath for all values of its variables. Errors are the same as those of rules_evaluate,
    except those that depend on values. */
@@ -104,18 +104,18 @@ struct rules_place {
     const char *file, *group, *rule;
     unsigned step; /* from 1 on */
 };
-/* "FILE: group 'g': rule 'r': step 1: " */
+/* Adds the position as "FILE: group 'g': rule 'r': step 1: ". */
 void rules_place_add(const struct rules_place *place, struct text_buffer *to);
 /* Adds a text after its position, up to 200 texts. */
 HRESULT rules_note(struct texts *to, const struct rules_place *place, const char *text);
-/* RULES_INVALID with xml_invalid's text. */
+/* Returns RULES_INVALID with xml_invalid's text. */
 HRESULT rules_wrong(xmlNodePtr element, const char *attribute, const char *value, const char *format, ...)
     PRINTF_LIKE(4, 5);
 
 /* Whether the element is a step, rule or group that contains an error, and is skipped. */
 bool rules_is_bad(xmlNodePtr e);
 
-/* An attribute's text, borrowed from the document, or NULL. */
+/* Returns an attribute's text, borrowed from the document, or NULL. */
 const char *rules_attribute(xmlNodePtr e, const char *name);
 /* Adds the counter as a pattern of report schemas, "i/bytes\/sec/", after '|' if *b is not empty. Characters of
    `special` are taken literally. */
@@ -145,8 +145,8 @@ struct rules_run {
     struct text_buffer log;
 };
 
-/* A text of the element with `$(ID)` replaced by strings and `{name}` by variables, without blanks around it. *out from
-   memory_alloc. RULES_INVALID: unknown string, or the result is too long. */
+/* Expands a text of the element: replaces `$(ID)` with strings and `{name}` with variables, and removes blanks around
+   it. *out from memory_alloc. RULES_INVALID: unknown string, or the result is too long. */
 HRESULT rules_expand(struct rules_run *run, xmlNodePtr e, const char *text, char **out);
 HRESULT rules_set_variable(struct rules_run *run, const char *name, struct rule_value *value);
 /* Evaluates the attribute's expression at `context`, or (NULL) for the whole report. The error names element and
@@ -206,7 +206,7 @@ HRESULT report_target_put_text(struct report_target *t, xmlNodePtr at, enum rule
 HRESULT report_target_add_text(struct report_target *t, xmlNodePtr at, const char *text);
 HRESULT report_target_put(struct report_target *t, xmlNodePtr at, enum rules_axis axis, xmlNodePtr made);
 HRESULT report_target_set(struct report_target *t, xmlNodePtr e, const char *name, const char *value);
-/* The same for an element of the report itself, where it is marked. */
+/* Sets an attribute of an element of the report itself, and marks it there. */
 HRESULT report_target_mark(struct report_target *t, xmlNodePtr e, const char *name, const char *value);
 /* Adds a tag to the element (report_document.h). S_FALSE: it has several lines, or does not fit; nothing is changed. */
 HRESULT report_target_tag(struct report_target *t, xmlNodePtr e, const char *tag);

@@ -75,7 +75,7 @@ bool rules_is_over(void *run)
     return is_stopped(run) || is_late(run);
 }
 
-/* The caller has stopped the rules: names the rule that was running. */
+/* Returns the error if the caller has stopped the rules; it names the rule that was running. */
 static HRESULT stopped_error(const struct rules_run *run)
 {
     const HRESULT hr = HRESULT_FROM_WIN32(ERROR_CANCELLED);
@@ -186,7 +186,8 @@ static HRESULT do_exists(struct rules_run *run, xmlNodePtr exists, xmlNodePtr co
     return otherwise ? rules_do_actions(run, otherwise, context) : S_FALSE;
 }
 
-/* S_FALSE: the step has failed (MS-PLA 2.2.3.4). A step that only sets variables succeeds if there are nodes. */
+/* Runs the step's actions for its nodes. S_FALSE: the step has failed (MS-PLA 2.2.3.4). A step that only sets variables
+   succeeds if there are nodes. */
 static HRESULT do_nodes(struct rules_run *run, xmlNodePtr step, const struct xpath_result *nodes)
 {
     xmlNodePtr exists = rules_child(step, "Exists"), otherwise = rules_child(step, "Otherwise");
@@ -283,7 +284,8 @@ static HRESULT do_rule(struct rules_run *run, xmlNodePtr rule)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* S_FALSE: its name has no string, so neither this group nor the following ones are run (MS-PLA 2.2.3.4). */
+/* Runs a group. S_FALSE: its name has no string, so neither this group nor the following ones are run (MS-PLA
+   2.2.3.4). */
 static HRESULT do_group(struct rules_run *run, const struct rules_group *group)
 {
     char *name = NULL;

@@ -8,7 +8,7 @@
 
 /* ---- strings ---- */
 
-/* xml:lang of a StringTable; "": any. */
+/* Returns xml:lang of a StringTable; "": any. */
 static const char *language_of(xmlNodePtr table)
 {
     for (const xmlAttr *a = table->properties; a; a = a->next)
@@ -45,7 +45,7 @@ static xmlNodePtr find_string(const struct rules_run *run, const char *id, size_
     return found;
 }
 
-/* Strings are not expanded again. */
+/* Adds the text with its strings, which are not expanded again. */
 static HRESULT add_strings(const struct rules_run *run, xmlNodePtr e, const char *text, struct text_buffer *out)
 {
     for (const char *c = text; *c;) {
@@ -103,7 +103,8 @@ HRESULT rules_set_variable(struct rules_run *run, const char *name, struct rule_
     return S_OK;
 }
 
-/* A variable without a value becomes an empty text; braces around a text that is not a name are kept. */
+/* Adds the text with the values of its variables. A variable without a value becomes an empty text; braces around a
+   text that is not a name are kept. */
 static void add_values(const struct rules_run *run, const char *text, struct text_buffer *out)
 {
     for (const char *c = text; *c;) {
@@ -149,7 +150,7 @@ static const struct rule_value *find_value(void *context, const char *name)
     return v ? &v->value : NULL;
 }
 
-/* {Mean} although {mean} was set. */
+/* Finds a variable whose name differs only in case: {Mean} although {mean} was set. */
 static const char *other_case(const struct rules_run *run, const char *expression)
 {
     for (const char *c = strchr(expression, '{'); c; c = strchr(c + 1, '{')) {

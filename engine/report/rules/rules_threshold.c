@@ -163,7 +163,7 @@ static void add_value(struct text_buffer *b, const struct threshold *t, double v
         text_buffer_format(b, " %s", t->unit);
 }
 
-/* "2026-03-02T12:00:00.000Z" as "2026-03-02 12:00"; without the day if it equals `day`. */
+/* Adds a time such as "2026-03-02T12:00:00.000Z" as "2026-03-02 12:00", without the day if it equals `day`. */
 static void add_time(struct text_buffer *b, const char *time, const char *day)
 {
     if (strlen(time) < 16) {
@@ -355,7 +355,7 @@ static HRESULT put_symptom(struct rules_run *run, xmlNodePtr item, const struct 
     return SUCCEEDED(hr) ? report_target_put(run->target, item, AXIS_CHILD, made) : hr;
 }
 
-/* The text of the Data of that name, with strings and variables; "" if it does not exist. */
+/* Returns the text of the Data of that name, with strings and variables; "" if it does not exist. */
 static HRESULT expand_data(struct rules_run *run, xmlNodePtr element, const char *name, char **out)
 {
     struct text_buffer b = {0};

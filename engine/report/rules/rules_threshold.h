@@ -55,7 +55,7 @@ struct threshold_findings {
 HRESULT threshold_measure(const struct threshold *t, const struct rules_run *run, struct threshold_findings *out);
 void threshold_findings_free(struct threshold_findings *f);
 
-/* The limits in words: "over 80 %, serious over 90 %, for 5 min". */
+/* Adds the limits in words: "over 80 %, serious over 90 %, for 5 min". */
 void threshold_limits_add(struct text_buffer *b, const struct threshold *t, double limit, double critical);
 /* Adds a number for messages: with no more digits than readers need, without an exponent. */
 void threshold_number_add(struct text_buffer *b, double value);

@@ -51,8 +51,7 @@
 
 /* ---- texts of nodes ---- */
 
-/* The next node in document order, found without recursion. The text of an attribute has no
-   parent (xml_shared.h). */
+/* Returns the next node in document order, without recursion. The text of an attribute has no parent (xml_shared.h). */
 static const xmlNode *next_below(const xmlNode *node, const xmlNode *top)
 {
     if (node->children)
@@ -144,7 +143,7 @@ static bool search_find(xmlXPathParserContextPtr parser, struct search *s)
     return false;
 }
 
-/* The two arguments, and the result of the search. False: an error occurred. */
+/* Reads the two arguments and searches. False: an error occurred. */
 static bool search_begin(xmlXPathParserContextPtr parser, int count, struct search *s)
 {
     *s = (struct search){0};
@@ -220,8 +219,8 @@ static xmlXPathFunction look_up(void *context, const xmlChar *name, const xmlCha
     return NULL;
 }
 
-/* They replace libxml2's functions in the context. Each visited node and each comparison counts against its opLimit,
-   which must be set. */
+/* Replaces libxml2's functions in the context with these. Each visited node and each comparison counts against its
+   opLimit, which must be set. */
 static void rules_functions_use(xmlXPathContextPtr context)
 {
     xmlXPathRegisterFuncLookup(context, look_up, NULL);
@@ -249,7 +248,7 @@ size_t rules_name_length(const char *text)
     return n;
 }
 
-/* `{name}`: the name's length; 0: not a valid name. */
+/* Returns the length of the name in `{name}`; 0: not a valid name. */
 static size_t placeholder(const char *at)
 {
     const size_t n = *at == '{' ? rules_name_length(at + 1) : 0;
@@ -282,7 +281,7 @@ static HRESULT add_variable(struct prepared *p, const char *name, size_t length,
     return hr;
 }
 
-/* A quoted literal that may contain variables: joins their texts with the rest. */
+/* Adds a quoted literal that may contain variables, by joining their texts with the rest. */
 static HRESULT add_literal(struct prepared *p, const char *at, size_t length)
 {
     const char quote[] = {*at, 0}, *const end = at + length - 1; /* the closing quote */
@@ -332,7 +331,7 @@ static HRESULT use_functions(struct prepared *p)
     return b.failed || !b.text ? E_OUTOFMEMORY : S_OK;
 }
 
-/* A `\` between steps is MS-PLA's (2.2.5). */
+/* Converts an expression to the form for libxml2. A `\` between steps becomes '/' (MS-PLA 2.2.5). */
 static HRESULT expression_prepare(const char *expression, struct prepared *out)
 {
     HRESULT hr = S_OK;
@@ -428,8 +427,8 @@ static bool has_text(const xmlNode *n, bool selected)
     return (text || (selected && (n->type == XML_COMMENT_NODE || n->type == XML_PI_NODE))) && n->content;
 }
 
-/* The value of the first node (XPath 5), truncated if it exceeds the limit for texts: a step that selects the whole
-   report would otherwise copy it again and again, although its value is not used. */
+/* Returns the value of the first node (XPath 5), truncated if it exceeds the limit for texts: a step that selects the
+   whole report would otherwise copy it again and again, although its value is not used. */
 static xmlChar *value_of_nodes(xmlNodeSetPtr set, uint64_t *visited)
 {
     const size_t most = RULES_TEXT_MAX + 1;

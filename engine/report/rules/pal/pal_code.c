@@ -55,7 +55,8 @@ static struct pal_alert *new_alert(struct pal_machine *m)
     return &m->out->alerts[m->out->count];
 }
 
-/* The operator of a threshold determines whether the least or the greatest value of a slice is compared. */
+/* Returns the condition of a StaticThreshold. Its operator determines whether the least or the greatest value of a
+   slice is compared. */
 static const char *static_condition(struct pal_machine *m, const struct pal_alert *a, const char *limit)
 {
     static const char *const names[] = {"mean", "min", "max", "trend"};
@@ -142,7 +143,7 @@ static void static_threshold(struct pal_machine *m)
     m->out->count++;
 }
 
-/* CreateAlert in a loop: the enclosing conditions are the threshold. */
+/* Adds the alert of a CreateAlert in a loop; the enclosing conditions are its threshold. */
 static void create_alert(struct pal_machine *m)
 {
     skip_statement(m);
@@ -297,7 +298,7 @@ static void run_loop(struct pal_machine *m)
         run_block(m);
 }
 
-/* $a = value, [int] $a = value, $a += value; or an expression without effect. */
+/* Interprets $a = value, [int] $a = value, $a += value, or an expression without effect. */
 static void run_assignment(struct pal_machine *m)
 {
     const struct pal_token *target = m->at, *begin = m->at;
@@ -406,7 +407,7 @@ static void run_block(struct pal_machine *m)
 
 /* ---- whole scripts ---- */
 
-/* PAL 1 had thresholds in VBScript, which PAL 2 cannot run. */
+/* Whether the code is VBScript, as in thresholds of PAL 1, which PAL 2 cannot run. */
 static bool is_vbscript(const struct pal_tokens *tokens)
 {
     for (size_t i = 0; i + 1 < tokens->count; i++)

@@ -149,7 +149,7 @@ static struct pal_value member_of(struct pal_machine *m, const struct pal_value 
     return pal_unknown(name);
 }
 
-/* $text.Split(',') */
+/* Interprets $text.Split(','). */
 static struct pal_value split(struct pal_machine *m, const char *text, const char *by)
 {
     struct text_buffer b = {0};
@@ -192,7 +192,7 @@ static struct pal_value method_of(struct pal_machine *m, const struct pal_value 
 
 /* ---- expressions ---- */
 
-/* Arguments up to the closing bracket; the first two are kept. */
+/* Reads arguments up to the closing bracket; only the first two are kept. */
 static void read_arguments(struct pal_machine *m, struct pal_value first[2])
 {
     first[0] = first[1] = pal_unknown(NULL);
@@ -209,7 +209,7 @@ static void read_arguments(struct pal_machine *m, struct pal_value first[2])
     pal_take(m, ")");
 }
 
-/* The value has the operands of an arithmetic expression of several counters, which may be the computed counter. */
+/* Keeps the value if it is an arithmetic expression of several counters, which may be the computed counter. */
 void pal_consider(struct pal_machine *m, const struct pal_value *v)
 {
     const bool several = v->kind == PAL_EXPRESSION && (v->of & (v->of - 1)) != 0;
@@ -256,7 +256,7 @@ static struct pal_value read_postfix(struct pal_machine *m, struct pal_value v)
     }
 }
 
-/* [int] value, [math]::Max(a, b). */
+/* Reads a type, as in [int] value and [math]::Max(a, b). */
 static struct pal_value read_type(struct pal_machine *m)
 {
     const struct pal_token *type = m->at + 1;
@@ -279,7 +279,7 @@ static struct pal_value read_type(struct pal_machine *m)
     return pal_unknown(name);
 }
 
-/* @( 'a', 'b' ): the texts become a list. */
+/* Reads a bracket. The texts of @( 'a', 'b' ) become a list. */
 static struct pal_value read_bracket(struct pal_machine *m)
 {
     struct pal_value v = pal_read(m);

@@ -79,7 +79,7 @@ static bool is_true(const char *text)
 
 /* ---- counters ---- */
 
-/* The instance in "(...)" before `end`; NULL: none. Brackets may be nested: (a (b)). */
+/* Returns the instance in "(...)" before `end`; NULL: none. Brackets may be nested: (a (b)). */
 static const char *instance_begin(const char *path, const char *end)
 {
     unsigned deep = 0;
@@ -99,7 +99,7 @@ static const char *part_of(struct pal_set *set, const char *from, const char *en
     return pal_keep(&set->pool, text_copy_n(from, end > from ? (size_t)(end - from) : 0));
 }
 
-/* The condition on an object by its name or regular expression. */
+/* Returns the condition on an object by its name or regular expression. */
 static const char *object_test(struct pal_set *set, struct pal_source *s, const char *object, bool regular)
 {
     static const char of[] = PAL_LOWER("@source");
@@ -112,7 +112,7 @@ static const char *object_test(struct pal_set *set, struct pal_source *s, const 
     return test;
 }
 
-/* Conditions against the instances in EXCLUDE, ignoring case. */
+/* Returns conditions that exclude the instances in EXCLUDE, ignoring case. */
 static const char *exclusions(struct pal_set *set, xmlNodePtr e)
 {
     enum { LONGEST = 4000 }; /* bytes; a longer test makes the rows' XPath too long, which is rejected */
@@ -389,7 +389,7 @@ static bool was_read(const struct pal_set *set, const char *path)
     return false;
 }
 
-/* A file that is missing or invalid is reported: its thresholds are lost. */
+/* Reads an inherited file. If the file is missing or invalid, reports that its thresholds are lost. */
 static void read_inherited(struct pal_reading *r, const char *importer, const char *name)
 {
     struct texts *lost = &r->set->out->lost;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The operands of {palS3} are renamed to {palV0} ... in the order in which they appear. */
+/* Takes over the expression. Operands such as {palS3} are renamed to {palV0} ... in the order of their occurrence. */
 static void formula_take(struct pal_machine *m, const struct pal_value *v, struct pal_formula *out)
 {
     const char *value = v->text, *guard = v->guard ? v->guard : "";
@@ -64,7 +64,8 @@ static const struct pal_source *counter_named(const struct pal_analysis *a, cons
     return NULL;
 }
 
-/* Computed counters whose code is known to be wrong, or that are recognised by the counters that they need. */
+/* Recognises a computed counter by its name and its operands. `wrong`: only counters whose code is known to be wrong;
+   otherwise only the others. */
 static bool formula_known(struct pal_set *set, const struct pal_analysis *a, const struct pal_source *s, bool wrong,
                           struct pal_formula *out)
 {

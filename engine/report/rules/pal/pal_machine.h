@@ -44,7 +44,7 @@ bool pal_take(struct pal_machine *m, const char *sign);
 void pal_skip_lines(struct pal_machine *m);
 void pal_skip_brackets(struct pal_machine *m); /* from an opening bracket to the position after its closing one */
 
-/* The first reason why the code is not understood. */
+/* Records why the code is not understood; only the first reason is kept. */
 void pal_fails(struct pal_machine *m, const char *why);
 struct pal_value *pal_local(struct pal_machine *m, const char *name); /* NULL: none */
 void pal_set_local(struct pal_machine *m, const char *name, struct pal_value value);

@@ -24,11 +24,11 @@ const char *pal_format(struct pal_pool *p, const char *format, ...) PRINTF_LIKE(
    "../../" for one of its slices. The Data mean, min and max have the same names in both. */
 #define PAL_ROW      "\x01"
 #define PAL_LOWER(x) "translate(" x ",'ABCDEFGHIJKLMNOPQRSTUVWXYZ','abcdefghijklmnopqrstuvwxyz')"
-/* The text as an XPath expression, with ASCII letters in lower case if it is `folded`. */
+/* Returns the text as an XPath literal, with ASCII letters in lower case if `folded` is set. */
 const char *pal_literal(struct pal_pool *p, const char *text, bool folded);
 const char *pal_number(struct pal_pool *p, double number);
 const char *pal_at(struct pal_pool *p, const char *condition, const char *row); /* PAL_ROW replaced */
-/* The value as PAL rounds it; `decimals` below 0: it is not rounded. */
+/* Returns the value as PAL rounds it; `decimals` below 0: it is not rounded. */
 const char *pal_rounded(struct pal_pool *p, const char *value, int decimals);
 /* Whether the XPath string `of`, in lower case, matches a regular expression anywhere, ignoring case. NULL: it uses
    more than text, alternatives, ?, .*, .+, ^ and $; *why is the reason. */
@@ -96,7 +96,8 @@ struct pal_tokens {
     struct pal_token *items;
     size_t count, capacity;
 };
-/* `names`: the names of collections and questions, which may contain any characters. S_FALSE: it is too long. */
+/* Splits code into tokens. `names`: the names of collections and questions, which may contain any characters. S_FALSE:
+   the code is too long. */
 HRESULT pal_tokens_read(struct pal_pool *p, const char *code, const struct texts *names, struct pal_tokens *out);
 
 /* ---- understanding code ---- */

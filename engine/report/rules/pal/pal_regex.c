@@ -57,7 +57,7 @@ static bool combine(struct regex *r, struct texts *to, const struct texts *by)
     return right;
 }
 
-/* [abc]: one alternative for each of its characters. */
+/* Expands [abc] to one alternative for each of its characters. */
 static bool read_class(struct regex *r, struct texts *atom)
 {
     const char *end = strchr(r->at + 1, ']');
@@ -144,7 +144,7 @@ static bool regex_read(struct regex *r, struct texts *out)
     return right;
 }
 
-/* One alternative: each text must follow the previous one. */
+/* Returns the condition for one alternative: each text must follow the previous one. */
 static const char *sequence_test(struct regex *r, const char *sequence, const char *of)
 {
     const char marks[] = {GAP, GAP_SOME, BEGIN, END, 0};

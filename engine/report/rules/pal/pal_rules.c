@@ -70,7 +70,7 @@ static void add_variable(struct writing *w, const char *name, const char *expres
 
 /* ---- counters with slices ---- */
 
-/* The counter as a pattern of a report schema. */
+/* Requests slices: adds the counter as a pattern of a report schema. */
 static void want_slices(struct writing *w, const struct pal_source *s)
 {
     struct text_buffer b = {0};
@@ -107,7 +107,7 @@ static const char *add_string(struct writing *w, const char *id, const char *tex
     return id;
 }
 
-/* The description of the threshold, otherwise of its analysis: text and links. */
+/* Writes the description of the threshold, or else of its analysis: text and links. */
 static void describe(struct writing *w)
 {
     struct texts links = {0};
@@ -179,7 +179,7 @@ static bool begin_step(struct writing *w, const char *select, const char *extra)
     return strlen(select) <= EXPRESSION_MOST;
 }
 
-/* A limit that only the report contains. */
+/* Adds a variable for a limit that only the report contains. */
 static void add_limit(struct writing *w, const struct pal_alert *a)
 {
     if (a->is_constant || !*a->limit)
@@ -278,7 +278,7 @@ static bool write_row_alert(struct writing *w, const struct pal_alert *a)
 
 /* ---- a computed counter ---- */
 
-/* Rows of the operand that belong to the current row of the first operand. */
+/* Returns the path of the operand's rows that belong to the current row of the first operand. */
 static const char *joined_rows(struct writing *w, const struct pal_source *s, const struct pal_source *first)
 {
     return pal_format(
@@ -382,7 +382,7 @@ static const char *alert_write(struct writing *w, const struct pal_alert *a)
     return write_computed_alert(w, a, &f) ? NULL : "its counters are too long for an expression";
 }
 
-/* Thresholds with a lower priority ignore rows with this warning. */
+/* Adds the condition by which thresholds with a lower priority ignore rows with this warning. */
 static void precede(struct writing *w)
 {
     if (w->higher_count++ < HIGHER_MOST)
@@ -446,7 +446,7 @@ static HRESULT write_analysis(struct writing *w, size_t at)
 
 /* ---- the file ---- */
 
-/* Two dashes would end the comment. */
+/* Adds a comment. Two dashes would end it, so they are replaced. */
 static void add_comment(struct text_buffer *to, const char *text)
 {
     for (const char *c = text; *c; c++) {

@@ -47,7 +47,7 @@ static char lower(char c)
 
 /* ---- XPath ---- */
 
-/* An apostrophe must be in double quotes, and a brace must not begin the name of a variable. */
+/* An apostrophe needs double quotes, and a brace must not begin the name of a variable. */
 const char *pal_literal(struct pal_pool *p, const char *text, bool folded)
 {
     struct text_buffer b = {0};
@@ -69,7 +69,7 @@ const char *pal_literal(struct pal_pool *p, const char *text, bool folded)
     return parts > 1 ? pal_format(p, "concat(%s)", joined) : joined;
 }
 
-/* XPath has no exponents. */
+/* Formats the number without an exponent, because XPath has none. */
 const char *pal_number(struct pal_pool *p, double number)
 {
     char text[64];
@@ -166,7 +166,7 @@ static bool is_name(const char *name, size_t length, const char *wanted)
     return is;
 }
 
-/* The address of a link, in any of HTML's three notations. */
+/* Adds the address of a link, in any of HTML's three notations. */
 static void html_link(struct html *h, const char *tag, size_t size)
 {
     const char *end = tag + size, *at = tag;

@@ -123,7 +123,7 @@ static HRESULT read_number(struct reading *r)
     return add(r, PAL_NUMBER, "", number < 1e30 ? number : 1e30);
 }
 
-/* '' and "" inside quotes stand for the quote; ` escapes in "...". */
+/* Reads a string. '' and "" inside quotes stand for the quote; ` escapes a character in "...". */
 static HRESULT read_string(struct reading *r)
 {
     const char quote = *r->at++;
@@ -137,7 +137,7 @@ static HRESULT read_string(struct reading *r)
     return add(r, PAL_STRING, pal_keep(r->pool, text_buffer_take(&b)), 0);
 }
 
-/* # begins a comment only if it is not inside a word. */
+/* Skips a comment. # begins a comment only if it is not inside a word. */
 static bool skip_comment(struct reading *r)
 {
     if (!strncmp(r->at, "<#", 2)) {

@@ -71,7 +71,7 @@ static const char *both_guards(struct pal_pool *p, const char *a, const char *b)
     return !a || (b && !strcmp(a, b)) ? b : b ? pal_format(p, "%s and %s", a, b) : a;
 }
 
-/* An expression that contains both values. */
+/* Returns an expression that contains both values. */
 static struct pal_value joined(struct pal_pool *p, enum pal_value_kind kind, const struct pal_value *a,
                                const struct pal_value *b, const char *text)
 {

@@ -31,20 +31,20 @@ struct pal_value {
     bool of_trend;
 };
 
-/* `word` is the operator of PowerShell: + - * / % and eq, gt, and, match ... Constants are computed. */
+/* Applies an operator. `word` is PowerShell's operator: + - * / % and eq, gt, and, match ... Constants are computed. */
 struct pal_value pal_value_compute(struct pal_pool *p, const char *word, const struct pal_value *a,
                                    const struct pal_value *b);
 struct pal_value pal_value_not(struct pal_pool *p, const struct pal_value *a);
-/* The value `a` under the condition, otherwise `b`. */
+/* Returns `a` if the condition is true, otherwise `b`. */
 struct pal_value pal_value_choose(struct pal_pool *p, const struct pal_value *condition, const struct pal_value *a,
                                   const struct pal_value *b);
 bool pal_value_equal(const struct pal_value *a, const struct pal_value *b);
 /* Returns the value as a number or a Boolean; strings are converted as in PowerShell. PAL_UNKNOWN: it is neither. */
 struct pal_value pal_value_number(const struct pal_value *a);
 struct pal_value pal_value_truth(struct pal_pool *p, const struct pal_value *a);
-/* The value in words, for messages; may be NULL. */
+/* Returns the value in words, for messages; may be NULL. */
 const char *pal_value_words(const struct pal_value *a);
-/* XPath of a number or a condition. */
+/* Returns the XPath of a number or a condition. */
 const char *pal_value_xpath(struct pal_pool *p, const struct pal_value *a);
 
 static inline struct pal_value pal_unknown(const char *what)
