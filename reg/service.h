@@ -47,9 +47,9 @@ HRESULT service_renew_rpcss(void);
 /* The service as its manager reports it. */
 struct service_seen {
     char *command; /* UTF-8, from memory_alloc: the program with its argument */
-    bool disabled; /* it may not be started */
-    bool running;  /* or about to */
-    DWORD process; /* of a running service; may have exited, which Wine's manager does not notice */
+    bool disabled; /* the service cannot be started */
+    bool running;  /* running, or starting */
+    DWORD process; /* process of a running service; it may have exited, which Wine's manager does not notice */
 };
 /* Queries the service. S_FALSE, and *out empty: it does not exist. */
 HRESULT service_look(struct service_seen *out);

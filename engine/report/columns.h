@@ -50,7 +50,7 @@ struct columns {
     size_t input_capacity;
     uint32_t *buckets; /* hash table over the columns: place + 1 */
     size_t bucket_count;
-    struct instance_numbers numbers; /* of the instances of a counter in the current sample */
+    struct instance_numbers numbers; /* numbers of a counter's instances in the current sample */
     size_t most;                     /* maximum of columns; 0: no limit. `refused` counts requests beyond it */
     uint64_t refused;                /* requests for columns beyond `most` */
     uint64_t rank;                   /* sort key of new columns: their input and counter */

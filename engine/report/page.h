@@ -30,7 +30,7 @@ HRESULT page_make(const struct page_make *make, struct texts *notes);
 #define PAGE_MOST_CHARTS 12
 
 struct page_bounds {
-    size_t cells;                /* of all tables */
+    size_t cells;                /* maximum cells of all tables */
     size_t waves;                /* bytes of the values that the script draws; 0: none */
     bool (*stop)(void *context); /* true stops with ERROR_CANCELLED's HRESULT; may be NULL */
     void *context;
@@ -63,7 +63,7 @@ struct chart_value {
 /* A series as in the report. */
 struct chart_source {
     const char *name, *points;
-    bool has_place;     /* otherwise the items divide the chart's duration evenly */
+    bool has_place;     /* `first` and `step` are known; otherwise the items divide the chart's duration evenly */
     double first, step; /* seconds: to the middle of the first item, and between items */
 };
 /* Reads at most CHART_MOST_POINTS of the items min:mean:max, min:max or value; anything else is a gap. */

@@ -28,7 +28,7 @@ struct report_difference {
     bool table; /* a whole table was added or removed; each of its rows follows as a separate difference */
     const char *section, *table_name, *source;
     const char *outer;               /* keys of the row that contains the table; "" in a section */
-    const struct report_cell *cells; /* of the row; for a changed row, the new cells */
+    const struct report_cell *cells; /* cells of the row; for a changed row, the new cells */
     size_t cell_count;
     const struct report_change *changes;
     size_t change_count;

@@ -32,14 +32,14 @@ struct report_table {
     const char *section, *name;
     const struct report_attribute *attributes;
     size_t attribute_count;
-    const struct report_data *columns; /* of its Header; their texts are empty */
+    const struct report_data *columns; /* columns of its Header; their texts are empty */
     size_t column_count;
     unsigned depth; /* 0: in a section */
 };
 struct report_row {
     const struct report_data *cells;
     size_t cell_count;
-    const struct report_attribute *attributes; /* of the row itself */
+    const struct report_attribute *attributes; /* attributes of the row itself */
     size_t attribute_count;
     unsigned line;
     bool footer;
@@ -92,7 +92,7 @@ struct form_child {
     enum form_type parent;
     const char *element;
     enum form_type type;
-    bool any_number; /* else at most one */
+    bool any_number; /* any number is allowed; otherwise at most one */
     const char *doc;
 };
 extern const struct form_child form_children[];

@@ -70,7 +70,7 @@ struct schema_columns {
     size_t count, capacity;
 };
 struct schema_event_table {
-    struct schema_columns columns, sub_columns; /* of SubTable; empty: none */
+    struct schema_columns columns, sub_columns; /* `sub_columns`: columns of SubTable; empty: none */
     bool joined;
     struct schema_field join[2]; /* EqualJoin, if `joined` */
     bool transaction;
@@ -132,11 +132,11 @@ struct schema_section {
     size_t count, capacity;
 };
 struct schema_string {
-    const char *id, *text, *language; /* of xml:lang (ours); "": any */
+    const char *id, *text, *language; /* `language`: from xml:lang (ours); "": any */
 };
 /* Zero-initialise. */
 struct report_schema {
-    const char *name, *version; /* of the file that was added first */
+    const char *name, *version; /* attributes of the file that was added first */
     bool has_threshold;
     uint32_t threshold;
     struct schema_section *sections;
@@ -201,7 +201,7 @@ struct schema_file {
 };
 /* The names of one kind of files, and the built-in ones. */
 struct shipped_files {
-    const char *sort;   /* for messages: "schema" */
+    const char *sort;   /* kind of file in messages: "schema" */
     const char *folder; /* Windows' own, below %systemroot%: "pla/reports" */
     const struct shipped_schema *rows;
 };

@@ -63,7 +63,7 @@ enum rules_severity { RULES_NOTHING, RULES_INFORMATION, RULES_WARNING, RULES_ERR
 /* Strings are owned, "" for none. */
 struct rules_warning {
     enum rules_severity severity;
-    char *symptom, *when, *first, *last; /* when: for people; first and last: times of the report, if rules know them */
+    char *symptom, *when, *first, *last; /* when: for display; first and last: times in the report, if rules set them */
     char *cause, *details, *resolution;  /* several elements with one name are joined by line ends */
     char *group, *rule;
 };
@@ -97,7 +97,7 @@ struct rules_job {
     const char *report;          /* read */
     const char *output;          /* the report with the changes of the rules; NULL: not written */
     const char *base;            /* folder below which the output must be (file_open_below); NULL: anywhere */
-    const char *language;        /* of strings; NULL: any */
+    const char *language;        /* language of strings; NULL: any */
     uint32_t log_level;          /* overrides the rules' level; 0: use theirs */
     uint32_t expression_limit;   /* XPath operations per expression; 0: 20,000,000 */
     uint32_t seconds;            /* time limit of the rules; 0: RULES_SECONDS. Earlier warnings are kept */

@@ -23,9 +23,9 @@ struct run_figures {
 };
 struct run_change {
     const char *object, *counter, *instance; /* instance "": none */
-    size_t series[2];                        /* in the sides */
-    struct run_figures figures[2];           /* of A and B */
-    double difference;                       /* of the means, B - A */
+    size_t series[2];                        /* indexes of the series in the sides */
+    struct run_figures figures[2];           /* statistics of A and B */
+    double difference;                       /* difference of the means, B - A */
     double percent;                          /* the difference in percent of A's mean; not finite: that is 0 */
     double effect;                           /* Cliff's delta: -1 all slices of A are greater, 1 all of B */
     double p;                                /* p of the test with the widened variance; 1: not tested */
@@ -45,9 +45,9 @@ struct run_series {
 };
 /* Zero-initialise. */
 struct run_side {
-    struct run_series *series; /* by object, counter and instance */
+    struct run_series *series; /* sorted by object, counter and instance */
     size_t count, capacity;
-    double begin, end;                /* of all series */
+    double begin, end;                /* time range of all series */
     char *start, *duration, *samples; /* facts of the report; the start is without its zone; NULL: none */
     char *names;                      /* the fact about names of counters in another language; NULL: none */
     double from, to;                  /* the part that is compared */

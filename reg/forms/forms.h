@@ -7,8 +7,8 @@
 #include "engine/base/text.h"
 
 struct registration_form {
-    const char *name;                        /* of the file, without its folder */
-    HRESULT (*make)(struct text_buffer *to); /* its whole text; the caller frees the buffer, after a failure too */
+    const char *name;                        /* name of the file, without its folder */
+    HRESULT (*make)(struct text_buffer *to); /* the whole text; the caller always frees the buffer */
 };
 extern const struct registration_form registration_forms[];
 extern const size_t registration_form_count;

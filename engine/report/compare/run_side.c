@@ -14,7 +14,7 @@ enum { MOST_SERIES = 20000, MOST_ROWS = 200000 };
 
 /* A row of a table of counters. */
 struct side_row {
-    char *object, *name; /* as charts call it: "counter (instance)" */
+    char *object, *name; /* `name`: as in charts, "counter (instance)" */
     size_t counter;      /* bytes of the counter in it */
     struct run_figures figures;
 };
@@ -23,7 +23,7 @@ struct side_reading {
     struct side_row *rows;
     size_t row_count, row_capacity;
     char *source;
-    double start; /* of the chart */
+    double start; /* start of the chart */
     double duration;
     bool has_start;
     struct chart_value *values;

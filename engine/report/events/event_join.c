@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct event_join {
-    struct row_sort *sort; /* by value and side */
+    struct row_sort *sort; /* sorted by value and side */
     size_t memory;
     uint64_t most, pairs;
     struct text_buffer key;

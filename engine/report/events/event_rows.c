@@ -151,7 +151,7 @@ static HRESULT rows_keep(struct event_rows *r, const char *key, size_t key_size,
     }
     const struct sorted_row row = {key, body, key_size, body_size}, last = row_of(&r->kept[0]);
     if (sorted_row_compare(&row, &last) >= 0)
-        return S_OK; /* of equal rows, the earlier one is kept */
+        return S_OK; /* of equal rows, the earlier row is kept */
     const HRESULT hr = kept_row_fill(r, &r->kept[0], key, key_size, body, body_size);
     if (SUCCEEDED(hr))
         sift_down(r);

@@ -27,7 +27,7 @@ struct event_sink {
     struct head {
         struct report_table_head table;
         struct report_column_head columns[SCHEMA_MOST_COLUMNS];
-    } heads[2]; /* of the table and of a sub-table */
+    } heads[2]; /* headers of the table and of a sub-table */
 };
 
 static bool has_subs(const struct event_sink *s)

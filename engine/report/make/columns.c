@@ -188,15 +188,15 @@ struct column {
     uint64_t rank;
     /* A log may have several columns with the same name: the first is in the hash table, and the others are linked to
        it. The members below are index + 1, or 0 for none. */
-    bool is_twin;      /* not the first */
+    bool is_twin;      /* another column with this name precedes it */
     size_t next_twin;  /* the next column with this name */
-    size_t last_twin;  /* of the first column: the last one linked to it */
-    size_t taker;      /* of the first column: index of the input whose counters are assigned now, plus 1 */
-    size_t next_taken; /* of the first column: the column for the next counter with this name */
+    size_t last_twin;  /* in the first column: the last column linked to it */
+    size_t taker;      /* in the first column: index of the input whose counters are currently assigned, plus 1 */
+    size_t next_taken; /* in the first column: the column for the next counter with this name */
     size_t source;     /* index of the source that the older value is from */
     bool has_older;
     struct log_raw older;
-    struct log_item *items; /* of a wildcard */
+    struct log_item *items; /* items of a wildcard */
     size_t item_capacity;
 };
 

@@ -14,7 +14,7 @@ struct row {
     size_t at;   /* index of the series */
     size_t rank; /* position of the counter's first occurrence in the logs */
     const char *counter, *instance;
-    bool has_key; /* for a sorted table: the value of the sort column */
+    bool has_key; /* the row has a value in the sort column */
     double key;
     bool ascending;
     bool picked;
@@ -120,7 +120,7 @@ static int compare_rows(const void *left, const void *right)
 {
     const struct row *a = left, *b = right;
     if (a->has_key != b->has_key)
-        return a->has_key ? -1 : 1; /* without a value: last in either order */
+        return a->has_key ? -1 : 1; /* rows without a value are last in either order */
     if (a->has_key && a->key != b->key)
         return (a->key < b->key) == a->ascending ? -1 : 1;
     if (a->rank != b->rank)

@@ -11,11 +11,11 @@
 #include <math.h>
 #include <string.h>
 
-#define WIDTH    1.02 /* of a range: its end divided by its start */
+#define WIDTH    1.02 /* width of a range: its end divided by its start */
 #define SMALLEST 1e-9 /* values closer to 0 are counted as 0 */
 
 struct bin {
-    int32_t place; /* of the range; ranges of negative values are below ZERO_PLACE, in their order */
+    int32_t place; /* index of the range; ranges of negative values are below ZERO_PLACE, in ascending order */
     uint64_t count;
 };
 enum { ZERO_PLACE = 0, BEYOND = 1 << 20 /* between the ranges of values of one sign and 0 */ };
@@ -24,7 +24,7 @@ struct value_sketch {
     double *values; /* all values; NULL: bins are used */
     size_t value_count, value_capacity;
     bool sorted;
-    struct bin *bins; /* by place */
+    struct bin *bins; /* sorted by place */
     size_t bin_count, bin_capacity;
 };
 

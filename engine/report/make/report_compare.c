@@ -16,11 +16,11 @@
 struct keyed_row {
     struct sorted_row record; /* key_size covers the part that identifies it in the other document */
     bool is_table;
-    const char *section, *table, *source, *outer; /* of a table */
+    const char *section, *table, *source, *outer; /* place of the table */
     struct keyed_cell {
         struct report_cell cell;
         bool is_volatile;
-    } cells[REPORT_MAX_COLUMNS]; /* of a row */
+    } cells[REPORT_MAX_COLUMNS]; /* cells of a row */
     size_t cell_count;
 };
 
@@ -34,8 +34,8 @@ static bool is_key(char use)
 }
 
 struct level {
-    struct text_buffer path;  /* of the table */
-    struct text_buffer outer; /* for tables in the row that is being read */
+    struct text_buffer path;  /* key of the table */
+    struct text_buffer outer; /* key of the current row, for the tables in it */
     size_t row_path;          /* length of the path; the row's keys follow it */
     char uses[REPORT_MAX_COLUMNS];
     bool dropped[REPORT_MAX_COLUMNS];
@@ -47,7 +47,7 @@ struct keying {
     const struct report_compare *how;
     unsigned side;
     struct row_sort *to;
-    struct level section; /* for the tables in it: only their path */
+    struct level section; /* only `path` is used, for the tables in the section */
     struct level levels[REPORT_MAX_TABLES];
     struct text_buffer key, body;
 };

@@ -40,9 +40,9 @@ struct report_counters {
     size_t series_count, series_capacity, charted, watched, sliced;
     size_t slices_left;     /* rows of slices that the report can still contain */
     size_t watched_points;  /* maximum points of each watched series */
-    struct rhythm *rhythms; /* of the logs */
+    struct rhythm *rhythms; /* one per log */
     size_t log_count;
-    int bias_minutes; /* of the first log's zone */
+    int bias_minutes; /* UTC offset of the first log */
     char **log_names;
     size_t bytes;   /* memory of sketches and charts */
     bool exhausted; /* there is no more memory for them */

@@ -12,7 +12,7 @@
 
 enum {
     STATISTICS_EXACT = 1024,    /* percentiles are exact up to this number of values, then within 1 % */
-    STATISTICS_MOST_BINS = 2048 /* of a sketch: ranges of values; the lowest of them are merged if there are more */
+    STATISTICS_MOST_BINS = 2048 /* bins (ranges of values) of a sketch; if there are more, the lowest ones are merged */
 };
 
 /* Zero-initialise. */
@@ -51,7 +51,7 @@ struct chart_series {
     int64_t begin, width; /* FILETIME of the first value; 100 ns of each point */
     int64_t lead;     /* 100 ns by which the first point begins earlier, so that late samples remain in their point */
     int64_t last;     /* FILETIME of the last value */
-    float latest;     /* that value */
+    float latest;     /* the last value */
     int64_t interval; /* 100 ns between samples, as last reported; 0: unknown */
     bool assumed;     /* the width is still an assumption */
     size_t most;      /* points at most; 0: CHART_POINTS */
@@ -151,14 +151,14 @@ struct counter_series {
     bool percentiles, charted, watched;
     bool sliced, in_slices; /* the row may have a table of slices; there are slices, for the table or for the trend */
     struct chart_series *chart; /* NULL: not requested, or too many charts */
-    struct slice_series slices; /* without width: not requested, or too many */
+    struct slice_series slices; /* width 0: not requested, or too many series have slices */
 };
 
 /* The inputs of one table; all borrowed. */
 struct counter_rows {
     const struct report_schema *schema;
     const struct schema_table *table;
-    const char *object; /* for a table of any object: this object; NULL: the table's */
+    const char *object; /* the object, for a table of any object; NULL: the table's object */
     const struct log_counter *counters;
     struct counter_series *series;
     size_t count;

@@ -26,12 +26,12 @@ struct report_head {
     int bias_minutes; /* time zone of the document: UTC = local + bias */
 };
 struct report_column_head {
-    const char *name; /* of the Data of the rows; a title, or the ID of a string */
+    const char *name; /* name of the Data in the rows; a title, or the ID of a string */
     bool left;        /* left-aligned; otherwise right-aligned */
     const char *units, *format, *note;
     const char *sort; /* "primary", "secondary" */
     bool hidden, bars;
-    bool key, is_volatile; /* as in configuration documents */
+    bool key, is_volatile; /* as in the Header of configuration documents */
 };
 struct report_table_head {
     const char *name, *topic, *key, *note, *source;
@@ -64,7 +64,7 @@ bool report_row_begin(struct report_document *d);
 /* Writes the cell of the next column; NULL and "" mean an empty cell. */
 void report_cell(struct report_document *d, const char *text);
 void report_cell_number(struct report_document *d, double value); /* empty unless finite */
-void report_cell_time(struct report_document *d, int64_t utc);    /* in the document's time zone */
+void report_cell_time(struct report_document *d, int64_t utc);    /* a time in the document's time zone */
 /* Like report_cell, with further attributes of the cell: pairs of name and value, NULL at the end (`img`, `units`,
    `local`). */
 void report_cell_with(struct report_document *d, const char *text, const char *const *attributes);

@@ -12,8 +12,8 @@ struct report_inputs {
     struct inputs logs;
     struct trace_inputs traces;
     struct texts documents;
-    uint64_t buffers_lost; /* as in the traces */
-    char *computer;        /* as in the inputs; NULL: no input contains it */
+    uint64_t buffers_lost; /* lost buffers according to the traces */
+    char *computer;        /* the computer according to the inputs; NULL: no input contains it */
 };
 /* Adds a warning with the reason for each unreadable input. REPORT_NO_DATA: none is readable. */
 HRESULT report_inputs_open(struct report_inputs *in, const struct texts *paths, struct texts *warnings);

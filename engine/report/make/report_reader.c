@@ -48,7 +48,7 @@ static const struct form_child *form_find_child(enum form_type parent, const cha
 struct data_list {
     struct text_buffer texts; /* the strings with their NULs, one after the other */
     struct data_place {
-        size_t name, text, attributes; /* where they begin */
+        size_t name, text, attributes; /* offsets in `texts` */
         size_t attribute_count;
     } * places;
     size_t count, capacity;
@@ -58,7 +58,7 @@ struct data_list {
         size_t value;
     } * attribute_places;
     size_t attribute_count, attribute_capacity;
-    struct report_data *items; /* as given out */
+    struct report_data *items; /* the items for the handlers */
     size_t item_capacity;
     struct report_attribute *attributes;
     size_t item_attribute_capacity;
@@ -206,7 +206,7 @@ struct reader {
     /* The attributes of the section and of the Item; the Data of the row; a Report, a chart, a fact or a string. */
     struct data_list section, item, row, single;
     struct data_list *filled; /* destination of the current text; NULL: none */
-    const char *part;         /* of the text that is being parsed */
+    const char *part;         /* part of the file that is being parsed */
     size_t part_size;
 };
 

@@ -13,7 +13,7 @@ struct report_totals {
     int64_t first, last; /* FILETIMEs of the first and the last event of all traces; 0: no event */
     double seconds;      /* their difference: the duration for rates of MS-PLA 2.2.3.3 */
     uint64_t events, events_lost, buffers_lost, undecoded;
-    uint64_t samples;                  /* of all counter logs */
+    uint64_t samples;                  /* samples of all counter logs */
     int64_t sample_first, sample_last; /* FILETIMEs of the first and the last sample; 0: no sample */
     bool valueless;                    /* there are samples, but none of them contains a value of a requested counter */
     uint64_t gaps;                     /* periods without samples that are at least twice the log's interval */
@@ -33,8 +33,8 @@ struct report_table_make {
     const struct schema_section *section;
     const struct schema_table *table;
     size_t memory;          /* bytes that the table may use; the rest goes to a scratch file */
-    struct texts *warnings; /* of the report: errors of the table, and omitted parts */
-    struct texts *notes;    /* of the report: events that the traces lack, not an error of the schema */
+    struct texts *warnings; /* the report's warnings: errors of the table, and omitted parts */
+    struct texts *notes;    /* the report's notes: events that the traces lack, not errors of the schema */
 };
 
 /* The current event. Its details are looked up when the first table needs them. */

@@ -28,7 +28,7 @@ struct row_sort {
     size_t memory;
     char *records; /* heads, keys and bodies, one after the other */
     size_t used, capacity;
-    size_t *places; /* of the records */
+    size_t *places; /* offsets of the records */
     size_t count, place_capacity;
     size_t *other; /* second array of the merge sort */
     size_t other_capacity;

@@ -20,7 +20,7 @@ struct schema_reading {
     struct report_schema *s;
     const struct xml_document *document;
     const char *file;            /* owned by the schema */
-    const char *section, *table; /* that it is in, for errors; NULL: none */
+    const char *section, *table; /* current section and table, for errors; NULL: none */
 };
 
 /* Returns SCHEMA_INVALID with "line N: ELEMENT attribute="value": why"; attribute and value may be NULL. */

@@ -61,10 +61,10 @@ static HRESULT read_field(struct schema_reading *r, xmlNodePtr e, enum schema_ty
     if (FAILED(hr))
         return hr;
     uint64_t number = 0;
-    text_to_guid(guid, &out->guid); /* it was checked */
+    text_to_guid(guid, &out->guid); /* the grammar has checked it */
     out->any_event = !strcmp(id, "*");
     if (!out->any_event)
-        text_to_u64(id, &number); /* it was checked */
+        text_to_u64(id, &number); /* the grammar has checked it */
     out->id = (uint32_t)number;
     out->version = (uint32_t)version;
     out->aggregate = (enum schema_aggregate)(word + 1);
@@ -84,7 +84,7 @@ static HRESULT read_out_type(struct schema_reading *r, xmlNodePtr e, struct sche
 {
     HRESULT hr = schema_text_of(r, e, "outType", &out->out_type_text);
     if (SUCCEEDED(hr) && !out->out_type_text)
-        hr = schema_text_of(r, e, "outtype", &out->out_type_text); /* as in MS-PLA's text */
+        hr = schema_text_of(r, e, "outtype", &out->out_type_text); /* as MS-PLA writes it */
     if (FAILED(hr) || !out->out_type_text)
         return hr;
     for (size_t i = 1; i < schema_out_type_count; i++)

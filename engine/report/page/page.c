@@ -22,7 +22,7 @@
 #include <libxslt/xsltutils.h>
 #include <string.h>
 
-#define MOST_CELLS 16000                /* of a page; about 1.2 MB */
+#define MOST_CELLS 16000                /* cells of a page; about 1.2 MB */
 #define MOST_WAVES ((size_t)5500 << 10) /* bytes of the values for the script */
 
 struct making {

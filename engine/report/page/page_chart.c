@@ -336,7 +336,7 @@ static void add_times(struct text_buffer *out, const struct chart_layout *c)
                                        7200000, 10800000, 21600000, 43200000, 86400000, 172800000, 604800000};
     int64_t start = 0;
     const double duration = strtod(c->duration, NULL);
-    const bool elapsed = !chart_start_read(c->start, &start); /* without a start: the elapsed time */
+    const bool elapsed = !chart_start_read(c->start, &start); /* without a start, labels show the elapsed time */
     if (!(duration >= 0 && duration < 1e9) || !*c->duration)
         return;
     const int64_t ms = (int64_t)(duration * 1000 + 0.5), first = start / 10000;

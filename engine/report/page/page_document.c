@@ -41,9 +41,9 @@
 
 #define MOST_ALWAYS  500 /* rows of warnings, and rows that a warning refers to */
 #define MOST_FACTS   64
-#define SUB_ROWS     25 /* for a table within a row */
+#define SUB_ROWS     25 /* rows of a table within a row */
 #define MOST_COLUMNS 40
-#define MOST_TAGS    3000 /* of all tables */
+#define MOST_TAGS    3000 /* tags of all tables */
 
 struct shown_column {
     char *name, *format;

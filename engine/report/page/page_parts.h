@@ -35,8 +35,8 @@ void page_number_add(struct text_buffer *out, const char *text, const char *mask
 #define FINDINGS_MOST_WARNINGS 500
 #define FINDINGS_MOST_ROWS     200 /* rows that warnings refer to */
 #define FINDINGS_MOST_CHARTS   200
-#define FINDINGS_MOST_SERIES   48 /* of a chart, counted from the first */
-#define FINDINGS_MOST_LIMITS   4  /* of a chart */
+#define FINDINGS_MOST_SERIES   48 /* series of a chart, counted from the first */
+#define FINDINGS_MOST_LIMITS   4  /* limits per chart */
 
 struct found_warning {
     char *link;
@@ -47,7 +47,7 @@ struct found_warning {
 };
 /* A row of a table of counters that has a tag. */
 struct found_row {
-    char *tags;            /* its own and its cells' (report_document.h) */
+    char *tags;            /* tags of the row and its cells (report_document.h) */
     char *source, *series; /* the object; as charts name their lines: "counter (instance)" */
     size_t counter;        /* bytes of the counter in it */
     const struct found_warning *worst[FINDINGS_MOST_LIMITS]; /* warnings that refer to it, the worst first */
@@ -97,13 +97,13 @@ struct surveyed_table {
 };
 struct surveyed_string {
     char *id, *text;
-    size_t order; /* in the document; if an ID occurs twice, the first one counts */
+    size_t order; /* position in the document; if an ID occurs twice, the first string is used */
 };
 /* Zero-initialise. */
 struct page_survey {
     struct surveyed_table *tables; /* tables in sections, in the order of the document */
     size_t table_count;
-    struct surveyed_string *strings; /* by ID */
+    struct surveyed_string *strings; /* sorted by ID */
     size_t string_count;
     struct page_findings findings;
     bool (*stop)(void *context); /* may be NULL */
@@ -122,7 +122,7 @@ void page_survey_free(struct page_survey *s);
 
    A sheet reads only its input, writes only its result, and terminates. Sheets and documents are
    not trusted. */
-#define SHEET_MOST_BYTES ((size_t)1 << 20)  /* of a sheet */
+#define SHEET_MOST_BYTES ((size_t)1 << 20)  /* bytes of a sheet */
 #define PAGE_MOST_INPUT  ((size_t)16 << 20) /* bytes of the input document */
 #define PAGE_MOST_OUTPUT ((size_t)64 << 20) /* bytes of a result */
 
@@ -130,7 +130,7 @@ void page_survey_free(struct page_survey *s);
 extern const char page_sheet_html[], page_sheet_svg[];
 
 struct page_part {
-    const char *name; /* for messages */
+    const char *name; /* name in messages */
     const char *xml;  /* UTF-8 */
     size_t size;
 };

@@ -58,7 +58,7 @@ void page_attribute(struct text_buffer *out, const char *name, const char *text,
 
 /* ---- numbers by masks ---- */
 
-#define MOST_DIGITS   400 /* of a number; longer numbers are not formatted */
+#define MOST_DIGITS   400 /* digits of a number; longer numbers are not formatted */
 #define MOST_FRACTION 60  /* maximum number of digits that a mask can request */
 
 bool page_is_number(const char *text)

@@ -18,7 +18,7 @@ struct page_waves {
     size_t most; /* bytes of all series; omitted series are counted in `omitted` */
     struct text_buffer waves, charts;
     struct texts charted;       /* names of objects and series that a chart without "watch" contains */
-    struct chart_value *values; /* of the current series */
+    struct chart_value *values; /* values of the current series */
     size_t omitted;
 };
 /* `watched`: a series of a chart to select from, which may repeat a series of another chart. */

@@ -116,7 +116,7 @@ static HRESULT list_finding(struct rules_run *run, xmlNodePtr group, xmlNodePtr 
     text_buffer_free(&limits);
     memory_free(names[0]);
     memory_free(names[1]);
-    return hr == RULES_INVALID ? S_OK : hr; /* one of rules_errors, or a name without a string */
+    return hr == RULES_INVALID ? S_OK : hr; /* the error is in rules_errors, or a name has no string */
 }
 
 static HRESULT list_rule(struct rules_run *run, xmlNodePtr group, xmlNodePtr rule, rules_list_each *each, void *context)
@@ -124,7 +124,7 @@ static HRESULT list_rule(struct rules_run *run, xmlNodePtr group, xmlNodePtr rul
     xmlNodePtr element = rules_child(rule, "Threshold");
     HRESULT hr = S_OK;
     if (!element && !find_symptom(rule) && !find_below(rule, "Notify"))
-        return S_OK; /* it adds something to the report, but raises no warning */
+        return S_OK; /* the rule adds something to the report, but raises no warning */
     if (!element)
         return list_finding(run, group, rule, NULL, each, context);
     for (; element && SUCCEEDED(hr); element = rules_next(element, "Threshold"))
@@ -181,7 +181,7 @@ static HRESULT add_rule_patterns(struct text_buffer *b, xmlNodePtr rule)
     for (xmlNodePtr e = rules_child(rule, "Threshold"); e && SUCCEEDED(hr); e = rules_next(e, "Threshold")) {
         struct threshold t;
         if (rules_is_bad(e) || FAILED(threshold_read(e, &t)))
-            continue; /* one of rules_errors */
+            continue; /* the error is in rules_errors */
         const char *const paths[] = {t.counter, t.per, t.minus};
         for (size_t i = 0; i < sizeof paths / sizeof *paths && SUCCEEDED(hr); i++)
             hr = add_patterns(b, paths[i]);

@@ -80,7 +80,7 @@ HRESULT rules_expression_check(const char *expression);
 
 struct rules_file {
     char *path;
-    bool is_file; /* otherwise it was passed to rules_add, or is built in, and has no folder for imports */
+    bool is_file; /* it is a file; otherwise it was passed to rules_add or is built in, and has no folder for imports */
     struct xml_document document;
 };
 struct rules_group {
@@ -102,7 +102,7 @@ struct rules {
 /* A position in the rules, for messages; NULL and 0: outside of rules. */
 struct rules_place {
     const char *file, *group, *rule;
-    unsigned step; /* from 1 on */
+    unsigned step; /* counted from 1 */
 };
 /* Adds the position as "FILE: group 'g': rule 'r': step 1: ". */
 void rules_place_add(const struct rules_place *place, struct text_buffer *to);

@@ -42,7 +42,7 @@ struct threshold_finding {
     double worst;                            /* the extreme sample of those slices */
     const char *first, *last; /* start of the first and end of the last slice beyond the limit; "": unknown */
     const char *worst_at;
-    double seconds; /* in total; 0: unknown */
+    double seconds; /* total time beyond the limit; 0: unknown */
     bool is_critical;
 };
 struct threshold_findings {

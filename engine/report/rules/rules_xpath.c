@@ -539,7 +539,7 @@ static HRESULT run_evaluation(struct evaluation *e, struct xml_memory **memory)
     const xmlGenericErrorFunc say = xmlGenericError;
     void *const to = xmlGenericErrorContext;
     *memory = xml_memory_create_freeing();
-    xmlSetGenericErrorFunc(NULL, say_nothing); /* of this thread */
+    xmlSetGenericErrorFunc(NULL, say_nothing); /* for this thread */
     e->paired = xpath_compares_pairs(e->expression, true, &e->pair);
     if (e->paired && e->limit > PAIRED_OPERATIONS)
         e->limit = PAIRED_OPERATIONS;

@@ -16,7 +16,7 @@ static void must(bool right)
         abort();
 }
 
-/* Bytes below the number of pieces are pieces, others themselves. */
+/* Bytes below the number of pieces select pieces; other bytes are copied. */
 static char *request_of(const uint8_t *data, size_t size)
 {
     static const char *const pieces[] = {
@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)http_accepts_gzip(request.encodings);
     }
     must(whole != 200 || live_request_read(&request, &live) != 200 || live.resource <= LIVE_SAMPLES);
-    /* Each shorter part of an undecided request is undecided too. */
+    /* Each shorter part of an incomplete request is incomplete, too. */
     for (size_t part = 0; whole == 0 && part < length && length < 256; part++)
         must(http_request_read(text, part, "HOST", &request) == 0);
     memory_free(text);

@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                      logman_rows[(unsigned char)word[1] % LOGMAN_OPTIONS].name);
             word = option;
         }
-        if (text_is_utf8(word, strlen(word))) /* as the program's words are */
+        if (text_is_utf8(word, strlen(word))) /* the program's words are UTF-8 */
             expect(texts_add(&words, word) == S_OK);
     }
     HRESULT hr = logman_line_read(&(struct texts){0}, (int)words.count, words.items, &line);

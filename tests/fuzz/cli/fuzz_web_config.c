@@ -16,7 +16,7 @@ static void must(bool right)
         abort();
 }
 
-/* Bytes below 16 are pieces, others themselves. */
+/* Bytes below 16 select pieces; other bytes are copied. */
 static char *file_of(const uint8_t *data, size_t size)
 {
     static const char user[] = "  u: $2y$05$.....................................................";

@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const uint8_t type = data[0];
         const uint32_t pointer_size = data[1] & 4 ? 4 : 8;
         const size_t rest = size - ROW_HEAD, length = get_u16(data + 2) < rest ? get_u16(data + 2) : rest;
-        uint8_t *payload = malloc(length ? length : 1); /* of its size, so that the sanitizer sees a read behind it */
+        uint8_t *payload = malloc(length ? length : 1); /* exact size, for the sanitizer */
         if (!payload)
             abort();
         memcpy(payload, data + ROW_HEAD, length);

@@ -72,7 +72,7 @@ static void put(const void *bytes, size_t size)
     used += size;
 }
 
-/* A value of each type, as it stands in data; with a length before it those that have one. */
+/* Adds a value of the type as in event data, after its length if the type has one. */
 static void put_value(uint16_t in)
 {
     static const uint8_t text[] = "a\0\xE4\0\0\0", counted[] = "\x02\0b\0", sid[] = "\1\1\0\0\0\0\0\5\x12\0\0\0",
@@ -115,7 +115,7 @@ static void field(uint8_t in, uint8_t out)
 
 static void begin_event(void)
 {
-    used = 2; /* the size of the metadata, twice: the fuzzer's and their own */
+    used = 2; /* the size of the metadata, twice: for the fuzzer, and as their first field */
     put("\0\0\0Event", 9);
 }
 
@@ -151,7 +151,7 @@ static void trace_logging(void)
     end_metadata();
     put("\x01\x02\0\x0A\x0B\x02\x01\0\x0C\x2A\0\0\0\x02\0xy", 17);
     add(sample, used);
-    begin_event(); /* what stands behind them is read as traits too */
+    begin_event(); /* the bytes after them are also read as traits */
     field(IN_TYPE_UINT32, 0);
     end_metadata();
     put("\x1D\0Name\0\x13\0\1ABCDEFGHIJKLMNOP\x05\0\x80z", 30);
@@ -219,7 +219,7 @@ static void texts(const char *target, const char *const *list, size_t count)
     end();
 }
 
-/* With data behind the text, of which fuzzers make the events that it describes. */
+/* Adds the texts with data after each, from which fuzzers create the events that the text describes. */
 static void texts_with_data(const char *target, const char *const *list, size_t count)
 {
     static const uint8_t data[] = "\0\1\0\0\0\2\0a\0b\0\0\0plain\0\3\0\0\0\4\5\6\7\1\1\0\0\0\0\0\5\x12\0\0\0";

@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)api_settings_has(&s, use, "kernel32!sleep");
         api_settings_free(&s);
     }
-    /* A header that is right as far as it must be, so that random bytes come to the tables. */
+    /* A header that is valid as far as necessary, so that random bytes reach the tables. */
     const size_t bytes = (size + 4095 + 512) & ~(size_t)4095;
     uint8_t *copy = memory_zero(1, bytes);
     if (!copy)

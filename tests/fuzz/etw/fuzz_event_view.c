@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                       .flags = data[0] & ETL_FLAG_PROCESSOR_INDEX};
     if (realtime_ring_put(&host, &head, put, &wake) != S_OK)
         abort();
-    if ((data[0] & 0x80) != 0) /* the header lies too */
+    if ((data[0] & 0x80) != 0) /* the header is wrong, too */
         memcpy(host.shared->data, data + 1, bytes < ETL_BUFFER_HEAD ? bytes : ETL_BUFFER_HEAD);
     if (realtime_ring_take(&consumer, buffer, &head) == S_OK) {
         uint32_t offset = ETL_BUFFER_HEAD, length;
@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
         while (etl_buffer_event(buffer, head.used, &offset, &event, &length)) {
             struct etl_record e;
-            uint8_t *alone = malloc(length); /* so that the sanitizer sees every read behind the event */
+            uint8_t *alone = malloc(length); /* so that the sanitizer detects every read beyond the event */
             if (!alone)
                 abort();
             memcpy(alone, event, length);

@@ -240,7 +240,7 @@ static unsigned read_pdb(struct bytes *file)
     return check(&t);
 }
 
-/* In a block of its size, so that what is read behind it is noticed. */
+/* Reads a copy in a block of exactly its size, so that the sanitizer detects reads beyond its end. */
 static unsigned read_image(const struct bytes *file)
 {
     struct image_facts facts;

@@ -65,7 +65,7 @@ static HRESULT give(struct choices *in, uint64_t number, HRESULT (*take)(void *c
         return S_FALSE;
     const uint8_t kind = next(in) % (sizeof kinds / sizeof *kinds), more = next(in), step = next(in);
     const size_t size = payload(in, bytes);
-    uint8_t *data = memory_copy(bytes, size); /* in a block of its size */
+    uint8_t *data = memory_copy(bytes, size); /* a block of exactly its size */
     if (!data)
         abort();
     in->time += step & 0x40 ? 0 : step & 0x80 ? 100000 : step;

@@ -59,7 +59,7 @@ static size_t payload(struct choices *in, uint8_t *out)
 struct made {
     EVENT_RECORD record;
     EVENT_HEADER_EXTENDED_DATA_ITEM item;
-    uint8_t *data; /* in a block of its size, so that what is read behind it is noticed */
+    uint8_t *data; /* a block of exactly its size, so that the sanitizer detects reads beyond its end */
 };
 
 static bool make(struct choices *in, uint64_t number, struct made *m, struct trace_event *e)

@@ -32,7 +32,7 @@ static void check_batch(const char *bytes, size_t size)
     push_batch_free(&b);
 }
 
-/* The bytes as a body, so that the checks behind the hash are reached, with one bit changed. */
+/* Uses the bytes as a body with one bit changed, so that the checks after the hash are reached. */
 static void check_changed(const uint8_t *data, size_t size)
 {
     struct push_batch b = {.kind = PUSH_OTLP, .points = 1, .size = size - 2, .bytes = (char *)data + 2}, read;
@@ -47,7 +47,7 @@ static void check_changed(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *copy = memory_alloc(size + 1); /* so that the sanitizer sees a read beyond the end */
+    char *copy = memory_alloc(size + 1); /* so that the sanitizer detects reads beyond the end */
     char message[32];
     uint64_t rejected;
     struct push_credentials c;

@@ -31,7 +31,7 @@ static void check_lists(const char *path, const uint8_t *data, size_t size)
     name_lists_free(&lists);
 }
 
-/* The bytes as the value of a key, which random bytes hardly begin. */
+/* Checks the bytes as the value of a registry key; random bytes would hardly begin like one. */
 static void check_export(const uint8_t *data, size_t size)
 {
     struct text_buffer b = {0};

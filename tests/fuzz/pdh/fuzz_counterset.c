@@ -14,7 +14,7 @@ static volatile uint64_t sink; /* so that every byte is read */
 
 static struct counterset_provider *provider;
 static uint8_t *section;
-static uint32_t used; /* behind a counterset and its instance */
+static uint32_t used; /* bytes used by a counterset and its instance */
 
 static void begin(void)
 {
@@ -33,7 +33,7 @@ static void begin(void)
     memcpy(&used, section + offsetof(struct counterset_head, used), sizeof used);
 }
 
-/* The bytes alone: everything that is handed out is inside them. */
+/* Checks that everything that is returned is inside the bytes. */
 static void visit(const struct counterset_bytes *b)
 {
     uint64_t sum = 0;
@@ -89,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     const uint32_t keep = data[0] % 4 == 3 ? COUNTERSET_FIRST_RECORD : used;
     memcpy(section, good, used);
-    if (data[0] % 4 == 2) { /* over the good ones */
+    if (data[0] % 4 == 2) { /* overwrite the valid records */
         for (size_t i = 1; i + 3 <= size; i += 3)
             section[(data[i] | data[i + 1] << 8) % used] = data[i + 2];
     } else {

@@ -34,7 +34,7 @@ HRESULT extension_host_reply(struct extension_host *h, uint32_t timeout_ms, stru
 {
     (void)h;
     (void)timeout_ms;
-    struct extension_reply *r = malloc(sizeof *r + answer_size); /* its end is the sanitizer's */
+    struct extension_reply *r = malloc(sizeof *r + answer_size); /* exact size, for the sanitizer */
     *r = (struct extension_reply){.objects = UINT32_MAX, .size = answer_size, .ticks = 1000, .frequency = 10000000};
     memcpy(r->data, answer, answer_size);
     *out = r;
@@ -82,7 +82,7 @@ static void read_object(const struct counter_object_type *p, struct source *sour
 enum { COUNTERS = 3, INSTANCES = 3, BLOCK = 4 + 4 + 8 * COUNTERS, INSTANCE = 24 + 8 };
 enum { DEFINITIONS = 64 + 40 * COUNTERS, OBJECT = DEFINITIONS + INSTANCES * (INSTANCE + BLOCK), GOOD = 2 * OBJECT };
 
-/* Instances whose parents are those of the object `parent`. */
+/* Adds an object whose instances have parents in the object `parent`. */
 static void put_object(uint8_t *to, uint32_t title, uint32_t parent)
 {
     put_u32(to, OBJECT);

@@ -59,7 +59,7 @@ static void interrupts(const char *text, size_t size)
             abort();
 }
 
-/* As records behind a head that is one. */
+/* Checks the bytes as records after a valid header. */
 static void samba(const char *text, size_t size)
 {
     enum { HEAD = 168 + 4 };
@@ -123,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct kernel_connections connections = {0};
     if (size == 0)
         return 0;
-    /* A copy of exactly this size, so that a byte too far is seen. */
+    /* A copy of exactly this size, so that the sanitizer detects reads beyond its end. */
     char *text = malloc(size > 1 ? size - 1 : 1);
     if (!text)
         return 0;

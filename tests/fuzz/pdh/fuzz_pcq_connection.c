@@ -29,7 +29,7 @@ static void put_prefix(struct ndr_writer *w, uint8_t how, uint16_t method, const
     ndr_write_bytes(w, &set, sizeof set);
 }
 
-/* Each call is a method, what precedes its parameters, and their length in units of 4 bytes. */
+/* Each call in the input is a method, the kind of prefix of its parameters, and their length in units of 4 bytes. */
 static void make_calls(struct pcq_session *session, const uint8_t *data, size_t size, uint8_t mode)
 {
     uint8_t handle[NDR_HANDLE_BYTES] = {0};

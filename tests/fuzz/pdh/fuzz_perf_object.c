@@ -27,7 +27,7 @@ static uint64_t visit_block(const struct perf_object *o, const uint8_t *block, s
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct perf_object o;
-    uint8_t *copy = malloc(size ? size : 1); /* so that the sanitizer sees reads past its end */
+    uint8_t *copy = malloc(size ? size : 1); /* so that the sanitizer detects reads beyond its end */
     uint64_t sum = 0;
     memcpy(copy, data, size);
     if (perf_object_read(copy, size, &o)) {

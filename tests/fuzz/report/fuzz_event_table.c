@@ -95,7 +95,7 @@ static void feed(struct rest in, const struct report_table *table, const struct 
         EVENT_HEADER *h = &record.EventHeader;
         const uint8_t what = take(&in), when = take(&in), length = take(&in) % 64;
         const size_t left = (size_t)(in.end - in.at), own = length < left ? length : left;
-        uint8_t *bytes = malloc(own ? own : 1); /* so that a read behind them is seen */
+        uint8_t *bytes = malloc(own ? own : 1); /* so that the sanitizer detects reads beyond them */
         need(bytes);
         memcpy(bytes, in.at, own);
         in.at += own;
@@ -150,7 +150,7 @@ static char *make(const struct schema_table *table, const struct event_schema *s
     return text_buffer_take(&d.lines);
 }
 
-/* Larger numbers, and those with a fraction, are summed to the last bit but one. */
+/* Whether sums are exact. Larger numbers, and numbers with a fraction, are summed exactly except for the last bit. */
 static bool sums_exactly(const struct event_property *properties)
 {
     for (size_t i = 0; i < PROPERTIES; i++)
@@ -189,7 +189,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read_schema(&in, &schema, properties, &map);
     char *little = make(&table, &schema, in, 1), *much = make(&table, &schema, in, 16u << 20);
     need(little && much);
-    if (!t->joined && !t->transaction) /* which leave out what memory does not hold */
+    if (!t->joined && !t->transaction) /* joins and transactions omit what exceeds the memory */
         need(sums_exactly(properties) ? strcmp(little, much) == 0 : count_lines(little) == count_lines(much));
     memory_free(little);
     memory_free(much);

@@ -20,7 +20,7 @@ static void must(bool right)
         abort();
 }
 
-/* Bytes below 32 are pieces, others themselves. */
+/* Bytes below 32 select pieces; other bytes are copied. */
 static char *made(const char *const pieces[32], const char *before, const char *behind, const uint8_t *data,
                   size_t size)
 {

@@ -26,7 +26,7 @@ static void must(bool right)
         abort();
 }
 
-/* Bytes below 48 are pieces of PowerShell, others themselves. */
+/* Bytes below 48 select pieces of PowerShell; other bytes are copied. */
 static void add_code(struct text_buffer *b, const uint8_t *data, size_t size)
 {
     static const char *const pieces[] = {

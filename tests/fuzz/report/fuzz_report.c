@@ -53,7 +53,7 @@ static HRESULT on_end(void *about, const struct report_table *table)
     return S_OK;
 }
 
-/* Bytes below 32 are pieces of documents, others themselves. */
+/* Bytes below 32 select pieces of documents; other bytes are copied. */
 static char *made_document(const uint8_t *data, size_t size, size_t *length)
 {
     static const char *const pieces[] = {"<Section name='s'>",

@@ -20,7 +20,7 @@ static void must(bool right)
         abort();
 }
 
-/* Bytes below 32 are pieces of schemas, others themselves. */
+/* Bytes below 32 select pieces of schemas; other bytes are copied. */
 static char *made_schema(const uint8_t *data, size_t size, size_t *length)
 {
     static const char *const pieces[] = {

@@ -22,7 +22,7 @@ static void must(bool right)
         abort();
 }
 
-/* Bytes below 32 are pieces of rules, others themselves. */
+/* Bytes below 32 select pieces of rules; other bytes are copied. */
 static char *made_rules(const uint8_t *data, size_t size, size_t *length)
 {
     static const char *const pieces[] = {
@@ -61,7 +61,7 @@ static char *made_rules(const uint8_t *data, size_t size, size_t *length)
         "//Item[Data = ../Item//Data/.. | translate(., {v}, 'a')]",
     };
     struct text_buffer b = {0};
-    const bool within = size && data[0] & 0x80; /* actions of a step, or whatever else */
+    const bool within = size && data[0] & 0x80; /* actions of a step, or anything else */
     text_buffer_add(&b, within ? "<Rules><Group name='g'><Rule name='r'><Step select='//Item'><Exists><Otherwise>"
                                : "<Rules>");
     for (size_t i = within; i < size; i++)

@@ -19,7 +19,7 @@ static void must(bool right)
         abort();
 }
 
-/* Bytes below 16 are pieces, others themselves. */
+/* Bytes below 16 select pieces; other bytes are copied. */
 static char *report_of(const uint8_t *data, size_t size)
 {
     static const char *const pieces[16] = {

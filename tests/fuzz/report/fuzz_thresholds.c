@@ -46,7 +46,7 @@ static const char *const attributes[] = {
     " counter='\\SQLServer:X\\C|\\O(a*)\\?'",
     " counter='\\O\\C'",
 };
-/* Each stands at a level: 0 section, 1 table, 2 row, 3 slices, 4 slice; missing ones are opened. */
+/* Each element has a level: 0 section, 1 table, 2 row, 3 slices, 4 slice; missing levels are opened. */
 static const struct {
     unsigned level, opens;
     const char *text;
@@ -79,7 +79,7 @@ static const struct {
 };
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Each attribute once: XML has no repeated ones. */
+/* Whether the attribute has not been used yet: XML allows no repeated attributes. */
 static bool is_new(const char *attribute, char *seen)
 {
     const char letters[] = {attribute[1], attribute[2], attribute[3], 0};
@@ -90,7 +90,7 @@ static bool is_new(const char *attribute, char *seen)
     return true;
 }
 
-/* Half of the bytes are attributes of Thresholds, the others rows. */
+/* Half of the bytes are attributes of Thresholds, the other half rows. */
 static char *made_rules(const uint8_t *data, size_t size)
 {
     struct text_buffer b = {0};

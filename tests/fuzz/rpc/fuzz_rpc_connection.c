@@ -36,7 +36,7 @@ static void pump(struct rpc_connection *c, const uint8_t *bytes, size_t size)
     }
 }
 
-/* PDUs of a kind, flags and length of the input; the rest of the header is right. */
+/* Sends PDUs whose kind, flags and length are from the input; the rest of the header is valid. */
 static void pump_pdus(struct rpc_connection *c, const uint8_t *data, size_t size)
 {
     static const uint8_t types[] = {PDU_REQUEST, PDU_REQUEST, PDU_BIND, PDU_ALTER_CONTEXT, PDU_AUTH3, PDU_ORPHANED, 99};

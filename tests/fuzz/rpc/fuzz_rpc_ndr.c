@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Reads a value of one kind, and writes it if it was whole. */
+/* Reads a value of one kind, and writes it if it was complete. */
 static bool copy_value(uint8_t kind, struct ndr_reader *r, struct ndr_writer *w)
 {
     struct ndr_arena arena = {0};

@@ -211,7 +211,7 @@ HRESULT pal_tokens_read(struct pal_pool *p, const char *code, const struct texts
     HRESULT hr = S_OK;
     while (*r.at && hr == S_OK)
         hr = read_token(&r);
-    for (int i = 0; i < 4 && SUCCEEDED(hr); i++) { /* so that looking ahead needs no bounds check */
+    for (int i = 0; i < 4 && SUCCEEDED(hr); i++) { /* end tokens, so that looking ahead needs no bounds check */
         void *items = out->items;
         if (!memory_grow(&items, &out->capacity, out->count + 1, sizeof *out->items))
             return E_OUTOFMEMORY;

@@ -14,7 +14,7 @@ enum pal_value_kind {
     PAL_EXPRESSION, /* text: XPath, a number */
     PAL_STRING_OF,  /* text: XPath, a string in lower case, of the row */
     PAL_CONDITION,  /* text: XPath, a Boolean */
-    PAL_COLLECTION, /* of `source` */
+    PAL_COLLECTION, /* collection of `source` */
     PAL_ITEM,       /* one of its instances */
     PAL_LIST        /* text: the items, separated by PAL_LIST_MARK */
 };
