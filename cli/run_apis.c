@@ -172,7 +172,7 @@ HRESULT run_apis_end(struct run_apis *a, uint32_t *lost)
         const ULONG code = host_etw()->ControlTraceW(a->session, NULL, &a->block.p, EVENT_TRACE_CONTROL_STOP);
         *lost = a->block.p.EventsLost;
         if (code != ERROR_SUCCESS && code != ERROR_MORE_DATA)
-            hr = error_prefix(HRESULT_FROM_WIN32(code), "cannot stop the trace of calls");
+            hr = error_prefix(HRESULT_FROM_WIN32(code), "cannot stop API tracing");
     }
     if (a)
         api_trace_close(a->trace);

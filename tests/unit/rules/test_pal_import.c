@@ -334,7 +334,7 @@ static void other_thresholds_are_listed_with_reasons(void **state)
         {"If ($Oltp) { " STATIC("$mem", "lt", "1") " }", "its code creates no alert with these answers"},
         {STATIC("$nowhere", "gt", "1"), "'$nowhere' is not a counter of the analysis"},
         {STATIC("$mem", "gt", "$nowhere"), "its limit '$nowhere' is not supported"},
-        {STATIC("$odd", "gt", "1"), "the regular expression 'X(?=:)Y' uses a group of another kind"},
+        {STATIC("$odd", "gt", "1"), "the regular expression 'X(?=:)Y' uses an unsupported kind of group"},
         {STATIC("$magic", "gt", "1"), "the computation of '\\Magic\\Magic' is not supported"},
         {STATIC("$part", "gt", "1") " -IsTrendOnly $True", "it uses the trend of a computed counter"},
         {"ForEach ($i in $disk) { ForEach ($j in $cpu) { If ($i.QuantizedAvg[$t] -gt 1 -and $j.QuantizedAvg[$t] -gt 1) "

@@ -249,7 +249,7 @@ static struct pal_value read_postfix(struct pal_machine *m, struct pal_value v)
                 v = pal_unknown("an item of a list");
         } else if (is_sign(m->at, "++") || is_sign(m->at, "--")) {
             m->at++;
-            v = pal_unknown("a number that is counted");
+            v = pal_unknown("a number that is incremented");
         } else {
             return v;
         }

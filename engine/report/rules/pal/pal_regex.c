@@ -63,7 +63,7 @@ static bool read_class(struct regex *r, struct texts *atom)
     const char *end = strchr(r->at + 1, ']');
     if (!end || end - r->at > 9 || r->at[1] == '^' || memchr(r->at, '-', (size_t)(end - r->at)) ||
         memchr(r->at, '\\', (size_t)(end - r->at)))
-        return regex_fails(r, "a class of characters");
+        return regex_fails(r, "an unsupported character class");
     for (const char *c = r->at + 1; c < end; c++)
         if (!add_to(r, atom, c, 1))
             return false;
@@ -78,12 +78,12 @@ static bool read_atom(struct regex *r, struct texts *atom)
     if (c == '(') {
         r->at += !strncmp(r->at + 1, "?:", 2) ? 3 : 1;
         if (++r->deep > DEEPEST || *r->at == '?')
-            return regex_fails(r, "a group of another kind");
+            return regex_fails(r, "an unsupported kind of group");
         if (!regex_read(r, atom))
             return false;
         r->deep--;
         if (*r->at != ')')
-            return regex_fails(r, "a group that is not closed");
+            return regex_fails(r, "an unclosed group");
         r->at++;
         return true;
     }
@@ -105,7 +105,7 @@ static bool read_atom(struct regex *r, struct texts *atom)
         const char escaped = *++r->at;
         if (!escaped || (escaped >= '0' && escaped <= '9') || (escaped >= 'a' && escaped <= 'z') ||
             (escaped >= 'A' && escaped <= 'Z'))
-            return regex_fails(r, "an escape of letters");
+            return regex_fails(r, "an unsupported escape");
     }
     return add_to(r, atom, r->at++, 1);
 }
@@ -195,7 +195,7 @@ const char *pal_regex(struct pal_pool *p, const char *expression, const char *of
     struct regex r = {.at = expression, .pool = p};
     struct texts all = {0};
     const char *test = NULL;
-    bool right = regex_read(&r, &all) && (!*r.at || regex_fails(&r, "a bracket that is not opened"));
+    bool right = regex_read(&r, &all) && (!*r.at || regex_fails(&r, "an unopened bracket"));
     for (size_t i = 0; i < all.count && right; i++) {
         const char *one = sequence_test(&r, all.items[i], of);
         right = !r.why;
