@@ -214,7 +214,8 @@ HRESULT wrapper_model_or_copy(IUnknown *pointer, const char *argument, struct ob
             continue;
         hr = copy_whole(as, values[i], model);
         IUnknown_Release(as);
-        return SUCCEEDED(hr) ? hr : error_prefix(hr, "%s: the other process's %s", argument, values[i]->name);
+        return SUCCEEDED(hr) ? hr
+                             : error_prefix(hr, "%s: cannot copy the other process's %s", argument, values[i]->name);
     }
     return hr;
 }

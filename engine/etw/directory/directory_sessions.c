@@ -267,12 +267,14 @@ static HRESULT session_refuse_full(struct directory *d, const struct directory_s
             oldest = i;
     hr = HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES);
     if (oldest != SIZE_MAX)
-        hr = error_set(
-            hr,
-            "cannot start a session: all %u are in use ('%.200s' is the oldest whose starter, process %u, has ended)",
-            (unsigned)DIRECTORY_SESSIONS, list[oldest].name, (unsigned)list[oldest].starter.id);
+        hr = error_set(hr,
+                       "cannot start a session: all %u session slots are in use (stop '%.200s', the oldest session "
+                       "whose starting process, %u, has exited)",
+                       (unsigned)DIRECTORY_SESSIONS, list[oldest].name, (unsigned)list[oldest].starter.id);
     else
-        hr = error_set(hr, "cannot start a session: all %u are in use, and the processes that started them still run",
+        hr = error_set(hr,
+                       "cannot start a session: all %u session slots are in use, and the processes that started the "
+                       "sessions are still running",
                        (unsigned)DIRECTORY_SESSIONS);
     directory_sessions_free(list, count);
     return hr;

@@ -346,7 +346,7 @@ static void dumps_of_registered_manifests_are_accepted(void **state)
         fail_msg("%s", error_text(MANIFEST_INVALID));
     assert_int_equal(warnings.count, 3);
     assert_non_null(strstr(warnings.items[0], "an earlier string has the same id"));
-    assert_non_null(strstr(warnings.items[1], "belong to Windows"));
+    assert_non_null(strstr(warnings.items[1], "are reserved for Windows"));
     assert_non_null(strstr(warnings.items[2], "win:Binary without a length"));
     struct event_schema *s = schema_of(list.items[0], 1, 0, NULL);
     assert_string_equal(s->task_name, "Reading");

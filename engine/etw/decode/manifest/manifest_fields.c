@@ -206,7 +206,7 @@ static HRESULT read_mask(struct manifest_reader *r, xmlNodePtr e, uint64_t *out)
     else if (SUCCEEDED(hr) && (!*out || *out & (*out - 1)))
         hr = manifest_wrong(e, "mask", text, "expected one of the bits 0 to %u", LAST_KEYWORD_BIT);
     else if (SUCCEEDED(hr) && *out > UINT64_C(1) << LAST_KEYWORD_BIT) /* PerfView's dumps list the bits of channels */
-        hr = manifest_warn_element(r, e, "bits 48 to 63 of keywords belong to Windows");
+        hr = manifest_warn_element(r, e, "bits 48 to 63 of keywords are reserved for Windows");
     memory_free(hex);
     memory_free(text);
     return hr;
