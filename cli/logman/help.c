@@ -26,7 +26,7 @@ static const struct topic verb_topics[] = {
          "Creates a set with one collector of the same name. With -ets: creates and starts a trace session.",
          "openpla logman create counter Base -c \"\\Memory\\*\" -si 15 -o C:\\PerfLogs\\base\n"},
     [LOGMAN_START] = {"start NAME [-as]\nstart NAME -p PROVIDER -o FILE -ets [OPTIONS]",
-                      "Starts a set. With -ets: creates and starts a trace session; the trace options are for -ets.",
+                      "Starts a set. With -ets: creates and starts a trace session. Trace options require -ets.",
                       "openpla logman start Base\n"
                       "openpla logman start Net -p \"Windows Kernel Trace\" (process,net) -o net.etl -ets\n"},
     [LOGMAN_STOP] = {"stop NAME [-as]\nstop NAME -ets", "Stops a set. With -ets: stops a trace session.",

@@ -421,7 +421,7 @@ static HRESULT object_check_value(struct object *o, const struct property *p, co
     case PROPERTY_DATE:
     case PROPERTY_TIME:
         if (in->variant.type != VARIANT_EMPTY && in->variant.type != VARIANT_DATE)
-            return error_set(E_INVALIDARG, "%s: a VARIANT of type %d is not a date and not empty", p->name,
+            return error_set(E_INVALIDARG, "%s: a VARIANT of type %d is neither a date nor empty", p->name,
                              (int)in->variant.type);
         if (in->variant.type == VARIANT_DATE &&
             !(in->variant.real < DATE_END &&
@@ -450,7 +450,7 @@ static void replace_field(struct object *o, const struct property *p, struct val
 HRESULT object_give(struct object *o, const struct property *p, struct value *v)
 {
     if (v->kind != p->kind || p->kind == PROPERTY_OBJECT)
-        return error_set(E_UNEXPECTED, "%s: the type of the value is wrong", p->name);
+        return error_set(E_UNEXPECTED, "%s: the value has the wrong type", p->name);
     HRESULT hr = object_check_value(o, p, v);
     if (SUCCEEDED(hr) && memory_share_served())
         hr = object_room(o, value_bytes(v));

@@ -446,10 +446,10 @@ static void texts_are_no_dates(void **state)
         V_VT(&reference) = VT_VARIANT | VT_BYREF;
         V_VARIANTREF(&reference) = &text;
         assert_hr(heard(ISchedule_put_StartDate(schedule, text)), E_INVALIDARG);
-        assert_vtable_said("StartDate: a VARIANT of type 8 is not a date and not empty");
+        assert_vtable_said("StartDate: a VARIANT of type 8 is neither a date nor empty");
         for (size_t k = 0; k < ARRAYSIZE(rows); k++) {
             assert_hr(invoke(schedule, rows[k], DISPATCH_PROPERTYPUT, NULL, &text, 1), E_INVALIDARG);
-            assert_said("is not a date and not empty");
+            assert_said("is neither a date nor empty");
             assert_hr(invoke(schedule, rows[k], DISPATCH_PROPERTYPUT, NULL, &reference, 1), E_INVALIDARG);
         }
         VariantClear(&text);

@@ -153,7 +153,7 @@ static void pages_say_what_is_refused_and_where_it_is_specified(void **state)
         {"ITraceDataCollector.md", "- Get: opnum 32, MS-PLA 3.2.4.9.1\n"},
         {"ITraceDataCollector.md", "- Get: opnum 71, MS-PLA 3.2.4.9.33\n"},
         {"IValueMap.md", "- Opnum 16, MS-PLA 3.2.4.18.10\n"},
-        {"ISchedule.md", "for example: `EndDate: a VARIANT of type 11 is not a date and not empty`"},
+        {"ISchedule.md", "for example: `EndDate: a VARIANT of type 11 is neither a date nor empty`"},
         {"IDataManager.md", "`OPENPLA_E_MALFORMED_XML`](errors.md)"},
         {"errors.md", "| `PLA_E_DCS_IN_USE` | 0x803000AA | the data collector set, or"},
     };
