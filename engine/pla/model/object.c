@@ -450,7 +450,7 @@ static void replace_field(struct object *o, const struct property *p, struct val
 HRESULT object_give(struct object *o, const struct property *p, struct value *v)
 {
     if (v->kind != p->kind || p->kind == PROPERTY_OBJECT)
-        return error_set(E_UNEXPECTED, "%s: the value has the wrong type", p->name);
+        return error_set(E_UNEXPECTED, "%s: the type of the value is wrong", p->name);
     HRESULT hr = object_check_value(o, p, v);
     if (SUCCEEDED(hr) && memory_share_served())
         hr = object_room(o, value_bytes(v));
