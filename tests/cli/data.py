@@ -126,7 +126,7 @@ def main():
     said = "".join(data(1, host_path(base)))
     check("no set has the RootPath" in said and "does not exist" not in said, "no set", said)
     said = "".join(data(1, host_path(base + "/logz")))
-    check("and there is no such folder" in said, "no folder", said)
+    check("and the folder itself is missing" in said, "no folder", said)
     look_at_a_system_set(base)
     data(2)
     data(2, root, root)
