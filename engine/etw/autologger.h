@@ -7,7 +7,7 @@
 #include "engine/etw/directory.h"
 #include "engine/etw/trace_properties.h"
 
-/* Folder of logs without a FileName, and maximum size (MB) of logs without a MaxFileSize. */
+/* Defaults: the folder for logs without a FileName, and the maximum size in MB for logs without a MaxFileSize. */
 #define AUTOLOGGER_FOLDER "%SystemRoot%\\System32\\LogFiles\\WMI"
 enum { AUTOLOGGER_FILE_MB = 100 };
 
@@ -39,7 +39,7 @@ struct autologger {
     size_t provider_count, provider_capacity;
     uint32_t kernel_flags[8]; /* EnableKernelFlags */
     char *damaged;            /* the first value with a wrong type or format; NULL: all are valid */
-    struct texts problems;    /* what is wrong with each such value and with those that autologger_override changed */
+    struct texts problems;    /* one message per invalid value and per value that autologger_override changed */
 };
 void autologger_free(struct autologger *a); /* frees the memory to which it points */
 void autologger_provider_free(struct autologger_provider *p);
@@ -51,8 +51,8 @@ HRESULT autologger_override(struct autologger *a);
 #define AUTOLOGGER_NO_COUNTER UINT32_MAX
 /* Converts the description to the settings that StartTrace would get. Returns ERROR_INVALID_PARAMETER, with an error
    text that names the value, or ERROR_NOT_ENOUGH_MEMORY. `folder`: for logs without a FileName. *counter: the number in
-   the log's name, which FileCounter becomes; AUTOLOGGER_NO_COUNTER if it has none. On success *out is complete; free it
-   with trace_settings_free. */
+   the log's name, to be stored in FileCounter; AUTOLOGGER_NO_COUNTER if the name has no number. On success *out is
+   complete; free it with trace_settings_free. */
 ULONG autologger_settings(const struct autologger *a, const char *folder, struct trace_settings *out,
                           uint32_t *counter);
 /* Starts the session and enables its providers. A provider that cannot be enabled is reported in the journal and

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the code at an address of a process: the images that, according to the trace, are loaded there, with the
-   identity of their symbols, and methods that were compiled at run time. */
+/* Finds the code at an address in a process: an image that the trace reports as loaded there, with the identity of its
+   symbols, or a method that was compiled at run time. */
 #ifndef OPENPLA_CODE_PLACES_H
 #define OPENPLA_CODE_PLACES_H
 
@@ -8,7 +8,7 @@
 
 struct code_module {
     char *path;          /* as in the trace, often in the kernel's form (\Device\HarddiskVolume1\...) */
-    const char *name;    /* the last part of it */
+    const char *name;    /* the file name at the end of `path` */
     uint32_t size, time; /* SizeOfImage and TimeDateStamp of its header; 0: unknown */
     bool has_symbols;    /* the next three members are known (RSDS) */
     GUID signature;
@@ -17,7 +17,7 @@ struct code_module {
     uint32_t index;
 };
 struct code_place {
-    const struct code_module *module; /* NULL: in no image */
+    const struct code_module *module; /* NULL: the address is in no image */
     uint64_t offset;                  /* in the module, or in the method */
     const char *method;               /* name of the method, if it is known from the trace; otherwise NULL */
     const char *method_module;        /* the program file of the method; NULL: unknown */
@@ -25,11 +25,11 @@ struct code_place {
 
 struct code_places;
 HRESULT code_places_create(struct code_places **out); /* E_OUTOFMEMORY */
-/* Takes the next event of the whole trace. E_OUTOFMEMORY. */
+/* Processes the next event; call it for every event of the trace. E_OUTOFMEMORY. */
 HRESULT code_places_take(struct code_places *p, const struct trace_event *e);
 /* Call it after the last event and before code_places_find. E_OUTOFMEMORY. */
 HRESULT code_places_finish(struct code_places *p);
-/* The place of an address at the time of the event with that number. False: unknown. */
+/* Finds the code at an address at the time of the event with that number. Returns false if it is unknown. */
 bool code_places_find(const struct code_places *p, uint32_t process, uint64_t address, uint64_t number,
                       struct code_place *out);
 size_t code_places_modules(const struct code_places *p);

@@ -14,48 +14,50 @@ enum {
     DIRECTORY_SESSIONS = 64, /* EtwMaxLoggers; logger ids 1 to 64 */
     DIRECTORY_PRIVATE = 192, /* private sessions and their parts; their logger ids follow */
     DIRECTORY_PLACES = DIRECTORY_SESSIONS + DIRECTORY_PRIVATE,
-    DIRECTORY_ENABLES_OF_ONE = 8,    /* sessions that may enable one provider */
-    DIRECTORY_ENABLES = 8192,        /* of all sessions */
-    DIRECTORY_REGISTRATIONS = 16384, /* of all processes */
+    DIRECTORY_ENABLES_OF_ONE = 8,    /* maximum sessions that enable one provider */
+    DIRECTORY_ENABLES = 8192,        /* maximum enables of all sessions */
+    DIRECTORY_REGISTRATIONS = 16384, /* maximum registrations of all processes */
     DIRECTORY_TEXT =
         1024, /* maximum UTF-16 units of a session name or file name; up to three times as many bytes in UTF-8 */
     DIRECTORY_FILTERS = 13,             /* MAX_EVENT_FILTERS_COUNT */
     DIRECTORY_FILTER_BYTES = 16384,     /* total bytes for all filters of one enable, each rounded up to 8 */
-    DIRECTORY_PROVIDER_NAMES = 1024,    /* names of providers */
+    DIRECTORY_PROVIDER_NAMES = 1024,    /* maximum stored provider names */
     DIRECTORY_PROVIDER_NAME_ROOM = 232, /* bytes of a name, including its NUL */
     DIRECTORY_DISALLOWED = 64,          /* providers that a session does not enable through their groups */
     DIRECTORY_SCOPES = 4,               /* filters that select the processes of a private session */
-    DIRECTORY_SCOPE_BYTES = 1152, /* of their data, each rounded up to 8: eight process ids and the names of programs */
+    DIRECTORY_SCOPE_BYTES = 1152, /* total bytes of the data of these filters, each rounded up to 8: eight process ids
+                                     and the program names */
     DIRECTORY_STACK_EVENTS = 256, /* kinds of kernel events with stacks in one session */
-    DIRECTORY_COUNTERS = 4,       /* processor counters, and kinds of events that have them */
-    DIRECTORY_KERNEL_LOGGER = 0xFFFF, /* handle of the NT Kernel Logger, regardless of its place */
+    DIRECTORY_COUNTERS = 4,       /* maximum processor counters, and maximum kinds of events with counters */
+    DIRECTORY_KERNEL_LOGGER = 0xFFFF, /* handle of the NT Kernel Logger, whatever its logger id */
 };
 
 struct directory;
-/* Opens the directory of this host; the process keeps it. A second call returns the same directory unless a program has
-   deleted it in the meantime. The environment variable OPENPLA_ETW selects another directory (letters and digits, at
-   most 32). Errors: those of section_open. A corrupt directory is created again, empty. */
+/* Opens the directory of this host OS; the process keeps it open. A second call returns the same directory unless a
+   program has deleted it in the meantime. The environment variable OPENPLA_ETW selects another directory (letters and
+   digits, at most 32). Errors: those of section_open. A corrupt directory is created again, empty. */
 HRESULT directory_get(struct directory **out);
 /* Checks whether the directory exists, without creating or changing it. Returns S_FALSE if it does not exist or was
    deleted, and ERROR_INVALID_DATA's HRESULT, with an error text, if it is corrupt (the next directory_get creates it
    again). */
 HRESULT directory_check(void);
-/* A number that changes each time a corrupt directory is re-created. Existing sessions, enables and registrations are
-   then lost. */
+/* Returns a number that changes each time a corrupt directory is re-created. The sessions, enables and registrations of
+   the corrupt directory are lost. */
 uint64_t directory_born(struct directory *d);
 /* Removes the directory's name. Processes that have it open keep it; the next directory_get creates another one (under
    Wine once no process has it open). The host processes of its sessions detect this and exit. Tests do this at their
    end. */
 void directory_delete(struct directory *d);
-/* Returns false if the directory was deleted, so that directory_get would return another one. `look`: also query the
-   system whether the file was deleted manually. If that cannot be determined, the directory counts as existing. */
+/* Returns false if the directory was deleted, so that directory_get would return another one. With `look`, also checks
+   whether the file was deleted manually. If that cannot be determined, the directory counts as existing. */
 bool directory_exists(struct directory *d, bool look);
 
 /* ---- changes ---- */
 
-/* Functions marked "in a change" must be called between directory_begin and directory_end, by the thread that began.
-   They see the change so far; all others see the previous state until the end. If the process exits before the end, the
-   change has no effect. directory_begin waits as long as another living process has a change in progress. */
+/* Functions marked "in a change" must be called between directory_begin and directory_end, by the thread that called
+   directory_begin. They see the change so far; all other callers see the previous state until directory_end. If the
+   process exits before the end, the change has no effect. directory_begin waits as long as another living process has a
+   change in progress. */
 HRESULT directory_begin(struct directory *d);
 /* Commits the change and returns its revision. Wakes the processes that registered one of the providers. */
 uint64_t directory_end(struct directory *d, const GUID *providers, size_t count);
@@ -73,11 +75,11 @@ struct directory_process {
    and again after a corrupt directory was created again. The slot of an exited process is reused once no session can
    refer to it (directory_session_reaped). Returns ERROR_NO_SYSTEM_RESOURCES's HRESULT if all slots are taken. */
 HRESULT directory_join(struct directory *d, uint32_t *slot);
-/* Whether the owner of the slot is alive: the callback for session_liveness, with the directory as context. `thread` 0:
-   any. */
+/* Returns whether the process that owns the slot is alive and, unless `thread` is 0, still has that thread. It is the
+   callback for session_liveness, with the directory as context. */
 bool directory_alive(void *d, uint32_t slot, uint32_t thread);
 bool directory_process_of(struct directory *d, uint32_t slot, struct directory_process *out);
-/* The signal by which directory_end wakes this process. It belongs to the directory. */
+/* Returns the signal with which directory_end wakes this process. The directory owns the signal. */
 HRESULT directory_own_signal(struct directory *d, struct signal **out);
 /* Reports that this process has applied the directory's state of this revision, callbacks included. */
 void directory_applied(struct directory *d, uint64_t revision);
@@ -130,7 +132,8 @@ struct directory_totals {
    change with each event are in the section of the session's buffers. */
 struct directory_session {
     uint32_t logger;     /* 1 to DIRECTORY_PLACES */
-    uint32_t generation; /* how often this logger id was assigned; together they identify one session permanently */
+    uint32_t generation; /* how often this logger id was assigned; logger id and generation identify one session
+                            permanently */
     enum directory_state state;
     GUID guid;
     struct directory_process host, starter;
@@ -186,15 +189,15 @@ HRESULT directory_session_disallow(struct directory *d, uint32_t logger, uint32_
    directory_end; from memory_alloc. */
 HRESULT directory_session_remove(struct directory *d, uint32_t logger, uint32_t generation, GUID **providers,
                                  size_t *count);
-/* The host process calls this about once a second: the session no longer refers to slots of processes that exited
-   before this time (clock_monotonic_ms, derived from session_drain_oldest). */
+/* Records that the session no longer refers to slots of processes that exited before `since_ms` (clock_monotonic_ms,
+   derived from session_drain_oldest). The session's host process calls this about once a second. */
 void directory_session_reaped(struct directory *d, uint32_t logger, uint64_t since_ms);
 
 /* ---- requests of controllers to a host process ---- */
 
 enum directory_verb {
     DIRECTORY_STOP = 1,
-    DIRECTORY_FLUSH,  /* for a session in memory: `file` is the file of the snapshot */
+    DIRECTORY_FLUSH,  /* for a session in memory, writes a snapshot to `file` */
     DIRECTORY_UPDATE, /* file (NULL: keep), maximum_buffers, flush_timer (0: keep), mode, enable_flags */
     DIRECTORY_INCREMENT_FILE,
     DIRECTORY_TO_REALTIME,
@@ -223,8 +226,8 @@ HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t generation,
 HRESULT directory_asked(struct directory *d, uint32_t logger, struct directory_request *out);
 void directory_request_free(struct directory_request *r); /* frees the memory to which it points */
 void directory_answer(struct directory *d, uint32_t logger, uint32_t answer);
-/* For host processes that keep running, after removing the session from the directory: ends the waiting of pending
-   requests. */
+/* Ends the waiting of pending requests. A host process that keeps running calls this after it removed the session from
+   the directory. */
 void directory_hang_up(struct directory *d, uint32_t logger, uint32_t generation);
 
 /* ---- enables ---- */
@@ -233,10 +236,10 @@ struct directory_filter {
     uint32_t type; /* EVENT_FILTER_TYPE_* */
     uint32_t size;
     const uint8_t
-        *data; /* in a copy: points into the copy; for EVENT_FILTER_TYPE_PID, an array of directory_filter_process */
+        *data; /* for EVENT_FILTER_TYPE_PID, an array of directory_filter_process; a copy points into itself */
 };
-/* Process ids are reused. Processes that existed when the filter was set therefore have their start time stored with
-   the id; others have 0, which matches no process. */
+/* Process ids are reused. Therefore the filter stores the id with the start time of the process that had it when the
+   filter was set, or with 0, which matches no process. */
 struct directory_filter_process {
     uint32_t id, reserved;
     uint64_t start_time;
@@ -244,16 +247,16 @@ struct directory_filter_process {
 struct directory_enable {
     GUID provider, source;
     uint32_t logger, generation;
-    uint64_t serial; /* unique number of this enable or update, higher than all previous ones */
-    uint64_t
-        captures; /* how often the provider's state was captured since the first enable; captures keep the serial */
+    uint64_t serial;   /* unique number of this enable or update, higher than all previous numbers */
+    uint64_t captures; /* number of captures of the provider's state since the first enable; a capture does not change
+                          `serial` */
     uint64_t any, all;
     uint32_t property; /* EVENT_ENABLE_PROPERTY_* */
     uint8_t level;
     bool classic; /* enabled by EnableTrace: the keywords are its 32 flags, unchanged */
     uint32_t filter_count;
     struct directory_filter filter[DIRECTORY_FILTERS];
-    uint8_t *filter_data; /* of a copy: from memory_alloc; NULL: no filters */
+    uint8_t *filter_data; /* only in copies: from memory_alloc; NULL: no filters */
 };
 _Static_assert(sizeof(struct directory_filter_process) == 16, "the same for programs of 32 and 64 bits");
 void directory_enables_free(struct directory_enable *list, size_t count); /* frees the list as well */
@@ -266,7 +269,8 @@ HRESULT directory_enable_clear(struct directory *d, uint32_t logger, uint32_t ge
 /* In a change. Requests one more capture, with this source. Returns S_FALSE if the provider is not enabled. */
 HRESULT directory_enable_capture(struct directory *d, uint32_t logger, uint32_t generation, const GUID *provider,
                                  const GUID *source);
-/* Lists the enables of a provider (NULL: of all) by RUNNING sessions, and the revision to which they belong. */
+/* Lists the enables of a provider (NULL: of all providers) by RUNNING sessions. *revision: the directory's revision to
+   which the list belongs. */
 HRESULT directory_enables(struct directory *d, const GUID *provider, struct directory_enable **out, size_t *count,
                           uint64_t *revision);
 
@@ -275,7 +279,7 @@ HRESULT directory_enables(struct directory *d, const GUID *provider, struct dire
 enum directory_kind {
     DIRECTORY_PROVIDER,
     DIRECTORY_CLASSIC, /* RegisterTraceGuids */
-    DIRECTORY_GROUP,   /* the GUID is that of a group to which a provider belongs */
+    DIRECTORY_GROUP,   /* the GUID of a provider group to which one of the process's providers belongs */
 };
 struct directory_registration {
     GUID provider;
@@ -307,7 +311,7 @@ HRESULT directory_provider_names(struct directory *d, struct directory_provider_
 /* Returns a sequence number for a TraceMessage event: unique on this host OS, starting from 1
    (EVENT_TRACE_USE_GLOBAL_SEQUENCE). */
 uint32_t directory_next_sequence(struct directory *d);
-/* Returns an event key that is unique on this host (EVENT_HEADER_EXT_TYPE_EVENT_KEY). */
+/* Returns an event key that is unique on this host OS (EVENT_HEADER_EXT_TYPE_EVENT_KEY). */
 uint64_t directory_next_event_key(struct directory *d);
 /* Returns the interval between two profile samples of a processor, in 100 ns, for all sessions; 0 if it was never
    set. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The ETW functions that the engine calls (the host's or openetw's, chosen at run time), and the event providers of
-   this host. */
+/* The ETW functions that the engine calls (the system's or openetw's, chosen at run time), and the event providers of
+   this host OS. */
 #ifndef OPENPLA_ETW_API_H
 #define OPENPLA_ETW_API_H
 
@@ -20,8 +20,8 @@ struct etw_api;
    Wine (whose own functions are stubs). */
 const struct etw_api *host_etw(void);
 
-/* Lists each event provider once: providers that ETW lists, then providers that set their name in their traits, then
-   providers that a process has registered but whose name is unknown here. The latter get their GUID as name. *out is
+/* Lists each event provider once: providers that TDH lists, then providers that set their name in their traits, then
+   providers that a process has registered but whose name is unknown. The last group gets the GUID as name. *out is
    empty on failure. */
 HRESULT event_providers_list(const struct etw_api *etw, struct event_providers *out);
 /* Takes ownership of the name; NULL counts as out of memory. */
@@ -39,8 +39,9 @@ struct event_registrations {
     struct event_registration *items;
     size_t count, capacity;
 };
-/* Lists the processes that currently have the provider registered (NULL: any provider), each pair once, without groups
-   of providers. *out is empty on failure. Returns ERROR_NOT_SUPPORTED's HRESULT in 32-bit programs under Wine. */
+/* Lists the processes that currently have the provider registered (NULL: any provider), each pair of provider and
+   process once, without provider groups. *out is empty on failure. Returns ERROR_NOT_SUPPORTED's HRESULT in 32-bit
+   programs under Wine. */
 HRESULT event_registrations_list(const struct etw_api *etw, const GUID *guid, struct event_registrations *out);
 HRESULT event_registrations_add(struct event_registrations *list, const GUID *guid, uint32_t process);
 void event_registrations_free(struct event_registrations *registrations);
@@ -63,7 +64,8 @@ void event_fields_free(struct event_fields *fields);
    providers, otherwise Windows' default. `parts`: SECURITY_INFORMATION bits (MS-DTYP 2.4.7; 1 owner, 2 group, 4 DACL, 8
    SACL). *sddl is from memory_alloc. Returns ERROR_NOT_SUPPORTED's HRESULT natively. */
 HRESULT event_provider_get_security(const GUID *guid, uint32_t parts, char **sddl);
-/* Returns E_INVALIDARG for invalid SDDL, E_ACCESSDENIED without the right. */
+/* Sets the provider's security descriptor. Returns E_INVALIDARG if the SDDL is invalid, E_ACCESSDENIED if the caller
+   lacks the right. */
 HRESULT event_provider_set_security(const GUID *guid, const char *sddl);
 
 /* ---- the table of functions ---- */
@@ -105,8 +107,8 @@ struct etw_api {
 /* In 32-bit programs the functions for sessions are NULL: openetw has no sessions there. */
 extern const struct etw_api openetw_api;
 
-/* Packs a list like TdhEnumerateProviders: ERROR_INSUFFICIENT_BUFFER with the required *size, or
-   ERROR_NOT_ENOUGH_MEMORY. */
+/* Packs a list into the block that TdhEnumerateProviders returns. Returns ERROR_INSUFFICIENT_BUFFER, with the required
+   size in *size, or ERROR_NOT_ENOUGH_MEMORY. */
 ULONG openetw_pack_providers(const struct event_providers *list, PROVIDER_ENUMERATION_INFO *buffer, ULONG *size);
 
 /* Appends the providers with registered manifests (engine/etw/manifest_origins.h). */

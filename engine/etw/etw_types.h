@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ETW's types: the system's own on Windows, identical layouts elsewhere, plus types and constants of evntprov.h,
-   evntcons.h and evntrace.h that MinGW's headers lack. */
+/* ETW's types: those of the system's headers for Windows programs, identical layouts for native programs. Also types
+   and constants of evntprov.h, evntcons.h and evntrace.h that MinGW's headers lack. */
 #ifndef OPENPLA_ETW_TYPES_H
 #define OPENPLA_ETW_TYPES_H
 
@@ -446,7 +446,7 @@ enum {
 #define EVENT_FILTER_TYPE_TRACEHANDLE  0x80000002u
 #endif
 
-/* ---- types that MinGW's headers lack, too ---- */
+/* ---- types that MinGW's headers also lack ---- */
 
 #ifndef EVENT_FILTER_TYPE_PID
 #define EVENT_FILTER_TYPE_NONE               0u
@@ -482,8 +482,8 @@ enum {
 #define EVENT_ENABLE_PROPERTY_EXCLUDE_INPRIVATE 0x200u
 #endif
 
-/* EVENT_HEADER.Flags as stored in files; the flags that indicate the bitness here are expressed by the header's type in
-   files. */
+/* EVENT_HEADER.Flags as stored in files. The flags for 32-bit and 64-bit events are not among them, because in files
+   the header's type expresses the bitness. */
 enum etw_header_flag {
     ETW_HEADER_EXTENDED_INFO = 0x1,
     ETW_HEADER_PRIVATE_SESSION = 0x2,

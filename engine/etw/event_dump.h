@@ -37,20 +37,23 @@ struct event_dump_options {
 struct event_dump;
 /* Begins a dump. Errors: E_OUTOFMEMORY and failures of `write`. */
 HRESULT event_dump_create(const struct event_dump_options *options, struct event_dump **out);
-/* *decoded: the event has a schema, its data match it and, with EVTX, it fits into a record. After a failure the dump
-   must not be continued; ERROR_FILE_TOO_LARGE's HRESULT means that the EVTX file is full. */
+/* Writes an event. *decoded: the event has a schema, its data match the schema and, in EVTX files, the event fits into
+   a record. After a failure the dump must not be continued; ERROR_FILE_TOO_LARGE's HRESULT means that the EVTX file is
+   full. */
 HRESULT event_dump_add(struct event_dump *d, const struct dumped_event *e, bool *decoded);
 /* Ends the dump and frees it, even on failure. NULL is allowed. */
 HRESULT event_dump_close(struct event_dump *d);
 
-/* Returns "Provider/Event" for an event without a number, "Process" for a class, otherwise the provider (without a
-   schema, if it is well known); NULL if unknown. A composed name is written to `room`. */
+/* Returns "Provider/Event" for a TraceLogging event, the task name such as "Process" for a MOF class, otherwise the
+   provider's name. An event without a schema has a name only if its provider is well known. NULL if unknown. A composed
+   name is written to `room`. */
 const char *dumped_event_name(const struct dumped_event *e, struct text_buffer *room);
 /* Appends the text of a WPP message with its arguments. Returns EVENT_DATA_INVALID if the data are too short. */
 HRESULT dumped_event_sentence(const struct dumped_event *e, struct text_buffer *out);
 /* Decodes the event and discards the result. */
 HRESULT dumped_event_decodes(const struct dumped_event *e, bool *decoded);
-/* Returns the data of an item of the event's header; NULL if it has none of at least `size` bytes. */
+/* Returns the data of the event's extended item of this type; NULL if the event has no such item of at least `size`
+   bytes. */
 const void *dumped_event_item(const struct dumped_event *e, uint16_t type, size_t size);
 
 /* ---- the table of tracerpt's summary: number of events of each kind ---- */
@@ -87,7 +90,7 @@ struct event_kinds {
     size_t count, capacity;
     uint32_t *places; /* hash table: index + 1; 0: free */
     size_t room;
-    uint64_t events_more; /* of kinds beyond EVENT_KINDS_MOST */
+    uint64_t events_more; /* events of kinds beyond EVENT_KINDS_MOST */
 };
 enum { EVENT_KINDS_MOST = 16384 }; /* schemas are kept, so this limits the memory */
 /* E_OUTOFMEMORY. */
@@ -95,8 +98,8 @@ HRESULT event_kinds_count(struct event_kinds *s, const EVENT_RECORD *event, cons
                           bool decoded);
 void event_kinds_free(struct event_kinds *s);
 
-/* Adds the event providers, each with those of the counted events that its manifest defines. For skipped events, adds
-   their number and the reason to `warnings`. */
+/* Adds the event providers to the document, each with those of the counted events that its manifest defines. For
+   skipped events, adds their number and the reason to `warnings`. */
 HRESULT event_kinds_export(const struct event_kinds *s, struct manifest_document *d, struct texts *warnings);
 /* Appends the structure of each kind: names, properties with types, lengths, counts and maps, and the number of events;
    for unknown kinds the reason. Lines end with CR LF. */
@@ -116,7 +119,8 @@ void dump_time(struct text_buffer *b, struct dump_clock *clock, int64_t filetime
 /* Appends the text in quotation marks, with inner ones doubled. Line ends and other control characters become blanks,
    so an event stays on one line. */
 void dump_quoted(struct text_buffer *b, const char *text, size_t size);
-/* Whether dump_quoted only adds the quotation marks: the text has no inner ones and no control characters. */
+/* Returns whether dump_quoted only adds quotation marks: the text contains no quotation marks and no control
+   characters. */
 bool dump_is_quotable(const char *text, size_t size);
 
 #endif

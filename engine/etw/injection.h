@@ -6,8 +6,9 @@
 
 #include "engine/base/error.h"
 
-/* The functions of openetw.dll that the added import names: for the program alone, or for its child processes too. They
-   tell the DLL to take over the program's calls. */
+/* The added import names one of these functions of openetw.dll: the first for the program alone, the second for its
+   child processes, too. By this import the DLL recognizes that it must redirect the program's event functions to
+   itself. */
 #define INJECTION_ENTRY          "OpenEtwRun"
 #define INJECTION_ENTRY_CHILDREN "OpenEtwRunChildren"
 
@@ -28,26 +29,27 @@ struct injection_image {
     struct injection_entries entries;
 };
 
-/* Returns whether a program is for 32-bit x86 (`narrow`) or for x64. `name` is for the error texts of
-   HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT): not a program, for another processor, a .NET program, a DLL, or corrupt. */
+/* Checks a program. *narrow: it is for 32-bit x86, otherwise for x64. Returns HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT)
+   for files that are not programs, programs for another processor, .NET programs, DLLs and corrupt headers; `name` is
+   used in the error text. */
 HRESULT injection_program_read(const struct injection_source *from, const char *name, bool *narrow);
-/* Reads what is identical in a file and in memory. Errors are those of injection_program_read; a 32-bit program is one,
-   too. */
+/* Reads the parts of the headers that are identical in a file and in memory. Errors: those of injection_program_read;
+   32-bit programs are an error, too. */
 HRESULT injection_image_read(const struct injection_source *from, const char *name, struct injection_image *out);
 
-/* For an image in memory. Returns S_OK if its first import is one of the two functions: *children says which one,
- *before holds the original header entries. Otherwise S_FALSE. */
+/* Checks whether the first import of an image in memory is one of the two functions. If so, returns S_OK: *children is
+   true for INJECTION_ENTRY_CHILDREN, and *before is set to the original header entries. Otherwise returns S_FALSE. */
 HRESULT injection_image_has_import(const struct injection_source *from, const struct injection_image *image,
                                    bool *children, struct injection_entries *before);
 
-/* An import directory with one DLL before those of the image, and the data it refers to, to be written at an RVA. */
+/* A new import directory and the data to which it refers. It lists our DLL before the DLLs that the image imports. */
 struct injection_block {
     uint8_t *bytes; /* from memory_alloc */
     size_t size;
-    uint32_t directory; /* bytes that belong to the directory */
+    uint32_t directory; /* bytes of the import directory, which is at the beginning */
 };
-/* For an image in memory. `dll` is a path in the form that Wine's loader expects in imports: each byte is one UTF-16
-   unit. */
+/* Builds the block for an image in memory. `dll` is a path in the form that Wine's loader expects in imports: each byte
+   is one UTF-16 unit. */
 HRESULT injection_block_make(const struct injection_source *from, const struct injection_image *image, const char *name,
                              const char *dll, const char *function, struct injection_block *out);
 /* Relocates the block to this RVA, once. The RVA plus the block's size must be below 2^32. */
@@ -60,32 +62,35 @@ void injection_block_place(struct injection_block *block, uint32_t rva);
    HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME) if the path cannot be expressed. */
 HRESULT injection_dll_path(const char *folder, char **out);
 
-/* Makes the DLL the first import of a process (a HANDLE with all access) whose program has not started; `name` is for
-   error texts. Returns S_FALSE if the library is already loaded. Failures leave the process unchanged: those of
-   injection_image_read, and HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_MEMORY) if the space after the image is occupied. */
+/* Makes the DLL the first import of a process (a HANDLE with all access) whose program has not started; `name` is used
+   in error texts. Returns S_FALSE if it is already the first import. Returns the errors of injection_image_read, and
+   HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_MEMORY) if the address space after the image is occupied. A failure leaves the
+   process unchanged. */
 HRESULT injection_into_process(void *process, const char *name, const char *dll, bool children);
 
 /* Returns whether this process was injected, and whether its children should be (`children`). Call it once: it restores
    the original header entries for programs that walk their own imports. */
 bool injection_restore_self(bool *children);
 
-/* Returns a copy of ntdll's system call of this name, for use when one of our functions replaces it. NULL if the code
-   is missing or unknown in this Wine, or out of memory. */
+/* Returns an executable copy of ntdll's system call of this name, for calls after one of our functions has replaced the
+   original. NULL if this Wine's ntdll lacks the function, its code is unknown, or out of memory. */
 void *injection_system_call_copy(const char *name);
-/* Returns whether the code of the system call is known, or already replaced by one of our functions. */
+/* Returns whether the system call has the known code or has already been replaced by one of our functions. */
 bool injection_system_call_is_known(const char *name);
 
 /* ---- exports ---- */
 
-/* Adds functions to a module that Windows' version exports and Wine's does not. Without them, GetProcAddress fails and
-   a program assumes that the system lacks the feature (DECISIONS 122). GetProcAddress reads the export directory in the
-   module's memory. A larger directory is placed after the module, and the module's header is changed to refer to it:
+/* Adds exports that Windows' version of a module has and Wine's version lacks. Without them, GetProcAddress fails and a
+   program assumes that the system lacks the feature (DECISIONS 122). GetProcAddress reads the export directory in the
+   module's memory. Therefore a larger directory is placed after the module, and the module's header is changed to refer
+   to it:
 
        export directory | functions | names | ordinals | forwarders, new names | padding | thunks
        `---------------------------- directory ------------------------------'
 
-   The loader treats every export that points into the directory's range as a forwarder. So forwarders are moved into
-   the range and thunks lie after it. A thunk jumps to a function that may be farther away than an RVA reaches. */
+   The loader treats every export that points into the directory's range as a forwarder. Therefore the forwarders are
+   copied into the range, and the thunks follow after it. A thunk is needed because a function can be farther from the
+   module than an RVA (32 bits) can express. */
 struct injection_export {
     const char *name;
     const void *function;
@@ -100,36 +105,38 @@ struct injection_exports {
     uint32_t texts;      /* offset of the forwarders */
     uint32_t directory;  /* bytes of the directory */
     uint32_t size;       /* all bytes */
-    uint32_t entry;      /* offset in the image of the header's 8-byte entry for exports */
+    uint32_t entry;      /* offset, in the image, of the header's 8-byte entry for exports */
     uint32_t image_size; /* bytes in memory */
 };
-/* `image`: a 64-bit module as mapped by the loader; it is trusted. Skips names that it already exports. Returns S_FALSE
-   if it exports all of them or has no export directory; E_OUTOFMEMORY. */
+/* Plans the block. `image`: a 64-bit module as mapped by the loader; it is trusted. Skips names that the module already
+   exports. Returns S_FALSE if it exports all names or has no export directory; E_OUTOFMEMORY. */
 HRESULT injection_exports_plan(const uint8_t *image, const struct injection_export *more, size_t count,
                                struct injection_exports *out);
 /* Writes the block of `size` bytes for this RVA of the image. */
 void injection_exports_build(const struct injection_exports *e, uint32_t rva, uint8_t *block);
 void injection_exports_free(struct injection_exports *e);
 
-/* Adds exports to a module of this process, so that GetProcAddress finds them. Returns S_FALSE if it has all of them;
-   E_OUTOFMEMORY; ERROR_NOT_ENOUGH_MEMORY's HRESULT if there is no space after the module. */
+/* Adds exports to a module of this process, so that GetProcAddress finds them. Returns S_FALSE if the module already
+   exports all names; E_OUTOFMEMORY; ERROR_NOT_ENOUGH_MEMORY's HRESULT if the address space after the module is
+   occupied. */
 HRESULT injection_exports_add(void *module, const struct injection_export *more, size_t count);
 
-/* Return the functions to put in place of NtQuerySystemInformation and NtSetSystemInformation. They answer the class
-   SystemPerformanceTraceInformation (engine/etw/controller/system_trace.h). NULL: as injection_system_call_copy. */
+/* Return our replacements for NtQuerySystemInformation and NtSetSystemInformation. They handle the class
+   SystemPerformanceTraceInformation (engine/etw/controller/system_trace.h) and pass other classes to the original. NULL
+   in the same cases as injection_system_call_copy. */
 void *injection_query_system_begin(void);
 void *injection_set_system_begin(void);
 
-/* Checks whether child processes can be injected: only if ntdll's NtCreateUserProcess has the code known from Wine so
-   far, or if this process was injected and has replaced that function. Otherwise returns
+/* Checks whether the DLL can be injected into child processes: ntdll's NtCreateUserProcess must have the code known
+   from Wine, or must already be replaced because this process was injected. Otherwise returns
    HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), with an error text. */
 HRESULT injection_children_supported(void);
-/* Returns the function to put in place of NtCreateUserProcess for the rest of the process; it injects the DLL into each
-   new process. NULL if that is impossible. */
+/* Returns our replacement for NtCreateUserProcess, which injects the DLL into each new process. It stays in use until
+   the process exits. NULL if the original cannot be copied, or out of memory. */
 void *injection_children_begin(const char *dll);
 
-/* For openetw.dll's DllMain. If injection_restore_self says so, the functions that `module` exports replace those of
-   ntdll, advapi32, sechost and kernelbase from now on. */
+/* For openetw.dll's DllMain. If this process was injected (injection_restore_self), redirects the event functions of
+   ntdll, advapi32, sechost and kernelbase to those that `module` exports. */
 void injection_begin(void *module);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An event of the NT Kernel Logger, created from Linux's data: the classic classes of Windows 10 x64, complete. */
+/* Events of the NT Kernel Logger, created from Linux data. Each has all members of its classic event class in Windows
+   10 x64. */
 #ifndef OPENPLA_KERNEL_EVENT_H
 #define OPENPLA_KERNEL_EVENT_H
 

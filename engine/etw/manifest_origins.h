@@ -7,22 +7,25 @@
 #include "engine/etw/decode/event_schema.h"
 #include "engine/etw/provider_manifest.h"
 
-/* Takes ownership of the event providers, even on failure. */
+/* Creates an origin from event providers in memory; takes ownership of them, even on failure. */
 HRESULT manifests_origin(struct provider_manifests *list, const char *languages, struct schema_origin *out);
-/* For an instrumentation manifest. Errors: those of manifest_xml_read, with the path in front. */
+/* Creates an origin from an instrumentation manifest. Errors: those of manifest_xml_read; the error text begins with
+   the path. */
 HRESULT manifest_file_origin(const char *path, const char *languages, struct schema_origin *out);
-/* For a program or DLL with a WEVT_TEMPLATE resource. Returns S_FALSE if it has none. */
+/* Creates an origin from a program or DLL with a WEVT_TEMPLATE resource. Returns S_FALSE if the file has no such
+   resource. */
 HRESULT manifest_binary_origin(const char *path, const char *languages, struct schema_origin *out);
-/* For the programs and DLLs of a folder. Skips other files, and corrupt ones with an explanation in `warnings` (may be
-   NULL). */
+/* Creates an origin from the programs and DLLs of a folder. Skips other files silently, and corrupt files with an
+   explanation in `warnings` (may be NULL). */
 HRESULT manifest_folder_origin(const char *folder, const char *languages, struct texts *warnings,
                                struct schema_origin *out);
-/* For the instrumentation manifests (.man, .xml, .manifest) of a folder; each is read when its provider is needed. An
-   index in OpenPLA's data folder records which file describes which provider. Unusable files are skipped with an
-   explanation in `warnings` (may be NULL). ERROR_FILE_NOT_FOUND's HRESULT: the folder has no manifest. */
+/* Creates an origin from the instrumentation manifests (.man, .xml, .manifest) of a folder; each is read when its
+   provider is needed. An index in OpenPLA's data folder records which file describes which provider. Unusable files are
+   skipped with an explanation in `warnings` (may be NULL). ERROR_FILE_NOT_FOUND's HRESULT: the folder has no
+   manifest. */
 HRESULT manifest_xml_folder_origin(const char *folder, const char *languages, struct texts *warnings,
                                    struct schema_origin *out);
-/* For the event providers registered on this computer; each is read when first needed. */
+/* Creates an origin from the event providers registered on this computer; each is read when first needed. */
 HRESULT registered_manifests_origin(const char *languages, struct schema_origin *out);
 
 /* Moves the event providers to the end of the other list and frees `from`, even on failure. */
@@ -54,8 +57,8 @@ HRESULT manifest_register(const struct provider_manifest *m, const char *path, c
 /* Removes the event provider, its channels and its compiled file. Returns S_FALSE if it is not registered,
    ERROR_ACCESS_DENIED's HRESULT if another program registered it and `force` is not set. */
 HRESULT manifest_unregister(const GUID *guid, bool force);
-/* Returns the manifest that `manifest add` registered it from; from memory_alloc. S_FALSE: OpenPLA did not register
-   it. */
+/* Returns the path of the manifest from which `openpla manifest add` registered the event provider, from memory_alloc.
+   S_FALSE if OpenPLA did not register it. */
 HRESULT manifest_registered_from(const GUID *guid, char **path);
 
 /* ---- manifests that .NET's EventSource writes into a trace in pieces, as events 65534 ---- */

@@ -16,7 +16,7 @@ struct data_string {
 };
 /* Shorter runs are likely to be numbers. */
 enum { DATA_STRING_LEAST = 4 };
-/* Finds the next run at or after *at, and moves *at past it. False: none. */
+/* Finds the next run at or after *at, and moves *at past it. Returns false if there are no more runs. */
 bool data_string_next(const uint8_t *bytes, size_t size, size_t *at, struct data_string *out);
 /* Appends the run as UTF-8. */
 void data_string_add(const struct data_string *s, struct text_buffer *out);

@@ -8,8 +8,8 @@
 
 /* Zero-initialise, and set `most`. A value is an address or any other number that identifies a frame. */
 struct stack_tree {
-    uint32_t most;     /* nodes; more are refused */
-    uint32_t count;    /* nodes, without the root */
+    uint32_t most;     /* maximum nodes; further nodes are refused */
+    uint32_t count;    /* number of nodes, without the root */
     uint64_t *values;  /* value of node n at n - 1 */
     uint32_t *parents; /* the next outer node; 0: no such node */
     uint64_t *slots;   /* hash table of nodes: the node in the low 32 bits, 32 bits of its hash above */
@@ -19,11 +19,12 @@ struct stack_tree {
 };
 /* Finds or adds the frame `value` called by `parent`. 0: out of memory, or the limit was reached. */
 uint32_t stack_tree_add(struct stack_tree *t, uint32_t parent, uint64_t value);
-/* Loads what adding this node will read, some nodes ahead: `parent` is the number that its parent is expected to have.
+/* Prefetches the memory that adding this node will read; call it some nodes earlier. `parent` is the number that the
+   node's parent is expected to have.
  */
 void stack_tree_prefetch(const struct stack_tree *t, uint32_t parent, uint64_t value);
 /* Adds frames, given from the innermost to the outermost, below `parent`. Returns the innermost node; 0 in the same
-   cases. */
+   cases as stack_tree_add. */
 uint32_t stack_tree_add_stack(struct stack_tree *t, uint32_t parent, const uint64_t *inner_first, size_t count);
 static inline uint64_t stack_tree_value(const struct stack_tree *t, uint32_t node)
 {

@@ -86,7 +86,7 @@ struct tmf_property {
 HRESULT tmf_property(struct tmf_files *t, const EVENT_RECORD *event, uint32_t pointer_size, const char *name,
                      struct tmf_property *out);
 
-/* The same for an event whose schema is known. */
+/* Like tmf_property, for an event whose schema is known. */
 HRESULT tmf_schema_property(const struct event_schema *schema, const EVENT_RECORD *event, uint32_t pointer_size,
                             bool gmt, const char *name, struct tmf_property *out);
 
@@ -95,13 +95,13 @@ HRESULT tmf_origin(const struct texts *files, const struct texts *folders, struc
 /* ---- types of arguments ---- */
 
 enum tmf_form {
-    TMF_FORM_NUMBER, /* formatted as printf does */
+    TMF_FORM_NUMBER, /* formatted as by printf */
     TMF_FORM_REAL,
     TMF_FORM_TEXT,     /* the value's text */
     TMF_FORM_LIST,     /* the name at the index given by the number */
     TMF_FORM_SET,      /* the names of its bits */
     TMF_FORM_TIME,     /* FILETIME */
-    TMF_FORM_SPAN,     /* 100 ns */
+    TMF_FORM_SPAN,     /* a duration in units of 100 ns */
     TMF_FORM_ONE_LINE, /* a string without its line ends */
 };
 struct tmf_item {

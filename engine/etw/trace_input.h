@@ -52,16 +52,16 @@ struct trace_inputs {
 
 /* Opens the traces. A name with * or ? selects all matching files. */
 HRESULT trace_inputs_open(struct trace_inputs *in, const struct texts *paths);
-/* Goes to the first event or, after trace_inputs_grow, to the first one that was added. */
+/* Advances to the first event or, after trace_inputs_grow, to the first added event. */
 HRESULT trace_inputs_begin(struct trace_inputs *in);
-/* The next event of all traces, valid until the next call. S_FALSE: no more. */
+/* Returns the next event of all traces, valid until the next call; S_FALSE at the end. */
 HRESULT trace_inputs_next(struct trace_inputs *in, struct trace_event *out);
-/* trace_inputs_begin, then all events. `progress` may be NULL. */
+/* Calls trace_inputs_begin and then `take` for every event. `progress` may be NULL. */
 HRESULT trace_inputs_read(struct trace_inputs *in, trace_take *take, void *context, trace_progress *progress,
                           void *progress_context);
 /* For traces that are still being written; call it before the first reading. Incomplete buffers are read later. */
 HRESULT trace_inputs_follow(struct trace_inputs *in);
-/* Checks for more data. S_FALSE: none yet. */
+/* Checks whether data were added to the traces. S_FALSE: no new data. */
 HRESULT trace_inputs_grow(struct trace_inputs *in);
 void trace_inputs_close(struct trace_inputs *in);
 
@@ -71,7 +71,8 @@ void trace_event_view(const struct etl_record *e, const struct etl_log *log, boo
 
 /* ---- schemas: those registered on this computer and those that a user names ---- */
 
-/* Sources of schemas that a user names, as the options of `openpla tracerpt`. All are borrowed and may be empty. */
+/* Sources of schemas that a user names, with the options of `openpla tracerpt` that name them. All are borrowed and may
+   be empty. */
 struct trace_knowledge {
     struct texts manifests;     /* -import: manifests, or folders with manifests */
     struct texts programs;      /* -i: programs with manifests, or folders with such programs, separated by ';' */
@@ -84,7 +85,7 @@ struct trace_knowledge {
 struct trace_schemas {
     struct event_schemas *all;
     struct inband_manifests *inband; /* manifests that .NET wrote into the traces */
-    struct trace_metadata *metadata; /* definitions that programs which merge traces wrote into them */
+    struct trace_metadata *metadata; /* definitions that were written into the traces by programs that merge traces */
     bool gmt;
     void (*warn)(void *context, const char *text);
     void *warn_context;

@@ -18,8 +18,8 @@ struct trace_stacks {
    reading, E_OUTOFMEMORY. It must be freed even on failure. */
 HRESULT trace_stacks_read(const struct texts *paths, trace_take *also, void *context, trace_progress *progress,
                           void *progress_context, struct trace_stacks *out);
-/* The place of frame `index` of a stack. A frame other than the first is a return address, so the instruction before it
-   is looked up, but the offset is that of the address. */
+/* Finds the code of a stack frame at the time of event `number`. A frame other than the innermost is a return address,
+   so the instruction before it is looked up; the offset in *out is that of the return address. */
 bool trace_stacks_place(const struct trace_stacks *s, uint32_t process, uint64_t address, bool innermost,
                         uint64_t number, struct code_place *out);
 void trace_stacks_free(struct trace_stacks *s);
