@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which programs can be traced. */
+/* Checks whether a program can be traced. */
 #include "engine/etw/api_trace.h"
 #include "engine/etw/injection.h"
 

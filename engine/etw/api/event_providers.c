@@ -31,7 +31,7 @@ static HRESULT failed(ULONG status, const char *what)
     return hr == E_OUTOFMEMORY ? hr : error_set(hr, "%s: %s", what, error_standard_text(hr));
 }
 
-/* Returns the string at an offset from `start`; offset 0 is "". */
+/* Returns the string at an offset from `start`; for offset 0 the empty string. */
 static HRESULT text_at(const void *start, ULONG offset, char **out)
 {
     static const WCHAR none;
@@ -59,7 +59,7 @@ HRESULT event_providers_add(struct event_providers *list, const GUID *guid, char
 
 #define LIST_FAILED "cannot list the registrations of an event provider"
 
-/* Calls EnumerateTraceGuidsEx with a growing buffer. *out from memory_alloc; *size: its bytes. */
+/* Calls EnumerateTraceGuidsEx with a growing buffer. *out: the result, from memory_alloc; *size: its size in bytes. */
 static ULONG providers_enumerate(const struct etw_api *etw, TRACE_QUERY_INFO_CLASS what, const GUID *guid,
                                  uint8_t **out, ULONG *size)
 {
@@ -70,14 +70,14 @@ static ULONG providers_enumerate(const struct etw_api *etw, TRACE_QUERY_INFO_CLA
     while ((status = etw->EnumerateTraceGuidsEx(what, guid ? &in : NULL, guid ? sizeof in : 0, *out, *size, &need)) ==
                ERROR_INSUFFICIENT_BUFFER &&
            need > *size) {
-        memory_free(*out); /* registrations may have been added since */
+        memory_free(*out); /* registrations may have been added since the last call */
         *size = need;
         *out = memory_alloc(need);
         if (!*out)
             return ERROR_NOT_ENOUGH_MEMORY;
     }
     if (status == ERROR_INSUFFICIENT_BUFFER && need == 0)
-        status = ERROR_SUCCESS; /* there is nothing */
+        status = ERROR_SUCCESS; /* the list is empty */
     *size = need < *size ? need : *size;
     return status;
 }
@@ -164,7 +164,7 @@ static HRESULT add_named(const struct etw_api *etw, struct event_providers *out)
     ULONG size = 0, status;
     HRESULT hr = S_OK;
     while ((status = etw->TdhEnumerateProviders(info, &size)) == ERROR_INSUFFICIENT_BUFFER) {
-        memory_free(info); /* providers may have been added since */
+        memory_free(info); /* providers may have been added since the last call */
         info = memory_alloc(size);
         if (!info)
             return E_OUTOFMEMORY;
@@ -197,7 +197,7 @@ static int by_bytes(const void *a, const void *b)
     return memcmp(a, b, sizeof(GUID));
 }
 
-/* Registrations of one provider are adjacent. */
+/* Adds the registered providers that are not in the list. The registrations of one provider are adjacent. */
 static HRESULT add_nameless(const struct etw_api *etw, struct event_providers *out)
 {
     struct event_registrations registered = {0};
@@ -235,7 +235,7 @@ HRESULT event_providers_list(const struct etw_api *etw, struct event_providers *
     return hr;
 }
 
-/* ---- what a provider defines ---- */
+/* ---- levels and keywords of a provider ---- */
 
 static HRESULT add_fields(const PROVIDER_FIELD_INFOARRAY *info, struct event_fields *out)
 {
@@ -271,7 +271,7 @@ HRESULT event_provider_fields(const struct etw_api *etw, const GUID *guid, bool 
         if (!info)
             return E_OUTOFMEMORY;
     }
-    if (status == ERROR_SUCCESS && info) /* any other error means that the system does not know the provider */
+    if (status == ERROR_SUCCESS && info) /* on any other error, the system has no description of the provider */
         hr = add_fields(info, out);
     memory_free(info);
     if (FAILED(hr))
@@ -279,7 +279,7 @@ HRESULT event_provider_fields(const struct etw_api *etw, const GUID *guid, bool 
     return SUCCEEDED(hr) && !out->count ? S_FALSE : hr;
 }
 
-/* ---- data in the registry that Wine's TDH does not return ---- */
+/* ---- providers in the registry, which Wine's TDH does not return ---- */
 
 HRESULT registered_providers(struct event_providers *list)
 {

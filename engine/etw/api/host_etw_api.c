@@ -4,7 +4,7 @@
 #include "engine/base/os.h"
 #include "engine/etw/etw_api.h"
 
-/* Selected once per process; the module stays loaded. */
+/* The selection is made once per process. */
 static struct lock lock = LOCK_INIT;
 static struct etw_api system_api;
 static const struct etw_api *chosen;

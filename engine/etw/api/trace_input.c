@@ -21,7 +21,7 @@ static void input_take_warning(void *context, const char *text)
         (void)texts_add(warnings, text); /* out of memory for a warning does not stop the reading */
 }
 
-/* The readers keep addresses of the items, so all items are allocated before the first is opened. */
+/* The readers keep the items' addresses, so all items are allocated before the first is opened. */
 HRESULT trace_inputs_open(struct trace_inputs *in, const struct texts *paths)
 {
     struct texts all = {0};
@@ -66,7 +66,8 @@ static HRESULT advance(struct trace_input *one)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Of traces with equal times, the one with a definition, otherwise the first in the list; NULL: no more events. */
+/* Returns the trace with the oldest next event; NULL if there are no more events. Among equal times, a trace whose
+   event is a definition comes first, otherwise the first in the list. */
 static struct trace_input *inputs_oldest(const struct trace_inputs *in)
 {
     struct trace_input *found = NULL;
@@ -78,7 +79,7 @@ static struct trace_input *inputs_oldest(const struct trace_inputs *in)
     return found;
 }
 
-/* Uses the definitions of events in an event outside the selected time range. */
+/* Learns the event definitions that an event outside the selected time range contains. */
 static HRESULT inputs_learn(struct trace_inputs *in, const struct trace_input *one)
 {
     const struct etl_record *e = &one->event;
@@ -160,7 +161,7 @@ HRESULT trace_inputs_read(struct trace_inputs *in, trace_take *take, void *conte
     while (SUCCEEDED(hr) && (hr = trace_inputs_next(in, &event)) == S_OK) {
         hr = take(context, &event);
         if (hr != S_OK) {
-            in->current = NULL; /* not counted */
+            in->current = NULL; /* this event is not counted */
             break;
         }
     }
