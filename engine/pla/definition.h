@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Definitions of sets: their sources (the store; the program for System; the running sessions or the registry for trace
-   sessions), the rules of their namespaces, and the errors for a refused call. */
+/* Loads and lists set definitions and checks access to them. Depending on the namespace, a definition comes from the
+   store, the program (System), a running trace session (Session) or the registry (Autosession). Also contains the rules
+   of each namespace and the errors of refused calls. */
 #ifndef OPENPLA_DEFINITION_H
 #define OPENPLA_DEFINITION_H
 
@@ -10,31 +11,31 @@
 
 /* ---- definitions ---- */
 
-/* The definition's XML, from memory_alloc. SET_ACCESS_REFUSED: the caller may not read it. PLA_E_DCS_NOT_FOUND; the
-   store's errors. */
+/* Loads the definition; *xml is from memory_alloc. SET_ACCESS_REFUSED: the caller may not read it. PLA_E_DCS_NOT_FOUND;
+   the store's errors. */
 HRESULT definition_load(const struct caller *caller, const char *space, const char *name, char **xml, size_t *size);
-/* Whether the caller may perform the verb on the set. `set` (NULL: none): a trace session that is not running yet,
-   whose Guid determines access. SET_ACCESS_REFUSED; PLA_E_DCS_NOT_FOUND. Always S_OK for this process itself. */
+/* Checks whether the caller may perform the verb on the set: SET_ACCESS_REFUSED; PLA_E_DCS_NOT_FOUND. `set`: a trace
+   session that is not running yet, whose Guid determines access; NULL: none. Always S_OK for this process itself. */
 HRESULT definition_check(const struct caller *caller, enum set_access_verb verb, const char *space, const char *name,
                          struct object *set);
-/* The same check for Commit, of a change or of a new set. `set` is committed. `stored`: what store_read_set has read;
-   NULL: no such set is stored. */
+/* Checks whether the caller may commit `set`, as a new set or as a change. `stored`: the result of store_read_set;
+   NULL: no set of that name is stored. */
 HRESULT definition_check_commit(const struct caller *caller, const char *space, const char *name, struct object *set,
                                 const struct stored_set *stored);
 /* Whether `hr` means that the stored definition cannot be used: too large, not XML, not a record, a folder, not
    readable. */
 bool definition_is_damaged(HRESULT hr);
-/* If `hr` is about the XML, prefixes the thread's error text with the set's file. Returns hr. */
+/* If `hr` is about the XML, prefixes the thread's error text with the path of the set's file. Returns hr. */
 HRESULT definition_name_file(HRESULT hr, const char *space, const char *name);
-/* The definitions whose names match the pattern. Free with stored_sets_free. */
+/* Loads the definitions whose names match the pattern. Free *out with stored_sets_free. */
 HRESULT definition_load_matching(const struct caller *caller, const char *space, const char *pattern,
                                  struct stored_sets *out);
-/* Replaces *names by the names of the namespace's sets; unchanged on failure. */
+/* Replaces *names with the set names of the namespace. *names is unchanged on failure. */
 HRESULT definition_list(const struct caller *caller, const char *space, struct texts *names);
 
 /* ---- rules of the namespaces (MS-PLA 3.2.1; behaviour 4) ---- */
 
-/* hr S_OK: the method is allowed. */
+/* Whether a namespace allows a method. hr S_OK: allowed; otherwise the error to return, and the reason. */
 struct refusal {
     HRESULT hr;
     const char *why;
@@ -50,14 +51,14 @@ struct category {
     struct refusal commit, delete, start, stop;
 };
 
-/* NULL for an unknown namespace or NULL. */
+/* Returns the rules of the namespace; NULL if `space` is NULL or unknown. */
 const struct category *category_of(const char *space);
-/* S_OK, or the refusal with a message that begins with the method. */
+/* Returns S_OK if the method is allowed, otherwise refusal->hr with a message that begins with the method. */
 HRESULT category_refuses(const struct refusal *refusal, const char *method);
-/* PLA_E_DCS_SINGLETON_REQUIRED: the set does not have exactly the collector that the namespace requires. */
+/* Checks that the set has exactly one trace collector if the namespace requires that: PLA_E_DCS_SINGLETON_REQUIRED. */
 HRESULT category_check_collectors(const struct category *c, struct object *set);
-/* set_validate, and findings for properties that were set although the namespace does not use them (MS-PLA 2.2.2.11);
-   `updates`: plaUpdateRunningInstance. */
+/* Calls set_validate, and adds findings for properties that were set although the namespace does not use them (MS-PLA
+   2.2.2.11). `updates`: the commit mode contains plaUpdateRunningInstance. */
 HRESULT category_validate(const struct category *c, struct object *set, bool updates, struct object *issues);
 
 /* ---- refusals: E_ACCESSDENIED for the caller, and an event that names the caller ---- */

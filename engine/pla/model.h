@@ -25,17 +25,18 @@ struct class
     /* Checks a new item of a collection, for example that its name is unique. Called under the lock; may be NULL. */
     HRESULT (*admit)(struct object *collection, struct object *item);
     HRESULT (*created)(struct object *o); /* creates child objects; may be NULL */
-    /* Reads the live state of the set that contains the object (or the value that a client set instead).
+    /* Reads the live state of the set that contains the object, or the values that a client set instead.
        PLA_E_DCS_NOT_FOUND: the object does not belong to a set. May be NULL. */
     HRESULT (*read_live)(struct object *o, unsigned parts, struct set_live *out);
-    /* Loads what has been deferred and the row depends on; `p` NULL: all. Called without the lock; may be NULL. */
+    /* Loads deferred contents that the row depends on; `p` NULL: all contents. Called without the lock; may be NULL. */
     HRESULT (*complete)(struct object *o, const struct property *p);
-    const char *extension; /* of a collector's file, with the dot; used unless extension_of is set */
+    const char *extension; /* extension of a collector's file, with the dot; used unless extension_of is set */
     const char *(*extension_of)(const struct object *o); /* called under the lock; may be NULL */
     /* Reports the errors that Commit finds in the object (engine/pla/model/validate.h). Called without the lock; `copy`
        is a private, consistent copy of its rows. Fails only for errors that make Commit fail. May be NULL. */
     HRESULT (*validate)(const struct validation *v, struct object *o, const struct object *copy);
-    /* State of the handle that is not in rows; each member may be NULL. */
+    /* Hooks for data outside the rows, called when an object is destroyed, copied to another object, or exchanges its
+       contents with another object. Each may be NULL. */
     void (*destroyed)(struct object *o);
     HRESULT (*copied)(const struct object *from, struct object *to);
     void (*exchanged)(struct object *a, struct object *b);
@@ -45,14 +46,14 @@ struct class
 struct object {
     const struct class *class;
     atomic_uint references;
-    atomic_uint lock;      /* index of its lock; all objects of a set share one (object_lock) */
-    struct object *parent; /* borrowed; cleared when the parent removes the object */
-    void *wrapper;         /* borrowed */
-    bool items_read;       /* of a draft: its items came from XML and replace the items of the target (object_take) */
-    uint64_t rows_put;     /* of a draft: the rows that were set, one bit each */
-    uint64_t rows_chosen;  /* rows with an explicitly chosen value (object_row_is_chosen) */
-    struct memory_share *share; /* a reference: the account that its memory is charged to; NULL: none */
-    int64_t counted;            /* bytes charged to it; under the lock */
+    atomic_uint lock;           /* index of the object's lock; all objects of a set share one lock (object_lock) */
+    struct object *parent;      /* borrowed; cleared when the parent removes the object */
+    void *wrapper;              /* borrowed */
+    bool items_read;            /* in a draft: the items came from XML and replace the target's items (object_take) */
+    uint64_t rows_put;          /* in a draft: the rows that were set, one bit each */
+    uint64_t rows_chosen;       /* rows with an explicitly chosen value (object_row_is_chosen) */
+    struct memory_share *share; /* a reference to the account that is charged for the object's memory; NULL: none */
+    int64_t counted;            /* bytes charged to `share`; under the lock */
 };
 
 /* The items of a collection; each is a reference. */
@@ -61,20 +62,20 @@ struct items {
     size_t count, capacity;
 };
 
-/* Creates an object with default values and one reference. The object shares the lock of `beside`, which may be NULL.
-   Its memory is charged to the client that this thread serves: HRESULT of ERROR_NOT_ENOUGH_QUOTA. */
+/* Creates an object with default values and one reference. The object shares the lock of `beside` unless that is NULL.
+   The client that this thread serves is charged for the memory: HRESULT of ERROR_NOT_ENOUGH_QUOTA. */
 HRESULT object_create(const struct class *class, struct object *beside, struct object **out);
 /* Checks whether the object may grow by `bytes` on behalf of the client that this thread serves. HRESULT of
    ERROR_NOT_ENOUGH_QUOTA. The memory is charged to the object's creator. */
 HRESULT object_room(struct object *o, size_t bytes);
-/* Charges memory outside of the rows; negative: returns it. Under the lock. */
+/* Charges `bytes` of memory outside the rows; a negative number cancels a charge. Under the lock. */
 void object_count(struct object *o, int64_t bytes);
-/* Checks and charges; the charge lasts until the object is destroyed. */
+/* Calls object_room and then object_count; the charge lasts until the object is destroyed. */
 HRESULT object_hold(struct object *o, size_t bytes);
 /* Creates a child object for a field of `parent`; it shares the parent's lock. */
 HRESULT object_create_child(struct object *parent, const struct class *class, struct object **field);
 struct object *object_reference(struct object *o);
-/* Takes a reference. False: the last one has already been released. */
+/* Takes a reference. False: the last reference has already been released. */
 bool object_try_reference(struct object *o);
 void object_release(struct object *o); /* NULL is allowed */
 
@@ -83,10 +84,10 @@ void object_release(struct object *o); /* NULL is allowed */
 void object_lock(struct object *o);
 void object_unlock(struct object *o);
 
-/* *out owns its contents (value_free). Fails if memory runs out, or as the row's hook does. */
+/* Reads a property; free *out with value_free. Fails with E_OUTOFMEMORY or the error of the row's hook. */
 HRESULT object_get(struct object *o, const struct property *p, struct value *out);
 
-/* How often each lock of objects was entered and left: odd while it is held. Written by object.c alone. */
+/* Counts how often each object lock was entered and left; odd while the lock is held. Only object.c writes it. */
 enum { OBJECT_LOCKS = 64 };
 struct object_turns {
     _Alignas(64) atomic_uint count;
@@ -95,11 +96,11 @@ extern struct object_turns object_turns[OBJECT_LOCKS];
 
 /* Fast path without a lock for numbers of up to 32 bits, whose fields are atomic (a bool reads as 0 or 1). False: the
    row is not such a number or has a hook, or the lock is held; use object_get. Why this needs no lock: if the count is
-   even before and unchanged after, nobody held the lock in between. The value is then what a reader with the lock would
-   have got, and two gets see changes of several rows in the same order as under the lock. A writer stores an odd count
-   before it stores the field; the field's store releases it and the load here acquires it, so the value is never older
-   than the count loaded after it. The object keeps its lock all the time: change_lock takes that lock too, which the
-   count shows. */
+   even before the read and unchanged after it, no thread held the lock in between. The value is therefore the value
+   that a reader with the lock would get, and two reads see changes of several rows in the same order as under the lock.
+   A writer stores an odd count before it stores the field. The store of the field is a release and the load here is an
+   acquire, so the value is never older than the count that is loaded after it. The object's lock cannot change
+   unnoticed: change_lock holds the old lock, too, which changes the count. */
 static inline bool object_get_number(const struct object *o, const struct property *p, uint32_t *out)
 {
     enum {
@@ -118,20 +119,21 @@ static inline bool object_get_number(const struct object *o, const struct proper
     return atomic_load_explicit(&object_turns[index].count, memory_order_relaxed) == turns;
 }
 
-/* object_get with the result of object_read_live, for callers that read many properties; NULL: live state is not
-   read. */
+/* Like object_get, with live state from object_read_live, for callers that read many properties. `live` NULL: the
+   property is read without live state. */
 HRESULT object_get_with(struct object *o, const struct property *p, const struct set_live *live, struct value *out);
-/* Reads at least the requested parts (bits of enum set_live_part); free with set_live_free. S_FALSE: the class has
-   no live state; PLA_E_DCS_NOT_FOUND: the object does not belong to a set. *out is empty then. */
+/* Reads at least the requested parts (bits of enum set_live_part); free with set_live_free. S_FALSE: the class has no
+   live state; PLA_E_DCS_NOT_FOUND: the object does not belong to a set. In both cases *out is empty. */
 HRESULT object_read_live(struct object *o, unsigned parts, struct set_live *out);
-/* Whether the row's value is that of its field, regardless of runs: a client set it, or the row has no live value. */
+/* Whether the row's value is its field's value rather than the live state: a client set it, or the row has no live
+   value. */
 bool object_field_stands(struct object *o, const struct property *p);
 /* Checks kind, range and the row's own rule, then replaces the field. E_INVALIDARG names the property and the value.
    The object is unchanged on failure. Read-only rows are accepted; the COM wrapper enforces access. */
 HRESULT object_put(struct object *o, const struct property *p, const struct value *in);
 /* Like object_put, but takes over the contents of *in and empties it; on failure the caller keeps them. */
 HRESULT object_give(struct object *o, const struct property *p, struct value *in);
-/* The child object of a PROPERTY_OBJECT row, constant for the object's life; NULL for other kinds. Borrowed. */
+/* Returns the child object of a PROPERTY_OBJECT row, which never changes; NULL for other kinds. Borrowed. */
 struct object *object_child(const struct object *o, const struct property *p);
 /* Reads the field without calling the row's getter. */
 HRESULT object_get_field(struct object *o, const struct property *p, struct value *out);
@@ -139,32 +141,32 @@ HRESULT object_put_default(struct object *o, const struct property *p);
 /* Whether the row's value was chosen explicitly: a client set it, or the XML contained a value other than the default
    (exports have an element for each row). A collection is chosen if it has items. */
 bool object_row_is_chosen(struct object *o, const struct property *p);
-/* After an object was read from XML: clears the chosen mark of rows whose value equals the value that they would show
-   without their element. */
+/* Call after reading an object from XML. Clears the chosen mark of each row whose value is the one that it would have
+   if the XML had no element for it. */
 HRESULT object_forget_defaults(struct object *o);
 /* Like object_give, but without checks; the value must have the row's kind. */
 void object_give_unchecked(struct object *o, const struct property *p, struct value *in);
 /* Sets a text property without its checks. */
 HRESULT object_put_text(struct object *o, const struct property *p, const char *text);
 const struct property *class_property(const struct class *class, const char *name);
-/* A new object of the same class and lock with equal values, including those of stored child objects; its
-   collections are empty. */
+/* Creates an object of the same class, with the same lock and values. Copies the values of child objects that are
+   stored; collections are empty. */
 HRESULT object_copy(struct object *from, struct object **out);
-/* Exchanges the property values, child values and items of two objects with one class and one lock; child objects
-   keep their identity. Without `all`, `from` is a draft, and only the rows that were set in it are taken, so that
-   values set concurrently survive. */
+/* Exchanges the property values, child values and items of two objects that have the same class and lock; child objects
+   keep their identity. Without `all`, `from` is a draft: only the rows that were set in it are taken, so values that
+   another thread sets at the same time are kept. */
 void object_take(struct object *o, struct object *from, bool all);
 /* If *outstanding is set: calls object_take with `all` and clears *outstanding atomically. False: nothing was taken. */
 bool object_take_outstanding(struct object *o, struct object *from, atomic_bool *outstanding);
-/* Call class.complete, for all or for one row. */
+/* Call class.complete for all rows, or for one row. */
 HRESULT object_complete(struct object *o);
 HRESULT object_complete_row(struct object *o, const struct property *p);
 
-/* Collections. The index is zero-based; DISP_E_BADINDEX outside. */
+/* Collections. The index is zero-based; DISP_E_BADINDEX: out of range. */
 size_t collection_count(struct object *collection);
 HRESULT collection_item(struct object *collection, size_t index, struct object **out); /* a reference */
-/* Adds a reference; a collection that adopts becomes the item's parent. Applies the class's rules (unique names, one
-   set). */
+/* Adds a reference to the item; a collection that adopts becomes the item's parent. Applies the rules of the
+   collection's class: for example, names are unique and a collector belongs to one set. */
 HRESULT collection_add(struct object *collection, struct object *item);
 bool collection_takes(const struct class *collection, const struct class *item);
 HRESULT collection_remove(struct object *collection, size_t index);
@@ -173,7 +175,7 @@ HRESULT collection_remove_object(struct object *collection,
 void collection_clear(struct object *collection);
 /* Exchanges the items of two collections of one class and one lock. */
 void collection_exchange(struct object *a, struct object *b);
-/* References to all current items; *list from memory_alloc. */
+/* Returns references to all current items; *list is from memory_alloc. */
 HRESULT collection_snapshot(struct object *collection, struct object ***list, size_t *count);
 void objects_release(struct object **list, size_t count); /* releases each and frees the list */
 
@@ -182,7 +184,7 @@ void objects_release(struct object **list, size_t count); /* releases each and f
 /* Owner BA, group DU; full access for SY and BA, read and execute for Performance Log Users (behaviour 5). */
 #define SET_DEFAULT_SECURITY "O:BAG:DUD:(A;;FA;;;SY)(A;;FA;;;BA)(A;;0x1200a9;;;S-1-5-32-559)"
 
-struct user_value { /* SetValue's pairs */
+struct user_value { /* a pair from SetValue */
     char *key, *value;
     bool document; /* the value is an XML fragment */
 };
@@ -191,7 +193,7 @@ struct set_live {
     uint32_t status, serial_number;
     char *latest_location; /* owned */
     struct texts latest_files;
-    char *next_folder; /* owned; the next run's folder as computed by the account of that run; NULL: compute it here */
+    char *next_folder; /* owned; the next run's folder, computed under the account of that run; NULL: compute it here */
 };
 enum set_live_part {
     SET_LIVE_STATUS = 1,
@@ -203,9 +205,9 @@ enum set_live_part {
 
 struct caller;
 /* Implements the verbs of a set. The object's creator chooses them: the engine in this process
-   (engine/pla/sets/local_sets.c) or a server (com/facade/facade.c). `space` (static string) and `name` are the name
-   that the set is or will be bound to; `caller` is the client. Called without the lock. On failure the set is
-   unchanged; on success it is bound or filled. */
+   (engine/pla/sets/local_sets.c) or a server (com/facade/facade.c). `space` (a static string) and `name` are the
+   namespace and name that the set is, or will be, bound to; `caller` is the client. Called without the lock. On failure
+   the set is unchanged; on success it is bound or filled. */
 struct set_verbs {
     /* Rejects a server that the verbs cannot reach. Not called for a set with a category, which ignores the server. */
     HRESULT (*check_server)(const char *server);
@@ -234,7 +236,7 @@ struct set_verbs {
     HRESULT(*list)
     (struct object *collection, const struct caller *caller, const char *space, const char *pattern,
      const char *server);
-    /* Fills a set that `list` only bound, if it is still `listed`; NULL: `list` fills all sets. */
+    /* Fills a set that `list` has only bound, unless it is no longer `listed`. NULL: `list` fills all sets. */
     HRESULT (*read_listed)(struct object *set, const char *space, const char *name);
     void (*destroyed)(struct object *set); /* frees `peer`; may be NULL */
 };
@@ -243,18 +245,19 @@ struct set_verbs {
 #include "engine/pla/classes.def"
 #undef CLASS
 
-/* The members of a set besides its rows:
-     space            namespace when bound by Commit or Query, else NULL; static string
+/* The members of a set in addition to its rows:
+     space            namespace, set when Commit or Query binds the set, else NULL; static string
      category         namespace that the object's class fixes, else NULL; static string
      one_collector    the set is one trace session: Add rejects a second collector
-     serial_put       SerialNumber was put, or read from XML, since the last Query (DECISIONS 13)
+     serial_put       SerialNumber was set, or read from XML, since the last Query (DECISIONS 13)
      latest_put       the same for LatestOutputLocation
-     listed           came from a list: the set is bound; its contents are read on first use
-     verbs            NULL: the set exists as an object only
+     listed           the set came from a list: it is bound, and its contents are read on first use
+     verbs            NULL: the set is an object without a store, and has no verbs
      credentials_put  SetCredentials was called since the last Query or Commit
-     password         from SetCredentials, for UserAccount; NULL: none, the set runs as LocalSystem
+     password         password of UserAccount, from SetCredentials; NULL: none, the set runs as LocalSystem
      peer             private data of the verbs, under the lock
-     remote           private data of engine/pla/remote, under the lock; NULL: the set was never of another computer */
+     remote           private data of engine/pla/remote, under the lock; NULL: the set was never bound to another
+   computer */
 #define MEMBERS                                                                                                        \
     struct user_value *values;                                                                                         \
     size_t value_count, value_capacity;                                                                                \
@@ -281,7 +284,7 @@ struct data_collector_set_collection {
     const struct set_verbs *verbs;
 };
 
-/* The fields that every collector begins with; collector_of() returns them. */
+/* The fields at the start of every collector's struct; collector_of() returns a pointer to them. */
 struct data_collector {
     struct object object;
 #define PROPERTY PROPERTY_FIELD
@@ -346,34 +349,36 @@ struct data_collector {
 #include "engine/pla/model/class.inc"
 
 struct data_collector_set *set_of(struct object *set);
-/* The class of a DataCollectorType; NULL: unknown. */
+/* Returns the class of a DataCollectorType; NULL: unknown. */
 const struct class *collector_class(uint32_t data_collector_type);
 struct data_collector *collector_of(struct object *collector);
-/* The set that a data manager belongs to, as a reference. PLA_E_DCS_NOT_FOUND: the set no longer exists. */
+/* Returns a reference to the data manager's set. PLA_E_DCS_NOT_FOUND: the set no longer exists. */
 HRESULT data_manager_set(struct object *manager, struct object **set);
-/* The set that a collector belongs to, as a reference. PLA_E_DCS_NOT_FOUND: the collector does not belong to a set. */
+/* Returns a reference to the collector's set. PLA_E_DCS_NOT_FOUND: the collector does not belong to a set. */
 HRESULT collector_set(struct object *collector, struct object **set);
 
-/* Checks a value of an event provider's map: Level is 0 to TRACE_LEVEL_MAX, Properties has 32 bits. */
+/* Checks the value of an event provider's value map: Level must be 0 to TRACE_LEVEL_MAX, Properties must fit into 32
+   bits. */
 #define TRACE_LEVEL_MAX 255
 HRESULT trace_provider_check_value(struct object *map, int64_t value);
-/* Computes the map's value from its enabled items, or enables the items that form a value (MS-PLA 2.2.2.11; behaviour
-   17). */
+/* value_map_get_value computes the map's value from its enabled items. value_map_put_value enables the items that form
+   the value (MS-PLA 2.2.2.11; behaviour 17). */
 HRESULT value_map_get_value(struct object *map, struct variant *out);
 HRESULT value_map_put_value(struct object *map, const struct variant *in);
-/* Takes the names and descriptions of `from`'s items; the map's value stays (MS-PLA 3.2.4.11.16). */
+/* Copies item names and descriptions from `from`. The map's value does not change (MS-PLA 3.2.4.11.16). */
 HRESULT value_map_resolve(struct object *map, struct object *from);
-/* The value of each enabled item; *values from memory_alloc. */
+/* Returns the value of each enabled item; *values is from memory_alloc. */
 HRESULT value_map_enabled(struct object *map, uint64_t **values, size_t *count);
-/* Adds an integer, or a string: a number, else the key of an item to enable (MS-PLA 3.2.4.18.10). */
+/* Adds a value: an integer, or a string that is a number or the key of an item to enable (MS-PLA 3.2.4.18.10). */
 HRESULT value_map_add_value(struct object *map, const struct variant *in);
 /* Adds an item that is not enabled. */
 HRESULT value_map_add_named(struct object *map, const char *key, const char *description, uint64_t value);
 
 /* ---- issues: the findings that Commit and SetXml report ---- */
-/* A new plaValidation map. */
+/* Creates a plaValidation map. */
 HRESULT issues_create(struct object *beside, struct object **map);
-/* Adds an item: key path, HRESULT as VT_UI4, message. If the map is NULL, the item is discarded. */
+/* Adds an item with a key (the property's path), the HRESULT as VT_UI4, and a message. If the map is NULL, the item is
+   discarded. */
 HRESULT issues_add(struct object *map, HRESULT hr, const char *key, const char *text);
 /* Calls `each` for every issue until it fails; the strings are borrowed. No other thread may use the map. */
 HRESULT issues_each(struct object *map, HRESULT (*each)(void *user, HRESULT hr, const char *key, const char *text),
@@ -383,47 +388,46 @@ HRESULT issues_has(struct object *map, HRESULT hr, const char *key, bool *out);
 
 /* ---- sets ---- */
 HRESULT set_create(struct object **out);
-/* The Security of the set that the XML defines; from memory_alloc. OPENPLA_E_MALFORMED_XML also if it is not a valid
-   descriptor. */
+/* Reads the Security of the set that the XML defines; *security is from memory_alloc. OPENPLA_E_MALFORMED_XML also if
+   Security is not a valid descriptor. */
 HRESULT set_security_of_xml(const char *xml, size_t size, char **security);
 HRESULT set_put_value(struct object *set, const char *key, const char *value); /* value NULL: removes the key */
-/* set_put_value for a value that may be an XML fragment (<Value type="document">). */
+/* Like set_put_value; `document`: the value is an XML fragment (<Value type="document">). */
 HRESULT set_put_value_as(struct object *set, const char *key, const char *value, bool document);
 HRESULT set_get_value(struct object *set, const char *key, char **value);
 /* Adds the findings of validation to `issues`, a plaValidation map (MS-PLA 2.2.2.11). Fails only for errors that must
    make Commit fail. */
 HRESULT set_validate(struct object *set, struct object *issues);
-/* Limit for the items of one class in a collection and for the values of a set. Windows' sets have tens. XML with
-   more is rejected. */
+/* Maximum items of one class in a collection, and maximum values in a set. XML with more is rejected. Windows' sets
+   have tens. */
 #define SET_ITEMS_MAX QUOTA_NUMBER_items
-/* E_INVALIDARG for a set that is too large to be read back from the store. */
+/* Fails with E_INVALIDARG if the set is too large to be read back from the store. */
 HRESULT set_check_limits(struct object *set);
 
-/* RootPath with its variables unexpanded, or its default if it is empty. Borrowed from the set. */
+/* Returns RootPath, or its default if it is empty, with unexpanded variables. Borrowed from the set. */
 const char *set_root(const struct data_collector_set *set);
-/* Whether a start creates RootPath if it is missing. Only below %systemdrive%\PerfLogs, where published templates
-   and Windows' wizard put their data; elsewhere a mistyped path must not create folders. `root` has no variables. */
+/* Whether a start creates RootPath if it is missing: only below %systemdrive%\PerfLogs, which published templates and
+   Windows' wizard use. Elsewhere a mistyped path must not create folders. `root` contains no variables. */
 bool set_creates_root(const char *root);
-/* Output folder and file of a run for the given serial number and time. *out from memory_alloc. E_INVALIDARG unless
-   the folder is below RootPath and the file below the folder. */
+/* Compute the output folder of a run and the file of a collector, for the serial number and time in `context`. *out is
+   from memory_alloc. E_INVALIDARG: the folder is not below RootPath, or the file is not below the folder. */
 struct name_context;
 HRESULT set_output_folder(struct object *set, const struct name_context *context, char **out);
 HRESULT collector_output_file(struct object *collector, const char *folder, const struct name_context *context,
                               char **out);
-/* Commit's check of the same: E_INVALIDARG names property and value if Subdirectory, FileName or one of their
-   patterns leaves its folder (DECISIONS 36). */
+/* Checks output names for Commit: E_INVALIDARG, naming property and value, if Subdirectory, FileName or one of their
+   patterns leads out of its folder (DECISIONS 36). */
 HRESULT set_check_output(struct object *set);
-/* The context of a run that starts now. Free with name_context_free. */
+/* Creates the context of a run that starts now. Free it with name_context_free. */
 HRESULT name_context_now(uint32_t serial_number, struct name_context *out);
 void name_context_free(struct name_context *context);
 
-/* ---- XML: parse, fill defaults, validate, format; behaviour 18 ---- */
-/* Reads set XML into `set`. Present elements replace the set's values; an invalid value becomes the default and an
-   issue; an unknown element becomes an issue. OPENPLA_E_MALFORMED_XML, with line and reason, leaves the set
-   unchanged. */
+/* ---- XML: parsing, defaults, validation, formatting (behaviour 18) ---- */
+/* Reads set XML into `set`. Elements replace the set's values. For an invalid value, sets the default and adds an
+   issue; for an unknown element, adds an issue. OPENPLA_E_MALFORMED_XML, with line and reason: the set is unchanged. */
 HRESULT set_from_xml(struct object *set, const char *xml, size_t size, struct object *issues);
-/* Like set_from_xml, for XML that OpenPLA's engine wrote about a live session or a set for the next start. It also
-   accepts the session's statistics, and names and sizes that a client cannot set. */
+/* Like set_from_xml, for XML that OpenPLA's engine wrote from a live trace session, or from a set for its next start.
+   Also accepts the session's statistics, and names and sizes that a client cannot set. */
 HRESULT set_from_own_xml(struct object *set, const char *xml, size_t size);
 /* Creates a set from the XML and drops its issues. *out is NULL on failure. */
 HRESULT set_create_from_xml(const char *xml, size_t size, struct object **out);
@@ -431,23 +435,23 @@ HRESULT collector_from_xml(struct object *collector, const char *xml, size_t siz
 /* Creates a collector of the class that the root element names. */
 HRESULT collector_create_from_xml(struct object *beside, const char *xml, size_t size, struct object *issues,
                                   struct object **out);
-/* Elements of real exports that have no meaning here and are not reported. Terminated by NULL. */
+/* Elements of Windows' exports that OpenPLA does not use and does not report. Terminated by NULL. */
 extern const char *const xml_ignored_elements[];
-/* Dates and times as in set XML: m/d/yyyy and h:mm:ss AM/PM; ISO forms are read too. Values are DATEs. */
+/* Convert dates and times of set XML, m/d/yyyy and h:mm:ss AM/PM, from and to DATEs. ISO forms are also read. */
 bool date_from_text(const char *text, double *out);
 bool time_from_text(const char *text, double *out);
 char *date_to_text(double date); /* from memory_alloc */
 char *time_to_text(double time);
-/* UTF-8 without a declaration; empty elements as <X/>. *xml from memory_alloc. */
+/* Writes UTF-8 without an XML declaration; empty elements are <X/>. *xml is from memory_alloc. */
 HRESULT object_to_xml(struct object *o, char **xml, size_t *size);
-/* The XML that another process needs to commit the same set: without values that XML only shows, and without live state
-   except values that were set (DECISIONS 13). `secrets`: includes the passwords of data sources. Does not call the
+/* Writes the XML that another process needs to commit the same set. Omits values that XML only shows, and live state,
+   except values that a client set (DECISIONS 13). `secrets`: includes the passwords of data sources. Does not call the
    set's verbs. */
 HRESULT set_to_commit_xml(struct object *set, bool secrets, char **xml, size_t *size);
-/* The XML for the store, without live state, which is kept in the run record. */
+/* Writes the XML for the store. Omits live state, which is in the run record. */
 HRESULT set_to_stored_xml(struct object *set, char **xml, size_t *size);
-/* The same, and the Security in that XML, from memory_alloc, as set_security_of_xml would read it. *security is NULL if
-   that is not certain. */
+/* Like set_to_stored_xml. Also returns the Security that set_security_of_xml would read from that XML, from
+   memory_alloc; *security is NULL if it is uncertain. */
 HRESULT set_to_stored_xml_with_security(struct object *set, char **xml, size_t *size, char **security);
 
 /* ---- thresholds of alerts: <counter path><operator><number> (MS-PLA 3.2.4.8; behaviour 12) ---- */
@@ -457,14 +461,14 @@ struct alert_threshold {
     char operator_; /* '<' or '>' */
     double value;
 };
-/* Parsed from the right, because a counter name may contain < and >. E_INVALIDARG names the string. */
+/* Parses from the right, because a counter name may contain < and >. E_INVALIDARG, naming the string. */
 HRESULT alert_threshold_parse(const char *text, struct alert_threshold *out);
-/* Adds the counters of the set's counter collectors and alerts, each once. *interval_ms becomes the shortest of their
-   intervals if that is shorter, or if it is 0. */
+/* Adds the counters of the set's counter collectors and alerts, each one time. If *interval_ms is 0 or longer than the
+   shortest interval of these collectors, sets it to that interval. */
 HRESULT set_list_counters(struct object *set, struct texts *counters, uint64_t *interval_ms);
 
-/* Checks the program of an API tracing collector as Commit and Start do, and returns its expanded path, from
-   memory_alloc; error texts do not name the property. PLA_E_PROPERTY_CONFLICT: none is set;
+/* Checks the program of an API tracing collector as Commit and Start do, and returns its expanded path from
+   memory_alloc. Error texts do not name the property. PLA_E_PROPERTY_CONFLICT: no program is set;
    PLA_E_NETWORK_EXE_NOT_VALID, PLA_E_EXE_FULL_PATH_REQUIRED, PLA_E_EXE_PATH_NOT_VALID. */
 HRESULT api_tracing_program(const struct object *collector, char **out);
 
@@ -477,7 +481,7 @@ struct kernel_provider {
 };
 enum { KERNEL_PROVIDERS = 2 };
 extern const struct kernel_provider kernel_providers[KERNEL_PROVIDERS];
-/* NULL: not one of the kernel's event providers. */
+/* Returns the kernel's event provider with that GUID; NULL: none. */
 const struct kernel_provider *kernel_provider_find(const GUID *guid);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of sets: starting the host process of a set, identifying it, and sending it requests. */
+/* Starts the host process that runs a set, identifies that process, and sends requests to it. */
 #ifndef OPENPLA_RUN_H
 #define OPENPLA_RUN_H
 
@@ -25,71 +25,72 @@ struct run_state {
     uint64_t samples, samples_lost;
     int64_t started_utc;
     uint64_t phase_since; /* clock_monotonic_ms */
-    uint64_t stop_since;  /* time of the stop request, 0: none; filled in by the reader */
+    uint64_t stop_since;  /* time of the stop request, same clock; 0: none; set by run_section_read */
     char location[520];   /* output folder of the current run, UTF-8 */
 };
 
-/* How long a caller waits for a start, stop or update, in milliseconds: the default, or the environment variable
-   OPENPLA_WAIT_SECONDS, for slow machines. */
+/* Returns how many milliseconds a caller waits for a start, stop or update: the environment variable
+   OPENPLA_WAIT_SECONDS, for slow machines, or `otherwise` if it is not set. */
 uint32_t run_wait_ms(uint32_t otherwise);
 #define RUN_START_WAIT_MS  30000
 #define RUN_STOP_WAIT_MS   60000
-#define RUN_REPORT_WAIT_MS 600000 /* for the data manager of a stopping set */
+#define RUN_REPORT_WAIT_MS 600000 /* for the data manager while a set stops */
 
 /* Starts the committed set in a host process: openplahost from the module's folder, or the program in the environment
-   variable OPENPLA_HOST. Synchronous: returns when the set collects data, or with the reason why it does not.
-   Otherwise: returns when the host process has locked the set, so that Stop and a second Start find it; earlier errors
-   are returned, later ones are in the run record.
+   variable OPENPLA_HOST. Synchronous: returns when the set collects data, or with the error that prevents it.
+   Otherwise: returns as soon as the host process has locked the set, so that Stop and a second Start find it; the
+   caller gets earlier errors, and the run record gets later errors.
 
    PLA_E_DCS_NOT_FOUND, PLA_E_DCS_IN_USE, HRESULT of ERROR_PATH_NOT_FOUND (RootPath), ERROR_ALREADY_EXISTS (output),
    PLA_E_NO_MIN_DISK, PLA_E_TOO_MANY_FOLDERS, PLA_E_DC_START_WAIT_TIMEOUT (a collector does not open),
-   PLA_E_DCS_START_WAIT_TIMEOUT; after these two the host process has been terminated. For a set with an account:
-   errors of its logon, PLA_E_CREDENTIALS_REQUIRED without its password. */
+   PLA_E_DCS_START_WAIT_TIMEOUT; after these two timeouts the host process has been terminated. For a set with an
+   account: errors of the logon; PLA_E_CREDENTIALS_REQUIRED: the account's password is missing. */
 HRESULT run_start(const char *space, const char *name, bool synchronous);
-/* Like run_start; events name `account` as the account that started the set (NULL: that of this process). */
+/* Like run_start; events name `account` as the account that started the set. NULL: the account of this process. */
 HRESULT run_start_for(const char *account, const char *space, const char *name, bool synchronous);
 struct run_rights;
 /* Like run_start, with these rights (set_credentials.h) instead of the rights of the stored definition; takes over
  *rights. */
 HRESULT run_start_with(const char *account, const char *space, const char *name, bool synchronous,
                        struct run_rights *rights);
-/* Prepares a host process, so that a later start need not wait for one. It does not lock the set: other processes may
-   run the set in another host process. It exits with its creator. */
+/* Prepares a host process, so that a later start does not have to create one. The host process does not lock the set,
+   so another process may run the set in a different host process. It exits when its creator exits. */
 struct run_ahead;
 HRESULT run_make_ahead(const char *space, const char *name, struct run_ahead **out);
-/* Starts the current definition in the prepared host process, or in a new one if that has exited. Does not wait for
-   the first sample. Takes over *ahead, which may be NULL. */
+/* Starts the current definition in the prepared host process, or in a new host process if the prepared one cannot be
+   used. Does not wait for the first sample. Takes over *ahead, which may be NULL. */
 HRESULT run_start_ahead(const char *space, const char *name, struct run_ahead *ahead);
 void run_ahead_free(struct run_ahead *ahead); /* terminates the host process; NULL is allowed */
-/* PLA_E_DCS_NOT_RUNNING. Synchronous: returns when the logs are closed and the host process has exited. A host
-   process that does not stop in time is terminated: HRESULT of ERROR_TIMEOUT; its logs end with their last complete
-   sample. PLA_E_REPORT_WAIT_TIMEOUT: the data manager is still working and continues. */
+/* PLA_E_DCS_NOT_RUNNING. Synchronous: returns when the logs are closed and the host process has exited. A host process
+   that does not stop within RUN_STOP_WAIT_MS (run_wait_ms) is terminated: HRESULT of ERROR_TIMEOUT; its logs end with
+   their last complete sample. PLA_E_REPORT_WAIT_TIMEOUT: the data manager is still working and continues. */
 HRESULT run_stop(const char *space, const char *name, bool synchronous);
-/* Like run_stop, for a set whose schedules have expired; not synchronous. The run record gives the reason. */
+/* Like run_stop, for a set whose schedules have expired; not synchronous. The run record contains the reason. */
 HRESULT run_stop_expired(const char *space, const char *name);
 /* Makes the running set use its stored definition without losing a sample; S_FALSE: it is not running. An unusable
    definition is rejected with the reason, and the set continues with the previous one. HRESULT of ERROR_TIMEOUT. */
 HRESULT run_update(const char *space, const char *name);
 /* Flushes the collectors of the running set to disk; S_FALSE: it is not running. */
 HRESULT run_flush(const char *space, const char *name);
-/* Live state; a set whose host process died reads as stopped. Never blocks. */
+/* Reads the live state; a set whose host process died reads as stopped. Never blocks. */
 HRESULT run_query(const char *space, const char *name, struct run_state *state);
-/* Statistics of the running set's collectors since they were opened, as text: one line for each of the first
-   RUN_FIGURES_MAX; "" if the set is not running. Never blocks. From memory_alloc; NULL when out of memory. */
+/* Returns the statistics of the running set's collectors since each was opened, one line for each of the first
+   RUN_FIGURES_MAX collectors; "" if the set is not running. Never blocks. From memory_alloc; NULL when out of
+   memory. */
 char *run_figures_text(const char *space, const char *name);
 #define RUN_FIGURES_MAX 1024
-/* Terminates a host process that does not answer, if it is still the one of that state. S_FALSE: it no longer exists,
-   or another host process has replaced it. */
+/* Terminates a host process that does not answer, if the set's host process is still the one described by `seen`.
+   S_FALSE: that host process no longer exists, or another one has replaced it. */
 HRESULT run_end_host(const char *space, const char *name, const struct run_state *seen);
 
 struct run_record;
-/* For the record of a run that was interrupted and has no host process: sets the result and prefixes the message.
+/* Marks the record of an interrupted run that has no host process: sets the result and prefixes the message.
    E_OUTOFMEMORY. */
 HRESULT run_record_put_death(struct run_record *record);
 
 struct ended_segment;
-/* Called by the host process for each ended segment, one after another on a separate thread: the data manager's
-   work. NULL: nothing. */
+/* Performs the data manager's work for an ended segment. The host process calls it for one segment after another, on a
+   separate thread. NULL: there is no work. */
 typedef HRESULT (*run_compile)(const struct ended_segment *segment);
 /* The main function of the host process: openplahost.exe <namespace> <name> <run key>. Exit code: 0, or the failing
    HRESULT. */
@@ -102,13 +103,13 @@ int run_host_main(const char *space, const char *name, const char *run_key, run_
 
 /* S_FALSE: the set has no host process. */
 HRESULT run_host_find(const char *space, const char *name, struct run_host *out);
-/* Whether the process is still alive; its id alone could belong to another process. */
+/* Whether the process is alive. Compares the start time, too, because another process can have the same id later. */
 bool run_host_lives(const struct run_host *host);
-/* Terminates the process if it is still the set's host process and runs OpenPLA's host program. S_FALSE: it is not.
-   E_ACCESSDENIED, naming both: it runs another program. */
+/* Terminates the process if it is still the set's host process and runs OpenPLA's host program. S_FALSE: it is not the
+   set's host process. E_ACCESSDENIED, naming both programs: it runs another program. */
 HRESULT run_host_end(const char *space, const char *name, const struct run_host *host);
-/* The program in the module's folder that runs sets, or the one in the environment variable OPENPLA_HOST. From
-   memory_alloc, NULL when out of memory. */
+/* Returns the path of the program that runs sets: the environment variable OPENPLA_HOST, or the program in the module's
+   folder. From memory_alloc; NULL when out of memory. */
 char *run_host_program(void);
 
 #endif

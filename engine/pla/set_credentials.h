@@ -2,8 +2,8 @@
 /* The account of a set's host process and the passwords of a set: how Commit stores the values of SetCredentials and
    DataSourceName, and how a start uses them. MS-PLA 3.2.4.1.52, DECISIONS 68, 72.
 
-   A processing instruction after the XML of a stored definition contains the account and the key of the set's
-   secret, and is written together with it. Definitions from clients have none, so XML cannot choose an account. */
+   A stored definition has a processing instruction after its XML, with the account and the key of the set's secret;
+   both are written in one step. A client's XML cannot contain that instruction, so XML cannot choose an account. */
 #ifndef OPENPLA_SET_CREDENTIALS_H
 #define OPENPLA_SET_CREDENTIALS_H
 
@@ -16,17 +16,17 @@
 /* The changes that a commit makes to accounts and secrets. Zero-initialise. */
 struct set_credentials_change {
     struct set_account before, now;
-    struct texts open, whole; /* data sources taken out of the object, without and with their secrets */
-    char *export;             /* OpenPLA.ExportCredentials that was taken out; NULL: none */
+    struct texts open, whole; /* the object's data sources, without and with their secrets */
+    char *export;             /* value of OpenPLA.ExportCredentials that was removed from the object; NULL: none */
 };
 /* Determines the account that the set will run as, and stores the secrets. The account is the one that the client set,
-   otherwise the stored one. The password of a new account is tested if the host OS supports that. Removes the secrets
-   from the object's data sources (a source without any keeps the stored ones if the stored account stays), and appends
-   the instruction to *xml, the object's XML from memory_alloc. *security: that of set_to_stored_xml_with_security.
-   `before`: the stored definition of that name; NULL: none. PLA_E_CREDENTIALS_REQUIRED: no credentials were given, and
-   the caller is neither an administrator (who may let a set run as LocalSystem), nor the user who set the account, nor
-   that account itself. E_ACCESSDENIED: a service's account from a non-administrator. Errors of the logon. On failure
-   the object and the store are unchanged. */
+   otherwise the stored account. Tests the password of a new account if the host OS supports logons. Removes the secrets
+   from the object's data sources; a data source without secrets keeps its stored secrets if the caller has the rights
+   of the stored account. Appends the instruction to *xml, the object's XML from memory_alloc. *security: the result of
+   set_to_stored_xml_with_security. `before`: the stored definition of that name; NULL: none.
+   PLA_E_CREDENTIALS_REQUIRED: no credentials were given, and the caller is neither an administrator (who may let a set
+   run as LocalSystem), nor the user who set the account, nor the account itself. E_ACCESSDENIED: a non-administrator
+   gave a service's account. Errors of the logon. On failure the object and the store are unchanged. */
 HRESULT set_credentials_commit(struct object *set, const struct caller *caller, const char *space, const char *name,
                                const char *before, size_t before_size, char **xml, size_t *size, char **security,
                                struct set_credentials_change *out);
@@ -37,12 +37,13 @@ void set_credentials_committed(struct object *set, const char *space, const char
    object's data sources. Preserves the thread's error text; returns hr. */
 HRESULT set_credentials_rollback(struct object *set, const char *space, const char *name,
                                  struct set_credentials_change *c, HRESULT hr);
-/* Packs the secrets that another process needs with the object's XML, masked (secret_mask): the password (may be
-   NULL) and the secrets of data sources. *out from memory_alloc, NULL if empty. *sources: data sources have
-   secrets, which set_to_commit_xml writes too. */
+/* Packs the secrets that another process needs in addition to the object's XML: the password, which may be NULL, and
+   the secrets of data sources. Masks the result (secret_mask). *out is from memory_alloc; NULL: there are no secrets.
+   *sources: whether data sources have secrets, which set_to_commit_xml also writes. */
 HRESULT set_credentials_pack(struct object *set, const char *password, bool *sources, char **out);
-/* In that process: stores the secrets in the data sources of the object created from the XML. *password is for
-   memory_free_secret; NULL if it has none. E_INVALIDARG: not such a string. */
+/* Unpacks the string in the other process, into the data sources of the object that was created from the XML.
+   *password: NULL if there is none; free with memory_free_secret. E_INVALIDARG: not a string of
+   set_credentials_pack. */
 HRESULT set_credentials_unpack(struct object *set, const char *text, char **password);
 /* Removes the secrets from the data sources and settings of an object that was committed by another process. */
 void set_credentials_hide(struct object *set);
@@ -55,34 +56,36 @@ void set_credentials_delete(const char *space, const char *name, const char *xml
 struct run_rights {
     void *token;         /* NULL: the account of the starting process */
     char *account, *sid; /* of the token */
-    char *security;      /* SDDL for objects shared by host process and starter; NULL: they have one account */
-    char *secret;        /* of the set; NULL: none */
+    char *security;      /* SDDL for objects shared by host process and starter; NULL: both have the same account */
+    char *secret;        /* the set's secret; NULL: none */
     char key[SHARED_KEY_DIGITS + 1];
     struct section *section; /* passes the secret to the host process */
 };
-/* By the stored definition. Errors of the logon, with the account's name; PLA_E_CREDENTIALS_REQUIRED: its password
-   is missing. */
+/* Determines the rights from the stored definition. Errors of the logon, naming the account;
+   PLA_E_CREDENTIALS_REQUIRED: the account's password is missing. */
 HRESULT run_rights_of_definition(const char *space, const char *name, const char *xml, size_t size,
                                  struct run_rights *out);
-/* For a System set, whose definition has no account: the account that the client set, with its password; otherwise the
-   service's account for an administrator, or the caller's account. MS-PLA 3.2.1. `user` may be NULL. */
+/* Determines the rights for a System set, whose definition has no account: the account that the client set; else the
+   service's account if the caller is an administrator, and the caller's own account if not (MS-PLA 3.2.1). `user` may
+   be NULL. */
 HRESULT run_rights_of_caller(const struct caller *caller, const char *user, const char *password,
                              struct run_rights *out);
-/* Whether the definition still has the secret that these rights contain. */
+/* Whether the definition still refers to the secret that these rights were created with. */
 bool run_rights_are_of(const struct run_rights *r, const char *xml, size_t size);
-/* Before the host process is started: makes the secret available under the run key to that process and to its
+/* Call before starting the host process: makes the secret available under the run key to the host process and its
    starter. */
 HRESULT run_rights_offer(struct run_rights *r, const char *run_key);
 void run_rights_free(struct run_rights *r);
-/* Host process: takes the secret offered under the run key; no other process can take it afterwards. */
+/* Host process: takes the secret that is offered under the run key, and wipes the offered copy. */
 void run_secret_take(const char *run_key);
 void run_secret_forget(void);
-/* Host process: if its set has a separate account, it may not start another set from now on, because that set would run
-   under the wrong account. */
+/* Host process: if its set has a separate account, forbids it to start other sets, because they would run under the
+   wrong account. */
 void run_rights_confine(const char *space, const char *name);
-/* PLA_E_CREDENTIALS_REQUIRED: it may not. */
+/* Whether this process may start the set: PLA_E_CREDENTIALS_REQUIRED after run_rights_confine forbade it. */
 HRESULT run_rights_may_start(const char *space, const char *name);
-/* A copy of the secret, for memory_free_secret. S_FALSE: none was given, or its key differs. */
+/* Host process: copies the secret that run_secret_take took; free *text with memory_free_secret. S_FALSE: there is
+   none, or its key differs. */
 HRESULT run_secret_given(const char *key, char **text);
 /* Host process: puts the passwords of the set's secret into the data sources of its collectors and into its
    settings. */

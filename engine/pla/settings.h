@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenPLA's own settings of a set: the rows of settings.def. Each is a key with a rule and an entry in the
+/* OpenPLA's own settings of a set. Each is a row of settings.def, with a key, a rule for its value, and an entry in the
    reference. */
 #ifndef OPENPLA_SETTINGS_H
 #define OPENPLA_SETTINGS_H
@@ -17,19 +17,19 @@ enum setting_number {
 /* Indexes of the words of SETTING_Restart and SETTING_StopAtExpiry. */
 enum { RESTART_NEVER, RESTART_BOOT, RESTART_ALWAYS };
 enum { STOP_AT_EXPIRY_NO, STOP_AT_EXPIRY_YES };
-enum { REPORT_AT_STOP, REPORT_AT_SEGMENT }; /* of SETTING_ReportAt */
-/* For SETTING_AlertOn, SETTING_AlertAllClear and SETTING_AlertLog. */
+enum { REPORT_AT_STOP, REPORT_AT_SEGMENT }; /* words of SETTING_ReportAt */
+/* Indexes of the words of SETTING_AlertOn, SETTING_AlertAllClear and SETTING_AlertLog. */
 enum { ALERT_ON_SAMPLE, ALERT_ON_CROSSING };
 enum { ALL_CLEAR_NO, ALL_CLEAR_YES };
 enum { ALERT_LOG_CSV, ALERT_LOG_NONE };
 
 struct run_record;
-/* The data that read-only settings are computed from. */
+/* The data from which the values of read-only settings are computed. */
 struct latest_run {
     const char *space, *name; /* of the set */
     const struct run_record *record;
 };
-/* One of `words`, `unit`, `distance`, `text` and `of_run` is set and determines the setting's type. */
+/* Exactly one of `words`, `unit`, `distance`, `text` and `of_run` is set; it determines the setting's type. */
 struct setting {
     const char *key;
     const char *const *words; /* terminated by NULL */
@@ -41,19 +41,19 @@ struct setting {
 };
 extern const struct setting settings[SETTING_COUNT];
 
-/* The setting with that key, ignoring case; NULL: unknown. */
+/* Returns the setting with that key, ignoring case; NULL: unknown. */
 const struct setting *setting_find(const char *key);
-/* The set's value: the number or the word's index; 0 if it is not set. E_INVALIDARG, listing the allowed values, for
-   another value; *out is 0 then. E_OUTOFMEMORY. Not for settings of a run. */
+/* Reads the set's value: the number, or the index of the word; 0 if the setting is not set. E_INVALIDARG, listing the
+   allowed values: the value is invalid, *out is 0. E_OUTOFMEMORY. Not for settings with `of_run`. */
 HRESULT setting_read(struct object *set, enum setting_number which, uint32_t *out);
-/* The value for an alert collector: its own, else the set's. Results as for setting_read; *text is from
-   memory_alloc, "" by default. Collector NULL: the set's. */
+/* Read the value for an alert collector: its own value, else the set's. `collector` NULL: the set's value. Results as
+   for setting_read; *text is from memory_alloc, "" by default. */
 HRESULT setting_read_of(struct object *set, const char *collector, enum setting_number which, uint32_t *out);
 HRESULT setting_read_text(struct object *set, const char *collector, enum setting_number which, char **text);
 HRESULT setting_read_distance(struct object *set, const char *collector, enum setting_number which, double *out,
                               bool *percent);
-/* Adds to `issues` (a plaValidation map) each invalid word and each value for an alert collector that the set does
-   not have. E_INVALIDARG for an invalid number. */
+/* Adds an item to `issues` (a plaValidation map) for each invalid word, and for each value whose alert collector does
+   not exist. E_INVALIDARG: an invalid number. */
 HRESULT settings_validate(struct object *set, struct object *issues);
 
 #endif

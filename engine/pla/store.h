@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The store of sets: <data folder>/sets/<namespace>/<place>/<name>.xml, one file per set, with its run record beside
-   it. The place is two digits computed from the name. Definitions that people put into the namespace's folder are moved
-   to their places. engine/pla/store/store.c describes the layout and the recovery.
+   it. The place is a folder whose name is two digits computed from the set's name. The store moves definitions that
+   people put into the namespace's folder to their places. engine/pla/store/store.c describes the layout and the
+   recovery.
 
-   Definitions are opened for a caller, who is checked against the set's Security: SET_ACCESS_REFUSED. Run records
-   belong to the program itself. */
+   Functions with a `caller` check that caller against the set's Security: SET_ACCESS_REFUSED. Run records are for the
+   program itself and have no access check. */
 #ifndef OPENPLA_STORE_H
 #define OPENPLA_STORE_H
 
@@ -16,7 +17,7 @@
 
 /* ---- access check ---- */
 
-/* The only place that decides whether a caller may perform a verb on a set. It gets the stored descriptor, under the
+/* Only these functions decide whether a caller may perform a verb on a set. They get the stored descriptor, under the
    lock of the store, before the verb has any effect. MS-PLA 3.2.1, 3.2.4.1 (Security); behaviour 5. */
 
 enum set_access_verb {
@@ -27,33 +28,33 @@ enum set_access_verb {
     SET_ACCESS_VERBS
 };
 
-/* Access denied, with a message for the caller. Not E_ACCESSDENIED, which an unreadable file may also return;
-   clients get that instead (engine/pla/definition.h). */
+/* Access denied, with a message for the caller. Differs from E_ACCESSDENIED, which an unreadable file can also cause.
+   Clients get E_ACCESSDENIED instead (refusal_answer in engine/pla/definition.h). */
 #define SET_ACCESS_REFUSED ((HRESULT)0xA0300011)
 
-/* The object of an access check. */
+/* The set whose access is checked. */
 struct set_access_object {
     const char *space, *name;
     const char *security; /* as stored, "" for the default; NULL: unreadable, so only administrators have access */
     bool session;         /* a trace session, or a set that starts one */
 };
-/* S_OK, SET_ACCESS_REFUSED, E_OUTOFMEMORY. */
+/* Checks whether `who` may perform the verb: S_OK, SET_ACCESS_REFUSED, E_OUTOFMEMORY. */
 HRESULT set_access_check(const struct access_subject *who, enum set_access_verb verb,
                          const struct set_access_object *set);
-/* Checks replacing the set's definition by one with `security`. A caller who may change Security needs no right to
-   change the set if the new Security grants it. */
+/* Checks whether `who` may replace the set's definition with one whose Security is `security`. A caller who may change
+   Security does not need the right to change the set if the new Security grants it. */
 HRESULT set_access_check_change(const struct access_subject *who, const struct set_access_object *set,
                                 const char *security);
-/* Checks creating a set. Sets that start with the system (`boot`) are for administrators. */
+/* Checks whether `who` may create a set. Only administrators may create sets that start with the system (`boot`). */
 HRESULT set_access_check_create(const struct access_subject *who, const struct set_access_object *set, bool boot);
-/* set_access_check for a single check of a caller; always S_OK for this process itself. */
+/* Like set_access_check, for a single check of a caller. Always S_OK for this process itself. */
 HRESULT set_access_check_caller(const struct caller *caller, enum set_access_verb verb,
                                 const struct set_access_object *set);
 
-/* The descriptor to use for a stored string: "" is the default. */
+/* Returns the descriptor for a stored string: the default descriptor for "", otherwise the string. */
 const char *set_access_security(const char *security);
-/* The Security of a set that a non-administrator creates without one: full access for that account. From
-   memory_alloc. */
+/* Returns the Security of a set that a non-administrator creates without setting Security: it adds full access for that
+   account. From memory_alloc. */
 char *set_access_creator_security(const char *sid);
 
 /* ---- definitions, runs and their files ---- */
@@ -63,67 +64,67 @@ char *set_access_creator_security(const char *sid);
    E_NOINTERFACE for an unknown namespace. *space is static and in canonical spelling; *name is from memory_alloc in
    the caller's spelling. */
 HRESULT store_split_name(const char *full, const char **space, char **name);
-/* Further rules for new names: at most STORE_NAME_MAX UTF-16 units, the limit of a host's command line and of ETW
-   session names, and no bidirectional control characters. E_INVALIDARG. Existing sets, such as sessions of other
-   programs, can be queried and deleted by any name. */
+/* Checks further rules for names of new sets: at most STORE_NAME_MAX UTF-16 units, which fit into a host process's
+   command line and an ETW session name, and no bidirectional control characters. E_INVALIDARG. Existing sets, such as
+   other programs' trace sessions, can be queried and deleted by any name. */
 #define STORE_NAME_MAX 1024
 HRESULT store_check_new_name(const char *name);
 
-/* A safe, case-folded, reversible file name for a set: reserved device names, trailing dots and blanks, and bytes
-   that some file systems reject are escaped as %XX. From memory_alloc. */
+/* Returns a safe, case-folded, reversible file name for a set. Escapes as %XX: reserved device names, trailing dots and
+   blanks, and bytes that some file systems reject. From memory_alloc. */
 char *store_file_name(const char *name);
 
 enum store_mode { STORE_CREATE, STORE_MODIFY, STORE_CREATE_OR_MODIFY };
 struct run_record;
-/* A change of a run record. `change` may return S_FALSE: nothing to save. It is called again with what another
-   process wrote in between, and must not call the store. */
+/* A change of a run record. `change` may return S_FALSE: nothing to save. If another process writes the record in
+   between, `change` is called again with the new record. It must not call the store. */
 struct run_change {
     HRESULT (*change)(struct run_record *record, const void *user);
     const void *user;
 };
-/* Writes the set's XML (UTF-8), then applies the change to the run record; `change` may be NULL.
-   PLA_E_DCS_ALREADY_EXISTS or PLA_E_DCS_NOT_FOUND by mode; HRESULT of ERROR_NOT_ENOUGH_QUOTA (owner_quota_check).
-   Files are replaced as a whole; writers of all processes are serialized. *created: whether the set is new; may be
-   NULL. */
+/* Saves the set's XML (UTF-8) and applies `change`, which may be NULL, to the run record. PLA_E_DCS_ALREADY_EXISTS or
+   PLA_E_DCS_NOT_FOUND by mode; HRESULT of ERROR_NOT_ENOUGH_QUOTA (owner_quota_check). Files are replaced as a whole;
+   writers of all processes are serialized. *created: whether the set is new; may be NULL. */
 HRESULT store_save(const struct caller *caller, const char *space, const char *name, enum store_mode mode,
                    const char *xml, size_t size, const struct run_change *change, bool *created);
-/* A set's XML, and the Security in it if the caller knows it; NULL: it is read from the XML. */
+/* A set's XML and its Security. `security` NULL: unknown, the store reads it from the XML. */
 struct written_set {
     const char *xml, *security;
     size_t size;
 };
-/* store_save for XML that was just written, which need not be parsed then. */
+/* Like store_save, for XML that the program has just written. The store does not parse it if `security` is set. */
 HRESULT store_save_written(const struct caller *caller, const char *space, const char *name, enum store_mode mode,
                            const struct written_set *set, const struct run_change *change, bool *created);
-/* PLA_E_DCS_NOT_FOUND. *xml from memory_alloc. */
+/* Loads the set's XML; *xml is from memory_alloc. PLA_E_DCS_NOT_FOUND. */
 HRESULT store_load(const struct caller *caller, const char *space, const char *name, char **xml, size_t *size);
-/* The same without the access check, and only its last bytes, among them the account line; what is before that is the
-   end of the XML. */
+/* Loads only the end of the stored definition, without an access check: the last bytes of the XML and the account line
+   after it. */
 HRESULT store_load_lines(const char *space, const char *name, char **lines, size_t *size);
-/* Whether the caller may perform the verb on the stored set. PLA_E_DCS_NOT_FOUND. */
+/* Checks whether the caller may perform the verb on the stored set. PLA_E_DCS_NOT_FOUND. */
 HRESULT store_check_access(const struct caller *caller, enum set_access_verb verb, const char *space, const char *name);
 struct stored_set;
-/* The set as it is stored, for the checks before a verb that changes it; without an access check. Its `security` is
-   NULL if that is invalid, its `xml` if it cannot be read. S_FALSE: it does not exist. Free `out` always. */
+/* Reads the stored set without an access check, for the checks before a verb that changes it. out->security is NULL if
+   Security is invalid; out->xml is NULL if the definition cannot be read. S_FALSE: the set does not exist. Always free
+   `out`. */
 HRESULT store_read_set(const char *space, const char *name, struct stored_set *out);
-/* store_check_access for a set that store_read_set has read. NULL: it does not exist. */
+/* Like store_check_access, for a set that store_read_set has read. `set` NULL: the set does not exist. */
 HRESULT store_check_access_read(const struct caller *caller, enum set_access_verb verb, const char *space,
                                 const char *name, const struct stored_set *set);
-/* Removes definition and run record. PLA_E_DCS_NOT_FOUND. */
+/* Deletes the set's definition and its run record. PLA_E_DCS_NOT_FOUND. */
 HRESULT store_delete(const struct caller *caller, const char *space, const char *name);
-/* The names of the sets of a namespace, as they were committed. */
+/* Lists the set names of a namespace, as they were committed. */
 HRESULT store_list(const struct caller *caller, const char *space, struct texts *names);
-/* Definitions in the namespace's folder that are ignored because they belong to an account that may not write here.
-   Two strings each: file and reason. *out is empty on failure. */
+/* Lists definitions in the namespace's folder that the store ignores because they belong to an account that may not
+   write to the store. Adds two strings for each: path and reason. *out is empty on failure. */
 HRESULT store_list_foreign(const char *space, struct texts *out);
 /* A set of a list: name and XML, both from memory_alloc; the XML is NULL if it could not be read. */
 struct stored_set {
     char *name, *xml;
     size_t size;
-    char *security; /* from the line after the XML; NULL: use stored_set_security */
-    char *file;     /* its file's name without .xml, by which lists are sorted */
-    uint64_t stamp; /* of its file before it was read; 0: unknown */
-    bool sound;     /* it can be read: its line says so, or store_note_sound was called for this file and stamp */
+    char *security; /* Security, from the line after the XML; NULL: use stored_set_security */
+    char *file;     /* name of the file without .xml; lists are sorted by it */
+    uint64_t stamp; /* stamp of the file before it was read; 0: unknown */
+    bool sound;     /* the XML is valid: `security` is set, or store_note_sound was called for this file and stamp */
 };
 struct stored_sets {
     struct stored_set *items;
@@ -134,110 +135,112 @@ struct stored_sets {
 HRESULT store_load_matching(const struct caller *caller, const char *space, const char *pattern,
                             struct stored_sets *out);
 void stored_sets_free(struct stored_sets *sets);
-/* Shows whether a definition or its run record has changed, without reading them. */
+/* Shows whether a definition or its run record has changed, without reading either file. */
 struct stored_stamp {
     char *file; /* as in stored_set */
     uint64_t stamp;
-    uint64_t of_file; /* of the definition alone */
+    uint64_t of_file; /* stamp of the definition alone */
     bool definition;  /* always true in a list */
-    bool has_run;     /* it has been run: its run lock exists, held or not */
-    bool has_record;  /* it has a run record */
+    bool has_run;     /* the set has been run: its run lock file exists, whether held or not */
+    bool has_record;  /* the set has a run record */
 };
 struct stored_stamps {
     struct stored_stamp *items;
     size_t count, capacity;
 };
-/* All definitions of the namespace, sorted by file. Removes temporary files of killed writers. */
+/* Lists the stamps of all definitions of the namespace, sorted by file. Removes temporary files of killed writers. */
 HRESULT store_list_stamps(const char *space, struct stored_stamps *out);
-/* Reads the set of a stamp that was just listed. Free `out` also on failure. */
+/* Reads the set that belongs to a stamp from store_list_stamps. Free `out` also on failure. */
 HRESULT store_read_in(const char *space, const struct stored_stamp *stamp, struct stored_set *out);
 void stored_set_free(struct stored_set *set);
-/* Turns this process's cache of definitions on or off. With it, a list opens a file again only if it has changed. */
+/* Turns this process's cache of definitions on or off. With the cache, a list opens a file again only if it has
+   changed. */
 void store_keep_definitions(bool keep);
-/* Notes that the set's XML was read as a valid definition, so that later readers need not check it. */
+/* Records that the set's XML is a valid definition, so that later readers do not check it again. */
 void store_note_sound(const char *space, const struct stored_set *set);
-/* The name that the set of that stamp was committed under; *name from memory_alloc. */
+/* Reads the name under which the set of that stamp was committed; *name is from memory_alloc. */
 HRESULT store_name_in(const char *space, const struct stored_stamp *stamp, char **name);
 void stored_stamps_free(struct stored_stamps *stamps);
-/* For a definition that was moved to its place before its writer had finished: adds `name`, since the file name has
-   lost its case. Only if the definition is complete and has no name. */
+/* Adds `name` to a definition that was moved to its place before its writer had finished, because the file name does
+   not preserve case. Does nothing unless the definition is complete and has no name. */
 HRESULT store_complete_name(const char *space, const char *name);
 /* A position in the changes of a namespace. Zero-initialise. */
 struct store_mark {
     char first[64];
     size_t size;
-    uint64_t left; /* hash of the names of definitions that could not be moved to their places; 0: none */
+    uint64_t left; /* hash of the file names of definitions that could not be moved to their places; 0: none */
 };
-/* S_OK: *names are the sets saved, deleted or run since the mark, which is moved to now. S_FALSE: the mark is moved,
-   but the changes are unknown; scan everything. */
+/* Lists what changed since the mark, and moves the mark to the present. S_OK: *names are the sets that were saved,
+   deleted or run. S_FALSE: the changes are unknown; scan everything. */
 HRESULT store_changes(const char *space, struct store_mark *mark, struct texts *names);
 /* The known namespaces: static, terminated by NULL. */
 const char *const *store_namespaces(void);
 
-/* The record that runs leave behind; separate from the definition (DECISIONS 47). */
+/* The record of a set's runs, stored separately from the definition (DECISIONS 47). */
 struct run_record {
     bool known;                /* false: the set has never run */
     uint32_t serial_number;    /* of the next run */
     char *latest_location;     /* output folder of the latest run */
-    struct texts latest_files; /* latest output file of each collector, by index; "" for none */
-    HRESULT last_result;       /* of the latest start or run */
-    char *last_message;        /* details of it: dropped counters, lost samples */
-    bool running;              /* a run has begun and not ended normally: its host is running or has died */
+    struct texts latest_files; /* latest output file of each collector, by its index; "": none */
+    HRESULT last_result;       /* result of the latest start or run */
+    char *last_message;        /* details of that result: dropped counters, lost samples */
+    bool running;              /* a run has begun and not ended normally: its host process is running or has died */
     int64_t last_scheduled;    /* FILETIME UTC of the latest scheduled start; 0: none */
 };
 HRESULT store_load_run(const char *space, const char *name,
                        struct run_record *out); /* S_OK, with known false, if there is no record */
-/* Loads the record, applies the change, and saves it. If another process saved the record in between, applies the
-   change to that one, so that nothing is lost. Does not hold the lock while data go to the disk. */
+/* Loads the record, applies the change, and saves the record. If another process saved the record in between, starts
+   again with that record, so that no change is lost. Does not hold the lock while it flushes data to the disk. */
 HRESULT store_update_run(const char *space, const char *name, const struct run_change *change);
-/* Marks the record's run as ended, in place: the rest stays, and no disk space is required. S_FALSE: already marked,
-   or no record. */
+/* Marks the run as ended by overwriting a byte of the record's file, which requires no disk space and changes nothing
+   else. S_FALSE: the run is already marked, or there is no record. */
 HRESULT store_mark_ended(const char *space, const char *name);
-/* Replaces an owned string of a record; unchanged when out of memory. */
+/* Replaces an owned string of a record. On failure (E_OUTOFMEMORY) the string is unchanged. */
 HRESULT run_record_set_text(char **field, const char *value);
 void run_record_free(struct run_record *record);
 
-/* Folder of a namespace, which may not exist yet. From memory_alloc, NULL when out of memory. */
+/* Returns the folder of a namespace, which may not exist yet. From memory_alloc; NULL when out of memory. */
 char *store_folder(const char *space);
-/* Path of the set's definition, for messages. From memory_alloc, NULL when out of memory. */
+/* Returns the path of the set's definition, for messages. From memory_alloc; NULL when out of memory. */
 char *store_definition_path(const char *space, const char *name);
-/* Path of the lock file that a run holds for its whole life. From memory_alloc. */
+/* Returns the path of the lock file that a run holds as long as it lasts. From memory_alloc. */
 char *store_run_lock_path(const char *space, const char *name);
-/* Path of the lock file that a retention pass holds. From memory_alloc. */
+/* Returns the path of the lock file that a retention pass holds. From memory_alloc. */
 char *store_pass_lock_path(const char *space, const char *name);
 
-/* The host process of a set's run, as it has registered itself. Only the holder of the run lock writes it, and it
-   contains nothing that others can compute. */
+/* The registration of a set's host process. Only the holder of the run lock writes it. Other processes cannot compute
+   its contents. */
 struct run_host {
     uint32_t process_id;
     uint64_t process_start; /* process_start_time */
-    char key[33];           /* random hexadecimal digits, part of the names of its shared objects */
-    char owner[192];        /* section_owner of its section; a SID has up to 184 characters */
+    char key[33];           /* random hexadecimal digits, part of the names of the shared objects */
+    char owner[192];        /* section_owner of the shared section; a SID has up to 184 characters */
 };
-/* Lists the files (as in stored_set) of the namespace's sets that have registered a host process. The process may have
-   exited since. Takes no lock. */
+/* Lists the file names (as in stored_set) of the namespace's sets with a registered host process, which may have exited
+   since. Takes no lock. */
 HRESULT store_list_hosts(const char *space, struct texts *files);
-/* S_FALSE: no host process is registered, or not completely. Takes no lock and never blocks. */
+/* Reads the registration. S_FALSE: there is none, or it is incomplete. Takes no lock and never blocks. */
 HRESULT store_load_host(const char *space, const char *name, struct run_host *out);
-/* Replaces the registration. HRESULTs such as ERROR_DISK_FULL's name the file. */
+/* Replaces the registration. Error texts, for example of ERROR_DISK_FULL, name the file. */
 HRESULT store_save_host(const char *space, const char *name, const struct run_host *host);
 void store_remove_host(const char *space, const char *name);
 
-/* Before a set's host process runs under the account of that SID: allows it to write the files of a run, but not the
-   definition. Windows only; elsewhere all processes have one account. */
+/* Call before a set's host process starts under the account with that SID: lets the account write the files of a run,
+   but not the definition. Windows only; elsewhere all processes have the same account. */
 HRESULT store_let_run(const char *space, const char *name, const char *sid);
 
-/* The things that outlive the host process of a run if it is killed, one line each (engine/pla/run/member.h). Only the
-   holder of the run lock writes it. S_FALSE, with *out empty: no list. */
+/* The list of resources that remain if a run's host process is killed, one line each (engine/pla/run/member.h). Only
+   the holder of the run lock writes it. S_FALSE, with *out empty: there is no list. */
 HRESULT store_load_held(const char *space, const char *name, struct texts *out);
 HRESULT store_save_held(const char *space, const char *name, const struct texts *lines);
 void store_remove_held(const char *space, const char *name);
 
-/* The folders that a set's runs have created, one line each in the order of the runs
-   (engine/pla/retention/folder_record.h). Deleted with the set. S_FALSE, with *out empty: no list. */
+/* Loads the list of folders that a set's runs have created, one line each in the order of the runs
+   (engine/pla/retention/folder_record.h). The list is deleted with the set. S_FALSE, with *out empty: there is no
+   list. */
 HRESULT store_load_folders(const char *space, const char *name, struct texts *out);
-/* `change` may return S_FALSE: nothing to save. Called under the namespace's lock; it must not call the store. An
-   invalid list is replaced by a new one. */
+/* `change` may return S_FALSE: nothing to save. Called under the namespace's lock; it must not call the store. A new
+   list replaces an invalid one. */
 struct folders_change {
     HRESULT (*change)(struct texts *lines, void *user);
     void *user;
@@ -246,10 +249,10 @@ HRESULT store_change_folders(const char *space, const char *name, const struct f
 
 /* ---- names of sets and of files ---- */
 
-/* The namespace that `space` names in any case, static; E_NOINTERFACE with a message if unknown. */
+/* Finds a namespace, ignoring case; *known is static. E_NOINTERFACE with a message: unknown. */
 HRESULT store_find_namespace(const char *space, const char **known);
-/* The folded name that store_file_name turned into `file`; for a shortened name, the file name. From memory_alloc,
-   NULL when out of memory. */
+/* Returns the folded set name from which store_file_name made `file`; for a shortened name, returns `file`. From
+   memory_alloc; NULL when out of memory. */
 char *store_name_of_file(const char *file);
 
 /* ---- lines after the XML: name and owner ---- */
@@ -262,19 +265,20 @@ char *store_name_of_file(const char *file);
 #define STORED_LINES_MAX 8192                 /* of all the instructions after the XML */
 #define STORED_OWNER_MAX 600                  /* bytes; Windows' domain and user names have up to 256 characters each */
 
-/* owner "": nobody */
+/* Appends the instruction. owner "": nobody */
 void stored_name_add(struct text_buffer *content, const char *name, const char *owner);
-/* Whether an account name can be stored there. */
+/* Whether the instruction can store that account name. */
 bool stored_owner_fits(const char *owner);
-/* Cuts the instruction off the end of the text; returns the name in it, terminated, or NULL. */
+/* Cuts the instruction off the end of the text and returns the name in it, NUL-terminated. NULL: there is no
+   instruction. */
 char *stored_name_cut(char *xml, size_t *size);
-/* stored_name_cut that also returns the owner: terminated and never NULL, "" for nobody. */
+/* Like stored_name_cut, and also returns the owner, NUL-terminated and never NULL; "": nobody. */
 char *stored_line_cut(char *xml, size_t *size, const char **owner);
 
 /* ---- lines after the XML: account and secret ---- */
 
 /* One processing instruction contains the account that the set runs as and the key of its secret. It precedes the line
-   of the Security. */
+   with the Security. */
 
 /* The account of a stored definition. Zero-initialise. */
 struct set_account {
@@ -286,8 +290,8 @@ HRESULT set_account_read(const char *xml, size_t size, struct set_account *out);
 void set_account_free(struct set_account *a);
 /* Appends the line to the XML (from memory_alloc) unless it would be empty. On failure the XML is unchanged. */
 HRESULT set_account_add(const struct set_account *a, char **xml, size_t *size);
-/* Adds everything that looks like a secret's key in such a line, anywhere in the text, so that no key is missed in a
-   corrupt file. E_OUTOFMEMORY. */
+/* Adds to `keys` everything in the text that looks like a secret's key in such a line, wherever it is, so that no key
+   in a corrupt file is missed. E_OUTOFMEMORY. */
 HRESULT set_account_find_keys(const char *text, size_t size, struct texts *keys);
 
 /* ---- sets of the namespace System ---- */
@@ -302,14 +306,14 @@ struct system_set {
 /* Compiled from engine/pla/store/system_sets/; terminated by NULL. */
 extern const struct system_set system_sets[];
 
-/* NULL: not a System set. Ignores case. */
+/* Returns the System set with that name, ignoring case; NULL: none. */
 const struct system_set *system_set_find(const char *name);
-/* Whether the name belongs to a System set in that namespace. */
+/* Whether `space` is System and has a set with that name. */
 bool system_set_is_one(const char *space, const char *name);
 
 /* ---- checking and repairing the files ---- */
 
-/* For each fault: a word for programs, and its meaning. */
+/* For each fault: a word for programs, and a text for people. */
 #define STORE_FAULTS(X)                                                                                                \
     X(TORN, "torn", "left by a program that ended while writing; nothing in it was committed")                         \
     X(UNUSABLE, "unusable", "not a usable definition")                                                                 \
@@ -332,17 +336,16 @@ const char *store_fault_text(enum store_fault fault);
 struct store_finding {
     enum store_fault fault;
     const char *path;
-    const char *detail; /* in addition to the fault's meaning; "" */
+    const char *detail; /* more about the fault; may be "" */
     /* S_FALSE: no repair was requested, or only the user can repair it. Failure: the repair failed, with the reason
        as the thread's error text. S_OK: repaired; `to` is the file's new path, "" if it was removed or changed in
        place. */
     HRESULT repaired;
     const char *to;
 };
-/* Checks all namespaces, each under its lock, and calls `each` for every finding; its failure ends the check.
-   `repair`: repairs what can be repaired without loss. Unreadable files and files of no set are moved to the folder
-   `aside` of the data folder, except run records, which keep serial numbers from repeating. Definitions are never
-   deleted. */
+/* Checks all namespaces, each under its lock, and calls `each` for every finding; its failure ends the check. `repair`:
+   also repairs what can be repaired without loss. Unreadable files and files of no set are moved to the folder `aside`
+   of the data folder, except run records, which keep serial numbers from repeating. Definitions are never deleted. */
 HRESULT store_check(bool repair, HRESULT (*each)(void *user, const struct store_finding *finding), void *user);
 
 #endif
