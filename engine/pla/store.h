@@ -92,7 +92,7 @@ struct written_set {
     const char *xml, *security;
     size_t size;
 };
-/* Like store_save, for XML that the program has just written. The store does not parse it if `security` is set. */
+/* Like store_save, for XML that the program has just written. The store need not parse it if `security` is set. */
 HRESULT store_save_written(const struct caller *caller, const char *space, const char *name, enum store_mode mode,
                            const struct written_set *set, const struct run_change *change, bool *created);
 /* Loads the set's XML; *xml is from memory_alloc. PLA_E_DCS_NOT_FOUND. */
@@ -124,7 +124,7 @@ struct stored_set {
     char *security; /* Security, from the line after the XML; NULL: use stored_set_security */
     char *file;     /* name of the file without .xml; lists are sorted by it */
     uint64_t stamp; /* stamp of the file before it was read; 0: unknown */
-    bool sound;     /* the XML is valid: `security` is set, or store_note_sound was called for this file and stamp */
+    bool sound;     /* the XML is valid: its Security line matches it, or store_note_sound was called for it */
 };
 struct stored_sets {
     struct stored_set *items;
@@ -344,8 +344,9 @@ struct store_finding {
     const char *to;
 };
 /* Checks all namespaces, each under its lock, and calls `each` for every finding; its failure ends the check. `repair`:
-   also repairs what can be repaired without loss. Unreadable files and files of no set are moved to the folder `aside`
-   of the data folder, except run records, which keep serial numbers from repeating. Definitions are never deleted. */
+   also repairs what can be repaired without loss. Moves unreadable files, and files without a set, to the folder
+   `aside` of the data folder, except run records, which keep serial numbers from repeating. Definitions are never
+   deleted. */
 HRESULT store_check(bool repair, HRESULT (*each)(void *user, const struct store_finding *finding), void *user);
 
 #endif
