@@ -20,8 +20,7 @@ struct stack_tree {
 /* Finds or adds the frame `value` called by `parent`. 0: out of memory, or the limit was reached. */
 uint32_t stack_tree_add(struct stack_tree *t, uint32_t parent, uint64_t value);
 /* Prefetches the memory that adding this node will read; call it some nodes earlier. `parent` is the number that the
-   node's parent is expected to have.
- */
+   node's parent is expected to have. */
 void stack_tree_prefetch(const struct stack_tree *t, uint32_t parent, uint64_t value);
 /* Adds frames, given from the innermost to the outermost, below `parent`. Returns the innermost node; 0 in the same
    cases as stack_tree_add. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes calls as text. Strings are read where the program says they are, which may be anywhere. */
+/* Writes calls as text. The addresses of strings come from the traced program and can be invalid, so each read is
+   guarded. */
 #include "engine/etw/api_trace/api_call_text.h"
 
 #include "engine/base/guard.h"
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Room for the longest argument but strings, and for ", ...". */
+/* NUMBER_MOST: room for the longest argument other than a string, and for ", ...". */
 enum { NUMBER_MOST = 32, FIRST_ADDRESS = 0x10000, REGISTER_ARGUMENTS = 4, IS_WIDE = UINTPTR_MAX == UINT64_MAX };
 
 static char *put_text(char *at, const char *text)
@@ -34,7 +35,7 @@ static char *put_unsigned(char *at, uint64_t value)
     int count = 0;
     for (; value > UINT32_MAX; value /= 10)
         digits[count++] = (char)('0' + value % 10);
-    uint32_t rest = (uint32_t)value; /* quicker to divide */
+    uint32_t rest = (uint32_t)value; /* 32-bit division is faster */
     do {
         digits[count++] = (char)('0' + rest % 10);
         rest /= 10;
@@ -58,7 +59,7 @@ static char *put_real(char *at, double value)
     return length > 0 && length < NUMBER_MOST ? put_text(at, text) : at;
 }
 
-/* One character, as C source has it. At most 7 bytes. */
+/* Writes one character as in C source, in at most 6 bytes. */
 static char *put_character(char *at, uint32_t c)
 {
     if (c == '"' || c == '\\') {
@@ -91,7 +92,7 @@ static bool read_unit(uint64_t from, bool wide, uint32_t *out)
     return true;
 }
 
-/* A string argument; a small number in its place is an ordinal or an identifier of a resource. */
+/* Writes a string argument. A value below FIRST_ADDRESS is not an address but an ordinal or a resource identifier. */
 static char *put_string(char *at, const char *end, uint64_t from, bool wide)
 {
     uint32_t unit;
@@ -123,7 +124,7 @@ static char *put_pointer(char *at, uint64_t value)
     return value ? put_hex(at, value) : put_text(at, "NULL");
 }
 
-/* Inlined: each call of it would cost the traced program a nanosecond for each argument. */
+/* Inlined, because a call would cost the traced program a nanosecond per argument. */
 __attribute__((always_inline)) static inline char *put_value(char *at, const char *end, enum api_kind kind,
                                                              uint64_t value, const uint8_t *xmm, bool address)
 {
@@ -178,7 +179,7 @@ __attribute__((always_inline)) static inline char *put_value(char *at, const cha
 size_t api_arguments_text(const struct api_signature *signature, const uint64_t *arguments,
                           const struct api_registers *registers, char *out)
 {
-    /* A string ends at most a character, a quote and dots behind `end`. */
+    /* A string can extend beyond `end` by one character, a quotation mark and "...". */
     const char *const end = out + API_TEXT_ROOM - 2 * NUMBER_MOST;
     char *at = out;
     for (unsigned i = 0; i < signature->count; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A call's arguments and result as text, written in the traced program at the call: "L\"a.txt\", 0x80000000, 1, NULL".
-   Uses nothing of the C library that a program could have traced or locked. */
+/* Writes a call's arguments and result as text, such as "L\"a.txt\", 0x80000000, 1, NULL". This runs in the traced
+   program during the call, so it uses no C library function that could be traced itself or need a lock that the program
+   holds. */
 #ifndef OPENPLA_API_CALL_TEXT_H
 #define OPENPLA_API_CALL_TEXT_H
 
@@ -10,27 +11,29 @@
 #include <stdint.h>
 
 enum {
-    API_STRING_MOST = 64, /* characters of a string argument */
+    API_STRING_MOST = 64, /* maximum characters of a string argument */
     API_TEXT_ROOM = 384,  /* bytes of the text of all arguments, with its NUL */
     API_RESULT_ROOM = 32,
 };
 
-/* How a call's arguments are read, and the registers that floating point arguments and results are in. */
+/* How to read a call's arguments and result. */
 struct api_registers {
-    const uint8_t *xmm0; /* xmm1 is 16 bytes below, and so on to xmm3; NULL: they are in `arguments` and `result` */
-    bool addresses;      /* strings read as their addresses: one of them is invalid */
+    const uint8_t *xmm0; /* saved xmm0, with xmm1 to xmm3 at descending addresses in steps of 16 bytes; NULL:
+                            floating-point values are in `arguments` and `result` */
+    bool addresses;      /* write strings as addresses, because the address of one of them is invalid */
 };
 
-/* Writes UTF-8 with a NUL into API_TEXT_ROOM bytes; what does not fit is replaced by "...". `arguments` has
-   signature->count values, as Windows' x64 calls have them; in 32-bit programs those up to the first structure, whose
-   size is unknown. Returns the bytes with the NUL. */
+/* Writes the arguments to `out`, which has API_TEXT_ROOM bytes, as UTF-8 with a NUL; "..." replaces the arguments that
+   do not fit. `arguments` has signature->count values, each in 64 bits as the x64 calling convention passes them. In
+   32-bit programs only the values before the first structure are valid, because the structure's size is unknown.
+   Returns the number of bytes, including the NUL. */
 size_t api_arguments_text(const struct api_signature *signature, const uint64_t *arguments,
                           const struct api_registers *registers, char *out);
-/* The result, into API_RESULT_ROOM bytes. Returns the bytes with the NUL. */
+/* Writes the result to `out`, which has API_RESULT_ROOM bytes. Returns the number of bytes, including the NUL. */
 size_t api_result_text(const struct api_signature *signature, uint64_t result, const struct api_registers *registers,
                        char *out);
-/* Whether the result's type reserves this value for failure: FALSE, a handle that is NULL or -1, a failed HRESULT or
-   NTSTATUS, an error code. */
+/* Returns whether this value of the result's type means failure: FALSE, a handle that is NULL or -1, a failed HRESULT
+   or NTSTATUS, an error code other than 0. */
 bool api_result_failed(const struct api_signature *signature, uint64_t result);
 
 #endif

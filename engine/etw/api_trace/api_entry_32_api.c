@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Machine code for 32-bit processes, assembled here in 64-bit programs too.
+/* Machine code for 32-bit processes, which 64-bit programs also contain because they inject it.
 
-   A watcher of 64 bits cannot know where a function of a 32-bit DLL lies in another process, and a suspended process
-   has loaded none. So the code finds ntdll's LdrLoadDll itself, by the loader's list of modules and ntdll's export
-   table, which both exist when the entry point runs. It begins with a jump from the entry point:
+   A 64-bit watcher cannot determine the address of a 32-bit DLL's function in another process, and a suspended process
+   has not loaded its DLLs yet. Therefore the code itself finds ntdll's LdrLoadDll, in the loader's module list and
+   ntdll's export table. Both exist when the entry point runs. A jump at the entry point leads to the code:
 
-       entry point: jmp api_entry_32             (5 of the 16 bytes that are kept)
-       code:        load the DLL; put the 16 bytes back; set `done`; return to the entry point, all registers as before
+       entry point: jmp api_entry_32             (replaces 5 of the 16 saved bytes)
+       code:        load the DLL; restore the 16 bytes; set `done`; return to the entry point with unchanged registers
 
-   ebx is the address of struct api_entry_32, which lies behind the code. */
+   ebx is the address of struct api_entry_32, which follows the code. */
 #include "engine/etw/api_trace/api_entry_32.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ __asm__(".section .rdata,\"dr\"\n"
         "    .p2align 2\n"
         "    .code32\n"
         "api_entry_32_code:\n"
-        "    pushl $0\n" /* becomes the address to return to */
+        "    pushl $0\n" /* will be the return address */
         "    pushal\n"
         "    call 1f\n"
         "1:  popl %ebx\n"
@@ -42,7 +42,7 @@ __asm__(".section .rdata,\"dr\"\n"
         "    movl %eax, 28(%esp)\n"
         "    popal\n"
         "    ret $4\n"
-        /* The module of the name ntdll.dll, in PEB.Ldr's second list. */
+        /* Find the module named ntdll.dll in PEB.Ldr's second list. */
         "api_entry_32_load:\n"
         "    movl %fs:0x30, %eax\n"
         "    movl 0x0C(%eax), %eax\n"
@@ -67,7 +67,7 @@ __asm__(".section .rdata,\"dr\"\n"
         "    je 5f\n"
         "4:  movl (%esi), %esi\n"
         "    jmp 3b\n"
-        /* Its export LdrLoadDll. */
+        /* Find its export LdrLoadDll. */
         "5:  movl 0x10(%esi), %ebp\n"
         "    movl 0x3C(%ebp), %eax\n"
         "    movl 0x78(%ebp,%eax), %edx\n"

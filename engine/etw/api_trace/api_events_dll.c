@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* openapitrace.dll: loads the settings when a session of API tracing enables the event provider, and logs the calls.
+/* The events of openapitrace.dll: loads the settings when an API tracing session enables the event provider, and logs
+   the calls.
 
-   Several sessions may enable it, each for another program; this process hooks for the first whose program it is, and
-   keeps its events from the other sessions (EventWriteEx's filter of their instances). Each callback reports all
-   remaining sessions, and the choice is made again. */
+   Several sessions can enable the event provider, each for a different program. This process logs only to the first
+   session that traces its program, and uses EventWriteEx's filter of session instances to withhold its events from the
+   other sessions. Each enable callback passes the filters of all remaining sessions, and the process chooses again; it
+   keeps its current session if that is among them. */
 #include "engine/base/guard.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -28,18 +30,18 @@ static write_ex_function event_write_ex;
 unsigned api_guard_slot;
 atomic_bool api_logging;
 
-/* What is traced now; changed in the callback only. */
+/* The current tracing; only the enable callback changes it. */
 static struct {
     bool active;
     struct api_filter filter;
     struct api_settings settings;
     struct section *section;
-    atomic_uint_least64_t others; /* instances of other programs' sessions */
+    atomic_uint_least64_t others; /* instances of the sessions that must not receive events */
 } tracing;
 static struct api_statistics *_Atomic statistics;
-static uint64_t nanoseconds_multiplier; /* of cycles, shifted by 32 */
+static uint64_t nanoseconds_multiplier; /* nanoseconds per cycle, with 32 fractional bits */
 
-/* Calls, by stripes of threads so that they do not share a cache line. */
+/* Number of calls, in stripes by thread so that threads do not contend for one cache line. */
 static struct {
     _Alignas(64) atomic_uint_least64_t calls;
 } stripes[STRIPES];
@@ -57,7 +59,7 @@ static const EVENT_DESCRIPTOR event_start = DESCRIPTOR(API_EVENT_START, 1, 1, 1)
 static const EVENT_DESCRIPTOR event_unwound = DESCRIPTOR(API_EVENT_UNWOUND, 0, 3, 2);
 #endif
 
-/* Faults in guarded reads of the engine's code end here; none of ours holds anything. */
+/* Called after a fault in a guarded read of the engine's code. The reads in this DLL have nothing to release. */
 void guard_left(void *context)
 {
     (void)context;
@@ -132,7 +134,8 @@ static void put_text_32(void *argument)
         (uint32_t)api_arguments_text(&a->frame->function->signature, a->values, &a->registers, a->frame->text);
 }
 
-/* Strings are read in a guarded call: 32-bit programs have no table of guarded instructions. */
+/* Reads strings in a guarded call, because 32-bit programs have no table of guarded instructions. If one of their
+   addresses is invalid, writes all of them as addresses. */
 static void put_arguments(struct api_frame *frame)
 {
     const struct api_signature *s = &frame->function->signature;
@@ -148,7 +151,7 @@ static void put_arguments(struct api_frame *frame)
     put_text_32(&a);
 }
 
-/* Floating point results are in st(0), which the thunk has saved. */
+/* Returns the result. The thunk has saved st(0), which contains floating-point results. */
 static uint64_t result_of(const struct api_frame *frame, struct api_registers *registers)
 {
     uint64_t bits = 0;
@@ -208,7 +211,7 @@ void api_log_leave(uint8_t *base)
     api_guard_set(1);
     const uint64_t value = result_of(frame, &registers);
     const uint8_t failed = api_result_failed(&f->signature, value);
-    /* The rest of the event follows the arguments: API_FRAME_ROOM has room for it. */
+    /* The rest of the event follows the arguments; API_FRAME_ROOM includes its size. */
     char *result = frame->text + frame->text_bytes;
     uint8_t *at = (uint8_t *)result + api_result_text(&f->signature, value, &registers, result);
     at = put_bytes(at, &error, sizeof error);
@@ -223,8 +226,8 @@ void api_log_leave(uint8_t *base)
 }
 
 #ifdef _WIN64
-/* The unwind handler of api_thunk_arguments: an exception or longjmp leaves the function. Frames of 32-bit programs
-   have none: the compiler's own exceptions would not remove it from the thread's list of handlers. */
+/* The unwind handler of api_thunk_arguments: logs that an exception or longjmp left the function. 32-bit programs have
+   no such handler, because the compiler's own exceptions would not remove it from the thread's list of handlers. */
 EXCEPTION_DISPOSITION api_log_unwound(EXCEPTION_RECORD *record, void *establisher, CONTEXT *context, void *dispatcher)
 {
     enum { RBP = 0xB0 }; /* .seh_setframe */
@@ -291,7 +294,7 @@ void api_events_module(void *base, uint32_t size, const WCHAR *path, size_t unit
 
 /* ---- settings ---- */
 
-/* Adds the calls that count_call has not published. */
+/* Adds the calls that count_call has not added to the statistics, and stops updating them. */
 static void publish_rest(void)
 {
     uint64_t rest = 0;
@@ -324,7 +327,8 @@ static bool is_own_program(const char *program)
     return same;
 }
 
-/* Reads the settings that a filter names. False: they do not exist, were changed, or are for another program. */
+/* Reads the settings from the section that a filter names. Returns false if the section does not exist, its settings
+   were changed, or they are for another program. */
 static bool settings_load(const struct api_filter *filter, struct api_settings *out, struct section **section)
 {
     const size_t size = API_SECTION_SETTINGS + (size_t)filter->size;
@@ -368,7 +372,7 @@ static void tracing_start(const struct api_filter *filter)
     api_hook_install(&tracing.settings);
 }
 
-/* The data of the filters, one behind the other: a header with the session's instance, and struct api_filter. */
+/* The data of the remaining filters: for each a header with the session's instance, followed by struct api_filter. */
 struct filters {
     const uint8_t *at;
     size_t size;
@@ -392,7 +396,7 @@ static bool filters_next(struct filters *f, uint64_t *instance, struct api_filte
     return false;
 }
 
-/* Chooses among the sessions. */
+/* Chooses the session to log to, and starts or stops tracing. */
 static void enable(const uint8_t *data, size_t size)
 {
     struct filters f = {data, size};
@@ -441,7 +445,8 @@ static VOID NTAPI on_enable(LPCGUID source, ULONG code, UCHAR level, ULONGLONG a
 
 /* ---- the DLL ---- */
 
-/* The openetw.dll beside this one, and no other: a second one in the process would be another event provider. */
+/* Loads the openetw.dll from this DLL's folder and no other copy, because a second copy in the process would be another
+   event provider. */
 bool api_events_begin(HMODULE own, HMODULE *events)
 {
     WCHAR path[MAX_PATH];

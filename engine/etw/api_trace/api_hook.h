@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside openapitrace.dll, in the traced program: the hooked functions (api_hook_dll.c) and the events
+/* Shared by the parts of openapitrace.dll, which runs in the traced program: the hooks (api_hook_dll.c) and the events
    (api_events_dll.c). */
 #ifndef OPENPLA_API_HOOK_H
 #define OPENPLA_API_HOOK_H
@@ -9,28 +9,33 @@
 #include "engine/etw/api_trace/api_call_text.h"
 #include "engine/etw/api_trace/api_signatures.h"
 
-/* A function that is or was hooked. Lives as long as the process: the program may keep its stub anywhere. The thunks
-   know the first three members by their offsets in a 64-bit program, and in a 32-bit one. */
+/* A function that is or was hooked. It is never freed, because the program can have stored the stub's address anywhere.
+   The thunks access the first three members by their offsets, given here for 64-bit and for 32-bit programs. */
 struct api_function {
-    void *target;         /* 0, 0: what the stub leads to */
-    uint32_t stack_words; /* 8, 4: to copy; even in 64-bit programs */
-    uint32_t reals;       /* 12, 8: it uses xmm registers; in 32-bit programs, the result is in st(0) */
-    uint32_t generation;  /* of the settings that include it; else it is not put into slots */
-    void *real;           /* what a slot holds that is not hooked; differs from `target` for GetProcAddress */
+    void *target;         /* 0, 0: the function that the thunk calls */
+    uint32_t stack_words; /* 8, 4: stack arguments to copy, in words of pointer size; an even number in 64-bit
+                             programs */
+    uint32_t reals;       /* 12, 8: 1 if it uses xmm registers; in 32-bit programs, if its result is in st(0) */
+    uint32_t generation;  /* generation of the latest settings that include it; slots are hooked only if that is the
+                             current one */
+    void *real;           /* the original value of its slots; `target` is different for GetProcAddress and similar
+                             functions */
     uint8_t *stub;
-    struct api_function *next; /* of the same hash */
-    bool typed;                /* has a signature, and a frame may come before it */
+    struct api_function *next; /* next function in the hash bucket */
+    bool typed;                /* its signature is known, and a thunk can insert a frame between the caller and the
+                                  function */
     struct api_signature signature;
-    uint32_t name_bytes; /* with the NUL */
+    uint32_t name_bytes; /* including the NUL */
     char name[];         /* module!Function */
 };
 
-/* Bytes of the thunks at api_frame.text: the arguments, the result, and what follows it in the event. */
+/* Size of the buffer api_frame.text on the thunk's stack: the arguments, the result and the event data after the
+   result. */
 enum { API_FRAME_ROOM = 0x1C0 };
 _Static_assert(API_TEXT_ROOM + API_RESULT_ROOM + 4 + 8 + 8 + 1 <= API_FRAME_ROOM, "the whole event of a return");
 
 #ifdef _WIN64
-/* What the code in api_thunks.S saves, by distance from its rbp. */
+/* The frame of the code in api_thunks.S. The numbers are hexadecimal offsets from its rbp. */
 struct api_frame {
     struct api_function *function; /* -88 */
     char *text;                    /* -80 */
@@ -38,22 +43,23 @@ struct api_frame {
     uint8_t xmm[6][16];            /* -70 xmm5 ... -20 xmm0 */
     uint64_t result;               /* -10 */
     uint64_t r10;
-    uint64_t text_bytes; /* +00: of `text`, with the NUL; only written by api_log_enter */
+    uint64_t text_bytes; /* +00: bytes of the arguments in `text`, including the NUL; only api_log_enter sets it */
     uint64_t rdi, rsi, rbx, rbp;
     void *caller;          /* +28 */
-    uint64_t arguments[4]; /* +30; those on the stack follow */
+    uint64_t arguments[4]; /* +30; the arguments on the stack follow */
 };
 #define API_FRAME_BASE text_bytes
 #else
-/* What the code in api_thunks_32.S saves, by distance from its ebp. */
+/* The frame of the code in api_thunks_32.S. The numbers are hexadecimal offsets from its ebp. */
 struct api_frame {
     uint64_t since;                /* -48 */
     uint64_t result;               /* -40 eax, -3C edx */
     uint8_t real[12];              /* -38 st(0), 80 bits */
-    uint32_t stack;                /* -2C esp before the call, then the bytes that the function has popped */
+    uint32_t stack;                /* -2C esp before the call; after the call, the bytes that the function has popped */
     struct api_function *function; /* -28 */
     char *text;                    /* -24 */
-    uint32_t text_bytes;           /* -20: of `text`, with the NUL; only written by api_log_enter */
+    uint32_t text_bytes;           /* -20: bytes of the arguments in `text`, including the NUL; only api_log_enter sets
+                                      it */
     uint32_t unused;
     uint32_t edx, ecx;           /* -18 -14 */
     uint32_t eax, edi, esi, ebx; /* -10 -0C -08 -04 */
@@ -69,8 +75,8 @@ static inline struct api_frame *api_frame_of(uint8_t *base)
     return (struct api_frame *)(void *)(base - offsetof(struct api_frame, API_FRAME_BASE));
 }
 
-/* The thread's slot in the TEB, below 64: 1 while it runs our code, whose calls are not logged. Zero in a new thread.
- */
+/* Index (below 64) of a TLS slot in the thread's TEB. The slot is 1 while the thread runs our code, whose calls are not
+   logged, and 0 in a new thread. */
 extern unsigned api_guard_slot;
 #ifdef _WIN64
 #define TEB_CLIENT_THREAD ((uintptr_t)0x48)
@@ -93,7 +99,7 @@ static inline uintptr_t teb_get(uintptr_t offset)
     __asm__ volatile(TEB_MOVE TEB_SEGMENT "(%1), %0" : "=r"(value) : "r"(offset) : "memory");
     return value;
 }
-/* GetLastError and SetLastError, without a call. */
+/* Equivalents of GetLastError and SetLastError that call no function. */
 static inline uint32_t teb_error(void)
 {
     uint32_t value;
@@ -118,20 +124,21 @@ static inline void api_guard_set(uintptr_t value)
 
 /* ---- hooks ---- */
 
-/* Called once, in DllMain. */
+/* Called one time, by DllMain. The modules `own` (this DLL) and `events` (openetw.dll) are never hooked. */
 bool api_hook_begin(HMODULE own, HMODULE events);
-/* Hooks by the settings, which are borrowed until api_hook_remove. From any thread. */
+/* Hooks the functions that the settings select. The settings are borrowed until api_hook_remove. Can be called by any
+   thread. */
 void api_hook_install(const struct api_settings *settings);
 void api_hook_remove(void);
-/* No calls are logged from here on; the slots stay. For a process that ends. */
+/* Stops logging but leaves the hooked slots unchanged. For a process that is exiting. */
 void api_hook_abandon(void);
 
 /* ---- events ---- */
 
-/* Loads openetw.dll and registers the event provider. */
+/* Loads openetw.dll and finds its functions for writing events. */
 bool api_events_begin(HMODULE own, HMODULE *events);
 void api_events_end(void);
-/* Reports what api_hook_install did. */
+/* Writes the event about the hooked process and updates the statistics. */
 void api_events_hooked(uint32_t functions, uint32_t slots);
 void api_events_module(void *base, uint32_t size, const WCHAR *path, size_t units);
 

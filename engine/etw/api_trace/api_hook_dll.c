@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Hooks the import slots of the program.
+/* Hooks the traced program's import slots.
 
-   A function is found by the value of a slot, not by its name: imports by name or ordinal, forwards and API sets all
-   end in an address, and the addresses of all exports of the traced modules are in a hash table. A slot whose value is
-   in it gets the function's stub:
+   A function is found by the address in a slot, not by its name, because imports by name or ordinal, forwarders and API
+   sets all resolve to an address. A hash table contains the addresses of all exports of the traced modules. If it
+   contains a slot's address, the slot is changed to the address of the function's stub:
 
        slot -> stub: mov r11, function; jmp [cell] -> thunk: logs, then calls or jumps to the function
 
-   In 32-bit programs the register is eax, which no calling convention of Windows passes an argument in; a few helper
-   functions of compilers do, and are not hooked there.
+   In 32-bit programs the register is eax, because no calling convention of Windows passes an argument in it. A few
+   compiler helper functions do take an argument in eax; they are not hooked in 32-bit programs.
 
-   All stubs jump through two cells, one for functions that may have a frame before them and one for the others. The
-   cells hold the thunk of the mode, or api_thunk_pass after the hooks are removed: a program may have copied a stub's
-   address anywhere (registers, other tables), so stubs and this DLL stay until the process ends. The memory of the
-   stubs is mapped twice, writable and executable: other threads run stubs while new ones are added.
+   Every stub jumps through one of two cells: one for functions to which a thunk can add a frame, one for all others. A
+   cell contains the address of the current mode's thunk, or of api_thunk_pass after the hooks have been removed. The
+   program can have copied a stub's address anywhere (registers, other tables), so the stubs and this DLL stay until the
+   process exits. The stubs' memory is mapped twice, writable and executable, because other threads run stubs while new
+   stubs are added.
 
-   GetProcAddress and what else resolves names are replaced by versions that answer with stubs, so delayed imports and
-   late lookups are traced too, and a comparison with the address in a slot stays true.
+   GetProcAddress and the other functions that resolve names are replaced by versions that return stubs. Therefore
+   delayed imports and later lookups are traced, too, and a looked-up address is still equal to the address in a slot.
 
-   Tables of modules are read under a guard, because the program may have unmapped or overwritten them. */
+   Modules' tables are read under a guard, because the program can have unmapped or overwritten them. */
 #include "engine/base/file.h"
 #include "engine/base/guard.h"
 #include "engine/base/memory.h"
@@ -38,11 +39,12 @@ enum {
     STUBS_BYTES = CELLS_BYTES + STUBS * STUB_BYTES,
     MODULE_NAME = 64,
     API_NAME = 320,
-    LOADER_TRIES = 2000, /* ms */
+    LOADER_TRIES = 2000, /* attempts, 1 ms apart */
     CELL_FRAMED = 0,
     CELL_NAMES = 1,
-    STUB_FUNCTION = sizeof(void *) == 8 ? 2 : 1, /* where the stub has the address of the function */
-    STRUCTURE_WORDS = 16, /* copied for a structure by value in 32-bit programs, more than any such function takes */
+    STUB_FUNCTION = sizeof(void *) == 8 ? 2 : 1, /* offset in the stub of the address of struct api_function */
+    STRUCTURE_WORDS = 16, /* 4-byte words to copy for a structure passed by value in 32-bit programs; more than any such
+                             function takes */
 };
 
 static struct api_function *_Atomic buckets[BUCKETS];
@@ -97,8 +99,9 @@ static unsigned bucket_of(const void *address)
     return (unsigned)((value >> 2 ^ value >> 16) % BUCKETS);
 }
 
-/* The function of that address: some have several names. One of `module` (canonical, may be NULL) is preferred, then
-   the one that was added first, which is NtClose before ZwClose. New ones are in front. */
+/* Finds the function at an address. If several functions have the address, one of `module` (canonical, may be NULL)
+   takes precedence, then the one that was added first, for example NtClose before ZwClose. A bucket begins with the
+   function that was added last. */
 static struct api_function *function_find(const void *address, const char *module)
 {
     struct api_function *found = NULL, *any = NULL;
@@ -113,7 +116,8 @@ static struct api_function *function_find(const void *address, const char *modul
     return found ? found : any;
 }
 
-/* Functions that change where their caller continues, read its frame or never return: no frame may come before them. */
+/* Returns whether the function changes where its caller continues, reads the caller's frame or never returns. A thunk
+   must not insert a frame before such functions. */
 static bool is_frameless(const char *name)
 {
     static const char *const names[] = {"setjmp",
@@ -189,7 +193,7 @@ static void stub_write(struct api_function *f, uint8_t *to)
     memcpy(to + 12, &distance, sizeof distance);
 }
 #else
-/* Those that take an argument in eax, or leave their caller's value in it. */
+/* Returns whether the function takes an argument in eax or preserves its caller's eax. */
 static bool is_unhookable(const char *name)
 {
     static const char *const names[] = {
@@ -267,7 +271,7 @@ static void function_add(const char *name, void *real)
 
 /* ---- modules ---- */
 
-/* A module, while its tables are walked. */
+/* A module whose tables are being walked. */
 struct walk {
     HMODULE module;
     char name[MODULE_NAME]; /* canonical */
@@ -334,7 +338,7 @@ static bool is_stub(const void *address)
     return (const uint8_t *)address >= stubs + CELLS_BYTES && (const uint8_t *)address < stubs + stub_bytes_used;
 }
 
-/* A slot that the program has changed since it was read stays as it is. */
+/* Replaces the value of a slot. If the program has changed the slot since it was read, its new value stays. */
 static void slot_put(void **slot, void *from, void *value)
 {
     MEMORY_BASIC_INFORMATION page;
@@ -429,8 +433,9 @@ static void each_module(enum pass pass)
     }
 }
 
-/* The loader's lock keeps the list of modules unchanged. Its owner may be waiting for one of our callbacks, so the
-   number of tries is limited. Unhooking continues without the lock; otherwise the program would stay hooked. */
+/* Takes the loader's lock, under which the list of modules does not change. The lock's owner may be waiting for one of
+   our callbacks, so the number of attempts is limited. After the last attempt the caller continues without the lock;
+   otherwise a program could never be unhooked. */
 static bool loader_lock(ULONG_PTR *cookie)
 {
     enum { TRY_ONLY = 2, TAKEN = 1 };
@@ -450,7 +455,8 @@ static void loader_unlock(ULONG_PTR cookie)
     LdrUnlockLoaderLock(0, cookie);
 }
 
-/* Modules that are loaded and unloaded while hooks are in place; the caller has the loader's lock. */
+/* The data of the loader's notification about a module that was loaded or unloaded. The loader's lock is held during
+   the notification. */
 struct loaded_module {
     ULONG flags;
     const UNICODE_STRING *path, *name;
@@ -458,7 +464,8 @@ struct loaded_module {
     ULONG size;
 };
 
-/* Another module can be loaded at the place of one that is gone: its functions are no longer found by address. */
+/* Excludes the functions of an unloaded module from function_find, because another module can be loaded at its
+   address. */
 static void forget_functions(const uint8_t *base, size_t size)
 {
     for (size_t i = 0; i < BUCKETS; i++)
@@ -486,9 +493,10 @@ static VOID CALLBACK on_module(ULONG reason, const struct loaded_module *m, void
     api_guard_set(before);
 }
 
-/* ---- the functions in place of the resolvers ---- */
+/* ---- replacements of the functions that resolve names ---- */
 
-/* The address to answer with: the stub of a hooked function, our version of a resolver, or the address itself. */
+/* Returns the address to give to the program: the stub of a hooked function, our version of a function that resolves
+   names, or the address itself. */
 static void *answer(HMODULE module, void *real)
 {
     const bool logging = atomic_load_explicit(&api_logging, memory_order_relaxed);
@@ -497,7 +505,7 @@ static void *answer(HMODULE module, void *real)
     if (!real || !logging)
         return real;
     const struct api_function *f = function_find(real, NULL);
-    if (f && f->next && module) { /* perhaps of several modules */
+    if (f && f->next && module) { /* several modules may export this address */
         const uintptr_t before = api_guard();
         const DWORD error = GetLastError();
         api_guard_set(1);
@@ -541,7 +549,7 @@ static void *WINAPI own_ResolveDelayLoadedAPI(void *base, const void *descriptor
     return stub;
 }
 
-/* ---- all together ---- */
+/* ---- hooking and unhooking ---- */
 
 bool api_hook_begin(HMODULE own, HMODULE events)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    HEADERS_MOST = 0x10000000, /* where the headers may begin */
+    HEADERS_MOST = 0x10000000, /* maximum offset of the PE header */
     MAGIC_PE = 0x4550,
     OPTIONAL_MAGIC = 24,
     OPTIONAL_SIZE_OF_IMAGE = 24 + 56,
@@ -21,7 +21,8 @@ enum {
     DELAY_ENTRY = 13,
 };
 
-/* Images of this process have its width. OPTIONAL_DIRECTORIES: NumberOfRvaAndSizes; the entries follow. */
+/* Values for images of this process's bitness. OPTIONAL_DIRECTORIES: offset of NumberOfRvaAndSizes, which the directory
+   entries follow. */
 #if UINTPTR_MAX == UINT64_MAX
 enum { OWN_MAGIC = 0x20B, OWN_MACHINE = 0x8664, OPTIONAL_DIRECTORIES = 24 + 108 };
 #else
@@ -46,7 +47,7 @@ static bool image_u32(const struct api_image *image, uint64_t at, uint32_t *out)
     return image_copy(image, at, out, sizeof *out);
 }
 
-/* A string that ends in the image; NULL: none. */
+/* Returns the string at an RVA; NULL if its end is outside the image. */
 static const char *image_string(const struct api_image *image, uint32_t at)
 {
     return at < image->size && memchr(image->base + at, 0, image->size - at) ? (const char *)image->base + at : NULL;
@@ -122,7 +123,7 @@ bool api_image_exports(const struct api_image *image, void (*take)(void *user, c
         struct api_export found = {.name = image_string(image, name), .rva = rva};
         if (!found.name)
             return false;
-        /* Wine's user32 has addresses of ntdll in place of some forwards, once it is loaded. */
+        /* When Wine has loaded user32, some of its forwarders are replaced by addresses in ntdll. */
         found.forwards = rva >= image->size || (rva >= image->exports && rva - image->exports < image->exports_size);
         if (rva)
             take(user, &found);
@@ -130,7 +131,7 @@ bool api_image_exports(const struct api_image *image, void (*take)(void *user, c
     return true;
 }
 
-/* The slots of one DLL, up to a zero. */
+/* Passes the slots of one DLL to `take`, up to the zero that ends them. */
 static bool take_slots(const struct api_image *image, const char *dll, uint32_t at,
                        void (*take)(void *user, const char *dll, void **slot), void *user)
 {
@@ -161,7 +162,7 @@ static bool imports_walk(const struct api_image *image, void (*take)(void *user,
     return true;
 }
 
-/* Those that use addresses in place of RVAs are of old 32-bit linkers. */
+/* Walks the delayed imports. Skips descriptors with addresses instead of RVAs, which old 32-bit linkers wrote. */
 static bool delays_walk(const struct api_image *image, void (*take)(void *user, const char *dll, void **slot),
                         void *user)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The settings of API tracing: lists of canonical names, and their form in the section that traced programs read.
+/* The settings of API tracing: lists of canonical names, and their format in the section that traced programs read.
 
-   A section of settings is a head and strings, each with its NUL: the program, then the modules, the included and the
-   excluded APIs, each list sorted. Any program may have written to it, so the reader takes a copy whose hash it knows
-   and still checks all of it. */
+   The format is a header and strings, each with its NUL: the program, then the modules, the included APIs and the
+   excluded APIs. Each list is sorted. Any program can have written to the section, so the reader takes a copy, compares
+   its hash with the filter's, and still validates every value. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/api_trace.h"
@@ -16,8 +16,8 @@
 struct settings_head {
     uint32_t magic, flags;
     uint64_t cycles_per_second;
-    uint32_t modules, include, exclude; /* numbers of names */
-    uint32_t bytes;                     /* of all strings */
+    uint32_t modules, include, exclude; /* number of names in each list */
+    uint32_t bytes;                     /* total bytes of the strings */
 };
 
 void api_settings_free(struct api_settings *s)
@@ -106,7 +106,7 @@ HRESULT api_settings_write(struct api_settings *s, struct text_buffer *out)
     return out->failed ? E_OUTOFMEMORY : S_OK;
 }
 
-/* Takes `count` strings of the row. False: they are not all there, or not sorted. */
+/* Reads `count` strings from the row and advances it. Returns false if strings are missing or not sorted. */
 static bool list_read(const char **row, size_t *left, uint32_t count, struct texts *out, HRESULT *hr)
 {
     size_t bytes = 0;
@@ -162,7 +162,7 @@ static bool list_has(const struct texts *list, const char *name)
     return list->count && bsearch(&name, list->items, list->count, sizeof *list->items, compare_names);
 }
 
-/* Whether the sorted list has functions of the module. */
+/* Returns whether the list has functions of the module. */
 static bool list_has_module(const struct texts *list, const char *module)
 {
     const size_t length = strlen(module);

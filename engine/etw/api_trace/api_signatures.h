@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The prototypes of Windows' functions: how each argument and the result read as text. api_signatures.txt, which
-   signatures.py generates from MinGW's headers, has a line for each function: its name and a letter for the result
-   and for each argument. */
+/* The signatures of Windows functions, which determine how arguments and results are written as text. signatures.py
+   generates api_signatures.txt from MinGW's headers. It has one line per function: the name, a letter for the result,
+   and a letter for each argument. */
 #ifndef OPENPLA_API_SIGNATURES_H
 #define OPENPLA_API_SIGNATURES_H
 
@@ -13,7 +13,7 @@ enum api_kind {
     API_VOID = 'v',
     API_SIGNED = 'i',   /* int, LONG */
     API_UNSIGNED = 'u', /* DWORD, enumerations */
-    API_FLAGS = 'x',    /* DWORD named as flags, access, attributes ...: hexadecimal */
+    API_FLAGS = 'x',    /* DWORD whose name suggests flags, access, attributes ...; written in hexadecimal */
     API_BYTE = 'y',     /* BYTE, BOOLEAN, char */
     API_WORD = 'k',     /* WORD, WCHAR */
     API_SHORT = 't',
@@ -23,33 +23,35 @@ enum api_kind {
     API_UNSIGNED_PTR = 'm', /* SIZE_T, WPARAM */
     API_POINTER = 'p',
     API_HANDLE = 'h',
-    API_CODE = 'c', /* address of a function */
+    API_CODE = 'c', /* function pointer */
     API_ANSI = 'a', /* const char * */
     API_WIDE = 'w', /* const WCHAR * */
     API_BOOL = 'b',
     API_HRESULT = 'e',
     API_NTSTATUS = 'n',
-    API_STATUS = 'l', /* an error code of Windows */
+    API_STATUS = 'l', /* a Windows error code */
     API_FLOAT = 'f',
     API_DOUBLE = 'd',
-    API_STRUCTURE = 's', /* by value, or by the address of a copy: its register as a number, in 64-bit programs */
+    API_STRUCTURE = 's', /* passed by value or as the address of a copy; 64-bit programs write its register as a
+                            number */
 };
 
 enum { API_ARGUMENTS_MAX = 32 };
 struct api_signature {
     char result;           /* enum api_kind */
-    uint8_t count;         /* of arguments */
+    uint8_t count;         /* number of arguments */
     const char *arguments; /* enum api_kind, borrowed from the table */
 };
 
-/* 4-byte words on the stack of an argument in 32-bit programs, unless it is a structure. */
+/* Returns how many 4-byte stack words an argument takes in 32-bit programs. Not for structures. */
 static inline unsigned api_words_32(char kind)
 {
     return kind == API_SIGNED_64 || kind == API_UNSIGNED_64 || kind == API_DOUBLE ? 2 : 1;
 }
 
-/* False: the table lacks the function, or no frame may come between it and its caller (variadic functions, and those
-   that return a structure). */
+/* Finds the signature of a function. Returns false if the table lacks it or it has more than API_ARGUMENTS_MAX
+   arguments. The table omits variadic functions and functions that return a structure, because a thunk cannot insert a
+   frame between them and their caller. */
 bool api_signature_find(const char *name, struct api_signature *out);
 
 #endif

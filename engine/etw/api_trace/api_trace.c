@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The collector's side of API tracing: the claim on a program, the section with the settings, and the watcher.
 
-   Two objects have names. The claim is an empty section whose name is derived from the program's path: if it exists,
-   another collector already traces that program. The settings are in a section with a random name, which traced
-   programs get from the session's filter. Both exist as long as this process has them open, so a killed collector
-   leaves nothing behind. */
+   It uses two named sections. The claim is an empty section whose name is derived from the program's path: if it
+   exists, another collector already traces that program. The settings are in a section with a random name, which traced
+   programs read from the session's filter. Both sections exist as long as this process has them open, so a killed
+   collector leaves nothing behind. */
 #include "engine/etw/api_trace.h"
 
 #include "engine/base/file.h"
@@ -15,20 +15,20 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One program that this process traces; shared by the api_traces of its segments and definitions. */
+/* The claim on one program that this process traces. All api_traces that trace this program share it. */
 struct claim {
     atomic_uint users;
     struct section *section;
     uint64_t hash;
     char *program;
-    struct api_watch *watch; /* NULL: not yet */
+    struct api_watch *watch; /* NULL: not started */
 };
 
 struct api_trace {
     atomic_uint users;
     struct claim *claim;
     struct section *section;
-    struct text_buffer settings; /* as they must be in the section */
+    struct text_buffer settings; /* the expected contents of the section */
     struct api_filter filter;
     uint64_t cycles_per_second;
 };
@@ -96,7 +96,8 @@ static bool same_settings(const struct api_trace *a, const struct api_trace *b)
     return a->settings.length == b->settings.length && !memcmp(a->settings.text, b->settings.text, a->settings.length);
 }
 
-/* The claim and the section. S_FALSE: `claimed` has the same settings. */
+/* Creates the claim, or shares that of `claimed`, and creates the section. Returns S_FALSE if `claimed` has the same
+   program and settings. */
 static HRESULT trace_begin(struct api_trace *t, struct api_settings *settings, struct api_trace *claimed)
 {
     const bool same_program = claimed && text_equal_nocase(claimed->claim->program, settings->program);
