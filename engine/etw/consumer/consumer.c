@@ -71,7 +71,7 @@ static TRACEHANDLE handle_of(size_t place)
     return HANDLE_MARK | (places[place].generation & MOST_GENERATIONS) << 16 | (place + 1);
 }
 
-/* NULL: not an open handle. */
+/* Returns the place of a handle; NULL if the handle is not open. */
 static struct place *place_find(TRACEHANDLE handle)
 {
     const size_t place = (size_t)(handle & 0xFFFF) - 1;
@@ -110,7 +110,7 @@ static void consumer_free(struct consumer *c)
     memory_free(c);
 }
 
-/* Marks either all of them as busy, or none. */
+/* Finds the consumers of the handles, and marks either all of them as busy or none. */
 static ULONG consumer_take(const TRACEHANDLE *handles, ULONG count, struct consumer **out)
 {
     ULONG status = ERROR_SUCCESS, sessions = 0;
@@ -138,7 +138,7 @@ static void consumer_give_back(struct consumer *const *taken, ULONG count)
         taken[i]->busy = false;
         const bool closed = taken[i]->closed;
         lock_leave(&lock);
-        if (closed) /* it is no longer in any table */
+        if (closed) /* the table no longer contains it */
             consumer_free(taken[i]);
     }
 }
@@ -169,7 +169,7 @@ static ULONG consumer_close(TRACEHANDLE handle)
     return ERROR_SUCCESS;
 }
 
-/* Whether it is an open handle of consumer_open. */
+/* Returns whether the handle was opened by consumer_open and is not closed. */
 static bool consumer_is_open(TRACEHANDLE handle)
 {
     lock_enter(&lock);
@@ -217,7 +217,7 @@ static HRESULT zone_name(const char *name, WCHAR out[ZONE_NAME_UNITS])
     return S_OK;
 }
 
-/* Without the names, for which it has no room. */
+/* Fills in everything except LoggerName and LogFileName, which only point to strings. */
 static HRESULT fill_header(const struct etl_log *log, TRACE_LOGFILE_HEADER *out)
 {
     *out = (TRACE_LOGFILE_HEADER){
@@ -337,9 +337,9 @@ static struct class
     PEVENT_CALLBACK callback;
 } * classes;
 static size_t class_capacity;
-static _Atomic size_t class_count; /* changed under the lock; while it is 0, events cost nothing extra */
+static _Atomic size_t class_count; /* changed under the lock; while it is 0, delivering an event takes no lock */
 
-/* `class_count` if it is not in the list. */
+/* Returns the index of a class, or `class_count` if the class is not in the list. */
 static size_t find_class(const GUID *guid)
 {
     size_t i = 0;
@@ -368,7 +368,7 @@ static ULONG consumer_set_class(const GUID *class, PEVENT_CALLBACK callback)
     return ok ? ERROR_SUCCESS : consumer_code(error_set(E_OUTOFMEMORY, "out of memory for a class's callback"));
 }
 
-/* ERROR_INVALID_PARAMETER; ERROR_WMI_GUID_NOT_FOUND: the class has no callback. */
+/* Removes the callback of a class. ERROR_INVALID_PARAMETER; ERROR_WMI_GUID_NOT_FOUND: the class has no callback. */
 static ULONG consumer_remove_class(const GUID *class)
 {
     if (!class)
@@ -389,7 +389,7 @@ static ULONG consumer_remove_class(const GUID *class)
                  : consumer_refuse(ERROR_WMI_GUID_NOT_FOUND, "cannot remove a class callback: the class has none");
 }
 
-/* NULL: the class has no callback. */
+/* Returns the callback of a class; NULL if it has none. */
 static PEVENT_CALLBACK consumer_class_callback(const GUID *class)
 {
     if (atomic_load_explicit(&class_count, memory_order_relaxed) == 0)
@@ -403,7 +403,7 @@ static PEVENT_CALLBACK consumer_class_callback(const GUID *class)
 
 /* ---- processing ---- */
 
-/* ProcessTrace delivers the oldest next event of all handles. It holds one buffer of each processor of each file in
+/* ProcessTrace always delivers the oldest of the handles' next events. For each file, one buffer per processor is in
    memory. */
 
 enum { MOST_HANDLES = 64 };
@@ -420,11 +420,11 @@ struct processing {
     struct consumer *taken[MOST_HANDLES];
     struct running running[MOST_HANDLES]; /* handles that still have events */
     ULONG running_count;
-    ULONG failure; /* result of the first handle that could not be read further */
+    ULONG failure; /* error code of the first handle that could not be read to its end */
     struct event_view view;
 };
 
-/* Arguments for the callbacks, for guard_call. */
+/* The context of guard_call: a callback and its arguments. */
 struct call {
     PEVENT_RECORD_CALLBACK record;
     PEVENT_CALLBACK event, class;
@@ -461,7 +461,7 @@ static void call_buffer(void *argument)
     }
 }
 
-/* Reads the next event of `r`. False: no more. */
+/* Reads the next event of `r`. Returns false if there is none. */
 static bool running_advance(struct processing *p, struct running *r)
 {
     HRESULT hr = r->consumer->source->next(r->consumer->source, &r->event);
@@ -476,7 +476,7 @@ static ULONG deliver_event(struct processing *p, const struct running *r, int64_
     struct consumer *c = r->consumer;
     const struct etl_log *log = c->source->log;
     struct call call = {.view = &p->view};
-    if (r->event.kind == ETL_RECORD_OTHER) /* only its length is known */
+    if (r->event.kind == ETL_RECORD_OTHER) /* only the event's length is known */
         return ERROR_SUCCESS;
     if (c->records) {
         if (!c->logfile.EventRecordCallback)
@@ -492,7 +492,7 @@ static ULONG deliver_event(struct processing *p, const struct running *r, int64_
     return guard_call(call_event, &call, GUARD_TAKES_ALL, NULL) ? ERROR_SUCCESS : ERROR_NOACCESS;
 }
 
-/* Called after the last event of a buffer, which is still in memory. */
+/* Calls BufferCallback after the last event of a buffer. The buffer is still in memory. */
 static ULONG deliver_buffer(struct processing *p, const struct running *r, int64_t time)
 {
     EVENT_TRACE_LOGFILEW *logfile = &r->consumer->logfile;
@@ -510,7 +510,7 @@ static ULONG deliver_buffer(struct processing *p, const struct running *r, int64
     return call.answer != 0 ? ERROR_SUCCESS : ERROR_CANCELLED;
 }
 
-/* Definitions are also used outside the requested time range, and for callbacks that skip them. */
+/* Passes definitions to TDH, even if they are outside the requested time range or a callback skips them. */
 static void pass_definition(struct processing *p, const struct running *r, int64_t time)
 {
     const struct etl_log *log = r->consumer->source->log;
@@ -533,7 +533,8 @@ static ULONG processing_deliver(struct processing *p, const struct running *r)
     return status;
 }
 
-/* Of events with equal times, the one that describes others, otherwise that of the first handle. */
+/* Returns the handle with the oldest next event. Among equal times, an event that defines others comes first, otherwise
+   the event of the first handle. */
 static struct running *processing_oldest(struct processing *p)
 {
     struct running *found = p->running;
@@ -543,7 +544,7 @@ static struct running *processing_oldest(struct processing *p)
     return found;
 }
 
-/* Reads the first event of each handle, because the header of a file comes before everything else in it. */
+/* Reads the first event of each handle, which is the log file header. */
 static void processing_begin(struct processing *p)
 {
     for (ULONG i = 0; i < p->count; i++) {
@@ -598,8 +599,8 @@ static const char *take_error(ULONG status)
    starts from the beginning. ERROR_BAD_LENGTH: no handle, or more than 64; ERROR_INVALID_PARAMETER: no array, a handle
    twice, or a session together with other handles; ERROR_INVALID_HANDLE; ERROR_BUSY: another thread is processing one
    of them; ERROR_INVALID_TIME: `end` is before `start`; ERROR_CANCELLED: a BufferCallback returned 0; ERROR_NOACCESS:
-   an exception left a callback. If a file cannot be read further, it ends there; its error code is returned after all
-   other files are delivered. */
+   an exception left a callback. If a file cannot be read to its end, the rest of it is skipped; its error code is
+   returned after all other files are delivered. */
 static ULONG consumer_process(const TRACEHANDLE *handles, ULONG count, const FILETIME *start, const FILETIME *end)
 {
     if (count == 0 || count > MOST_HANDLES)

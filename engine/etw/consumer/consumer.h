@@ -12,30 +12,31 @@
 
 struct consumer_source {
     const struct etl_log *log;
-    /* Returns the next event in time order; the first is the log file header. *e points into the source until the next
-       call. Waits for events that have not happened yet. S_FALSE: no more. */
+    /* Returns the next event in time order; the first is the log file header. For a running session, waits for the
+       event. *e points into the source until the next call. S_FALSE: no more events. */
     HRESULT (*next)(struct consumer_source *s, struct etl_record *e);
-    /* Starts again from the beginning. */
+    /* Restarts the source from the beginning. */
     HRESULT (*restart)(struct consumer_source *s);
-    /* May be called from any thread: queued events are still returned, and then no more. */
+    /* Stops the source; may be called from any thread. `next` still returns the queued events, then S_FALSE. */
     void (*stop)(struct consumer_source *s);
     void (*close)(struct consumer_source *s);
 };
-/* Errors of etl_reader_open. */
+/* Opens a log file as a source. Errors: those of etl_reader_open. */
 HRESULT consumer_source_of_file(const char *path, struct consumer_source **out);
 
 /* ---- a running session as a source of events: a ring that its host process fills and this process empties ---- */
 
-/* A connection to a session's host. One thread may call `wait`, any thread `wake`. */
+/* A connection to a session's host process. Only one thread may call `wait`; any thread may call `wake`. */
 struct realtime_connection {
     struct realtime_ring ring; /* the first buffer that the host process puts into it contains the log file header */
-    uint32_t flush_ms;         /* the session's FlushTimer: how long buffers wait for older events; 0: a second */
+    uint32_t flush_ms;         /* the session's FlushTimer: maximum time for which a buffer waits for older events; 0:
+                                  one second */
     void *context;
     /* S_OK: the host process put something into the ring, or wake was called; S_FALSE: timeout; E_ABORT: the host
        process has exited. */
     HRESULT (*wait)(void *context, uint32_t timeout_ms);
     void (*wake)(void *context);
-    void (*close)(void *context); /* also notifies the host */
+    void (*close)(void *context); /* also notifies the host process */
 };
 
 /* Connects to sessions. */
@@ -45,14 +46,15 @@ struct realtime_source {
     void *context;
 };
 
-/* Uses the directory of this host. */
+/* Connects to the sessions in the directory of this host OS. */
 extern const struct realtime_source session_connections;
 
-/* Opens a session as a source: its events, merged over its processors. Losses appear as events of class RT_LostEvent.
-   It ends with the session or with the host process. `source` NULL: sessions are not available. */
+/* Opens a session as a source of its events, merged from all processors. Events of class RT_LostEvent report losses.
+   The source ends when the session ends or its host process exits. `source` NULL: sessions are not available. */
 HRESULT realtime_source_open(const struct realtime_source *source, const char *session, struct consumer_source **out);
 
-/* ---- processing handles: all functions return Windows' error codes and set a text; any thread may call them ---- */
+/* ---- processing handles: all functions return Windows error codes and set an error text; any thread may call them
+   ---- */
 
 /* The encoding of the caller's strings. */
 enum consumer_form { CONSUMER_WIDE, CONSUMER_ANSI };
@@ -64,10 +66,11 @@ enum consumer_form { CONSUMER_WIDE, CONSUMER_ANSI };
    ERROR_WMI_INSTANCE_NOT_FOUND: no such session, or not a real-time session; ERROR_ACCESS_DENIED. */
 ULONG consumer_open(enum consumer_form form, EVENT_TRACE_LOGFILEW *logfile, TRACEHANDLE *handle);
 
-/* Sets how consumers of this process connect to sessions, instead of session_connections; NULL: never. Borrowed. */
+/* Replaces session_connections for the consumers of this process. NULL: they cannot connect to sessions. `source` is
+   borrowed. */
 void consumer_set_realtime(const struct realtime_source *source);
 
-/* Passes the definition of an event or map (class EventMetadata) to the TDH in this process, if it is loaded. */
+/* Passes the definition of an event or map (class EventMetadata) to TDH, if this process has loaded it. */
 void consumer_pass_definition(EVENT_RECORD *event);
 
 /* ---- ETW's functions under their own names; on Windows the system's headers declare them ---- */

@@ -68,16 +68,17 @@ HRESULT consumer_source_of_file(const char *path, struct consumer_source **out)
 
 /* ---- a session ---- */
 
-/* A running session as a source. Buffers from different processors arrive one after another. They are held back until
-   no older event can arrive: the host process says so, the FlushTimer has elapsed, or too many are held. */
+/* Buffers from different processors arrive one after another. Each is held back until no older event is expected: the
+   host process reports that all events up to its time have been sent, the FlushTimer has elapsed, or the maximum number
+   of buffers is held back. */
 
 enum {
     MOST_HELD = 4096,
     LEAST_HELD = 4,
     MOST_HELD_BYTES = 16 * 1024 * 1024,
     DEFAULT_FLUSH_MS = 1000,
-    IDLE_MS = 10000,    /* the host process wakes this thread earlier */
-    CONNECT_MS = 10000, /* for the log file header, which the host process puts first */
+    IDLE_MS = 10000,    /* maximum wait; the host process wakes this thread earlier */
+    CONNECT_MS = 10000, /* maximum wait for the log file header, the first buffer that the host process sends */
     LOST_EVENT = 32,    /* types of RT_LostEvent */
     LOST_BUFFER = 33,
     LOST_SIZE = 0x30 + 4, /* a classic header and a count */
@@ -86,12 +87,12 @@ static const uint8_t lost_class[16] = {0xE0, 0x9A, 0x39, 0x6A, 0xC6, 0x4B, 0xE9,
                                        0x87, 0x0B, 0x36, 0x57, 0xF8, 0x94, 0x7E, 0x7E};
 
 struct held {
-    uint8_t *bytes; /* of the ring's buffer size */
+    uint8_t *bytes; /* one buffer of the ring's buffer size */
     struct etl_buffer_header head;
-    uint32_t offset; /* where the event ends */
+    uint32_t offset; /* offset of the end of the event */
     struct etl_record event;
-    int64_t key;    /* the event's time stamp; the log file header precedes everything */
-    uint64_t since; /* clock_monotonic_ms */
+    int64_t key;    /* the event's time stamp; INT64_MIN for the log file header, so that it comes first */
+    uint64_t since; /* clock_monotonic_ms at which the buffer was taken from the ring */
 };
 
 struct session_source {
@@ -103,14 +104,14 @@ struct session_source {
     struct realtime_connection connection;
     bool connected;
     atomic_bool stopped;
-    uint32_t takes_left; /* buffers to take from the ring after it was stopped */
-    bool draining;       /* no further buffer will come */
+    uint32_t takes_left; /* buffers that may still be taken from the ring after `stopped` was set */
+    bool draining;       /* no further buffers will arrive */
     struct held *held;   /* `most` entries */
     struct held **heap;  /* a heap with the oldest event first; entries from `count` on are free */
     size_t count, most;
     bool given;     /* the first entry's event was returned */
     bool begun;     /* the log file header was returned */
-    int64_t until;  /* events up to here are complete */
+    int64_t until;  /* all events up to this time stamp have arrived */
     int64_t newest; /* time stamp of the newest event returned */
     uint64_t events_reported, buffers_reported, buffers_bad;
     uint8_t lost[LOST_SIZE];
@@ -118,7 +119,7 @@ struct session_source {
 
 /* ---- buffers that are held back ---- */
 
-/* Reads the next event of the buffer. False: no more. */
+/* Reads the next event of the buffer. Returns false if there is none. */
 static bool next_event(struct held *h)
 {
     const uint8_t *event;
@@ -170,7 +171,8 @@ static void move_down(struct session_source *s)
     }
 }
 
-/* Takes a buffer from the ring. S_FALSE: the ring is empty, or too many buffers are held. */
+/* Takes a buffer from the ring. S_FALSE: the ring is empty, the maximum number of buffers is held back, or the source
+   was stopped. */
 static HRESULT source_take_buffer(struct session_source *s)
 {
     struct realtime_ring *ring = &s->connection.ring;
@@ -178,7 +180,7 @@ static HRESULT source_take_buffer(struct session_source *s)
     if (s->count == s->most || (stopped && s->takes_left == 0))
         return S_FALSE;
     s->takes_left -= stopped;
-    struct held *h = s->heap[s->count]; /* its memory is kept from one buffer to the next */
+    struct held *h = s->heap[s->count]; /* its memory is reused for later buffers */
     if (!h->bytes)
         h->bytes = memory_alloc(ring->buffer_size);
     if (!h->bytes)
@@ -200,7 +202,7 @@ static HRESULT source_take_buffer(struct session_source *s)
 
 /* ---- losses ---- */
 
-/* Reports the losses since the last report, as an event. */
+/* Creates an event that reports the losses since the last report. Returns false if there were none. */
 static bool source_report_lost(struct session_source *s, struct etl_record *e)
 {
     uint64_t events, buffers;
@@ -234,7 +236,7 @@ static uint32_t window(const struct session_source *s)
     return s->connection.flush_ms != 0 ? s->connection.flush_ms : DEFAULT_FLUSH_MS;
 }
 
-/* Whether the oldest event may be returned. *wait: otherwise, how long to hold it. */
+/* Returns whether the oldest event can be returned now. If not, *wait is how many ms to hold it back. */
 static bool is_due(struct session_source *s, const struct held *h, uint32_t *wait)
 {
     if (s->draining || s->count == s->most || h->key <= s->until)
@@ -248,7 +250,8 @@ static bool is_due(struct session_source *s, const struct held *h, uint32_t *wai
     return false;
 }
 
-/* Waits for the host process. s->draining shows whether it has ended. */
+/* Waits until the host process puts something into the ring, the source is stopped, or the timeout (ms) elapses.
+   E_ABORT: the host process has exited. */
 static HRESULT wait_for_host(struct session_source *s, uint32_t timeout)
 {
     HRESULT hr = S_OK;
@@ -258,7 +261,7 @@ static HRESULT wait_for_host(struct session_source *s, uint32_t timeout)
     return hr;
 }
 
-/* Finds the first event that may be returned. S_FALSE: no more events. */
+/* Waits for the oldest event until it can be returned. S_FALSE: no more events. */
 static HRESULT find_due(struct session_source *s, struct held **out)
 {
     bool host_ended = false;
@@ -269,7 +272,8 @@ static HRESULT find_due(struct session_source *s, struct held **out)
             continue;
         if (FAILED(hr))
             return hr;
-        /* No more events: the ring was empty after its host process had ended, or the source was stopped. */
+        /* No buffers can arrive any more if the ring was empty after its host process had exited, after the session had
+           ended, or after the source was stopped. */
         const bool room = s->count < s->most;
         if (room && complete > s->until)
             s->until = complete;

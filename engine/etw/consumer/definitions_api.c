@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Passes the definitions in a merged trace to TDH, for programs that query TDH only for the events that they know. Such
-   programs skip the definitions, which decode those events. TDH takes a definition with each call for an event. */
+/* Passes the definitions in a merged trace to TDH. Some programs query TDH only for the events that they know, and skip
+   the definitions that are needed to decode those events. TDH stores a definition when it is queried for the event that
+   contains it. */
 #include "engine/etw/consumer/consumer.h"
 #include "engine/etw/decode/tdh/tdh.h"
 
@@ -8,8 +9,8 @@
 #include <windows.h>
 #include <string.h>
 
-/* Whether the module is opentdh.dll, or a copy of it: Wine's own tdh.dll has functions of the same names that end the
-   program. The export directory contains the name with which the module was linked. */
+/* Returns whether the module is opentdh.dll or a copy of it. Wine's own tdh.dll has functions of the same names that
+   terminate the program. The export directory contains the name with which the module was linked. */
 static bool is_our_tdh(HMODULE module)
 {
     const uint8_t *base = (const uint8_t *)module;

@@ -6,15 +6,16 @@
 #include "engine/logs/little_endian.h"
 
 enum {
-    FLAGS_AT = 4, /* in EVENT_HEADER, as files have it */
+    FLAGS_AT = 4, /* offset in an EVENT_HEADER as stored in files */
     PROPERTY_AT = 6,
     PMC_AT = 0x10, /* after PERFINFO_TRACE_HEADER */
     ITEM_HEAD = 8,
-    MESSAGE_SEQUENCE = 1, /* TRACE_MESSAGE_SEQUENCE: the first part of the header */
+    MESSAGE_SEQUENCE = 1, /* TRACE_MESSAGE_SEQUENCE: the sequence number is the first part of the header */
     MESSAGE_SEQUENCE_AT = 8,
-    ALIGNMENT = 8, /* before Windows 8, buffers have this in addition to an 8-bit processor number */
+    ALIGNMENT = 8, /* ETW_BUFFER_CONTEXT.Alignment for buffers from before Windows 8, which have an 8-bit processor
+                      number */
 };
-#define NO_PROCESS            UINT32_MAX /* of an event without a process id */
+#define NO_PROCESS            UINT32_MAX /* process id and thread id of an event that has none */
 #define FLAG_PRIVATE_SESSION  0x0002
 #define EXT_TYPE_PMC_COUNTERS 0x0008
 

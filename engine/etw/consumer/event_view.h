@@ -9,18 +9,19 @@
 /* An event has at most 64 KB, an item at least 8 bytes. */
 enum { EVENT_VIEW_ITEMS = 0x10000 / 8 };
 
-/* Points into the event and into itself. */
+/* The pointers in it refer to the event and to its own members. */
 struct event_view {
     EVENT_RECORD record;
     EVENT_TRACE trace;
     EVENT_EXTENDED_ITEM_INSTANCE instance;
     EVENT_HEADER_EXTENDED_DATA_ITEM item[EVENT_VIEW_ITEMS];
 };
-/* Fills in view->record. `time`: the event's time as the consumer requests it; `pointer_size`: of the log, for
-   events without their own; `in_process`: of a private logger. UserContext is unchanged. */
+/* Fills in view->record. `time`: the event's time in the form that the consumer requested. `pointer_size`: the log's
+   pointer size, for events that do not record their own. `in_process`: the log is that of a private logger. UserContext
+   is unchanged. */
 void event_view_record(const struct etl_record *e, int64_t time, uint32_t pointer_size, bool in_process,
                        struct event_view *view);
-/* Fills in view->trace. For manifest events and messages, Version is their id. */
+/* Fills in view->trace. For manifest events and messages, Version is set to the event id. */
 void event_view_trace(const struct etl_record *e, int64_t time, struct event_view *view);
 
 #endif

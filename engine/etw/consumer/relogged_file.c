@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies of events, their form in a log file, and the log file itself. */
+/* Copies of events, their encoding in log files, and the relogger's output file. */
 #include "engine/base/memory.h"
 #include "engine/etw/consumer/relogger.h"
 #include "engine/logs/etl_file.h"
@@ -18,7 +18,7 @@ enum {
     MESSAGE_HEAD = 8,
     ITEM_HEAD = 8,
     MORE_DATA = 234,
-    MESSAGE_PARTS = 0x2A, /* of messages: GUID, time, ids of thread and process */
+    MESSAGE_PARTS = 0x2A, /* parts of a message's header: GUID, time, ids of thread and process */
     EXT_TYPE_PMC_COUNTERS = 8,
 };
 
@@ -82,7 +82,7 @@ void relogged_event_free(struct relogged_event *e)
     *e = (struct relogged_event){0};
 }
 
-/* ---- its bytes in a file ---- */
+/* ---- an event's bytes in a file ---- */
 
 static bool is_narrow(const EVENT_RECORD *r)
 {
@@ -115,7 +115,7 @@ static void put_who(const EVENT_HEADER *h, uint8_t *out)
     put_u64(out + 0x10, (uint64_t)h->TimeStamp.QuadPart);
 }
 
-/* Uses the hook of the event's class. */
+/* Writes a kernel header with the hook of the event's class. */
 static bool kernel_bytes(const EVENT_RECORD *r, uint8_t group, uint8_t *out, uint32_t *at)
 {
     const EVENT_HEADER *h = &r->EventHeader;
@@ -242,10 +242,10 @@ HRESULT relogged_event_bytes(const EVENT_RECORD *r, uint8_t *out, uint32_t *size
 enum { BUFFER = 2 * RELOGGED_EVENT_LARGEST, MOST_PROCESSORS = 4096 };
 
 struct processor_buffer {
-    uint8_t *bytes; /* NULL: none yet */
+    uint8_t *bytes; /* NULL: not allocated yet */
     uint32_t used, events;
     int64_t newest;
-    bool mixed; /* not in the order of time */
+    bool mixed; /* the events are not in time order */
 };
 
 struct relogged_file {
@@ -361,7 +361,7 @@ static HRESULT relogged_flush_processor(struct relogged_file *f, size_t processo
     return S_OK;
 }
 
-/* NULL: out of memory. */
+/* Returns the buffer of a processor; NULL when out of memory. */
 static struct processor_buffer *buffer_of(struct relogged_file *f, size_t processor)
 {
     void *buffers = f->buffers;

@@ -56,7 +56,7 @@ void relogger_free(struct relogger *r)
     memory_free(r);
 }
 
-/* ---- its parts ---- */
+/* ---- streams and output file ---- */
 
 static HRESULT refuse_busy(const char *what)
 {
@@ -154,7 +154,7 @@ static bool is_cancelled(struct relogger *r)
     return cancelled;
 }
 
-/* ---- its work ---- */
+/* ---- processing ---- */
 
 static HRESULT advance(struct relogger_stream *s)
 {
@@ -190,7 +190,7 @@ static HRESULT open_file(struct relogger *r)
     return relogged_file_create(r->output, r->streams[0].source->log, processors, &r->file);
 }
 
-/* NULL: no more events. */
+/* Returns the stream with the oldest next event; NULL if there are no more events. */
 static struct relogger_stream *relogger_oldest(struct relogger *r)
 {
     struct relogger_stream *found = NULL;

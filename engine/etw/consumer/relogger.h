@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions of ITraceRelogger: reads logs or a session, and writes selected and changed events to a log file.
-   Events are kept as changeable copies of EVENT_RECORDs. */
+   Events are stored as changeable copies of EVENT_RECORDs. */
 #ifndef OPENPLA_RELOGGER_H
 #define OPENPLA_RELOGGER_H
 
@@ -8,14 +8,14 @@
 #include "engine/etw/etw_types.h"
 #include "engine/logs/etl_record.h"
 
-/* ---- an event that is kept ---- */
+/* ---- a changeable copy of an event ---- */
 
-enum { RELOGGED_EVENT_LARGEST = 0x10000 }; /* greater than an event's bytes in a file */
+enum { RELOGGED_EVENT_LARGEST = 0x10000 }; /* greater than the size of any event in a file */
 
 /* Zero-initialise. `record` points into the other members. */
 struct relogged_event {
     EVENT_RECORD record;
-    uint8_t *bytes; /* data of items and event */
+    uint8_t *bytes; /* the data of the event and of its items */
     size_t capacity;
     EVENT_HEADER_EXTENDED_DATA_ITEM *items;
     size_t item_capacity;
@@ -46,11 +46,11 @@ HRESULT relogged_file_close(struct relogged_file *f, uint64_t events_lost, uint6
 
 /* ---- the relogger ---- */
 
-/* Called on the thread of relogger_process, one at a time. A failure ends processing and is its result. Records are
-   valid during the call. */
+/* relogger_process calls these on its own thread, one at a time. A failure ends the processing and becomes its result.
+   Records are valid during the call. */
 struct relogger_callback {
     HRESULT (*begin)(void *context, const EVENT_RECORD *header); /* the header of the first log */
-    HRESULT (*event)(void *context, const EVENT_RECORD *event);  /* UserContext belongs to the stream */
+    HRESULT (*event)(void *context, const EVENT_RECORD *event);  /* UserContext is the stream's `user` */
     HRESULT (*end)(void *context);
     void *context;
 };
@@ -62,7 +62,7 @@ void relogger_free(struct relogger *r); /* call it when no other call runs; NULL
    ERROR_NOT_SUPPORTED's: a session together with another stream; E_INVALIDARG: more than 64 streams. */
 HRESULT relogger_add_file(struct relogger *r, const char *path, void *user, TRACEHANDLE *stream);
 HRESULT relogger_add_session(struct relogger *r, const char *name, void *user, TRACEHANDLE *stream);
-/* False: not a stream of this relogger. */
+/* Returns the `user` of a stream; false if this relogger has no such stream. */
 bool relogger_stream(struct relogger *r, TRACEHANDLE stream, void **user);
 /* Sets the output file. ERROR_BUSY's HRESULT: it is processing. */
 HRESULT relogger_set_output(struct relogger *r, const char *path);
@@ -74,7 +74,7 @@ HRESULT relogger_process(struct relogger *r, const struct relogger_callback *cal
 /* Writes the event to the file; called from callbacks. E_UNEXPECTED: no output file, or not processing; errors of
    relogged_file_add. */
 HRESULT relogger_inject(struct relogger *r, const EVENT_RECORD *record);
-/* May be called from any thread. */
+/* Ends relogger_process early, with ERROR_CANCELLED. May be called from any thread. */
 void relogger_cancel(struct relogger *r);
 
 #endif
