@@ -79,7 +79,7 @@ static bool is_deleted(struct directory_shared *s)
     return atomic_load(&s->deleted) != 0;
 }
 
-/* Under the mutex. */
+/* Repairs or resets a corrupt directory. Call it under the mutex. */
 static void directory_repair(struct directory_shared *s)
 {
     if (is_whole(s))
@@ -92,7 +92,7 @@ static void directory_repair(struct directory_shared *s)
     atomic_store(&s->magic, DIRECTORY_MAGIC);
 }
 
-/* Called under the mutex, so only one process creates it. */
+/* Called under the mutex, so only one process creates the section. */
 static HRESULT directory_open_section(struct directory *d)
 {
     HRESULT hr = section_open(&(struct shared){.name = d->name, .create = true, .lasting = true},
@@ -101,7 +101,7 @@ static HRESULT directory_open_section(struct directory *d)
         return hr;
     d->shared = section_memory(d->section);
     directory_repair(d->shared);
-    if (is_deleted(d->shared)) /* under Wine it keeps its name while a process has it open */
+    if (is_deleted(d->shared)) /* under Wine the deleted section keeps its name while a process has it open */
         directory_reset(d->shared);
     return S_OK;
 }
@@ -223,7 +223,7 @@ void directory_delete(struct directory *d)
     (void)section_delete(d->name);
     atomic_store(&d->shared->deleted, 1);
     if (FAILED(directory_sessions(d, &list, &count)))
-        return; /* they notice it later */
+        return; /* the host processes detect the deletion later */
     for (size_t i = 0; i < count; i++)
         directory_set_signal(list[i].signal);
     directory_sessions_free(list, count);

@@ -6,11 +6,11 @@
 #include "engine/etw/directory/directory_layout.h"
 #include "engine/etw/etw_types.h"
 
-/* In a change: stores the filters in the arena. ERROR_NO_SYSTEM_RESOURCES, or ERROR_INVALID_PARAMETER with an error
-   text. */
+/* In a change: stores the filters in the arena. HRESULTs, with an error text: ERROR_NO_SYSTEM_RESOURCES,
+   ERROR_INVALID_PARAMETER. */
 static HRESULT directory_filters_put(struct directory *d, const struct directory_enable *e,
                                      struct enable_payload *payload);
-/* Reads them back into *out. Anything outside the limits is treated as no filters. E_OUTOFMEMORY. */
+/* Reads the filters into *out. If a value is outside its limit, *out gets no filters. E_OUTOFMEMORY. */
 static HRESULT directory_filters_take(struct directory *d, const struct enable_payload *payload,
                                       struct directory_enable *out);
 static uint32_t directory_filter_units(uint32_t bytes);
@@ -27,7 +27,7 @@ static bool is_provider(struct enable_record *record, const GUID *provider)
     return guid_equal(&guid, provider);
 }
 
-/* In a change: the session's enable of the provider, or NULL. */
+/* In a change: returns the session's enable of the provider, or NULL. */
 static struct enable_record *enable_find(struct directory *d, uint32_t logger, uint32_t generation,
                                          const GUID *provider)
 {
@@ -99,7 +99,7 @@ static HRESULT enable_refuse_ninth(struct directory *d, const GUID *provider, ui
     return hr;
 }
 
-/* Replaces `old` (NULL: nothing). */
+/* Adds a record that replaces `old` (NULL: no record). */
 static HRESULT enable_put_record(struct directory *d, struct enable_record *old, const struct enable_payload *payload)
 {
     struct enable_record *record = enable_find_free(d);
@@ -173,7 +173,8 @@ HRESULT directory_enables_end(struct directory *d, uint32_t logger, uint32_t gen
     size_t capacity = 0;
     *providers = NULL;
     *count = 0;
-    for (int pass = 0; pass < 2; pass++) { /* first collect: if there is no memory for the list, nothing is ended */
+    for (int pass = 0; pass < 2; pass++) { /* the first pass only collects: if there is no memory for the list, no
+                                              enable is ended */
         for (uint32_t i = 0; i < all; i++) {
             struct enable_record *record = &d->shared->enable[i];
             if (!directory_holds(&record->span, d->target))
@@ -303,7 +304,7 @@ static void arena_mark_used(struct directory *d, uint64_t used[ARENA_UNITS / 64]
     }
 }
 
-/* Returns the first run of free units, or ARENA_UNITS. */
+/* Returns the first unit of the first sufficient free run; ARENA_UNITS if there is none. */
 static uint32_t arena_find_free(const uint64_t used[ARENA_UNITS / 64], uint32_t units)
 {
     uint32_t run = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The section of the directory, which all processes of a host (under Wine: of a prefix) share.
+/* The section of the directory, which all processes of a host OS (under Wine: of a prefix) share.
 
    The problem. Sessions, enables and registrations outlive the processes that created them. Any process may be killed
    at any instruction, even in the middle of a change. Readers must neither wait for it nor see half of its change. In
@@ -9,39 +9,39 @@
 
      magic, size, born              is this a directory; when it was created
      revision, notified, ...        the state of changes; where the used parts end
-     generation[], reaped[]         per logger: its newest generation; up to when the host reaped slots
+     generation[], reaped[]         per logger: its newest generation; time up to which its host has reaped slots
      mailbox[]                      per logger: one request of a controller to the session's host
      slot[]                         per process: id, start time, state, generation, what it has applied
      registration[]                 per registered provider: GUID, kind, slot and generation of the process
-     session[][2]                   per logger: two records, of which at most one holds at a revision
-     enable[], arena                which session enables which provider with what; the bytes of the filters
+     session[][2]                   per logger: two records, of which at most one is valid at a revision
+     enable[], arena                which session enables which provider, with its settings; the bytes of the filters
      name[]                         names that providers gave themselves
      tail                           the last word, which a shortened file does not have
 
    Who writes what. The mutex protects `revision`, sessions, enables, the arena and the states of slots. Without the
-   mutex, a process writes its registrations and the `listens` and `applied` words of its slot, a host its `reaped` word
-   and the answers in its mailbox, a controller gives up its request.
+   mutex, a process writes its registrations and the `listens` and `applied` words of its slot; a host process writes
+   its `reaped` word and the answers in its mailbox; and a controller withdraws its request.
 
-   One-store commit. Sessions and enables are records with a span: `from` is the first revision at which they are valid,
-   and `until` the first one at which they no longer are (0: no end). Committed revisions are even. A change from G
-   works as follows:
+   One-store commit. Sessions and enables are records with a span: `from` is the first revision at which a record is
+   valid, and `until` the first at which it is no longer valid (0: no end). Committed revisions are even. A change from
+   G works as follows:
 
      revision = G + 1       a change is in progress
-     new records            written with from = G + 2 into places where nothing holds at G or later
+     new records            written with from = G + 2 into places where no record is valid at G or later
      old records            until = G + 2
-     revision = G + 2       this store commits everything at once
+     revision = G + 2       this one store commits the whole change
 
    Readers. A reader takes the even revision R and reads the records that are valid at R. They stay in place until a
    change from R + 2 begins: before that, a place with until = R + 2 must not be reused. If `revision` is at most R + 2
-   afterwards, everything it read belongs to R. Otherwise it repeats, and finally reads under the mutex
-   (directory_read).
+   afterwards, everything that the reader has read belongs to R. Otherwise it repeats the reading, and after many failed
+   attempts reads under the mutex (directory_read).
 
-   What a crash leaves. A process that is killed during a change leaves an odd revision. The next process that gets the
-   mutex removes everything of G + 2 (directory_roll_back): new records get from = 0, and ended records get until = 0. A
-   process killed after the commit may not have notified other processes: in this case `notified` is behind, and the
-   next change notifies every process. Slots of dead processes are reaped: their registrations become free, and so does
-   the slot itself when no session can still refer to it in a buffer. A generation counts the uses of a logger or slot,
-   so a late reader never mistakes the new user for the old one.
+   What a crash leaves. A process that is killed during a change leaves an odd revision. The next process that takes the
+   mutex undoes the change (directory_roll_back): new records get from = 0, and ended records get until = 0. A process
+   killed after the commit may not have notified other processes: in this case `notified` is less than the revision, and
+   the next change notifies every process. Slots of dead processes are reaped: their registrations become free, and so
+   does the slot itself when no session can still refer to it in a buffer. A generation counts the uses of a logger or
+   slot, so a late reader never mistakes the new user for the old one.
 
    Corruption. The file may be overwritten or truncated (mapped_file.h: the missing part then reads as zeros). `magic`,
    `size` and `tail` are checked under the mutex when the directory is opened and when a change begins. If only `magic`
@@ -69,7 +69,7 @@ enum {
 };
 #define DIRECTORY_MAGIC UINT64_C(0x3152494457544550) /* "PETWDIR1" */
 
-/* ---- payloads in their copied form ---- */
+/* ---- payloads, as copied out of the records ---- */
 
 struct session_payload {
     uint32_t logger, generation; /* the first word of the record */
@@ -97,7 +97,8 @@ struct enable_payload {
     uint32_t property;
     uint8_t level, classic;
     uint16_t filter_count;
-    /* First unit in the arena: type and size of each filter, then the bytes of each, rounded up to 8. */
+    /* First unit of the filters in the arena: type and size of each filter, then the data of each filter, rounded up to
+       8 bytes. */
     uint32_t filter_at;
     uint32_t filter_bytes;
     uint64_t reserved[3];
@@ -163,9 +164,10 @@ struct directory_shared {
     _Atomic uint64_t born;          /* when the directory was created or reset: ms, UTC; never the same twice */
     uint64_t reserved_1[12];
     _Atomic uint64_t revision;
-    _Atomic uint64_t notified; /* the newest revision that every process was notified of */
-    _Atomic uint64_t enables_used, registrations_used, slots_used; /* everything in use is before these */
-    _Atomic uint64_t registration_hint;                            /* where a free entry may be */
+    _Atomic uint64_t notified; /* the newest revision of which every process was notified */
+    _Atomic uint64_t enables_used, registrations_used, slots_used; /* all entries in use have lower indexes */
+    _Atomic uint64_t registration_hint;                            /* index at which to start the search for a free
+                                                                      entry */
     _Atomic uint64_t slot_hand;                                    /* the slot to check next */
     _Atomic uint64_t serial;
     _Atomic uint64_t names_given; /* number of names stored so far */
@@ -245,7 +247,7 @@ struct directory {
     struct signal **old_signals; /* signals of slots from before a reset: another thread may be about to set them */
     size_t old_count, old_capacity;
     char name[64];
-    struct directory *before; /* a deleted directory */
+    struct directory *before; /* the deleted directory that this one replaced; NULL: none */
 };
 
 /* ---- directory.c ---- */
@@ -254,11 +256,12 @@ struct directory {
    finally under the mutex; each call must start from the beginning. */
 HRESULT directory_read(struct directory *d, HRESULT (*read)(struct directory *d, uint64_t revision, void *context),
                        void *context);
-/* Whether a record is valid at this revision. */
+/* Returns whether a record is valid at this revision. */
 bool directory_holds(struct directory_span *span, uint64_t revision);
-/* In a change: whether the record is valid neither before nor after the change. */
+/* In a change: returns whether the record is valid neither before nor after the change. */
 bool directory_is_free(struct directory *d, struct directory_span *span);
-/* In a change: write a record that is valid after it; end a record with it. */
+/* In a change: directory_put writes a record that becomes valid with the change; directory_retire ends the validity of
+   a record with the change. */
 void directory_put(struct directory *d, struct directory_span *span, _Atomic uint64_t *words, const void *payload,
                    size_t bytes);
 void directory_retire(struct directory *d, struct directory_span *span);
@@ -271,12 +274,12 @@ void directory_set_signal(const char *name);
 /* Stores a string of at most DIRECTORY_TEXT units; otherwise fails with the HRESULT of `code`, naming `subject`.
    NULL is stored as absent. */
 HRESULT directory_put_text(char *to, uint32_t *bytes, const char *text, DWORD code, const char *subject);
-/* Reads it back, from memory_alloc. S_FALSE: it is not a valid string. */
+/* Reads a string that directory_put_text has stored. *out is from memory_alloc. S_FALSE: not a valid string. */
 HRESULT directory_take_text(const char *from, uint32_t bytes, char **out);
 
 /* ---- directory_sessions.c ---- */
 
-/* Returns the session of this logger and generation (0: any) that holds at the revision, or NULL. */
+/* Returns the session of this logger and generation (0: any) that is valid at the revision, or NULL. */
 struct session_record *directory_find_session(struct directory *d, uint32_t logger, uint32_t generation,
                                               uint64_t revision);
 /* Returns only the state of that session; 0: no such session. */
@@ -286,7 +289,7 @@ char *directory_session_name(struct session_record *record);
 
 /* ---- directory_enables.c ---- */
 
-/* In a change: ends all enables of a session. *providers, from memory_alloc: their providers. */
+/* In a change: ends all enables of a session. *providers: the providers of these enables, from memory_alloc. */
 HRESULT directory_enables_end(struct directory *d, uint32_t logger, uint32_t generation, GUID **providers,
                               size_t *count);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The processes of the directory: their slots, the providers they have registered and their names, who is notified,
-   and which changes each has applied. */
+/* The processes in the directory: their slots, the providers that they have registered, the names of providers, waking
+   processes after a change, and the changes that each process has applied. */
 #include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
@@ -22,13 +22,13 @@ static void directory_registered_slots(struct directory *d, const GUID *provider
 /* Frees the registrations that a dead process left in this slot. */
 static void directory_registrations_end(struct directory *d, uint32_t slot);
 
-#define REAPED_BY_JOIN 4 /* how many slots each caller checks on behalf of all */
+#define REAPED_BY_JOIN 4 /* number of slots that each call checks */
 #define REAPED_BY_HOST 16
 #define LISTENS        (UINT64_C(1) << 16)
 
 /* ---- slots ---- */
 
-/* Returns the process of this generation of a slot. False: it has ended. */
+/* Returns the process that has this generation of a slot; false if it has exited. */
 static bool directory_process_at(struct directory *d, uint32_t slot, uint32_t generation, struct directory_process *out)
 {
     if (slot == 0 || slot >= DIRECTORY_SLOTS)
@@ -56,8 +56,8 @@ bool directory_alive(void *context, uint32_t slot, uint32_t thread)
                   : process_alive(process.id, process.start_time);
 }
 
-/* Whether a session may still refer to a process that was found dead at `dead_at`. Times after `now` are from before a
-   restart. */
+/* Returns whether a session may still refer to a process that was found dead at `dead_at`. Times after `now` are from
+   before a restart of the computer. */
 static bool may_be_named(struct directory *d, uint64_t dead_at, uint64_t now)
 {
     const uint64_t revision = directory_revision(d), dead = dead_at > now ? 0 : dead_at;
@@ -96,7 +96,7 @@ static void directory_slots_reap(struct directory *d, uint32_t how_many)
     }
 }
 
-/* Call it under the mutex. 0: no slot is free. */
+/* Returns a free slot, or 0 if all slots are in use. Call it under the mutex. */
 static uint32_t slot_find_free(struct directory *d)
 {
     const uint32_t used = directory_load_limited(&d->shared->slots_used, DIRECTORY_SLOTS);
@@ -106,7 +106,7 @@ static uint32_t slot_find_free(struct directory *d)
     return used < DIRECTORY_SLOTS ? (used ? used : 1) : 0;
 }
 
-/* Under the mutex. */
+/* Takes a free slot for this process. Call it under the mutex. */
 static HRESULT slot_take(struct directory *d)
 {
     const uint32_t own = process_own_id();
@@ -144,7 +144,8 @@ static HRESULT slot_try_take(struct directory *d)
     return hr;
 }
 
-/* Sleeping host processes report only rarely that dead processes are no longer referenced. */
+/* Wakes all host processes. While they sleep, they report only rarely that their sessions no longer refer to dead
+   processes. */
 static HRESULT wake_hosts(struct directory *d)
 {
     struct directory_session *list;
@@ -159,7 +160,7 @@ static HRESULT wake_hosts(struct directory *d)
     return S_OK;
 }
 
-/* Under d->lock. */
+/* Moves the signal of this process to the old signals. Call it under d->lock. */
 static HRESULT retire_signal(struct directory *d)
 {
     if (!d->own_signal)
@@ -200,7 +201,7 @@ void directory_session_reaped(struct directory *d, uint32_t logger, uint64_t sin
         return;
     atomic_store(&d->shared->reaped[logger - 1], since_ms);
     if (mutex_take(d->mutex, 0) != S_OK)
-        return; /* the next call will do it */
+        return; /* the next call will reap */
     directory_slots_reap(d, REAPED_BY_HOST);
     mutex_release(d->mutex);
 }
@@ -258,8 +259,8 @@ void directory_applied(struct directory *d, uint64_t revision)
         directory_raise(&d->shared->slot[slot].applied, revision);
 }
 
-/* Whether a listening process that has registered the provider has not applied the revision yet. With `look`, checks
-   whether late processes are still alive. */
+/* Returns whether a listening process that has registered the provider has not applied the revision yet. With `look`,
+   ignores late processes that have exited. */
 static bool processes_are_late(struct directory *d, const GUID *provider, uint64_t revision, bool look)
 {
     const uint32_t used = directory_load_limited(&d->shared->slots_used, DIRECTORY_SLOTS);
@@ -276,7 +277,12 @@ static bool processes_are_late(struct directory *d, const GUID *provider, uint64
 
 HRESULT directory_wait_applied(struct directory *d, const GUID *provider, uint64_t revision, uint32_t timeout_ms)
 {
-    enum { SHORT_MS = 1, LONG_MS = 10, BRIEF_ROUNDS = 20 }; /* ms; most processes have applied it after one or two */
+    enum {
+        SHORT_MS = 1,
+        LONG_MS = 10,
+        BRIEF_ROUNDS = 20
+    }; /* ms; most processes have applied the revision after one or
+          two rounds */
     const uint64_t start = clock_monotonic_ms();
     struct wakeup *never = NULL;
     HRESULT hr = S_OK;
@@ -321,7 +327,7 @@ static uint64_t word_build(uint32_t state, uint32_t kind, uint32_t slot, uint32_
     return state | (uint64_t)kind << 2 | (uint64_t)slot << 4 | (uint64_t)generation << 16 | sequence << 32;
 }
 
-/* Whether the process that registered it has ended. */
+/* Returns whether the process of the registration has exited. */
 static bool registration_is_orphan(struct directory *d, uint64_t word)
 {
     const uint64_t slot = atomic_load(&d->shared->slot[word_slot(word)].word);
@@ -359,8 +365,8 @@ static bool registration_claim_any(struct directory *d, const GUID *provider, ui
     return false;
 }
 
-/* A slot from before a reset is not valid any more. While the directory is corrupt, no new slot can be allocated;
-   providers register again after the reset. */
+/* Returns whether this process has a slot. A reset invalidates it. While the directory is corrupt, the old slot counts,
+   because no new slot can be allocated; providers register again after the reset. */
 static bool has_slot(struct directory *d)
 {
     return atomic_load(&d->slot) != 0 &&
@@ -417,7 +423,7 @@ static void directory_registrations_end(struct directory *d, uint32_t slot)
     }
 }
 
-/* Copies a live one. */
+/* Copies a registration; false if it is not live. */
 static bool registration_load(struct directory *d, uint32_t i, struct directory_registration *out)
 {
     struct registration_record *record = &d->shared->registration[i];
@@ -482,7 +488,7 @@ HRESULT directory_registrations(struct directory *d, struct directory_registrati
 /* Names of providers, from their traits: a lock-free ring in which a new name replaces the oldest one. A name is valid
    if its checksum is, so a partly written name is ignored. */
 
-/* Never 0, which marks an unused place. */
+/* Returns the checksum of a name; never 0, which marks an unused place. */
 static uint64_t name_check(const struct name_payload *p)
 {
     return hash_bytes(HASH_START, p, sizeof *p) | 1;
@@ -499,7 +505,7 @@ static bool is_name(const char name[DIRECTORY_PROVIDER_NAME_ROOM])
     return true;
 }
 
-/* Copies a valid one. */
+/* Copies a name; false if it is unused or invalid. */
 static bool name_load(struct directory *d, uint32_t i, struct name_payload *out)
 {
     struct name_record *record = &d->shared->name[i];

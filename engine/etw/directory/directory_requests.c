@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests of controllers to the hosts of sessions. Each logger has a mailbox for one request at a time:
+/* Requests of controllers to the host processes of sessions. Each logger has a mailbox for one request at a time:
 
      free -- controller, under the mutex --> asked -- host --> taken -- host --> answered -- controller --> free
                                                |                 |
@@ -16,8 +16,8 @@
 #include "engine/etw/directory/directory_layout.h"
 #include "engine/etw/etw_types.h"
 
-/* The states: free; a request waits; the host process has it; the host process has it and no controller waits; the
-   answer waits. */
+/* The states, in this order: free; a request waits for the host process; the host process has taken the request; it has
+   taken the request, but no controller waits for the answer; the answer waits for the controller. */
 enum { MAIL_FREE, MAIL_ASKED, MAIL_TAKEN, MAIL_TAKEN_ALONE, MAIL_ANSWERED };
 
 static uint32_t mail_state(uint64_t word)
@@ -61,8 +61,8 @@ static HRESULT to_payload(const struct directory_request *r, uint64_t until_ms, 
     return S_OK;
 }
 
-/* Under the mutex: whether the mailbox can be used. The host process finishes a request whose controller is dead; an
-   answer that a dead controller did not fetch is dropped. */
+/* Returns whether the mailbox can be used; call it under the mutex. The host process first finishes a request whose
+   controller is dead. An answer that a dead controller did not fetch is dropped. */
 static bool is_free(struct mailbox_record *mailbox, struct request_payload *room)
 {
     uint64_t word = atomic_load(&mailbox->word);
@@ -70,14 +70,15 @@ static bool is_free(struct mailbox_record *mailbox, struct request_payload *room
         return true;
     directory_load(room, mailbox->words, sizeof *room);
     if (process_alive(room->process_id, room->process_start) &&
-        clock_monotonic_ms() <= room->until_ms) /* after a restart the time is in the future, but the process is dead */
+        clock_monotonic_ms() <= room->until_ms) /* after a restart of the computer the limit can be in the future, but
+                                                   the process is dead */
         return false;
     if (mail_state(word) == MAIL_TAKEN)
         (void)atomic_compare_exchange_strong(&mailbox->word, &word, mail_word(word >> 3, MAIL_TAKEN_ALONE));
     return mail_state(atomic_load(&mailbox->word)) == MAIL_ANSWERED;
 }
 
-/* S_FALSE: the mailbox was in use until the time limit. */
+/* Puts the request into the mailbox. S_FALSE: the mailbox was in use until the time limit. */
 static HRESULT put_request(struct directory *d, uint32_t logger, uint32_t generation,
                            const struct request_payload *payload, uint64_t limit, uint64_t *number)
 {
@@ -109,7 +110,7 @@ static HRESULT put_request(struct directory *d, uint32_t logger, uint32_t genera
     return hr;
 }
 
-/* Fetches the answer, or gives up. S_FALSE: no answer. */
+/* Fetches the answer, or withdraws the request. S_FALSE: no answer. */
 static HRESULT request_finish(struct mailbox_record *mailbox, uint64_t number, uint32_t *answer)
 {
     uint64_t word = atomic_load(&mailbox->word);

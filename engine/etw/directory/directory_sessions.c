@@ -47,7 +47,7 @@ static HRESULT session_to_payload(const struct directory_session *s, struct sess
                       : directory_put_text(p->file, &p->file_bytes, s->file, ERROR_FILENAME_EXCED_RANGE, "log file");
 }
 
-/* Whether it is a name of a section or signal: plain ASCII without separators. */
+/* Returns whether the name is valid for a section or signal: plain ASCII without separators. */
 static bool is_object_name(const char name[64])
 {
     for (size_t i = 0; i < 64; i++) {
@@ -75,7 +75,7 @@ static bool is_scope(const struct directory_scope *s)
     return s->count <= DIRECTORY_SCOPES && bytes <= DIRECTORY_SCOPE_BYTES;
 }
 
-/* S_FALSE: not a session of this logger. */
+/* Converts a payload. S_FALSE: it is not a valid session of this logger. */
 static HRESULT session_from_payload(const struct session_payload *p, uint32_t logger, struct directory_session *s)
 {
     *s = (struct directory_session){
@@ -285,7 +285,7 @@ static bool same_process(const struct directory_process *a, const struct directo
     return a->id == b->id && a->start_time == b->start_time;
 }
 
-/* Whether both sessions are of a kind in which names must differ. */
+/* Returns whether both sessions are of the same kind, so that their names must differ. */
 static bool share_names(const struct directory_session *a, const struct directory_session *b)
 {
     const uint32_t kind = TRACE_MODE_PRIVATE_LOGGER | TRACE_MODE_PRIVATE_IN_PROC;
@@ -329,7 +329,7 @@ static HRESULT session_check_unique(struct directory *d, const struct directory_
     return S_OK;
 }
 
-/* Writes to that one of the two records that is not valid. */
+/* Writes to the record of the pair that is not valid now. */
 static void session_put_record(struct directory *d, uint32_t logger, const struct session_payload *payload)
 {
     struct session_record *pair = d->shared->session[logger - 1];
