@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The alert collector: watches thresholds sample by sample. Crossings go to the run, which performs the actions, and
-   to the alert log (MS-PLA 3.2.4.8). */
+/* The alert collector (MS-PLA 3.2.4.8): compares samples with thresholds, passes crossings to the run, which performs
+   the actions, and writes them to the alert log. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/logs/alert_log.h"
@@ -11,8 +11,8 @@
 #include <inttypes.h>
 
 #define ONE_SAMPLE     UINT32_MAX /* SampleInterval */
-#define READINGS_MS    1000       /* between the two readings of that sample */
-/* Missing counters are searched again after this many samples or this time, whichever is first. */
+#define READINGS_MS    1000       /* between the two readings that one sample needs */
+/* Missing counters are searched for again after this many samples or milliseconds, whichever comes first. */
 #define SEARCH_SAMPLES 10
 #define SEARCH_MS      60000
 
@@ -22,13 +22,13 @@ struct alerts {
     struct alert_log *log; /* NULL: not requested */
     struct collect_context context;
     char *path;
-    uint64_t max_bytes;         /* of the log per segment; 0: no limit */
-    bool once, read_once, done; /* only one sample; its first reading is done; it is done */
+    uint64_t max_bytes;         /* maximum size of the log per segment; 0: no limit */
+    bool once, read_once, done; /* take one sample only; its first reading is done; both readings are done */
     bool completed;
     bool log_full, log_fails;
-    uint32_t samples_since; /* since the latest search */
-    uint64_t searched;      /* clock_monotonic_ms */
-    int64_t utc;            /* of the sample */
+    uint32_t samples_since; /* samples since the latest search */
+    uint64_t searched;      /* time of the latest search, clock_monotonic_ms */
+    int64_t utc;            /* time of the sample */
 };
 
 /* ---- callbacks of the watch ---- */
@@ -80,7 +80,7 @@ static void alerts_value_found(void *user, const struct alert_found *what)
 
 /* ---- the log ---- */
 
-/* A log that cannot be written does not stop alerts: it is reported, and its rows are kept. */
+/* Writes the log. A failure does not stop alerts: it is reported, and the rows are kept for the next attempt. */
 static void write_log(struct alerts *a)
 {
     HRESULT hr = a->log ? alert_log_write(a->log) : S_OK;
@@ -97,8 +97,8 @@ static void write_log(struct alerts *a)
     memory_free(text);
 }
 
-/* At SegmentMaxSize: requests the next segment, else restarts the log, since alerts must not end with
-   their log. */
+/* At SegmentMaxSize, requests the next segment if the set has segments. Otherwise restarts the log, because a full log
+   must not stop alerts. */
 static void bound_log(struct alerts *a)
 {
     if (!a->log || !a->max_bytes || alert_log_written(a->log) < a->max_bytes)
@@ -109,7 +109,7 @@ static void bound_log(struct alerts *a)
         alert_log_restart(a->log);
 }
 
-/* A path outside the set's folder fails the start, as for every file (DECISIONS 36). */
+/* Opens the log. As for every file, a path outside the set's folder makes the start fail (DECISIONS 36). */
 static HRESULT open_log(struct alerts *a, bool replace)
 {
     if (!a->context.output_path[0])
@@ -146,7 +146,7 @@ static HRESULT open_watch(struct alerts *a, const struct texts *thresholds, stru
     own.user = a;
     HRESULT hr = alert_watch_open(thresholds, &own, before, beside, out);
     if (SUCCEEDED(hr) && !before && beside)
-        (void)alert_watch_read(*out); /* rates continued until now: the next sample shall have them */
+        (void)alert_watch_read(*out); /* so that the next sample has rates */
     return hr;
 }
 
@@ -194,7 +194,7 @@ static HRESULT alert_open(struct object *object, const struct collect_context *c
         alerts_write_note(a, "the alert has no thresholds and watches nothing");
     if (SUCCEEDED(hr))
         hr = open_log(a, model->LogOverwrite && !model->LogAppend);
-    a->context.output_base = NULL; /* borrowed for the open only */
+    a->context.output_base = NULL; /* borrowed only during open */
     a->context.previous = NULL;
     if (FAILED(hr)) {
         struct error_kept why = error_keep(hr);
@@ -202,7 +202,7 @@ static HRESULT alert_open(struct object *object, const struct collect_context *c
         return error_restore(&why);
     }
     if (a->done)
-        context->wake(context->user); /* for a poll, since no sample will come */
+        context->wake(context->user); /* requests a poll, because there will be no further sample */
     *out = &a->collector;
     return S_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Thresholds and their counters: a threshold stands for one counter, or for all that its wildcards match. The rules
-   decide whether a value is an alert. */
+/* Samples the counters of alert thresholds, and evaluates the values by the rules. A threshold applies to one counter,
+   or to all counters that its wildcards match. */
 #include "engine/pla/collect/alert_watch.h"
 
 #include "engine/base/clock.h"
@@ -17,7 +17,7 @@
 
 /* An instance matched by a wildcard. */
 struct instance {
-    char *name; /* NULL: moved to the newer list */
+    char *name; /* NULL: moved to the list of the current sample */
     struct alert_state state;
 };
 struct instances {
@@ -28,17 +28,17 @@ struct instances {
 /* A threshold applied to a column of the query. */
 struct watched {
     size_t threshold, column;
-    struct alert_state state;     /* for a column without instances */
-    struct instances last, spare; /* of the latest sample, and memory for the next one */
+    struct alert_state state;     /* state of a column without instances */
+    struct instances last, spare; /* instances of the latest sample; memory for the list of the next sample */
 };
 
 struct threshold {
     struct alert_threshold parsed;
-    struct counter_path path; /* parsed.path split; zero: invalid */
-    char *asked;              /* path given to the query: all instances, even if only some match */
-    char *filter;             /* for their names; NULL: all */
-    char *first;              /* filter for names without a number, which also match #0; NULL: none */
-    uint64_t hash;            /* of path, operator and value */
+    struct counter_path path; /* the parts of parsed.path; zero: invalid */
+    char *asked;   /* path that is passed to the query; with all instances even if the threshold matches only some */
+    char *filter;  /* pattern for the names of matching instances; NULL: all */
+    char *first;   /* pattern for names without a number, which count as #0; NULL: none */
+    uint64_t hash; /* hash of path, operator and value */
     bool missing;
 };
 
@@ -65,7 +65,8 @@ static bool is_all_wildcard(const char *text)
     return !text[strspn(text, "*/#")];
 }
 
-/* Turns a wildcard for some instances into one for all and a filter, so that instances can come and go. */
+/* Replaces a wildcard that matches some instances with one that matches all, and a filter, so that instances can appear
+   and disappear while the query is open. */
 static HRESULT choose_query_path(struct threshold *t)
 {
     const struct counter_path *p = &t->path;
@@ -102,7 +103,7 @@ static HRESULT take_threshold(const char *text, struct threshold *out)
         return E_OUTOFMEMORY;
     if (!status)
         return choose_query_path(out);
-    out->asked = text_copy(out->parsed.path); /* the query reports why it is invalid */
+    out->asked = text_copy(out->parsed.path); /* the query reports why the path is invalid */
     return out->asked ? S_OK : E_OUTOFMEMORY;
 }
 
@@ -151,7 +152,7 @@ static HRESULT open_query(struct alert_watch *w, struct alert_watch *before)
     return SUCCEEDED(hr) && w->failed ? E_OUTOFMEMORY : hr;
 }
 
-/* Finds thresholds without a column; queries again for the reason. */
+/* Finds thresholds without a column, and adds each one to the query again to get the reason. */
 static HRESULT find_missing(struct alert_watch *w)
 {
     bool *has = memory_zero(w->threshold_count + 1, sizeof *has);
@@ -231,7 +232,7 @@ static HRESULT take_states(struct alert_watch *w, const struct alert_watch *from
     const struct log_counter *columns = counter_query_columns(w->query, &count);
     for (size_t i = 0; i < w->watched_count; i++) {
         struct watched *to = &w->watched[i];
-        /* Usually both have the same order. */
+        /* Usually the lists of both watches have the same order. */
         for (size_t n = 0; n < from->watched_count; n++, at++) {
             const struct watched *old = &from->watched[at % from->watched_count];
             const struct log_counter *from_columns =
@@ -252,7 +253,7 @@ static HRESULT take_states(struct alert_watch *w, const struct alert_watch *from
 
 /* ---- a sample ---- */
 
-/* The path of the actual counter; from memory_alloc. */
+/* Returns the path of the actual counter, from memory_alloc. */
 static char *path_of(const struct threshold *t, const struct log_counter *column, const char *instance)
 {
     struct counter_path path = t->path;
@@ -262,7 +263,7 @@ static char *path_of(const struct threshold *t, const struct log_counter *column
         path.counter = (char *)column->counter;
     if (has_wildcard(path.machine))
         path.machine = (char *)(column->machine ? column->machine + strspn(column->machine, "\\") : NULL);
-    if (instance) { /* it contains its parent and number */
+    if (instance) { /* `instance` contains the parent and the number */
         path.parent = NULL;
         path.instance = (char *)instance;
         path.index = PATH_NO_INDEX;
@@ -322,7 +323,7 @@ static bool passes(const struct threshold *t, const char *name)
            (t->first && !strchr(name, '#') && text_matches(t->first, name));
 }
 
-/* Finds the instance in the previous sample's list, starting after the one found before it. */
+/* Finds the instance in the list of the previous sample. Starts after the instance that the previous call found. */
 static struct instance *find_instance(const struct instances *list, size_t *at, const char *name)
 {
     for (size_t n = 0; n < list->count; n++) {
@@ -335,7 +336,7 @@ static struct instance *find_instance(const struct instances *list, size_t *at, 
     return NULL;
 }
 
-/* The list has room. */
+/* Appends the instance; moves it from `old` if that is not NULL. The list must have room. */
 static HRESULT append_instance(struct instances *list, struct instance *old, const char *name, struct instance **out)
 {
     *out = &list->items[list->count];
@@ -348,15 +349,15 @@ static HRESULT append_instance(struct instances *list, struct instance *old, con
     return S_OK;
 }
 
-/* For rules with a state. Forgets instances that no longer exist. Allocates first, so that running out of memory
-   does not make an instance look gone. */
+/* Evaluates all instances of a column by rules that need a state, and forgets instances that no longer exist. Allocates
+   memory first, so that a failed allocation does not make an instance look as if it no longer existed. */
 static void evaluate_instances(struct sample *s, struct watched *on)
 {
     const struct threshold *t = &s->w->thresholds[on->threshold];
     const struct log_cell *cell = &s->cells[on->column];
     size_t at = 0;
     if (cell->raw.status && cell->raw.status != PDH_CSTATUS_NO_INSTANCE)
-        return; /* instances could not be listed: none is known to be gone */
+        return; /* instances could not be listed, so no instance is known to have disappeared */
     void *room = on->spare.items;
     if (!memory_grow(&room, &on->spare.capacity, cell->item_count, sizeof *on->spare.items)) {
         s->hr = E_OUTOFMEMORY;
@@ -516,7 +517,7 @@ enum alert_verdict alert_evaluate(const struct alert_rules *rules, const struct 
         state->beyond++;
     state->raised = state->raised || state->beyond >= rules->samples;
     bool held = state->ever && now - state->latest < (uint64_t)rules->hold_off * 1000;
-    /* With a hold-off a crossing is reported late rather than never, if the value is still beyond. */
+    /* A crossing during a hold-off is reported after it if the value is beyond the threshold then. */
     if (!state->raised || held || (rules->on_crossing && state->was_alert))
         return ALERT_NONE;
     state->was_alert = state->ever = true;

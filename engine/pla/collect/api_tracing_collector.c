@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The API tracing data collector (MS-PLA 3.2.4.10): a trace collector whose session enables the event provider of API
-   tracing, and the watcher that injects it into the program (engine/etw/api_trace.h). The trace collector is created
-   from a separate model, so segments, limits, statistics and the release of a session whose host process was killed
-   are those of every trace. */
+/* The API tracing data collector (MS-PLA 3.2.4.10). It consists of a trace collector, whose session enables the event
+   provider of API tracing, and of a watcher that injects that event provider into the program (engine/etw/api_trace.h).
+   Segments, limits, statistics and the cleanup after a killed host process are those of the trace collector, which is
+   created from a model of its type. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -28,10 +28,10 @@ struct api_tracing {
     struct api_trace *api;
     struct api_trace_numbers begin; /* of this segment */
     struct totals {
-        uint64_t processes, calls; /* under earlier settings of the run */
-        uint64_t lost;             /* events of its earlier segments */
+        uint64_t processes, calls; /* counted under earlier settings of the run */
+        uint64_t lost;             /* events lost in earlier segments of the run */
     } earlier;
-    bool attach; /* collect_context's, as the next two */
+    bool attach; /* from collect_context, as the next two */
     void *user;
     void (*note)(void *user, HRESULT reason, const char *subject, const char *text);
 };
@@ -66,7 +66,8 @@ static HRESULT read_program(void *user, uint64_t offset, void *to, size_t size)
     return FAILED(hr) ? hr : got == size ? S_OK : E_FAIL;
 }
 
-/* HRESULT of ERROR_BAD_EXE_FORMAT, with what the file is if it is not a program that can be traced. */
+/* Checks that the file is a program that can be traced. HRESULT of ERROR_BAD_EXE_FORMAT, with a message that says what
+   the file is. */
 static HRESULT check_format(const char *program)
 {
     struct file *f;
@@ -89,7 +90,8 @@ static HRESULT api_tracing_check(struct object *object)
     return hr;
 }
 
-/* Templates have collectors without a program; the rest of such a set runs. */
+/* Fails for a collector without a program, because templates contain such collectors; the set's other collectors
+   run. */
 static HRESULT api_tracing_runs(struct object *object)
 {
     HRESULT hr = api_trace_supported();
@@ -124,7 +126,7 @@ static HRESULT add_provider(struct trace_data_collector *trace, const struct api
     return hr;
 }
 
-/* The model of the trace collector. */
+/* Creates the model of the trace collector. */
 static HRESULT trace_model(struct object *object, const struct api_trace *api, struct object **out)
 {
     const struct api_tracing_collector *c = (const struct api_tracing_collector *)object;
@@ -153,7 +155,7 @@ static HRESULT trace_model(struct object *object, const struct api_trace *api, s
 
 /* ---- statistics ---- */
 
-/* Reports what the programs and the watcher did since the last call. */
+/* Adds notes about failures of the watcher, and about changes that traced programs made, since the last call. */
 static void take_notes(struct api_tracing *a, const struct api_trace_numbers *now)
 {
     char *failure = api_trace_take_failure(a->api);
@@ -186,7 +188,7 @@ static void note_formatted(struct api_tracing *a, char *text)
     memory_free(text);
 }
 
-/* Other settings have another section, whose numbers begin at 0. */
+/* Adds the counts of the previous settings. Each settings section counts from 0. */
 static void add_earlier(struct totals *to, struct api_trace *api)
 {
     struct api_trace_numbers n;
@@ -195,7 +197,7 @@ static void add_earlier(struct totals *to, struct api_trace *api)
     to->calls += n.calls;
 }
 
-/* The run's totals, in the message of every run that traced something. */
+/* Adds the run's totals to the message of a run that traced something. */
 static void note_totals(struct api_tracing *a, const struct api_trace_numbers *now, uint64_t lost)
 {
     note_formatted(a, text_format("API tracing: %" PRIu64 " processes, %" PRIu64 " functions hooked, %" PRIu64
@@ -241,7 +243,7 @@ static HRESULT api_tracing_close(struct collector *c)
     const bool ends = a->trace && !api_trace_is_shared(a->api);
     HRESULT reason;
     if (ends)
-        (void)collector_poll(a->trace, &reason); /* for the latest number of lost events */
+        (void)collector_poll(a->trace, &reason); /* to get the latest number of lost events */
     const uint64_t lost = lost_so_far(a);
     HRESULT hr = collector_close(a->trace);
     if (ends)
@@ -265,7 +267,8 @@ static HRESULT open_trace(struct api_tracing *a, struct object *object, const st
     return hr;
 }
 
-/* The same settings keep their section, so that the next segment changes nothing in the traced programs. */
+/* Opens the API trace. If the settings are the same, shares the section with `before`, so that a new segment changes
+   nothing in the traced programs. */
 static HRESULT open_api(struct api_tracing *a, struct object *object, struct api_trace *before)
 {
     struct api_settings s;
@@ -355,7 +358,7 @@ static bool api_tracing_follows(const struct collector *c, struct object *object
     const struct api_tracing *a = (const struct api_tracing *)c;
     struct object *model;
     if (FAILED(trace_model(object, a->api, &model)))
-        return true; /* the open will fail with the reason */
+        return true; /* collector_open will fail with the reason */
     const bool follows = collector_follows(a->trace, model);
     object_release(model);
     return follows;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the kind of a collector and forwards the run's calls to it. A collector of an unsupported kind does nothing,
-   so that the rest of its set can run; the run reports it. */
+/* Finds the kind of a collector and forwards the run's calls to it. A collector of an unsupported kind only adds a note
+   to the run's message, so that the set's other collectors can run. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/pla/collect/kind.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Collectors: one file per kind. The run opens them, samples those that take samples, polls them when they
-   request it, and closes them. */
+/* Collectors. A run opens the collectors of its set, takes their samples, polls each one when it requests that or its
+   poll time has come, and closes them. Each kind of collector is implemented in its own file. */
 #ifndef OPENPLA_COLLECT_H
 #define OPENPLA_COLLECT_H
 
@@ -9,10 +9,10 @@
 struct object; /* engine/pla/model: the collector object */
 struct collector;
 
-/* A value that crossed its threshold in one sample (MS-PLA 3.2.4.8), or returned. */
+/* A value that crossed its threshold in one sample (MS-PLA 3.2.4.8), or that has returned. */
 struct crossing {
     int64_t utc;         /* FILETIME of the sample */
-    const char *counter; /* path, with the instance that crossed */
+    const char *counter; /* counter path, with the instance that crossed */
     const char *value;   /* formatted; "" if the counter no longer exists */
     const char *threshold;
     char comparison; /* '>' or '<' */
@@ -20,67 +20,67 @@ struct crossing {
 };
 struct alert_rules; /* alert_watch.h */
 
-/* What a run passes to a collector, valid until it is closed. */
+/* The data and callbacks that a run passes to collector_open. The strings are borrowed for that call; `user` and the
+   callbacks are valid until the collector is closed. */
 struct collect_context {
-    const char
-        *output_path; /* full path of the file to write, or of the first of several; "" for a kind without a file */
+    const char *output_path; /* file to write, or the first of several; full path; "" for a kind without a file */
     const char *output_base; /* folder that contains everything the collector writes (file_open_below) */
-    const char *description; /* of the set, or "" */
+    const char *description; /* the set's Description, or "" */
     uint32_t segment_max_mb; /* SegmentMaxSize, 0 = none */
     bool segmented;          /* the set's Segment: a full log ends its segment even if it is circular */
     void *user;
-    /* Reports something to users: a counter was dropped, a database was unavailable. `reason` is a failure if something
-       is not collected; `subject` is then the counter, event provider or file, else NULL. Call on the run's thread
-       only. */
+    /* Adds a note to the run's message for users: for example, a counter was dropped or a database was unavailable.
+       `reason` is a failure if something is not collected; `subject` names it (the counter, event provider or file).
+       Otherwise `subject` is NULL. Call on the run's thread only. */
     void (*note)(void *user, HRESULT reason, const char *subject, const char *text);
-    /* A threshold was crossed. Returns the run's message, from memory_alloc, to be freed by the caller; NULL: none.
-       Call on the run's thread only. Does not block. */
+    /* Reports a crossing, for which the run performs the alert's actions. Returns the text of the alert's message, from
+       memory_alloc; NULL: none. Call on the run's thread only. Does not block. */
     char *(*alert)(void *user, const struct crossing *crossing);
-    /* Returns the rules of the set's current definition. Call on the run's thread only. */
+    /* Returns the alert rules of the set's current definition. Call on the run's thread only. */
     void (*alert_rules)(void *user, struct alert_rules *out);
     /* Requests a poll because the collector's state may have changed. May be called on any thread. */
     void (*wake)(void *user);
-    /* Call before creating anything that outlives this process if it is killed: a line from which
-       collector_release_held finds and releases it. Call on the run's thread only. If it fails, the open must fail. */
+    /* Records a resource that remains if this process is killed, so that collector_release_held can find and release it
+       by `line`. Call before creating the resource, on the run's thread only. If it fails, collector_open must fail. */
     HRESULT (*hold)(void *user, const char *line);
-    /* Call before creating a file beside output_path, in its `folder` or below; `base` is output_base. May be called
-       on any thread, also one that outlives the collector. */
+    /* Registers a file of the run other than output_path, in `folder` or below. Call before creating the file. `base`
+       is output_base. May be called on any thread, even on one that outlives the collector. */
     void (*made)(const char *base, const char *folder, const char *path);
-    /* The completed collector of the previous segment. The new one takes over its counters, so that rates continue,
-       or its session, which loses no event. For kinds that follow changed definitions it may be from another
-       definition and still active. It is closed afterwards. NULL: none. */
+    /* The collector of the previous segment, completed; NULL: none. The new collector takes over its counters, so that
+       rates continue, or its session, so that no event is lost. For kinds that follow changed definitions (kind.h), the
+       previous collector may have another definition and be active. The run closes it afterwards. */
     struct collector *previous;
-    /* A text log has columns for the instances that its wildcards matched when it was created. If new ones appear,
-       the collector requests a new segment, at most once per this many seconds. 0: never. Other formats add
-       instances. */
+    /* A text log has columns only for the instances that its wildcards matched when it was created. When new instances
+       appear, the collector requests a new segment, but not within this many seconds after it was opened. 0: never.
+       Other formats add instances to the log. */
     uint32_t new_instances_seconds;
-    /* The same for counters of other computers that could not be reached when the log was created, in every format.
-       0: 60. */
+    /* Like new_instances_seconds, but for all formats, and for counters of other computers that could not be reached
+       when the log was created. 0: 60 s. */
     uint32_t other_computers_seconds;
-    bool attach;                    /* an API trace includes processes that run already */
-    uint32_t query_timeout_seconds; /* a query is abandoned after so long without results; 0: 60 */
+    bool attach;                    /* an API trace includes processes that are already running */
+    uint32_t query_timeout_seconds; /* seconds without results after which a query is abandoned; 0: 60 */
 };
 
-/* What a kind of collector writes. */
+/* What a collector of this kind writes. */
 enum collector_output { WRITES_NOTHING, WRITES_FILE, WRITES_FILES };
 /* When a collector is complete (MS-PLA 3.2.4.1, StopOnCompletion). */
 enum collector_end {
-    ENDS_WITH_RUN, /* at once: alert, API */
-    ENDS_AT_LIMIT, /* when its first segment ends; at once without a limit: counters, traces */
+    ENDS_WITH_RUN, /* immediately: alerts, API traces */
+    ENDS_AT_LIMIT, /* when its first segment reaches a limit; without a limit immediately: counters, traces */
     ENDS_BY_ITSELF /* when everything is collected: configuration */
 };
-/* A collector's state; the most urgent one that applies. */
+/* The state of a collector: the most urgent one that applies. */
 enum collector_standing {
     COLLECTOR_GOES_ON,
-    COLLECTOR_WANTS_SEGMENT, /* the next data should go to a new segment, which has more columns */
+    COLLECTOR_WANTS_SEGMENT, /* the next samples need a new segment, whose log has more columns */
     COLLECTOR_AT_LIMIT,      /* a limit of the collector is reached */
     COLLECTOR_DONE,          /* everything is collected */
     COLLECTOR_FAILED         /* it cannot continue */
 };
 /* Statistics of a collector since it was opened; values that do not apply to its kind are 0. */
 struct collector_figures {
-    uint64_t samples;      /* written */
-    uint64_t events_lost;  /* MS-PLA 3.2.4.9, like the following four */
+    uint64_t samples;      /* samples written */
+    uint64_t events_lost;  /* MS-PLA 3.2.4.9, like the next four */
     uint64_t buffers_lost; /* BuffersLost */
     uint64_t real_time_buffers_lost;
     uint64_t buffers_written;
@@ -89,62 +89,69 @@ struct collector_figures {
     uint64_t api_processes, api_functions, api_calls; /* traced processes, hooked functions, logged calls */
 };
 
-/* May be called before the collector is opened. */
+/* Returns what the collector writes. May be called before the collector is opened. */
 enum collector_output collector_output(struct object *collector);
-/* Whether its output file, or a file that it writes instead, exists. */
+/* Whether the collector's output file, or a file that the collector writes instead, exists. */
 bool collector_file_is_there(struct object *collector, const char *file);
-/* Whether it may write several numbered files (run_files_add). */
+/* Whether the collector may write several numbered files instead of `file` (run_files_add). */
 bool collector_writes_parts(struct object *collector, const char *file);
-/* Deletes all files of a collector that is not active. */
+/* Deletes all output files of a collector that is not active. */
 void collector_delete_file(struct object *collector, const char *base, const char *file);
-/* Fails, naming it, if this host does not run its kind (HRESULT of ERROR_NOT_SUPPORTED) or the collector has nothing to
-   run. Opening such a collector succeeds and does nothing. */
+/* Checks whether the collector can run. Fails, naming the collector, if this host OS does not support its kind (HRESULT
+   of ERROR_NOT_SUPPORTED) or if it has nothing to collect. Opening such a collector succeeds and collects nothing. */
 HRESULT collector_runs(struct object *collector);
-/* Checks what can fail without opening it, before other collectors have changed anything. */
+/* Checks everything that can be checked without opening the collector. Call it for all collectors before opening the
+   first one. */
 HRESULT collector_check(struct object *collector);
-/* Opens a collector for one segment: adds its counters, creates its file. Only reads the object. Counters that
-   cannot be added are noted and skipped, and so is a collector of an unsupported kind. HRESULT of
-   ERROR_ALREADY_EXISTS if the file exists, unless LogOverwrite or LogAppend is set. */
+/* Opens a collector for one segment: adds its counters, creates its file. Only reads the object. Counters that cannot
+   be added, and collectors of an unsupported kind, are skipped and noted. HRESULT of ERROR_ALREADY_EXISTS if the file
+   exists, unless LogOverwrite or LogAppend is set. */
 HRESULT collector_open(struct object *collector, const struct collect_context *context, struct collector **out);
-/* For a process prepared ahead of its run: loads what the open and the first sample will need, and releases it.
-   Writes nothing and ignores failures: collector_open reports them. */
+/* Warms up a host process that was prepared ahead of its run: loads whatever collector_open and the first sample will
+   need, and releases it again. Writes nothing, and ignores failures, because collector_open reports them. */
 void collector_rehearse(struct object *collector);
-/* Milliseconds between samples; 0: it takes none. 64 bits, because SampleInterval can be up to 2^32 s. */
+/* Returns the milliseconds between samples; 0: the collector takes no samples. 64 bits, because SampleInterval can be
+   up to 2^32 s. */
 uint64_t collector_interval_ms(const struct collector *c);
-/* Milliseconds between polls that nobody requests; 0: none. May change with each poll. */
+/* Returns the milliseconds between regular polls; 0: the collector is polled only on request. Can change at each
+   poll. */
 uint64_t collector_poll_ms(const struct collector *c);
-/* When it is complete; `limited`: the set limits its segments. ENDS_AT_LIMIT only with a limit. */
+/* Returns when the collector is complete. `limited`: the set limits its segments. ENDS_AT_LIMIT only if the set or the
+   collector has a limit. */
 enum collector_end collector_end(const struct collector *c, bool limited);
-/* Takes, writes and flushes one sample. S_FALSE: the file has no room; the sample belongs to the next segment. After
-   a failure (full disk) the log is intact; the caller reports it and continues. */
+/* Takes, writes and flushes one sample. S_FALSE: the file is full, the sample belongs to the next segment. After a
+   failure, for example on a full disk, the log is intact; the caller reports the failure and continues. */
 HRESULT collector_sample(struct collector *c);
-/* Call after a sample, and when the collector has requested it. *reason, with its error text: why it failed, else S_OK.
- */
+/* Returns the collector's state. Call it after a sample, when the collector has requested it, and every
+   collector_poll_ms. *reason, with its error text: why the collector failed, else S_OK. */
 enum collector_standing collector_poll(struct collector *c, HRESULT *reason);
 void collector_figures(struct collector *c, struct collector_figures *out);
-/* Flushes its data to disk. */
+/* Flushes the collector's data to disk. */
 HRESULT collector_flush(struct collector *c);
-/* Completes the file (except a database, which the next segment continues). Afterwards it can only be used as
+/* Completes the file, except a database, which the next segment continues. Afterwards the collector can only be used as
    `previous`, and closed. */
 HRESULT collector_complete(struct collector *c);
 HRESULT collector_close(struct collector *c); /* completes the file; always frees; NULL is allowed */
 
 /* ---- changing the definition of an active collector ---- */
 
-/* Applies the model, a collector of the same name, using the same files. S_FALSE: not possible, the collector is
-   unchanged and must be reopened; unchanged also on failure. */
+/* Changes the open collector to the model, a collector object of the same name; the files stay the same. S_FALSE: this
+   is not possible, the collector must be reopened. The collector is unchanged after S_FALSE and on failure. */
 HRESULT collector_update(struct collector *c, struct object *model);
-/* Whether a collector of the model can be opened while this one is active, as its `previous` or beside it. */
+/* Whether the model can be opened while this collector is active, either with this collector as its `previous` or
+   beside it. */
 bool collector_follows(const struct collector *c, struct object *model);
-/* Whether it may be the `previous` of the model although the definitions differ: both are of one kind that supports
-   it. */
+/* Whether this collector can be the `previous` of the model although the definitions differ: both are of the same kind,
+   and the kind supports that. */
 bool collector_hands_over(const struct collector *c, struct object *model);
-/* Whether it takes over an active `previous` when opened; such collectors are opened last. */
+/* Whether the collector takes over an active `previous` when it is opened. Open such collectors last. */
 bool collector_takes_over(struct object *collector);
-/* Undoes the opening of a segment: what the collector took over returns to its `previous`, which continues with it
-   if possible. True: that one writes to this collector's file, which must stay. Close this collector in any case. */
+/* Undoes the takeover when the segment cannot be opened: returns the session to the `previous` collector, which
+   continues with it. True: `previous` now writes to this collector's file, which must not be deleted. Close this
+   collector in any case. */
 bool collector_hand_back(struct collector *c);
-/* Releases what a killed process left; `line` is from context->hold. */
+/* Releases a resource that a killed process left. `line` was passed to collect_context.hold. S_FALSE: no kind knows the
+   line. */
 HRESULT collector_release_held(const char *line);
 
 #endif

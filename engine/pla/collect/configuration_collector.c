@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The configuration data collector (MS-PLA 3.2.4.7): its sources write one XML file on a separate thread, so that
-   other collectors' samples never wait. It ends when everything is collected. Slow work of a source gets a further
-   thread. */
+/* The configuration data collector (MS-PLA 3.2.4.7). Its sources write one XML file on a separate thread, so that no
+   sample of another collector waits for them. The collector is complete when everything is collected. Slow work of a
+   source runs on an additional thread. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -15,30 +15,30 @@
 #include <string.h>
 
 enum {
-    LOOK_MS = 500,      /* for the statistics */
-    PATIENCE_MS = 1500, /* for a source to stop */
-    DEFAULT_DEPTH = 30, /* FileMaxRecursiveDepth 0 */
-    HEAD_BYTES = 512,   /* of a file that may be overwritten */
+    LOOK_MS = 500,      /* between polls, which update the statistics */
+    PATIENCE_MS = 1500, /* time that a source has to stop */
+    DEFAULT_DEPTH = 30, /* used if FileMaxRecursiveDepth is 0 */
+    HEAD_BYTES = 512,   /* bytes to check in a file before it is overwritten */
 };
 
-/* Shared by the collector and its thread. A thread that hangs, for example in an unreachable share, outlives the
-   collector. */
+/* Shared by the collector and its thread. A thread that hangs, for example while it accesses an unreachable share,
+   outlives the collector. */
 struct work {
     atomic_int owners;
     struct configuration_request request;
     char *base, *folder, *path;
     struct file *file;
-    struct configuration_document *document; /* the thread's, once it runs */
+    struct configuration_document *document; /* only the thread uses it while it runs */
     atomic_bool stop;
     _Atomic uint64_t files_copied;
     struct lock lock; /* guards the following */
     bool ended;
     bool complete;         /* nothing was skipped because of `stop` */
-    struct error_kept why; /* why it could not continue */
+    struct error_kept why; /* why the sources could not continue */
     uint64_t errors;       /* entries that could not be collected */
-    void *user;            /* collect_context's; NULL: nobody waits */
+    void *user;            /* from collect_context; NULL: the collector no longer waits */
     void (*wake)(void *user);
-    void (*made)(const char *base, const char *folder, const char *path); /* collect_context's */
+    void (*made)(const char *base, const char *folder, const char *path); /* from collect_context */
 };
 
 struct configuration_work {
@@ -46,7 +46,7 @@ struct configuration_work {
     struct work *work;
     struct thread *thread; /* NULL: not started, or finished */
     bool over;             /* everything has been reported */
-    bool created;          /* created the file */
+    bool created;          /* this collector created the file */
     void *user;
     void (*note)(void *user, HRESULT reason, const char *subject, const char *text);
 };
@@ -98,7 +98,7 @@ static void work_release(struct work *w)
 
 static HRESULT run_sources(struct work *w)
 {
-    /* Volatile data first, slow sources last. */
+    /* The sources with volatile data are first, the slow sources last. */
     static HRESULT (*const sources[])(const struct configuration_source_context *) = {
         configuration_collect_state, configuration_collect_registry, configuration_collect_network,
         configuration_collect_files, configuration_collect_queries,
@@ -149,7 +149,8 @@ static void collect(void *user)
 
 /* ---- opening ---- */
 
-/* Checks the content: the name does not show what a user would lose. */
+/* Empties an existing file, but only if its content is a configuration document, because the name does not show what a
+   user would lose. */
 static HRESULT empty_file(struct work *w)
 {
     static const char begins[] = "<?xml", report[] = "<Report name=\"configuration\"";
@@ -177,7 +178,7 @@ static HRESULT open_file(struct configuration_work *c)
     return w->request.overwrite ? empty_file(w) : collector_file_exists(w->path);
 }
 
-/* Begins the document, with facts about all of it. */
+/* Begins the document with facts about the whole collection. */
 static HRESULT begin_document(struct work *w, const char *name)
 {
     char start[64];
@@ -231,8 +232,8 @@ static HRESULT configuration_collector_open(struct object *object, const struct 
         memory_free(base);
         return error_restore(&why);
     }
-    /* It starts when it is polled, because all collectors of the set have created their files by then, so that no
-       copy takes their names. */
+    /* The thread is started by the first poll. By then all collectors of the set have created their files, so no copy
+       can take their names. */
     context->wake(context->user);
     *out = &c->collector;
     return S_OK;
@@ -257,7 +258,7 @@ static void work_report(struct configuration_work *c, char *text)
     memory_free(text);
 }
 
-/* Called once, at the end. */
+/* Adds the final notes; called one time, after the thread has ended. */
 static void work_report_end(struct configuration_work *c)
 {
     struct work *w = c->work;
@@ -298,13 +299,13 @@ static void configuration_collector_figures(struct collector *collector)
     collector->figures.files_copied = atomic_load(&((struct configuration_work *)collector)->work->files_copied);
 }
 
-/* The document on disk is always complete, so a source that does not return is abandoned. */
+/* Abandons a source that does not return; the document on disk is always well-formed. */
 static HRESULT configuration_collector_complete(struct collector *collector)
 {
     struct configuration_work *c = (struct configuration_work *)collector;
     struct work *w = c->work;
     HRESULT hr = S_OK;
-    if (!c->thread && !c->over) { /* it was not started */
+    if (!c->thread && !c->over) { /* the thread was not started */
         c->over = true;
         hr = w->document ? configuration_document_end(w->document, false) : S_OK;
         w->document = NULL;
@@ -358,12 +359,12 @@ struct slow_work {
     void *user;
     struct lock lock; /* guards the following */
     struct thread_condition changed;
-    void *thing;           /* passed and not taken yet */
-    bool ended, abandoned; /* the work or its consumer is done */
+    void *thing;           /* passed, but not yet taken */
+    bool ended, abandoned; /* the work has ended; its consumer has abandoned it */
     struct error_kept why; /* result of the work */
 };
 
-/* Called by the last of the two. */
+/* Called by the last user: the work's thread or its consumer. */
 static void slow_work_free(struct slow_work *p)
 {
     if (p->thing)

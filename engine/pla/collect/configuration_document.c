@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The document of a configuration: elements and characters, when it is written, and how the file remains a complete XML
-   document at any time.
+/* Writes the XML document of a configuration: its elements and characters, and a file that is a complete XML document
+   at any time.
 
-   Problem. Collecting can take minutes, and the process may be killed or the disk may fill up at any time. The file
-   must then be a well-formed document with everything collected so far. Rewriting the file for each
-   addition would cost too much, and appending leaves closing tags in the middle.
+   Problem. Collecting can take minutes, and the process may be killed or the disk may fill up at any time. Even then
+   the file must be a well-formed document with everything collected so far. Rewriting the file for each addition would
+   take too long, and appending would leave closing tags in the middle.
 
-   Method (struct whole_document). A write within one page of the host's cache is done completely or not at all; a
-   longer one may be cut at a page boundary. So every change becomes visible by one write within one page, and room on
-   the disk is allocated before as blanks:
+   Method (struct whole_document). A write within one page of the host OS' cache happens completely or not at all; a
+   longer write may be cut at a page boundary. Therefore every change becomes visible by one write within one page, and
+   disk space is allocated beforehand by writing blanks:
 
      ... contents | closing tags | blanks ...                    | <?end ?> |
                   ^ end                                          ^ stop     ^ size
 
-   To add text, whole_document_add proceeds like this. If text and new closing tags end in the page of `end`, one write
-   replaces the old closing tags by them. Otherwise:
+   whole_document_add adds text as follows. If the text and the new closing tags fit into the page that contains `end`,
+   one write puts them over the old closing tags. Otherwise:
 
      1. write "<?rest " after the old closing tags: from there to the "?>" of
         <?end ?> everything is now a processing instruction, which readers ignore
@@ -25,17 +25,19 @@
         closing tags and over "<?rest "; the rest becomes contents
             ... contents, first part .............| rest of text | new closing tags  <?end ?>
 
-   The document is complete after each of these writes. Before, make_room extends the blanks and moves <?end ?> (first
-   the new one is written, then the old one is blanked), so that steps 1 to 3 cannot fail for lack of disk space. The
-   closing tags and a following "<?rest " must fit into one page; blanks before them ensure that. No character may cross
-   a page boundary relative to `end`; characters of several bytes that would are written as references.
+   The document is complete after each of these writes. Before step 1, make_room extends the blanks and moves <?end ?>:
+   it writes the new one, then overwrites the old one with blanks. Steps 1 to 3 therefore cannot fail because the disk
+   is full. The closing tags and a following "<?rest " must be in one page; blanks before them ensure that. No character
+   may cross a page boundary of the file; a multi-byte character that would cross one is written as a character
+   reference.
 
-   What may be half done: only steps 1 and 2, which are invisible to readers. After a failure the document is kept as it
-   is; d->failed makes all later calls return the first error. Closing truncates the file after the closing tags.
+   What may be half done: only steps 1 and 2, which readers cannot see. After a failure the document stays as it is;
+   d->failed makes all later calls return the first error. Closing the document truncates the file after the closing
+   tags.
 
-   Elements. Sources call begin, data and end functions, which are checked against the open elements (d->open), so
-   that a faulty source cannot write an invalid document. Open Items are kept in memory (d->text), so a reader sees
-   whole Items only. */
+   Elements. Sources call begin, data and end functions. These functions check each call against the open elements
+   (d->open), so that a faulty source cannot write an invalid document. Open Items are kept in memory (d->text), so
+   readers only see complete Items. */
 #include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
@@ -64,8 +66,8 @@ static const char *const closings[] = {
 
 struct open_element {
     enum element element;
-    struct texts columns; /* of a table */
-    size_t column;        /* of an item: index of the next column */
+    struct texts columns; /* columns of a table */
+    size_t column;        /* index of an Item's next column */
 };
 
 struct configuration_document {
@@ -74,7 +76,7 @@ struct configuration_document {
     struct open_element open[OPEN_MAX];
     size_t depth;
     uint64_t errors;
-    size_t items; /* open items: nothing of them is written */
+    size_t items; /* number of open Items; while it is not 0, nothing is written to the file */
     uint64_t put_out_at;
     bool failed;
     struct error_kept why;
@@ -107,7 +109,7 @@ static bool goes_on(struct configuration_document *d)
 
 /* ---- characters ---- */
 
-/* Writes a multi-byte character that would cross a page boundary as an ASCII reference. */
+/* Adds a character; writes it as a character reference if its bytes would cross a page boundary. */
 static void add_character(struct configuration_document *d, uint32_t c)
 {
     char bytes[4];
@@ -153,7 +155,7 @@ static void add_attribute(struct configuration_document *d, const char *name, co
 
 /* ---- the file ---- */
 
-/* Writes everything except open items. */
+/* Writes the text to the file unless an Item is open. */
 HRESULT configuration_put_out(struct configuration_document *d)
 {
     char closing[OPEN_MAX * sizeof "</Section>\n"] = "";
@@ -181,7 +183,8 @@ static struct open_element *innermost(struct configuration_document *d)
     return &d->open[d->depth - 1];
 }
 
-/* Sources are part of the program: an error of theirs must not create a bad document. */
+/* Fails the document if a source calls the functions in the wrong order, so that a bug in a source cannot create an
+   invalid document. */
 static void misused(struct configuration_document *d, const char *what, const char *name)
 {
     document_fail(d, error_set(E_UNEXPECTED, "the configuration's document: %s (%s)", what, name));
@@ -269,7 +272,7 @@ void configuration_begin_table(struct configuration_document *d, const char *nam
                                const struct configuration_column *columns, size_t count)
 {
     static const struct configuration_column last[] = {{COLUMN_ERROR, COLUMN_PLAIN}, {COLUMN_RESULT, COLUMN_PLAIN}};
-    if (goes_on(d) && innermost(d)->element == ITEM) /* a table in an item follows its Data */
+    if (goes_on(d) && innermost(d)->element == ITEM) /* a table in an Item follows the Item's Data */
         add_empty(d, columns_of_item(d)->count);
     if (!document_push_element(d, TABLE, name))
         return;
@@ -291,7 +294,7 @@ void configuration_begin_item(struct configuration_document *d)
         text_buffer_add(&d->text, "<Item>");
 }
 
-/* Omitted columns before it become empty. */
+/* Begins the Data of a column. Omitted columns before it become empty. */
 static bool begin_data(struct configuration_document *d, const char *column, const char *type)
 {
     if (!goes_on(d))
@@ -461,7 +464,7 @@ HRESULT configuration_document_end(struct configuration_document *d, bool comple
     return FAILED(hr) ? error_restore(&why) : cut;
 }
 
-/* ---- the file: decisive writes within one page, and room for them beforehand ---- */
+/* ---- the file: writes within one page, and preallocated room ---- */
 
 #define PAGE       WHOLE_DOCUMENT_PAGE
 #define ROOM_STEP  (16 * PAGE)
@@ -492,7 +495,7 @@ static HRESULT write_blanks(struct whole_document *w, uint64_t at, uint64_t coun
     return hr;
 }
 
-/* Extends the room to `end`, with <?end ?> after it. */
+/* Extends the blanks at least to `end`, and writes <?end ?> after them. */
 static HRESULT make_room(struct whole_document *w, uint64_t end)
 {
     if (w->stop >= end)
@@ -540,7 +543,7 @@ HRESULT whole_document_add(struct whole_document *w, struct text_buffer *text, c
         return E_OUTOFMEMORY;
     const size_t contents = text->length;
     text_buffer_add(text, closing);
-    if (!text->failed && text->length < w->closing) /* else the end of the old closing tags would remain */
+    if (!text->failed && text->length < w->closing) /* otherwise the end of the old closing tags would remain */
         add_blanks(text, w->closing - text->length);
     if (text->failed)
         return E_OUTOFMEMORY;

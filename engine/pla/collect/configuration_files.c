@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of a configuration collector (MS-PLA 3.2.4.7, behaviour 11): selection, order, rows and copies. */
+/* The source for Files of a configuration collector (MS-PLA 3.2.4.7, behaviour 11): selects files, copies them, and
+   writes their rows. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/text.h"
@@ -9,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- hash table of numbers with 64-bit hashes as keys: open addressing, at most half full ---- */
+/* ---- hash table from 64-bit hashes to numbers: open addressing, at most half full ---- */
 
 /* Zero-initialise. */
 struct number_table {
@@ -42,7 +43,7 @@ static int number_table_grow(struct number_table *t)
     return 1;
 }
 
-/* The key's number, 0 if it is new; valid until the next call. NULL: out of memory. */
+/* Returns a pointer to the key's number, which is 0 for a new key; valid until the next call. NULL: out of memory. */
 static uint32_t *number_table_find(struct number_table *t, uint64_t key)
 {
     key += !key;
@@ -67,28 +68,28 @@ static const struct configuration_column columns[] = {
 
 /* ---- copies ---- */
 
-/* Copies files into one folder, one after another, with one buffer. A taken name gets a number; times and attributes
-   are preserved; a file that changes while it is copied is marked. */
+/* Copies files into one folder, one after another, with one buffer. If a name is taken, the copy's name gets a number.
+   Copies keep times and attributes. A file that changes while it is copied is marked. */
 struct file_copies {
     const char *base, *folder; /* borrowed: `folder` receives the copies and is below `base` */
     void (*made)(const char *base, const char *folder, const char *path); /* called before each copy; may be NULL */
     const atomic_bool *stop;                                              /* borrowed */
     uint64_t most_bytes;                                                  /* limit for all copies; 0: none */
-    uint64_t bytes;                                                       /* of all copies so far */
-    struct number_table numbers;                                          /* next number of each name */
+    uint64_t bytes;                                                       /* size of all copies so far */
+    struct number_table numbers;                                          /* next number for each file name */
     char *buffer, *below;        /* subfolder of `folder` for the next copy; NULL: none */
     uint32_t folders, in_folder; /* number of subfolders; copies in the current one */
 };
 struct file_copy {
     char *name;                /* relative to `folder`; NULL: no copy */
-    struct file_traits traits; /* of the original when it was opened */
-    bool changed;              /* it was written while it was copied: the copy is inconsistent */
+    struct file_traits traits; /* traits of the original when it was opened; the size is that of the copy */
+    bool changed;              /* the original was written during the copy, so the copy is inconsistent */
 };
 
 #define BUFFER_BYTES 262144
-/* A growing file is copied this far beyond its size, so that copying ends. */
+/* Copying a growing file stops this many bytes beyond its initial size. */
 #define GROWTH_BYTES (64u << 20)
-/* Per folder, because Wine reads the whole folder for each new name (DECISIONS 50). */
+/* Maximum copies per folder, because Wine reads the whole folder for each new name (DECISIONS 50). */
 #define FOLDER_FILES 1000
 
 static HRESULT file_copies_begin(struct file_copies *c)
@@ -110,7 +111,7 @@ static void file_copy_free(struct file_copy *copy)
     copy->name = NULL;
 }
 
-/* a.txt, a_1.txt, a_2.txt: behaviour 11. */
+/* Returns a.txt, a_1.txt, a_2.txt and so on (behaviour 11). */
 static char *numbered_name(const char *name, uint32_t number)
 {
     const char *extension = path_extension(name);
@@ -124,7 +125,7 @@ static bool is_taken(HRESULT hr)
     return hr == HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) || hr == HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS);
 }
 
-/* Further copies go to subfolders Files_0001, Files_0002 ... */
+/* Creates the next subfolder for copies: Files_0001, Files_0002 and so on. */
 static HRESULT next_folder(struct file_copies *c)
 {
     char *name = text_format("Files_%04" PRIu32, ++c->folders), *path = name ? path_join(c->folder, name) : NULL;
@@ -167,7 +168,7 @@ static HRESULT file_copy_create(struct file_copies *c, const char *name, struct 
     return hr;
 }
 
-/* A file that does not fit is not started. */
+/* Checks that a file of that size fits into the limit. */
 static HRESULT check_room(const struct file_copies *c, const char *path, uint64_t size)
 {
     if (!c->most_bytes || size <= c->most_bytes - c->bytes)
@@ -199,7 +200,7 @@ static HRESULT copy_bytes(struct file_copies *c, const char *path, struct file *
         hr = file_traits_of(from, &now);
     if (FAILED(hr))
         return hr;
-    /* Kernel files report a size of 0. */
+    /* Files of the kernel, such as those in /proc, report a size of 0. */
     out->changed = now.size != out->traits.size || now.written != out->traits.written ||
                    (out->traits.size && done != out->traits.size);
     out->traits.size = done;
@@ -232,8 +233,8 @@ static HRESULT copy_open(struct file_copies *c, const char *path, struct file *f
     return error_restore(&why);
 }
 
-/* S_OK: completely copied. On failure the folder has no copy; the message names file and reason. E_ABORT: stopped.
-   HRESULT of ERROR_FILE_TOO_LARGE: beyond most_bytes. Always free *out. */
+/* Copies a file. On failure the folder has no copy; the message names the file and the reason. E_ABORT: stopped.
+   HRESULT of ERROR_FILE_TOO_LARGE: the copies would exceed most_bytes. Always free *out. */
 static HRESULT file_copies_add(struct file_copies *c, const char *path, struct file_copy *out)
 {
     struct file *from;
@@ -248,23 +249,23 @@ static HRESULT file_copies_add(struct file_copies *c, const char *path, struct f
 
 /* ---- the source ---- */
 
-/* A folder on the current path, and its subfolders still to visit. */
+/* A folder on the current path, and its subfolders; those from `next` on are still to be visited. */
 struct level {
     char *path;
     struct texts folders;
     size_t next;
 };
 
-/* One entry of Files. */
+/* The collection of one entry of Files. */
 struct collection {
     const struct configuration_source_context *context;
     struct file_copies *copies;
     const char *entry;
-    char *folder, *name; /* where the entry begins, and the pattern of names */
+    char *folder, *name; /* folder where the entry begins; pattern for file names */
     bool recursive;
     struct level *levels;
     size_t depth, capacity;
-    struct number_table seen; /* folders by identity, because links can form cycles */
+    struct number_table seen; /* visited folders, by identity, because links can form cycles */
     uint64_t rows;
     bool depth_reported;
     bool cut; /* a file was skipped because of FileMaxCount */
@@ -280,7 +281,7 @@ static bool has_wildcard(const char *text)
     return strpbrk(text, "*?") != NULL;
 }
 
-/* FileMaxCount limits all entries together. */
+/* Whether FileMaxCount is reached, which limits all entries together. */
 static bool is_full(const struct configuration_source_context *c)
 {
     return c->request->file_count && atomic_load(c->files_copied) >= c->request->file_count;
@@ -304,7 +305,7 @@ static HRESULT add_failure(struct collection *c, const char *path, HRESULT why)
     return configuration_end_item(d);
 }
 
-/* The letters that attrib shows. */
+/* Adds the letters that attrib shows. */
 static void add_attributes(struct configuration_document *d, uint32_t attributes)
 {
     static const struct {
@@ -388,7 +389,7 @@ static HRESULT take_files_of(struct collection *c, const char *folder)
 
 /* ---- folders ---- */
 
-/* S_FALSE: visited before. */
+/* Marks the folder as visited. S_FALSE: it was visited before. */
 static HRESULT folder_mark_seen(struct collection *c, const char *folder)
 {
     struct folder_identity is;
@@ -436,7 +437,7 @@ static HRESULT report_depth(struct collection *c, const char *folder)
                   (unsigned)c->context->request->file_depth, c->folder));
 }
 
-/* Files of a folder first, then its subfolders, each with everything below. */
+/* Collects the files of the folder, and schedules its subfolders. */
 static HRESULT collection_enter_folder(struct collection *c, const char *folder)
 {
     if (c->depth > c->context->request->file_depth)
@@ -457,7 +458,7 @@ static HRESULT collection_walk(struct collection *c)
 {
     struct configuration_source_context const *context = c->context;
     HRESULT hr = folder_mark_seen(c, context->output_folder);
-    /* An entry for that folder itself includes its contents. */
+    /* If the entry names the output folder itself, its contents are collected. */
     struct folder_identity from, to;
     if (SUCCEEDED(folder_identify(c->folder, &from)) && SUCCEEDED(folder_identify(context->output_folder, &to)) &&
         from.volume == to.volume && from.number == to.number)
@@ -486,7 +487,7 @@ static bool is_absolute(const char *path)
     return separates(path[0]) || (((path[0] | 0x20) >= 'a' && (path[0] | 0x20) <= 'z') && path[1] == ':');
 }
 
-/* Splits the entry at its last separator; a doubled one makes it recursive. */
+/* Splits the entry at its last separator. A doubled separator makes the entry recursive. */
 static HRESULT split_pattern(struct collection *c)
 {
     char *path = os_expand_environment(c->entry);
@@ -505,14 +506,14 @@ static HRESULT split_pattern(struct collection *c)
         folder--;
     c->recursive = name - folder > 1 && folder;
     c->name = text_copy(!path[name] || !strcmp(path + name, "*.*") ? "*" : path + name);
-    /* The separator belongs to the name of a root. */
+    /* In a root folder the separator is part of the name. */
     c->folder = text_copy_n(path, !folder || path[folder - 1] == ':' ? folder + (name > folder) : folder);
     memory_free(path);
     return c->name && c->folder ? S_OK : E_OUTOFMEMORY;
 }
 
-/* A ':' that does not follow a drive letter precedes a stream. A drive without a folder depends on the process's
-   current folder. */
+/* Whether the entry names a file stream, with a ':' that does not follow a drive letter, or a drive without a folder.
+   The latter would depend on the process's current folder. */
 static bool names_stream(const struct collection *c)
 {
     const char *at = c->folder;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Three sources of a configuration collector (MS-PLA 3.2.4.7): rows of WMI queries (ManagementQueries, DECISIONS
-   62), network adapters (QueryNetworkAdapters), and a snapshot of the kernel session in memory (SystemStateFile). */
+/* Three sources of a configuration collector (MS-PLA 3.2.4.7): WMI queries (ManagementQueries, DECISIONS 62), network
+   adapters (QueryNetworkAdapters), and a snapshot of the kernel's in-memory trace session (SystemStateFile). */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define LIMIT_S     60
-/* Replaces a line end within an element of an array, whose elements are separated by line ends: U+2028. */
+/* U+2028, replaces a line end within an array element, because line ends separate the elements. */
 #define LINE_WITHIN "\xE2\x80\xA8"
 
 struct query {
@@ -45,7 +45,7 @@ static HRESULT run_query(void *user, struct slow_work *p)
     return management_query(q->namespace_path, q->text, give_row, p);
 }
 
-/* "namespace:WQL". A namespace contains no colon. */
+/* Splits "namespace:WQL". A namespace contains no colon. */
 static HRESULT read_query(const char *text, struct query **out)
 {
     const char *colon = strchr(text, ':'), *wql = colon ? colon + 1 : "";
@@ -81,7 +81,7 @@ static bool iso_time(const char *cim, char iso[40])
     return true;
 }
 
-/* One element per line. */
+/* Joins the strings, one per line. */
 static char *lines_of(const struct texts *texts)
 {
     struct text_buffer b = {.length = 0};
@@ -120,7 +120,7 @@ static HRESULT put_value(struct configuration_document *d, const struct manageme
     return S_OK;
 }
 
-/* The columns of the open table: a query may return rows of several classes. */
+/* The columns of the open table. A query can return rows of several classes, each with its own table. */
 struct shape {
     bool open;
     struct texts names;
@@ -169,7 +169,7 @@ static HRESULT put_row(struct configuration_document *d, struct shape *s, const 
     return SUCCEEDED(hr) ? configuration_end_item(d) : hr;
 }
 
-/* A failure becomes a row after those that came before it. */
+/* Ends the query's table. A failure becomes the last row. */
 static HRESULT end_query(struct configuration_document *d, struct shape *s, const char *text, HRESULT hr)
 {
     struct error_kept why = error_keep(hr);
@@ -310,7 +310,7 @@ HRESULT configuration_collect_network(const struct configuration_source_context 
     return configuration_end_section(d);
 }
 
-/* ---- SystemStateFile: a snapshot of the kernel session in memory, beside the XML ---- */
+/* ---- SystemStateFile: a snapshot of the kernel's in-memory trace session, beside the XML file ---- */
 
 #define SESSION "Circular Kernel Context Logger"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* RegistryKeys of a configuration collector: values, keys and branches, streamed (MS-PLA 3.2.4.7, DECISIONS 61). One
-   table per entry, one row per value; a key without values is a row too, so that comparisons find it. */
+/* The source for RegistryKeys of a configuration collector (MS-PLA 3.2.4.7, DECISIONS 61). Streams values, keys and
+   branches to one table per entry, with one row per value. A key without values also has a row, so that comparisons
+   find it. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/pla/collect/configuration_source.h"
@@ -8,9 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Windows' limit for the depth of keys. A deeper path is a cycle. */
+/* Windows' limit for the depth of keys. A deeper path must be a cycle. */
 #define DEEPEST      512
-/* Keys and values created while a key is read that are still included. */
+/* Reading a key ends after this many more subkeys or values than it had at first, so that it ends even if others keep
+   adding some. */
 #define NEW_ONES     65536
 #define FAR_LIMIT_MS 30000
 #define GONE         HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)
@@ -32,7 +34,7 @@ static void put_error(struct walk *w, const char *key, const char *name, HRESULT
     configuration_end_item(w->document);
 }
 
-/* A failure becomes a row; out of memory ends everything. */
+/* Writes a failure as a row. Exception: returns E_OUTOFMEMORY, which ends the collection. */
 static HRESULT walk_put_failure(struct walk *w, const char *key, const char *name, HRESULT hr)
 {
     if (hr == E_OUTOFMEMORY)
@@ -61,7 +63,8 @@ static const char *type_name(uint32_t type, char text[11])
     return text;
 }
 
-/* Turns the strings of a REG_MULTI_SZ into lines: replaces each NUL but those at the end. False: not such data. */
+/* Converts the strings of a REG_MULTI_SZ to lines: replaces each NUL except those at the end. False: the data are not
+   such strings. */
 static bool to_lines(WCHAR *text, size_t *units)
 {
     size_t n = *units;
@@ -77,7 +80,7 @@ static bool to_lines(WCHAR *text, size_t *units)
     return true;
 }
 
-/* S_FALSE: the bytes are not text that XML can represent. *out from memory_alloc. */
+/* Converts the data to UTF-8; *out is from memory_alloc. S_FALSE: they are not text that XML can represent. */
 static HRESULT text_of(uint32_t type, const void *data, size_t size, char **out)
 {
     size_t units = size / sizeof(WCHAR);
@@ -150,7 +153,7 @@ static HRESULT put_key(struct walk *w, struct registry_key *key)
     return configuration_end_item(w->document);
 }
 
-/* Writes the value of that name; S_FALSE: the key does not have it. */
+/* Writes the value of that name; S_FALSE: the key has no such value. */
 static HRESULT put_named(struct walk *w, struct registry_key *key, const char *name)
 {
     struct registry_value v;
@@ -163,7 +166,7 @@ static HRESULT put_named(struct walk *w, struct registry_key *key, const char *n
     return hr;
 }
 
-/* All values of a key. */
+/* Writes all values of the key. */
 static HRESULT put_values(struct walk *w, struct registry_key *key)
 {
     uint32_t keys, values, i = 0;
@@ -188,7 +191,8 @@ static HRESULT put_values(struct walk *w, struct registry_key *key)
     return i || configuration_stopped(w->context) ? S_OK : put_key(w, key);
 }
 
-/* A link leads to keys that are recorded elsewhere, or to a parent: it is recorded but not followed. */
+/* Whether the key is a link. Links are recorded but not followed, because they lead to keys that are recorded
+   elsewhere, or to a parent. */
 static HRESULT is_link(struct registry_key *key, bool *out)
 {
     struct registry_value v;
@@ -228,7 +232,8 @@ static HRESULT put_below(struct walk *w, struct registry_key *key, uint32_t dept
     return hr;
 }
 
-/* In the 32-bit view this key, where the host OS shows it, is its own parent. */
+/* Whether the entry is Wow6432Node in the 32-bit view. If the host OS shows that key there, it is the same key as its
+   parent. */
 static bool leads_back(const struct walk *w)
 {
     static const char name[] = "Wow6432Node";
@@ -267,7 +272,8 @@ static char *full_path(const struct registry_path *p, const char *key, size_t by
     return text_format("%s%s%.*s", registry_hive_name(p->place.hive), bytes ? "\\" : "", (int)bytes, key);
 }
 
-/* Opens a key of a computer that may not answer. Owns its data, because it may outlive the consumer. */
+/* A request to open a key of another computer, which may not answer. Owns its data, because it can outlive the
+   consumer. */
 struct far_key {
     struct registry_path path;
 };
@@ -323,7 +329,7 @@ static HRESULT open_part(struct walk *w, size_t bytes, struct registry_key **out
     return hr;
 }
 
-/* Length of the text up to the backslash before its last name. */
+/* Returns the length of the text before the last backslash. */
 static size_t folder_bytes(const char *text, size_t bytes)
 {
     while (bytes && text[bytes - 1] != '\\')
@@ -331,7 +337,7 @@ static size_t folder_bytes(const char *text, size_t bytes)
     return bytes ? bytes - 1 : 0;
 }
 
-/* Reports a missing value or key: the first `found` bytes exist. */
+/* Reports a missing value or key. The key in the first `found` bytes of the path exists. */
 static HRESULT put_missing(struct walk *w, size_t found)
 {
     const char *text = w->path->key;
@@ -351,7 +357,8 @@ static HRESULT put_missing(struct walk *w, size_t found)
     return hr;
 }
 
-/* Writes one value. Its name may contain backslashes, as file names do, so the deepest existing key is its key. */
+/* Writes one value. Its name may contain backslashes, for example if it is a path, so the key is the longest part of
+   the entry that exists as a key. */
 static HRESULT put_one(struct walk *w)
 {
     const char *text = w->path->key;
@@ -442,7 +449,7 @@ static bool name_is_equal(const char *a, const char *b, size_t bytes)
     return equal;
 }
 
-/* Removes " /reg:32" from the end. */
+/* Returns the length of the text without a view (" /reg:32") at its end. */
 static size_t read_view(const char *text, bool *of_32_bits)
 {
     static const char behind[] = " /reg:32";
@@ -458,7 +465,7 @@ static size_t read_view(const char *text, bool *of_32_bits)
     return bytes;
 }
 
-/* This computer's name counts as none. */
+/* Reads a computer's name. Returns NULL for this computer. */
 static HRESULT read_computer(const char *text, size_t bytes, const char **out)
 {
     char *name = text_copy_n(text, bytes);
@@ -485,7 +492,7 @@ static const char *read_hive(const char *at, enum registry_hive *out)
     return NULL;
 }
 
-/* Reads what follows the hive: "\Key..." */
+/* Parses the text after the hive: "\Key..." */
 static HRESULT read_key(const char *text, const char *at, struct registry_path *out)
 {
     const char *marker = strstr(at, "\\\\");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The performance counter collector: samples a set of PDH counters into one log. */
+/* The performance counter collector: samples PDH counters and writes them to one log. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/logs/counter_path.h"
@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-/* Counters that appear later cause a new segment with columns for them. */
+/* Counters that appear after the log was created. They cause a new segment, whose log has columns for them. */
 struct late_counters {
     struct counter_watch *watch; /* NULL: not watched */
-    uint64_t from;               /* clock_monotonic_ms: not before */
+    uint64_t from;               /* no check before this time, clock_monotonic_ms */
     uint64_t pause;              /* ms between two checks */
 };
 
@@ -21,17 +21,17 @@ struct counter_collector {
     struct counter_query *query;
     struct log_writer *log;
     const struct log_format_traits *format;
-    struct log_options options; /* its comment is owned */
+    struct log_options options; /* options.comment is owned */
     char *path, *base;
     uint32_t max_records; /* 0: no limit */
-    void *user;           /* collect_context's */
+    void *user;           /* from collect_context */
     void (*note)(void *user, HRESULT reason, const char *subject, const char *text);
     bool circular;
-    bool has_new; /* such counters have appeared */
+    bool has_new; /* counters of `instances` or `computers` have appeared */
     struct late_counters instances, computers;
 };
 
-/* Notes a warning of the log although no sample failed. */
+/* Adds a note about the log's latest warning, which can exist even if no sample failed. */
 static void note_log_warning(struct counter_collector *cc)
 {
     char *text;
@@ -56,11 +56,11 @@ static HRESULT counter_collector_close(struct collector *c)
     return hr;
 }
 
-/* Collects counters that could not be added, on their way to the run. */
+/* Counters that could not be added. Each one is also passed to the run as a note. */
 struct refusals {
     const struct collect_context *context;
-    struct error_kept first; /* S_OK: none */
-    struct texts elsewhere;  /* paths of other computers among them */
+    struct error_kept first; /* the first failure; S_OK: none */
+    struct texts elsewhere;  /* those counters that belong to other computers */
     bool failed;             /* out of memory */
 };
 
@@ -83,8 +83,8 @@ static void refusals_add(void *user, HRESULT reason, const char *subject, const 
     r->context->note(r->context->user, reason, subject, text);
 }
 
-/* Opens the query with the counters that can be added; the others are noted and skipped (DECISIONS 16). Without
-   any the start fails (34), unless new instances or other computers are watched. */
+/* Opens the query with the counters that can be added; notes and skips the others (DECISIONS 16). Fails if no counter
+   can be added (DECISIONS 34), unless new instances or other computers are watched. */
 static HRESULT open_query(struct counter_collector *cc, const struct texts *paths,
                           const struct collect_context *context, struct texts *elsewhere)
 {
@@ -113,8 +113,8 @@ static HRESULT open_query(struct counter_collector *cc, const struct texts *path
                              paths->count, refusals.first.text);
 }
 
-/* A database continues through all segments in one log: samples waiting for an unavailable database are not lost
-   with a segment, and no segment waits for it. */
+/* Whether the next segment continues the log, as for a database without a size limit. Samples that wait for an
+   unavailable database are then not lost at the end of a segment, and no segment waits for the database. */
 static bool log_goes_on(const struct counter_collector *cc)
 {
     return !cc->format->is_file && !cc->options.max_bytes && cc->log;
@@ -171,7 +171,7 @@ static bool late_counters_appeared(struct late_counters *l)
     return found;
 }
 
-/* Call after a sample. */
+/* Checks for counters that have appeared. Call after a sample. */
 static void watch(struct counter_collector *cc)
 {
     cc->has_new = cc->has_new || late_counters_appeared(&cc->instances) || late_counters_appeared(&cc->computers);
@@ -218,7 +218,7 @@ static HRESULT counter_collector_open(struct object *object, const struct collec
     /* MS-PLA 2.2.2.11: LogCircular, LogOverwrite and LogAppend have no meaning for an SQL log. */
     cc->circular = model->LogCircular && context->segment_max_mb && !context->segmented && cc->format->is_file;
     cc->options.append = model->LogAppend && cc->format->appends;
-    /* If a set has both, the earlier data are kept. */
+    /* LogAppend takes precedence over LogOverwrite and LogCircular, so that earlier data are kept. */
     cc->options.replace = !cc->options.append && (model->LogOverwrite || model->LogCircular);
     cc->options.base = cc->base = text_copy(context->output_base);
     cc->options.max_bytes = (uint64_t)context->segment_max_mb << 20;
@@ -243,8 +243,8 @@ static HRESULT counter_collector_open(struct object *object, const struct collec
     return S_OK;
 }
 
-/* A full circular log whose format cannot overwrite old samples starts over: it never exceeds its limit and always
-   ends with the newest samples. */
+/* Replaces a full circular log whose format cannot overwrite old samples with an empty one. The log thus never exceeds
+   its limit and always ends with the newest samples. */
 static HRESULT start_over(struct counter_collector *cc)
 {
     HRESULT hr = log_writer_close(cc->log);
@@ -261,7 +261,7 @@ static HRESULT take_sample(struct counter_collector *cc)
     HRESULT hr = counter_query_sample(cc->query, &utc, &cells);
     if (FAILED(hr))
         return hr;
-    if (!cc->log) /* starting over failed before */
+    if (!cc->log) /* start_over failed before */
         hr = create_log(cc);
     if (SUCCEEDED(hr))
         hr = log_writer_append(cc->log, utc, cells);

@@ -8,35 +8,36 @@
 struct collector_kind {
     enum collector_output output;
     enum collector_end end;
-    bool (*writes)(const struct object *model); /* whether it writes a file; NULL: always */
-    /* As collector_file_is_there and collector_delete_file; NULL: `file` is its only file. */
+    bool (*writes)(const struct object *model); /* whether the collector writes a file; NULL: always */
+    /* Like collector_file_is_there and collector_delete_file; NULL: `file` is the only file. */
     bool (*is_there)(const struct object *model, const char *file);
     void (*delete_file)(const struct object *model, const char *base, const char *file);
     bool (*writes_parts)(const struct object *model, const char *file); /* NULL: no */
-    HRESULT (*runs)(struct object *model);                              /* as collector_runs; NULL: always */
+    HRESULT (*runs)(struct object *model);                              /* like collector_runs; NULL: always */
     HRESULT (*check)(struct object *model); /* NULL: nothing can be checked without opening */
     HRESULT (*open)(struct object *model, const struct collect_context *context, struct collector **out);
     void (*rehearse)(struct object *model);                                /* NULL: opening is fast */
     HRESULT (*sample)(struct collector *c);                                /* NULL: takes no samples */
-    enum collector_standing (*poll)(struct collector *c, HRESULT *reason); /* NULL: always goes on */
+    enum collector_standing (*poll)(struct collector *c, HRESULT *reason); /* NULL: always COLLECTOR_GOES_ON */
     void (*figures)(struct collector *c);     /* updates the statistics; NULL: they are always current */
     HRESULT (*flush)(struct collector *c);    /* NULL: nothing is buffered */
     HRESULT (*complete)(struct collector *c); /* NULL: close does everything */
     HRESULT (*close)(struct collector *c);
-    /* As the functions of the same names in collect.h. A kind with the first two follows changed definitions. */
+    /* Like the functions of the same names in collect.h. A kind follows changed definitions if it has both `update` and
+       `follows`. */
     HRESULT (*update)(struct collector *c, struct object *model);     /* NULL: S_FALSE */
     bool (*follows)(const struct collector *c, struct object *model); /* NULL: yes */
     bool (*hand_back)(struct collector *c);                           /* NULL: nothing to return */
-    HRESULT (*release_held)(const char *line);                        /* S_FALSE: a line of another kind */
+    HRESULT (*release_held)(const char *line);                        /* S_FALSE: the line is from another kind */
 };
 
 /* The first member of each kind's struct; zero except for what open sets. */
 struct collector {
     const struct collector_kind *kind;
     uint64_t interval_ms;             /* 0: takes no samples */
-    uint64_t poll_ms;                 /* 0: polled when it calls, and after samples */
-    bool ends_by_itself;              /* ENDS_BY_ITSELF regardless of its kind */
-    bool limited;                     /* it has its own limit, such as SegmentMaxRecords */
+    uint64_t poll_ms;                 /* 0: polled only after samples and when it calls `wake` */
+    bool ends_by_itself;              /* this collector is ENDS_BY_ITSELF regardless of its kind */
+    bool limited;                     /* the collector itself has a limit, such as SegmentMaxRecords */
     struct collector_figures figures; /* maintained by the kind, on the run's thread */
 };
 

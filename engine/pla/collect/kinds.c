@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kinds of collectors that run. */
+/* The table of the kinds of collectors. */
 #include "engine/pla/collect/kind.h"
 
 const struct collector_kind *const collector_kinds[] = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts autologgers to plans and back. They have the same numbers as sessions, most of them optional. */
+/* Converts autologgers to plans, and plans to autologgers. An autologger has the same numbers as a session, but most of
+   them are optional. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -18,7 +19,7 @@ static uint64_t number_or(const struct autologger_number *n, uint64_t otherwise)
 
 /* ---- from the registry ---- */
 
-/* The file of the session; NULL: none. */
+/* Returns the session's file; NULL: none. */
 static HRESULT file_of(const struct autologger *a, char **out)
 {
     const uint32_t mode = (uint32_t)number_or(&a->mode, TRACE_MODE_SEQUENTIAL);
@@ -35,7 +36,8 @@ static HRESULT file_of(const struct autologger *a, char **out)
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* The index of the filter that FilterData shows, preferably one that the event provider defines; filter_count: none. */
+/* Returns the index of the filter that FilterData shows, preferably one whose type the event provider defines;
+   filter_count: none. */
 static uint32_t shown_filter(const struct autologger_provider *p)
 {
     uint32_t found = p->filter_count;
@@ -99,7 +101,7 @@ HRESULT trace_plan_from_autologger(const struct autologger *a, struct trace_plan
 
 /* ---- to the registry ---- */
 
-/* An absent number that would be 0 stays absent. */
+/* Sets the number. A missing number stays missing if the value is 0. */
 static void put(struct autologger_number *n, uint64_t value)
 {
     n->there = n->there || value != 0;
@@ -114,7 +116,7 @@ static const struct trace_enable *find_enable(const struct trace_plan *plan, con
     return NULL;
 }
 
-/* Replaces the filter that a set shows; others stay. */
+/* Replaces the filter that a set shows, and keeps all others. */
 static HRESULT put_filter(struct autologger_provider *p, const struct trace_enable *e)
 {
     uint32_t at = shown_filter(p);
@@ -145,7 +147,7 @@ static HRESULT put_provider(struct autologger_provider *p, const struct trace_en
     const struct trace_enable before = enable_of(p);
     put(&p->enabled, 1);
     put(&p->level, e->level);
-    /* EnableFlags are used only without MatchAnyKeyword. */
+    /* EnableFlags are used only if MatchAnyKeyword is missing. */
     if (before.any != e->any || before.properties != e->properties || !p->flags.there)
         p->any = (struct autologger_number){true, e->any};
     put(&p->all, e->all);
@@ -154,7 +156,7 @@ static HRESULT put_provider(struct autologger_provider *p, const struct trace_en
     return put_filter(p, e);
 }
 
-/* Removes enabled event providers that are not in the plan. */
+/* Writes the plan's event providers, and removes enabled event providers that are not in the plan. */
 static HRESULT put_providers(const struct trace_plan *plan, struct autologger *a)
 {
     HRESULT hr = S_OK;
@@ -237,7 +239,7 @@ HRESULT trace_plan_to_autologger(const struct trace_plan *plan, struct autologge
 {
     HRESULT hr = put_name(plan, a);
     if (SUCCEEDED(hr))
-        hr = put_file(plan, a); /* before the mode, which requires it */
+        hr = put_file(plan, a); /* before the mode, because file_of depends on the old mode */
     if (SUCCEEDED(hr))
         hr = put_guid(plan, a);
     if (FAILED(hr))
@@ -249,7 +251,7 @@ HRESULT trace_plan_to_autologger(const struct trace_plan *plan, struct autologge
     put(&a->minimum_buffers, plan->minimum_buffers);
     put(&a->maximum_buffers, plan->maximum_buffers);
     put(&a->flush_timer, plan->flush_timer);
-    /* Without it a file is limited to 100 MB, while 0 in a plan means no limit. */
+    /* An autologger without this number limits its file to 100 MB, while 0 in a plan means no limit. */
     if (plan->file && (a->maximum_file.there || plan->maximum_file != AUTOLOGGER_FILE_MB))
         a->maximum_file = (struct autologger_number){true, plan->maximum_file};
     return put_providers(plan, a);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The trace data collector: starts, supervises and stops a session. The next segment takes the session over and
-   switches its file, so that no event is lost in between. */
+/* The trace data collector: starts, checks and stops a trace session. The collector of the next segment takes over the
+   session and changes its file, so that no event is lost between segments. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -15,8 +15,8 @@
 
 enum {
     LOOK_MS = 1000,           /* between checks of statistics and session */
-    LOOK_FULL_MS = 250,       /* for a file that must be followed when it is full: at most */
-    LOOK_NEARLY_FULL_MS = 20, /* and at least */
+    LOOK_FULL_MS = 250,       /* longest time between checks of a file that must be replaced when it is full */
+    LOOK_NEARLY_FULL_MS = 20, /* shortest time between these checks */
     BUFFER_UNIT = 1024,
 };
 #define HELD_FIRST_WORD "trace "
@@ -25,10 +25,10 @@ enum {
 struct trace_collector {
     struct collector collector;
     struct trace_plan plan; /* of the running session */
-    char *path, *base;      /* output of collect_context */
+    char *path, *base;      /* output_path and output_base of collect_context */
     uint64_t handle;
-    bool owns;                          /* this collector must stop the session */
-    struct trace_collector *taken_from; /* previous owner; valid while the segment is opened */
+    bool owns;                          /* this collector owns the session and must stop it */
+    struct trace_collector *taken_from; /* the previous owner; valid only while the segment is opened */
     struct trace_session at_begin, now; /* statistics at the start of this segment, and at the latest check */
     uint32_t maximum_mb;                /* SegmentMaxSize */
     bool segmented, overwrites;
@@ -85,7 +85,7 @@ static void begin_figures(struct trace_collector *tc, struct trace_session *now,
     tc->looked = clock_monotonic_ms();
 }
 
-/* Tells users in the run's message that the trace is incomplete. */
+/* Adds a note to the run's message if the trace is incomplete. */
 static void note_losses(struct trace_collector *tc)
 {
     const struct collector_figures *f = &tc->collector.figures;
@@ -101,9 +101,10 @@ static void note_losses(struct trace_collector *tc)
 
 /* ---- session ---- */
 
-/* Records the session for release. Its Guid distinguishes it from a later one of the same name. Sessions of kernel
-   events share one Guid: they are identified by their file until they have started, then by the thread that writes
-   them. */
+/* Records a session of kernel events, so that it can be released after this process was killed (collect_context.hold).
+   Other sessions are recorded with their Guid, which distinguishes them from a later session of the same name. Sessions
+   of kernel events share one Guid, so they are identified by their file until they have started, and then by the thread
+   that writes the file. */
 static HRESULT hold_kernel(const struct trace_collector *tc, const struct collect_context *context, uint32_t thread)
 {
     const char *file = tc->plan.file && !thread ? tc->plan.file : "";
@@ -127,7 +128,7 @@ static HRESULT hold_session(const struct trace_collector *tc, const struct colle
     return hr;
 }
 
-/* Stops the session unless another one has its name now. */
+/* Stops the session, unless its name now belongs to another session. */
 static HRESULT release_sessions(struct trace_target *t, bool (*is_ours)(const struct trace_session *s, const void *of),
                                 const void *of)
 {
@@ -214,8 +215,8 @@ static HRESULT start_session(struct trace_collector *tc, const struct collect_co
     return trace_plan_is_reserved(&tc->plan) ? hold_kernel(tc, context, tc->now.thread) : S_OK;
 }
 
-/* Queries the session. The kernel's sessions share one handle, so another program's may have it by now: then
-   ERROR_WMI_INSTANCE_NOT_FOUND, as for a session that was stopped. */
+/* Queries the session. Sessions with the kernel's name all have the same handle, which may now belong to another
+   program's session. In that case fails with ERROR_WMI_INSTANCE_NOT_FOUND, as if the session had been stopped. */
 static HRESULT query_session(const struct trace_collector *tc, struct trace_session *now)
 {
     const struct trace_target t = target_of(tc);
@@ -251,7 +252,7 @@ static HRESULT stop_session(struct trace_collector *tc)
     return hr;
 }
 
-/* S_FALSE: the session cannot be changed that way. */
+/* Takes over the session of the previous segment. S_FALSE: that session cannot be changed to this plan. */
 static HRESULT take_session_over(struct trace_collector *tc, struct trace_collector *before)
 {
     const struct trace_target t = target_of(before);
@@ -278,11 +279,13 @@ static HRESULT take_session_over(struct trace_collector *tc, struct trace_collec
     return S_OK;
 }
 
-/* A name can have one session only: if it cannot continue, it is stopped first. */
+/* Continues the session of the previous segment, or starts one. Only one session can have a name, so a previous session
+   that cannot continue is stopped first. */
 static HRESULT begin_session(struct trace_collector *tc, const struct collect_context *context)
 {
     struct trace_collector *before = (struct trace_collector *)context->previous;
-    /* Append continues in the same file; a file that is overwritten is not preserved. */
+    /* With LogAppend, the session continues in the same file. Without it, the same file is overwritten, so the session
+       starts again. */
     const bool replaces_file = before && tc->plan.file && trace_plan_same_file(&before->plan, &tc->plan) &&
                                !(tc->plan.mode & TRACE_MODE_APPEND);
     HRESULT hr = before && before->owns && !replaces_file ? take_session_over(tc, before) : S_FALSE;
@@ -297,7 +300,7 @@ static HRESULT begin_session(struct trace_collector *tc, const struct collect_co
 
 static bool trace_collector_writes(const struct object *model)
 {
-    /* A session in memory writes when it is flushed. */
+    /* A session in memory writes a file when it is flushed. */
     const struct trace_data_collector *c = (const struct trace_data_collector *)model;
     return trace_plan_writes_file(model) || c->StreamMode == TRACE_STREAM_BUFFERING;
 }
@@ -313,7 +316,7 @@ static bool trace_collector_is_there(const struct object *model, const char *fil
     return is_private(model) ? trace_file_private_exists(file) : file_exists(file);
 }
 
-/* ETW creates one file per process of a private session, and numbers those of EVENT_TRACE_FILE_MODE_NEWFILE. */
+/* ETW creates one file per process for a private session, and numbered files with EVENT_TRACE_FILE_MODE_NEWFILE. */
 static bool trace_collector_writes_parts(const struct object *model, const char *file)
 {
     return is_private(model) || strstr(file, "%d");
@@ -378,7 +381,8 @@ static HRESULT trace_collector_open(struct object *object, const struct collect_
     return S_OK;
 }
 
-/* The time of the next check, so that a full file is noticed soon, however fast it grows. */
+/* Returns the milliseconds to the next check. The check is early enough to notice a full file soon, however fast it
+   grows. */
 static uint64_t next_look_ms(const struct trace_collector *tc, uint64_t before, uint64_t ms)
 {
     const uint64_t bytes = bytes_written(tc), limit = (uint64_t)tc->maximum_mb << 20;
@@ -388,7 +392,8 @@ static uint64_t next_look_ms(const struct trace_collector *tc, uint64_t before, 
     return wait < LOOK_NEARLY_FULL_MS ? LOOK_NEARLY_FULL_MS : wait < LOOK_FULL_MS ? wait : LOOK_FULL_MS;
 }
 
-/* ETW stops a session whose file is full; if it is also real-time, it only closes the file. */
+/* Whether the session's file is full. ETW stops a session whose file is full; for a session that is also real-time, it
+   only closes the file. */
 static bool is_full(const struct trace_collector *tc)
 {
     const uint64_t limit = (uint64_t)tc->maximum_mb << 20, buffer = (uint64_t)tc->now.is.buffer_kb * BUFFER_UNIT;
@@ -447,7 +452,7 @@ static HRESULT trace_collector_flush(struct collector *c)
     return hr;
 }
 
-/* The plan of another definition with the same output. */
+/* Creates the plan of another definition, with this collector's output. */
 static HRESULT plan_again(const struct trace_collector *tc, struct object *model, struct trace_plan *out)
 {
     const struct trace_output output = {.file = tc->path, .maximum_mb = tc->maximum_mb, .segmented = tc->segmented};
@@ -482,14 +487,14 @@ static bool trace_collector_follows(const struct collector *c, struct object *mo
     const struct trace_collector *tc = (const struct trace_collector *)c;
     struct trace_plan plan;
     if (!tc->owns || FAILED(plan_again(tc, model, &plan)))
-        return true; /* nothing must be stopped first, or the open will fail with the reason */
+        return true; /* nothing must be stopped first, or collector_open will fail with the reason */
     const bool follows = trace_plan_can_become(&tc->plan, &plan) || !text_equal_nocase(tc->plan.session, plan.session);
     trace_plan_free(&plan);
     return follows;
 }
 
-/* Changes the session back to `before`, except for the file, which cannot be switched back. FlushTimer and
-   MaximumBuffers of 0 meant unchanged. */
+/* Changes the session back to `before`, except for the file, which stays. FlushTimer and MaximumBuffers of 0 mean
+   unchanged, so the current values are kept for them. */
 static HRESULT change_back(const struct trace_collector *tc, struct trace_plan *before)
 {
     const struct trace_target t = target_of(tc);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The event providers of this host: the kernel, with the flags of MS-PLA note 2, and registered ones. */
+/* Lists and queries the event providers of this computer: the kernel's, with the flags of MS-PLA note 2, and registered
+   ones. */
 #include "engine/pla/trace_event_providers.h"
 
 #include "engine/base/memory.h"
@@ -78,7 +79,7 @@ static HRESULT add_values(struct object *map, uint32_t type, const struct known_
     return hr;
 }
 
-/* Adds what the event provider defines; S_FALSE: unknown. */
+/* Adds the levels or keywords that the event provider defines; S_FALSE: they are unknown. */
 static HRESULT add_fields(struct object *map, const GUID *guid, bool of_keywords)
 {
     struct event_fields fields;
@@ -120,13 +121,13 @@ static HRESULT provider_fill(struct object *o, const GUID *guid, const char *nam
     return hr;
 }
 
-/* Compares the GUID, or the name if `guid` is NULL. */
+/* Whether the GUIDs are equal, or the names if `guid` is NULL. */
 static bool is_meant(const GUID *guid, const char *name, const GUID *its_guid, const char *its_name)
 {
     return guid ? guid_equal(guid, its_guid) : text_equal_nocase(name, its_name);
 }
 
-/* Query fills in what is known of an event provider; its filter stays as it was put (MS-PLA 3.2.4.11.15). */
+/* Copies the filter of `provider` to `fresh`, because Query does not change the filter (MS-PLA 3.2.4.11.15). */
 static HRESULT keep_filter(struct object *provider, struct object *fresh)
 {
     static const int rows[] = {ITraceDataProvider_FilterEnabled, ITraceDataProvider_FilterType,
@@ -226,7 +227,7 @@ static HRESULT add_filled(struct object *collection, const GUID *guid, const cha
     if (SUCCEEDED(hr))
         hr = collection_add(collection, provider);
     object_release(provider);
-    return hr == PLA_E_NO_DUPLICATES ? S_OK : hr; /* the kernel's, which Windows also lists under other names */
+    return hr == PLA_E_NO_DUPLICATES ? S_OK : hr; /* Windows lists the kernel's again under other names */
 }
 
 HRESULT trace_providers_list(struct object *collection)
@@ -257,7 +258,7 @@ static HRESULT add_registered(struct object *found, const struct event_providers
     return add_filled(found, guid, p ? p->name : text);
 }
 
-/* True also for a process that this one may not access. */
+/* Whether the process exists; true also if this process may not access it. */
 static bool is_there(uint32_t process)
 {
     char *program = NULL;
@@ -289,7 +290,7 @@ HRESULT trace_providers_list_of_process(struct object *collection, uint32_t proc
     return hr;
 }
 
-/* The event provider's GUID; E_INVALIDARG without one, because the host OS identifies event providers by GUID only. */
+/* Returns the event provider's GUID. E_INVALIDARG: it has none; the host OS identifies event providers only by GUID. */
 static HRESULT guid_of(struct object *provider, const char *method, GUID *out)
 {
     static const GUID none;
@@ -315,12 +316,12 @@ HRESULT trace_provider_set_security(struct object *provider, const char *sddl)
 {
     GUID guid;
     HRESULT hr = guid_of(provider, "SetSecurity", &guid);
-    if (SUCCEEDED(hr) && !sddl[0]) /* valid SDDL, but it would grant everybody everything */
+    if (SUCCEEDED(hr) && !sddl[0]) /* an empty string is valid SDDL, but would grant everyone full access */
         hr = error_set(E_INVALIDARG, "Sddl: the string is empty");
     return FAILED(hr) ? hr : event_provider_set_security(&guid, sddl);
 }
 
-/* Skips a process that has exited. */
+/* Adds an item for the process, unless the process has exited. */
 static HRESULT add_process(struct object *map, uint32_t process)
 {
     char *program;

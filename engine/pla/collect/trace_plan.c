@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans of trace sessions, made from trace collectors and written back to their properties. */
+/* Creates the plans of trace sessions from trace collectors, and writes plans back to the collectors' properties. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/etw_api.h"
@@ -86,8 +86,8 @@ static bool is_schematized(const struct bytes *data)
     return head.Size == data->count && !head.InstanceId && !head.NextOffset;
 }
 
-/* MS-PLA gives FilterType no meaning. A type that is not one of ETW's marks private data between two programs; ETW
-   transports them after a header with FilterType as their number. */
+/* Creates the filter. MS-PLA does not define FilterType. A FilterType that is not an ETW filter type marks private data
+   for the event provider; ETW passes such data after a header, which contains FilterType as the filter's number. */
 static HRESULT make_filter(const struct trace_data_provider *p, struct bytes *data, struct trace_enable *e)
 {
     const bool own = p->FilterType <= OWN_FILTER_TYPES, headed = own && !is_schematized(data);
@@ -135,7 +135,7 @@ static HRESULT name_provider(struct object *provider, struct trace_enable *e)
     return e->name ? S_OK : E_OUTOFMEMORY;
 }
 
-/* The kernel provider's KeywordsAny are group mask constants, as flags or as a flag array. */
+/* Reads the group masks from the kernel provider's KeywordsAny: group mask constants, as flags or as a flag array. */
 static HRESULT read_masks(const struct trace_data_provider *p, const struct trace_enable *e, struct trace_plan *plan)
 {
     uint64_t *values;
@@ -223,13 +223,14 @@ bool trace_plan_writes_file(const struct object *collector)
     return (((const struct trace_data_collector *)collector)->StreamMode & TRACE_STREAM_FILE) != 0;
 }
 
-/* Modes of a file; MS-PLA 2.2.2.11 ignores them without one. */
+/* Returns the modes of the session's file. MS-PLA 2.2.2.11 ignores these properties for a session without a file. */
 static uint32_t file_modes(const struct trace_data_collector *c, const struct trace_output *output)
 {
     const uint32_t append = c->LogAppend && c->StreamMode == TRACE_STREAM_FILE ? TRACE_PLAN_OF_LogAppend : 0;
     const uint32_t circular = c->LogCircular && !append && output->maximum_mb && !output->segmented;
     uint32_t mode = append | (circular ? TRACE_PLAN_OF_LogCircular : TRACE_MODE_SEQUENTIAL);
-    /* An appended file already has its size, and the next file is created when the previous one is full. */
+    /* Not for an appended file, which already has a size, and not for segments, whose next file is created when the
+       previous one is full. */
     if (c->PreallocateFile && output->maximum_mb && !append && !output->segmented)
         mode |= TRACE_PLAN_OF_PreallocateFile;
     return mode;
@@ -271,7 +272,7 @@ static HRESULT read_session_name(struct object *collector, struct trace_plan *pl
                            plan->session, units, LONGEST_NAME);
 }
 
-/* MS-PLA 3.2.4.9, ProcessMode. */
+/* Checks a private session (MS-PLA 3.2.4.9, ProcessMode). */
 static HRESULT check_private(struct trace_plan *plan)
 {
     if (!(plan->mode & TRACE_MODE_PRIVATE_LOGGER))
@@ -282,11 +283,11 @@ static HRESULT check_private(struct trace_plan *plan)
     if (plan->kernel)
         return error_set(E_INVALIDARG, "ProcessMode: session '%s' has a kernel provider, which has no process",
                          plan->session);
-    plan->guid = plan->enables[0].guid; /* a private session is in the processes of this event provider */
+    plan->guid = plan->enables[0].guid; /* a private session runs in the processes of this event provider */
     return S_OK;
 }
 
-/* Applies ETW's requirements to a session of kernel events that is not a system logger. */
+/* Sets the kernel's name and GUID, which ETW requires for a session of kernel events that is not a system logger. */
 static HRESULT plan_set_reserved(struct trace_plan *plan)
 {
     char *name = text_copy(plan->kernel->session);
@@ -343,7 +344,8 @@ bool trace_plan_same_file(const struct trace_plan *a, const struct trace_plan *b
     return a->file == b->file || (a->file && b->file && !strcmp(a->file, b->file));
 }
 
-/* ETW treats FlushTimer and MaximumBuffers of 0 as unchanged, and cannot change MaximumBuffers of a private session. */
+/* A change to 0 is impossible for FlushTimer and MaximumBuffers, because ETW treats 0 as unchanged. ETW cannot change
+   MaximumBuffers of a private session either. */
 bool trace_plan_can_become(const struct trace_plan *from, const struct trace_plan *to)
 {
     static const GUID none;
@@ -417,7 +419,8 @@ static bool plan_has(const struct trace_plan *plan, const GUID *guid)
     return false;
 }
 
-/* A filter with ETW's header contains data and their number (as trace_plan_make creates them). */
+/* Writes the filter to FilterData and FilterType. If the filter begins with ETW's header (make_filter), FilterType is
+   the number in it. */
 static HRESULT fill_filter(struct object *provider, const struct trace_enable *e)
 {
     struct trace_data_provider *p = (struct trace_data_provider *)provider;
@@ -446,7 +449,8 @@ static HRESULT fill_filter(struct object *provider, const struct trace_enable *e
     return hr;
 }
 
-/* Kernel flags become single items, as in exports; masks beyond EnableFlags become a flag array. */
+/* Writes each kernel flag as an item, as in Windows' exports. The map becomes a flag array if masks other than
+   EnableFlags are set. */
 static HRESULT fill_masks(struct object *map, const uint32_t masks[GROUP_MASKS])
 {
     enum { TYPE_FLAG = 2, TYPE_FLAG_ARRAY = 3, MASK_BITS = 29 }; /* ValueMapType */
@@ -465,7 +469,7 @@ static HRESULT fill_masks(struct object *map, const uint32_t masks[GROUP_MASKS])
     return hr;
 }
 
-/* For an autologger the kernel provider stays as it was committed. */
+/* Writes the kernel flags. A plan of an autologger has none; its kernel provider stays as it was committed. */
 static HRESULT fill_kernel(struct object *provider, const struct trace_plan *plan)
 {
     return plan->kernel ? fill_masks(((struct trace_data_provider *)provider)->KeywordsAny, plan->masks) : S_OK;
@@ -552,7 +556,7 @@ static HRESULT put_own(struct object *o, int row, const char *text)
     return object_put_text(o, &o->class->properties[row], text);
 }
 
-/* Sets RootPath and FileName so that together they name this file. */
+/* Sets RootPath and FileName to the file's folder and name. */
 static HRESULT fill_file(struct object *set, struct object *collector, const char *file)
 {
     char *folder = path_folder(file);
@@ -588,14 +592,14 @@ static HRESULT fill_collector(struct object *set, struct object *collector, cons
     return fill_providers(c->TraceDataProviders, plan, filters);
 }
 
-/* Megabytes, whatever unit the session uses; rounded up. */
+/* Returns the plan's maximum file size in megabytes, rounded up. */
 static uint32_t megabytes(const struct trace_plan *plan)
 {
     return plan->mode & TRACE_MODE_USE_KBYTES ? plan->maximum_file / 1024 + (plan->maximum_file % 1024 != 0)
                                               : plan->maximum_file;
 }
 
-/* The first trace collector; created if missing. */
+/* Returns the set's first trace collector, and creates it if it is missing. */
 static HRESULT collector_of_set(struct object *set, struct object **out)
 {
     struct object *collectors = set_of(set)->DataCollectors, **list;

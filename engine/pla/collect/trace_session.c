@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Trace sessions through the host's ETW, and the files that they write. */
+/* Controls trace sessions by the host OS' ETW functions, and checks the files that they write. */
 #include "engine/pla/collect/trace_session.h"
 
 #include "engine/base/clock.h"
@@ -17,8 +17,8 @@ enum {
     NAME_UNITS = 1025,
     FILE_UNITS = 4097,
     SESSIONS = 64,        /* initial size; a system may allow more */
-    PROVIDERS_MS = 5000,  /* total time to wait for the event providers of a call */
-    LIST_ATTEMPTS = 8,    /* while the list grows */
+    PROVIDERS_MS = 5000,  /* total time to wait for event providers, per call */
+    LIST_ATTEMPTS = 8,    /* attempts to read a list that grows */
     LOGGER_MASK = 0xFFFF, /* session number within a handle */
 };
 
@@ -37,7 +37,8 @@ static HRESULT etw_functions(const struct etw_api **out)
                                            "trace sessions are not available in 32-bit programs");
 }
 
-/* Our own functions leave an error text, the system's only a code. */
+/* Converts an ETW error. OpenPLA's own ETW functions set an error text, which is kept; Windows' functions only return a
+   code. */
 static HRESULT failed(ULONG code, const char *session)
 {
     return code == ERROR_NOT_ENOUGH_MEMORY || code == ERROR_OUTOFMEMORY
@@ -134,7 +135,7 @@ static HRESULT read_block(const struct block *b, struct trace_session *out)
 
 /* ---- event providers ---- */
 
-/* Its events are flags of the session (set_masks, fill_block). */
+/* Whether the event provider is the kernel's, whose events are flags of the session (set_masks, fill_block). */
 static bool is_kernel(const struct trace_enable *e)
 {
     return kernel_provider_find(&e->guid) != NULL;
@@ -158,7 +159,7 @@ static HRESULT ask_provider(const struct etw_api *etw, uint64_t handle, const ch
     error_clear();
     const ULONG result = etw->EnableTraceEx2(handle, &e->guid, code, e->level, e->any, e->all,
                                              now < until ? (ULONG)(until - now) : 0, &parameters);
-    if (result == ERROR_SUCCESS || result == ERROR_TIMEOUT) /* it is enabled nevertheless */
+    if (result == ERROR_SUCCESS || result == ERROR_TIMEOUT) /* on a timeout it is enabled, too */
         return S_OK;
     text_from_guid(&e->guid, guid);
     HRESULT hr = failed(result, session);
@@ -178,8 +179,8 @@ static HRESULT disable(const struct etw_api *etw, uint64_t handle, const char *s
     return ask_provider(etw, handle, session, &bare, EVENT_CONTROL_CODE_DISABLE_PROVIDER, until);
 }
 
-/* Calls EnumerateTraceGuidsEx, whose result may grow between two calls. *out from memory_alloc; S_FALSE: the event
-   provider is no longer registered. */
+/* Calls EnumerateTraceGuidsEx, repeatedly if the result grows between two calls. *out from memory_alloc; S_FALSE: the
+   event provider is no longer registered. */
 static HRESULT ask_guids(const struct etw_api *etw, TRACE_QUERY_INFO_CLASS what, const GUID *of, uint8_t **out,
                          ULONG *bytes)
 {
@@ -204,7 +205,8 @@ static HRESULT ask_guids(const struct etw_api *etw, TRACE_QUERY_INFO_CLASS what,
     return code == ERROR_NOT_ENOUGH_MEMORY ? E_OUTOFMEMORY : error_prefix(HRESULT_FROM_WIN32(code), "event providers");
 }
 
-/* Whether the session has enabled the event provider; each of its processes reports the same. */
+/* Whether the session has enabled the event provider. Reads one process of the event provider, because all report the
+   same. */
 static bool find_enable(const uint8_t *block, ULONG bytes, uint16_t number, struct trace_enable *out)
 {
     TRACE_PROVIDER_INSTANCE_INFO instance;
@@ -220,7 +222,7 @@ static bool find_enable(const uint8_t *block, ULONG bytes, uint16_t number, stru
         if (info.LoggerId != number || !info.IsEnabled)
             continue;
         out->level = info.Level;
-        out->any = info.MatchAnyKeyword; /* ETW stores 0 as all keywords, so a 0 that was put reads so */
+        out->any = info.MatchAnyKeyword; /* ETW stores 0 as all keywords, so 0 is read back as all keywords */
         out->all = info.MatchAllKeyword;
         out->properties = info.EnableProperty;
         return true;
@@ -228,7 +230,7 @@ static bool find_enable(const uint8_t *block, ULONG bytes, uint16_t number, stru
     return false;
 }
 
-/* Adds the kernel provider, which is not among the enabled ones. */
+/* Adds the kernel provider, which ETW does not list among the enabled event providers. */
 static HRESULT add_kernel(const struct etw_api *etw, struct trace_session *s)
 {
     ULONG need = 0;
@@ -267,7 +269,8 @@ HRESULT trace_session_providers(struct trace_session *s)
 
 /* ---- start ---- */
 
-/* MS-PLA 3.2.4.9 appends the process id to the name of each file of a private session; ETW to all but the first. */
+/* Fills in the properties of a new session. For a private session, MS-PLA 3.2.4.9 appends the process id to each file
+   name, while ETW omits it from the first one. */
 static HRESULT fill_block(const struct etw_api *etw, const struct trace_plan *plan, struct block *b)
 {
     if (etw == &openetw_api && (plan->mode & TRACE_MODE_PRIVATE_LOGGER))
@@ -309,7 +312,7 @@ static HRESULT session_control(const struct etw_api *etw, const struct trace_tar
     error_clear();
     const ULONG result = etw->ControlTraceW(t->handle, t->handle ? NULL : name, &b->p, code);
     memory_free(name);
-    /* A name that is too long for the block is cut; everything else is done. */
+    /* ERROR_MORE_DATA: a name was too long for the block and was cut off; the call has succeeded otherwise. */
     return result == ERROR_SUCCESS || result == ERROR_MORE_DATA ? S_OK : failed(result, t->name);
 }
 
@@ -430,8 +433,8 @@ static const struct trace_enable *find_provider(const struct trace_plan *plan, c
     return NULL;
 }
 
-/* Changes all event providers that differ in `to`; those of both go from `from` to `to`. *done counts the steps,
-   from->count + to->count in all. */
+/* Changes the session's event providers from those of `from` to those of `to`. *done: number of completed steps, at
+   most to->count + from->count. */
 static HRESULT change_providers(const struct etw_api *etw, const struct trace_session *s, const struct trace_plan *from,
                                 const struct trace_plan *to, size_t steps, size_t *done)
 {
@@ -483,7 +486,7 @@ static HRESULT change_session(const struct etw_api *etw, const struct trace_targ
     b->p.LogFileMode = to->mode & TRACE_MODE_REAL_TIME;
     b->p.FlushTimer = to->flush_timer;
     b->p.MaximumBuffers = to->maximum_buffers;
-    b->p.EnableFlags = group_masks_flags(to->masks); /* all flags that the session has from now on */
+    b->p.EnableFlags = group_masks_flags(to->masks); /* all flags that the session has after the update */
     if (trace_plan_same_file(from, to))
         b->p.LogFileNameOffset = 0;
     else
@@ -596,7 +599,7 @@ HRESULT trace_sessions_list(struct trace_session **list, size_t *count)
 
 /* ---- files ---- */
 
-/* Whether the file may be overwritten: a trace, an empty file, or something else. */
+/* Checks that the file may be overwritten because it is a trace or empty. */
 static HRESULT check_is_trace(const char *path, struct file *file)
 {
     struct etl_reader *reader;
@@ -638,7 +641,7 @@ HRESULT trace_file_check(const char *base, const char *path, bool over)
     return hr == HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) ? check_there(base, path, over) : hr;
 }
 
-/* ---- of private sessions ---- */
+/* ---- files of private sessions ---- */
 
 struct search {
     const char *folder, *name;
