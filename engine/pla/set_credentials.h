@@ -42,7 +42,7 @@ HRESULT set_credentials_rollback(struct object *set, const char *space, const ch
    *sources: whether data sources have secrets, which set_to_commit_xml also writes. */
 HRESULT set_credentials_pack(struct object *set, const char *password, bool *sources, char **out);
 /* Unpacks the string in the other process, into the data sources of the object that was created from the XML.
-   *password: NULL if there is none; free with memory_free_secret. E_INVALIDARG: not a string of
+   *password: free with memory_free_secret; NULL: the string has no password. E_INVALIDARG: not a string of
    set_credentials_pack. */
 HRESULT set_credentials_unpack(struct object *set, const char *text, char **password);
 /* Removes the secrets from the data sources and settings of an object that was committed by another process. */
@@ -84,8 +84,8 @@ void run_secret_forget(void);
 void run_rights_confine(const char *space, const char *name);
 /* Whether this process may start the set: PLA_E_CREDENTIALS_REQUIRED after run_rights_confine forbade it. */
 HRESULT run_rights_may_start(const char *space, const char *name);
-/* Host process: copies the secret that run_secret_take took; free *text with memory_free_secret. S_FALSE: there is
-   none, or its key differs. */
+/* Host process: copies the secret that run_secret_take took; free *text with memory_free_secret. S_FALSE: no secret was
+   taken, or its key differs. */
 HRESULT run_secret_given(const char *key, char **text);
 /* Host process: puts the passwords of the set's secret into the data sources of its collectors and into its
    settings. */

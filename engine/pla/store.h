@@ -219,7 +219,7 @@ struct run_host {
 /* Lists the file names (as in stored_set) of the namespace's sets with a registered host process, which may have exited
    since. Takes no lock. */
 HRESULT store_list_hosts(const char *space, struct texts *files);
-/* Reads the registration. S_FALSE: there is none, or it is incomplete. Takes no lock and never blocks. */
+/* Reads the registration. S_FALSE: no registration exists, or it is incomplete. Takes no lock and never blocks. */
 HRESULT store_load_host(const char *space, const char *name, struct run_host *out);
 /* Replaces the registration. Error texts, for example of ERROR_DISK_FULL, name the file. */
 HRESULT store_save_host(const char *space, const char *name, const struct run_host *host);

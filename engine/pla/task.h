@@ -59,9 +59,10 @@ struct task_definition {
 #define TASK_LIMIT_USUAL (72u * 3600) /* Task Scheduler's default */
 
 /* Parses the XML of a task file: UTF-8, or UTF-16 with a byte order mark. Ignores elements about triggers and
-   principals, and returns their names in *ignored, from memory_alloc, "" if there are none; `ignored` may be NULL.
-   OPENPLA_E_MALFORMED_XML also if the document is not a task or has no program; HRESULT of ERROR_NOT_SUPPORTED: the
-   task has another kind of action; E_INVALIDARG: an invalid value. `out` is zero on failure. */
+   principals, and returns their names in *ignored, from memory_alloc, "" if the document has no such elements;
+   `ignored` may be NULL. OPENPLA_E_MALFORMED_XML also if the document is not a task or has no program; HRESULT of
+   ERROR_NOT_SUPPORTED: the task has another kind of action; E_INVALIDARG: an invalid value. `out` is zero on
+   failure. */
 HRESULT task_definition_read(const char *xml, size_t size, struct task_definition *out, char **ignored);
 /* Formats the definition as XML; *xml is from memory_alloc. */
 HRESULT task_definition_write(const struct task_definition *d, char **xml);
