@@ -131,7 +131,7 @@ static char **text_of(const struct autologger *a, const struct text_row *row)
     return (char **)(void *)((char *)a + row->offset);
 }
 
-/* False: a key that is used for something else. */
+/* Returns false if the key is used for something else. */
 static bool is_provider(const char *name, GUID *guid)
 {
     return name[0] == '{' && text_to_guid(name, guid);
@@ -184,7 +184,7 @@ static HRESULT read_provider(const char *path, const char *name, struct autologg
     return SUCCEEDED(hr) ? S_OK : hr;
 }
 
-/* Up to eight masks of 32 bits, as in the GlobalLogger's key, or one number. */
+/* Reads up to eight masks of 32 bits, as in the GlobalLogger's key, or one number. */
 static HRESULT read_kernel_flags(struct registry_key *key, struct autologger *a)
 {
     struct registry_value v;
@@ -363,7 +363,7 @@ HRESULT autologger_save(const char *path, const struct autologger *a, bool is_ne
     return SUCCEEDED(hr) ? S_OK : hr;
 }
 
-/* ---- from the registry's values to the session ---- */
+/* ---- converting the registry's values to session settings ---- */
 
 enum {
     GLOBAL_MINIMUM = 3, /* buffers */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* StartTrace, ControlTrace and QueryAllTraces: finds the session, sends the request to its host, and fills in the
-   answer. */
+/* StartTrace, ControlTrace and QueryAllTraces: finds the session, sends the request to its host process, and fills in
+   the answer. */
 #include "engine/etw/controller/controller.h"
 
 #include "engine/base/clock.h"
@@ -89,7 +89,7 @@ static ULONG find_alive(struct directory *d, const struct wanted *w, bool give_u
         return code == ERROR_WMI_INSTANCE_NOT_FOUND ? not_found(w) : code;
     const HRESULT hr = session_recover_or(d, out->logger, out->generation, give_up);
     if (hr == S_FALSE && out->state != DIRECTORY_STARTING)
-        return ERROR_SUCCESS; /* its host lives */
+        return ERROR_SUCCESS; /* its host process is running */
     directory_session_free(out);
     return FAILED(hr) ? session_code(hr) : not_found(w);
 }
@@ -157,14 +157,14 @@ static size_t unit_of(bool wide)
     return wide ? sizeof(WCHAR) : 1;
 }
 
-/* Returns the bytes between `offset` and the other name or the end. */
+/* Returns the number of bytes between `offset` and the other name or the end of the block. */
 static size_t room_at(const EVENT_TRACE_PROPERTIES *p, ULONG offset, ULONG other)
 {
     const ULONG end = other > offset && other < p->Wnode.BufferSize ? other : p->Wnode.BufferSize;
     return end - offset;
 }
 
-/* trace_block_check; also checks that each offset has room for at least a NUL (24). */
+/* Calls trace_block_check, and also checks that each offset has room for at least a NUL (error 24). */
 static ULONG controller_check_block(bool wide, const EVENT_TRACE_PROPERTIES *p)
 {
     const ULONG status = trace_block_check(p);
@@ -268,7 +268,7 @@ ULONG controller_answer(bool wide, const struct directory_session *s, const stru
 
 /* ---- StartTrace ---- */
 
-/* If there is no full path, the name is kept; out of memory is an error. */
+/* Converts the log file name to a full path. */
 static ULONG make_full(struct trace_settings *s)
 {
     char *full = s->file ? os_full_path(s->file) : NULL;
@@ -279,8 +279,8 @@ static ULONG make_full(struct trace_settings *s)
     return ERROR_SUCCESS;
 }
 
-/* Returns the full path if there is room for it, otherwise the original name. Out of memory is not an error here,
-   because the session is already running. */
+/* Fills in the caller's block, with the full path of the log file if there is room for it, otherwise with the given
+   name. Out of memory is not an error here, because the session is already running. */
 static void controller_answer_start(bool wide, const struct directory_session *session, EVENT_TRACE_PROPERTIES *p)
 {
     struct controller_view view;
@@ -401,7 +401,8 @@ ULONG controller_request(const struct controller_call *c, const struct directory
     return code;
 }
 
-/* Sends a request to the host. E_ABORT: the host process has exited. */
+/* Sends a request to the session's host process and waits for the answer. If the host process has exited, recovers the
+   session. */
 ULONG controller_ask(struct directory *d, const struct controller_call *c, const struct directory_request *r,
                      const struct directory_session *s)
 {
@@ -446,7 +447,7 @@ static ULONG control_session(struct directory *d, const struct controller_call *
     if (c->code != EVENT_TRACE_CONTROL_QUERY) {
         code = controller_request(c, s, &request);
         if (code == ERROR_SUCCESS && request.file)
-            session_recover_all(d); /* a dead session may own the file */
+            session_recover_all(d); /* a session whose host process has exited may own the file */
         if (code == ERROR_SUCCESS)
             code = controller_ask(d, c, &request, s);
         directory_request_free(&request);

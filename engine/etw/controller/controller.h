@@ -28,10 +28,10 @@ ULONG controller_enable(const struct controller_enable *e);
 /* ---- parts ---- */
 
 ULONG controller_refuse(ULONG code, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Finds the running or stopping session of this name; if the name is NULL, of this handle. A private session is found
-   only if its bits of `mode` (LogFileMode) match, and a session limited to a process is found only in that process. 87:
-   invalid handle; 4201: no such session. A session whose host process has exited is recovered first; with `give_up`,
-   even if its log cannot be written. */
+/* Finds the running or stopping session of this name or, if the name is NULL, of this handle. With a name, the
+   private-session bits of `mode` and of the session's LogFileMode must be equal, and an in-process session is found
+   only in its process. 87: invalid handle; 4201: no such session. A session whose host process has exited is recovered
+   first; with `give_up`, even if its log cannot be written. */
 ULONG controller_find(struct directory *d, TRACEHANDLE handle, const char *name, uint32_t mode, bool give_up,
                       struct directory_session *out);
 
@@ -46,7 +46,7 @@ struct controller_totals {
     struct session_statistics all;
     uint64_t realtime_lost, thread;
 };
-/* Adds the statistics of the view. */
+/* Adds the view's statistics to the totals. */
 void controller_totals_add(const struct controller_view *v, struct controller_totals *f);
 /* Fills in the caller's block. 234: a name did not fit. */
 ULONG controller_answer(bool wide, const struct directory_session *s, const struct controller_totals *f,
@@ -58,15 +58,15 @@ struct controller_call {
     ULONG code; /* EVENT_TRACE_CONTROL_* */
     EVENT_TRACE_PROPERTIES *properties;
 };
-/* Creates the request to the session's host. It is read before anything is written to the caller's block. Free it
+/* Creates the request to the session's host process from the caller's block, which is not changed. Free the request
    with directory_request_free. */
 ULONG controller_request(const struct controller_call *c, const struct directory_session *s,
                          struct directory_request *out);
 /* Sends the request and waits for the answer. */
 ULONG controller_ask(struct directory *d, const struct controller_call *c, const struct directory_request *r,
                      const struct directory_session *s);
-/* Converts the result `code` of filling in the block to that of the call: the request was executed, so out of memory
-   for a name is not an error. */
+/* Converts the result `code` of filling in the block to the result of the call. The request has already been executed,
+   so out of memory for a name is an error only for a query. */
 ULONG controller_answered(const struct controller_call *c, ULONG code);
 /* ControlTrace of a private session: sends the request to all its parts. */
 ULONG controller_private(struct directory *d, const struct controller_call *c, struct directory_session *s);
@@ -79,8 +79,8 @@ ULONG controller_add_filter(struct directory_enable *to, const EVENT_FILTER_DESC
 
 /* ---- trace_query.c ---- */
 
-/* The function of TraceSetInformation, for callers with data in another form: replaces a list of a session that
-   accepts kernel events by at most directory_kernel_room(list) hook ids or profile sources. Returns a Windows error
+/* Sets a list as TraceSetInformation does, for callers with data in another form. Replaces the list of a session that
+   accepts kernel events with at most directory_kernel_room(list) hook ids or profile sources. Returns a Windows error
    code with an error text. */
 ULONG trace_information_set_list(TRACEHANDLE session, enum directory_kernel_list list, const uint32_t *items,
                                  uint32_t count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* EnableTrace, EnableTraceEx and EnableTraceEx2: checks a session's request to enable a provider, stores it in the
-   directory, and waits until the provider's processes have applied it. */
+/* EnableTrace, EnableTraceEx and EnableTraceEx2: checks a controller's request to enable a provider for a session,
+   stores the enable in the directory, and waits until the provider's processes have applied it. */
 #include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/etw/controller/controller.h"
@@ -61,7 +61,7 @@ ULONG controller_add_filter(struct directory_enable *to, const EVENT_FILTER_DESC
     return f->Type == EVENT_FILTER_TYPE_PID ? find_processes(to, added) : ERROR_SUCCESS;
 }
 
-/* Version 1 has no count: one descriptor, or none. */
+/* Reads the parameters. Version 1 has no count: EnableFilterDesc is one descriptor or NULL. */
 static ULONG read_parameters(const ENABLE_TRACE_PARAMETERS *p, struct directory_enable *to)
 {
     if (p->Version != 1 && p->Version != 2)

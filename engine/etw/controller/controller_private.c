@@ -11,7 +11,7 @@
 
 /* ---- the processes in the session ---- */
 
-/* In this order, so that equal filters have equal bytes. */
+/* Filters are stored in this order, so that equal filters have equal bytes. */
 static const uint32_t scope_types[DIRECTORY_SCOPES] = {EVENT_FILTER_TYPE_PID, EVENT_FILTER_TYPE_EXECUTABLE_NAME,
                                                        EVENT_FILTER_TYPE_PACKAGE_ID, EVENT_FILTER_TYPE_PACKAGE_APP_ID};
 
@@ -93,7 +93,7 @@ static ULONG check_scope(const struct controller_call *c, const struct directory
     return code;
 }
 
-/* ---- its totals ---- */
+/* ---- the session's totals ---- */
 
 struct parts {
     struct directory_session *list;
@@ -111,7 +111,7 @@ static void close_parts(struct parts *p)
     *p = (struct parts){.list = NULL};
 }
 
-/* S_FALSE: a part ended before it could be opened. */
+/* Opens a view of each running part. S_FALSE: a part ended before its view could be opened. */
 static HRESULT open_once(struct directory *d, const struct directory_session *s, struct parts *out)
 {
     HRESULT hr = private_parts(d, s, &out->ended, &out->list, &out->count);
@@ -145,7 +145,7 @@ static ULONG open_parts(struct directory *d, const struct directory_session *s, 
     return session_code(hr);
 }
 
-/* Parts that ended since contribute their final totals. */
+/* Adds up the totals of all parts. Parts that have ended in the meantime contribute their final totals. */
 static struct controller_totals totals_of(const struct parts *p)
 {
     struct controller_totals f = {
@@ -161,9 +161,9 @@ static struct controller_totals totals_of(const struct parts *p)
     return f;
 }
 
-/* ---- requests to its parts ---- */
+/* ---- requests to the parts ---- */
 
-/* A part that has ended needs no request. */
+/* Sends the request to a part. It is not an error if the part has ended. */
 static ULONG ask_part(struct directory *d, const struct controller_call *c, const struct directory_request *r,
                       const struct directory_session *part)
 {
@@ -178,7 +178,7 @@ static ULONG ask_part(struct directory *d, const struct controller_call *c, cons
     return code == ERROR_WMI_INSTANCE_NOT_FOUND ? ERROR_SUCCESS : code;
 }
 
-/* Returns the first failure. */
+/* Sends the request to all parts. Returns the first failure. */
 static ULONG ask_all(struct directory *d, const struct controller_call *c, const struct directory_request *r,
                      const struct parts *p)
 {
@@ -191,7 +191,7 @@ static ULONG ask_all(struct directory *d, const struct controller_call *c, const
     return first;
 }
 
-/* S_FALSE: the session no longer exists. */
+/* Converts a result. S_FALSE: the session no longer exists. */
 static ULONG found_code(HRESULT hr)
 {
     return hr == S_FALSE ? ERROR_WMI_INSTANCE_NOT_FOUND : session_code(hr);
@@ -207,8 +207,8 @@ static ULONG private_change(struct directory *d, const struct directory_session 
     return hr == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION) ? ERROR_BAD_PATHNAME : found_code(hr);
 }
 
-/* Updates the parts that differ from *r. The part with the specified file name comes first: if its file cannot be used,
-   the files of the others cannot be used either. */
+/* Updates the parts that differ from *r. The part whose log has exactly the given name comes first: if its file cannot
+   be used, the files of the other parts cannot be used either. */
 static ULONG update_parts(struct directory *d, const struct controller_call *c, const struct directory_request *r,
                           const struct directory_session *s, bool *named)
 {
@@ -262,7 +262,7 @@ static ULONG private_update(struct directory *d, const struct controller_call *c
 {
     struct directory_session now;
     bool named;
-    /* Everything else stays as it is. */
+    /* Only the file and the flush timer can change. */
     r->mode = r->maximum_buffers = r->flags_given = 0;
     ULONG code = update_parts(d, c, r, s, &named);
     if (code == ERROR_SUCCESS)
@@ -274,7 +274,7 @@ static ULONG private_update(struct directory *d, const struct controller_call *c
         code = update_parts(d, c, r, s, &named); /* parts that began in the meantime */
         if (code != ERROR_SUCCESS) {
             const struct error_kept why = error_keep(HRESULT_FROM_WIN32((LONG)code));
-            /* Otherwise the repeated call would be refused, because the session already had that file */
+            /* Without this, the repeated call would be refused because the session already had that file. */
             (void)private_change(d, &now);
             (void)error_restore(&why);
         }
@@ -283,7 +283,7 @@ static ULONG private_update(struct directory *d, const struct controller_call *c
     return code;
 }
 
-/* Prevents further parts. */
+/* Marks the session as stopping, so that no further parts begin. */
 static ULONG private_publish_stopping(struct directory *d, struct directory_session *s)
 {
     struct directory_session now;

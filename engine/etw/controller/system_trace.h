@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* NtQuerySystemInformation and NtSetSystemInformation for the class SystemPerformanceTraceInformation. Programs with
-   krabsetw, for example, read and set the group masks of a kernel session by it (behaviour 22, DECISIONS 122). */
+/* NtQuerySystemInformation and NtSetSystemInformation for the class SystemPerformanceTraceInformation. Programs that
+   use krabsetw, for example, read and set the group masks of a kernel session with this class (behaviour 22, DECISIONS
+   122). */
 #ifndef OPENPLA_SYSTEM_TRACE_H
 #define OPENPLA_SYSTEM_TRACE_H
 
@@ -9,8 +10,9 @@
 
 enum { SYSTEM_PERFORMANCE_TRACE = 31 }; /* SystemPerformanceTraceInformation */
 
-/* `information`: `bytes` bytes from the program; the first four select the request (EVENT_TRACE_INFORMATION_CLASS).
- *need: size of the answer. *status: an NTSTATUS. False: a different request, which the system must answer. */
+/* `information`: `bytes` bytes from the program; the first four select the request (EVENT_TRACE_INFORMATION_CLASS). The
+   size of the answer is stored in *need, an NTSTATUS in *status. Both functions return false for other requests, which
+   the system must answer. */
 bool system_trace_query(void *information, uint32_t bytes, uint32_t *need, int32_t *status);
 bool system_trace_set(const void *information, uint32_t bytes, int32_t *status);
 

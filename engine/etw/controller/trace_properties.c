@@ -24,7 +24,7 @@ enum {
     NEEDS_GUID = 0x10,
     NEEDS_AUTOLOGGER = 0x20,
     NEEDS_NO_END = 0x40,          /* a full file must not end the session */
-    NEEDS_MAXIMUM_AT_ONCE = 0x80, /* and a file; checked before the session manager */
+    NEEDS_MAXIMUM_AT_ONCE = 0x80, /* and a file; checked before the session manager's checks */
     NO_KERNEL = 0x100,
     NO_AUTOLOGGER = 0x200,
     KERNEL_NEEDS_BUFFERING = 0x400,
@@ -130,7 +130,7 @@ ULONG trace_file_read(const EVENT_TRACE_PROPERTIES *p, bool wide, char **out)
     return copy_text(at, length, wide, out);
 }
 
-/* *out NULL: an invalid name. */
+/* Reads a session name; *out is NULL if it is invalid. */
 static ULONG read_name(const void *name, bool wide, char **out, size_t *length)
 {
     const size_t unit = wide ? sizeof(WCHAR) : 1;
@@ -202,7 +202,7 @@ static ULONG check_pairs(uint32_t mode, bool manager)
     return ERROR_SUCCESS;
 }
 
-/* The checks before the session manager. */
+/* The checks that precede those of the session manager. */
 static ULONG check_user_modes(const struct trace_settings *s, bool autologger)
 {
     for (size_t i = 0; i < MODES; i++) {
@@ -244,7 +244,7 @@ static ULONG check_row(const struct mode_row *row, const struct trace_settings *
     return ERROR_SUCCESS;
 }
 
-/* Whether there is exactly one % and it is followed by d. */
+/* Returns whether there is exactly one % and it is followed by d. */
 bool trace_file_is_pattern(const char *file)
 {
     const char *at = file ? strchr(file, '%') : NULL;
@@ -393,7 +393,8 @@ void trace_settings_shape(const struct trace_settings *s, uint32_t processors, s
     enum { WAKE_PARTS = 4, SPARE_PARTS = 8 };
     const bool stays = (s->mode & M(BUFFERING)) != 0;
     const uint32_t streams = (s->mode & M(NO_PER_PROCESSOR)) != 0 ? 1 : within(processors, 1, SESSION_MOST_PROCESSORS);
-    /* The buffers that are being filled, and some free buffers while the oldest one is returned. */
+    /* One buffer per stream that is being filled, and some free buffers while the oldest kept buffer is being
+       returned. */
     const uint32_t spare = stays ? streams + 2 + s->minimum_buffers / SPARE_PARTS : 0;
     *shape = (struct session_shape){
         .buffers = within(s->maximum_buffers + spare, 1, SESSION_MOST_BUFFERS),
@@ -406,7 +407,7 @@ void trace_settings_shape(const struct trace_settings *s, uint32_t processors, s
     shape->wake_at = stays ? *keep + 1 : within(shape->minimum / WAKE_PARTS, 1, shape->buffers);
 }
 
-/* ---- group masks: which mask contains a flag of the kernel ---- */
+/* ---- group masks: which mask contains which kernel flag ---- */
 
 static const struct {
     uint32_t flag, mask, bit;

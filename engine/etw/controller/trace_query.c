@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* TraceQueryInformation, TraceSetInformation, EnumerateTraceGuids and EnumerateTraceGuidsEx. Settings that Windows
-   makes in its kernel are made by the session's host process; a setting without a source here is kept and reported in
-   the journal. */
+/* TraceQueryInformation, TraceSetInformation, EnumerateTraceGuids and EnumerateTraceGuidsEx. The session's host process
+   applies the settings that Windows applies in its kernel. A setting for which this host OS has no source is stored and
+   reported in the journal. */
 #include "engine/base/memory.h"
 #include "engine/etw/controller/controller.h"
 #include "engine/etw/controller/controller_api.h"
@@ -110,7 +110,7 @@ static ULONG query_disallowed(TRACEHANDLE handle, void *out, ULONG bytes, ULONG 
     return code;
 }
 
-/* The interval of all sessions, as far as the host OS can sample that often. */
+/* Returns the profile interval, which is the same for all sessions, within the limits of the host OS. */
 static ULONG query_interval(TRACE_PROFILE_INTERVAL *interval)
 {
     struct directory *d;
@@ -193,7 +193,7 @@ ULONG WINAPI TraceQueryInformation(TRACEHANDLE session, TRACE_INFO_CLASS what, v
 
 /* ---- set ---- */
 
-/* Sends the request to the session's host. */
+/* Sends the request to the session's host process and waits for the answer. */
 static ULONG ask_host(struct directory *d, const struct directory_session *s, struct directory_request *request)
 {
     uint32_t answer = ERROR_SUCCESS;
@@ -257,8 +257,8 @@ static ULONG set_list(TRACEHANDLE handle, enum directory_kernel_list list, const
     return trace_information_set_list(handle, list, items, count);
 }
 
-/* The host OS samples no more often than its rate allows, which TraceQueryInformation reports; processor counters have
-   no samples. As on Windows an impossible interval is adjusted silently. */
+/* Sets the profile interval. As on Windows, an impossible interval is adjusted silently; TraceQueryInformation returns
+   the interval at which the host OS can sample. Processor counters have no samples, so their intervals are ignored. */
 static ULONG set_interval(TRACEHANDLE handle, const void *in, ULONG bytes)
 {
     TRACE_PROFILE_INTERVAL interval;
@@ -478,7 +478,8 @@ static size_t pack_enables(const struct known *k, const GUID *guid, bool group, 
     return count;
 }
 
-/* Writes the structure for a registration (NULL: without one) with all enables. Returns its size. */
+/* Writes the structure for a registration (NULL: the provider is enabled but not registered) with all enables. Returns
+   the size of the structure. */
 static size_t pack_instance(const struct known *k, const GUID *guid, bool group, const struct directory_registration *r,
                             bool last, uint8_t *to)
 {
@@ -562,7 +563,7 @@ ULONG WINAPI EnumerateTraceGuidsEx(TRACE_QUERY_INFO_CLASS what, void *in, ULONG 
     return status;
 }
 
-/* With the newest enable of the provider. */
+/* Returns the properties of a provider according to its newest enable. */
 static TRACE_GUID_PROPERTIES properties_of(const struct known *k, const GUID *guid)
 {
     TRACE_GUID_PROPERTIES p = {.Guid = *guid};

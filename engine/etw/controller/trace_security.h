@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Access control of sessions and providers, by the security descriptors that Windows stores for their GUIDs. */
+/* Access control of sessions and providers with the security descriptors that Windows stores for their GUIDs. */
 #ifndef OPENPLA_TRACE_SECURITY_H
 #define OPENPLA_TRACE_SECURITY_H
 
@@ -16,20 +16,20 @@ enum {
     TRACE_RIGHT_REGISTER_GUIDS = 0x800,
     TRACE_RIGHT_ALL = 0x120FFF,
 };
-/* Checks the caller's rights. ERROR_SUCCESS, or ERROR_ACCESS_DENIED with an error text if the descriptor of the GUID
-   (otherwise the registered default) does not grant all of them or cannot be read. Without a registered descriptor
-   everything is allowed, because under Wine all processes belong to one user; natively everything is always allowed.
-   Costs nothing while none is registered. */
+/* Checks the caller's rights. Returns ERROR_ACCESS_DENIED, with an error text, if the GUID's descriptor (or else the
+   registered default) does not grant all of them or cannot be read. Without a registered descriptor everything is
+   allowed, because under Wine all processes belong to one user. Natively everything is always allowed. While no
+   descriptor is registered, the registry is read at most once a second. */
 ULONG trace_allowed(const GUID *guid, uint32_t rights);
 
-/* The rights that starting or changing such a session requires. */
+/* Returns the rights that starting or changing such a session requires. */
 static inline uint32_t trace_rights_of_session(bool real_time, bool has_file)
 {
     return (real_time ? TRACE_RIGHT_CREATE_REALTIME : 0) | (has_file || !real_time ? TRACE_RIGHT_CREATE_ONDISK : 0);
 }
 
 #ifdef _WIN32
-/* Whether these bytes are one complete self-relative descriptor. */
+/* Returns whether these bytes are one complete self-relative descriptor. */
 bool trace_is_descriptor(const uint8_t *bytes, size_t size);
 #endif
 
