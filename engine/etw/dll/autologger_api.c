@@ -29,7 +29,7 @@ static HRESULT make_global(struct autologger *a)
 
 static void set_number(struct registry_key *key, const char *name, uint32_t value)
 {
-    /* without the right to write the result is not stored */
+    /* without the right to write to the key, the result is not stored */
     (void)registry_write_number(key, name, REGISTRY_NUMBER, value);
 }
 
@@ -61,7 +61,8 @@ static void start_one(struct directory *d, const char *path, const char *name, b
     registry_close(key);
 }
 
-/* False: another process has started them, or the key cannot be created. */
+/* Returns whether this process is the first and must start the autologgers. False: another process has started them, or
+   the key cannot be created. */
 static bool is_first(const char *directory)
 {
     WCHAR name[KEY_UNITS];

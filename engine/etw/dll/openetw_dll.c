@@ -9,8 +9,8 @@ BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved);
 void WINAPI OpenEtwRun(void);
 void WINAPI OpenEtwRunChildren(void);
 
-/* It does nothing for a program that only links this DLL: threads, sections and handles are created by the first call
-   that needs them. */
+/* A program that only links to this DLL pays nothing for it: threads, sections and handles are created by the first
+   call that needs them. */
 BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved)
 {
     (void)reserved;
@@ -25,8 +25,8 @@ BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved)
     return TRUE;
 }
 
-/* Under these names the DLL is the first import of programs that `openpla run` starts (engine/etw/injection.h). They
-   are never called. */
+/* The import that `openpla run` adds to a program names one of these functions (engine/etw/injection.h). They are never
+   called. */
 void WINAPI OpenEtwRun(void)
 {
 }

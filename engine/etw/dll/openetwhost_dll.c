@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openetwhost.exe <logger> <generation> <key>: the host process of one session. It has no C library and loads only
-   kernel32 before openetw.dll, which does everything, because every session has such a process. */
+/* openetwhost.exe <logger> <generation> <key>: the host process of one session. Every session has such a process, so
+   this program is small: it has no C library and loads only kernel32 before openetw.dll, which does all the work. */
 #include <windows.h>
 
 __attribute__((noreturn)) void start(void);

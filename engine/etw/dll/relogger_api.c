@@ -72,7 +72,7 @@ struct trace_relogger_table {
 
 static LONG objects;
 
-/* Counts the objects of this DLL that are in use. */
+/* Changes the number of this DLL's objects that are in use, and returns the new number. */
 static LONG relogger_objects(LONG change)
 {
     return InterlockedExchangeAdd(&objects, change) + change;
@@ -234,7 +234,8 @@ static trace_event_interface *relogger_event_create(const EVENT_RECORD *record)
     return &o->face;
 }
 
-/* Puts another record into an object without other references. S_FALSE: the program still uses it. E_OUTOFMEMORY. */
+/* Copies another record into an event object that has no other references. S_FALSE: the program still has a reference.
+   E_OUTOFMEMORY. */
 static HRESULT relogger_event_reuse(trace_event_interface *event, const EVENT_RECORD *record)
 {
     return InterlockedCompareExchange(&event_of(event)->references, 1, 1) == 1
@@ -254,7 +255,7 @@ struct relogger_object {
     struct relogger *relogger;
     struct lock lock; /* protects `callback` */
     trace_callback_interface *callback;
-    trace_event_interface *event; /* of the latest callback, to be reused */
+    trace_event_interface *event; /* the event object of the latest callback, reused for the next one */
 };
 
 static struct relogger_object *object_of(trace_relogger_interface *face)
@@ -454,7 +455,7 @@ static HRESULT WINAPI factory_query(IClassFactory *face, REFIID iid, void **out)
     return unknown_query(face, &IID_IClassFactory, iid, out);
 }
 
-/* A static object of the DLL. */
+/* The class object is static, so its references are not counted. */
 static ULONG WINAPI factory_reference(IClassFactory *face)
 {
     (void)face;

@@ -6,7 +6,7 @@
 
 int WINAPI OpenEtwSessionHost(void);
 
-/* Uses the last words of the command line, which contain no blanks. */
+/* Passes the last three words of the command line, which contain no blanks, to session_host_main. */
 int WINAPI OpenEtwSessionHost(void)
 {
     enum { WORDS = 3, LONGEST = 63 };

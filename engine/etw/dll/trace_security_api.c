@@ -63,12 +63,12 @@ bool trace_is_descriptor(const uint8_t *bytes, size_t size)
 
 /* ---- the registry ---- */
 
-/* Descriptors by GUID without braces; the descriptor of the default GUID (DefaultTraceSecurityGuid) applies to GUIDs
-   without one. */
+/* The key's values are named by GUID, without braces. The descriptor of DefaultTraceSecurityGuid applies to GUIDs
+   without their own descriptor. */
 #define SECURITY_KEY     L"SYSTEM\\CurrentControlSet\\Control\\WMI\\Security"
 #define SECURITY_DEFAULT L"0811c1af-7a07-4a06-82ed-869455cdf713"
-/* The default that Windows documents: everyone may register; services, administrators and Performance Log Users (given
-   by number, as Wine has no name for them) may do more. */
+/* The default that Windows documents: everyone may register; services, administrators and Performance Log Users (as a
+   numeric SID, because Wine has no SDDL name for the group) have more rights. */
 #define SECURITY_TEXT                                                                                                  \
     L"O:BAG:BAD:(A;;0x800;;;WD)(A;;0x120fff;;;SY)(A;;0x120fff;;;LS)(A;;0x120fff;;;NS)(A;;0x120fff;;;BA)"               \
     L"(A;;0xee5;;;S-1-5-32-559)"
@@ -91,7 +91,7 @@ static void value_name(const GUID *guid, WCHAR name[37])
     name[36] = 0;
 }
 
-/* S_FALSE: no descriptor is stored. *out from memory_alloc. */
+/* Reads a descriptor from the registry into *out, from memory_alloc. S_FALSE: no descriptor is stored. */
 static HRESULT load_descriptor(const WCHAR *name, PSECURITY_DESCRIPTOR *out, DWORD *size)
 {
     DWORD bytes = 0;
@@ -122,8 +122,8 @@ static HRESULT registered_descriptor(const GUID *guid, PSECURITY_DESCRIPTOR *out
     return hr == S_FALSE ? load_descriptor(SECURITY_DEFAULT, out, size) : hr;
 }
 
-/* The same, or Windows' default if there is no descriptor. The kernel provider has a separate default, regardless of
-   what is registered. */
+/* Like registered_descriptor, but returns Windows' default if neither is registered. The kernel provider has its own
+   default, which applies even if a general default is registered. */
 static HRESULT descriptor_of(const GUID *guid, PSECURITY_DESCRIPTOR *out, DWORD *size)
 {
     const bool kernel = guid_equal(guid, &trace_kernel_guid);
@@ -142,7 +142,7 @@ static HRESULT descriptor_of(const GUID *guid, PSECURITY_DESCRIPTOR *out, DWORD 
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-static _Atomic uint64_t empty_until; /* GetTickCount64 */
+static _Atomic uint64_t empty_until; /* GetTickCount64 until which the store is known to be empty */
 
 static LSTATUS open_store(REGSAM access, HKEY *key)
 {
@@ -163,7 +163,7 @@ static HRESULT security_store(const GUID *guid, PSECURITY_DESCRIPTOR descriptor)
     return status ? win32_failed((DWORD)status, "WMI\\Security") : S_OK;
 }
 
-/* ---- as texts ---- */
+/* ---- descriptors as SDDL ---- */
 
 HRESULT event_provider_get_security(const GUID *guid, uint32_t parts, char **sddl)
 {
@@ -219,7 +219,8 @@ static BOOL add_ace(ACL *acl, DWORD revision, const struct ace *a)
                       : AddAccessDeniedAceEx(acl, revision, 0, a->rights, a->sid);
 }
 
-/* Copies `old` (NULL: empty) and adds one ACE; denying ones come first. *out from memory_alloc. */
+/* Copies `old` (NULL: empty) and adds one ACE: a denying ACE at the beginning, others at the end. *out is from
+   memory_alloc. */
 static HRESULT more_acl(const ACL *old, const struct ace *a, ACL **out)
 {
     const DWORD revision = old && old->AclRevision > ACL_REVISION ? old->AclRevision : ACL_REVISION;
@@ -240,7 +241,7 @@ static HRESULT more_acl(const ACL *old, const struct ace *a, ACL **out)
     return ok ? S_OK : win32_failed(GetLastError(), "WMI\\Security");
 }
 
-/* Grants everything to everyone; from memory_alloc, NULL: out of memory. */
+/* Returns an ACL that grants everyone all rights, from memory_alloc; NULL when out of memory. */
 static ACL *all_allowed(void)
 {
     SID everybody = {SID_REVISION, 1, {SECURITY_WORLD_SID_AUTHORITY}, {SECURITY_WORLD_RID}};
@@ -253,7 +254,7 @@ static ACL *all_allowed(void)
     return NULL;
 }
 
-/* Copies `old` with one of its lists replaced; from memory_alloc. */
+/* Copies `old` with its SACL (`audit`) or DACL replaced. *out is from memory_alloc. */
 static HRESULT with_acl(PSECURITY_DESCRIPTOR old, bool audit, ACL *acl, PSECURITY_DESCRIPTOR *out)
 {
     SECURITY_DESCRIPTOR made;

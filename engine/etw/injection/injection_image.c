@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Images of programs: adds an import, and plans more exports. Offsets are from the published PE format (PE32+ unless
-   stated). */
+/* Builds a larger import directory or export directory for an image. Offsets are from the published PE format (PE32+
+   unless stated). */
 #include "engine/base/memory.h"
 #include "engine/etw/injection.h"
 #include "engine/logs/little_endian.h"
@@ -12,8 +12,8 @@
 
 enum {
     DOS_BYTES = 64,
-    DOS_NEW_HEADER = 60, /* offset of the PE header is here */
-    MACHINE = 4,         /* in the PE header */
+    DOS_NEW_HEADER = 60, /* offset of the field that contains the PE header's offset */
+    MACHINE = 4,         /* offsets in the PE header */
     CHARACTERISTICS = 22,
     IS_DLL = 0x2000,
     MAGIC = 24,
@@ -22,7 +22,7 @@ enum {
     DIRECTORIES = 136,
     DIRECTORY_COUNT_32 = 116,
     DIRECTORIES_32 = 120,
-    PE_BYTES = 256, /* size of the header to read: with 15 directories */
+    PE_BYTES = 256, /* bytes of the header to read, including 15 directories */
     DIRECTORY_IMPORT = 1,
     DIRECTORY_BOUND = 11,
     DIRECTORY_NET = 14,
@@ -66,7 +66,7 @@ static HRESULT refuse_corrupt(const char *name)
     return error_set(BAD_FORMAT, "cannot inject into '%s': corrupt headers", name);
 }
 
-/* What the headers of a program say. */
+/* The headers of a program. */
 struct program_headers {
     uint8_t pe[PE_BYTES];
     uint32_t at; /* offset of `pe` */
@@ -181,7 +181,7 @@ static HRESULT read_descriptors(const struct injection_source *from, const struc
     *out = NULL;
     *count = 0;
     for (uint64_t at = image->entries.imports; image->entries.imports && *count < MOST_DESCRIPTORS;) {
-        /* Up to the end of the page, which is readable if its beginning is. */
+        /* Read up to the end of the page, which is readable if its beginning is. */
         const size_t more = PAGE - at % PAGE;
         uint8_t *grown = memory_resize(all, used + have + more);
         HRESULT hr = grown ? from->read(from->user, at, grown + used + have, more) : E_OUTOFMEMORY;
@@ -204,7 +204,7 @@ static HRESULT read_descriptors(const struct injection_source *from, const struc
     return image->entries.imports ? refuse_corrupt(name) : S_OK;
 }
 
-/* Size of a string with its NUL, rounded up. */
+/* Returns the size of a string with its NUL, rounded up to a multiple of 8. */
 static size_t text_room(const char *text)
 {
     return (strlen(text) + 8) & ~(size_t)7;
@@ -227,8 +227,8 @@ HRESULT injection_block_make(const struct injection_source *from, const struct i
     }
     memset(bytes, 0, DESCRIPTOR);
     memset(bytes + directory - DESCRIPTOR, 0, size - (directory - DESCRIPTOR));
-    put32(bytes, (uint32_t)tables);                         /* names: one, and the end mark */
-    put32(bytes + DESCRIPTOR_TABLE, (uint32_t)tables + 16); /* the table: the same */
+    put32(bytes, (uint32_t)tables);                         /* name table: one entry, and the end mark */
+    put32(bytes + DESCRIPTOR_TABLE, (uint32_t)tables + 16); /* address table: the same */
     put32(bytes + DESCRIPTOR_NAME, (uint32_t)path);
     put32(bytes + tables, (uint32_t)hint);
     put32(bytes + tables + 16, (uint32_t)hint);
@@ -270,7 +270,7 @@ enum {
 
 struct injection_name {
     const char *text;
-    uint32_t rva; /* of an old name */
+    uint32_t rva; /* the RVA of an old name */
     uint16_t function;
     bool is_new;
 };
@@ -285,7 +285,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(((const struct injection_name *)a)->text, ((const struct injection_name *)b)->text);
 }
 
-/* The old names are sorted by by_text. */
+/* Returns whether the module already exports the name. The old names are sorted by by_text. */
 static bool exports_name(const struct injection_exports *e, uint32_t old_count, const char *name)
 {
     const struct injection_name key = {.text = name};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Injects openetw.dll into processes: it becomes the first import of a process that has not started yet, and of its
-   children. There our functions replace some of Wine's system calls; copies of the originals still work. */
+   children. In an injected process, our functions replace some of Wine's system calls and call copies of the
+   originals. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -15,8 +16,8 @@
 /* ---- system calls ---- */
 
 /* Each of Wine's system calls consists of a few instructions without relative addresses, so a copy works anywhere
-   (behaviour 24). mov r10,rcx; mov eax,NUMBER; test byte [7FFE0308h],1; jne +3; syscall; ret; jmp +1; ret; call
-   [7FFE1000h]; ret. */
+   (behaviour 24). The instructions: mov r10,rcx; mov eax,NUMBER; test byte [7FFE0308h],1; jne +3; syscall; ret; jmp +1;
+   ret; call [7FFE1000h]; ret. */
 static const uint8_t expected[32] = {0x4C, 0x8B, 0xD1, 0xB8, 0,    0,    0,    0,    0xF6, 0x04, 0x25,
                                      0x08, 0x03, 0xFE, 0x7F, 0x01, 0x75, 0x03, 0x0F, 0x05, 0xC3, 0xEB,
                                      0x01, 0xC3, 0xFF, 0x14, 0x25, 0x00, 0x10, 0xFE, 0x7F, 0xC3};
@@ -86,7 +87,7 @@ static WCHAR *dll_below(const WCHAR *folder, bool brief)
     return path;
 }
 
-/* Converts each unit to a byte; NULL: one does not fit. */
+/* Converts each unit to a byte; NULL if a unit does not fit, or out of memory. */
 static char *as_bytes(const WCHAR *path)
 {
     const size_t length = wcslen(path);
@@ -150,7 +151,7 @@ static HRESULT find_image(struct target *t, const char *name)
     return S_OK;
 }
 
-/* Allocates memory after the image, near enough for imports. */
+/* Allocates memory after the image, at most FARTHEST bytes from its beginning. */
 static uint8_t *allocate_behind(const struct target *t, uint32_t image_size, size_t size)
 {
     MEMORY_BASIC_INFORMATION found;
@@ -169,7 +170,7 @@ static uint8_t *allocate_behind(const struct target *t, uint32_t image_size, siz
     return NULL;
 }
 
-/* Writes into the headers, which are read-only. */
+/* Writes an entry (RVA and size) of the headers, which are read-only. */
 static bool write_header(const struct target *t, uint32_t offset, uint32_t rva, uint32_t size)
 {
     const uint32_t entry[2] = {rva, size};
@@ -193,7 +194,7 @@ static HRESULT put_block(const struct target *t, const struct injection_image *i
                          "cannot inject into '%s': no memory after its image for another import", name);
     const uint32_t rva = (uint32_t)(memory - t->base);
     injection_block_place(block, rva);
-    /* Bound imports bypass the directory; without them the loader reads it. */
+    /* The loader would use bound imports instead of the import directory, so their entry is cleared. */
     if (WriteProcessMemory(t->process, memory, block->bytes, block->size, &done) && done == block->size &&
         (!image->bound_entry || write_header(t, image->bound_entry, 0, 0)) &&
         write_header(t, image->import_entry, rva, block->directory))
@@ -269,8 +270,8 @@ bool injection_restore_self(bool *children)
 
 /* ---- children ---- */
 
-/* Child processes of an injected program: whichever function starts them, Wine ends in ntdll's NtCreateUserProcess.
-   Our function calls a copy of it. */
+/* Whichever function a program calls to start a child process, Wine finally calls ntdll's NtCreateUserProcess. Our
+   replacement calls a copy of the original. */
 
 #define CREATE_SUSPENDED_THREAD 1 /* THREAD_CREATE_FLAGS_CREATE_SUSPENDED */
 
@@ -289,7 +290,8 @@ HRESULT injection_children_supported(void)
                            "cannot inject into child processes: this version of Wine is not supported");
 }
 
-/* Children that do not support injection (32 bits, .NET) run unchanged. */
+/* Creates the process suspended, injects the DLL and, unless the caller wants the process suspended, resumes it. Child
+   processes that do not support injection (32 bits, .NET) run unchanged. */
 static NTSTATUS NTAPI create_injected(HANDLE *process, HANDLE *thread, ACCESS_MASK process_access,
                                       ACCESS_MASK thread_access, void *process_attributes, void *thread_attributes,
                                       ULONG process_flags, ULONG thread_flags, void *parameters, void *info,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Redirects a program's event functions to this module, in a process that openetw.dll was injected into.
+/* In a process into which openetw.dll was injected, redirects the program's calls of event functions to this DLL.
 
-   Under Wine every way to such a function (imports, GetProcAddress, names of API sets) leads to code in ntdll, sechost
-   or advapi32. The first bytes of that code are overwritten with a jump; the old code is not needed any more. For
-   functions that Wine does not export, the importing modules have a stub that raises an exception in their import
-   tables, so these entries are rewritten, too. All of this happens before any other DLL of the program starts, while
-   the process has one thread. */
+   Under Wine, imports, GetProcAddress and API set names all lead to an event function's code in ntdll, sechost or
+   advapi32. The first bytes of that code are overwritten with a jump; the old code is never needed again. If Wine does
+   not export a function, the import tables of the modules that import it refer to a stub that raises an exception;
+   these entries are rewritten. All of this happens before any other DLL of the program starts, while the process has
+   one thread. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/etw/injection.h"
@@ -32,7 +32,7 @@ static const IMAGE_EXPORT_DIRECTORY *exports_of(const uint8_t *base)
     return (const void *)(base + directory_of(base, IMAGE_DIRECTORY_ENTRY_EXPORT)->VirtualAddress);
 }
 
-/* Whether another export of the module begins within the bytes of the jump. */
+/* Returns whether another export of the module begins within the bytes of the jump. */
 static bool has_export_within(const uint8_t *code)
 {
     void *base;
@@ -47,8 +47,9 @@ static bool has_export_within(const uint8_t *code)
     return false;
 }
 
-/* Whether all bytes of the jump belong to the function. The compiler aligns functions, so nothing follows a smaller
-   one. Functions that only raise have neither padding nor an entry in the function table, but are all exported. */
+/* Returns whether all bytes of the jump belong to the function. The compiler aligns functions, so only padding follows
+   a function that is shorter than the jump. Functions that only raise an exception have neither padding nor an entry in
+   the function table, but all of them are exported. */
 static bool has_room(const uint8_t *code)
 {
     DWORD64 base;
@@ -69,7 +70,7 @@ static void code_overwrite(void *at, void *function)
     FlushInstructionCache(GetCurrentProcess(), at, sizeof jump);
 }
 
-/* ntdll's functions have the prefix Etw, and one has another name. */
+/* Finds ntdll's counterpart of a function. Its name has the prefix Etw; that of TraceEvent is also different. */
 static void *in_ntdll(const char *name)
 {
     char etw[MOST_NAME + 3] = "Etw";
@@ -99,7 +100,7 @@ static bool is_tdh_function(const char *name)
     return strncmp(name, "Tdh", 3) == 0;
 }
 
-/* Lists the event functions that a module exports; returns how many. */
+/* Lists the exports of a module that `is_wanted` selects; returns their number. */
 static size_t list_exports(const void *module, bool (*is_wanted)(const char *name), struct injection_export *list)
 {
     const uint8_t *base = module;
@@ -116,7 +117,8 @@ static size_t list_exports(const void *module, bool (*is_wanted)(const char *nam
     return count;
 }
 
-/* Adds exports that Windows' modules have and Wine's lack. Wine's advapi32 should have all of them. */
+/* Adds exports that Windows' modules have and Wine's modules lack. Windows' advapi32 exports all functions in the
+   list. */
 static void add_exports(const struct injection_export *all, size_t count)
 {
     static struct injection_export in_ntdll[] = {{.name = "EtwCreateTraceInstanceId"},
@@ -143,7 +145,7 @@ static void redirect_all(void)
     add_exports(all, count);
 }
 
-/* Whether programs import event functions from this DLL: Windows' DLLs and API sets. */
+/* Returns whether programs import event functions from the DLL or API set of this name. */
 static bool has_event_functions(const char *dll)
 {
     return text_equal_nocase(dll, "ntdll.dll") || text_equal_nocase(dll, "advapi32.dll") ||
@@ -151,8 +153,8 @@ static bool has_event_functions(const char *dll)
            text_matches("api-ms-win-eventing-*", dll);
 }
 
-/* Loads TDH for the first module that imports it, from this module's folder, which the loader would not search.
-   NULL: it does not exist. */
+/* Returns our TDH. Loads it for the first module that imports TDH, from this DLL's folder, which the loader would not
+   search. NULL if it does not exist. */
 static HMODULE own_tdh(void)
 {
     static const WCHAR name[] = L"opentdh.dll";
@@ -166,7 +168,7 @@ static HMODULE own_tdh(void)
     return tdh;
 }
 
-/* Of Windows or Wine: a program that asks it for a function by name gets ours. */
+/* If the module is the tdh.dll of Windows or Wine, redirects its functions, so that GetProcAddress leads to ours. */
 static void redirect_tdh(const void *base)
 {
     HMODULE theirs = GetModuleHandleW(L"tdh.dll"), ours = theirs && theirs == base ? own_tdh() : NULL;
@@ -182,7 +184,7 @@ static void redirect_tdh(const void *base)
 static void import_replace(IMAGE_THUNK_DATA *entry, const char *name, bool of_tdh)
 {
     DWORD before;
-    if (strncmp(name, "Etw", 3) == 0) /* ntdll's */
+    if (strncmp(name, "Etw", 3) == 0) /* a name in ntdll */
         name += 3;
     void *function = of_tdh                    ? (void *)GetProcAddress(own_tdh(), name)
                      : is_event_function(name) ? (void *)GetProcAddress(own, name)
@@ -193,7 +195,7 @@ static void import_replace(IMAGE_THUNK_DATA *entry, const char *name, bool of_td
     VirtualProtect(&entry->u1.Function, sizeof entry->u1.Function, before, &before);
 }
 
-/* For a module whose imports the loader has just resolved in the same way. */
+/* Replaces the imports of event functions in a module. The loader has just resolved them by walking the same tables. */
 static void replace_imports(uint8_t *base)
 {
     const DWORD imports = directory_of(base, IMAGE_DIRECTORY_ENTRY_IMPORT)->VirtualAddress;
@@ -213,7 +215,7 @@ static void replace_imports(uint8_t *base)
     }
 }
 
-/* For modules that are loaded already, from the loader's list, which DllMain may walk. */
+/* Replaces the imports in all modules that are already loaded. DllMain may walk the loader's list. */
 static void replace_in_loaded(void)
 {
     const LIST_ENTRY *head = &RtlGetCurrentPeb()->Ldr->InMemoryOrderModuleList;
