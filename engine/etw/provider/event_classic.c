@@ -31,7 +31,8 @@ struct class_block {
 static struct lock class_lock = LOCK_INIT;
 static struct class_block *blocks;
 
-/* NULL: not a handle created here, or it has ended. Under class_lock. */
+/* Returns the class of a handle; NULL if the handle is invalid or its registration has ended. Call it under
+   class_lock. */
 static struct event_class *class_of(HANDLE handle)
 {
     const uintptr_t at = (uintptr_t)handle;
@@ -113,7 +114,7 @@ static ULONG with_last_error(ULONG status)
 ULONG WINAPI RegisterTraceGuidsW(WMIDPREQUEST callback, PVOID context, LPCGUID control, ULONG count,
                                  TRACE_GUID_REGISTRATION *classes, LPCWSTR image, LPCWSTR resource, TRACEHANDLE *handle)
 {
-    (void)image, (void)resource; /* would name a schema, which is not used */
+    (void)image, (void)resource; /* they name a schema, which is not used */
     return with_last_error(register_classic(callback, context, control, count, classes, handle));
 }
 
@@ -206,8 +207,8 @@ static ULONG read_pieces(const void *event, uint32_t size, uint32_t own, uint32_
     return ERROR_SUCCESS;
 }
 
-/* The same for the session with this logger id. ERROR_INVALID_HANDLE: it has ended or does not exist; ERROR_MORE_DATA:
-   too long for any session. */
+/* Like event_place, for the session with this logger id. ERROR_INVALID_HANDLE: the session has ended or does not exist;
+   ERROR_MORE_DATA: the event is too long for any session. */
 static uint8_t *event_place_of_logger(struct provider_thread *t, uint32_t logger, uint64_t size, uint64_t *stamp,
                                       struct provider_session **session, ULONG *status)
 {
@@ -264,7 +265,7 @@ static ULONG log_event(struct classic_call *call, const struct classic_event *e)
     return ERROR_SUCCESS;
 }
 
-/* Only `log` reads the program's memory. */
+/* Calls `log` with the thread inside. Only `log` reads the program's memory. */
 static ULONG log_inside(struct classic_call *call, void (*log)(void *call))
 {
     struct provider_thread *t = provider_thread_own();
@@ -277,7 +278,8 @@ static ULONG log_inside(struct classic_call *call, void (*log)(void *call))
     return good ? call->status : ERROR_NOACCESS;
 }
 
-/* Type, level and version have the same offsets as in the caller's header. */
+/* Returns the first word of the logged header. Type, level and version have the same offsets as in the caller's
+   header. */
 static uint64_t first_word(const void *header, uint32_t type)
 {
     uint32_t class_word;
@@ -413,7 +415,7 @@ static uint64_t header_bytes(uint32_t flags)
            ((flags & TRACE_MESSAGE_SYSTEMINFO) != 0 ? 8u : 0);
 }
 
-/* Pairs of an address and a size_t, ended by a NULL address. */
+/* Returns the total size of the arguments, which are pairs of an address and a size_t, ended by a NULL address. */
 static uint64_t argument_bytes(va_list arguments)
 {
     va_list list;

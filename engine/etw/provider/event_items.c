@@ -118,7 +118,7 @@ static bool read_data(struct event *event)
     return true;
 }
 
-/* The data for payload filters. */
+/* Returns the event's data in one piece, for payload filters. */
 static const uint8_t *whole_data(void *context, size_t *size)
 {
     struct event *event = context;
@@ -298,7 +298,7 @@ static bool is_independent(const struct copy *c)
     return (c->to->session->mode & TRACE_MODE_INDEPENDENT) != 0;
 }
 
-/* Reserves places in all sessions, first in those where it may have to wait. Returns the first error. */
+/* Reserves places in all sessions, first in those in which the thread may have to wait. Returns the first error. */
 static ULONG take_places(struct copy *copies, uint32_t count, struct provider_thread *t)
 {
     ULONG first = ERROR_SUCCESS;
@@ -319,7 +319,7 @@ struct general {
     struct event event;
     struct provider_thread *thread;
     ULONG status;
-    uint32_t count; /* of copies that have a place that is not written yet */
+    uint32_t count; /* number of copies; if `at` is set, the copy has a place that is not written yet */
     struct copy copy[PROVIDER_MOST_ENABLES];
 };
 

@@ -78,7 +78,8 @@ bool event_risk_call(void (*call)(void *risk), struct event_risk *risk)
     return false;
 }
 
-/* Guards the reads of the short path, which has no stack frame for a context. The context is the place, or this. */
+/* The context of the short path's guarded reads is the reserved place, or this variable before a place is reserved. The
+   short path has no stack frame for a larger context. */
 static uint8_t no_place;
 
 void guard_left(void *context)
@@ -146,7 +147,7 @@ static bool are_data(uint32_t count, const EVENT_DATA_DESCRIPTOR *data)
     return count <= MAX_EVENT_DATA_DESCRIPTORS && (data || count == 0);
 }
 
-/* For a registration that may be enabled. */
+/* Writes an event by the long path, for a registration that may be enabled. */
 static __attribute__((noinline)) ULONG write_long(struct registration *r, const struct event_call *call)
 {
     if (!are_data(call->count, call->data))
@@ -167,7 +168,7 @@ static __attribute__((noinline)) ULONG write_long(struct registration *r, const 
 #define SHORT_WAY true
 #endif
 
-/* False: the event needs the long path. */
+/* Writes an event by the short path. Returns false if the event needs the long path. */
 static inline __attribute__((always_inline)) bool write_short(struct registration *r, uint64_t handle,
                                                               const EVENT_DESCRIPTOR *descriptor, const GUID *activity,
                                                               uint32_t count, const EVENT_DATA_DESCRIPTOR *data,
@@ -318,7 +319,8 @@ BOOLEAN WINAPI EventProviderEnabled(REGHANDLE handle, UCHAR level, ULONGLONG key
 
 /* ---- activities ---- */
 
-/* Unique on this host OS: a number of this process together with the identity of the process. */
+/* Returns an activity id that is unique on this host OS: a number of this process together with the identity of the
+   process. */
 static GUID new_activity(const struct provider_thread *t)
 {
     static _Atomic uint64_t last;

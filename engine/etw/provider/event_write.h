@@ -10,9 +10,8 @@
 
 /* ---- copies ---- */
 
-/* Copies for pieces of a few bytes to a few hundred bytes, for which a call of the C library would cost as much as the
-   whole event. The addresses come from the program, so either the caller runs under guard_call, or each read is
-   guarded. */
+/* Copy a few bytes to a few hundred bytes, for which a call of the C library would cost as much as the whole event. The
+   addresses come from the program, so either the caller runs under guard_call, or each read is guarded. */
 struct event_reads {
     bool guarded;
     void *context; /* passed to guard_left */
@@ -31,7 +30,7 @@ EVENT_COPY(4)
 EVENT_COPY(8)
 EVENT_COPY(16)
 
-/* False: an invalid address. */
+/* Copies `size` bytes. Returns false if an address is invalid. */
 GUARDED bool event_copy(uint8_t *to, const uint8_t *from, size_t size, struct event_reads reads)
 {
     if (size >= 16) {
@@ -53,7 +52,7 @@ GUARDED bool event_copy(uint8_t *to, const uint8_t *from, size_t size, struct ev
     return true;
 }
 
-/* Copies no further than `end`: the program may have changed a size in the meantime. */
+/* Copies no further than `end`, because the program can have changed a size in the meantime. */
 GUARDED bool event_copy_bounded(uint8_t **to, const uint8_t *end, uint64_t from, size_t size, struct event_reads reads)
 {
     const size_t room = (size_t)(end - *to);
@@ -66,8 +65,9 @@ GUARDED bool event_copy_bounded(uint8_t **to, const uint8_t *end, uint64_t from,
 
 /* ---- events ---- */
 
-/* How far ahead the cache lines of later places are prefetched. The host process emptied them and still has them in its
-   cache; the next exchange would wait until they have arrived. */
+/* EVENT_AHEAD: distance in bytes at which the cache lines of later places are prefetched. The host process emptied
+   these lines, so they are still in the cache of its processor. Without prefetching, the next atomic exchange would
+   wait until they have arrived. */
 enum { EVENT_LINE = 64, EVENT_AHEAD = 1024 };
 enum { EVENT_HEADER_BYTES = 0x50, EVENT_MOST_BYTES = 0xFFF8 /* the maximum that a processor's word can express */ };
 
@@ -81,13 +81,13 @@ struct event_call {
     uint64_t filter;
     uint32_t flags;
     uint16_t header_flags;
-    const void *from; /* return address of the function, where stacks begin */
+    const void *from; /* return address of the API function, with which stacks begin */
 };
 /* Writes the event to all sessions that receive it, with all items that they request. The thread must be inside.
    ERROR_NOACCESS: the call contains an invalid address. */
 ULONG event_write_general(const struct provider_enables *e, struct provider_thread *t, const struct event_call *call);
 
-/* Whether a session receives an event of this level and keyword. */
+/* Returns whether a session receives an event of this level and keyword. */
 static inline bool event_is_wanted(const struct provider_enable *e, const EVENT_DESCRIPTOR *d)
 {
     if (d->Level >= e->limit)
@@ -97,8 +97,8 @@ static inline bool event_is_wanted(const struct provider_enable *e, const EVENT_
     return (d->Keyword & e->any) != 0 && (d->Keyword & e->all) == e->all;
 }
 
-/* Reserves a place for an event of `size` bytes, which need not be a multiple of 8. NULL: the loss is counted, and
- *status is the error; ERROR_SUCCESS: the session has ended. */
+/* Reserve a place for an event of `size` bytes, which need not be a multiple of 8. On failure they return NULL, count
+   the loss and set *status to the error, or to ERROR_SUCCESS if the session has ended. */
 uint8_t *event_place_late(struct provider_session *s, struct provider_thread *t, uint64_t size, uint64_t *stamp,
                           ULONG *status);
 static inline uint8_t *event_place(struct provider_session *s, struct provider_thread *t, uint64_t size,
@@ -115,10 +115,11 @@ static inline uint8_t *event_place(struct provider_session *s, struct provider_t
     }
     return event_place_late(s, t, size, stamp, status);
 }
-/* Drops a place that event_place returned, as if no event had been written there. */
+/* Abandons a place that event_place returned, as if no event had been written there. */
 void event_abandon(uint8_t *at, uint64_t size);
 
-/* A thread that is inside, and its place there (NULL: none), while it reads memory that may be invalid. */
+/* A thread that is inside and reads memory that may be invalid, and the place that it has reserved (`at` NULL:
+   none). */
 struct event_risk {
     struct provider_thread *thread;
     uint8_t *at;
@@ -132,8 +133,9 @@ static inline void event_risk_place(struct event_risk *risk, uint8_t *at, uint64
     atomic_signal_fence(memory_order_seq_cst);
 }
 static const struct event_reads event_under_guard = {false, NULL};
-/* Calls call(risk), whose structure begins with an event_risk. False: it read from an invalid address, and the place is
-   dropped. If an exception leaves the call, the thread also leaves the inside. */
+/* Calls call(risk); `risk` is the first member of the callback's structure. Returns false if the callback read from an
+   invalid address; the place is then abandoned. If an exception leaves the callback, the thread also leaves the inside
+   (provider_leave). */
 bool event_risk_call(void (*call)(void *risk), struct event_risk *risk);
 
 #endif

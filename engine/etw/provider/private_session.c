@@ -50,7 +50,7 @@ char *private_part_file(const struct directory_session *part, const char *file)
     return text_copy(part->file);
 }
 
-/* Whether the file was written since the session started, or this is unknown. */
+/* Returns whether the file was written since the session started; true if that is unknown. */
 static bool is_of_session(const char *path, int64_t started)
 {
     struct file *file;
@@ -65,7 +65,7 @@ static bool is_of_session(const char *path, int64_t started)
     return FAILED(hr) || traits.written >= started;
 }
 
-/* The name of the first file, as session_file forms it; from memory_alloc. */
+/* Returns the name of the first file, as session_file forms it; from memory_alloc. */
 static char *first_file(const struct directory_session *part, const char *file)
 {
     const char *at = (part->mode & TRACE_MODE_NEWFILE) != 0 ? strstr(file, "%d") : NULL;
@@ -95,7 +95,7 @@ HRESULT private_part_find_file(struct directory_session *part)
                      part->file);
 }
 
-/* Ends a change: commits either all of it or nothing. */
+/* Ends a change: commits it, or discards it if `hr` is a failure. */
 static void part_end_change(struct directory *d, HRESULT hr)
 {
     if (FAILED(hr))
@@ -231,7 +231,7 @@ static struct private_session *sessions;
 
 /* ---- the processes in the session ---- */
 
-/* Converts the scope of the session to filters, which point into it. */
+/* Converts a session's scope to filters, which point into the scope. */
 static void private_session_filters(const struct directory_scope *scope, struct directory_enable *out)
 {
     const uint8_t *at = scope->data;
@@ -252,7 +252,7 @@ bool private_session_is_here(const struct directory_session *s, const struct pro
     return provider_filter_admits(&filters, own);
 }
 
-/* ---- the thread that empties it ---- */
+/* ---- the thread that empties the buffers ---- */
 
 static void private_session_drop(struct private_session *p)
 {
@@ -272,7 +272,7 @@ static void private_session_run(void *user)
     struct private_session *p = user;
     const struct directory_session whole = {.logger = p->whole, .generation = p->whole_generation};
     atomic_fetch_add(&threads, THREADS_CHANGED + 1);
-    session_recover_parts(p->host.d, &whole); /* of processes that were killed */
+    session_recover_parts(p->host.d, &whole); /* the parts of processes that were killed */
     lock_enter(&p->lock);
     if (!p->host.finished)
         session_host_own(&p->host);
@@ -287,9 +287,9 @@ uint64_t private_sessions_threads(void)
     return atomic_load(&threads);
 }
 
-/* ---- its beginning and end ---- */
+/* ---- starting and stopping the part ---- */
 
-/* The process exits normally. */
+/* Called when the process exits normally. */
 static void private_sessions_end(void);
 
 static void private_session_add(struct private_session *p)

@@ -17,31 +17,32 @@ HRESULT private_parts(struct directory *d, const struct directory_session *s, st
 /* Adds the entry for a part of this process that is about to start. Its file has the given name if it is the first
    part, or with EVENT_TRACE_PRIVATE_IN_PROC; otherwise `name_<process id>`. S_FALSE: the session has ended. */
 HRESULT private_part_enter(struct directory *d, const struct directory_session *s, struct directory_session *part);
-/* Removes a part that could not start, so that another part may have the given file name. */
+/* Removes a part that could not start, so that another part can have the given file name. */
 void private_part_refuse(struct directory *d, const struct directory_session *part);
-/* Adds the totals of a part whose log has ended to its session (`b` NULL: none). Later calls do nothing. */
+/* Adds the totals of a part whose log has ended to its session (`b` NULL: no totals). Later calls do nothing. */
 HRESULT private_part_over(struct directory *d, const struct directory_session *part, const struct session_buffers *b);
-/* Chooses a file name of the part. Process ids are reused. If a file of that name was written since the session began,
-   the part therefore uses `name_<process id>_2` or a later number. ERROR_ALREADY_EXISTS's HRESULT, E_OUTOFMEMORY. */
+/* Chooses the part's file name. Process ids are reused, so a file of that name may already have been written since the
+   session began. In this case the part uses `name_<process id>_2` or a later number. ERROR_ALREADY_EXISTS's HRESULT,
+   E_OUTOFMEMORY. */
 HRESULT private_part_find_file(struct directory_session *part);
 /* Returns the part's file name if that of the session is `file`. From memory_alloc; NULL: out of memory, or no file. */
 char *private_part_file(const struct directory_session *part, const char *file);
 
 /* ---- the part of this process ---- */
 
-/* Whether the session includes this process. */
+/* Returns whether the session includes this process. */
 bool private_session_is_here(const struct directory_session *s, const struct provider_scope *own);
 
 struct private_session;
 /* Starts the part of this process. S_FALSE: the session has ended. */
 HRESULT private_session_create(struct directory *d, const struct directory_session *s, struct private_session **out,
                                struct session_buffers *buffers);
-/* Stops it: all accepted events are in the file, which is completed. */
+/* Stops the part: writes all accepted events to the file and completes it. */
 void private_session_stop(struct private_session *p);
-/* Frees it. Call it when no thread can be writing any more. NULL is allowed. */
+/* Frees the part. Call it when no thread can be writing events to it any more. NULL is allowed. */
 void private_session_free(struct private_session *p);
-/* The number of existing threads of this process's private sessions, in the low 32 bits. The value never repeats after
-   a thread has begun or ended. */
+/* Returns the number of existing threads of this process's private sessions in the low 32 bits. The value as a whole
+   never repeats after a thread has begun or ended. */
 uint64_t private_sessions_threads(void);
 
 #endif

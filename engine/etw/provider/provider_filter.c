@@ -60,7 +60,7 @@ static bool is_wide_text(const uint8_t *data, uint32_t size)
     return size % sizeof(uint16_t) == 0;
 }
 
-/* Whether OpenPLA's TDH created it; providers cannot evaluate others. */
+/* Returns whether OpenPLA's TDH created the payload filter. Providers cannot evaluate other payload filters. */
 static bool is_payload(const uint8_t *data, uint32_t size)
 {
     struct payload_filter *f;
@@ -115,7 +115,7 @@ static bool has_process(const struct directory_filter *f, const struct directory
     return false;
 }
 
-/* UTF-16 names separated by `;`. */
+/* Returns whether the filter names the program. Its data are UTF-16 names separated by `;`. */
 static bool has_program(const struct directory_filter *f, const char *program)
 {
     WCHAR units[MAX_EVENT_FILTER_DATA_SIZE / sizeof(WCHAR)];
@@ -331,7 +331,7 @@ static bool has_name(const struct name_filter *f, const struct filter_event *eve
     return false;
 }
 
-/* Events to which the filter does not apply pass. */
+/* Returns whether the event passes. An event to which the filter does not apply passes. */
 static bool ids_pass(const struct id_filter *f, const struct filter_event *event)
 {
     return !f->set || event->name || has_id(f, event->descriptor->Id) == f->in;

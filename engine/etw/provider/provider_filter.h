@@ -16,19 +16,19 @@ struct filter_kind {
     bool (*check)(const uint8_t *data, uint32_t size); /* may be NULL */
     const char *name;                                  /* its name in evntprov.h */
 };
-/* The types by index from 0; NULL: no more. */
+/* Returns the types by index from 0; NULL at the end. */
 const struct filter_kind *filter_kind_at(size_t index);
 const struct filter_kind *filter_kind_of(uint32_t type); /* NULL: unknown type */
 
 /* ---- the filters of an enable ---- */
 
-/* This process, for filters of processes. */
+/* This process, for filters that select processes. */
 struct provider_scope {
     struct directory_process process;
     const char *program; /* its file name without a path, UTF-8 */
 };
-/* Whether the enable applies to this process. Malformed filters, and filters for packages, which do not exist here,
-   apply to no process. */
+/* Returns whether the enable applies to this process. Malformed filters, and filters for packages, which do not exist
+   here, apply to no process. */
 bool provider_filter_admits(const struct directory_enable *e, const struct provider_scope *own);
 
 /* The properties of an event that filters use. */
@@ -42,7 +42,8 @@ struct filter_event {
     void *context;
 };
 struct provider_filter;
-/* *out NULL: the enable has only filters of processes. ERROR_INVALID_DATA's HRESULT if one is malformed. */
+/* Creates the event filters of an enable; *out is NULL if the enable has none. ERROR_INVALID_DATA's HRESULT if a filter
+   is malformed. */
 HRESULT provider_filter_create(const struct directory_enable *e, struct provider_filter **out);
 /* References are counted under the caller's lock. NULL is allowed. */
 struct provider_filter *provider_filter_refer(struct provider_filter *f);
@@ -50,14 +51,14 @@ void provider_filter_free(struct provider_filter *f);
 
 /* NULL means no filter in all of these functions. */
 bool provider_filter_passes(const struct provider_filter *f, const struct filter_event *event);
-/* For a session that requests stacks. */
+/* Returns whether the event carries a stack, for a session that requests stacks. */
 bool provider_filter_wants_stack(const struct provider_filter *f, const struct filter_event *event);
-/* Whether one of the two functions above may return false. */
+/* Returns whether one of the two functions above may return false. */
 bool provider_filter_selects(const struct provider_filter *f);
-/* The filter for the provider's callback (EVENT_FILTER_TYPE_SCHEMATIZED). NULL: none. */
+/* Returns the filter for the provider's callback (EVENT_FILTER_TYPE_SCHEMATIZED); NULL if there is none. */
 const uint8_t *provider_filter_schematized(const struct provider_filter *f, uint32_t *size);
 
-/* Reads the name in the metadata of a TraceLogging event. False: it has no name that ends within `bytes`. */
+/* Reads the name in the metadata of a TraceLogging event. Returns false if it has no name that ends within `bytes`. */
 bool trace_logging_name(const uint8_t *metadata, size_t bytes, struct filter_event *out);
 
 #endif

@@ -2,8 +2,9 @@
 /* The sessions that this process has mapped for its providers, and its entries in the directory.
 
    One waiting thread per process, started with the first registration, follows the directory: it applies changes to the
-   registrations, maps and unmaps sessions, recovers sessions whose hosts have ended, frees what provider_reclaim can
-   free, registers again after the directory was reset, and ends a process whose other threads have all ended.
+   registrations, maps and unmaps sessions, recovers sessions whose host processes have exited, frees what
+   provider_reclaim can free, registers again after the directory was reset, and ends a process whose other threads have
+   all ended.
 
    Locks, in this order: `joining` protects this process's entries in the directory; `refreshing` is held while the
    directory is read and applied, so an older state never replaces a newer one; provider_lock protects the table. No
@@ -34,18 +35,18 @@ static struct mapping *stale[DIRECTORY_PLACES + 1]; /* removed from by_logger, w
 
 static _Atomic(struct mapping *) by_logger[DIRECTORY_PLACES + 1];
 static bool out_of_memory; /* protected by `refreshing`: there was not enough memory for a session */
-/* The revision in which the logger had no running session, plus one. */
+/* Per logger: one plus the revision at which it had no running session. */
 static _Atomic uint64_t vacant[DIRECTORY_PLACES + 1];
 
 /* Protected by `joining`. `directory` also changes under `refreshing`. */
 static struct lock joining = LOCK_INIT;
 static _Atomic(struct directory *) directory;
 static _Atomic(struct signal *) own_signal;
-static uint64_t joined; /* directory_born */
+static uint64_t joined; /* directory_born of the directory in which this process has a slot */
 static uint64_t start_time;
 static char *program; /* file name of the program; NULL: unknown */
 
-/* Returns the Windows error code for it. */
+/* Returns the Windows error code for a result. */
 static ULONG provider_status(HRESULT hr)
 {
     if (SUCCEEDED(hr))
@@ -139,7 +140,8 @@ static struct mapping *session_map(uint32_t logger, uint32_t generation)
     return m;
 }
 
-/* Also wakes the host process: it may have to detect that the directory was reset, but sleeps while nobody writes. */
+/* Removes the mapping of a logger. Also wakes the host process, which may have to detect that the directory was reset
+   but sleeps while no events are written. */
 static void mapping_take_out(uint32_t logger)
 {
     struct mapping *m = atomic_exchange_explicit(&by_logger[logger], NULL, memory_order_relaxed);
@@ -160,7 +162,7 @@ static void mappings_retire_stale(void)
         }
 }
 
-/* provider_source's session. Removes at most one mapping per logger until mappings_retire_stale. */
+/* The `session` callback of provider_source. Removes at most one mapping per logger until mappings_retire_stale. */
 static struct provider_session *session_for(void *context, uint32_t logger, uint32_t generation)
 {
     (void)context;
@@ -229,7 +231,7 @@ static HRESULT provider_apply_enables(uint64_t handle, uint64_t *revision)
     return hr;
 }
 
-/* The waiting thread frees what other threads have retired. */
+/* Wakes the waiting thread, which frees what other threads have retired. */
 static void call_reclaimer(void)
 {
     struct signal *signal = atomic_load(&own_signal);
@@ -238,7 +240,7 @@ static void call_reclaimer(void)
 }
 
 /* Applies the current state of the directory (handle 0: to all registrations, and unmaps sessions that have ended), and
-   runs callbacks. S_FALSE: no provider in this process. */
+   runs callbacks. S_FALSE: this process has never registered a provider. */
 static HRESULT provider_refresh(uint64_t handle)
 {
     uint64_t revision;
@@ -304,7 +306,7 @@ static void host_ended(uint32_t logger, const struct process *host)
     m->host = NULL;
 }
 
-/* Allocates a slot in the current directory. Under `joining`. */
+/* Allocates a slot in the directory. Call it under `joining`. */
 static HRESULT take_slot(struct directory *d)
 {
     uint32_t slot = 0;
@@ -332,7 +334,7 @@ static void provider_unregister(const struct provider_numbers *numbers)
         directory_unregister(d, numbers->group - 1);
 }
 
-/* Under `joining`. */
+/* Registers the provider in the directory. Call it under `joining`. */
 static HRESULT register_now(uint64_t handle, const GUID *guid, bool classic)
 {
     struct directory *d = directory;
@@ -347,7 +349,7 @@ static HRESULT register_now(uint64_t handle, const GUID *guid, bool classic)
     return S_OK;
 }
 
-/* Under `joining`. S_FALSE: the registration has ended. */
+/* Registers the provider's group in the directory. Call it under `joining`. S_FALSE: the registration has ended. */
 static HRESULT register_group(uint64_t handle, const GUID *group)
 {
     struct provider_numbers numbers;
@@ -396,8 +398,8 @@ static bool rejoin_directory(uint64_t *registered)
     return SUCCEEDED(hr);
 }
 
-/* The directory's file was deleted, and controllers use a new one by now. Switches to the new directory; others may
-   keep using the old one. */
+/* Switches to the new directory if the directory's file was deleted and controllers already use a new one. Other
+   processes may keep using the old directory. */
 static bool follow_directory(void)
 {
     struct directory *next;
@@ -432,7 +434,8 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Also false if threads began or ended during the check; the next check decides then. */
+/* Returns whether only this thread and the threads of private sessions are left. Also false if such threads began or
+   ended during the check; then the next check decides. */
 static bool program_has_left(void)
 {
     const uint64_t others = private_sessions_threads();
@@ -479,7 +482,7 @@ static void wait_for_changes(void *unused)
             host_ended(loggers[ended], hosts[ended]);
         else if (FAILED(hr))
             thread_sleep(AGAIN_MS);
-        done = done && hr == S_FALSE; /* a timeout brings no change */
+        done = done && hr == S_FALSE; /* after a timeout nothing has changed */
         if (looks && --looks == 0)
             atomic_store(&leaving, false);
         if (program_has_left())
@@ -516,8 +519,8 @@ static HRESULT join_directory(void)
     return S_OK;
 }
 
-/* Started once, for the life of the process, and without holding a lock: the thread that loads a DLL may need that
-   lock, and a new thread begins with the loader's lock. */
+/* Starts the waiting thread, which runs until the process exits. No lock may be held here: a new thread first needs the
+   loader's lock, and the thread that has it to load a DLL may need our lock. */
 static HRESULT start_waiting(void)
 {
     static atomic_bool started;
@@ -564,7 +567,7 @@ ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said
         *said = provider_begun(handle);
         return ERROR_SUCCESS;
     }
-    /* Called first, because the waiting thread may have queued callbacks, which must no longer run */
+    /* provider_part comes first, because the waiting thread may have queued callbacks, which must no longer run. */
     (void)provider_part(handle, classic);
     (void)provider_begun(handle);
     return provider_status(hr);
@@ -625,7 +628,7 @@ static void map_current(uint32_t logger)
         (void)signal_set(atomic_load(&own_signal)); /* the waiting thread must wait for one more host process */
 }
 
-/* Whether the logger id had no running session at the present revision. */
+/* Returns whether the logger id is known to have no running session at the present revision. */
 static bool is_known_vacant(uint32_t logger)
 {
     const uint64_t since = atomic_load_explicit(&vacant[logger], memory_order_acquire);

@@ -81,8 +81,9 @@ void provider_threads_own_slot(uint32_t slot)
     lock_leave(&threads_lock);
 }
 
-/* Whether each thread was seen outside in one of the calls of this round. The first call is made PROVIDER_GRACE_MS
-   after the retired items could last be found. Rounds rise from 1. For one thread only. */
+/* Returns whether each thread was seen outside in one of the calls of this round. The first call is made
+   PROVIDER_GRACE_MS after the retired items could last be found. Rounds are numbered from 1. Only one thread may call
+   it. */
 static bool provider_threads_outside(uint32_t round)
 {
     bool all = true;
@@ -356,7 +357,7 @@ static bool registration_read_traits(struct registration_record *record, const u
     return true;
 }
 
-/* Whether the enable needs only a header and data: no items, no event filter. */
+/* Returns whether the enable needs only a header and data: no items, no event filter. */
 static bool is_plain(const struct provider_enable *e)
 {
     const uint32_t items = EVENT_ENABLE_PROPERTY_SID | EVENT_ENABLE_PROPERTY_TS_ID | EVENT_ENABLE_PROPERTY_STACK_TRACE |
@@ -542,7 +543,7 @@ static const struct directory_enable *latest_before(const struct registration_re
     return latest;
 }
 
-/* A classic provider belongs only to the latest session among those that apply to this process. */
+/* Enables a classic provider only for the latest session among those that apply to this process. */
 static HRESULT add_latest(struct registration *r, struct provider_enables *new, const struct provider_enables *old,
                           const struct directory_enable *list, size_t count, const struct provider_source *source)
 {
@@ -566,7 +567,8 @@ static HRESULT registration_apply(struct registration *r, const struct directory
             hr = add_enable(new, old, &list[i], source, false);
     if (SUCCEEDED(hr))
         hr = provider_note_changes(r->record, old, new);
-    struct provider_session *unreferred = NULL; /* stays empty, because the creators have references, too */
+    struct provider_session *unreferred = NULL; /* stays empty, because the creators of the sessions have references,
+                                                   too */
     if (FAILED(hr) || new->count == 0) {
         if (new)
             enables_free(new, &unreferred);

@@ -88,15 +88,15 @@ enum { PROVIDER_GRACE_MS = 10 };
 /* ---- the table ---- */
 
 enum {
-    PROVIDER_REGISTRATIONS = 2048,                        /* at the same time; the limit of Windows 8 */
+    PROVIDER_REGISTRATIONS = 2048,                        /* maximum at the same time; the limit of Windows 8 */
     PROVIDER_PLACES = 4096,                               /* an index is 12 bits of the handle; 0 is never used */
-    PROVIDER_MOST_ENABLES = 2 * DIRECTORY_ENABLES_OF_ONE, /* by the provider's GUID and by that of its group */
+    PROVIDER_MOST_ENABLES = 2 * DIRECTORY_ENABLES_OF_ONE, /* enables by provider GUID and by group GUID */
 };
 
 /* A session, as this process has mapped it. */
 struct provider_session {
     struct session_buffers buffers;
-    uint32_t logger, generation;                       /* of the directory */
+    uint32_t logger, generation;                       /* as in the directory */
     uint32_t mode;                                     /* TRACE_MODE_*, when the session was mapped */
     uint32_t most_event;                               /* bytes; by etl_buffer_max_event */
     uint16_t header_flags;                             /* ETW_HEADER_* flags of each event */
@@ -113,9 +113,9 @@ struct provider_enable {
     struct provider_session *session;
     uint64_t any; /* never 0 */
     uint64_t all;
-    uint32_t limit; /* one above the highest level */
+    uint32_t limit; /* one above the highest enabled level */
     uint32_t property;
-    uint64_t instance; /* its bit in the Filter argument of EventWriteEx */
+    uint64_t instance; /* the session's bit in the Filter argument of EventWriteEx */
     struct provider_filter *filter;
     bool selects; /* the filter may reject events */
     bool group;   /* enabled by the GUID of the provider's group */
@@ -152,7 +152,8 @@ struct registration {
 _Static_assert(sizeof(struct registration) == 64, "one line of the cache");
 extern struct registration provider_table[PROVIDER_PLACES];
 
-/* NULL: not a registration, or one that has ended. Handle 0 belongs to a registration that is never enabled. */
+/* Returns the registration of a handle; NULL if the handle is invalid or its registration has ended. Handle 0 belongs
+   to a registration that is never enabled. */
 static inline struct registration *registration_of(uint64_t handle)
 {
     struct registration *r = &provider_table[handle % PROVIDER_PLACES];
@@ -176,7 +177,7 @@ struct provider_options {
     void *context;
     bool classic; /* RegisterTraceGuids */
 };
-/* The directory's numbers of the registrations of the provider and of its group, plus one; 0: none. */
+/* The numbers, plus one, of the provider's registration and its group's registration in the directory; 0: none. */
 struct provider_numbers {
     uint32_t provider, group;
     uint64_t born; /* directory_born of the directory that has them */
@@ -184,7 +185,7 @@ struct provider_numbers {
 /* Creates a registration, not enabled yet; its callbacks wait for provider_begun. ERROR_NO_SYSTEM_RESOURCES,
    ERROR_NOT_ENOUGH_MEMORY. */
 ULONG provider_begin(const struct provider_options *options, uint64_t *handle);
-/* False: the registration has ended. */
+/* These functions return false if the registration has ended. */
 bool provider_set_numbers(uint64_t handle, struct provider_numbers numbers);
 bool provider_get_numbers(uint64_t handle, struct provider_numbers *numbers);
 bool provider_get_guid(uint64_t handle, GUID *guid);
@@ -194,9 +195,9 @@ struct provider_identity {
     bool classic, has_group;
 };
 bool provider_get_identity(uint64_t handle, struct provider_identity *out);
-/* Call it once after each provider_begin, even if the registration has ended since. Calls back on this thread if the
-   provider is enabled; from then on callbacks follow each change. Returns the result of a classic provider's callback,
-   else 0. */
+/* Call it once after each provider_begin, even if the registration has ended in the meantime. If the provider is
+   enabled, runs its callback on this thread. From then on, every change causes a callback. Returns the result of a
+   classic provider's callback, otherwise 0. */
 ULONG provider_begun(uint64_t handle);
 /* Ends a registration. Waits for a callback on another thread, and for the provider_begun of another thread.
    Afterwards there are no callbacks, `context` is not used, and the handle is rejected. ERROR_INVALID_HANDLE. */
@@ -213,7 +214,8 @@ ULONG provider_set_typed(uint64_t handle, bool typed);
 struct provider_source {
     /* Returns the session of an enable, under provider_lock. NULL: it is currently not available. */
     struct provider_session *(*session)(void *context, uint32_t logger, uint32_t generation);
-    /* Whether the session excludes the provider from its group (TraceSetDisallowList). NULL: never. */
+    /* Returns whether the session excludes the provider from its group (TraceSetDisallowList). NULL: no session
+       does. */
     bool (*disallows)(void *context, uint32_t logger, uint32_t generation, const GUID *provider);
     void *context;
     struct provider_scope scope;
@@ -224,15 +226,16 @@ HRESULT provider_apply(uint64_t handle, const struct directory_enable *list, siz
                        const struct provider_source *source);
 /* Runs the queued callbacks on this thread, without a lock. */
 void provider_run_callbacks(void);
-/* Calls say(revision) as soon as no other thread is in a callback: here, or on the thread that ends the last
-   callback, where it must take no lock and not wait. A newer call replaces an older one. For one thread only. */
+/* Calls say(revision) as soon as no other thread is in a callback: immediately, or later on the thread that ends the
+   last callback. `say` must take no lock and must not wait. A newer call replaces an older one. Only one thread may
+   call this function. */
 void provider_when_idle(void (*say)(uint64_t revision), uint64_t revision);
 /* Sets whether this thread, possibly in a callback, waits for provider_when_idle; its callback then counts as ended. */
 void provider_waits(bool waits);
-/* Frees everything that no thread can use any more. True: call it again after PROVIDER_GRACE_MS. Never by two threads
-   at once. */
+/* Frees everything that no thread can use any more. Returns true if it must be called again after PROVIDER_GRACE_MS.
+   Two threads must not call it simultaneously. */
 bool provider_reclaim(void);
-/* Whether anything was retired for which no further call of provider_reclaim is due. */
+/* Returns whether something was retired and the last provider_reclaim did not announce that it must be called again. */
 bool provider_has_retired(void);
 
 /* ---- between provider_table.c and provider_notice.c ---- */
@@ -257,15 +260,15 @@ extern struct lock provider_lock;
 extern struct registration *provider_in_use;
 void provider_recycle(struct registration *r);
 
-/* The enable by the same session in the same way, or NULL. */
+/* Returns the enable by the same session in the same way (by provider or by group), or NULL. */
 const struct provider_enable *provider_same_enable(const struct provider_enables *in, uint32_t logger,
                                                    uint32_t generation, bool group);
 /* Queues the callbacks for a change from `old` (NULL: not enabled) to `new`. E_OUTOFMEMORY: none is queued. */
 HRESULT provider_note_changes(struct registration_record *record, const struct provider_enables *old,
                               const struct provider_enables *new);
 void provider_notices_free(struct registration_record *record);
-/* Waits until no other thread runs a callback of it. False: this thread does, and recycles the registration
-   afterwards. */
+/* Waits until no other thread runs a callback of the registration. Returns false if this thread runs one; it recycles
+   the registration after the callback. */
 bool provider_outlast_callback(struct registration_record *record);
 
 /* ---- sessions: provider_sessions.c ---- */
@@ -274,7 +277,7 @@ bool provider_outlast_callback(struct registration_record *record);
    enabled. Waits for other threads only briefly, so a DllMain may call it. *said: the result of a classic callback. On
    failure (a Windows error code) the registration has ended. */
 ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said);
-/* provider_end; also removes the registration from the directory. */
+/* Calls provider_end and removes the registration from the directory. */
 ULONG provider_part(uint64_t handle, bool classic);
 /* Enables the registration as a member of the group, too. */
 ULONG provider_join_group(uint64_t handle, const GUID *group);
@@ -286,8 +289,8 @@ void provider_publish_name(uint64_t handle, const char *name);
    no such session is running. */
 struct provider_session *provider_session_of(struct provider_thread *t, uint32_t logger, bool is_over);
 
-/* directory_wait_applied, which also works in a callback: that callback then counts as ended, as it would otherwise
-   wait for itself. */
+/* Like directory_wait_applied, but can also be called in a callback. The callback counts as ended during the wait;
+   otherwise it would wait for itself. */
 HRESULT provider_wait_applied(struct directory *d, const GUID *provider, uint64_t revision, uint32_t timeout_ms);
 
 /* Called when a thread of the process ends (DLL_THREAD_DETACH). Takes no lock. */
