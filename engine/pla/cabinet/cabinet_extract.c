@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Extracts a validated cabinet: writes everything to a new subfolder of the target first, then moves the top-level
-   names by renaming. */
+/* Extracts a validated cabinet: writes all files to a new subfolder of the target folder, then renames the top-level
+   files and folders to move them to the target folder. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -17,11 +17,11 @@ struct extraction {
     struct cabinet *c;
     const char *folder;
     char *inner;       /* the new subfolder */
-    struct file *file; /* of the current entry */
+    struct file *file; /* file of the current entry */
     char *path;
 };
 
-/* The path of the name's first part in the folder: a file, or the folder that contains it. */
+/* Returns the path of the name's first part below `folder`: a file, or the top-level folder that contains the file. */
 static char *first_path(const char *folder, const char *name)
 {
     char *first = text_copy_n(name, strcspn(name, "/"));
@@ -71,7 +71,8 @@ static HRESULT extract_bytes(void *user, size_t entry, const uint8_t *data, size
     return file_write(x->file, data, size);
 }
 
-/* Converted twice, because the bias belongs to a time in UTC. */
+/* Converts local time to UTC. Two steps, because the bias is that of a UTC time, which is only estimated in the first
+   step. */
 static int64_t utc_of_local(int64_t local)
 {
     const int64_t minute = 600000000;
@@ -95,7 +96,7 @@ static HRESULT extract_end(void *user, size_t entry)
 
 /* ---- out of the subfolder, and cleaning up ---- */
 
-/* Removes the folders of the name below `base`, innermost first; those that are not empty stay. */
+/* Removes the folders in the name below `base`, innermost first. Folders that are not empty stay. */
 static void remove_folders(const char *base, const char *name)
 {
     char *path = path_join(base, name);
@@ -126,7 +127,7 @@ static HRESULT extraction_undo(struct extraction *x, HRESULT failed)
     return error_restore(&why);
 }
 
-/* Moves the entry's top-level name; S_FALSE: already moved with another entry. */
+/* Moves the entry's top-level file or folder. S_FALSE: it was already moved with another entry. */
 static HRESULT move_first(const struct extraction *x, const char *from, const char *to, size_t entry)
 {
     const char *name = x->c->entries[entry].name;
@@ -157,7 +158,8 @@ static HRESULT move_out(struct extraction *x)
     return error_restore(&why);
 }
 
-/* Last, because a read-only file cannot be deleted on every host. Ignores failures. */
+/* Sets the read-only attributes; ignores failures. This is the last step, because not every host OS can delete a
+   read-only file. */
 static void make_read_only(const struct extraction *x)
 {
     for (size_t i = 0; i < x->c->count; i++) {
@@ -176,7 +178,8 @@ static void make_read_only(const struct extraction *x)
     }
 }
 
-/* Creates the subfolder under an unused name: a killed process leaves its folder, and process ids repeat. */
+/* Creates the subfolder with an unused name. A killed process leaves its subfolder behind, and process ids are
+   reused. */
 static HRESULT make_inner(struct extraction *x)
 {
     static atomic_uint extracted; /* allows several threads to extract into one folder */
@@ -229,7 +232,7 @@ static HRESULT count_missing(const char *folder, size_t *missing)
     return hr;
 }
 
-/* Removes that many of them, innermost first. Preserves the thread's error text. */
+/* Removes the `made` innermost folders of the path, innermost first. Preserves the thread's error text. */
 static void remove_made(const char *folder, size_t made, HRESULT failed)
 {
     const struct error_kept why = error_keep(failed);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Private header of cabinets (MS-CAB): the layout, in which all numbers are little endian; names of entries; the
-   reader; the packer; and MSZIP compression. */
+/* Private header of cabinets (MS-CAB): the layout of a cabinet, names of entries, the reader, the packers, and MSZIP
+   compression. All numbers in a cabinet are little-endian. */
 #ifndef OPENPLA_CABINET_FORMAT_H
 #define OPENPLA_CABINET_FORMAT_H
 
@@ -19,7 +19,7 @@
 /* Sizes of the structures without names and reserved bytes, and the offsets of their fields. */
 enum {
     CABINET_HEADER_BYTES = 36,
-    HEADER_SIZE = 8,      /* u32, of the cabinet */
+    HEADER_SIZE = 8,      /* u32, size of the cabinet */
     HEADER_FILES_AT = 16, /* u32 */
     HEADER_VERSION = 24,  /* u8 minor, u8 major: 1.3 */
     HEADER_FOLDERS = 26,  /* u16 */
@@ -45,49 +45,50 @@ enum {
     CABINET_HAS_PREVIOUS = 1,
     CABINET_HAS_NEXT = 2,
     CABINET_HAS_RESERVE = 4,
-    CABINET_RESERVE_BYTES = 4, /* u16 of the header, u8 of each folder, u8 of each block */
+    CABINET_RESERVE_BYTES = 4, /* u16 for the header, u8 for each folder, u8 for each block */
     CABINET_PACKING_MASK = 0x0F,
     CABINET_STORED = 0,
     CABINET_MSZIP = 1,
     CABINET_NAME_IS_UTF8 = 0x80, /* in addition to Windows' attributes */
     CABINET_NAME_BYTES = 255,
-    CABINET_BLOCK_MAX = 32768,                   /* unpacked bytes of a block */
+    CABINET_BLOCK_MAX = 32768,                   /* unpacked bytes per block */
     CABINET_PACKED_MAX = CABINET_BLOCK_MAX + 12, /* with MSZIP */
-    CABINET_BLOCKS_MAX = 65535,                  /* of one folder */
-    CABINET_DEPTH_MAX = 32                       /* folders in a name */
+    CABINET_BLOCKS_MAX = 65535,                  /* blocks per folder */
+    CABINET_DEPTH_MAX = 32                       /* nested folders in a name */
 };
 
-/* MS-CAB's CSUMCompute over the bytes of a block, then over its two lengths. */
+/* Computes MS-CAB's CSUMCompute. Call it for the bytes of a block, then for the block's two lengths. */
 uint32_t cabinet_checksum(const uint8_t *bytes, size_t size, uint32_t seed);
 
-/* Converts a local FILETIME to DOS date and time, in steps of 2 s, and back. Times before 1980 or after 2107 become
-   the nearest valid one; an invalid time is 0. */
+/* Convert a local FILETIME to DOS date and time, which have steps of 2 s, and back. A time before 1980 or after 2107
+   becomes the nearest valid time; an invalid DOS time becomes 0. */
 void cabinet_dos_time(int64_t local, uint16_t *date, uint16_t *time);
 int64_t cabinet_time_of_dos(uint16_t date, uint16_t time);
 
 /* ---- names of entries: checked before they are used ---- */
 
-/* Why the name (UTF-8, either separator) is not safely below a folder on every host: static string; NULL if the name is
- * safe. */
+/* Returns why the name (UTF-8, with / or \) is not safe, as a static string; NULL: the name is safe. A safe name stays
+   below its folder on every host OS. */
 const char *cabinet_name_fault(const char *name);
-/* A copy with '/' as separator, from memory_alloc. */
+/* Returns a copy with '/' as separator, from memory_alloc. */
 char *cabinet_name_copy(const char *name);
-/* A rejected name made printable: anything but plain ASCII becomes \\xNN. From memory_alloc. */
+/* Returns a printable form of a rejected name: every byte that is not printable ASCII becomes \\xNN. From
+   memory_alloc. */
 char *cabinet_name_shown(const char *name);
 
-/* S_OK: no conflicts. S_FALSE: *first and *second, indices into names, are equal regardless of case, or the second is a
-   file whose name the first needs as a folder. E_OUTOFMEMORY. */
+/* Searches for conflicts between names. S_OK: no conflict. S_FALSE: the names with the indexes *first and *second are
+   equal regardless of case, or *second is a file whose name is a folder in the name *first. E_OUTOFMEMORY. */
 HRESULT cabinet_names_clash(const char *const *names, size_t count, size_t *first, size_t *second);
 
-/* ---- a validated cabinet: its contents, and all its bytes in order ---- */
+/* ---- a validated cabinet: its contents, and a visit of all its bytes in order ---- */
 
 struct cabinet_folder {
     uint32_t data_at;
     uint16_t blocks, packing;
-    size_t first, files; /* entries, sorted by position */
+    size_t first, files; /* index of the first entry, number of entries; sorted by position */
 };
 struct cabinet_place {
-    uint32_t offset; /* within its folder's bytes */
+    uint32_t offset; /* position in the unpacked bytes of the folder */
     size_t folder;
 };
 struct cabinet {
@@ -95,31 +96,33 @@ struct cabinet {
     bool owned;
     char *name;
     struct cabinet_entry *entries;
-    struct cabinet_place *places; /* of the entries */
+    struct cabinet_place *places; /* places of the entries */
     size_t count;
     struct cabinet_folder *folders;
     size_t folder_count;
     size_t block_reserve; /* bytes between a block's header and its data */
-    uint64_t bytes;       /* of all entries */
+    uint64_t bytes;       /* total size of all entries */
 };
 
-/* PLA_E_CABAPI_FAILURE with the cabinet's name and the problem. */
+/* Returns PLA_E_CABAPI_FAILURE with an error text that contains the cabinet's name and the problem. */
 HRESULT cabinet_fault(const struct cabinet *c, const char *what);
 
-/* Receives each entry: begin, its bytes piece by piece, end. A failure ends the visit and is returned. */
+/* Receives the entries. For each entry, `begin` is called, then `bytes` for each piece of its bytes, then `end`. A
+   failure ends the visit, which returns it. */
 struct cabinet_visitor {
     HRESULT (*begin)(void *user, size_t entry);
     HRESULT (*bytes)(void *user, size_t entry, const uint8_t *data, size_t size);
     HRESULT (*end)(void *user, size_t entry);
     void *user;
 };
-/* Unpacks everything and checks checksums. The caller cleans up an entry that was started but not ended. */
+/* Unpacks all entries and verifies the checksums. After a failure the caller must clean up an entry that was begun but
+   not ended. */
 HRESULT cabinet_visit(struct cabinet *c, const struct cabinet_visitor *visitor, const struct cabinet_watch *watch);
 
-/* Default limits. */
+/* The default limits. */
 extern const struct cabinet_limits cabinet_limits_usual;
 
-/* Reports progress to the watch: HRESULT of ERROR_CANCELLED. */
+/* Reports progress to the watch, which may be NULL. HRESULT of ERROR_CANCELLED: the watch cancels. */
 HRESULT cabinet_go_on(const struct cabinet_watch *watch, uint64_t done, uint64_t whole);
 
 /* ---- packing: shared by both packers ---- */
@@ -128,7 +131,7 @@ struct packing {
     const struct cabinet_source *source;
     struct file *out;
     const struct cabinet_watch *watch;
-    uint64_t whole, done; /* bytes of the members */
+    uint64_t whole, done; /* bytes of all members; bytes read so far */
 };
 
 /* Fields of a member's CFFILE structure. */
@@ -136,28 +139,28 @@ struct packed_row {
     uint16_t date, time, attributes;
 };
 struct packed_row packing_row(const struct cabinet_member *member);
-/* Reads `size` bytes of the member, opened as `in`; PLA_E_CABAPI_FAILURE if there are fewer. Counts them and reports
-   progress. */
+/* Reads `size` bytes of the member from its open file `in`, counts them, and reports progress. PLA_E_CABAPI_FAILURE:
+   the file is too short. */
 HRESULT packing_read(struct packing *p, size_t member, struct file *in, uint64_t at, void *data, size_t size);
-/* Whether the member starts a new folder, given the bytes in the current one. */
+/* Whether the member starts a new folder of the cabinet, if the current folder has `taken` bytes. */
 bool packing_begins_folder(const struct cabinet_member *member, uint64_t taken);
 HRESULT packing_too_large(void);
 
-/* The packer of the host OS writes all members; their names and sizes have been validated. */
+/* Writes all members, whose names and sizes have been validated. Each host OS has its own implementation. */
 HRESULT packing_write(struct packing *p);
 
-/* ---- MSZIP by zlib, with our memory functions ---- */
+/* ---- MSZIP with zlib and OpenPLA's memory functions ---- */
 
 /* Call before deflateInit or inflateInit, so that zlib uses engine/base/memory.h. */
 void mszip_memory(z_stream *z);
 
-/* Zero-initialise; mszip_unpack initialises it on first use. Call mszip_end also on zeros. */
+/* Zero-initialise. mszip_unpack initialises it on first use. mszip_end may also be called on zeros. */
 struct mszip {
     z_stream z;
 };
 /* Unpacks one block's stream (RFC 1951) from `in` to exactly `wanted` bytes at `out`. The stream may refer to the
-   `history` bytes before `out`, at most 32,768. S_FALSE: the stream is malformed or has another number of bytes; the
-   output is then undefined, but never exceeds `wanted`. Ignores the bytes after the stream. */
+   `history` bytes before `out`, at most 32,768. S_FALSE: the stream is malformed or does not have `wanted` bytes; the
+   output is then undefined, but never exceeds `wanted`. Ignores bytes after the stream. */
 HRESULT mszip_unpack(struct mszip *m, const uint8_t *in, size_t size, uint8_t *out, size_t wanted, size_t history);
 void mszip_end(struct mszip *m);
 

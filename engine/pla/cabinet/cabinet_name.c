@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of entries of cabinets, checksums of blocks, and times of files. */
+/* Cabinets: names of entries, checksums of blocks, and times of files. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Invisible characters, and those that change the writing direction or break lines: a name must be what it looks
-   like. */
+/* Whether the character is invisible, changes the writing direction, or breaks lines. Such characters could make a name
+   look like another name. */
 static bool is_unseen(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0xAD || (c >= 0x200B && c <= 0x200F) ||
@@ -75,7 +75,7 @@ char *cabinet_name_shown(const char *name)
             text_buffer_add_n(&b, (const char *)at, 1);
         else
             text_buffer_format(&b, "\\x%02X", *at);
-    text_buffer_add(&b, ""); /* for an empty name */
+    text_buffer_add(&b, ""); /* so that an empty name becomes "" */
     return text_buffer_take(&b);
 }
 
@@ -104,7 +104,7 @@ static int name_against(const void *key, const void *element)
     return order ? order : fold[name->length] ? -1 : 0;
 }
 
-/* The entry whose name is a folder of this one; NULL: none. */
+/* Returns the entry whose name is a folder in the name `fold`; NULL: none. */
 static const struct folded *folder_in_way(const struct folded *all, size_t count, const char *fold)
 {
     const struct folded *found = NULL;

@@ -8,10 +8,11 @@
 
 #include <string.h>
 
-/* Default limit for the total size of all files: 2 GB of logs at their usual compression ratio. */
+/* Default limit for the total size of all files. A cabinet of 2 GB contains about this much at the usual compression
+   ratio of logs. */
 #define BYTES_USUAL (64ull << 30)
 enum {
-    BLOCKS_SPARE = 65536, /* in addition to the blocks that the bytes need: the last block of each folder */
+    BLOCKS_SPARE = 65536, /* allowed in addition to the necessary blocks, for the last one of each folder */
     BLOCKS_WATCHED = 1024,
 };
 
@@ -20,12 +21,12 @@ const struct cabinet_limits cabinet_limits_usual = {.bytes = BYTES_USUAL, .files
 struct opening {
     struct cabinet *c;
     const struct cabinet_limits *limits;
-    uint64_t size; /* of the cabinet, by its header */
+    uint64_t size; /* size of the cabinet, from its header */
     uint32_t files_at;
     size_t folder_reserve, header_end;
-    uint64_t *folder_ends; /* bytes of each folder used by entries so far */
+    uint64_t *folder_ends; /* for each folder, the end of the entries so far, in bytes */
     uint64_t data_end;     /* end of the last folder's blocks */
-    size_t folder;         /* of the last entry */
+    size_t folder;         /* folder of the last entry */
     uint64_t blocks;       /* so far */
 };
 
@@ -77,8 +78,9 @@ static HRESULT read_header(struct opening *o)
     return hr;
 }
 
-/* Every block of a folder except the last has 32 KB. Accepts twice the necessary number of blocks, because not all
-   writers fill them. Each block costs a read, and a cabinet of only block headers has hundreds of millions. */
+/* Counts a block and checks the limit. Normally every block of a folder except the last one has 32 KB; twice the
+   necessary number of blocks is accepted, because not all writers fill their blocks. Without a limit, a cabinet that
+   consists only of block headers could require hundreds of millions of reads. */
 static HRESULT count_block(struct opening *o)
 {
     const uint64_t most = o->limits->bytes / CABINET_BLOCK_MAX * 2 + BLOCKS_SPARE;
@@ -113,8 +115,8 @@ static HRESULT walk_blocks(struct opening *o, const struct cabinet_folder *folde
     return S_OK;
 }
 
-/* Overlapping folders would let a small file unpack to many times its size, so each must begin after the previous
-   one. */
+/* Reads the folders. Each folder must begin after the end of the previous one, because with overlapping folders a small
+   file could unpack to many times its size. */
 static HRESULT read_folders(struct opening *o, uint64_t *ends)
 {
     struct cabinet *c = o->c;
@@ -169,8 +171,8 @@ static HRESULT take_name(const struct cabinet *c, const uint8_t *bytes, size_t l
     return SUCCEEDED(hr) && !*out ? E_OUTOFMEMORY : hr;
 }
 
-/* Entries must be in the order of their folders and positions, without overlap; otherwise a small cabinet could fill
-   a disk. */
+/* Checks and records the position of an entry. Entries must be in the order of their folders and positions and must not
+   overlap; otherwise a small cabinet could fill a disk. */
 static HRESULT place_entry(struct opening *o, size_t index, uint32_t offset, size_t folder)
 {
     struct cabinet *c = o->c;
@@ -241,7 +243,7 @@ static HRESULT read_entries(struct opening *o)
     for (size_t i = 0; SUCCEEDED(hr) && i < c->count; i++)
         hr = read_entry(o, rows, size, &at, i);
     memory_free(rows);
-    o->data_end = o->files_at + at; /* blocks follow */
+    o->data_end = o->files_at + at; /* the blocks follow the entries */
     return SUCCEEDED(hr) ? check_names(c) : hr;
 }
 

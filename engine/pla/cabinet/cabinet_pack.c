@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Validates the members of a cabinet as a reader does; the packer of the host OS does the rest. */
+/* Validates the members of a new cabinet by the same rules as the reader, and calls the packer of the host OS. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs with Windows' cabinet.dll. All files are opened here: FCI gets numbers for names and opens nothing by path. */
+/* Packs with Windows' cabinet.dll (FCI). This file opens all files itself. FCI gets numbers instead of names, so it
+   cannot open a file by its path. */
 #include "engine/base/memory.h"
 #include "engine/pla/cabinet/cabinet_format.h"
 
@@ -10,7 +11,7 @@
 #include <string.h>
 
 #define LIBRARY "cabinet.dll"
-/* FCI needs a few scratch files and returns their names. */
+/* FCI needs a few scratch files. It gets their names from fci_name_scratch, and opens them by these names. */
 enum { SCRATCH_FILES = 8, SCRATCH_NAME_MAX = 16 };
 static const char output_name[] = "output";
 
@@ -19,12 +20,12 @@ struct open_file {
     struct open_file *next;
     struct file *file;
     uint64_t at, size;
-    size_t member; /* of an input file */
+    size_t member; /* index of the member, for an input file */
     enum { OPEN_OUTPUT, OPEN_SCRATCH, OPEN_MEMBER } kind;
 };
 struct fci {
     struct packing *p;
-    HRESULT hr; /* the first failure of our callbacks */
+    HRESULT hr; /* the first failure of a callback */
     struct error_kept why;
     struct open_file *open; /* all open files, which are closed if FCI fails */
     struct file *scratch[SCRATCH_FILES];
@@ -42,7 +43,7 @@ struct fci {
     BOOL(DIAMONDAPI *destroy)(HFCI);
 };
 
-/* Keeps a failure of our callback, because FCI reports only its own number. */
+/* Keeps the first failure of a callback, because FCI only reports its own error number. */
 static HRESULT fci_keep_failure(struct fci *f, HRESULT hr, int *err)
 {
     if (FAILED(hr) && SUCCEEDED(f->hr)) {
@@ -200,7 +201,7 @@ static int DIAMONDAPI fci_placed(PCCAB cabinet, char *name, __LONG32 size, BOOL 
     return 0;
 }
 
-/* Called only if one cabinet is not enough. */
+/* Fails. FCI calls this function only if the members do not fit into one cabinet. */
 static BOOL DIAMONDAPI fci_next(PCCAB cabinet, ULONG size, void *user)
 {
     (void)cabinet, (void)size;
@@ -217,7 +218,7 @@ static __LONG32 DIAMONDAPI fci_status(UINT what, ULONG first, ULONG second, void
     return what == statusCabinet ? (__LONG32)second : 0;
 }
 
-/* `name` is the member's index. */
+/* Opens a member; `name` is its index in digits. */
 static INT_PTR DIAMONDAPI fci_open_member(char *name, USHORT *date, USHORT *time, USHORT *attributes, int *err,
                                           void *user)
 {
@@ -261,7 +262,7 @@ static HRESULT fci_load_library(struct fci *f)
                            LIBRARY ": does not export the functions that create cabinets");
 }
 
-/* OpenPLA's own failure if there was one, otherwise FCI's number. */
+/* Returns the failure that fci_keep_failure kept, otherwise FCI's error number. */
 static HRESULT fci_failure(struct fci *f)
 {
     if (FAILED(f->hr))
@@ -276,7 +277,7 @@ static HRESULT add_member(struct fci *f, size_t index)
     const struct cabinet_member *member = &f->p->source->members[index];
     char number[24], name[CABINET_NAME_BYTES + 1];
     snprintf(number, sizeof number, "%u", (unsigned)index);
-    text_fit(name, sizeof name, member->name); /* validated: it fits */
+    text_fit(name, sizeof name, member->name); /* validated, so it fits */
     for (char *at = name; *at; at++)
         if (*at == '/')
             *at = '\\';

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs where cabinet.dll does not exist: writes the structures of MS-CAB directly, and MSZIP blocks with zlib. */
+/* Packs a cabinet on host OSes without cabinet.dll: writes the structures of MS-CAB itself, and compresses the MSZIP
+   blocks with zlib. */
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pla/cabinet/cabinet_format.h"
@@ -24,8 +25,8 @@ struct writer {
 
 /* ---- the blocks ---- */
 
-/* Packs the block as a separate stream that may refer to the previous block; a block that does not become smaller is
-   stored. */
+/* Compresses the block as a separate stream that can refer to the previous block. A block that does not become smaller
+   is stored. */
 static HRESULT pack_block(struct writer *w, size_t *size)
 {
     uint8_t *out = w->packed + CABINET_BLOCK_BYTES;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Unpacks a cabinet: decompresses its blocks by MSZIP and passes the bytes to their entries. It also compares a cabinet
-   with files that are about to be deleted. */
+/* Unpacks a cabinet: decompresses its MSZIP blocks and passes the bytes of each entry to a visitor. Also compares a
+   cabinet with files that are about to be deleted. */
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pla/cabinet/cabinet_format.h"
@@ -15,11 +15,11 @@ struct visit {
     uint64_t at;   /* position of the next block in the cabinet */
     uint64_t pos;  /* position of that block in the folder's bytes */
     uint64_t done; /* bytes passed to the visitor */
-    size_t entry;  /* the next entry, or the current one */
+    size_t entry;  /* the current entry if `begun`, otherwise the next one */
     bool begun;
     struct mszip mszip;
-    size_t history;                          /* bytes before the block that the block may refer to */
-    uint8_t unpacked[2 * CABINET_BLOCK_MAX]; /* the previous block ends in the middle; the current block follows */
+    size_t history;                          /* bytes before the block to which the block may refer */
+    uint8_t unpacked[2 * CABINET_BLOCK_MAX]; /* the previous block ends in the middle, the current block begins there */
     uint8_t packed[CABINET_PACKED_MAX];
 };
 
@@ -51,7 +51,7 @@ static HRESULT unpack_block(struct visit *v, const struct cabinet_folder *folder
     return hr == S_FALSE ? cabinet_fault(v->c, "is corrupt: a block cannot be unpacked") : hr;
 }
 
-/* The headers are read and validated again, because the file may have changed. */
+/* Reads and unpacks the next block. Validates its header again, because the file may have changed. */
 static HRESULT read_block(struct visit *v, const struct cabinet_folder *folder, size_t *size)
 {
     uint8_t head[CABINET_BLOCK_BYTES];
@@ -86,7 +86,7 @@ static HRESULT end_entry(struct visit *v)
     return v->visitor->end(v->visitor->user, v->entry++);
 }
 
-/* Passes the block's bytes to their entries. */
+/* Passes the block's bytes to the visitor, entry by entry. */
 static HRESULT give_block(struct visit *v, size_t size, size_t end)
 {
     HRESULT hr = S_OK;
@@ -222,8 +222,8 @@ struct comparison {
     struct cabinet *c;
     const struct cabinet_source *source;
     struct wanted *all; /* sorted by name */
-    size_t *member_of;  /* for each entry; the number of members: none */
-    struct file *file;  /* of the current entry, if it is a member */
+    size_t *member_of;  /* for each entry, the index of its member; source->count: none */
+    struct file *file;  /* file of the current entry's member; NULL: no member */
     uint64_t at;
     uint8_t bytes[CABINET_BLOCK_MAX];
 };
@@ -284,7 +284,7 @@ static HRESULT compare_end(void *user, size_t entry)
                : hr;
 }
 
-/* Finds the member of each entry; every member must have one. */
+/* Finds the member of each entry. Every member must have an entry. */
 static HRESULT comparison_match_entries(struct comparison *m)
 {
     const size_t count = m->source->count;

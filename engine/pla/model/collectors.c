@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The collectors of counters, alerts, configurations and API traces: hooks of their rows and their validation. Trace
-   collectors are in trace_data_collector.c. MS-PLA 3.2.4.6 to 3.2.4.8, 3.2.4.10. */
+/* The classes of counter, alert, configuration and API tracing collectors: the hooks of their rows, and their
+   validation (MS-PLA 3.2.4.6 to 3.2.4.8, 3.2.4.10). Trace collectors are in trace_data_collector.c. */
 #include "engine/base/file.h"
 #include "engine/base/folder.h"
 #include "engine/base/memory.h"
@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-/* SQL:<data source>!<log set>, or nothing (MS-PLA 3.2.4.6.2). */
+/* Checks DataSourceName: SQL:<data source>!<log set>, or empty (MS-PLA 3.2.4.6.2). */
 static HRESULT counters_check_source(struct object *o, const struct property *p, const struct value *in)
 {
     struct sql_source source;
@@ -25,7 +25,8 @@ static HRESULT counters_check_source(struct object *o, const struct property *p,
     return FAILED(hr) ? error_prefix(hr, "%s", p->name) : S_OK;
 }
 
-/* Returns the data source without its secrets, which cannot be read back. MS-PLA has no other property for them. */
+/* Returns the data source without its secrets, because clients must not read them. MS-PLA has no separate property for
+   secrets. */
 static HRESULT counters_get_source(struct object *o, const struct property *p, struct value *out)
 {
     struct sql_source source;
@@ -33,7 +34,7 @@ static HRESULT counters_get_source(struct object *o, const struct property *p, s
     if (FAILED(hr) || !out->text[0])
         return hr;
     hr = sql_source_parse(out->text, &source);
-    if (hr == E_OUTOFMEMORY) { /* it may contain a password */
+    if (hr == E_OUTOFMEMORY) { /* the field may contain a password */
         value_free(out);
         return hr;
     }
@@ -75,7 +76,7 @@ static HRESULT counters_get_display_names(struct object *o, const struct propert
 #define ROWS      "engine/pla/performance_counter_collector.def"
 #include "engine/pla/model/class_rows.inc"
 
-/* The effect of the log format on the collector's rows, by FileFormat. */
+/* The properties of the log formats that validation needs, indexed by FileFormat. */
 static const struct log_rules {
     const char *extension;
     bool is_file, appends;
@@ -126,7 +127,7 @@ const struct class performance_counter_collector_class = {
 
 /* ---- alerts and their thresholds: MS-PLA 3.2.4.8 ---- */
 
-/* Parses a decimal number only: strtod would also accept hexadecimal, "inf" and "nan". */
+/* Parses a decimal number. strtod alone would also accept hexadecimal numbers, "inf" and "nan". */
 static bool parse_number(const char *text, double *out)
 {
     char *end;
@@ -223,7 +224,7 @@ const struct class alert_collector_class = {
     CLASS_ROWS(alert_collector, IAlertDataCollector),
     .created = collector_created,
     .read_live = collector_read_live,
-    .extension = ".csv", /* its alert log */
+    .extension = ".csv", /* extension of the alert log */
     .validate = alert_validate,
 };
 
@@ -271,7 +272,7 @@ const struct class configuration_collector_class = {
 #define ROWS      "engine/pla/api_tracing_collector.def"
 #include "engine/pla/model/class_rows.inc"
 
-/* "C:\..." on Windows; also "/..." on host OSes with such paths. */
+/* Whether the path is absolute: "C:\...", or "/..." on host OSes with such paths. */
 static bool is_full_path(const char *path)
 {
     return (path[0] && path[1] == ':' && (path[2] == '\\' || path[2] == '/')) || path[0] == '/';
@@ -302,7 +303,7 @@ HRESULT api_tracing_program(const struct object *o, char **out)
     return hr;
 }
 
-/* The names in their canonical form, in which "KERNEL32!Sleep" is "kernel32.dll!sleep". */
+/* Converts the names to their canonical form: "KERNEL32!Sleep" becomes "kernel32.dll!sleep". */
 static HRESULT canonical_apis(const struct texts *apis, struct texts *out)
 {
     HRESULT hr = S_OK;

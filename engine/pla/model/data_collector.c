@@ -33,7 +33,7 @@ const struct class *collector_class(uint32_t type)
     return type < sizeof classes / sizeof classes[0] ? classes[type] : NULL;
 }
 
-/* The set of a collector, borrowed; under the lock. */
+/* Returns the collector's set, borrowed. Under the lock. */
 static struct object *set_above(struct object *collector)
 {
     return collector->parent ? collector->parent->parent : NULL;
@@ -64,8 +64,8 @@ static bool name_taken(const struct items *items, const struct object *but, cons
     return false;
 }
 
-/* Names an unnamed collector as Windows' wizard does. At least one number from 1 to the number of collectors plus one
-   is free. From memory_alloc. */
+/* Returns a name for an unnamed collector, as Windows' wizard does. Of the numbers from 1 to the number of collectors
+   plus one, at least one is free. From memory_alloc. */
 static char *free_name(const struct items *items)
 {
     static const char stem[] = "DataCollector";
@@ -85,8 +85,9 @@ static char *free_name(const struct items *items)
     return text_format("%s%02u", stem, (unsigned)free);
 }
 
-/* Removes leading and trailing blanks: names that differ only in them would be the same file on Windows and the same
-   name in XML that others write. Other white space is not allowed in a name. */
+/* Skips leading blanks of the name, and returns its length without trailing blanks. Names that differ only in such
+   blanks would be the same file on Windows, and the same name in XML from other programs. Other white space is not
+   allowed in a name. */
 static size_t name_trim_blanks(const char **name)
 {
     *name += strspn(*name, " ");
@@ -130,7 +131,7 @@ HRESULT collector_check_name(struct object *o, const struct property *p, const s
         if ((unsigned char)*c < ' ')
             return error_set(E_INVALIDARG, "%s: a collector's name must not contain control characters", p->name);
     HRESULT hr =
-        check_visible_name(p, in->text, PATH_NAME_MAX); /* the name is also the file's name unless FileName was put */
+        check_visible_name(p, in->text, PATH_NAME_MAX); /* the name is also the file name unless FileName is set */
     if (FAILED(hr))
         return hr;
     const char *from = in->text;
@@ -156,7 +157,7 @@ HRESULT collector_check_file_name(struct object *o, const struct property *p, co
 {
     (void)o;
     const char *c = in->text + strspn(in->text, ". ");
-    bool folder = in->text[0] && !*c; /* "." and "..", and on Windows also with more dots and blanks */
+    bool folder = in->text[0] && !*c; /* "." and ".."; on Windows also with further dots and blanks */
     while (*c && is_file_character(*c))
         c++;
     if (*c || folder)
@@ -170,11 +171,11 @@ char *collector_file_base(const struct object *o)
     const struct data_collector *c = (const struct data_collector *)o;
     char *base = text_copy(c->FileName[0] ? c->FileName : c->Name);
     for (char *at = base; at && *at; at++)
-        if (!is_file_character(*at)) /* a name may contain characters that are invalid in a file name */
+        if (!is_file_character(*at)) /* Name can contain characters that are invalid in a file name */
             *at = '_';
-    if (base && !base[strspn(base, ". ")]) /* nor may it be a folder's name */
+    if (base && !base[strspn(base, ". ")]) /* the result must not be "." or ".." */
         memset(base, '_', strlen(base));
-    if (base && !c->FileName[0] && path_is_device_name(base)) /* nor that of a device */
+    if (base && !c->FileName[0] && path_is_device_name(base)) /* or the name of a device */
         base[0] = '_';
     return base;
 }
@@ -221,7 +222,7 @@ HRESULT collector_read_live(struct object *o, unsigned parts, struct set_live *o
     return hr;
 }
 
-/* The file of the latest run, from its record. */
+/* Returns the collector's file of the latest run, from the run record. */
 HRESULT collector_get_latest(struct object *o, const struct property *p, const struct set_live *live, struct value *out)
 {
     struct value index = {.kind = PROPERTY_I32};
@@ -232,7 +233,8 @@ HRESULT collector_get_latest(struct object *o, const struct property *p, const s
     return out->text ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Names below the folder of another computer, which may use Windows paths although this computer does not. */
+/* Converts the separators below `folder` to backslashes if the folder has a Windows path. The folder can be on another
+   computer, which uses Windows paths although this computer does not. */
 static void path_follow_folder(char *path, const char *folder)
 {
     const size_t length = strlen(folder);
@@ -284,7 +286,7 @@ HRESULT collector_created(struct object *o)
     return S_OK;
 }
 
-/* Pairs the display strings with the list's items; uses the items themselves if the counts differ. */
+/* Returns the display strings, or the list itself if it has a different number of items. */
 HRESULT collector_get_display_texts(struct object *o, const struct texts *shown, const struct texts *list,
                                     struct value *out)
 {
@@ -302,13 +304,13 @@ HRESULT check_no_empty_item(const struct property *p, const struct texts *list)
     return S_OK;
 }
 
-/* A hash table of strings with open addressing; most slots are free. */
+/* A slot of a hash table of strings. The table uses open addressing; most slots are free. */
 struct met {
     uint64_t hash;
     const char *text;
 };
 
-/* Allocates slots for `count` strings, a power of two; NULL when out of memory. */
+/* Allocates the slots for `count` strings; their number is a power of two. NULL when out of memory. */
 static struct met *places_for(size_t count, size_t *places)
 {
     *places = 4;
@@ -317,7 +319,7 @@ static struct met *places_for(size_t count, size_t *places)
     return memory_zero(*places, sizeof(struct met));
 }
 
-/* The slot of the string: its own, or a free one. */
+/* Returns the slot of the string, or the free slot to insert it. */
 static struct met *place_of(struct met *met, size_t places, struct met text)
 {
     size_t at = text.hash & (places - 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The data collector set: hooks of its rows, its limits in the store, and reading its Security from XML (MS-PLA
-   3.2.4.1). */
+/* The data collector set (MS-PLA 3.2.4.1): hooks of its rows, validation, its values, limits of a stored set, and
+   reading Security from XML. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/security.h"
@@ -47,12 +47,12 @@ static HRESULT read_live(struct object *o, unsigned parts, struct set_live *out)
         if (FAILED(hr))
             return hr;
     }
-    /* A value set since the last Query overrides the run record. The object's value is also used while no run has
-       written a record. */
+    /* A value that a client set since the last Query overrides the run record. The object's value is also used if no
+       run has written a record yet. */
     object_lock(o);
     if (!name || set->serial_put || !out->serial_number)
         out->serial_number = set->SerialNumber;
-    if (set->serial_put) { /* the folder's name depends on it */
+    if (set->serial_put) { /* the name of the next folder depends on SerialNumber */
         memory_free(out->next_folder);
         out->next_folder = NULL;
     }
@@ -111,8 +111,8 @@ static HRESULT set_get_output_location(struct object *o, const struct property *
     return hr;
 }
 
-/* Resolves a reference @binary,#id to its string. An unknown reference is left unchanged: a template from another
-   computer must not fail because of it (behaviour 5). */
+/* Resolves a reference @binary,#id to its string. Leaves an unknown reference unchanged, so that it does not make a
+   template from another computer fail (behaviour 5). */
 static HRESULT set_get_resolved(struct object *o, const struct property *p, struct value *out)
 {
     HRESULT hr = object_get_field(o, p, out);
@@ -136,7 +136,8 @@ static HRESULT set_get_display_name(struct object *o, const struct property *p, 
     return object_get_field(o, &o->class->properties[IDataCollectorSet_DisplayName], out);
 }
 
-/* In XML the unresolved form takes precedence if it is a reference (behaviour 5). */
+/* Reads the element with the unresolved form. It takes precedence over the resolved form if it is a reference
+   (behaviour 5). */
 static HRESULT read_unresolved(struct object *o, int index, const char *text)
 {
     return text[0] == '@' ? object_put_text(o, &o->class->properties[index], text) : S_OK;
@@ -193,7 +194,7 @@ static HRESULT set_check_security(struct object *o, const struct property *p, co
     struct sddl descriptor;
     const char *why;
     (void)o;
-    if (!in->text[0]) /* published templates leave it empty: the default */
+    if (!in->text[0]) /* empty means the default; published templates leave Security empty */
         return S_OK;
     HRESULT hr = sddl_read(in->text, &descriptor, &why);
     sddl_free(&descriptor);
@@ -230,7 +231,7 @@ static void values_free(struct user_value *values, size_t count)
     memory_free(values);
 }
 
-#define PAIR 64 /* approximate bytes of a pair besides its strings */
+#define PAIR 64 /* approximate bytes of a pair without its strings */
 
 static int64_t pair_bytes(const char *key, const char *value)
 {
@@ -295,7 +296,7 @@ static void set_exchanged(struct object *a_, struct object *b_)
     b->latest_put = latest_put;
 }
 
-/* Reports user values that are not stored unchanged (DECISIONS 3). */
+/* Reports user values that the store cannot keep unchanged (DECISIONS 3). */
 static HRESULT validate_values(const struct validation *v, const struct data_collector_set *set)
 {
     HRESULT hr = S_OK;
@@ -311,7 +312,8 @@ static HRESULT validate_values(const struct validation *v, const struct data_col
     return hr;
 }
 
-/* Name and Server are bound, and Status is the server's, so whoever shows a list of them needs no definition. */
+/* Whether the property is known without reading the definition: the binding contains Name and Server, and Status is
+   live state. Lists that show only these properties read no definitions. */
 static bool is_known_unread(const struct object *o, const struct property *p)
 {
     const struct property *rows = o->class->properties;
@@ -456,10 +458,10 @@ HRESULT set_get_value(struct object *o, const char *key, char **value)
 
 /* ---- limits of a stored set ---- */
 
-/* The reader limits the size of documents (xml_document.c, xml_read.c), but clients may set more. A set that the reader
-   would reject must not be stored. */
+/* The XML reader limits the size of documents (xml_document.c, xml_read.c), but clients can set larger values. A set
+   that the reader would reject must not be stored. */
 
-/* Below this many bytes no limit can be reached, even if every character is escaped and the text is written twice. */
+/* A set of fewer bytes cannot reach any limit, even if every character is escaped and the text is written twice. */
 #define SURELY_SMALL (256u << 10)
 /* Estimated bytes for the tags of an element and of an object. */
 #define TAGS_SIZE    24
@@ -473,7 +475,7 @@ static size_t texts_size(const struct texts *list)
     return size;
 }
 
-/* The strings of the object itself. */
+/* Returns the estimated size of the object itself, without its child objects. */
 static size_t own_size(struct object *o)
 {
     size_t size = OBJECT_SIZE;
@@ -498,7 +500,7 @@ static HRESULT check_count(size_t count, const char *what)
                : S_OK;
 }
 
-/* Checks the collections at `o` and below against their limit, and adds up the size of everything. */
+/* Checks the number of items in all collections at `o` and below, and adds up the estimated size of the objects. */
 static HRESULT set_measure_size(struct object *o, size_t *size)
 {
     struct object **items = NULL;
@@ -559,7 +561,7 @@ HRESULT set_check_limits(struct object *set)
 
 /* ---- Security read from XML ---- */
 
-/* Fails if Security could not be read. A set without a valid Security has no owner. */
+/* Fails if the issues include one about Security. A set without a valid Security has no owner. */
 static HRESULT check_issues(struct object *issues)
 {
     struct object **items;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The data manager and its folder actions. MS-PLA 3.2.4.2 to 3.2.4.4. */
+/* The data manager and its folder actions (MS-PLA 3.2.4.2 to 3.2.4.4). */
 #include "engine/base/xml_document.h"
 #include "engine/pla/model/validate.h"
 
@@ -25,7 +25,7 @@ const struct class folder_action_collection_class = {
 /* XML shorter than this cannot be nested too deeply. */
 #define SURELY_FLAT 1024
 
-/* Checks the depth inside the set's XML, where the fragment begins three elements down. */
+/* Checks the nesting of an XML fragment, which begins three elements deep in the set's XML. */
 static HRESULT check_depth(const char *xml)
 {
     struct text_buffer b = {0};

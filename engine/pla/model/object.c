@@ -10,9 +10,9 @@
 
 /* ---- locks, and reading numbers without them ---- */
 
-/* A set's tree takes one of these locks at creation and keeps it. Locks are never freed, so a thread can take an
-   object's lock even if the object has just moved to another tree. Two sets that share a lock only wait for
-   each other. */
+/* Each set, with all objects below it, uses one of these locks, which is chosen at creation. Locks are never freed, so
+   a thread can safely take an object's lock even if the object has just moved to another set. If two sets share a lock,
+   their threads wait for each other, but nothing else changes. */
 static struct lock locks[OBJECT_LOCKS];
 struct object_turns object_turns[OBJECT_LOCKS];
 static atomic_uint next_lock;
@@ -21,7 +21,7 @@ static void object_lock_enter(unsigned index)
 {
     lock_enter(&locks[index]);
     const unsigned turns = atomic_load_explicit(&object_turns[index].count, memory_order_relaxed);
-    assert(!(turns & 1)); /* only the holder of the lock writes it, and locks are not recursive */
+    assert(!(turns & 1)); /* only the holder of the lock writes the count, and locks are not recursive */
     atomic_store_explicit(&object_turns[index].count, turns + 1, memory_order_relaxed);
 }
 
@@ -33,7 +33,7 @@ static void object_lock_leave(unsigned index)
     lock_leave(&locks[index]);
 }
 
-/* The lock of a new object: that of `beside`, or the next one. */
+/* Returns the lock for a new object: the lock of `beside`, or the next one in turn. */
 static unsigned object_lock_choose(const struct object *beside)
 {
     return beside ? atomic_load(&beside->lock) : atomic_fetch_add(&next_lock, 1) % OBJECT_LOCKS;
@@ -55,7 +55,7 @@ void object_unlock(struct object *o)
     object_lock_leave(atomic_load(&o->lock));
 }
 
-/* For two objects that may belong to different trees: takes the lower lock first. */
+/* The locks of two objects that may belong to different sets. The lock with the lower index is taken first. */
 struct object_locks {
     unsigned first, second;
 };
@@ -81,8 +81,8 @@ static struct object_locks object_lock_both(struct object *a, struct object *b)
     }
 }
 
-/* DATEs of 1601-01-01 and of the day after 9999-12-31 (MS-OAUT 2.2.25), the years that set XML supports. A time of
-   day may have any DATE from the year 100. */
+/* Limits of a DATE (MS-OAUT 2.2.25): 1601-01-01 and the day after 9999-12-31, because set XML supports these years. The
+   date of a time of day may begin in the year 100. */
 #define DATE_FIRST -109205.0
 #define DATE_END   2958466.0
 #define TIME_FIRST -657435.0
@@ -102,14 +102,14 @@ static struct items *items_of(const struct object *o)
     return o->class->items ? (struct items *)((char *)o + o->class->items) : NULL;
 }
 
-/* A field has the representation of the union in a value. */
+/* Returns the union in the value, which has the same representation as a field. */
 static char *union_of(struct value *v)
 {
     return (char *)v + offsetof(struct value, boolean);
 }
 
-/* Under the lock. Values stored without exchange_field are not charged, so `counted` can be less than what is
-   returned. */
+/* Charges `bytes`; a negative number cancels a charge. Under the lock. Values that were stored without exchange_field
+   were never charged, so the charge can be smaller than the amount to cancel. */
 static void count_held(struct object *o, int64_t bytes)
 {
     if (o->counted + bytes < 0)
@@ -122,13 +122,13 @@ static void object_exchange_value(struct object *o, const struct property *p, st
 
 void object_count(struct object *o, int64_t bytes)
 {
-    if (!o->share) /* Windows' COM activation creates objects before the client is known */
+    if (!o->share) /* Windows' COM creates objects before the client is known */
         o->share = memory_share_reference(memory_share_served());
     if (o->share)
         count_held(o, bytes);
 }
 
-/* Exchanges the field and what *v holds. */
+/* Exchanges the field and *v, and adjusts the charge. */
 static void exchange_field(struct object *o, const struct property *p, struct value *v)
 {
     const bool counts = o->share || memory_share_served();
@@ -138,7 +138,7 @@ static void exchange_field(struct object *o, const struct property *p, struct va
         object_count(o, before - (int64_t)value_bytes(v));
 }
 
-/* Numbers are exchanged atomically, for object_get_number. */
+/* Exchanges the field and *v. Numbers are exchanged atomically, for object_get_number. */
 static void object_exchange_value(struct object *o, const struct property *p, struct value *v)
 {
     char *f = field(o, p), *held = union_of(v);
@@ -170,7 +170,7 @@ static HRESULT read_field(const struct object *o, const struct property *p, stru
     return value_copy(out, &v);
 }
 
-/* A row's list default: items separated by ';'. */
+/* Creates the list for a row's default, in which ';' separates the items. */
 static HRESULT default_list(const char *text, struct texts *out)
 {
     HRESULT hr = S_OK;
@@ -258,7 +258,7 @@ HRESULT object_room(struct object *o, size_t bytes)
     if (!share)
         return S_OK;
     object_lock(o);
-    share = o->share ? o->share : share; /* it lives as long as the object */
+    share = o->share ? o->share : share; /* the account lives as long as the object */
     object_unlock(o);
     return memory_share_room(share, bytes);
 }
@@ -298,7 +298,8 @@ bool object_try_reference(struct object *o)
     return false;
 }
 
-/* Clears the parent. Items of a collection that does not adopt have no parent, or a different parent. */
+/* Clears the item's parent if it is this collection. Items of a collection that does not adopt have no parent, or
+   another one. */
 static void disown(struct object *collection, struct object *item)
 {
     if (item->parent == collection)
@@ -435,7 +436,7 @@ static HRESULT object_check_value(struct object *o, const struct property *p, co
     return p->check ? p->check(o, p, in) : S_OK;
 }
 
-/* Replaces the field without checks and frees the old value. */
+/* Replaces the field without checks, calls `changed` unless it is NULL, and frees the old value. */
 static void replace_field(struct object *o, const struct property *p, struct value *v, void (*changed)(struct object *))
 {
     object_lock(o);
@@ -521,8 +522,8 @@ bool object_row_is_chosen(struct object *o, const struct property *p)
     return chosen;
 }
 
-/* Whether the row would show the same value without its field: the default, or the getter's replacement, such as the
-   collector's name for FileName. No other thread may use the object. */
+/* Whether the field's value is the value that the row would have without it: the default, or the value that the getter
+   returns for the default, such as the collector's name for FileName. No other thread may use the object. */
 static HRESULT shows_default(struct object *o, const struct property *p, bool *same)
 {
     struct value held = {.kind = p->kind} /* borrowed */, usual, shown = {.kind = p->kind};
@@ -554,7 +555,7 @@ HRESULT object_forget_defaults(struct object *o)
     return hr;
 }
 
-/* Copies the rows and those of child objects that are stored; under the lock of `from`. */
+/* Copies the rows, and those of child objects that are stored. Under the lock of `from`. */
 static HRESULT copy_values(const struct object *from, struct object *to)
 {
     HRESULT hr = S_OK;
@@ -625,8 +626,7 @@ static void object_take_rows(struct object *o, struct object *from, bool all)
         exchange_field(from, p, &v);
         exchange_field(o, p, &v);
         o->rows_chosen = (o->rows_chosen & ~(1ull << i)) | (from->rows_chosen & 1ull << i);
-        if (p->changed) /* a row that depends on this one comes later in the table, so it is taken after this clears it
-                         */
+        if (p->changed) /* may clear a dependent row, which is later in the table */
             p->changed(o);
     }
     if (items_of(o) && (all || from->items_read))
@@ -648,7 +648,7 @@ bool object_take_outstanding(struct object *o, struct object *from, atomic_bool 
     bool was = atomic_load(outstanding);
     if (was)
         object_take_rows(o, from, true);
-    atomic_store(outstanding, false); /* whoever sees it needs no lock: the rows were taken before */
+    atomic_store(outstanding, false); /* last, so that a thread that reads false without the lock sees the rows */
     object_unlock(o);
     return was;
 }
@@ -691,7 +691,7 @@ HRESULT collection_item(struct object *collection, size_t index, struct object *
     return hr;
 }
 
-/* Gives `o` and everything below it another lock; the caller holds both. */
+/* Assigns another lock to `o` and all objects below it. The caller holds both locks. */
 static void change_lock(struct object *o, unsigned lock)
 {
     struct items *items = items_of(o);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Output locations of a run: the set's folder, a collector's file, and the pattern language of their names
-   (behaviour 7). */
+/* Computes the output locations of a run, the set's folder and a collector's file, and expands the patterns in their
+   names (behaviour 7). */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -28,7 +28,7 @@ void name_context_free(struct name_context *context)
     context->computer = NULL;
 }
 
-/* Why the expanded name is invalid; NULL: it is valid. */
+/* Returns why the expanded name is invalid; NULL: it is valid. */
 static const char *fault_of(const char *made, bool file)
 {
     const char *fault = path_names_fault(made);
@@ -41,7 +41,8 @@ static const char *fault_of(const char *made, bool file)
     return text_has_bidi_control(made) ? "a bidirectional control character can make it look like another name" : NULL;
 }
 
-/* Checks that the name expanded from a property and its pattern is below `where` on every host (DECISIONS 36). */
+/* Checks that the name `made`, which was expanded from a property and its pattern, stays below its folder on every host
+   OS (DECISIONS 36). */
 static HRESULT check_stays(const char *made, const char *value, const char *pattern, const char *property, bool file)
 {
     const char *where = file ? "the set's folder" : "RootPath";
@@ -59,7 +60,7 @@ const char *set_root(const struct data_collector_set *set)
     return set->RootPath[0] ? set->RootPath : data_collector_set_class.properties[IDataCollectorSet_RootPath].text;
 }
 
-/* Whether `path` is below `folder`, by comparing the strings. */
+/* Whether `path` is below `folder`; compares only the strings. */
 static bool is_below(const char *path, const char *folder)
 {
     char *head = text_copy_n(path, strnlen(path, strlen(folder)));
@@ -110,7 +111,8 @@ HRESULT set_output_folder(struct object *o, const struct name_context *context, 
     return hr;
 }
 
-/* The last part of a Windows path, on every host OS: natively sets are only edited. */
+/* Returns the last part of a Windows path. The path is a Windows path on every host OS, because API traces only run on
+   Windows and Wine; other host OSes only edit such sets. */
 static const char *last_part(const char *path)
 {
     const char *name = path;
@@ -120,7 +122,8 @@ static const char *last_part(const char *path)
     return name;
 }
 
-/* The name of an API trace's log without its extension: LogFilePath's, or else the program's. "": neither is set. */
+/* Returns the name of an API trace's log without extension, from LogFilePath, or else from the program. "": neither is
+   set. */
 static char *api_log_base(const struct api_tracing_collector *c, const char *extension)
 {
     const char *log = last_part(c->LogFilePath), *name = log[0] ? log : last_part(c->ExePath);
@@ -161,7 +164,7 @@ HRESULT collector_output_file(struct object *o, const char *folder, const struct
     return hr;
 }
 
-/* An invalid pattern is reported by validation and makes the start fail, even if no run would use it. */
+/* Checks the collectors' file names. Ignores invalid patterns, because validation reports them and the start fails. */
 static HRESULT check_files(struct object *set, const struct name_context *context)
 {
     struct object **list;
@@ -198,13 +201,14 @@ HRESULT set_check_output(struct object *set)
 #define FORMAT_PATTERN  0x0001u
 #define FORMAT_COMPUTER 0x0002u
 
-/* Names are English on every host: a log's name must not depend on the locale of the account that runs the set. */
+/* Names are always English, because the name of a log must not depend on the locale of the account that runs the
+   set. */
 static const char *const day_names[7] = {"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"};
 static const char *const month_names[12] = {"January", "February", "March",     "April",   "May",      "June",
                                             "July",    "August",   "September", "October", "November", "December"};
 
-/* The fixed decorations after the pattern, in the order of MS-PLA 2.2.2.1. Real logs show "_" before the serial
-   number (six digits, although the specification writes five N); dates are separated the same way. */
+/* The fixed decorations after the pattern, in the order of MS-PLA 2.2.2.1. Windows' logs have "_" before the serial
+   number, and six digits although the specification has five N. Dates are separated in the same way. */
 static const struct decoration {
     uint32_t bit;
     const char *pattern;
@@ -218,8 +222,8 @@ static int twelve_hour(int hour)
     return hour % 12 == 0 ? 12 : hour % 12;
 }
 
-/* Whole hours. Windows writes two minus signs before a positive offset (MS-PLA note <6>). OpenPLA does the same, so
-   that names from both systems sort together. */
+/* Adds the time zone in whole hours. Like Windows, writes two minus signs before a positive offset (MS-PLA note <6>),
+   so that names from both systems sort together. */
 static void add_zone(struct text_buffer *b, size_t run, int offset_minutes)
 {
     int hours = offset_minutes / 60;
@@ -227,8 +231,8 @@ static void add_zone(struct text_buffer *b, size_t run, int offset_minutes)
     text_buffer_format(b, "%0*d", run >= 2 ? 2 : 1, abs(hours));
 }
 
-/* Adds the expansion of a sequence of one letter; a sequence longer than the letter's longest form means that form.
-   False: unknown letter. */
+/* Adds the expansion of a sequence of `run` equal letters. A sequence that is longer than the letter's longest form
+   means that form. False: the letter is unknown. */
 static bool add_letters(struct text_buffer *b, char letter, size_t run, const struct name_context *c)
 {
     int digits = run >= 2 ? 2 : 1;
@@ -283,14 +287,14 @@ static bool add_letters(struct text_buffer *b, char letter, size_t run, const st
     }
 }
 
-/* The documentation uses both cases for some letters ("Tt", "SS", "Z"); they mean the same. */
+/* Normalises a letter. The documentation uses both cases for some letters ("Tt", "SS", "Z"), with the same meaning. */
 static char same_letter(char c)
 {
     return (char)(c == 'T' ? 't' : c == 'S' ? 's' : c == 'Z' ? 'z' : c);
 }
 
-/* A letter must be known or escaped. Other ASCII characters are literal, such as the comma and colon in the
-   specification's example. */
+/* Whether the character must be escaped if it is not a known letter. Other ASCII characters are literal, such as the
+   comma and colon in the specification's example. */
 static bool needs_escape(unsigned char c)
 {
     return c >= 0x80 || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '\\';
@@ -339,7 +343,7 @@ HRESULT name_pattern_expand(const char *pattern, const struct name_context *cont
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Adds the expanded pattern, preceded by a separator unless the name is still empty. */
+/* Adds the expanded pattern, with a separator before it unless the name is empty. */
 static HRESULT add_decoration(struct text_buffer *b, const char *separator, const char *pattern,
                               const struct name_context *context)
 {
@@ -371,7 +375,7 @@ HRESULT name_decorate(const char *base, uint32_t format, const char *pattern, co
         return hr;
     if (!name)
         return E_OUTOFMEMORY;
-    /* An empty name stays empty: exported sets with only plaComputer have no subfolder. */
+    /* plaComputer does not change an empty name: Windows' sets with only plaComputer have no subfolder. */
     if ((format & FORMAT_COMPUTER) && *name) {
         char *prefixed = text_format("%s_%s", context->computer, name);
         memory_free(name);

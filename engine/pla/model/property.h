@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Describes one property: the row that a line of a .def file becomes. Everything that enumerates properties uses
-   these rows. */
+/* The description of a property, called a row: each PROPERTY line of a .def file becomes one. All code that enumerates
+   properties uses these rows. */
 #ifndef OPENPLA_PROPERTY_H
 #define OPENPLA_PROPERTY_H
 
@@ -15,7 +15,7 @@ enum property_kind {
     PROPERTY_I32,
     PROPERTY_U32,
     PROPERTY_U64,
-    PROPERTY_ENUM,  /* a value outside its list is E_INVALIDARG (DECISIONS 2) */
+    PROPERTY_ENUM,  /* a value that is not in its list is rejected with E_INVALIDARG (DECISIONS 2) */
     PROPERTY_FLAGS, /* undefined bits are masked off */
     PROPERTY_TEXT,
     PROPERTY_TEXTS,
@@ -24,10 +24,10 @@ enum property_kind {
     PROPERTY_VARIANT, /* scalars, text and dates (DECISIONS 4) */
     PROPERTY_DATE,    /* a VARIANT that is a date or empty; the time of day is discarded */
     PROPERTY_TIME,    /* a VARIANT that is a time of day or empty; the date is discarded */
-    PROPERTY_OBJECT   /* a child object; its own rows */
+    PROPERTY_OBJECT   /* a child object, which has its own rows */
 };
 
-/* A VARIANT's portable part; the numbers of the types are VARIANT's own (MS-OAUT 2.2.7). */
+/* The portable part of a VARIANT. The types have the numbers of VARIANT (MS-OAUT 2.2.7). */
 enum variant_type {
     VARIANT_EMPTY = 0,
     VARIANT_NULL = 1,
@@ -51,9 +51,9 @@ enum variant_type {
 };
 struct variant {
     enum variant_type type;
-    int64_t integer; /* of the integral types, VARIANT_BOOL_ (-1, 0), VARIANT_ERROR and VARIANT_CY (1/10000) */
-    double real;     /* of VARIANT_R4, VARIANT_R8, VARIANT_DATE */
-    char *text;      /* of VARIANT_TEXT, owned */
+    int64_t integer; /* for integral types, VARIANT_BOOL_ (-1, 0), VARIANT_ERROR and VARIANT_CY (1/10000) */
+    double real;     /* for VARIANT_R4, VARIANT_R8 and VARIANT_DATE */
+    char *text;      /* for VARIANT_TEXT; owned */
 };
 HRESULT variant_copy(struct variant *to, const struct variant *from);
 void variant_free(struct variant *v);
@@ -67,7 +67,7 @@ struct bytes {
 };
 HRESULT bytes_copy(struct bytes *to, const struct bytes *from);
 
-/* The value of one property. value_free frees what it owns. */
+/* The value of one property. value_free frees the memory that it owns. */
 struct value {
     enum property_kind kind;
     union {
@@ -83,8 +83,8 @@ struct value {
         struct object *object;  /* a reference */
     };
 };
-size_t value_size(enum property_kind kind); /* bytes of the union's member */
-size_t value_bytes(const struct value *v);  /* approximate heap bytes that it owns; 0 for an object */
+size_t value_size(enum property_kind kind); /* size of the union's member */
+size_t value_bytes(const struct value *v);  /* approximate heap bytes that the value owns; 0 for an object */
 /* *to is empty on failure. */
 HRESULT value_copy(struct value *to, const struct value *from);
 /* Compares two values of one kind. Objects are compared by identity. */
@@ -103,20 +103,20 @@ struct enumeration {
 #include "engine/pla/enumerations.def"
 #undef ENUMERATION
 bool enumeration_has(const struct enumeration *e, uint32_t value);
-uint32_t enumeration_mask(const struct enumeration *e); /* all its bits */
+uint32_t enumeration_mask(const struct enumeration *e); /* all bits of the enumeration */
 
 enum property_access {
     ACCESS_RO,  /* get only */
     ACCESS_RW,  /* get and put */
-    ACCESS_NONE /* not a member of the interface; exists in XML only */
+    ACCESS_NONE /* not a member of the interface; in XML only */
 };
 enum property_xml {
     XML_HIDDEN, /* not in XML */
-    XML_SHOWN,  /* written; ignored on input */
-    XML_STORED, /* written and read */
-    XML_ITEMS,  /* a collection whose items are elements of the parent */
-    XML_INSIDE, /* string with XML: the contents of the element */
-    XML_WHOLE   /* string with XML: the element with its contents */
+    XML_SHOWN,  /* written to XML; ignored when XML is read */
+    XML_STORED, /* written to XML and read from it */
+    XML_ITEMS,  /* a collection, whose items are elements inside the parent's element */
+    XML_INSIDE, /* a string with XML, which is the contents of the element */
+    XML_WHOLE   /* a string with XML, which is the element with its contents */
 };
 
 struct property {
@@ -126,41 +126,43 @@ struct property {
     enum property_xml xml_use;
     const char *xml;      /* element name */
     bool not_in_sessions; /* no element in a set of live trace sessions, as in Windows' exports */
-    bool figure;          /* statistic of a live session: read only from XML of OpenPLA's own server */
+    bool figure;          /* statistic of a live session; read only from XML of OpenPLA's own server */
     bool if_any;          /* no element when it is 0 */
-    bool bits;            /* of a U32: a bit mask, which scripts write as a negative number if the highest bit is set */
-    bool secret;          /* the getter removes secrets */
-    bool lenient;         /* text that UTF-8 cannot represent becomes U+FFFD instead of failing (DECISIONS 3) */
-    const char *alias;    /* another name under which it is read, or NULL (DECISIONS 6) */
-    size_t offset;        /* of the field in the object's struct */
-    int64_t number;       /* default for a number */
-    const char *text;     /* default for a string; for a list, its items separated by ';' */
-    int64_t min, max;     /* of I32 and U32; for BYTES, max is the number of bytes */
+    bool bits;         /* a U32 that is a bit mask; scripts write it as a negative number if the highest bit is set */
+    bool secret;       /* the getter removes secrets */
+    bool lenient;      /* text that UTF-8 cannot represent becomes U+FFFD instead of failing (DECISIONS 3) */
+    const char *alias; /* another element name that is read, or NULL (DECISIONS 6) */
+    size_t offset;     /* offset of the field in the object's struct */
+    int64_t number;    /* default for a number */
+    const char *text;  /* default for a string; for a list, its items separated by ';' */
+    int64_t min, max;  /* range of I32 and U32; for BYTES, `max` is the maximum number of bytes */
     const struct enumeration *enumeration;
-    /* Hooks; NULL for a regular row. Called without the object's lock. *out is empty and has the row's kind. */
+    /* Hooks; NULL for a regular row. `get` reads the property. Called without the object's lock; *out is empty and has
+       the row's kind. */
     HRESULT (*get)(struct object *o, const struct property *p, struct value *out);
     /* Replaces `get` for live properties. `live` is NULL if live state must not be read or the object does not belong
        to a set. */
     HRESULT (*get_live)(struct object *o, const struct property *p, const struct set_live *live, struct value *out);
     unsigned live_parts; /* bits of enum set_live_part that get_live uses */
     HRESULT (*check)(struct object *o, const struct property *p, const struct value *in); /* rejects a value */
-    void (*changed)(struct object *o); /* after a put or a value from XML; under the lock */
-    /* Whether the field was set and therefore overrides the run record. Under the lock. NULL: always. */
+    void (*changed)(struct object *o); /* called after the field was set, by a client or from XML; under the lock */
+    /* Whether a client set the field, which therefore overrides the run record. Called under the lock. NULL: always
+       true. */
     bool (*put)(const struct object *o);
-    /* Reads the element of a SHOWN row; NULL: the element is ignored. */
+    /* Reads the XML element of a SHOWN row. NULL: the element is ignored. */
     HRESULT (*read)(struct object *o, const struct property *p, const char *text);
-    bool counter_paths; /* of TEXTS: adds the missing first backslash to a path read from XML */
+    bool counter_paths; /* for TEXTS: adds a missing first backslash to each path that is read from XML */
     const char *doc;
 };
 
-/* Whether a negative number is accepted as its 32 bits: for bit masks and enumerations, which are signed in COM. For
-   other rows it would become a number above 2^31. */
+/* Whether a negative number is accepted and reinterpreted as unsigned, as for bit masks and enumerations, which are
+   signed in COM. In other rows it would become a number of 2^31 or more. */
 static inline bool property_takes_negative(const struct property *p)
 {
     return p->kind != PROPERTY_U32 || p->bits;
 }
 
-/* Turns the columns of a .def file into fields and row members. Numbers of up to 32 bits are atomic
+/* These macros convert the columns of a .def file to fields and to members of rows. Numbers of up to 32 bits are atomic
    (object_get_number). */
 #define FIELD_BOOL(Name)                        _Atomic bool Name;
 #define FIELD_I32(Name)                         _Atomic int32_t Name;
@@ -222,10 +224,10 @@ static inline bool property_takes_negative(const struct property *p)
 #define PLAIN
 #define CLASS_JOIN_(a, b) a##b
 #define CLASS_JOIN(a, b)  CLASS_JOIN_(a, b)
-/* The members of struct class that describe the rows of class_rows.inc. */
+/* Initialises the members of struct class for the rows of class_rows.inc. */
 #define CLASS_ROWS(Class, Interface)                                                                                   \
     .size = sizeof(struct Class), .properties = Class##_rows, .property_count = Interface##_count
-/* The row of a property of struct CLASS. */
+/* Initialises the row of a property of struct CLASS. */
 #define PROPERTY_ROW(access_, kind_, Name, xml_, default_, hooks, doc_)                                                \
     {.name = #Name,                                                                                                    \
      KIND_##kind_,                                                                                                     \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Schedules and their collection; conversion of their dates to and from strings (MS-PLA 3.2.4.12, 3.2.4.14;
+/* Schedules and their collection, and the conversion of dates and times from and to strings (MS-PLA 3.2.4.12, 3.2.4.14;
    behaviour 15). */
 #include "engine/base/clock.h"
 #include "engine/pla/model/validate.h"
@@ -11,7 +11,7 @@
 #define TICKS_PER_SECOND 10000000LL
 #define SECONDS_PER_DAY  86400
 
-/* DATE 0, 1899-12-30 (MS-OAUT 2.2.25), in FILETIME ticks. */
+/* Returns DATE 0, 1899-12-30 (MS-OAUT 2.2.25), as a FILETIME. */
 static int64_t date_zero(void)
 {
     static const struct calendar_time zero = {.year = 1899, .month = 12, .day = 30};
@@ -25,14 +25,14 @@ static bool day_to_date(int year, int month, int day, double *out)
         return false;
     int64_t ticks = clock_from_calendar(&t);
     struct calendar_time back = clock_calendar(ticks);
-    if (back.month != month || back.day != day) /* for example the 31st of a shorter month */
+    if (back.month != month || back.day != day) /* for example 31 April */
         return false;
     int64_t days = (ticks - date_zero()) / TICKS_PER_SECOND / SECONDS_PER_DAY;
     *out = (double)days;
     return true;
 }
 
-/* Parses one to `most` digits: scanf would accept signs and blanks within a date. */
+/* Parses a number of one to `most` digits. scanf would also accept signs and blanks within a date. */
 static bool take_number(const char **at, int most, int *out)
 {
     int digits = 0;
@@ -60,7 +60,7 @@ static void skip_blanks(const char **at)
     *at += strspn(*at, " \t\r\n");
 }
 
-/* Hours, minutes and optional seconds; `fraction`: with fractions of a second. */
+/* Parses hours, minutes and optional seconds. `fraction`: accepts fractions of a second. */
 static bool take_time(const char **at, bool fraction, int *hour, int *minute, int *second)
 {
     *second = 0;
@@ -73,7 +73,8 @@ static bool take_time(const char **at, bool fraction, int *hour, int *minute, in
     return *minute <= 59 && *second <= 59;
 }
 
-/* Accepts the end of the string, or a time of day with zone as in ISO 8601, which is dropped. */
+/* Whether the ISO 8601 date ends here. Accepts the end of the string, or a time of day with a zone, which is
+   ignored. */
 static bool ends_iso_date(const char *at)
 {
     int hour, minute, second;
@@ -143,7 +144,7 @@ char *time_to_text(double time)
 #define ROWS      "engine/pla/schedule.def"
 #include "engine/pla/model/class_rows.inc"
 
-/* Reports a schedule that never starts the set; any date can be put (MS-PLA 3.2.4.12). */
+/* Reports a schedule that never starts the set. Clients can set any dates (MS-PLA 3.2.4.12). */
 static HRESULT schedule_validate(const struct validation *v, struct object *o, const struct object *copy)
 {
     const struct set_schedule *s = (const struct set_schedule *)copy;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The counters of a set, for those who show or export them. */
+/* Lists the counters of a set, for programs that show or export them. */
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
 

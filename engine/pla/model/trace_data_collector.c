@@ -3,7 +3,8 @@
 #include "engine/pla/model.h"
 #include "engine/pla/model/validate.h"
 
-/* *name: static string, the session of the collector's first kernel provider; NULL: it has none. */
+/* Returns the session name of the collector's first kernel provider, a static string; *name NULL: no kernel
+   provider. */
 static HRESULT kernel_session(struct object *o, const char **name)
 {
     struct object **providers;
@@ -20,8 +21,8 @@ static HRESULT kernel_session(struct object *o, const char **name)
     return hr;
 }
 
-/* System loggers (EVENT_TRACE_SYSTEM_LOGGER_MODE) choose their name; other sessions of kernel events have the
-   kernel's. */
+/* Whether the session is a system logger (EVENT_TRACE_SYSTEM_LOGGER_MODE). A system logger can have any name; other
+   sessions of kernel events have the kernel's name. */
 static bool is_system_logger(struct object *o)
 {
     return (((struct trace_data_collector *)o)->ExtendedModes & 0x02000000u) != 0;
@@ -130,13 +131,14 @@ static HRESULT validate_providers(const struct validation *v, struct object *o)
         hr = validate_session_name(v, o, kernel);
     if (SUCCEEDED(hr))
         hr = trace_check_providers(o);
-    /* The GUID was set after the provider was added: only one of the two would be stored. */
+    /* This happens if a client sets the GUID after adding the event provider. Only one of the two would be stored. */
     return hr == PLA_E_NO_DUPLICATES
                ? validation_report(v, hr, "TraceDataProviders", "two providers have the same GUID")
                : hr;
 }
 
-/* Trace sessions as sets have no segments, regardless of Segment. */
+/* Reports PreallocateFile as ignored for a set with segments. Sets of the trace session namespaces have no segments,
+   regardless of Segment. */
 static HRESULT validate_room(const struct validation *v)
 {
     const struct validation of_set = {.unused = v->unused, .unused_count = v->unused_count};

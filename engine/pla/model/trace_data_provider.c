@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The event provider of a trace data collector, the collection of them, and the kernel's event providers (MS-PLA
-   3.2.4.11, 3.2.4.13). */
+/* The event providers of a trace data collector, their collection, and the kernel's event providers (MS-PLA 3.2.4.11,
+   3.2.4.13). */
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
 #include "engine/pla/model/validate.h"
@@ -32,7 +32,7 @@ static HRESULT trace_provider_created(struct object *o)
     return hr;
 }
 
-/* ETW's limits for maps whose values have fewer than 64 bits. */
+/* ETW's limits of the maps whose values have fewer than 64 bits. */
 static const struct map_limit {
     int row;
     uint64_t most;
@@ -68,7 +68,8 @@ static HRESULT report_value(const struct validation *v, const struct property *p
     return validation_report(v, hr, p->name, why.text);
 }
 
-/* The kernel provider's KeywordsAny are 32-bit flags, single items of a flag array (MS-PLA 2.2.2.11, note 2). */
+/* Checks the kernel provider's KeywordsAny. They are 32-bit flags, which are single items of a flag array (MS-PLA
+   2.2.2.11, note 2). */
 static HRESULT validate_kernel(const struct validation *v, const struct trace_data_provider *p)
 {
     uint64_t *values, most = 0;
@@ -81,7 +82,8 @@ static HRESULT validate_kernel(const struct validation *v, const struct trace_da
                          : hr;
 }
 
-/* Items accept any value when it is set, because their purpose is not known yet; the session would fail to start. */
+/* Checks the values of the maps. A client can set any value in an item, because the item's map is not known then, but
+   the session would fail to start. */
 static HRESULT trace_provider_validate(const struct validation *v, struct object *o, const struct object *copy)
 {
     HRESULT hr = S_OK;
@@ -104,7 +106,8 @@ const struct class trace_data_provider_class = {
     .validate = trace_provider_validate,
 };
 
-/* A collection has an event provider only once (MS-PLA 2.2.1). Providers without a GUID are not compared. */
+/* Checks that the collection has no event provider with the item's GUID (MS-PLA 2.2.1). Event providers without a GUID
+   are not compared. */
 static HRESULT trace_provider_check_guid(struct object *collection, struct object *item)
 {
     static const GUID none;

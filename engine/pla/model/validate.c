@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The validate step: the errors in a set's properties that Commit reports, object by object. MS-PLA 2.2.2.11; behaviour
-   6. */
+/* Validation: finds the errors in a set's properties that Commit reports, object by object (MS-PLA 2.2.2.11; behaviour
+   6). */
 #include "engine/pla/model/validate.h"
 
 #include "engine/base/memory.h"
@@ -20,7 +20,7 @@ static bool is_chosen(const struct validation *v, const char *property)
     return !p || object_row_is_chosen(v->rows, p);
 }
 
-/* The reason in `unused` for a property of the validated object; NULL: it is used. */
+/* Returns why the namespace does not use a property of the validated object; NULL: the property is used. */
 static const char *why_unused(const struct validation *v, const char *property)
 {
     const size_t length = strlen(key_path(v));
@@ -73,7 +73,7 @@ static const void *field(const struct object *o, const struct property *p)
     return (const char *)o + p->offset;
 }
 
-/* A pattern that cannot be expanded: reported here, an error at the start. The pattern's row follows that of its
+/* Reports a pattern that cannot be expanded; a start would fail. The row of the pattern is the one after the row of its
    format. */
 static HRESULT check_pattern(const struct validation *v, const struct object *copy, const struct property *format)
 {
@@ -90,7 +90,7 @@ static HRESULT check_pattern(const struct validation *v, const struct object *co
     return validation_report(v, hr, pattern->name, why.text);
 }
 
-/* Characters that XML cannot represent are stored as U+FFFD (DECISIONS 3). */
+/* Reports characters that XML cannot represent, which are stored as U+FFFD (DECISIONS 3). */
 static HRESULT check_characters(const struct validation *v, const struct object *copy, const struct property *p)
 {
     struct texts one = {.count = 1, .items = (char **)field(copy, p)};
@@ -106,11 +106,11 @@ static HRESULT check_characters(const struct validation *v, const struct object 
 
 static HRESULT object_validate(const struct validation *v, struct object *o, const struct object *copy);
 
-/* Takes over `path`; NULL: out of memory. */
+/* Validates an object below the set. Takes over `path`, its path; NULL: out of memory. */
 static HRESULT validate_child(const struct validation *v, char *path, struct object *o)
 {
     struct object *copy = NULL;
-    HRESULT hr = path ? object_copy(o, &copy) : E_OUTOFMEMORY; /* one consistent state, read without the lock */
+    HRESULT hr = path ? object_copy(o, &copy) : E_OUTOFMEMORY; /* consistent, and readable without the lock */
     struct validation inner = *v;
     inner.rows = copy;
     inner.path = path;
@@ -127,7 +127,7 @@ static HRESULT validate_items(const struct validation *v, struct object *collect
     size_t count;
     HRESULT hr = collection_snapshot(collection, &list, &count);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
-        /* The index counts from one within the item's class (behaviour 6). */
+        /* The index counts items of the same class, from 1 (behaviour 6). */
         unsigned n = 1;
         for (size_t k = 0; k < i; k++)
             n += list[k]->class == list[i]->class;
@@ -137,7 +137,8 @@ static HRESULT validate_items(const struct validation *v, struct object *collect
     return hr;
 }
 
-/* Validates a child object unless its namespace does not use it. Value maps contain strings of the host OS. */
+/* Validates a child object, unless the namespace does not use it. Value maps are not validated, because their strings
+   come from the host OS. */
 static HRESULT validate_held(const struct validation *v, struct object *held, const struct property *p)
 {
     if (held->class == &value_map_class || validation_skips(v, p->name))
@@ -147,7 +148,8 @@ static HRESULT validate_held(const struct validation *v, struct object *held, co
     return validate_child(v, text_format("%s%s/", key_path(v), p->name), held);
 }
 
-/* Checks the items of the object itself: a copy has none. */
+/* Reports chosen properties that the namespace does not use. Reads collections from `o` itself, because a copy has no
+   items. */
 static HRESULT report_unused(const struct validation *v, struct object *o)
 {
     HRESULT hr = S_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Value maps and their items (MS-PLA 2.2.2.11, 3.2.4.17, 3.2.4.18), and the maps that report issues. */
+/* Value maps and their items (MS-PLA 2.2.2.11, 3.2.4.17, 3.2.4.18), and the value maps that report issues. */
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
 
@@ -20,7 +20,8 @@ const struct class value_map_item_class = {
     CLASS_ROWS(value_map_item, IValueMapItem),
 };
 
-/* The map's Value in XML. It is computed from the items; on reading, it creates an item if the XML has none. */
+/* Value is written to XML, computed from the items. When XML without items is read, Value creates an item
+   (map_take_value). */
 static HRESULT map_read_value(struct object *map, const struct property *p, struct value *out)
 {
     (void)p;
@@ -37,7 +38,7 @@ static HRESULT map_take_value(struct object *map, const struct property *p, cons
         return error_set(DISP_E_TYPEMISMATCH, "'%.100s' is not an integer", text);
     if (!v.integer)
         return S_OK;
-    map->items_read = true; /* items that follow replace it */
+    map->items_read = true; /* items later in the XML replace this one */
     return value_map_put_value(map, &v);
 }
 
@@ -50,7 +51,7 @@ static const struct class *const map_items[] = {&value_map_item_class, NULL};
 /* Values of ValueMapType (MS-PLA 2.2.2.11). */
 enum { TYPE_INDEX = 1, TYPE_FLAG = 2, TYPE_FLAG_ARRAY = 3, TYPE_VALIDATION = 4 };
 
-/* An item gets the type of its map unless a client set its type. XML does not contain the type. */
+/* Sets the item's type to the map's type, unless a client set it. XML does not contain the type of an item. */
 static HRESULT map_admit(struct object *map, struct object *item)
 {
     if (!(item->rows_put >> IValueMapItem_ValueMapType & 1))
@@ -86,13 +87,14 @@ static void item_enable(struct object *item, bool enabled)
     object_put(item, &value_map_item_rows[IValueMapItem_Enabled], &v);
 }
 
-/* A flag array holds ULONGs (MS-PLA 2.2.2.11). Scripts write values from 0x80000000 as negative numbers. */
+/* Converts a number in a flag array to a ULONG (MS-PLA 2.2.2.11), because scripts write values of 0x80000000 and more
+   as negative numbers. */
 static int64_t as_flag(uint32_t type, int64_t number)
 {
     return type == TYPE_FLAG_ARRAY && number < 0 && number >= INT32_MIN ? (uint32_t)number : number;
 }
 
-/* The item's value as an integer; S_FALSE: it is not one. */
+/* Returns the item's value as an integer. S_FALSE: it is not an integer. */
 static HRESULT item_integer(struct object *item, uint32_t type, int64_t *out)
 {
     struct value v;
@@ -145,7 +147,7 @@ HRESULT value_map_get_value(struct object *map, struct variant *out)
         hr = item_integer(items[i], type, &n);
         if (hr == S_OK)
             all |= n;
-        /* The first enabled item is the value, except for flags, which are combined. */
+        /* Flags are combined. For other types the value is that of the first enabled item. */
         if (hr == S_OK && type != TYPE_FLAG)
             break;
     }
@@ -184,7 +186,7 @@ HRESULT value_map_enabled(struct object *map, uint64_t **values, size_t *count)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* The item with that key, as a reference; NULL: not found. */
+/* Finds the item with that key; *out is a reference, NULL: not found. */
 static HRESULT find_key(struct object *map, const char *key, struct object **out)
 {
     struct object **items;
@@ -204,7 +206,8 @@ static HRESULT find_key(struct object *map, const char *key, struct object **out
     return hr;
 }
 
-/* Converts the new value: an integer, or the key of an item (MS-PLA 3.2.4.18), which stands for the item's value. */
+/* Converts the new value to an integer: it is an integer, or the key of an item, whose value is used (MS-PLA
+   3.2.4.18). */
 static HRESULT wanted_value(struct object *map, uint32_t type, const struct variant *in, int64_t *out)
 {
     struct object *named = NULL;
@@ -258,7 +261,8 @@ HRESULT value_map_put_value(struct object *map, const struct variant *in)
             enable[i] = matched = true;
         }
     }
-    /* Bits or a number that no item contains become an item without a name; the other items change only afterwards. */
+    /* Adds an item without a name for bits, or a number, that no item has. The other items change only after that has
+       succeeded. */
     if (SUCCEEDED(hr) && (type == TYPE_FLAG ? left != 0 : !matched))
         hr = add_number(map, type == TYPE_FLAG ? (int64_t)left : wanted);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
@@ -311,7 +315,7 @@ HRESULT value_map_add_named(struct object *map, const char *key, const char *des
     return hr;
 }
 
-/* Enables the item with that number; adds one without a name if missing. */
+/* Enables the item with that number, or adds an item without a name. */
 static HRESULT enable_number(struct object *map, uint32_t type, int64_t number)
 {
     struct object **items;
@@ -329,7 +333,7 @@ static HRESULT enable_number(struct object *map, uint32_t type, int64_t number)
     return FAILED(hr) || found ? hr : add_number(map, number);
 }
 
-/* Copies the value of another map; a flag array is copied item by item, because its items are not combined. */
+/* Copies the value of another map. Copies a flag array item by item, because its items are not combined. */
 static HRESULT carry_value(struct object *map, struct object *from)
 {
     struct object **items;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads XML into objects: the first of the four steps parse, defaults, validate, format (behaviour 18). */
+/* Parses XML into objects, the first of the four steps parse, defaults, validate, format (behaviour 18). */
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"
 #include "engine/pla/model.h"
@@ -10,28 +10,28 @@
 
 #define MAX_ROWS     64    /* more than the rows of any class */
 #define MAX_NAMES    160   /* more than the element names of such a class */
-#define MAX_ISSUES   4096  /* reported for one document */
-#define MAX_BAD_LIST 4096u /* items of an invalid list that are tried one by one */
+#define MAX_ISSUES   4096  /* issues that are reported for one document */
+#define MAX_BAD_LIST 4096u /* items of an invalid list that are checked one by one */
 
-/* The meaning of all elements with one name for the object. */
+/* What all elements with one name mean for the object. */
 struct element {
-    const xmlChar *name; /* the document's interned string */
+    const xmlChar *name; /* the string that the document has interned */
     enum { ELEMENT_UNKNOWN, ELEMENT_ROW, ELEMENT_ITEM, ELEMENT_USER_VALUE, ELEMENT_NOISE } what;
-    size_t row;                /* of ELEMENT_ROW */
-    struct object *collection; /* of ELEMENT_ITEM */
-    const struct class *class; /* of its item */
-    unsigned count;            /* elements so far */
+    size_t row;                /* index of the row, for ELEMENT_ROW */
+    struct object *collection; /* collection of the item, for ELEMENT_ITEM */
+    const struct class *class; /* class of the item */
+    unsigned count;            /* number of these elements so far */
 };
 struct reading {
     const struct xml_document *document;
     struct object *object;
     struct object *issues;
-    const char *path; /* prefix of a property's name in an issue's key */
+    const char *path; /* prefix of property names in the keys of issues */
     struct list_seen {
         bool seen; /* the list's elements replace the object's values */
         size_t count;
-        struct text_buffer texts; /* concatenated, each with its NUL */
-    } lists[MAX_ROWS];            /* per row */
+        struct text_buffer texts; /* the items, concatenated, each with its NUL */
+    } lists[MAX_ROWS];            /* one per row */
     struct element elements[MAX_NAMES], unknown, *latest;
     size_t element_count;
 };
@@ -39,7 +39,7 @@ struct reading {
 static HRESULT reading_add_issue(const struct reading *r, HRESULT found, const char *element, const char *text)
 {
     char key[512];
-    if (!r->issues) /* issues are not collected */
+    if (!r->issues) /* the caller does not collect issues */
         return S_OK;
     size_t reported = collection_count(r->issues);
     if (reported > MAX_ISSUES)
@@ -90,7 +90,7 @@ static bool scan_bytes(char *text, struct bytes *out)
     return true;
 }
 
-/* Parses `text`; false if it is invalid. A string or bytes use `text` itself. */
+/* Parses `text`; false: it is invalid. A value that is a string or bytes uses the memory of `text`. */
 static bool value_scan_text(const struct property *p, char *text, struct value *v)
 {
     int64_t n;
@@ -134,7 +134,8 @@ static bool value_scan_text(const struct property *p, char *text, struct value *
     }
 }
 
-/* Sessions of other programs have names and sizes that a client cannot set. */
+/* Sets a value from OpenPLA's own XML. Numbers and strings are not checked, because other programs' sessions can have
+   names and sizes that a client cannot set. */
 static HRESULT give_own(struct object *o, const struct property *p, struct value *v)
 {
     if (p->kind != PROPERTY_U32 && p->kind != PROPERTY_U64 && p->kind != PROPERTY_TEXT)
@@ -143,7 +144,7 @@ static HRESULT give_own(struct object *o, const struct property *p, struct value
     return S_OK;
 }
 
-/* Sets *text to NULL if it becomes the value itself. */
+/* Sets the row's value from the text. Sets *text to NULL if the value has taken over its memory. */
 static HRESULT take_text(struct reading *r, const struct property *p, char **text)
 {
     struct value v;
@@ -171,7 +172,8 @@ static HRESULT element_text(const struct reading *r, xmlNodePtr node, enum prope
     return *text ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Hand-written templates have "Object\Counter" for "\Object\Counter" (DECISIONS 34). */
+/* Adds the first backslash to a counter path without one. Hand-written templates have "Object\Counter" for
+   "\Object\Counter" (DECISIONS 34). */
 static void add_first_backslash(struct text_buffer *b, size_t from)
 {
     const size_t length = b->length - from;
@@ -211,12 +213,12 @@ static HRESULT read_property(struct reading *r, size_t row, xmlNodePtr node)
     memory_free(text);
     if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
         return hr;
-    /* An invalid value becomes the default and an issue (behaviour 18). */
+    /* For an invalid value, adds an issue and sets the default (behaviour 18). */
     hr = issue_of(r, hr, (const char *)node->name);
     return SUCCEEDED(hr) && p->xml_use != XML_SHOWN ? object_put_default(r->object, p) : hr;
 }
 
-/* Sets the valid items of an invalid list; each invalid item becomes an issue. */
+/* Sets the valid items of an invalid list, and adds an issue for each invalid item. */
 static HRESULT put_list_piecewise(struct reading *r, const struct property *p, const struct texts *list)
 {
     struct value v = {.kind = PROPERTY_TEXTS};
@@ -252,7 +254,7 @@ static HRESULT put_list(struct reading *r, const struct property *p, const struc
     return hr;
 }
 
-/* Sets each list as a whole; `hr` is the result of reading them. */
+/* Sets each list as a whole. `hr` is the result of reading the lists; a failure is returned. */
 static HRESULT put_lists(struct reading *r, HRESULT hr)
 {
     for (size_t row = 0; row < r->object->class->property_count; row++) {
@@ -291,7 +293,7 @@ static bool is_known_noise(const char *element)
     return false;
 }
 
-/* The class in a collection that has the element's name. */
+/* Returns the item class of the collection that has the element's name; NULL: none. */
 static const struct class *item_class(const struct class *collection, const char *element)
 {
     for (const struct class *const *c = collection->item_classes; c && *c; c++)
@@ -318,7 +320,7 @@ static HRESULT read_item(const struct reading *r, const struct element *e, xmlNo
     hr = read_object(r->document, item, node, path, r->issues);
     if (SUCCEEDED(hr)) {
         hr = collection_add(e->collection, item);
-        /* A duplicate name or GUID is reported as an issue, but a collector that is read alone rejects a duplicate GUID
+        /* A duplicate name or GUID becomes an issue. Exception: reading a single collector fails for a duplicate GUID
            (MS-PLA 2.2.1). */
         if (FAILED(hr) && hr != E_OUTOFMEMORY && !(hr == PLA_E_NO_DUPLICATES && r->path[0] == '/')) {
             const struct reading of_item = {.issues = r->issues, .path = path};
@@ -364,7 +366,7 @@ static bool find_item(struct object *o, const char *name, struct element *e)
     return e->class;
 }
 
-/* Elements of one name usually follow one another. */
+/* Returns the meaning of the element's name. Elements with the same name usually follow one another. */
 static struct element *element_of(struct reading *r, const xmlChar *name)
 {
     struct element e = {.name = name};
@@ -415,7 +417,7 @@ static HRESULT read_element(struct reading *r, struct element *e, xmlNodePtr nod
     return read_property(r, e->row, node);
 }
 
-/* Whether the row itself is not stored, and is read only to change another row. */
+/* Whether the row is not stored, but only read to change another row. */
 static bool changes_another(const struct reading *r, const struct element *e)
 {
     return e->what == ELEMENT_ROW && r->object->class->properties[e->row].read;
@@ -433,7 +435,8 @@ static HRESULT read_object(const struct xml_document *document, struct object *d
     r->object = draft;
     r->issues = issues;
     r->path = path;
-    /* An element that changes another row overrides it, regardless of their order. */
+    /* Elements that change another row are read in a second pass, because they override that row regardless of the
+       order of elements. */
     for (int pass = 0; pass < 1 + left; pass++)
         for (xmlNodePtr n = root->children; SUCCEEDED(hr) && n; n = n->next) {
             struct element *e = n->type == XML_ELEMENT_NODE ? element_of(r, n->name) : NULL;
@@ -444,7 +447,7 @@ static HRESULT read_object(const struct xml_document *document, struct object *d
         }
     hr = put_lists(r, hr);
     if (document->own)
-        draft->rows_chosen = 0; /* the values are those of the session */
+        draft->rows_chosen = 0; /* the values come from the session, not from a client */
     else if (SUCCEEDED(hr))
         hr = object_forget_defaults(draft);
     memory_free(r);
@@ -453,7 +456,7 @@ static HRESULT read_object(const struct xml_document *document, struct object *d
 
 /* ---- documents of sets and collectors ---- */
 
-/* Reads the document into a draft of `o`; `o` takes it over if all succeeds. */
+/* Reads the document into a draft; `o` takes over the draft's values if everything succeeds. */
 static HRESULT read_document(struct object *o, const struct xml_document *document, const char *path,
                              struct object *issues)
 {
@@ -464,7 +467,7 @@ static HRESULT read_document(struct object *o, const struct xml_document *docume
     if (FAILED(hr))
         return hr;
     hr = read_object(document, draft, document->root, path, issues);
-    /* The draft does not belong to a set, so only here the collector's name is compared with the others in the set. */
+    /* The draft does not belong to a set, so its name is compared with the names of the set's other collectors here. */
     if (SUCCEEDED(hr) && collection_takes(&data_collector_collection_class, o->class)) {
         const struct property *p = class_property(o->class, "Name");
         struct value name;

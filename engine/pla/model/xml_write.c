@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes objects as XML: the format step. Elements are in the order of rows; empty elements are <X/> (behaviour 18). */
+/* Writes objects as XML, the format step. Elements are in the order of the rows; empty elements are <X/> (behaviour
+   18). */
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"
 #include "engine/base/xml_text.h"
@@ -17,7 +18,8 @@ static void write_number(struct text_buffer *b, const char *element, int64_t n)
     xml_add_element(b, element, text);
 }
 
-/* Values in an index map are decimal, in other maps hexadecimal, as in exports. */
+/* Writes a VARIANT. As in Windows' exports, values in an index map are decimal, and those in other maps are
+   hexadecimal. */
 static void write_variant(struct text_buffer *b, const char *element, const struct variant *v, bool hexadecimal)
 {
     char text[64] = "";
@@ -38,7 +40,7 @@ static void write_variant(struct text_buffer *b, const char *element, const stru
 
 static void write_bytes(struct text_buffer *b, const char *element, const struct bytes *bytes)
 {
-    if (!bytes->count) /* omitted if it is empty, as in exports */
+    if (!bytes->count) /* omitted if empty, as in Windows' exports */
         return;
     xml_start_element(b, element);
     for (size_t i = 0; i < bytes->count; i++)
@@ -64,7 +66,7 @@ static void write_text(struct text_buffer *b, const struct property *p, const ch
         xml_add_element(b, p->xml, text);
         return;
     }
-    /* The text is XML that was checked when it was set. */
+    /* `text` is XML that was checked when it was set. */
     if (p->xml_use == XML_INSIDE)
         xml_start_element(b, p->xml);
     text_buffer_add(b, xml_without_prologue(text));
@@ -76,17 +78,17 @@ static void write_texts(struct text_buffer *b, const struct property *p, const s
 {
     for (size_t i = 0; i < list->count; i++)
         xml_add_element(b, p->xml, list->items[i]);
-    if (!list->count && p->text) /* otherwise reading it would restore the default */
+    if (!list->count && p->text) /* otherwise a reader would set the default */
         xml_add_element(b, p->xml, "");
 }
 
-/* The output, and the live state of the set, read once. */
+/* The output, and the live state of the set, which is read only one time. */
 struct writing {
     struct text_buffer text;
     const struct set_live *live; /* NULL: live state is not read */
-    bool for_commit;             /* for another object: set_to_commit_xml */
+    bool for_commit;             /* the XML is for set_to_commit_xml */
     bool secrets;                /* includes the secrets of data sources */
-    char **security;             /* a copy of the set's Security as it is written; NULL: not needed */
+    char **security;             /* receives a copy of the set's Security as it is written; NULL: not needed */
 };
 
 static HRESULT write_contents(struct writing *w, struct object *o, bool hexadecimal);
@@ -154,7 +156,7 @@ static void write_list(struct writing *w, struct object *o, const struct propert
     object_unlock(o);
 }
 
-/* Keeps it only if a reader of the XML gets the same text. */
+/* Copies the Security, but only if a reader of the XML would get the same string. */
 static HRESULT keep_security(struct object *o, const struct property *p, const struct value *v, char **out)
 {
     const HRESULT hr = xml_holds(v->text) && !xml_has_outer_blank(v->text) ? p->check(o, p, v) : S_FALSE;
@@ -177,8 +179,8 @@ static HRESULT write_property(struct writing *w, struct object *o, const struct 
     }
     HRESULT hr = w->secrets && p->secret ? object_get_field(o, p, &v) : object_get_with(o, p, w->live, &v);
     if (FAILED(hr) && p->xml_use == XML_SHOWN && hr != E_OUTOFMEMORY) {
-        /* An error in a value that is only shown must not make the whole export fail: a location with an invalid
-           pattern is written as an empty element. */
+        /* An error in a value that is only shown, such as a location with an invalid pattern, must not make the whole
+           export fail. The element is written empty instead. */
         error_clear();
         xml_add_element(&w->text, p->xml, "");
         return S_OK;
@@ -215,7 +217,7 @@ static void write_user_values(struct text_buffer *b, struct data_collector_set *
     object_unlock(&set->object);
 }
 
-/* Whether a commit omits the row: it is only shown, or the run record has its value and the client set none. */
+/* Whether set_to_commit_xml omits the row: it is only shown, or it is live state and no client has set it. */
 static bool row_is_omitted(struct object *o, const struct property *p)
 {
     if (p->xml_use == XML_SHOWN)
@@ -240,7 +242,7 @@ static HRESULT write_object(struct writing *w, struct object *o, const char *ele
     return hr;
 }
 
-/* The contents of an object's element: rows, items, and a set's user values. */
+/* Writes the contents of an object's element: rows, items, and the user values of a set. */
 static HRESULT write_contents(struct writing *w, struct object *o, bool hexadecimal)
 {
     HRESULT hr = S_OK;
@@ -306,7 +308,7 @@ HRESULT object_to_xml(struct object *o, char **xml, size_t *size)
         o, SET_LIVE_STATUS | SET_LIVE_SERIAL_NUMBER | SET_LIVE_LOCATION | SET_LIVE_FILES | SET_LIVE_NEXT_FOLDER, &live);
     if (FAILED(hr) && hr != PLA_E_DCS_NOT_FOUND)
         return hr;
-    if (hr == PLA_E_DCS_NOT_FOUND) /* a collector that does not belong to a set has only its own values */
+    if (hr == PLA_E_DCS_NOT_FOUND) /* a collector without a set has only its own values */
         error_clear();
     hr = to_xml(o, (struct writing){.live = hr == S_OK ? &live : NULL}, xml, size);
     set_live_free(&live);
