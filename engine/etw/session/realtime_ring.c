@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ring between a session's host and one consumer, and the backlog before it. */
+/* The ring between a session's host process and one consumer, and the backlog of buffers that wait for it. */
 #include "engine/etw/session/realtime_ring.h"
 
 #include "engine/base/assert.h"
@@ -79,7 +79,8 @@ void realtime_ring_losses(const struct realtime_ring *r, uint64_t *events, uint6
 
 bool realtime_ring_is_over(const struct realtime_ring *r)
 {
-    const bool ended = atomic_load(&r->shared->ended) != 0; /* loaded before `put`, which is final then */
+    const bool ended = atomic_load(&r->shared->ended) != 0; /* loaded before `put`, which no longer changes once `ended`
+                                                               is set */
     return ended && atomic_load(&r->shared->put) == r->position;
 }
 

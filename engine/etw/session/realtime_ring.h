@@ -50,19 +50,20 @@ size_t realtime_ring_size(uint32_t buffer_size);
 
 /* ---- the consumer's side ---- */
 
-/* Initialises zeroed memory. */
+/* Initialises a ring in zeroed memory. */
 void realtime_ring_create(void *memory, uint32_t buffer_size, struct realtime_ring *out);
 /* Copies the oldest buffer to `buffer`, of buffer_size bytes. S_FALSE: the ring is empty; HRESULT_FROM_WIN32
    (ERROR_INVALID_DATA): the buffer was malformed, and skipped. */
 HRESULT realtime_ring_take(struct realtime_ring *r, uint8_t *buffer, struct etl_buffer_header *head);
 /* Returns the losses since the consumer connected. */
 void realtime_ring_losses(const struct realtime_ring *r, uint64_t *events, uint64_t *buffers);
-/* Whether the session has ended and the ring is empty. */
+/* Returns whether the session has ended and the ring is empty. */
 bool realtime_ring_is_over(const struct realtime_ring *r);
 /* Returns the time, in the session's clock, up to which all events are in buffers that were put before this call. */
 int64_t realtime_ring_complete(const struct realtime_ring *r);
-/* Announces that the consumer sleeps until it is woken; with `holds`, also when `complete` rises. False: something has
-   arrived, so it must not sleep. */
+/* Announces that the consumer will sleep until the host process wakes it for a new buffer or the end; with `holds`,
+   also when the ring's time exceeds `complete`. Returns false if this has already happened, so the consumer must not
+   sleep. */
 bool realtime_ring_sleep(const struct realtime_ring *r, bool holds, int64_t complete);
 void realtime_ring_awake(const struct realtime_ring *r);
 void realtime_ring_leave(const struct realtime_ring *r);
@@ -73,10 +74,10 @@ static inline void realtime_ring_read(const struct realtime_ring *r)
     atomic_store_explicit(&r->shared->read, read + 1, memory_order_relaxed);
 }
 
-/* ---- the host's side ---- */
+/* ---- the host process's side ---- */
 
-/* HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error text: these `size` bytes are not a ring for buffers of this
-   size. */
+/* Maps a ring that a consumer created. Returns HRESULT_FROM_WIN32(ERROR_INVALID_DATA), with an error text, if these
+   `size` bytes are not a ring for buffers of this size. */
 HRESULT realtime_ring_map(void *memory, size_t size, uint32_t buffer_size, struct realtime_ring *out);
 /* Puts the first buffer of a connection: the log file header of a running session. E_OUTOFMEMORY; S_FALSE: the ring
    is full. */
@@ -93,9 +94,9 @@ void realtime_ring_mark(struct realtime_ring *r, int64_t time, bool *wake);
 void realtime_ring_lost(struct realtime_ring *r, uint64_t events, uint64_t buffers);
 /* Reports that no more buffers follow. */
 void realtime_ring_end(struct realtime_ring *r, bool *wake);
-/* The consumer has left. */
+/* Returns whether the consumer has left. */
 bool realtime_ring_is_left(const struct realtime_ring *r);
-/* A number that changes while the consumer reads. */
+/* Returns a number that changes while the consumer reads. */
 uint32_t realtime_ring_progress(const struct realtime_ring *r);
 
 /* ---- the backlog ---- */
@@ -104,15 +105,16 @@ uint32_t realtime_ring_progress(const struct realtime_ring *r);
    bytes. */
 struct realtime_backlog {
     uint64_t most;    /* limit of the bytes of events and buffer headers */
-    uint64_t bytes;   /* held now */
-    uint64_t count;   /* buffers held now */
-    uint64_t dropped; /* buffers that did not fit */
+    uint64_t bytes;   /* bytes in the backlog now */
+    uint64_t count;   /* number of buffers in the backlog now */
+    uint64_t dropped; /* number of buffers that did not fit */
     struct backlog_buffer *first, *last;
 };
 /* Keeps a copy of the buffer. S_FALSE: it does not fit, or memory ran out; it is counted as dropped. First
    zero-initialise *b and set `most`. */
 HRESULT realtime_backlog_add(struct realtime_backlog *b, const struct etl_buffer_header *head, const uint8_t *bytes);
-/* Moves as many buffers to the ring as fit. True: the backlog is empty, so newer buffers may be put into the ring. */
+/* Moves as many buffers to the ring as fit. Returns true if the backlog is empty, so that newer buffers may be put into
+   the ring. */
 bool realtime_backlog_give(struct realtime_backlog *b, struct realtime_ring *ring, bool *wake);
 void realtime_backlog_free(struct realtime_backlog *b); /* frees the buffers in it */
 

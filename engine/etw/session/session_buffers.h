@@ -18,7 +18,7 @@
    1. The word of a processor names its current buffer and how far it is reserved:
         end 21         bytes in use / 8
         size 13        of the newest reservation / 8; 0: none yet
-        owner 12       who made it: the slot of the provider's process
+        owner 12       slot of the provider's process that made it
         buffer 12      index of the buffer; SESSION_NO_BUFFER: none
         generation 5   low bits of the buffer's generation, which counts how often it was handed out
         sealed 1       the buffer accepts no more events
@@ -28,7 +28,7 @@
    3. The first 8 bytes of an event; bits 28 to 31 are its state:
         0    not marked yet: at most reserved. Buffers are zeroed before they are handed out
         1    {size 16, owner 12, thread}: its owner is writing it
-        2    {size 16, owner 12, 0}: the same, set by the writer of the next event because the owner had not yet
+        2    {size 16, owner 12, 0}: the same, marked by the writer of the next event because the owner had not yet
         3    {size 16, 0, 0}: torn: its owner ended before the commit; counted as lost
         12   its final header (9: that of a TraceMessage event): the event is complete
 
@@ -74,7 +74,7 @@ enum {
     SESSION_MOST_BUFFERS = SESSION_NO_BUFFER,
     SESSION_MOST_OWNERS = 0xFFF, /* slot 0 is never assigned */
     SESSION_MOST_PROCESSORS = 1 << PROCESSOR_NUMBER_BITS,
-    SESSION_DATA_UNIT = 0x10000, /* buffers begin at a multiple of it; at least as long as any reservation */
+    SESSION_DATA_UNIT = 0x10000, /* the buffers begin at a multiple of this; no reservation is longer */
 };
 
 /* The unit of event time stamps when they are written. The session host converts cycles to the session's clock. */
@@ -121,18 +121,20 @@ struct session_shared {
     /* The search for a free buffer. */
     _Atomic uint32_t hint;       /* index of a buffer that may be free */
     _Atomic uint32_t given;      /* how many buffers were returned; wraps */
-    _Atomic uint32_t none_at;    /* `given` + 1 when no free buffer was found */
-    _Atomic uint32_t allocated;  /* buffers in use so far: from the minimum to all */
-    _Atomic uint32_t most;       /* MaximumBuffers: how many may be used now; 0: all. Set by the host */
-    _Atomic uint32_t in_vain;    /* `given` + 1 at the time when a writer waited in vain */
+    _Atomic uint32_t none_at;    /* `given` + 1 when a search last found no free buffer */
+    _Atomic uint32_t allocated;  /* number of buffers in use so far, from `minimum` to `buffers` */
+    _Atomic uint32_t most;       /* MaximumBuffers: how many may be used now; 0: all. Set by the host process */
+    _Atomic uint32_t in_vain;    /* `given` + 1 when a writer last waited in vain */
     _Atomic uint32_t vain_waits; /* consecutive waits in vain */
     uint32_t reserved_2[25];
     /* Waking the host. */
-    _Atomic uint32_t closed; /* buffers that wait for the host; approximate */
+    _Atomic uint32_t closed; /* number of closed buffers that wait for the host process; approximate */
     _Atomic uint32_t asleep; /* the host process sleeps: the writer that closes buffer number `wake_at` wakes it */
-    _Atomic uint32_t idle;   /* the host process sleeps, no buffer is in use: the writer that claims one wakes it */
+    _Atomic uint32_t idle;   /* the host process sleeps and no buffer is in use: the writer that claims a buffer wakes
+                                it */
     uint32_t reserved_3[29];
-    _Atomic uint32_t sequence; /* of the newest TraceMessage event of the session (EVENT_TRACE_USE_LOCAL_SEQUENCE) */
+    _Atomic uint32_t sequence; /* sequence number of the session's newest TraceMessage event
+                                  (EVENT_TRACE_USE_LOCAL_SEQUENCE) */
     uint32_t reserved_4[31];
     struct session_totals totals;
     struct session_processor processor[]; /* followed by a session_line for each buffer, and the buffers */
@@ -251,7 +253,7 @@ struct session_buffers {
     uint32_t minimum, wake_at;
     enum session_source source;
     enum processor_method method;
-    void (*wake)(void *context); /* wakes the host; set by the process that maps the section */
+    void (*wake)(void *context); /* wakes the host process; set by the process that maps the section */
     void *wake_context;
 };
 
@@ -302,7 +304,7 @@ uint64_t session_buffers_lost(const struct session_buffers *b);
 /* Counts the buffers in use so far, and how many of them are free. */
 void session_buffers_count(const struct session_buffers *b, uint32_t *allocated, uint32_t *free);
 /* Limits the number of buffers that may be used from now on. Events in buffers above the limit stay until they are
-   written. Called by the host. */
+   written. Only the host process calls this. */
 void session_buffers_limit(const struct session_buffers *b, uint32_t most);
 /* Returns the next sequence number for TraceMessage events, from 1; each is used once per session. */
 uint32_t session_next_sequence(const struct session_buffers *b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts cycles to the session's clock, by pairs of readings of both (anchors). */
+/* Converts cycles to the session's clock with anchors, which are simultaneous readings of both clocks. */
 #include "engine/base/clock.h"
 #include "engine/etw/session/session_drain.h"
 #include "engine/etw/session/session_reserve.h"
@@ -7,7 +7,7 @@
 
 enum {
     READINGS = 64,         /* the quickest of these readings is used */
-    FIRST_INTERVAL = 2000, /* 100 ns; the error of the rate then equals that of one reading in 0.2 ms */
+    FIRST_INTERVAL = 2000, /* in 100 ns; the error of the rate then equals that of one reading in 0.2 ms */
     LAST_INTERVAL = 10000000,
     /* A rate that changes by more than 1/64 is not used: the clock was set, or the machine was migrated. */
     JUMP_PARTS = 64,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Connects real-time consumers to sessions. The consumer creates a ring and a signal under one random name, and
-   passes the name to the session's host through the directory. */
+/* Connects real-time consumers to sessions. The consumer creates a ring and a signal under one random name, and passes
+   the name to the session's host process through the directory. */
 #include "engine/base/memory.h"
 #include "engine/etw/consumer/consumer.h"
 #include "engine/etw/controller/controller.h"
@@ -60,7 +60,7 @@ static void connection_close(void *context)
     connection_free(c);
 }
 
-/* Creates the ring in a new section, and opens the host process to wait for its end. */
+/* Creates the ring in a new section, and opens the host process in order to detect its exit. */
 static HRESULT connection_make_ring(struct session_connection *c, const struct directory_session *s,
                                     struct realtime_ring *ring)
 {

@@ -50,15 +50,15 @@
 
 /* ---- one closed buffer ---- */
 
-/* 100 ns: 1 ms. A smaller step back is caused by two anchors of the clock that differ; a larger one by a clock that was
-   set. */
+/* 1 ms, in 100 ns. A smaller step back is caused by two anchors of the clock that differ, a larger one by a clock that
+   was set. */
 #define JITTER INT64_C(10000)
-/* number of incomplete places in one buffer: a thread has at most one, and each check queries the system */
+/* maximum incomplete places to check in one buffer: a thread has at most one, and each check queries the system */
 enum { MOST_CHECKS = 1000 };
 
 struct walk {
     uint8_t *data;
-    uint32_t at, end, last; /* last: offset of the newest place, whose size the buffer's word gives; else `end` */
+    uint32_t at, end, last; /* last: offset of the newest place if its size is in the buffer's word, otherwise `end` */
     uint32_t owner;         /* of the newest place */
 };
 
@@ -218,7 +218,10 @@ __attribute__((noinline)) uint32_t session_unclosed_end(const struct session_buf
 /* ---- passes ---- */
 
 enum { FLAG_EVENTS_LOST = 0x02, FLAG_BUFFER_LOST = 0x04 }; /* flags in a buffer's header: there were losses before it */
-enum { PRESSED_PARTS = 4 }; /* if less than this share of the buffers is free, slow writers delay nothing */
+enum {
+    PRESSED_PARTS = 4
+}; /* if less than this share of the buffers is free, slow writers no longer delay later
+      buffers */
 
 struct found {
     uint64_t claimed;
@@ -227,7 +230,7 @@ struct found {
 /* The state of a processor. */
 struct stream {
     struct session_order order;
-    uint64_t claimed;       /* of the newest buffer that was written */
+    uint64_t claimed;       /* claim time of the newest buffer that was written */
     uint64_t lost_reported; /* lost events that headers of buffers report */
     uint64_t held;          /* number of the pass in which one of its buffers had to wait */
 };
@@ -243,10 +246,10 @@ struct session_drain {
     struct session_buffers b;
     struct session_drain_options options;
     struct session_clock clock;
-    uint64_t number; /* of the next buffer */
+    uint64_t number; /* number of the next buffer */
     uint64_t pass;
     uint64_t search;
-    bool buffer_lost; /* since the last buffer that was written */
+    bool buffer_lost; /* a buffer was lost since the last one that was written */
     bool recovers;
     bool continues;  /* after another host process, whose anchor stays published for the next recovery */
     uint64_t anchor; /* cycles of the anchor that was published */
@@ -435,7 +438,8 @@ static bool drain_settle(struct session_drain *d, uint32_t buffer, uint64_t word
     return whole;
 }
 
-/* Returns its number in the log; readers order the buffers of a processor by this number. */
+/* Returns the buffer's number in the log, assigning one if it has none. Readers order the buffers of a processor by
+   this number. */
 static uint64_t drain_number(struct session_drain *d, uint32_t buffer)
 {
     uint64_t *number = &d->seen[buffer].number;
@@ -522,7 +526,8 @@ static uint32_t drain_pass(struct session_drain *d, const struct session_sink *s
     return done;
 }
 
-/* Settles each closed buffer once, so that it no longer refers to writers, and returns the oldest. */
+/* Settles each closed buffer once, so that it no longer refers to writers, and frees the oldest buffers beyond
+   `keep`. */
 static uint32_t drain_pass_keeping(struct session_drain *d)
 {
     const uint32_t count = drain_find_closed(d);
@@ -574,7 +579,7 @@ static bool drain_reap_buffer(struct session_drain *d, uint32_t buffer, uint64_t
     if (end != ETL_BUFFER_HEAD) {
         const uint64_t closed =
             session_line_closed(SESSION_CLOSED, session_place(end, 0, 0), session_line_generation(word));
-        /* The claiming process named it just now: it is being filled. */
+        /* If a processor names the buffer by now, the buffer is being filled. */
         if (is_named(d, buffer) || !session_swap(&line->word, &word, closed))
             return false;
         atomic_fetch_add_explicit(&d->b.shared->closed, 1, memory_order_relaxed);

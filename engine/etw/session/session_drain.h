@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The host process's side of a session's buffers. It takes the buffers that writers closed, in the order of time of
-   each processor, checks and copies their events, converts their time stamps to the session's clock, passes them to the
-   log, and returns the empty buffers. A single thread does all this. If it is killed at any point, another process that
-   maps the section continues with session_drain_recover. session_drain.c describes the steps. */
+/* The host process's side of a session's buffers. It takes the buffers that writers closed, in each processor's time
+   order, checks and copies their events, converts their time stamps to the session's clock, passes them to the log, and
+   returns the empty buffers. A single thread does all this. If it is killed at any point, another process that maps the
+   section continues with session_drain_recover. session_drain.c describes the steps. */
 #ifndef OPENPLA_SESSION_DRAIN_H
 #define OPENPLA_SESSION_DRAIN_H
 
@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* ---- fractions of 2^64: the rate of a clock; compilers for 32 bits have no product of 128 bits ---- */
+/* ---- fractions of 2^64, which express a clock's rate; 32-bit compilers have no 128-bit product ---- */
 
 /* a * b / 2^64. */
 static inline uint64_t fraction_of_halves(uint64_t a, uint64_t b)
@@ -79,13 +79,13 @@ struct session_clock {
 
 /* Starts the clock. Takes 0.2 ms if stamps are cycles and the session's clock is not. */
 void session_clock_start(struct session_clock *c, uint32_t clock, enum session_source source);
-/* Takes an anchor when one is due: at growing intervals in the beginning, then every second. The host calls it before
-   it converts. */
+/* Takes an anchor if enough time has passed since the newest one: growing intervals at first, then one second. The host
+   process calls it before it converts times. */
 void session_clock_keep(struct session_clock *c);
-/* Adds an anchor with a given reading, for tests. Readings rise. */
+/* Adds an anchor with a given reading, for tests. Each reading must be later than the previous one. */
 void session_clock_add(struct session_clock *c, struct session_anchor anchor);
 struct session_anchor session_clock_newest(const struct session_clock *c); /* zero before the first anchor */
-/* Continues from an anchor of a host process that has ended, so that times before and after it fit together. An anchor
+/* Continues from an anchor of a host process that has exited, so that times before and after it fit together. An anchor
    that differs from the readings of this process by more than 1/1000 is ignored. Call it after session_clock_start. */
 void session_clock_resume(struct session_clock *c, struct session_anchor before);
 /* Converts a time stamp to the session's clock. */
@@ -95,16 +95,17 @@ uint64_t session_clock_now(const struct session_clock *c, int64_t *time);
 
 /* ---- one closed buffer ---- */
 
-/* Determines whether a writer may still complete its event. */
+/* Determines whether a writer can still complete its event. */
 struct session_liveness {
-    /* Whether the thread of the process in slot `owner` is alive; `thread` 0: any thread. Called only for incomplete
-       events. */
+    /* Returns whether the thread of the process in slot `owner` is alive; `thread` 0: any thread. Called only for
+       incomplete events. */
     bool (*alive)(void *context, uint32_t owner, uint32_t thread);
     void *context;
 };
 
-/* The order of time stamps on a processor, kept from buffer to buffer. Neither writers nor counters of processors that
-   are read a few ns apart are trusted to increase. Zero-initialise. */
+/* The newest time stamp and time on a processor, kept from buffer to buffer to correct time stamps that decrease.
+   Writers cannot be trusted to supply increasing ones, nor can processors' counters that are read a few ns apart.
+   Zero-initialise. */
 struct session_order {
     uint64_t stamp;
     int64_t time;
@@ -118,9 +119,10 @@ struct session_settled {
                           are malformed */
     int64_t time;      /* time of the newest event; if there is no event, that of `order` */
 };
-/* Copies the complete events of a closed buffer and decides about the others. `place` is from the buffer's word; `copy`
-   has room for a buffer, whose header is not changed. Time stamps later than `now`, which was read after the buffer was
-   closed, are corrected. False: a living writer has not finished and `force` is not set; *order is then unchanged. */
+/* Copies the complete events of a closed buffer and marks those of dead writers as torn. `place` is from the buffer's
+   word; `copy` has room for a buffer, whose header is not changed. Time stamps later than `now`, which was read after
+   the buffer was closed, are corrected. False: a living writer has not finished and `force` is not set; *order is then
+   unchanged. */
 bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t place,
                     const struct session_liveness *liveness, bool force, const struct session_clock *clock,
                     uint64_t now, struct session_order *order, uint8_t *copy, struct session_settled *out);
@@ -131,10 +133,11 @@ uint32_t session_unclosed_end(const struct session_buffers *b, uint32_t buffer);
 
 /* The destination of the buffers. */
 struct session_sink {
-    /* Takes a buffer of the session's size whose events lie from ETL_BUFFER_HEAD to head->used; head->time is the
-       session's time of the newest. If it returns S_FALSE or a failure, the buffer is lost and counted. */
+    /* Takes a buffer of the session's size whose events lie from ETL_BUFFER_HEAD to head->used; head->time is the time
+       of the newest event in the session's clock. If it returns S_FALSE or a failure, the buffer is lost and
+       counted. */
     HRESULT (*write)(void *context, const struct etl_buffer_header *head, const uint8_t *bytes);
-    /* In a recovery: whether the log already contains the buffer with this number. */
+    /* In a recovery: returns whether the log already contains the buffer with this number. */
     bool (*holds)(void *context, uint64_t number);
     void *context;
 };
@@ -143,24 +146,26 @@ struct session_drain_options {
     struct session_liveness liveness;
     uint32_t clock;        /* ETL_CLOCK_* */
     uint16_t logger;       /* for the headers of buffers */
-    uint64_t first_number; /* of the first buffer, above all numbers in the log; numbers rise by one */
+    uint64_t first_number; /* number of the first buffer, above all numbers in the log; each further buffer gets the
+                              next number */
     uint32_t keep; /* EVENT_TRACE_BUFFERING_MODE: how many closed buffers stay; the oldest one makes room for a new one.
                       0: all go to the sink */
 };
 struct session_drain;
-/* Copies *b. E_OUTOFMEMORY. */
+/* Prepares emptying the buffers of *b, which is copied. E_OUTOFMEMORY. */
 HRESULT session_drain_create(const struct session_buffers *b, const struct session_drain_options *options,
                              struct session_drain **out);
 void session_drain_free(struct session_drain *d); /* NULL is allowed */
 
 /* Makes one pass through all buffers. A buffer with an unfinished event waits, and so do the later ones of its
-   processor, unless free buffers run short; then the later ones go first, and it keeps its number in the order. Returns
-   how many buffers were finished; 0: there is nothing to do now. *hr is the sink's last result other than S_OK. */
+   processor, unless free buffers run short; then the later buffers are written first, and the waiting buffer keeps its
+   number in the order. Returns how many buffers were finished; 0: there is nothing to do now. *hr is the sink's last
+   result other than S_OK. */
 uint32_t session_drain_pass(struct session_drain *d, const struct session_sink *sink, HRESULT *hr);
 /* Closes all buffers that contain events (FlushTimer, ControlTrace); the next pass finds them. */
 void session_drain_flush(struct session_drain *d);
-/* Returns buffers that a dead process had claimed, and closes those that hold events and that no processor names. To
-   be called about once a second. Returns how many. */
+/* Frees buffers that a dead process had claimed, and closes claimed buffers that contain events but that no processor
+   names. Call it about once a second. Returns the number of buffers freed and closed. */
 uint32_t session_drain_reap(struct session_drain *d);
 /* Stops the session: no more events are accepted, and all accepted events go to the sink. Writers in the middle of an
    event have `patience` ms; then their events count as lost. Kept buffers stay. */
@@ -171,9 +176,9 @@ HRESULT session_drain_snapshot(struct session_drain *d, const struct session_sin
    It may also be killed and repeated. */
 HRESULT session_drain_recover(struct session_drain *d, const struct session_sink *sink, uint32_t patience);
 
-/* Announces that the host is about to sleep. False: it may sleep for at most 1 ms, because there is work or a writer
-   delays it. *in_use: whether events are in memory, so that the FlushTimer applies. Call session_drain_wake afterwards
-   in any case. */
+/* Announces that the host process is about to sleep. Returns false if it may sleep for at most 1 ms, because there is
+   work to do or a writer delays it. *in_use: whether events are in memory, so that the FlushTimer applies. Call
+   session_drain_wake afterwards in any case. */
 bool session_drain_sleep(struct session_drain *d, bool *in_use);
 void session_drain_wake(struct session_drain *d);
 
@@ -183,11 +188,11 @@ struct session_statistics {
 };
 /* May be called by any process that maps the section. */
 void session_statistics_read(const struct session_buffers *b, struct session_statistics *out);
-/* Returns the time stamp since which the slots of all writers are still referenced in the session. A slot may be reused
-   if its process exited before that time. UINT64_MAX: none is named. */
+/* Returns the time stamp at which the oldest buffer that may refer to writers' slots was claimed. A slot may be reused
+   if its process exited before that time. UINT64_MAX: no buffer refers to a slot. */
 uint64_t session_drain_oldest(const struct session_drain *d);
-/* Returns the time, in the session's clock, up to which all events have gone to the sink; later events may have gone
-   too. Events whose time stamp was supplied by their writer are not considered. */
+/* Returns the time, in the session's clock, up to which all events have been passed to the sink; later events may have
+   been passed, too. Events whose time stamp was supplied by their writer are not considered. */
 int64_t session_drain_complete(const struct session_drain *d);
 /* Returns the clock, for converting time stamps. */
 const struct session_clock *session_drain_clock(const struct session_drain *d);

@@ -61,7 +61,7 @@ void session_log_begin_again(struct etl_log *log)
     log->start_stamp = stamp;
 }
 
-/* From memory_alloc; NULL: out of memory. */
+/* Returns the path of the file with this number, from memory_alloc; NULL when out of memory. */
 static char *session_file_path(const struct session_file *f, uint64_t number)
 {
     const char *at = (f->options.mode & NEWFILE) != 0 ? strstr(f->path, "%d") : NULL;
@@ -280,7 +280,8 @@ static HRESULT close_one(struct etl_file *file, int64_t utc)
     return etl_file_close(file);
 }
 
-/* session_file_cut_off closes both files, but not one that is being freed. */
+/* Completes the previous file. session_file_cut_off must close both files, but not one that is being freed, so
+   f->before is reset before the file is closed. */
 static HRESULT complete_before(struct session_file *f)
 {
     struct etl_file *before = f->before;
@@ -293,10 +294,7 @@ static HRESULT complete_before(struct session_file *f)
 
 HRESULT session_file_next(struct session_file *f)
 {
-    enum {
-        TRIES = 16
-    }; /* to find a name that no process has open: a host process that was killed while it created a file may still have
-          it open */
+    enum { TRIES = 16 }; /* to find a file that no process has open; a killed host process may still have one open */
     struct etl_file *next = NULL;
     HRESULT hr = HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION);
     uint64_t number = f->number;

@@ -19,16 +19,16 @@
 
 enum {
     REAP_MS = 1000,          /* buffers that a dead process had claimed are returned after two of these */
-    REAP_MOST_MS = 16000,    /* while nothing happens */
+    REAP_MOST_MS = 16000,    /* the maximum, reached while nothing happens */
     BEHIND_MS = 5,           /* interval between attempts for a consumer that is behind */
-    IDLE_MS = 60000,         /* interval after which slots of processes that have ended become free */
+    IDLE_MS = 60000,         /* interval after which slots of exited processes become free */
     CHECK_MS = 50000,        /* interval after which it checks whether the directory's file was deleted */
-    STOP_PATIENCE_MS = 1000, /* for writers in the middle of an event */
+    STOP_PATIENCE_MS = 1000, /* how long a stop waits for writers in the middle of an event */
     CONSUMERS_MS = 2500 /* how long a stop waits for consumers that read; those that sleep have been dropped by then */
 };
 
-/* False: the directory was re-created. The session is no longer in it, and another session may have its logger id, so
-   this host process must not change that entry. */
+/* Returns false if the directory was re-created. The session is then no longer in it, and another session may have its
+   logger id, so this host process must not change that entry. */
 static bool session_host_is_known(const struct session_host *h)
 {
     return directory_born(h->d) == h->born;
@@ -51,20 +51,21 @@ static void session_host_drain(struct session_host *h)
         more = session_drain_pass(h->drain, &sink, &hr);
 }
 
-/* Whether all events up to this time of the session's clock were written. Call it after all partly filled buffers
-   have been emptied. */
+/* Returns whether all events up to this time of the session's clock were written. Call it after all partly filled
+   buffers have been emptied. */
 static bool session_host_has_until(const struct session_host *h, int64_t time)
 {
     return atomic_load(&h->buffers.shared->closed) == 0 || session_drain_complete(h->drain) >= time;
 }
 
-/* While a writer is in the middle of an event, everything before it is complete. */
+/* Reports the time up to which all events are complete: `time` or, while a writer is in the middle of an event, the
+   time before that event's buffer was claimed. */
 static void session_host_mark(struct session_host *h, int64_t time)
 {
     session_output_mark(&h->output, session_host_has_until(h, time) ? time : session_drain_complete(h->drain));
 }
 
-/* Empties all buffers that hold events, and writes them to the file. */
+/* Empties all buffers that contain events, and writes the events to the file. */
 static void session_host_flush(struct session_host *h)
 {
     int64_t time;
@@ -96,7 +97,7 @@ static uint64_t clock_ms(const struct session_host *h, int64_t time)
     }
 }
 
-/* Publishes the writers' slots to which the session may still refer. */
+/* Publishes a time: the session no longer refers to the slots of processes that exited before it. */
 static void session_host_publish_reaped(const struct session_host *h)
 {
     enum { MARGIN_MS = 1000 };
@@ -158,7 +159,8 @@ static uint32_t ms_until(uint64_t since, uint32_t period, uint64_t now)
     return passed < period ? period - (uint32_t)passed : 0;
 }
 
-/* Providers, controllers and the exit of a consumer wake it; it wakes up sooner while a consumer is behind. */
+/* Sleeps for at most `ms`, or less while a consumer is behind. Providers, controllers and the exit of a consumer's
+   process wake the host process. */
 static void sleep_for(struct session_host *h, uint32_t ms)
 {
     struct session_realtime *r = &h->output.realtime;
@@ -204,7 +206,7 @@ static void sleep_until_due(struct session_host *h)
     session_drain_wake(h->drain);
 }
 
-/* The session continues without a file, in real time. Returns a Windows error code. */
+/* Lets the session continue without a file, in real-time mode. Returns a Windows error code. */
 static ULONG session_host_drop_file(struct session_host *h);
 
 /* A real-time session continues without its file; other sessions end. */
@@ -251,7 +253,7 @@ static void session_host_kernel(struct session_host *h, bool end)
         h->kernel = NULL;
 }
 
-/* ---- the beginning ---- */
+/* ---- starting ---- */
 
 static HRESULT make_buffers(struct session_host *h)
 {
@@ -289,7 +291,7 @@ static HRESULT make_buffers(struct session_host *h)
     return session_drain_create(&h->buffers, &options, &h->drain);
 }
 
-/* Too little memory for the buffers is a lack of system resources. */
+/* Converts a result. Too little memory for the buffers counts as a lack of system resources. */
 static ULONG buffers_code(HRESULT hr)
 {
     const ULONG code = session_code(hr);
@@ -351,7 +353,7 @@ ULONG session_host_begin(struct session_host *h, uint32_t logger, uint32_t gener
     return code;
 }
 
-/* ---- the end ---- */
+/* ---- stopping ---- */
 
 /* Publishes that the session must not be used any more. */
 static void session_host_publish_stopping(struct session_host *h)
@@ -360,8 +362,9 @@ static void session_host_publish_stopping(struct session_host *h)
     (void)session_host_publish(h);
 }
 
-/* Answers the controller, which removes the session from the directory when it has the answer. If the host process did
-   so, another session could take its entry, and with it the answer. The controller may have ended in the meantime. */
+/* Answers the controller, which removes the session from the directory when it has the answer. If the host process
+   removed the session instead, another session could take the entry, and with it the answer. The controller may have
+   exited in the meantime. */
 static void answer_stop(const struct session_host *h)
 {
     enum { FETCH_MS = 1000 };
@@ -470,7 +473,8 @@ static bool is_in_memory(const struct session_host *h)
     return (h->session.mode & TRACE_MODE_BUFFERING) != 0;
 }
 
-/* Another session's log must not be overwritten, even if its host has ended and does not have it open any more. */
+/* Checks that no other session logs to the file. Another session's log must not be overwritten, even if its host
+   process has exited and no longer has it open. */
 static ULONG check_unused(struct session_host *h, const char *path)
 {
     struct directory_session *list;
@@ -516,7 +520,7 @@ static ULONG write_snapshot(struct session_host *h, const char *path)
 
 /* ---- changes ---- */
 
-/* In real-time mode, buffers must not wait until they are full. */
+/* Sets real-time mode, in which buffers must not wait until they are full. */
 static void session_set_realtime(struct directory_session *s)
 {
     enum { SECOND = 1000 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The host of one session: a process, or, for a part of a private session, a thread of the process to which the part
-   belongs. Also the kernel's events of a session, which another thread of the host writes, and the pace at which the
-   host checks for closed buffers. */
+   belongs. Also the kernel's events of a session, which another thread of the host writes, and how often the host
+   checks for closed buffers. */
 #ifndef OPENPLA_SESSION_HOST_H
 #define OPENPLA_SESSION_HOST_H
 
@@ -15,12 +15,12 @@
 /* ---- the kernel's events ---- */
 
 struct session_kernel;
-/* The conditions that the journal already has about a session; each is reported once. Zero-initialise. */
+/* The conditions of a session that have been reported in the journal; each is reported once. Zero-initialise. */
 struct session_kernel_reported {
     uint32_t masks[8];
     bool lists[DIRECTORY_KERNEL_LISTS];
 };
-/* Whether the session can have kernel events: it is a kernel logger or a system logger. */
+/* Returns whether the session can have kernel events: it is a kernel logger or a system logger. */
 bool session_kernel_is_one(const struct directory_session *s);
 /* Starts the kernel events that the session's flags request, beginning with the rundown. S_FALSE and *out NULL: nothing
    is requested for which this host OS has a source; this is reported in the journal. Borrows the session and its
@@ -32,16 +32,16 @@ void session_kernel_list(struct session_kernel *k, const struct directory_sessio
                          struct session_kernel_reported *reported);
 /* Requests the end, with the final rundown. NULL is allowed here and below. */
 void session_kernel_stop(struct session_kernel *k);
-/* True: it has ended, and *k is freed. It may need buffers in order to end, so the thread that empties them must not
-   wait here. */
+/* Returns true if the kernel events have ended; *k is then freed. Their thread may need free buffers in order to end,
+   so the thread that empties the buffers must not wait here without emptying them in between. */
 bool session_kernel_ended(struct session_kernel *k, uint32_t timeout_ms);
 
 /* ---- system providers ---- */
 
-/* The system providers of newer Windows: kernel events enabled by EnableTraceEx2, each group of them by a GUID and
-   keywords. */
+/* The system providers of newer Windows versions. EnableTraceEx2 enables a group of kernel events by a system
+   provider's GUID and keywords. */
 bool system_provider_is_one(const GUID *provider);
-/* The EnableFlags for all system providers that the session has enabled. */
+/* Returns the EnableFlags for all system providers that the session has enabled. */
 HRESULT system_providers_enabled(struct directory *d, const struct directory_session *s, uint32_t *flags);
 
 /* ---- pace ---- */
@@ -55,14 +55,15 @@ enum {
 };
 #define SESSION_PACE_NEVER UINT32_MAX
 
-/* Returns the time until the next check. `ms`: the previous time (0: this is the first, or the host process was not
-   checking); `found`: the closed buffers it found; `wake_at`: the number of closed buffers that wakes the host. */
+/* Returns the time in ms until the next check. `ms`: the previous time (0: this is the first, or the host process was
+   not checking); `found`: the number of closed buffers found since then; `wake_at`: the number of closed buffers that
+   wakes the host. */
 static inline uint32_t session_pace(uint32_t ms, uint32_t found, uint32_t wake_at)
 {
     if (found != 0 && found >= wake_at)
         return SESSION_PACE_LEAST_MS; /* writers woke the host process, or nearly did so */
     if (ms == 0 || ms == SESSION_PACE_NEVER)
-        return SESSION_PACE_NEVER; /* few events: the host is woken, or flushes */
+        return SESSION_PACE_NEVER; /* few events: writers wake the host process, or it flushes */
     if (found > wake_at / 2)
         return ms / 2 > SESSION_PACE_LEAST_MS ? ms / 2 : SESSION_PACE_LEAST_MS;
     if (found != 0)
@@ -93,7 +94,7 @@ struct session_host {
     atomic_bool end;
     bool asked_to_stop; /* a controller waits for the answer */
     bool finished;
-    /* Of a host thread, which releases it only while it sleeps. NULL: no other thread uses *h. */
+    /* A host thread holds this lock except while it sleeps. NULL: no other thread uses *h. */
     struct lock *lock;
 };
 
@@ -104,7 +105,7 @@ ULONG session_host_begin(struct session_host *h, uint32_t logger, uint32_t gener
 void session_host_own(struct session_host *h);
 /* Runs until the session ends. */
 void session_host_run(struct session_host *h);
-/* Stops the session: all accepted events are in its file, which is completed, and the session is removed from the
+/* Stops the session: writes all accepted events to its file, completes the file, and removes the session from the
    directory. Later calls do nothing. */
 void session_host_finish(struct session_host *h);
 void session_host_release(struct session_host *h);

@@ -5,7 +5,7 @@
    Notes are events that tell the reader of a trace what the thread cannot see. Their provider is "OpenPLA.KernelLogger"
    {52b0624b-b22e-586c-51bc-52916798064f}. They are self-describing, so every reader of TraceLogging events shows them.
 
-   Each system provider of newer Windows stands for some of the kernel's flags. */
+   Each system provider of newer Windows versions corresponds to some of the kernel's flags. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
@@ -304,13 +304,13 @@ struct session_kernel {
     uint64_t newest; /* ticks: times up to here were converted with `before` */
     uint64_t written;
     uint64_t lost; /* losses in the kernel, as counted in the session so far */
-    char *name;    /* of the session */
+    char *name;    /* name of the session */
     uint32_t flags;
     struct kernel_state reported; /* reported last in the trace and the journal; without strings */
     char reported_why[256];
     struct kernel_data note;
-    bool has_stacks; /* of the source at the beginning */
-    /* A new list of events with stacks: owned by the host until the thread takes it. */
+    bool has_stacks; /* the source had stacks at the beginning */
+    /* A new list of events with stacks, which the host's thread owns until this thread takes it. */
     _Atomic(struct stack_list *) stacks;
 };
 struct stack_list {
@@ -407,7 +407,8 @@ static void write_note(struct session_kernel *k, uint64_t time)
     session_commit(at, get_u64(note->bytes) | SESSION_OWN_STAMP);
 }
 
-/* Reports a change of what can be seen in the trace and in the journal. */
+/* Reports, in the trace and in the journal, a change of the source, of its missing events or of the visible
+   processes. */
 static void kernel_note_state(struct session_kernel *k)
 {
     struct kernel_state now;
@@ -439,7 +440,7 @@ static void kernel_count_lost(struct session_kernel *k)
     write_note(k, state.time);
 }
 
-/* On failure events have no stacks. */
+/* Applies a new list of events with stacks. On failure, events have no stacks. */
 static void kernel_apply_stacks(struct session_kernel *k)
 {
     struct stack_list *list = atomic_exchange(&k->stacks, NULL);
@@ -476,7 +477,7 @@ static void kernel_run_thread(void *user)
     (void)kernel_tracer_rundown(k->tracer, true, &sink);
 }
 
-/* ---- beginning and end ---- */
+/* ---- release and reports ---- */
 
 static void session_kernel_release(struct session_kernel *k)
 {
@@ -512,7 +513,7 @@ static void kernel_report_masks(const struct directory_session *s, struct sessio
         session_journal_missing(SESSION_KERNEL_FLAGS, s, "GroupMasks", constants);
 }
 
-/* Reports each flag once. */
+/* Reports requested flags that have no source, each flag once. */
 static void kernel_report_missing(const struct directory_session *s, uint32_t missing,
                                   struct session_kernel_reported *reported)
 {
@@ -585,7 +586,7 @@ void session_kernel_list(struct session_kernel *k, const struct directory_sessio
         kernel_submit_stacks(k, s);
 }
 
-/* ---- the beginning ---- */
+/* ---- start and stop ---- */
 
 HRESULT session_kernel_begin(struct directory *d, const struct directory_session *s, const struct session_buffers *b,
                              struct session_kernel_reported *reported, struct session_kernel **out)

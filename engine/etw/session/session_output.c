@@ -256,7 +256,7 @@ void session_output_end_file(struct session_output *o)
     session_statistics_read(o->buffers, &statistics);
     session_file_lost(o->file, statistics.events_lost, statistics.buffers_lost);
     struct session_file *file = o->file;
-    o->file = NULL; /* before it is freed: session_output_cut_off */
+    o->file = NULL; /* reset before the file is freed, because of session_output_cut_off */
     o->full = false;
     const HRESULT hr = session_file_close(file, clock_utc());
     if (FAILED(hr))

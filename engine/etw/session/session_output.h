@@ -10,13 +10,12 @@
 #include "engine/etw/session/session_drain.h"
 #include "engine/logs/etl_file.h"
 
-/* ---- the log files, by the modes of LogFileMode: buffers of all processors in, .etl files out ---- */
+/* ---- log files: writes the buffers of all processors to .etl files, as LogFileMode requests ---- */
 
 struct session_file_options {
-    const char
-        *path;     /* full; with EVENT_TRACE_FILE_MODE_NEWFILE it contains one %d, which is replaced by 1, 2, 3 ... */
-    uint32_t mode; /* EVENT_TRACE_FILE_MODE_* */
-    uint64_t maximum;                   /* bytes of a file, counted in whole buffers; 0: no limit */
+    const char *path; /* full path; with EVENT_TRACE_FILE_MODE_NEWFILE, its %d is replaced by 1, 2, 3 ... */
+    uint32_t mode;    /* EVENT_TRACE_FILE_MODE_* */
+    uint64_t maximum; /* bytes of a file, counted in whole buffers; 0: no limit */
     uint64_t events_lost, buffers_lost; /* events and buffers that the session lost before it began this file */
     /* The contents of log file headers. buffer_size, processors, clock, start_utc, start_stamp, frequency and the
        names must be set; file_name is filled in. Copied. */
@@ -34,18 +33,18 @@ struct session_file;
    ERROR_INVALID_PARAMETER's HRESULT if the file to append to has different buffers, processors or clock, or its
    clock has restarted since; ERROR_DISK_FULL's if there is no room to preallocate. */
 HRESULT session_file_create(const struct session_file_options *options, struct session_file **out);
-/* Continues file number `number` of a session whose host has ended. `reported` are the losses of events and buffers
-   that the file already reports (session_totals). */
+/* Continues file number `number` of a session whose host process has exited. `reported` are the losses of events and
+   buffers that the file already reports (session_totals). */
 HRESULT session_file_continue(const struct session_file_options *options, uint64_t number, const uint64_t reported[2],
                               struct session_file **out);
-/* session_sink's holds function, with a continued session_file as context. */
+/* The `holds` function of session_sink, with a continued session_file as context. */
 bool session_file_holds(void *file, uint64_t number);
 /* Returns a number above all numbers of buffers in the file. */
 uint64_t session_file_first_number(const struct session_file *f);
 /* Returns the number of the file that is being written: 1, 2, 3 ... with EVENT_TRACE_FILE_MODE_NEWFILE. */
 uint64_t session_file_number(const struct session_file *f);
-/* session_sink's write function, with a session_file as context. S_FALSE: the file has reached its maximum, and there
-   is no next one. */
+/* The `write` function of session_sink, with a session_file as context. S_FALSE: the file has reached its maximum, and
+   there is no next file. */
 HRESULT session_file_write(void *file, const struct etl_buffer_header *head, const uint8_t *bytes);
 /* Completes the file and continues in the next one (EVENT_TRACE_CONTROL_INCREMENT_FILE). S_FALSE: not
    EVENT_TRACE_FILE_MODE_NEWFILE. The next file is created first: if that fails the session stays with the old one. If
@@ -55,7 +54,7 @@ HRESULT session_file_next(struct session_file *f);
 void session_file_lost(struct session_file *f, uint64_t events, uint64_t buffers);
 /* Writes everything to the file, with exact counts. */
 HRESULT session_file_flush(struct session_file *f);
-/* Closes the file as it is and frees nothing: its thread was killed in the middle of a write. */
+/* Closes the file as it is and frees nothing, because its thread was killed in the middle of a write. */
 void session_file_cut_off(struct session_file *f);
 /* Completes the file at this FILETIME and frees *f, also on failure. NULL is allowed. */
 HRESULT session_file_close(struct session_file *f, int64_t utc);
@@ -84,12 +83,12 @@ void session_realtime_begin(struct session_realtime *r, uint64_t backlog_bytes, 
 ULONG session_realtime_connect(struct session_realtime *r, const struct directory_process *process, const char *name,
                                const struct etl_log *log);
 void session_realtime_disconnect(struct session_realtime *r, const char *name);
-void session_realtime_remove_ended(struct session_realtime *r, size_t consumer); /* its process has ended */
+void session_realtime_remove_ended(struct session_realtime *r, size_t consumer); /* its process has exited */
 void session_realtime_write(struct session_realtime *r, const struct etl_buffer_header *head, const uint8_t *bytes);
 /* Forwards waiting buffers. Removes consumers that have left, and consumers that are being disconnected once they have
    received everything or stop reading. True: a connected consumer is still behind. */
 bool session_realtime_pass(struct session_realtime *r);
-/* Removes consumers whose processes have ended, without waiting. */
+/* Removes consumers whose processes have exited, without waiting. */
 void session_realtime_reap(struct session_realtime *r);
 /* Reports that all events up to `time` of the session's clock have been written. */
 void session_realtime_mark(struct session_realtime *r, int64_t time);
@@ -102,7 +101,7 @@ void session_realtime_leave(struct session_realtime *r);
 /* ---- the output: file and consumers together ---- */
 
 /* The destinations of a hosted session: its log file, by mode, and the connected consumers. Buffers that cannot be
- * written are counted and reported to the journal; the session continues. */
+   written are counted and reported to the journal; the session continues. */
 struct session_output {
     const struct directory_session *session; /* borrowed; the directory's current entry */
     struct session_buffers *buffers;         /* borrowed */
@@ -128,18 +127,18 @@ ULONG session_output_create(struct session_output *o, const char *path, struct s
 void session_output_take(struct session_output *o, struct session_file *file);
 /* Completes the file; afterwards the session has no file. */
 void session_output_end_file(struct session_output *o);
-/* session_realtime_pass; also publishes how many buffers were not delivered. */
+/* Calls session_realtime_pass, and publishes how many buffers were not delivered. */
 bool session_output_pass(struct session_output *o);
-/* Disconnects its consumers (session_realtime_leave). */
+/* Disconnects the consumers (session_realtime_leave). */
 void session_output_leave(struct session_output *o);
-/* EVENT_TRACE_CONTROL_INCREMENT_FILE. */
+/* Continues in the next file (EVENT_TRACE_CONTROL_INCREMENT_FILE). */
 ULONG session_output_next(struct session_output *o);
 struct session_sink session_output_sink(struct session_output *o);
 /* Reports that all events up to `time` of the session's clock have been written. */
 void session_output_mark(struct session_output *o, int64_t time);
 /* Writes everything to the file, with exact counts. */
 void session_output_show(struct session_output *o);
-/* Call it when all consumers have gone. */
+/* Completes the file. Call it when no consumers are left. */
 void session_output_close(struct session_output *o);
 /* Closes the file without completing it, because its thread was killed in the middle of a write. No other member of *o
    may be used. */
@@ -152,7 +151,7 @@ ULONG session_code(HRESULT hr);
 
 /* Events about sessions in the event journal, for conditions that no error code reports to a caller. */
 enum session_journal_id {
-    SESSION_RECOVERED = 9101,     /* the host had ended */
+    SESSION_RECOVERED = 9101,     /* the host process had exited */
     SESSION_NOT_RECOVERED = 9102, /* the contents of its buffers are lost */
     SESSION_NOT_WRITTEN = 9103,   /* the file cannot be written; the session continues in memory */
     SESSION_WRITTEN_AGAIN = 9104,

@@ -56,7 +56,7 @@ static void realtime_move_backlog(struct realtime_backlog *from, struct realtime
 static void realtime_remove(struct session_realtime *r, size_t i)
 {
     struct session_consumer *c = r->consumer[i];
-    if (!c->leaves && realtime_count_staying(r) == 1) /* otherwise the remaining consumers have it */
+    if (!c->leaves && realtime_count_staying(r) == 1) /* otherwise the remaining consumers have these buffers */
         realtime_move_backlog(&c->backlog, &r->backlog);
     consumer_free(c);
     process_close(r->process[i]);
@@ -130,7 +130,7 @@ void session_realtime_remove_ended(struct session_realtime *r, size_t consumer)
         realtime_remove(r, consumer);
 }
 
-/* Forwards the backlog. True: it is empty. */
+/* Forwards the consumer's backlog. Returns true if it is empty. */
 static bool realtime_catch_up(struct session_consumer *c)
 {
     bool wanted = false;
@@ -161,7 +161,7 @@ void session_realtime_write(struct session_realtime *r, const struct etl_buffer_
             realtime_give_buffer(r, r->consumer[i], head, bytes);
 }
 
-/* Whether a leaving consumer has stopped reading. */
+/* Returns whether a leaving consumer has stopped reading. */
 static bool consumer_is_asleep(const struct session_realtime *r, struct session_consumer *c)
 {
     const uint32_t progress = realtime_ring_progress(&c->ring);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Recovers sessions whose host processes have ended: events that the log does not contain yet are written to it, and
-   the session is removed from the directory. Only one process at a time on a host OS does so, under a mutex for
-   recoveries; the directory can be changed at the same time. If that process is killed, too, the next one starts over:
-   session_drain_recover may be repeated. */
+/* Recovers sessions whose host processes have exited: writes the events that the log does not contain yet, and removes
+   the session from the directory. On a host OS, only one process at a time recovers sessions, under a mutex; the
+   directory can be changed meanwhile. If that process is killed, too, the next one starts over: session_drain_recover
+   may be repeated. */
 #include "engine/base/clock.h"
 #include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
@@ -33,7 +33,7 @@ HRESULT session_remove(struct directory *d, const struct directory_session *s)
     return hr;
 }
 
-/* Whether a living process has registered the provider. */
+/* Returns whether a living process has registered the provider. */
 static bool is_registered(struct directory *d, const GUID *provider)
 {
     struct directory_registration *list;
@@ -47,7 +47,7 @@ static bool is_registered(struct directory *d, const GUID *provider)
     return found;
 }
 
-/* It has parts instead of a host. */
+/* Returns whether the session is private, so that it has parts instead of a host. */
 static bool is_private_whole(const struct directory_session *s)
 {
     return (s->mode & TRACE_MODE_PRIVATE_LOGGER) != 0 && s->whole == 0;
@@ -63,8 +63,8 @@ static bool has_parts(struct directory *d, const struct directory_session *s)
     return count != 0;
 }
 
-/* A private session ends when its processes have ended. If they have not begun, or if it is limited to one process, it
-   ends when its starter has ended. */
+/* Returns whether the session has ended. A private session ends when its processes have exited. If they have not begun
+   parts, or if the session is limited to one process, it ends when its starter has exited. */
 static bool has_ended(struct directory *d, const struct directory_session *s)
 {
     const struct directory_process *p = s->state == DIRECTORY_STARTING ? &s->starter : &s->host;
@@ -85,7 +85,7 @@ struct recovery {
     uint64_t events; /* written by this recovery */
 };
 
-/* Only its own process writes into a part. */
+/* For parts: only the part's own process, which has exited, writes into its buffers. */
 static bool none_alive(void *context, uint32_t owner, uint32_t thread)
 {
     (void)context, (void)owner, (void)thread;

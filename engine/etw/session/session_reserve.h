@@ -20,7 +20,7 @@ struct session_writer {
     uint32_t processor; /* the processor on which the thread last ran; a hint */
 };
 
-/* Tests end the process at one of these steps. */
+/* Tests terminate the process at one of these steps. */
 #ifdef SESSION_STEPS
 void session_step(int step);
 #else
@@ -50,9 +50,9 @@ bool session_next_buffer(const struct session_buffers *b, struct session_process
 /* Returns the current time stamp of a source other than cycles. */
 uint64_t session_clock_stamp(enum session_source source);
 
-/* Reserves a place for an event of `bytes`, a multiple of 8 from 8 to etl_buffer_max_event: a longer one would close
-   every buffer in search of one that holds it. *stamp lies between the
-   time stamps of the previous and the next event of this processor. NULL: no place now; nothing is counted. */
+/* Reserves a place for an event of `bytes`, a multiple of 8 from 8 to etl_buffer_max_event; a longer event would close
+   every buffer in search of one in which it fits. *stamp lies between the time stamps of the previous and the next
+   event of this processor. NULL: no place now; nothing is counted. */
 static inline __attribute__((always_inline)) uint8_t *
 session_try_reserve(const struct session_buffers *b, struct session_writer *w, uint32_t bytes, uint64_t *stamp)
 {
@@ -105,16 +105,16 @@ session_try_reserve(const struct session_buffers *b, struct session_writer *w, u
     return NULL;
 }
 
-/* Called when no place was found: yields and tries again, then sleeps and tries again, for 4 ms; while the host
-   returns no buffers, for shorter and shorter times down to 0.2 ms. Then counts the event as lost. Returns NULL
-   immediately if the session has stopped. */
+/* Called when no place was found: tries again for 4 ms, first after yields and then after sleeps. While the host
+   process returns no buffers, this time decreases from call to call down to 0.2 ms. Then counts the event as lost.
+   Returns NULL immediately if the session has stopped. */
 uint8_t *session_reserve_late(const struct session_buffers *b, struct session_writer *w, uint32_t bytes,
                               uint64_t *stamp);
-/* Counts an event as lost for which no reservation was tried. */
+/* Counts an event as lost without trying to reserve a place for it. */
 void session_count_lost(const struct session_buffers *b, const struct session_writer *w);
 
-/* As session_try_reserve, but waits, and takes any size of an event: an event that is too long for the session's
-   buffers, once rounded up to a multiple of 8, is lost. NULL: the event is lost and counted, or the session has
+/* Like session_try_reserve, but waits, and accepts an event of any size. An event that is too long for the session's
+   buffers when rounded up to a multiple of 8 is lost. NULL: the event is lost and counted, or the session has
    stopped. */
 static inline uint8_t *session_reserve(const struct session_buffers *b, struct session_writer *w, uint32_t size,
                                        uint64_t *stamp)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts sessions: adds each to the directory, starts its host process, and waits for the report of the host process.
- */
+/* Starts sessions: adds each to the directory, starts its host process, and waits for the host process's report. */
 #include "engine/etw/session/session_start.h"
 
 #include "engine/base/clock.h"
@@ -54,7 +53,8 @@ void session_report_send(struct session_report *r, ULONG code, const char *text)
     (void)signal_set(r->signal);
 }
 
-/* Waits for the report. E_ABORT: the host ended without one; S_FALSE: nothing came within timeout_ms. */
+/* Waits for the report. E_ABORT: the host process exited without a report; S_FALSE: there was no report within
+   timeout_ms. */
 static HRESULT session_report_wait(struct session_report *r, struct process *host, uint32_t timeout_ms, ULONG *code)
 {
     const uint64_t from = clock_monotonic_ms();
@@ -62,7 +62,7 @@ static HRESULT session_report_wait(struct session_report *r, struct process *hos
         const uint64_t passed = clock_passed_ms(from, clock_monotonic_ms());
         const HRESULT hr =
             signal_wait_or_process(r->signal, host, passed < timeout_ms ? timeout_ms - (uint32_t)passed : 0);
-        if (atomic_load(&r->shared->sent) != 0) { /* also if the host ended just after sending it */
+        if (atomic_load(&r->shared->sent) != 0) { /* also if the host process exited just after sending the report */
             char text[ERROR_TEXT_BYTES];
             *code = r->shared->code;
             memcpy(text, r->shared->text, sizeof text);
@@ -101,7 +101,7 @@ static bool is_system_logger(const struct directory_session *s)
     return (s->mode & TRACE_MODE_SYSTEM_LOGGER) != 0 && !s->kernel;
 }
 
-/* Whether a living process has registered both. */
+/* Returns whether a living process has registered both providers. */
 static bool share_process(const struct directory_registration *list, size_t count, const GUID *a, const GUID *b)
 {
     for (size_t i = 0; i < count; i++)
@@ -111,7 +111,7 @@ static bool share_process(const struct directory_registration *list, size_t coun
     return false;
 }
 
-/* Whether a process may be in both: it has registered both providers, or started both sessions. */
+/* Returns whether a process may be in both sessions: it has registered both providers, or started both sessions. */
 static bool may_share_process(const struct directory_session *a, const struct directory_session *b,
                               const struct directory_registration *list, size_t count)
 {
@@ -238,7 +238,7 @@ static HRESULT start_host(const struct directory_session *s, const char *key, st
     return hr;
 }
 
-/* E_ABORT: the host ended without a report. */
+/* Starts the host process and waits for its report. E_ABORT: the host process exited without a report. */
 static HRESULT start_once(const struct directory_session *s, ULONG *code)
 {
     char key[SHARED_KEY_DIGITS + 1];
@@ -262,7 +262,7 @@ static HRESULT start_once(const struct directory_session *s, ULONG *code)
     return hr;
 }
 
-/* Removes the remains of a host process that has ended. False: the session is no longer starting. */
+/* Removes what an exited host process has left. Returns false if the session is no longer starting. */
 static bool clear_start(struct directory *d, const struct directory_session *s)
 {
     struct directory_session now;
@@ -295,7 +295,7 @@ ULONG session_start(struct directory *d, const struct trace_settings *settings, 
     if ((settings->mode & TRACE_MODE_PRIVATE_LOGGER) != 0)
         return session_code(
             error_set(E_INVALIDARG, "invalid LogFileMode: a session with EVENT_TRACE_PRIVATE_LOGGER_MODE has no host"));
-    session_recover_all(d); /* dead sessions occupy names and entries */
+    session_recover_all(d); /* sessions whose host processes have exited occupy names and entries */
     HRESULT hr = session_fill(settings, &s);
     ULONG code = SUCCEEDED(hr) ? session_enter(d, &s) : session_code(hr);
     if (code == ERROR_SUCCESS) {

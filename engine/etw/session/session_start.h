@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts sessions (entry in the directory, host process, report of the host) and recovers sessions whose hosts have
-   ended. */
+/* Starts sessions (entry in the directory, host process, report of the host process) and recovers sessions whose host
+   processes have exited. */
 #ifndef OPENPLA_SESSION_START_H
 #define OPENPLA_SESSION_START_H
 
@@ -16,25 +16,25 @@ ULONG session_start(struct directory *d, const struct trace_settings *s, struct 
 ULONG session_start_private(struct directory *d, const struct trace_settings *s, const struct directory_scope *scope,
                             struct directory_session *out);
 
-/* The report of a host to the process that started it: once, a Windows error code with its text. */
+/* The single report of a host process to the process that started it: a Windows error code with its error text. */
 struct session_report;
-/* `key`: hexadecimal digits. `create`: set by the process that starts the host. */
+/* `key`: hexadecimal digits. `create`: set by the process that starts the host process. */
 HRESULT session_report_open(const char *key, bool create, struct session_report **out);
 void session_report_send(struct session_report *r, ULONG code, const char *text);
 void session_report_close(struct session_report *r); /* NULL is allowed */
 
-/* The main function of a session host. Arguments: logger, generation, and the key of the report. Returns the
+/* The main function of a session's host process. Arguments: logger, generation, and the key of the report. Returns the
    reported code. */
 int session_host_main(int count, char *const *arguments);
 
 /* ---- recovery ---- */
 
-/* If the session's host (while it starts, its starter) has ended: appends all accepted events to the log, removes
-   the session from the directory, notifies processes that had it enabled, and adds an entry to the event journal.
-   Waits while another process recovers it; continues a recovery that a killed process had begun. S_FALSE: nothing to
-   do. If the log cannot be written, it returns a failure with an error text and the session stays, so that recovery can
-   be tried again; with `give_up` its events are lost instead. A private session ends with its parts, once no process
-   can join it; its dead parts are recovered first. */
+/* Recovers a session whose host process (while it is starting: whose starter) has exited. Appends all accepted events
+   to the log, removes the session from the directory, notifies the providers' processes that it had enabled, and adds
+   an entry to the event journal. Waits while another process recovers it; continues a recovery that a killed process
+   had begun. S_FALSE: nothing to do. If the log cannot be written, it returns a failure with an error text and the
+   session stays, so that recovery can be tried again; with `give_up` its events are lost instead. A private session
+   ends with its parts, once no process can join it; its dead parts are recovered first. */
 HRESULT session_recover_or(struct directory *d, uint32_t logger, uint32_t generation, bool give_up);
 static inline HRESULT session_recover(struct directory *d, uint32_t logger, uint32_t generation)
 {
@@ -48,7 +48,7 @@ void session_recover_parts(struct directory *d, const struct directory_session *
 /* Recovers all sessions of the directory. */
 void session_recover_all(struct directory *d);
 
-/* Removes the session from the directory and notifies the processes that had it enabled. */
+/* Removes the session from the directory and notifies the processes whose providers it had enabled. */
 HRESULT session_remove(struct directory *d, const struct directory_session *s);
 
 #endif
