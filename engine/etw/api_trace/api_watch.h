@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Watches for new processes of a program, and injects openapitrace.dll into each; on request also into those that run.
- */
+/* Watches for new processes of a program, and injects openapitrace.dll into each. On request, also injects it into
+   processes that are already running. */
 #ifndef OPENPLA_API_WATCH_H
 #define OPENPLA_API_WATCH_H
 
@@ -10,15 +10,15 @@ struct api_watch;
 struct api_watch_numbers {
     uint64_t late, failed, attached; /* struct api_trace_numbers */
 };
-/* `program` is the full path. Processes that run already are not touched unless `attach`. ERROR_NOT_SUPPORTED's HRESULT
-   natively. */
+/* Starts watching. `program` is the full path. Processes that are already running are left alone unless `attach` is
+   set. Returns ERROR_NOT_SUPPORTED's HRESULT natively. */
 HRESULT api_watch_start(const char *program, bool attach, struct api_watch **out);
 void api_watch_stop(struct api_watch *w); /* NULL is allowed */
 void api_watch_read(struct api_watch *w, struct api_watch_numbers *out);
-/* From memory_alloc; NULL: none since the last call. */
+/* Returns the error text of the latest failure, from memory_alloc; NULL if there was none since the last call. */
 char *api_watch_take_failure(struct api_watch *w);
 
-/* Ticks of the processor's counter in a second, measured for some milliseconds. */
+/* Returns the frequency of the processor's time stamp counter in ticks per second. Measures for some milliseconds. */
 uint64_t api_watch_cycles_per_second(void);
 
 #endif

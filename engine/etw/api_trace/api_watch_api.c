@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /* Watches for new processes and injects openapitrace.dll at their entry point.
 
-   Windows has no event for a new process that works for every account, and Wine none at all. The watcher asks every
-   6 ms for a number that changes with the processes and threads (windows_threads_mark), which costs microseconds, and
-   lists the processes only while it changes and for a while after. A new process of the program is suspended, the first
-   bytes at its entry point are replaced by a jump to a stub in new memory, and it is resumed:
+   Windows has no event for a new process that works for every account, and Wine has no such event. Every 6 ms, the
+   watcher queries a number that changes with the processes and threads (windows_threads_mark), which costs
+   microseconds. It lists the processes only while the number changes and for a short time afterwards. It suspends a new
+   process of the program, replaces the first bytes at its entry point with a jump to a stub in new memory, and resumes
+   the process:
 
-       entry point: mov rax, stub; jmp rax             (12 of the 16 bytes that are kept)
-       stub:        save the argument registers; LoadLibraryW(dll); put the 16 bytes back;
-                    set `done`; restore; jump to the entry point
+       entry point: mov rax, stub; jmp rax             (replaces 12 of the 16 saved bytes)
+       stub:        save the argument registers; LoadLibraryW(dll); restore the 16 bytes;
+                    set `done`; restore the registers; jump to the entry point
 
-   So the DLL is loaded by the program's first thread after the loader has bound all imports and before any code of the
-   program but TLS callbacks. When `done` is set, the watcher restores the protection of the entry point's page. If a
-   process does not reach its entry point within 3 seconds, it had passed it before: the bytes are put back and a remote
-   thread loads the DLL; the first calls of the process are missing. The stub needs nothing but LoadLibraryW, so a
-   watcher that dies leaves a program that works.
+   Thus the program's first thread loads the DLL, after the loader has resolved all imports and before the program runs
+   any code other than TLS callbacks. When `done` is set, the watcher restores the protection of the entry point's page.
+   A process that does not reach its entry point within 3 seconds had already passed it. In this case the watcher
+   restores the bytes and loads the DLL with a remote thread; the first calls of the process are missed. The stub needs
+   only LoadLibraryW, so the program works even if the watcher is killed.
 
-   Wine allocates memory in another process by a message to one of its threads, which a signal wakes. A thread that has
-   just started can miss that signal, and then the watcher would wait for as long as the process lives. A second thread,
-   the guard, notices that and allocates memory there, too, which sends another signal. The process is then late.
+   To allocate memory in another process, Wine sends a request to one of its threads, which a signal wakes. A thread
+   that has just started can miss the signal, and the watching thread would then wait until the process exits. A second
+   thread, the guard, detects this and also allocates memory in the process, which sends another signal. The process
+   then counts as late.
 
-   A 32-bit process gets the DLL of the folder x86, by other code (api_entry_32.h).
+   A 32-bit process loads the DLL from the folder x86, with different code (api_entry_32.h).
 
-   To attach to a process that runs already, a remote thread loads the DLL, too. The watcher does not wait for it,
-   because the loader of a stopped process would hold it up while others start. */
+   To attach to a process that is already running, a remote thread loads the DLL, too. The watcher does not wait for
+   this thread: in a stopped process it would not return, and new processes would be missed meanwhile. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -44,8 +46,8 @@ NTSYSAPI NTSTATUS NTAPI NtResumeProcess(HANDLE process);
 enum {
     POLL_MS = 6,
     HOT_POLL_MS = 2,
-    HOT_MS = 150,         /* after the last change of the processes */
-    ENTRY_WAIT_MS = 3000, /* until a process has come to its entry point */
+    HOT_MS = 150,         /* time after the last change of the processes */
+    ENTRY_WAIT_MS = 3000, /* maximum time until a process reaches its entry point */
     THREAD_WAIT_MS = 10000,
     SETTLE_MS = 2000, /* how long a new process is checked again if its program cannot be read yet */
     PENDING = 256,
@@ -59,7 +61,7 @@ enum {
     HEADERS_ROOM = 4096,
     CALIBRATE_MS = 20,
     GUARD_POLL_MS = 500,
-    GUARD_WAIT_MS = 1500, /* that a change of a process may take */
+    GUARD_WAIT_MS = 1500, /* maximum time for changing a process before the guard acts */
 };
 
 /* ---- injection ---- */
@@ -68,8 +70,8 @@ enum {
 struct entry {
     HANDLE process;
     uint8_t *stub, *entry;
-    uint8_t *done;            /* in the process: set by the stub */
-    void *routine, *argument; /* of a thread that loads the DLL instead */
+    uint8_t *done;            /* address in the process of the flag that the stub sets */
+    void *routine, *argument; /* for a remote thread that loads the DLL */
     uint8_t kept[ENTRY_BYTES];
     DWORD protection;
 };
@@ -103,7 +105,7 @@ static bool is_narrow(HANDLE process)
     return IsWow64Process(process, &narrow) && narrow;
 }
 
-/* The address of the program, from its PEB. */
+/* Returns the base address of the program, from the PEB of its process. */
 static uint8_t *program_base(HANDLE process)
 {
     enum { IMAGE_BASE_32 = 8 }; /* in a 32-bit PEB */
@@ -125,7 +127,7 @@ static uint8_t *program_base(HANDLE process)
                : NULL;
 }
 
-/* The entry point of the program. S_FALSE: the process is not ready yet. */
+/* Finds the entry point of the program. S_FALSE: the process is not ready yet. */
 static HRESULT find_entry(HANDLE process, const char *name, uint8_t **entry)
 {
     uint8_t head[HEADERS_ROOM];
@@ -162,7 +164,7 @@ static void code_add_move(struct code *c, const char *instruction, uint64_t valu
     code_add(c, &value, sizeof value);
 }
 
-/* The code of the stub that will lie at `stub`. */
+/* Assembles the stub, which will be at e->stub. */
 static void make_stub(const struct entry *e, struct code *c)
 {
     const uintptr_t path = (uintptr_t)(e->stub + STUB_PATH), done = (uintptr_t)e->done;
@@ -184,7 +186,7 @@ static void make_stub(const struct entry *e, struct code *c)
              12); /* add rsp, 28h; pop r9, r8, rdx, rcx; jmp rax */
 }
 
-/* The DLL for 64-bit programs, or for 32-bit ones; from memory_alloc. */
+/* Returns the path of the DLL for 64-bit or (`narrow`) 32-bit programs; from memory_alloc. */
 static char *dll_name(bool narrow)
 {
     char *folder = os_module_folder();
@@ -193,7 +195,7 @@ static char *dll_name(bool narrow)
     return path;
 }
 
-/* Its path for a process of that width. */
+/* Finds the DLL for a process of that bitness. */
 static HRESULT find_dll(const char *name, bool narrow, WCHAR out[PATH_UNITS])
 {
     WCHAR *wide = NULL;
@@ -250,7 +252,7 @@ static HRESULT stub_create(struct entry *e, const char *name)
     return (narrow ? stub_write_32 : stub_write)(e, path) ? S_OK : failed(name, "its memory cannot be changed");
 }
 
-/* Lets the entry point of a suspended process lead to the stub. S_FALSE: as find_entry. */
+/* Makes the entry point of a suspended process jump to the stub. S_FALSE: as find_entry. */
 static HRESULT entry_replace(HANDLE process, const char *name, struct entry *e)
 {
     uint8_t jump[ENTRY_BYTES];
@@ -307,7 +309,7 @@ static bool load_by_thread(const struct entry *e)
     return code != 0;
 }
 
-/* Lets a new thread of a running process load the DLL. */
+/* Starts a remote thread that loads the DLL in a running process. */
 static HRESULT attach_begin(HANDLE process, const char *name, struct entry *e, HANDLE *thread)
 {
     *e = (struct entry){.process = process};
@@ -333,22 +335,24 @@ struct seen {
 };
 struct pending {
     struct entry entry;
-    HANDLE thread; /* that loads the DLL into a running process; NULL: the process comes to its entry point */
+    HANDLE thread; /* remote thread that loads the DLL into a running process; NULL: waiting for the process to reach
+                      its entry point */
     bool used;
     ULONGLONG since;
 };
 
 struct api_watch {
     WCHAR *program;    /* full path */
-    const WCHAR *name; /* of its file, in `program` */
+    const WCHAR *name; /* its file name, in `program` */
     char *text;        /* the path, for error texts */
     HANDLE thread, stopped, ready;
-    HANDLE guard, watched; /* `watched`: the watching thread has ended */
-    HANDLE busy;           /* process that the watching thread changes; NULL: none. `lock` protects both */
+    HANDLE guard, watched; /* `watched` is set when the watching thread has ended */
+    HANDLE busy;           /* process that the watching thread is changing; NULL: none. `lock` protects this and
+                              busy_since */
     ULONGLONG busy_since;
-    struct seen *seen; /* processes that need no more attention */
+    struct seen *seen; /* processes that need no further action */
     size_t seen_count, seen_room;
-    uint8_t *list; /* of the system's processes */
+    uint8_t *list; /* list of the system's processes */
     size_t list_room;
     struct pending pending[PENDING];
     bool attach; /* to processes that run already */
@@ -407,7 +411,7 @@ static bool list_processes(struct api_watch *w)
     }
 }
 
-/* S_OK: the process runs our program. S_FALSE: its program cannot be read yet. E_FAIL: it runs another program. */
+/* Checks the program of a process. S_OK: it is ours. S_FALSE: it cannot be read yet. E_FAIL: it is another program. */
 static HRESULT is_program(const struct api_watch *w, HANDLE process)
 {
     WCHAR path[MAX_PATH * 4];
@@ -441,7 +445,8 @@ static void set_busy(struct api_watch *w, HANDLE process)
     lock_leave(&w->lock);
 }
 
-/* Waits for the process, as the watching thread does; ends when the process ends. Closes the handle. */
+/* Allocates memory in the process, in order to wake it. Blocks like the watching thread, at most until the process
+   exits. Closes the handle. */
 static DWORD WINAPI wake_process(void *process)
 {
     void *page = VirtualAllocEx(process, NULL, STUB_ROOM, MEM_RESERVE, PAGE_NOACCESS);
@@ -473,7 +478,8 @@ static DWORD WINAPI guard_run(void *argument)
     return 0;
 }
 
-/* True: it needs no more attention. `first`: it ran before the watcher. */
+/* Injects into a new process. Returns true if it needs no further action. `first`: it was running before the
+   watcher. */
 static bool take_process(struct api_watch *w, DWORD id, bool first, struct pending *p)
 {
     HANDLE process = OpenProcess(PROCESS_ALL_ACCESS, FALSE, id);
@@ -514,7 +520,7 @@ static int64_t now_utc(void)
     return (int64_t)((uint64_t)now.dwHighDateTime << 32 | now.dwLowDateTime);
 }
 
-/* Checks all processes of the name. `first`: they run already. */
+/* Checks all processes of this name. `first`: they were running before the watcher. */
 static void check_processes(struct api_watch *w, bool first)
 {
     enum { TICKS_PER_MS = 10000 };
@@ -540,13 +546,13 @@ static void check_processes(struct api_watch *w, bool first)
             break;
         at += s->NextEntryOffset;
     }
-    /* The new list is the one of this check: ids of processes that are gone may come again. */
+    /* Keep only the entries of this check, because the ids of exited processes can be reused. */
     for (size_t i = before; i < w->seen_count; i++)
         w->seen[kept++] = w->seen[i];
     w->seen_count = kept;
 }
 
-/* True: the process needs no more attention. */
+/* Returns true if the process needs no further action. */
 static bool reap_attached(struct api_watch *w, struct pending *p)
 {
     DWORD code = 0;
@@ -606,7 +612,8 @@ static DWORD WINAPI watch_run(void *argument)
         if (GetTickCount64() < hot)
             check_processes(w, false);
     }
-    /* Processes between start and entry point: the stub works without us, the page's protection needs us. */
+    /* Some processes may not have reached their entry point yet. The stub works without us, but only we can restore the
+       protection of the page. */
     for (int i = 0; i < HOT_MS; i++) {
         reap_pending(w);
         Sleep(1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Natively there are no Windows programs to trace. */
+/* Native stand-ins: natively there are no Windows programs to trace. */
 #include "engine/etw/api_trace/api_watch.h"
 
 static HRESULT none(void)
