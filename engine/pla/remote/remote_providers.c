@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Event providers of another computer. A list on Windows contains a thousand providers. Each costs three calls by
-   vtable, for the item, its name and its GUID, because late binding cannot return a GUID. One provider is read by name.
-   */
+/* Event providers of another computer. A list on Windows contains a thousand event providers. Each one requires three
+   calls by vtable, for the item, its name and its GUID, because late binding cannot return a GUID. A single event
+   provider is queried by name. */
 #include "engine/pla/remote_providers.h"
 
 #include "engine/base/memory.h"
@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-/* MS-PLA 1.9; both have the same ending as all of its identifiers. */
+/* The first 32 bits of identifiers (MS-PLA 1.9); the rest is the same in all identifiers. */
 enum { COLLECTION_CLASS = 0x03837511, PROVIDER_CLASS = 0x03837513 };
 enum { COLLECTION_INTERFACE = 0x03837510, PROVIDER_INTERFACE = 0x03837512, MAP_INTERFACE = 0x03837534 };
-/* MS-PLA 3.2.4.13 and 3.2.4.11: opnums. */
+/* Opnums (MS-PLA 3.2.4.13 and 3.2.4.11). */
 enum { GET_ITEM = 8, GET_DISPLAY_NAME = 7, GET_GUID = 9, GET_REGISTERED_PROCESSES = 25 };
 
 /* ---- calls by vtable ---- */
@@ -31,7 +31,7 @@ static HRESULT call_slot(struct orpc_object *o, uint16_t opnum, int32_t index, s
     return hr;
 }
 
-/* The end of the answer: the method's result. */
+/* Reads the method's result, the last value of the answer. */
 static HRESULT answer_result(struct orpc_answer *answer)
 {
     const HRESULT hr = (HRESULT)ndr_read_u32(&answer->reader);
@@ -115,7 +115,7 @@ static HRESULT take_provider(struct orpc_object *from, struct object *collection
     if (SUCCEEDED(hr))
         hr = collection_add(collection, provider);
     object_release(provider);
-    return hr == PLA_E_NO_DUPLICATES ? S_OK : hr; /* Windows lists some providers under several names */
+    return hr == PLA_E_NO_DUPLICATES ? S_OK : hr; /* Windows lists some event providers under several names */
 }
 
 HRESULT remote_providers_list(struct object *collection, const char *server, const uint32_t *process)
@@ -146,7 +146,7 @@ HRESULT remote_providers_list(struct object *collection, const char *server, con
 
 /* ---- one event provider ---- */
 
-/* An integer, or a string with one. */
+/* Reads Value, which is an integer or a string with an integer. */
 static HRESULT get_value(struct orpc_object *item, uint64_t *out)
 {
     struct orpc_answer answer;
@@ -180,7 +180,7 @@ static HRESULT take_item(struct orpc_object *item, struct object *map)
     return hr;
 }
 
-/* Takes over the reference. */
+/* Reads the items of a value map. Takes over the reference `from`. */
 static HRESULT take_map(struct orpc_object *from, struct object *map)
 {
     struct orpc_object *item;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Servers in use, the classes of namespaces, and values of calls. */
+/* The table of DCOM servers in use, the classes of namespaces, and calls with their values. */
 #include "engine/pla/remote/remote_server.h"
 
 #include "engine/base/memory.h"
@@ -14,9 +14,9 @@
 
 struct remote_server {
     struct remote_server *next;
-    size_t users; /* protected by the table's lock, like `next` */
+    size_t users; /* `users` and `next` are protected by table_lock */
     char *name;
-    uint8_t account[2 * AUTH_NAME_BYTES + AUTH_HASH_BYTES]; /* user, domain, hash; another account: another server */
+    uint8_t account[2 * AUTH_NAME_BYTES + AUTH_HASH_BYTES]; /* user, domain, hash; each account has a separate entry */
     struct orpc_peer *peer;
 };
 
@@ -118,7 +118,7 @@ static GUID identifier(uint32_t first)
     return (GUID){first, 0x098B, 0x11D8, {0x94, 0x14, 0x50, 0x50, 0x54, 0x50, 0x30, 0x30}};
 }
 
-/* MS-PLA 2.1 and 3.2.4. */
+/* The first 32 bits of the class identifiers of each namespace (MS-PLA 2.1 and 3.2.4). */
 static const struct {
     const char *space;
     uint32_t set, collection;

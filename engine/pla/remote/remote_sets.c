@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The verbs of sets of another computer. Each is a call of the server's object that is bound to the same name. The set
-   keeps that object, and gets a new one if it no longer exists, for example after a restart of the server. */
+/* The verbs of sets of another computer. Each verb calls the server object that is bound to the same name. The set
+   keeps that server object, and gets a new one if it no longer exists, for example after a restart of the server. */
 #include "engine/pla/remote_sets.h"
 
 #include "engine/base/memory.h"
@@ -12,22 +12,22 @@
 
 #include <string.h>
 
-/* The state that a set keeps for the other computer; the set's lock protects the fields. */
+/* What a set keeps about the other computer. The set's lock protects the fields. */
 struct remote_binding {
-    struct remote_server *server; /* NULL: not bound there */
-    struct orpc_object *object;   /* bound to the set's name; NULL: not requested yet, or gone */
+    struct remote_server *server; /* NULL: the set is not bound to another computer */
+    struct orpc_object *object;   /* bound to the set's name; NULL: not created yet, or no longer existing */
     char *user, *password;        /* set since the last Query; NULL: none */
     char *folder;                 /* sets_folder_key at the time of binding */
 };
 
-/* ---- the state that a set keeps ---- */
+/* ---- the binding ---- */
 
 static struct remote_binding *remote_of(struct object *o)
 {
     return set_of(o)->remote;
 }
 
-/* Creates it with the first use. */
+/* Creates the set's binding unless it exists. */
 static HRESULT remote_begin(struct object *o)
 {
     object_lock(o);
@@ -67,7 +67,7 @@ void remote_sets_forget(struct object *o)
     remote_free(r);
 }
 
-/* Takes over the strings. NULL: none. */
+/* Replaces the kept credentials. Takes over the strings; NULL: none. */
 static void keep_credentials(struct object *o, char *user, char *password)
 {
     object_lock(o);
@@ -79,8 +79,8 @@ static void keep_credentials(struct object *o, char *user, char *password)
     memory_free_secret(old_password);
 }
 
-/* Keeps `object` instead of `before`, and takes over its reference; NULL: the object no longer exists. If the set
-   already keeps another object than `before`, it keeps that object, unless `any` is set. */
+/* Keeps `object` instead of `before`, and takes over its reference; `object` NULL: `before` no longer exists. If
+   another thread has already replaced `before`, keeps the other thread's object, unless `any` is set. */
 static void keep_object(struct object *o, struct orpc_object *object, bool any, const struct orpc_object *before)
 {
     object_lock(o);
@@ -93,7 +93,8 @@ static void keep_object(struct object *o, struct orpc_object *object, bool any, 
     orpc_object_release(old);
 }
 
-/* Takes over server and object, and remembers the folders that the server's values name. */
+/* Binds the set to the server and the object, and takes over the references. Keeps sets_folder_key, to notice later
+   changes of folder properties. */
 static void remote_bind(struct object *o, struct remote_server *server, struct orpc_object *object)
 {
     char *folder = sets_folder_key(o);
@@ -109,7 +110,7 @@ static void remote_bind(struct object *o, struct remote_server *server, struct o
     memory_free(old.folder);
 }
 
-/* ---- the server's object ---- */
+/* ---- the server object ---- */
 
 static HRESULT query_object(struct remote_server *server, const char *space, const char *name, struct orpc_object **out)
 {
@@ -118,7 +119,7 @@ static HRESULT query_object(struct remote_server *server, const char *space, con
     if (FAILED(hr))
         return hr;
     hr = remote_object_call_again(*out, "Query", arguments, 2);
-    if (definition_is_damaged(hr)) /* the object is bound, so that Delete works */
+    if (definition_is_damaged(hr)) /* returns the object, which is bound, so that Delete works */
         return hr;
     if (FAILED(hr)) {
         orpc_object_release(*out);
@@ -127,7 +128,7 @@ static HRESULT query_object(struct remote_server *server, const char *space, con
     return hr;
 }
 
-/* A reference to the object that is kept, or to a new one. */
+/* Returns a reference to the kept server object, or to a new one. */
 static HRESULT remote_connect(struct object *o, const char *space, const char *name, struct orpc_object **out)
 {
     object_lock(o);
@@ -146,7 +147,7 @@ static HRESULT remote_connect(struct object *o, const char *space, const char *n
     return hr;
 }
 
-/* Performs `what` with the set's object, and repeats it with a new object if the first no longer exists. */
+/* Calls `what` with the set's server object, and again with a new server object if the first one no longer exists. */
 static HRESULT remote_with_object(struct object *o, const char *space, const char *name,
                                   HRESULT (*what)(struct orpc_object *object, void *user), void *user)
 {
@@ -200,7 +201,7 @@ static HRESULT remote_credentials(struct object *o, const struct caller *caller,
     return hr;
 }
 
-/* Copies, from memory_alloc; NULL: none were set. */
+/* Copies the kept credentials; from memory_alloc, NULL: no credentials were set. */
 static HRESULT copy_credentials(struct object *o, char **user, char **password)
 {
     object_lock(o);
@@ -236,7 +237,7 @@ static HRESULT take_issue(struct orpc_object *item, struct object *issues)
     return hr;
 }
 
-/* Adds the items of a value map of the server that `issues` lacks. */
+/* Adds to `issues` the items of the server's value map that it does not yet have. */
 static HRESULT take_issues(struct orpc_object *from, const struct ndr_variant *value, struct object *issues)
 {
     struct orpc_object *map, *item;
@@ -270,15 +271,16 @@ static HRESULT commit_object(struct orpc_object *object, const char *xml, const 
     if (FAILED(hr))
         return hr;
     hr = remote_object_invoke(object, "Commit", ORPC_METHOD, arguments, 3, &answer, &value);
-    /* The set is committed; a result that cannot be read does not change that. */
+    /* Failures are ignored, because the set is committed even if the result cannot be read. */
     if (SUCCEEDED(hr) && FAILED(take_issues(object, &value, issues)))
         error_clear();
     orpc_answer_free(&answer);
     return hr;
 }
 
-/* A set of this namespace that is not running exists only in the objects that hold it, so an object can also modify a
-   set that it has committed. */
+/* Returns the mode for the server. A set in the Session namespace that is not running exists only in set objects. The
+   new server object does not know a set that this object committed earlier, so a mode that allows changes must also
+   allow creating the set. */
 static uint32_t mode_for(struct object *o, const char *space, const char *name, uint32_t mode)
 {
     if (category_of(space)->source != DEFINITION_LIVE || !remote_sets_is_bound(o))
@@ -299,11 +301,11 @@ static HRESULT remote_commit(struct object *o, const struct caller *caller, cons
     HRESULT hr = own_name && own_server ? remote_begin(o) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = copy_credentials(o, &user, &password);
-    if (SUCCEEDED(hr)) /* including the passwords of data sources: the connection is encrypted */
+    if (SUCCEEDED(hr)) /* includes the passwords of data sources; the connection is encrypted */
         hr = set_to_commit_xml(o, true, &xml, NULL);
     if (SUCCEEDED(hr))
         hr = remote_server_open(server, &there);
-    /* A new object, because the previous one may have properties that this one no longer has. */
+    /* A new server object, because the previous one may have properties that the set no longer has. */
     if (SUCCEEDED(hr))
         hr = remote_server_create(there, space, false, &object);
     if (SUCCEEDED(hr))
@@ -327,7 +329,7 @@ static HRESULT remote_commit(struct object *o, const struct caller *caller, cons
     return hr;
 }
 
-/* Fills the set from the server's object. Takes over a reference of each, also on failure. */
+/* Fills the set from the server object. Takes over the references to `server` and `object`, also on failure. */
 static HRESULT fill_from(struct object *o, struct remote_server *server, struct orpc_object *object, const char *space,
                          const char *name, const char *server_name)
 {
@@ -362,7 +364,7 @@ static HRESULT remote_query(struct object *o, const struct caller *caller, const
     hr = query_object(there, space, name, &object);
     if (SUCCEEDED(hr))
         return fill_from(o, there, object, space, name, server);
-    if (object && SUCCEEDED(remote_begin(o))) { /* the definition is corrupt: the server's Delete needs only the name */
+    if (object && SUCCEEDED(remote_begin(o))) { /* corrupt definition: Delete only needs the name */
         hr = sets_bind_damaged(o, space, name, server, hr);
         remote_bind(o, there, object);
         return hr;
@@ -387,7 +389,8 @@ static HRESULT start_or_stop(struct object *o, const char *space, const char *na
     return remote_with_object(o, space, name, call_method, &m);
 }
 
-/* A System set is never committed: the server's object gets the credentials before it is started. */
+/* Passes the credentials of a System set to the server object before a start, because a System set is never
+   committed. */
 static HRESULT give_start_credentials(struct object *o, const char *space, const char *name)
 {
     char *user = NULL, *password = NULL;
@@ -457,11 +460,11 @@ static HRESULT remote_manage(struct object *o, const struct caller *caller, cons
 
 struct reading {
     unsigned parts;
-    bool has_own_folder; /* properties that the server does not know determine the next folder */
+    bool has_own_folder; /* uncommitted properties, which the server does not know, determine the next folder */
     struct set_live *out;
 };
 
-/* The files of the latest run, from the server's XML: one call for any number of collectors. */
+/* Reads the files of the latest run from the server's XML, with one call for any number of collectors. */
 static HRESULT read_files(struct orpc_object *object, struct texts *out)
 {
     char *xml = NULL;
@@ -477,7 +480,7 @@ static HRESULT read_next_folder(struct orpc_object *object, char **out)
     HRESULT hr = remote_object_get_text(object, "OutputLocation", out);
     if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY || remote_object_is_gone(hr))
         return hr;
-    error_clear(); /* an invalid pattern; this process reports it when the name is computed */
+    error_clear(); /* the pattern is invalid; this process reports that when it computes the name */
     return S_OK;
 }
 
@@ -555,7 +558,7 @@ struct listing {
     const char *space, *pattern, *server_name;
 };
 
-/* Takes over the reference. */
+/* Adds a set for the item. Takes over the reference. */
 static HRESULT list_add(const struct listing *l, struct orpc_object *item)
 {
     struct object *o = NULL;
@@ -579,7 +582,8 @@ static HRESULT list_add(const struct listing *l, struct orpc_object *item)
     return hr;
 }
 
-/* OpenPLA's server restricts the list to the pattern. Others ignore such a filter and return all sets. */
+/* Lists the sets. OpenPLA's server restricts the list to the pattern. Other servers ignore this filter and return all
+   sets. */
 static HRESULT list_all(const struct listing *l, struct orpc_object *there)
 {
     char *filter = text_format(SETS_FILTER_NAME "%s", l->pattern);
@@ -621,7 +625,7 @@ static HRESULT remote_list(struct object *collection, const struct caller *calle
     return remote_sets_list(collection, space, pattern, server, remote_sets_create);
 }
 
-/* No other object has the set. */
+/* Frees the binding. No lock is needed, because no other thread uses the set. */
 static void remote_destroyed(struct object *o)
 {
     remote_free(remote_of(o));

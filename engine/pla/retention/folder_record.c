@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of folders, one line each: "serial started word sent going name"; and the lines of their marks: "file
-   NAME", "parts NAME". */
+/* Reads and writes the records of folders, one line each: "serial started word sent going name", and the lines in the
+   marks of folders: "file NAME" and "parts NAME". */
 #include "engine/pla/retention/folder_record.h"
 
 #include "engine/base/clock.h"
@@ -14,8 +14,8 @@
 #include <string.h>
 
 #define MARK_FIRST FOLDER_MARK_FIRST
-#define MARK_MOST  4096 /* bytes, of the part that identifies the folder */
-enum { FIELDS = 5 };    /* before the name */
+#define MARK_MOST  4096 /* bytes in the part of the mark that identifies the folder */
+enum { FIELDS = 5 };    /* fields before the name */
 
 static void record_clear(struct folder_record *r)
 {
@@ -28,7 +28,7 @@ static bool is_word(const char *text)
     return strlen(text) == SHARED_KEY_DIGITS && strspn(text, "0123456789abcdefABCDEF") == SHARED_KEY_DIGITS;
 }
 
-/* S_FALSE: not a record. `line` is unchanged. */
+/* Parses a line without changing it. S_FALSE: the line is not a record. */
 static HRESULT record_read(const char *line, struct folder_record *out)
 {
     char *copy = text_copy(line), *fields[FIELDS], *at = copy;
@@ -112,7 +112,7 @@ static char *mark_text(const struct folder_record *r)
     return text_format(MARK_FIRST "%s\nserial number %u\n", r->word, (unsigned)r->serial);
 }
 
-/* Reads the mark as a terminated string; S_FALSE: the folder has none. */
+/* Reads the mark as a NUL-terminated string. S_FALSE: the folder has no mark. */
 static HRESULT read_mark(struct held_folder *f, char text[MARK_MOST])
 {
     struct file *file;
@@ -203,7 +203,7 @@ static HRESULT replace_line(struct texts *lines, size_t i, const struct folder_r
     return S_OK;
 }
 
-/* Updates one line; *keep: it stays. S_FALSE: nothing has changed. */
+/* Updates one line. *keep false: the line must be removed. S_FALSE: nothing has changed. */
 static HRESULT put_fate(const struct noted *n, struct texts *lines, size_t i, bool *keep)
 {
     struct folder_record r;
@@ -266,7 +266,7 @@ uint64_t folder_sent_to(const char *destination)
     return hash ? hash : 1;
 }
 
-/* Replaces all lines of that name. */
+/* Removes all records with that name, and appends the record. */
 static HRESULT put_last(struct texts *lines, void *user)
 {
     const struct folder_record *record = user;
@@ -288,8 +288,8 @@ static HRESULT put_last(struct texts *lines, void *user)
     return texts_add_owned(lines, line);
 }
 
-/* Finds the record of a shared folder; S_FALSE: it is not the set's. Failure with *known: the folder has a record, but
-   its mark cannot be read. */
+/* Finds the record of a shared folder. S_FALSE: the folder is not the set's. Failure with *known: the folder has a
+   record, but its mark cannot be read. */
 static HRESULT find_shared(const char *space, const char *set, struct held_folder *f, struct folder_record *record,
                            bool *known)
 {
@@ -323,7 +323,7 @@ HRESULT folder_take(const char *space, const char *set, const char *root, const 
         (void)store_change_folders(space, set, &(struct folders_change){put_last, &record});
         error_restore(&why);
     }
-    /* The record is written first: a mark without a record would belong to no set. */
+    /* The record is written first, because a mark without a record would belong to no set. */
     if (hr == S_OK)
         hr = store_change_folders(space, set, &(struct folders_change){put_last, &record});
     if (hr == S_OK && made)
@@ -364,8 +364,8 @@ void folder_give_back(const char *space, const char *set, const char *root, cons
 #define PARTS_LINE "parts "
 #define CUT        "\x18"      /* CAN: never occurs in a name */
 #define LIST_MOST  (16u << 20) /* bytes; further files are not registered */
-#define WAIT_MS    2000        /* for another process that is just adding a name */
-#define HELD_S     60          /* for this time, a mark that remained in use is not waited for again */
+#define WAIT_MS    2000        /* time to wait for another process that is adding a name */
+#define HELD_S     60          /* after a wait that failed, seconds without further waits for the same mark */
 
 static int file_name_compare(const void *a, const void *b)
 {
@@ -457,7 +457,8 @@ static size_t digits(const char *text)
     return strspn(text, "0123456789");
 }
 
-/* ETW replaces "%d" by a number, and appends process and number to the name of a private session's file. */
+/* Whether `name` is one of the numbered files that `parts` stands for. ETW replaces "%d" with a number, and appends the
+   process id and a number to the file name of a private session. */
 static bool is_part(const char *parts, const char *name)
 {
     const char *at = strstr(parts, "%d");
@@ -485,7 +486,7 @@ static bool is_in(const char *name, const char *folder, size_t length)
     return !strncmp(name, folder, length) && name[length] == '/';
 }
 
-/* The first name that is not before "FOLDER/" is the first one in it, if any. */
+/* Finds the first name that does not sort before "FOLDER/". If the folder contains a listed file, this is one. */
 bool run_files_below(const struct run_files *r, const char *folder)
 {
     const size_t length = strlen(folder);
@@ -509,7 +510,7 @@ bool run_files_below(const struct run_files *r, const char *folder)
 
 /* ---- adding names ---- */
 
-/* S_OK: the folder has a mark; S_FALSE: it has none. */
+/* Checks whether the folder has a mark. S_OK: it has; S_FALSE: it does not. */
 static HRESULT has_mark(const char *root, const char *folder)
 {
     char head[sizeof FOLDER_MARK_FIRST - 1];
@@ -527,7 +528,7 @@ static HRESULT has_mark(const char *root, const char *folder)
     return hr != S_OK ? hr : got == sizeof head && !memcmp(head, FOLDER_MARK_FIRST, sizeof head) ? S_OK : S_FALSE;
 }
 
-/* Terminates a truncated line with CUT, so that a part of a name is not read as a name, and starts a new line. */
+/* Appends a line. Terminates a truncated last line with CUT first, so that a part of a name is not read as a name. */
 static HRESULT write_line(struct file *file, const char *word, const char *name)
 {
     uint64_t size = 0;
@@ -554,8 +555,8 @@ static HRESULT write_line(struct file *file, const char *word, const char *name)
     return hr;
 }
 
-/* Hash of the last mark that remained in use, and the time until which it is not waited for, in seconds. A race between
-   two threads costs only a wait or a name. */
+/* Hash of the last mark for which a wait failed, and the time until which there is no further wait for it, in seconds
+   (clock_monotonic_ms / 1000). A race between two threads only costs a wait or a name. */
 static atomic_uint held_mark, held_until;
 
 static HRESULT open_mark(const char *root, const char *mark, struct file **out)

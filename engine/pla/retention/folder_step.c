@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps of a plan. Each step first lists the files and folders that it processes, then processes them by these
-   names in the opened folder. */
+/* Performs the steps of a plan. Each step opens the run folder, lists the files and folders to process, and then
+   accesses them by name relative to the open folder. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/pla/cabinet.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The files and folders of a step in the order of the walk: folders after their contents. */
+/* The files and folders of a step, in the order of the walk: a folder follows its contents. */
 struct listed {
     unsigned kinds; /* 1 << content_kind */
     struct cabinet_member *items;
@@ -50,7 +50,7 @@ static void listed_free(struct listed *l)
     memory_free(l->kind);
 }
 
-/* Opens and holds the folder, and lists the files and folders of the step. */
+/* Opens the folder, checks its mark, and lists the files and folders of the step. */
 static HRESULT step_begin(const struct folder_work *w, unsigned kinds, struct held_folder **f, struct listed *l)
 {
     *l = (struct listed){.kinds = kinds, .kept = w->kept};
@@ -73,7 +73,7 @@ static HRESULT end(struct held_folder *f, struct listed *l, HRESULT hr)
     return hr;
 }
 
-/* The folder that contains the last of the names; close it with folder_left. */
+/* Opens the folder that contains the last name of the path; close it with folder_left. */
 static HRESULT folder_of(struct held_folder *f, const char *names, struct held_folder **out, const char **last)
 {
     struct held_folder *at = f;
@@ -110,13 +110,14 @@ static HRESULT delete_named(struct held_folder *f, const char *names, bool folde
     return hr;
 }
 
-/* A missing file is not a failure, because other clean-up scripts may work here too. */
+/* Whether the file is missing. This is not a failure, because other clean-up scripts can also delete files. */
 static bool is_gone(HRESULT hr)
 {
     return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
 }
 
-/* Deletes everything listed; `lenient`: a folder that is not empty is kept. */
+/* Deletes all listed files and folders. `lenient`: a folder that cannot be deleted, because it is not empty, does not
+   count as a failure. */
 static HRESULT delete_listed(struct held_folder *f, const struct listed *l, bool lenient)
 {
     struct error_kept first = {.hr = l->count ? S_OK : S_FALSE};
@@ -152,7 +153,7 @@ static HRESULT open_member(void *user, size_t index, struct file **in)
     return hr;
 }
 
-/* Whether the cabinet contains the current state of everything listed. */
+/* Checks that the cabinet contains the current state of all listed files. */
 static HRESULT folder_compare_cabinet(struct held_folder *f, const char *name, const struct listed *l)
 {
     struct file *file;
@@ -199,8 +200,8 @@ static int by_name(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Sorts reports first, where they are easy to find in the cabinet, then by name. Afterwards `kind` no longer matches
-   the order of names. */
+/* Sorts the files by name, with the reports first, so that they are easy to find in the cabinet. Afterwards `kind` no
+   longer matches `items`. */
 static void sort_members(struct listed *l)
 {
     size_t reports = 0;
@@ -216,7 +217,7 @@ static void sort_members(struct listed *l)
     qsort(l->items + reports, l->count - reports, sizeof *l->items, by_name);
 }
 
-/* Nothing is replaced: another file with the cabinet's name belongs to a user. */
+/* Checks that no file has the cabinet's name. Such a file would belong to a user and must not be replaced. */
 static HRESULT check_name(const char *path)
 {
     return file_find(path) == S_FALSE
@@ -232,7 +233,7 @@ static HRESULT name_cabinet(const struct folder_work *w, struct held_folder *f, 
     return hr == S_FALSE ? error_set(PLA_E_CABAPI_FAILURE, "'%s' cannot be added to the folder's mark", path) : hr;
 }
 
-/* Deletes the files that an interrupted pass left. */
+/* Deletes the unfinished cabinets of an interrupted pass. */
 static HRESULT delete_scrap(const struct folder_work *w, struct held_folder *f)
 {
     struct listed l = {.kinds = KIND(SCRAP)};
@@ -287,7 +288,7 @@ HRESULT folder_delete_data(const struct folder_work *w, bool packed)
     HRESULT hr = step_begin(w, KIND(DATA) | KIND(SCRAP) | KIND(FOLDER), &f, &l);
     if (SUCCEEDED(hr) && packed) {
         char *cabinet = folder_cabinet_name(f);
-        data = (struct listed){.kinds = KIND(DATA)}; /* folders are not members */
+        data = (struct listed){.kinds = KIND(DATA)}; /* without folders, which are not in the cabinet */
         hr = cabinet ? folder_walk(f, w->names, content_list, &data) : E_OUTOFMEMORY;
         if (SUCCEEDED(hr))
             hr = folder_compare_cabinet(f, cabinet, &data);
@@ -348,7 +349,8 @@ HRESULT folder_remove(const struct folder_work *w, bool empty)
     struct held_folder *f;
     struct listed l;
     HRESULT hr = step_begin(w, ALL_BUT_MARK, &f, &l);
-    /* An earlier pass was interrupted between deleting the mark and the folder. */
+    /* The folder is empty: an earlier pass was interrupted after it deleted the mark and before it deleted the
+       folder. */
     const bool nothing = hr == E_ACCESSDENIED && w->record->going && !l.count;
     if (SUCCEEDED(hr) && !is_removable(&l, empty))
         hr = S_FALSE;
@@ -411,7 +413,7 @@ const char *send_destination_fault(const char *destination)
 struct sending {
     struct file *cabinet;
     uint8_t *blocks; /* room for two blocks */
-    bool own;        /* the failure concerns the cabinet itself */
+    bool own;        /* the failure concerns the cabinet, not the destination */
 };
 
 static HRESULT read_cabinet(struct sending *s, uint64_t at, size_t *got)
@@ -421,7 +423,7 @@ static HRESULT read_cabinet(struct sending *s, uint64_t at, size_t *got)
     return hr;
 }
 
-/* S_OK: the contents are equal; S_FALSE: they differ. */
+/* Compares the cabinet with a file at the destination. S_OK: equal; S_FALSE: different. */
 static HRESULT sending_compare(struct sending *s, struct file *there)
 {
     uint64_t at = 0, size, size_there;
@@ -442,7 +444,8 @@ static HRESULT sending_compare(struct sending *s, struct file *there)
     return hr;
 }
 
-/* S_OK: it exists; S_FALSE: nothing of that name; ERROR_FILE_EXISTS: another file, which may be unreadable. */
+/* Checks the destination path. S_OK: the cabinet has already been sent; S_FALSE: no file has the name;
+   ERROR_FILE_EXISTS: another file has the name, and may be unreadable. */
 static HRESULT find_destination(struct sending *s, const char *path)
 {
     struct file *there;
@@ -459,8 +462,8 @@ static HRESULT find_destination(struct sending *s, const char *path)
     return hr == S_FALSE ? HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) : hr;
 }
 
-/* Replaces the file that an interrupted copy left with a new file, because other users with access to the share could
-   have put a link there. */
+/* Creates the temporary file. Deletes a file that an interrupted copy left instead of overwriting it, because other
+   users of the share could have replaced it with a link. */
 static HRESULT copy_create_file(const char *path, struct file **out)
 {
     const HRESULT taken = HRESULT_FROM_WIN32(ERROR_FILE_EXISTS);
@@ -495,7 +498,8 @@ static HRESULT sending_copy(struct sending *s, const char *to)
     return hr;
 }
 
-/* The temporary name contains the folder's word: two computers sending at the same time must not write to one file. */
+/* Sends the cabinet under this name. The temporary name contains the folder's random word, so that two computers that
+   send at the same time do not write to the same file. */
 static HRESULT send_as(struct sending *s, const char *folder, const char *name, const char *word)
 {
     char *path = path_join(folder, name), *temporary_name = text_format("~%s.%s.tmp", name, word);
@@ -511,7 +515,7 @@ static HRESULT send_as(struct sending *s, const char *folder, const char *name, 
             hr = error_restore(&why);
         }
     } else if (hr == S_OK) {
-        (void)file_delete(temporary); /* of a rename that was interrupted */
+        (void)file_delete(temporary); /* left by an interrupted rename */
     }
     memory_free(temporary);
     memory_free(temporary_name);
@@ -519,7 +523,8 @@ static HRESULT send_as(struct sending *s, const char *folder, const char *name, 
     return hr;
 }
 
-/* FOLDER.cab, COMPUTER_FOLDER.cab, COMPUTER_FOLDER_2.cab and so on; an existing file may be the only copy. */
+/* Returns FOLDER.cab, COMPUTER_FOLDER.cab, COMPUTER_FOLDER_2.cab and so on. Existing files are not replaced, because
+   each one may be the only copy of other data. */
 static char *destination_name(const char *name, const char *computer, unsigned n)
 {
     const int stem = (int)(path_extension(name) - name);

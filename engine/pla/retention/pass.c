@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a retention pass: the folder actions first, then the limits on the remaining folders. */
+/* Runs a retention pass: first the folder actions, then the limits for the remaining folders. */
 #include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/pla/retention.h"
@@ -15,9 +15,9 @@ static size_t index_of(const struct scanned *s, const char *name)
     return RETENTION_ALL;
 }
 
-/* The number of folders that the set may keep so that one more can start. A start also counts the folders of others
-   (MS-PLA 3.2.4.2), which are kept. 0 (no limit) if no deletion would suffice, because the newest folder is never
-   deleted. */
+/* Returns how many folders the set may keep so that MaxFolderCount allows one more. A start also counts folders that
+   are not the set's (MS-PLA 3.2.4.2) and are never deleted. Returns 0 (no limit) if deleting folders cannot make enough
+   room, because the newest folder is never deleted. */
 static uint32_t most_before_a_start(const char *root, const struct scanned *s, uint32_t most)
 {
     struct texts all = {0};
@@ -64,12 +64,12 @@ struct doing {
     const struct retention_pass *pass;
     const struct scanned *scanned;
     const struct retention_plan *plan;
-    HRESULT *results;                   /* of the steps */
-    const struct folder_record **gone;  /* whose folders were removed */
-    const struct folder_record **going; /* whose deletion starts */
+    HRESULT *results;                   /* results of the steps */
+    const struct folder_record **gone;  /* records of folders that were removed */
+    const struct folder_record **going; /* records of folders whose deletion starts */
     size_t gone_count, going_count;
-    struct folder_kept kept; /* set by the step */
-    uint64_t unreachable;    /* the destination that failed in this pass, so that not every folder waits for it */
+    struct folder_kept kept; /* set by the current step */
+    uint64_t unreachable;    /* a destination that failed in this pass; not tried again, because each attempt waits */
 };
 
 static HRESULT pass_send_cabinet(struct doing *d, const struct folder_work *w, const struct retention_action *a)
@@ -81,7 +81,7 @@ static HRESULT pass_send_cabinet(struct doing *d, const struct folder_work *w, c
     HRESULT hr = folder_send(w, a->send_to, &own);
     if (FAILED(hr) && !own)
         d->unreachable = a->destination;
-    else if (hr == S_OK) { /* if this cannot be recorded, the next pass finds the file there */
+    else if (hr == S_OK) { /* if this cannot be recorded, the next pass finds the file at the destination */
         struct error_kept none = error_keep(hr);
         folder_note(d->pass->scan.space, d->pass->scan.set, FOLDER_SENT, &w->record, 1, a->destination);
         error_restore(&none);
@@ -89,8 +89,8 @@ static HRESULT pass_send_cabinet(struct doing *d, const struct folder_work *w, c
     return hr;
 }
 
-/* Clears the record of an earlier cabinet that was sent: otherwise a later pass would delete the new one as sent if
-   this pass is interrupted. */
+/* Packs the folder. First clears the record that an earlier cabinet was sent; otherwise, if this pass is interrupted, a
+   later pass would treat the new cabinet as sent and delete it. */
 static HRESULT pack(struct doing *d, const struct folder_work *w)
 {
     HRESULT hr =
@@ -147,7 +147,7 @@ static HRESULT pass_report(const struct retention_pass *p, const char *name, con
     return S_OK;
 }
 
-/* Other users' files do not matter for a cabinet or report. */
+/* Whether files that no run created matter for the step. They do not for a cabinet or a report. */
 static bool meets_others(const struct retention_step *step)
 {
     return step->what == RETENTION_DELETE_DATA || step->what == RETENTION_DELETE_FOLDER;
@@ -170,8 +170,9 @@ static HRESULT do_steps(struct doing *d)
     return hr;
 }
 
-/* Records the planned deletions first, so that the next pass completes an interrupted one. If the disk is too full for
-   that record, the files that fill it are deleted nevertheless. */
+/* Performs the plan. Records the planned deletions of folders first, so that the next pass completes them if this one
+   is interrupted. Continues if the record cannot be written, because deleting may be the only way to free a full
+   disk. */
 static HRESULT do_plan(const struct retention_pass *p, const struct scanned *s, const struct retention_plan *plan)
 {
     struct doing d = {.pass = p, .scanned = s, .plan = plan};
@@ -195,8 +196,8 @@ static HRESULT do_plan(const struct retention_pass *p, const struct scanned *s, 
     return hr;
 }
 
-/* Reports each failure once per pass: `reported` are those of the first part, in the order of the records, like
-   these. */
+/* Reports the folders that could not be read, each one once per pass. `reported`: names that the first part of the pass
+   has already reported, in the same order as the failures. */
 static HRESULT pass_report_failures(const struct retention_pass *p, const struct scanned *s, struct texts *reported)
 {
     const size_t before = reported->count;
@@ -238,12 +239,13 @@ static void pass_report_limits(const struct retention_pass *p, const struct rete
         }
 }
 
-/* The only folder to process must be the set's, and not in use. */
+/* Checks that the only folder to process belongs to the set and is not in use. *go_on false: it is not, and this was
+   reported. */
 static HRESULT check_only(const struct retention_pass *p, const struct scanned *s, bool *go_on)
 {
     const size_t i = p->only ? index_of(s, p->only) : RETENTION_ALL;
     *go_on = !p->only || (i != RETENTION_ALL && !s->folders[i].running);
-    if (*go_on || is_failure(s, p->only)) /* this is reported */
+    if (*go_on || is_failure(s, p->only)) /* an unreadable folder was already reported */
         return S_OK;
     HRESULT hr = i == RETENTION_ALL
                      ? error_set(E_ACCESSDENIED,
@@ -252,7 +254,8 @@ static HRESULT check_only(const struct retention_pass *p, const struct scanned *
     return pass_report(p, p->only, NULL, NULL, hr);
 }
 
-/* Removes records of folders that others have deleted, unless the disk may just be unavailable. */
+/* Removes the records of folders that users have deleted. Does nothing if the newest folder is also missing, because
+   the disk may be unavailable. */
 static void drop_lost(const struct retention_pass *p, const struct scanned *s)
 {
     if (s->lost_count && s->count && s->folders[s->count - 1].latest)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans a pass, and reads the policy from a set's properties. The plan tracks the result of its steps, so that later
-   steps see the folders in their future state. */
+/* Plans a retention pass, and reads the policy from a set's properties. Planning applies the effect of each step to a
+   copy of the folders, so that later steps are planned for the state after the earlier ones. */
 #include "engine/pla/retention/plan.h"
 
 #include "engine/base/memory.h"
@@ -16,7 +16,7 @@
 #define MB(n)         ((uint64_t)(n) << 20)
 
 struct planning {
-    struct retained_folder *folders; /* as they will be */
+    struct retained_folder *folders; /* a copy, in the state after the steps so far */
     bool *gone;
     size_t count;
     const struct retention_policy *policy;
@@ -35,7 +35,7 @@ uint32_t retained_age(const struct retained_folder *f, int64_t now)
     return days > UINT32_MAX ? UINT32_MAX : (uint32_t)days;
 }
 
-/* *number, counted from 1, may be NULL. */
+/* Adds a step. *number: its number, counted from 1; may be NULL. */
 static HRESULT plan_add_step(struct planning *p, const struct retention_step *step, size_t *number)
 {
     void *steps = p->plan->steps;
@@ -62,26 +62,27 @@ static HRESULT delete_folder(struct planning *p, size_t i, enum retention_why wh
 
 /* The combined effect of the actions that apply to a folder. */
 struct folder_plan {
-    bool packs;              /* requests a cabinet */
-    bool sends;              /* an action so far sends it */
-    uint64_t destination;    /* of the latest action that does */
-    size_t packing, sending; /* steps of this pass that do so, counted from 1; 0: none */
+    bool packs;              /* one of the actions requests a cabinet */
+    bool sends;              /* one of the actions so far sends the cabinet */
+    uint64_t destination;    /* destination of the latest action that sends the cabinet */
+    size_t packing, sending; /* steps of this pass that create and send the cabinet, counted from 1; 0: none */
 };
 
 static HRESULT plan_pack_folder(struct planning *p, struct retention_step step, size_t *packing)
 {
     struct retained_folder *f = &p->folders[step.folder];
-    if (f->packed || !f->data_files) /* not for a report alone: it would replace a cabinet with data */
+    if (f->packed || !f->data_files) /* not for a report alone, whose cabinet would replace a cabinet with data */
         return S_OK;
     step.what = RETENTION_CREATE_CABINET;
     step.bytes = f->data_bytes + f->report_bytes;
     f->packed = true;
-    f->sent = 0; /* the cabinet that was sent earlier lacks these data */
+    f->sent = 0; /* a cabinet that was sent earlier does not contain these data */
     f->cabinet_bytes = step.bytes;
     return plan_add_step(p, &step, packing);
 }
 
-/* `packs`: an action of the folder requests a cabinet; files that are in no cabinet are kept then. */
+/* Plans the deletion of data. `packs`: an action for the folder requests a cabinet, so only files in the cabinet may be
+   deleted. */
 static HRESULT delete_data(struct planning *p, struct retention_step step, bool packs, size_t packing)
 {
     struct retained_folder *f = &p->folders[step.folder];
@@ -108,7 +109,7 @@ static HRESULT plan_send_cabinet(struct planning *p, struct retention_step step,
     return plan_add_step(p, &step, &of->sending);
 }
 
-/* If it is to be sent, it is deleted after that. */
+/* Plans the deletion of the cabinet. If an action sends the cabinet, it is deleted only after that has succeeded. */
 static HRESULT delete_cabinet(struct planning *p, struct retention_step step, const struct folder_plan *of)
 {
     struct retained_folder *f = &p->folders[step.folder];
@@ -167,7 +168,7 @@ static bool is_empty(const struct retained_folder *f)
 static HRESULT act_on(struct planning *p, size_t i)
 {
     struct retained_folder *f = &p->folders[i];
-    const uint64_t bytes = retained_bytes(f); /* at the start of the pass */
+    const uint64_t bytes = retained_bytes(f); /* size at the start of the pass */
     struct folder_plan of = {0};
     bool any = false;
     HRESULT hr = S_OK;
@@ -186,7 +187,7 @@ static HRESULT act_on(struct planning *p, size_t i)
 
 /* ---- the limits ---- */
 
-/* The free space after the folders' total size has changed. */
+/* Returns the free disk space after the total size of the folders has changed from `before` to `after`. */
 static uint64_t free_after(uint64_t free, uint64_t before, uint64_t after)
 {
     if (after > before)
@@ -200,7 +201,8 @@ struct ranked {
     bool oldest_first;
 };
 
-/* If two are equal, the older folder goes first; folders are in the order of their runs. */
+/* Sorts folders in the order of deletion. Of two folders with equal rank the older one is first; folders are in the
+   order of their runs. */
 static int by_policy(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
@@ -209,7 +211,7 @@ static int by_policy(const void *a, const void *b)
     return x->folder < y->folder ? -1 : x->folder > y->folder;
 }
 
-/* The first limit that is exceeded; false: none. */
+/* Finds the first limit that is exceeded, and updates plan->over; false: none. */
 static bool find_over(const struct planning *p, uint64_t free, enum retention_why *why)
 {
     const struct retention_policy *y = p->policy;
@@ -248,7 +250,7 @@ static HRESULT free_room(struct planning *p, size_t only, uint64_t free)
     return hr;
 }
 
-/* Accounts for the result of the actions. */
+/* Counts the folders and bytes that remain after the actions. */
 static void count_left(struct planning *p)
 {
     p->plan->folders = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scans the folders below RootPath, and walks their contents. */
+/* Scans the run folders below RootPath, and walks their contents. */
 #include "engine/base/memory.h"
 #include "engine/pla/retention/folder_record.h"
 #include "engine/pla/retention/plan.h"
@@ -43,8 +43,8 @@ static HRESULT is_empty(void *user, const struct held_entry *entry)
     return E_FAIL;
 }
 
-/* S_FALSE: the folder does not belong to the set. An empty folder is left over from an interrupted pass, because the
-   mark is deleted last. */
+/* Inspects a folder. S_FALSE: the folder does not belong to the set. An empty folder whose deletion has started belongs
+   to the set: the pass was interrupted after it deleted the mark, which is the last file. */
 static HRESULT folder_inspect(const struct scan *s, const struct folder_record *record, struct retained_folder *out)
 {
     struct held_folder *f;
@@ -75,7 +75,7 @@ static bool is_running(const struct scan *s, const struct folder_record *record)
     const char *names = s->running ? path_names_behind(s->root, s->running) : NULL;
     if (!s->running)
         return false;
-    if (names) /* ignores case, to be on the safe side: hosts differ in whether RUN is run */
+    if (names) /* ignores case to be safe, because not all file systems distinguish RUN and run */
         return text_equal_nocase(names, record->name);
     char *path = path_join(s->root, record->name);
     bool same = !path || file_is_same(path, s->running);
@@ -156,7 +156,7 @@ struct walking {
     const struct content_names *names;
     const struct run_files *files;
     const char *cabinet, *scrap;
-    const char *prefix; /* "", or names followed by '/' */
+    const char *prefix; /* "", or path of the current folder with a '/' at the end */
     unsigned depth;
     HRESULT (*each)(void *user, const struct content *content);
     void *user;
@@ -194,7 +194,7 @@ static enum content_kind kind_of_file(const struct walking *w, const char *name,
     if (!run_files_have(w->files, path))
         return CONTENT_OTHER;
     if (above && text_equal_nocase(name, w->cabinet))
-        return size ? CONTENT_CABINET : CONTENT_SCRAP; /* file_rename_new was interrupted */
+        return size ? CONTENT_CABINET : CONTENT_SCRAP; /* an empty file was left by an interrupted file_rename_new */
     return above && (text_equal_nocase(name, w->names->report) || text_equal_nocase(name, w->names->html))
                ? CONTENT_REPORT
                : CONTENT_DATA;
@@ -202,7 +202,7 @@ static enum content_kind kind_of_file(const struct walking *w, const char *name,
 
 static HRESULT walk(struct walking *w);
 
-/* *kind: of the folder itself. */
+/* Walks a subfolder. *kind: the kind of the subfolder itself. */
 static HRESULT walk_below(const struct walking *w, const char *name, const char *path, enum content_kind *kind)
 {
     struct walking below = *w;
@@ -218,7 +218,7 @@ static HRESULT walk_below(const struct walking *w, const char *name, const char 
     if (SUCCEEDED(hr)) {
         struct file *mark;
         hr = run_files_mark(below.folder, &mark);
-        if (hr == S_OK) /* of a run of another set, or of another run of this set: not part of the outer folder */
+        if (hr == S_OK) /* the subfolder belongs to another set or run */
             *kind = CONTENT_OTHER;
         else if (hr == S_FALSE)
             hr = walk(&below);
