@@ -22,14 +22,14 @@ enum { MOST_NAME = 32767, MOST_PLACES = 0xFFFE, ZONE_NAME_UNITS = 32 };
 /* An open processing handle. */
 struct consumer {
     EVENT_TRACE_LOGFILEW logfile; /* as opened; passed to BufferCallback */
-    enum consumer_form form;      /* of the caller of OpenTrace */
+    enum consumer_form form;      /* encoding of the strings of OpenTrace's caller */
     void *name;                   /* name of the log or session, in that form */
     struct consumer_source *source;
     bool real_time, raw, records;
     /* Protected by the table's lock. */
-    bool busy;    /* it is being processed */
-    bool closed;  /* it will be freed when processing ends */
-    bool started; /* it has been processed before */
+    bool busy;    /* a thread is processing the handle */
+    bool closed;  /* the handle was closed; it will be freed when processing ends */
+    bool started; /* the handle has been processed before */
 };
 
 static struct lock lock = LOCK_INIT;
@@ -143,8 +143,8 @@ static void consumer_give_back(struct consumer *const *taken, ULONG count)
     }
 }
 
-/* Closes a handle; may be called from any thread, even from callbacks. ERROR_CTX_CLOSE_PENDING: it is being processed;
-   queued events are still delivered. ERROR_INVALID_HANDLE: not open. */
+/* Closes a handle; may be called from any thread, even from callbacks. ERROR_CTX_CLOSE_PENDING: a thread is processing
+   the handle, and queued events are still delivered. ERROR_INVALID_HANDLE: the handle is not open. */
 static ULONG consumer_close(TRACEHANDLE handle)
 {
     lock_enter(&lock);
@@ -410,7 +410,7 @@ enum { MOST_HANDLES = 64 };
 
 struct running {
     struct consumer *consumer;
-    struct etl_record event; /* the next one to deliver */
+    struct etl_record event; /* the next event to deliver */
     bool header;             /* `event` is the log file header */
 };
 

@@ -272,8 +272,8 @@ static HRESULT find_due(struct session_source *s, struct held **out)
             continue;
         if (FAILED(hr))
             return hr;
-        /* No buffers can arrive any more if the ring was empty after its host process had exited, after the session had
-           ended, or after the source was stopped. */
+        /* No more buffers can arrive if the ring was empty after the host process had exited, the session had ended or
+           the source was stopped. */
         const bool room = s->count < s->most;
         if (room && complete > s->until)
             s->until = complete;

@@ -97,7 +97,7 @@ static const EVENT_HEADER_EXTENDED_DATA_ITEM *item_of(const EVENT_RECORD *r, uin
     return NULL;
 }
 
-/* Appends `size` bytes; false: there is no room. */
+/* Appends `size` bytes. Returns false if there is no room. */
 static bool bytes_append(uint8_t *out, uint32_t *at, const void *bytes, size_t size)
 {
     if (size > (size_t)(RELOGGED_EVENT_LARGEST - 1 - *at))

@@ -58,13 +58,13 @@ struct relogger_callback {
 struct relogger;
 HRESULT relogger_create(struct relogger **out);
 void relogger_free(struct relogger *r); /* call it when no other call runs; NULL is allowed */
-/* Opens the log or the session. Errors of consumer_open; ERROR_BUSY's HRESULT: it is processing;
+/* Opens the log or the session. Errors of consumer_open; ERROR_BUSY's HRESULT: the relogger is processing;
    ERROR_NOT_SUPPORTED's: a session together with another stream; E_INVALIDARG: more than 64 streams. */
 HRESULT relogger_add_file(struct relogger *r, const char *path, void *user, TRACEHANDLE *stream);
 HRESULT relogger_add_session(struct relogger *r, const char *name, void *user, TRACEHANDLE *stream);
 /* Returns the `user` of a stream; false if this relogger has no such stream. */
 bool relogger_stream(struct relogger *r, TRACEHANDLE stream, void **user);
-/* Sets the output file. ERROR_BUSY's HRESULT: it is processing. */
+/* Sets the output file. ERROR_BUSY's HRESULT: the relogger is processing. */
 HRESULT relogger_set_output(struct relogger *r, const char *path);
 /* Passes the events of all streams to the callback in time order: files to their end, a session until it ends. The file
    is complete afterwards, regardless of the result. ERROR_CANCELLED's HRESULT: relogger_cancel was called;

@@ -24,7 +24,7 @@ enum { GLOBAL_LOGGER = 1, LOGGER_BITS = 16 }; /* WMI_GLOBAL_LOGGER_ID */
 
 struct wanted {
     const char *name;
-    uint32_t mode; /* applies together with the name */
+    uint32_t mode; /* used only with the name */
     uint32_t logger, generation;
     bool kernel;
 };
@@ -119,7 +119,7 @@ ULONG controller_find(struct directory *d, TRACEHANDLE handle, const char *name,
     return find_alive(d, &w, give_up, out);
 }
 
-/* ---- answers: EVENT_TRACE_PROPERTIES of a session as it is now ---- */
+/* ---- answers: EVENT_TRACE_PROPERTIES with a session's current state ---- */
 
 ULONG controller_refuse(ULONG code, const char *format, ...)
 {
@@ -417,8 +417,7 @@ ULONG controller_ask(struct directory *d, const struct controller_call *c, const
         return controller_refuse(ERROR_TIMEOUT, "cannot control session '%.200s': its host does not respond", s->name);
     if (hr != E_ABORT)
         return session_code(hr);
-    /* The host process exited just now, normally or by a crash. If the request was to stop the session, it counts as
-       done. */
+    /* The host process exited just now, normally or by a crash. A request to stop the session then counts as done. */
     const HRESULT recovered = session_recover_or(d, s->logger, s->generation, c->code == EVENT_TRACE_CONTROL_STOP);
     if (recovered == S_OK && c->code == EVENT_TRACE_CONTROL_STOP)
         return ERROR_SUCCESS;
@@ -443,7 +442,7 @@ static ULONG control_session(struct directory *d, const struct controller_call *
     if (c->code == EVENT_TRACE_CONTROL_STOP && s->state == DIRECTORY_STOPPING)
         return controller_refuse(ERROR_ACTIVE_CONNECTIONS, "cannot stop session '%.200s': it is already stopping",
                                  s->name);
-    controller_view_open(s, &view); /* to report its final totals */
+    controller_view_open(s, &view); /* opened before the session ends, to report its final totals */
     if (c->code != EVENT_TRACE_CONTROL_QUERY) {
         code = controller_request(c, s, &request);
         if (code == ERROR_SUCCESS && request.file)

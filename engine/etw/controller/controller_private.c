@@ -68,7 +68,7 @@ ULONG controller_scope(const EVENT_TRACE_PROPERTIES *p, struct directory_scope *
     return code;
 }
 
-/* Makes the filter independent of when the processes started. */
+/* Clears the start times, so that filters with the same process ids are equal. */
 static void clear_start_times(struct directory_scope *s)
 {
     struct directory_filter_process p;
@@ -174,7 +174,7 @@ static ULONG ask_part(struct directory *d, const struct controller_call *c, cons
     const ULONG code = controller_ask(d, c, &own, part);
     memory_free(own.file);
     if (code == ERROR_SUCCESS && c->code == EVENT_TRACE_CONTROL_STOP)
-        (void)session_remove(d, part); /* its host process waits for that */
+        (void)session_remove(d, part); /* the part's host waits for its removal */
     return code == ERROR_WMI_INSTANCE_NOT_FOUND ? ERROR_SUCCESS : code;
 }
 

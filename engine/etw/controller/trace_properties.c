@@ -23,7 +23,7 @@ enum {
     NEEDS_PRIVATE = 8,
     NEEDS_GUID = 0x10,
     NEEDS_AUTOLOGGER = 0x20,
-    NEEDS_NO_END = 0x40,          /* a full file must not end the session */
+    NEEDS_NO_END = 0x40,          /* requires a mode in which a full file does not end the session */
     NEEDS_MAXIMUM_AT_ONCE = 0x80, /* and a file; checked before the session manager's checks */
     NO_KERNEL = 0x100,
     NO_AUTOLOGGER = 0x200,
@@ -61,7 +61,7 @@ static ULONG refuse_mode(const struct mode_row *row, const char *why)
 
 /* ---- the block ---- */
 
-/* Counts the characters at `at` before the NUL, within `room` bytes. False: no NUL. */
+/* Counts the characters at `at` before the NUL, within `room` bytes. Returns false if there is no NUL. */
 static bool text_length(const void *at, size_t room, bool wide, size_t *length)
 {
     const size_t unit = wide ? sizeof(WCHAR) : 1;

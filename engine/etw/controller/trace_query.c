@@ -41,7 +41,8 @@ static ULONG find_system_logger(TRACEHANDLE handle, struct directory **d, struct
                              "invalid SessionHandle: the session does not accept system events");
 }
 
-/* Setting something requires the same rights as starting the session, as it does in ControlTrace. */
+/* Checks the caller's rights. Changing a setting requires the same rights as starting the session, as in
+   ControlTrace. */
 static ULONG may_set(struct directory_session *s)
 {
     const ULONG code =
@@ -207,7 +208,7 @@ static ULONG ask_host(struct directory *d, const struct directory_session *s, st
                            : session_code(hr);
 }
 
-/* Converts events to hook ids. Events that are not the kernel's are skipped. */
+/* Converts events to hook ids. Skips events that are not kernel events. */
 static uint32_t read_hooks(const CLASSIC_EVENT_ID *events, ULONG count, uint32_t *hooks)
 {
     uint32_t found = 0;

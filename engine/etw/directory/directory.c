@@ -29,7 +29,7 @@ HRESULT directory_name(char out[DIRECTORY_NAME_BYTES])
     return SUCCEEDED(hr) ? S_OK : hr;
 }
 
-#define READ_TRIES 100 /* number of attempts before it reads under the mutex */
+#define READ_TRIES 100 /* number of attempts before directory_read reads under the mutex */
 
 /* ---- the directory of this process ---- */
 
@@ -151,8 +151,8 @@ static HRESULT directory_open_next(struct directory **own)
     return S_OK;
 }
 
-/* Keeps the directory of this process, or opens the next one if it was deleted. A name that cannot be looked up is
-   treated as existing; out of memory is still an error. */
+/* Keeps the directory of this process, or opens the next one if it was deleted. If the name cannot be looked up, the
+   directory counts as existing; out of memory is still an error. */
 static HRESULT directory_keep_current(struct directory **own)
 {
     struct directory *d = *own;

@@ -72,7 +72,7 @@ enum {
 /* ---- payloads, as copied out of the records ---- */
 
 struct session_payload {
-    uint32_t logger, generation; /* the first word of the record */
+    uint32_t logger, generation; /* these two are the first word of the record */
     uint32_t state, clock;
     GUID guid;
     uint64_t host_start, starter_start, section_size, thread;
@@ -182,7 +182,7 @@ struct directory_shared {
     struct mailbox_record mailbox[DIRECTORY_PLACES];
     struct slot_record slot[DIRECTORY_SLOTS];
     struct registration_record registration[DIRECTORY_REGISTRATIONS];
-    struct session_record session[DIRECTORY_PLACES][2]; /* one is valid now, the other is for the next change */
+    struct session_record session[DIRECTORY_PLACES][2]; /* at most one is valid; the next change writes to the other */
     struct enable_record enable[DIRECTORY_ENABLES];
     _Atomic uint64_t arena[ARENA_UNITS][ARENA_UNIT / 8];
     struct name_record name[DIRECTORY_PROVIDER_NAMES];
@@ -252,8 +252,8 @@ struct directory {
 
 /* ---- directory.c ---- */
 
-/* Calls `read` with a revision whose records stay in place while it runs. If they did not, it calls `read` again, and
-   finally under the mutex; each call must start from the beginning. */
+/* Calls `read` with a revision whose records stay in place while it runs. If they did not stay, calls `read` again, and
+   finally under the mutex. Each call must start from the beginning. */
 HRESULT directory_read(struct directory *d, HRESULT (*read)(struct directory *d, uint64_t revision, void *context),
                        void *context);
 /* Returns whether a record is valid at this revision. */
@@ -271,8 +271,8 @@ void directory_object_name(const struct directory *d, char kind, uint32_t number
 /* Sets the signal of this name, if it exists. */
 void directory_set_signal(const char *name);
 
-/* Stores a string of at most DIRECTORY_TEXT units; otherwise fails with the HRESULT of `code`, naming `subject`.
-   NULL is stored as absent. */
+/* Stores a string of at most DIRECTORY_TEXT units; otherwise fails with the HRESULT of `code`, naming `subject`. NULL
+   is stored as a missing string. */
 HRESULT directory_put_text(char *to, uint32_t *bytes, const char *text, DWORD code, const char *subject);
 /* Reads a string that directory_put_text has stored. *out is from memory_alloc. S_FALSE: not a valid string. */
 HRESULT directory_take_text(const char *from, uint32_t bytes, char **out);
@@ -282,7 +282,7 @@ HRESULT directory_take_text(const char *from, uint32_t bytes, char **out);
 /* Returns the session of this logger and generation (0: any) that is valid at the revision, or NULL. */
 struct session_record *directory_find_session(struct directory *d, uint32_t logger, uint32_t generation,
                                               uint64_t revision);
-/* Returns only the state of that session; 0: no such session. */
+/* Returns the state of such a session; 0: no such session. */
 uint32_t directory_session_state(struct directory *d, uint32_t logger, uint32_t generation, uint64_t revision);
 /* Returns the session's name for error texts, from memory_alloc. NULL: out of memory. */
 char *directory_session_name(struct session_record *record);

@@ -379,7 +379,7 @@ HRESULT directory_register(struct directory *d, const GUID *provider, enum direc
     HRESULT hr = has_slot(d) ? S_OK : directory_join(d, &slot);
     if (FAILED(hr) || registration_claim_any(d, provider, kind, registration))
         return hr;
-    hr = mutex_take(d->mutex, UINT32_MAX); /* slots may belong to dead processes */
+    hr = mutex_take(d->mutex, UINT32_MAX); /* some registrations may belong to dead processes */
     if (FAILED(hr))
         return hr;
     directory_slots_reap(d, DIRECTORY_SLOTS);
@@ -486,7 +486,7 @@ HRESULT directory_registrations(struct directory *d, struct directory_registrati
 /* ---- names of providers ---- */
 
 /* Names of providers, from their traits: a lock-free ring in which a new name replaces the oldest one. A name is valid
-   if its checksum is, so a partly written name is ignored. */
+   if its checksum is correct, so a partly written name is ignored. */
 
 /* Returns the checksum of a name; never 0, which marks an unused place. */
 static uint64_t name_check(const struct name_payload *p)

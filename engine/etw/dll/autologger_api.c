@@ -61,8 +61,8 @@ static void start_one(struct directory *d, const char *path, const char *name, b
     registry_close(key);
 }
 
-/* Returns whether this process is the first and must start the autologgers. False: another process has started them, or
-   the key cannot be created. */
+/* Returns whether this process is the first and must start the autologgers. Returns false if another process has
+   started them or the key cannot be created. */
 static bool is_first(const char *directory)
 {
     WCHAR name[KEY_UNITS];

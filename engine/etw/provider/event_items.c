@@ -53,7 +53,7 @@ struct event {
     const struct event_call *call;
     struct filter_event filter;
     uint64_t data_bytes;
-    uint8_t *whole;       /* its data in one piece, for filters; NULL: not needed so far */
+    uint8_t *whole;       /* the event's data in one piece, for filters; NULL: not needed so far */
     const uint8_t *stamp; /* time stamp of the caller; NULL: none */
     uint32_t always;      /* bits of the items that all sessions receive */
     uint32_t known;       /* bits of the items that were created */
@@ -86,7 +86,7 @@ static void add_item(struct event *event, enum item item, const void *bytes, uin
     event->known |= 1u << item;
 }
 
-/* Classifies the data of the call. False: an invalid time stamp. */
+/* Classifies the data of the call. Returns false if its time stamp is invalid. */
 static bool read_data(struct event *event)
 {
     uint64_t bytes[ETW_DATA_TIMESTAMP + 1] = {0};
@@ -161,7 +161,8 @@ static void make_stack(struct event *event)
     add_item(event, ADD_STACK, event->stack, 8 + (uint64_t)count * sizeof(void *));
 }
 
-/* Creates an item once for all sessions. False: it is not available, so the event is written without it. */
+/* Creates an item, one time for all sessions. Returns false if the item is not available; the event is then written
+   without it. */
 static bool make_item(struct event *event, enum item item)
 {
     if ((event->known & 1u << item) != 0)

@@ -10,8 +10,9 @@
 
 /* ---- copies ---- */
 
-/* Copy a few bytes to a few hundred bytes, for which a call of the C library would cost as much as the whole event. The
-   addresses come from the program, so either the caller runs under guard_call, or each read is guarded. */
+/* Copies of a few bytes to a few hundred bytes. For these, a call of the C library would cost as much as writing the
+   whole event. The addresses come from the program, so either the caller runs under guard_call, or each read is
+   guarded. */
 struct event_reads {
     bool guarded;
     void *context; /* passed to guard_left */

@@ -380,7 +380,8 @@ HRESULT private_session_create(struct directory *d, const struct directory_sessi
 
 void private_session_stop(struct private_session *p)
 {
-    atomic_store(&p->host.end, true); /* its thread never sleeps while others keep writing */
+    atomic_store(&p->host.end, true); /* set before taking the lock, which the part's thread releases only when it
+                                         sleeps or ends; it never sleeps while others keep writing */
     lock_enter(&p->lock);
     session_host_finish(&p->host);
     lock_leave(&p->lock);

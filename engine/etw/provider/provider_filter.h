@@ -36,8 +36,8 @@ struct filter_event {
     const EVENT_DESCRIPTOR *descriptor;
     const char *name; /* name of a TraceLogging event, without a NUL; NULL: another kind of event */
     size_t name_bytes;
-    /* Returns all data of the event in one piece, for filters that read it; only these call it, and only once. NULL:
-       not available, in which case the event passes. */
+    /* Returns all data of the event in one piece, for filters that read them. Only such a filter calls this, and only
+       once. NULL: not available, in which case the event passes. */
     const uint8_t *(*data)(void *context, size_t *size);
     void *context;
 };

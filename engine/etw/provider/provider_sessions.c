@@ -382,7 +382,7 @@ static HRESULT register_again(uint64_t handle)
 }
 
 /* Joins the directory again after a reset, which removed this process. *registered: directory_born of the directory
-   that contains all registrations. False: try again. */
+   that contains all registrations. Returns false if the caller must try again. */
 static bool rejoin_directory(uint64_t *registered)
 {
     const uint64_t born = directory_born(directory);
@@ -442,8 +442,8 @@ static bool program_has_left(void)
     return last_thread_is_own((uint32_t)others) && private_sessions_threads() == others;
 }
 
-/* A thread reports its end before it has ended, which is why LEAVES_MS exists. A terminated thread does not report its
-   end, which is why LOOK_MS exists. */
+/* LEAVES_MS exists because a thread reports its end before it has ended. LOOK_MS exists because a terminated thread
+   does not report its end. */
 static void wait_for_changes(void *unused)
 {
     enum { AGAIN_MS = 100, LOOK_MS = 1000, LEAVES_MS = 20, LEAVES_LOOKS = 10, FOLLOW_MS = 3000 };

@@ -252,7 +252,7 @@ ULONG provider_begin(const struct provider_options *options, uint64_t *handle)
     return r ? ERROR_SUCCESS : full ? ERROR_NO_SYSTEM_RESOURCES : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* NULL: no such registration, or handle 0 */
+/* Returns the registration of a handle; NULL for an invalid handle and for handle 0. */
 static struct registration *provider_find(uint64_t handle)
 {
     return handle != 0 ? registration_of(handle) : NULL;
@@ -335,7 +335,8 @@ ULONG provider_end(uint64_t handle, bool classic, struct provider_numbers *numbe
 
 /* ---- traits ---- */
 
-/* Reads {u16 total size, name with NUL, then {u16 size, u8 type, data} for each trait}. False: malformed. */
+/* Reads {u16 total size, name with NUL, then {u16 size, u8 type, data} for each trait}. Returns false if the traits are
+   malformed. */
 static bool registration_read_traits(struct registration_record *record, const uint8_t *traits, size_t size)
 {
     enum { HEAD = 3, GUID_TRAIT = HEAD + 16 };

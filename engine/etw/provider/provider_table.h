@@ -72,7 +72,8 @@ uint64_t provider_processor_time(struct provider_thread *t);
 /* Sets the slot of this process, which marks events that are being written. */
 void provider_threads_own_slot(uint32_t slot);
 
-/* Two plain stores. Other threads see them after PROVIDER_GRACE_MS at the latest. */
+/* Mark the thread as inside and as outside, each with a plain store. Other threads see the store after
+   PROVIDER_GRACE_MS at the latest. */
 static inline void provider_enter(struct provider_thread *t)
 {
     atomic_store_explicit(&t->inside, atomic_load_explicit(&t->inside, memory_order_relaxed) + 1, memory_order_relaxed);

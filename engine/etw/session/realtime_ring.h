@@ -20,7 +20,7 @@ struct realtime_shared {
     /* Written by the host process. */
     _Atomic uint32_t put;                       /* number of buffers put; wraps */
     _Atomic uint32_t ended;                     /* the session has ended; no buffer follows */
-    _Atomic uint64_t events_lost, buffers_lost; /* since the consumer connected */
+    _Atomic uint64_t events_lost, buffers_lost; /* losses since the consumer connected */
     _Atomic int64_t complete;                   /* all events up to this time have been put */
     uint32_t reserved_2[24];
     /* Written by the consumer. */
@@ -39,7 +39,7 @@ _Static_assert(offsetof(struct realtime_shared, put) == 128 && offsetof(struct r
 
 enum realtime_sleep { REALTIME_AWAKE, REALTIME_WAITS, REALTIME_HOLDS /* also waits for `complete` */ };
 
-/* As mapped by one side. */
+/* A ring as mapped by the host process or by the consumer. */
 struct realtime_ring {
     struct realtime_shared *shared;
     uint32_t buffer_size; /* checked once; never read from the section again */

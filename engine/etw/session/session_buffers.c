@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Creates and maps the sections of sessions. */
+/* Creates and maps the sections that contain sessions' buffers. */
 #include "engine/etw/session/session_buffers.h"
 
 #include "engine/base/error.h"

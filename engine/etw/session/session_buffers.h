@@ -6,7 +6,7 @@
    Nevertheless each committed event must reach the log exactly once, in the time order of its processor, and each event
    that is not committed must be counted as lost.
 
-   The layout. One section, created by the session host process and mapped by each process that writes to the session:
+   The layout. One section, created by the session's host process and mapped by each process that writes to the session:
 
      session_shared         constants, the search for a free buffer, waking the host, totals
      session_processor[]    per processor: the word of the buffer that takes its events now; lost events
@@ -42,14 +42,14 @@
 
      free -> claimed     a writer without room, which then puts it into the processor's word
      claimed -> closed   any writer that finds the word sealed, or the host when it flushes
-     closed              the host settles it: it waits for owners that are alive, marks events of dead ones as torn
+     closed              the host settles it: waits for living owners, and marks events of dead owners as torn
      closed -> written   the host, when the log has the buffer; it then zeroes it
      written -> free     the host
 
    States that can be seen half done. Each step is one exchange, so another process always finds the state before or
    after it: a sealed word whose buffer is not closed yet (the next writer closes it), a claimed buffer that no
-   processor names (session_drain_reap returns or closes it), a reservation without a mark (state 2 or the word names
-   its owner). `closed`, `hint`, `given` and `allocated` are hints; if a process dies before it updates them, this only
+   processor names (session_drain_reap frees or closes it), a reservation without a mark (state 2 or the word names its
+   owner). `closed`, `hint`, `given` and `allocated` are hints; if a process dies before it updates them, this only
    costs time.
 
    What a crash leaves. A dead writer leaves places that the host process marks as torn. If the host process dies,
@@ -77,7 +77,7 @@ enum {
     SESSION_DATA_UNIT = 0x10000, /* the buffers begin at a multiple of this; no reservation is longer */
 };
 
-/* The unit of event time stamps when they are written. The session host converts cycles to the session's clock. */
+/* The unit of time stamps when events are written. The host process converts cycles to the session's clock. */
 enum session_source { SESSION_STAMP_TICKS = 1, SESSION_STAMP_SYSTEM = 2, SESSION_STAMP_CYCLES = 3 };
 
 /* Control words are 128 bytes apart, because processors fetch pairs of cache lines. */
@@ -89,16 +89,16 @@ struct session_processor {
 struct session_line {
     _Atomic uint64_t word;
     _Atomic uint64_t generation; /* how often the buffer was handed out; written by the host process */
-    _Atomic uint64_t claimed;    /* when it was claimed, in time stamps of the session */
-    /* Its sequence number in the log, set by the host before it writes the buffer; 0: none yet. */
+    _Atomic uint64_t claimed;    /* time stamp at which the buffer was claimed */
+    /* The buffer's sequence number in the log, which the host process sets before it writes the buffer; 0: none yet. */
     _Atomic uint64_t number;
     _Atomic uint32_t processor;
     uint32_t reserved[7];
 };
 /* Statistics, written by the host process for other processes and for the process that recovers the session. */
 struct session_totals {
-    _Atomic uint64_t events;          /* written to the log */
-    _Atomic uint64_t torn;            /* lost because their writers ended */
+    _Atomic uint64_t events;          /* events written to the log */
+    _Atomic uint64_t torn;            /* events lost because their writers ended */
     _Atomic uint64_t buffers_written; /* passed to the log */
     _Atomic uint64_t buffers_lost;    /* could not be written to the log */
     _Atomic uint64_t realtime_lost;   /* could not be delivered to a real-time consumer */
@@ -120,7 +120,7 @@ struct session_shared {
     uint32_t reserved_1[24];
     /* The search for a free buffer. */
     _Atomic uint32_t hint;       /* index of a buffer that may be free */
-    _Atomic uint32_t given;      /* how many buffers were returned; wraps */
+    _Atomic uint32_t given;      /* number of buffers that became free; wraps */
     _Atomic uint32_t none_at;    /* `given` + 1 when a search last found no free buffer */
     _Atomic uint32_t allocated;  /* number of buffers in use so far, from `minimum` to `buffers` */
     _Atomic uint32_t most;       /* MaximumBuffers: how many may be used now; 0: all. Set by the host process */
@@ -276,11 +276,11 @@ static inline bool session_swap(_Atomic uint64_t *word, uint64_t *expected, uint
 
 /* ---- the section ---- */
 
-/* The parameters of a session's section. The parameters of a section that another process created are checked before
-   use. */
+/* The parameters of a session's section. They are checked before use if another process created the section. */
 struct session_shape {
-    uint32_t buffers;     /* the maximum, 1 to SESSION_MOST_BUFFERS */
-    uint32_t minimum;     /* in use from the beginning, 1 to `buffers`; more are used only when none is free */
+    uint32_t buffers;     /* maximum number of buffers, 1 to SESSION_MOST_BUFFERS */
+    uint32_t minimum;     /* number of buffers used from the beginning, 1 to `buffers`; others are used only when none
+                             of these is free */
     uint32_t buffer_size; /* bytes: a multiple of 1 KB from ETL_SMALLEST_BUFFER to ETL_LARGEST_BUFFER */
     uint32_t processors;  /* 1 to SESSION_MOST_PROCESSORS; 1 for EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING */
     uint32_t wake_at;     /* number of closed buffers at which writers wake the host process, 1 to `buffers` */

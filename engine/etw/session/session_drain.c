@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Empties the buffers of a session: which of them are closed, the order in which they go to the log, and how they are
-   returned.
+   freed.
 
    One pass (drain_pass) takes each closed buffer in the order in which the buffers were claimed, which on each
    processor is the order of its events:
@@ -142,7 +142,7 @@ static void copy_event(const struct walk *w, uint64_t first, uint32_t size, cons
 
 enum verdict { CHECK_AGAIN, WAIT, LOST, TORN_BEFORE };
 
-/* Decides about an incomplete place. */
+/* Decides whether an incomplete place is torn or may still be completed. */
 static enum verdict walk_check_place(const struct walk *w, uint64_t first, uint32_t size,
                                      const struct session_liveness *liveness)
 {
@@ -231,7 +231,7 @@ struct found {
 struct stream {
     struct session_order order;
     uint64_t claimed;       /* claim time of the newest buffer that was written */
-    uint64_t lost_reported; /* lost events that headers of buffers report */
+    uint64_t lost_reported; /* lost events that buffer headers have reported */
     uint64_t held;          /* number of the pass in which one of its buffers had to wait */
 };
 /* The state of a buffer. Values of its word never repeat. */
@@ -239,7 +239,7 @@ struct seen {
     uint64_t settled; /* the word as it was when the buffer was settled and its losses counted */
     uint64_t claimed; /* the word when the buffer was claimed and no processor named it; 0: otherwise */
     uint32_t end;     /* where its events ended then */
-    uint64_t pass;    /* the search that found it */
+    uint64_t pass;    /* number of the search that found it */
     uint64_t number;  /* number reserved for it because later buffers were written first; 0: not reserved */
 };
 struct session_drain {
@@ -383,8 +383,8 @@ static uint32_t processor_of(const struct session_drain *d, uint32_t buffer)
     return said < d->b.processors ? said : 0;
 }
 
-/* Returns a closed buffer with this word to the writers. No process writes to it any more, and its events are in the
-   log or counted. */
+/* Frees a closed buffer with this word for the writers. No process writes to it any more, and its events are in the log
+   or counted as lost. */
 static void drain_free_buffer(struct session_drain *d, uint32_t buffer, uint64_t word)
 {
     struct session_line *line = &d->b.line[buffer];
@@ -463,7 +463,7 @@ static HRESULT drain_forward(struct session_drain *d, const struct session_sink 
     if (d->recovers) {
         const uint64_t given = atomic_load_explicit(&line->number, memory_order_relaxed);
         if (given != 0 && sink->holds(sink->context, given))
-            return S_OK; /* the dead host process wrote it, and got no further */
+            return S_OK; /* the host process wrote it before it died */
         d->seen[buffer].number = given < d->number ? given : 0;
     }
     const uint64_t number = drain_number(d, buffer);
@@ -483,8 +483,8 @@ static HRESULT drain_forward(struct session_drain *d, const struct session_sink 
     return hr;
 }
 
-/* Settles, writes and frees a buffer. False: it must wait for a writer. `pressed`: the later buffers do not wait, so it
-   gets its number now. */
+/* Settles, writes and frees a buffer. Returns false if the buffer must wait for a writer. `pressed`: the later buffers
+   do not wait, so this one gets its number now. */
 static bool drain_write_buffer(struct session_drain *d, const struct session_sink *sink, const struct found *found,
                                bool pressed, bool force, HRESULT *hr)
 {
@@ -579,7 +579,7 @@ static bool drain_reap_buffer(struct session_drain *d, uint32_t buffer, uint64_t
     if (end != ETL_BUFFER_HEAD) {
         const uint64_t closed =
             session_line_closed(SESSION_CLOSED, session_place(end, 0, 0), session_line_generation(word));
-        /* If a processor names the buffer by now, the buffer is being filled. */
+        /* If a processor names the buffer in the meantime, the buffer is being filled. */
         if (is_named(d, buffer) || !session_swap(&line->word, &word, closed))
             return false;
         atomic_fetch_add_explicit(&d->b.shared->closed, 1, memory_order_relaxed);
@@ -651,7 +651,7 @@ static HRESULT drain_snapshot_buffer(struct session_drain *d, const struct sessi
     int64_t time;
     const uint64_t now = session_clock_now(&d->clock, &time);
     if (session_line_state(word) != SESSION_CLOSED || claimed != found->claimed)
-        return S_OK; /* returned in the meantime: newer events took its place */
+        return S_OK; /* freed in the meantime and reused for newer events */
     (void)session_settle(&d->b, found->buffer, session_line_place(word), &d->options.liveness, true, &d->clock, now,
                          &order[processor], d->copy, &settled);
     count_more(&d->b.shared->totals.torn, settled.torn);
@@ -693,7 +693,8 @@ HRESULT session_drain_snapshot(struct session_drain *d, const struct session_sin
 HRESULT session_drain_recover(struct session_drain *d, const struct session_sink *sink, uint32_t patience)
 {
     d->recovers = true;
-    /* Buffers may have numbers already because later ones were written first. There are at most as many as buffers. */
+    /* Buffers may have numbers already because later ones were written first. There are at most as many such numbers as
+       buffers. */
     const uint64_t most = d->number + d->b.buffers;
     for (uint32_t i = 0; i < d->b.buffers; i++) {
         const uint64_t given = atomic_load_explicit(&d->b.line[i].number, memory_order_relaxed);

@@ -84,9 +84,10 @@ void session_clock_start(struct session_clock *c, uint32_t clock, enum session_s
 void session_clock_keep(struct session_clock *c);
 /* Adds an anchor with a given reading, for tests. Each reading must be later than the previous one. */
 void session_clock_add(struct session_clock *c, struct session_anchor anchor);
-struct session_anchor session_clock_newest(const struct session_clock *c); /* zero before the first anchor */
-/* Continues from an anchor of a host process that has exited, so that times before and after it fit together. An anchor
-   that differs from the readings of this process by more than 1/1000 is ignored. Call it after session_clock_start. */
+struct session_anchor session_clock_newest(const struct session_clock *c); /* all zero before the first anchor */
+/* Continues from an anchor of a host process that has exited, so that times before and after its exit fit together. An
+   anchor that differs from the readings of this process by more than 1/1000 is ignored. Call it after
+   session_clock_start. */
 void session_clock_resume(struct session_clock *c, struct session_anchor before);
 /* Converts a time stamp to the session's clock. */
 int64_t session_clock_time(const struct session_clock *c, uint64_t stamp);
@@ -117,12 +118,12 @@ struct session_settled {
     uint32_t torn;     /* newly found torn events, which are counted even if the buffer must wait */
     uint32_t given_up; /* incomplete events that were dropped without being torn: because of `force`, or because they
                           are malformed */
-    int64_t time;      /* time of the newest event; if there is no event, that of `order` */
+    int64_t time;      /* time of the newest event; if there is no event, order->time */
 };
 /* Copies the complete events of a closed buffer and marks those of dead writers as torn. `place` is from the buffer's
    word; `copy` has room for a buffer, whose header is not changed. Time stamps later than `now`, which was read after
-   the buffer was closed, are corrected. False: a living writer has not finished and `force` is not set; *order is then
-   unchanged. */
+   the buffer was closed, are corrected. Returns false if a living writer has not finished and `force` is not
+   set; *order is then unchanged. */
 bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t place,
                     const struct session_liveness *liveness, bool force, const struct session_clock *clock,
                     uint64_t now, struct session_order *order, uint8_t *copy, struct session_settled *out);
@@ -152,7 +153,7 @@ struct session_drain_options {
                       0: all go to the sink */
 };
 struct session_drain;
-/* Prepares emptying the buffers of *b, which is copied. E_OUTOFMEMORY. */
+/* Prepares for emptying the buffers of *b, which is copied. E_OUTOFMEMORY. */
 HRESULT session_drain_create(const struct session_buffers *b, const struct session_drain_options *options,
                              struct session_drain **out);
 void session_drain_free(struct session_drain *d); /* NULL is allowed */
@@ -170,10 +171,11 @@ uint32_t session_drain_reap(struct session_drain *d);
 /* Stops the session: no more events are accepted, and all accepted events go to the sink. Writers in the middle of an
    event have `patience` ms; then their events count as lost. Kept buffers stay. */
 HRESULT session_drain_stop(struct session_drain *d, const struct session_sink *sink, uint32_t patience);
-/* Writes all events in memory to the sink, in the time order of each processor, numbered from 1. They stay there. */
+/* Writes all events in memory to the sink, in each processor's time order, in buffers numbered from 1. The events stay
+   in memory. */
 HRESULT session_drain_snapshot(struct session_drain *d, const struct session_sink *sink);
 /* Does the same as session_drain_stop for a dead host process, except that it skips buffers that the log already has.
-   It may also be killed and repeated. */
+   If its process is killed, another process can repeat it. */
 HRESULT session_drain_recover(struct session_drain *d, const struct session_sink *sink, uint32_t patience);
 
 /* Announces that the host process is about to sleep. Returns false if it may sleep for at most 1 ms, because there is

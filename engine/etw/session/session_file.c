@@ -10,8 +10,8 @@
 #include <string.h>
 
 enum { CIRCULAR = TRACE_MODE_CIRCULAR, APPEND = TRACE_MODE_APPEND, NEWFILE = TRACE_MODE_NEWFILE };
-/* 100 ns. Readers treat boot times that differ by less than this as equal, because a boot time is computed from two
-   clocks. */
+/* 5 s, in 100 ns. Readers treat boot times that differ by less than this as equal, because a boot time is computed from
+   two clocks. */
 #define SAME_BOOT (INT64_C(5) * 10000000)
 
 struct session_file {
@@ -23,7 +23,7 @@ struct session_file {
     uint64_t number;
     uint64_t *held; /* numbers of the buffers that a continued file had, in the order of their places */
     size_t held_count, held_capacity;
-    uint64_t events_lost, buffers_lost; /* reported in the file so far */
+    uint64_t events_lost, buffers_lost; /* losses reported in the file so far */
 };
 
 static int64_t stamp_now(uint32_t clock, int64_t utc)
@@ -130,7 +130,7 @@ static bool same_boot(const struct etl_log *a, const struct etl_log *b)
     return a->clock == ETL_CLOCK_SYSTEM || (difference <= SAME_BOOT && difference >= -SAME_BOOT);
 }
 
-/* Time stamps continue in the old file's clock. Stamps of a host process that has ended are in that clock even if its
+/* Time stamps continue in the old file's clock. Stamps of a host process that has exited are in that clock even if its
    boot time appears to differ. */
 static HRESULT session_file_check_same(const struct session_file *f, const char *path, bool appends)
 {

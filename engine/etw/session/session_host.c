@@ -18,11 +18,12 @@
 #include <string.h>
 
 enum {
-    REAP_MS = 1000,          /* buffers that a dead process had claimed are returned after two of these */
+    REAP_MS = 1000,          /* interval of reaping; buffers that a dead process had claimed become free after two of
+                                these */
     REAP_MOST_MS = 16000,    /* the maximum, reached while nothing happens */
     BEHIND_MS = 5,           /* interval between attempts for a consumer that is behind */
     IDLE_MS = 60000,         /* interval after which slots of exited processes become free */
-    CHECK_MS = 50000,        /* interval after which it checks whether the directory's file was deleted */
+    CHECK_MS = 50000,        /* interval of checking whether the directory's file was deleted */
     STOP_PATIENCE_MS = 1000, /* how long a stop waits for writers in the middle of an event */
     CONSUMERS_MS = 2500 /* how long a stop waits for consumers that read; those that sleep have been dropped by then */
 };
@@ -46,7 +47,7 @@ static void session_host_drain(struct session_host *h)
 {
     const struct session_sink sink = session_output_sink(&h->output);
     HRESULT hr;
-    /* It makes no more passes than there are buffers, because writers may be faster than the host process. */
+    /* Make no more passes than there are buffers, because writers may be faster than the host process. */
     for (uint32_t done = 0, more = 1; more != 0 && done < h->buffers.buffers && !h->output.full; done += more)
         more = session_drain_pass(h->drain, &sink, &hr);
 }
@@ -381,7 +382,7 @@ static void answer_stop(const struct session_host *h)
     }
 }
 
-/* Delivers to consumers the events that they have not read yet, for at most timeout_ms. */
+/* For at most timeout_ms, delivers to consumers the events that they have not read yet. */
 static void end_consumers(struct session_host *h, uint32_t timeout_ms)
 {
     const uint64_t from = clock_monotonic_ms();

@@ -24,13 +24,13 @@ struct session_kernel_reported {
 bool session_kernel_is_one(const struct directory_session *s);
 /* Starts the kernel events that the session's flags request, beginning with the rundown. S_FALSE and *out NULL: nothing
    is requested for which this host OS has a source; this is reported in the journal. Borrows the session and its
-   buffers until it has ended. */
+   buffers until session_kernel_ended returns true. */
 HRESULT session_kernel_begin(struct directory *d, const struct directory_session *s, const struct session_buffers *b,
                              struct session_kernel_reported *reported, struct session_kernel **out);
 /* Applies a changed list of the session; k NULL: it has no kernel events at present. */
 void session_kernel_list(struct session_kernel *k, const struct directory_session *s, enum directory_kernel_list list,
                          struct session_kernel_reported *reported);
-/* Requests the end, with the final rundown. NULL is allowed here and below. */
+/* Requests the end of the kernel events, with the final rundown. NULL is allowed here and below. */
 void session_kernel_stop(struct session_kernel *k);
 /* Returns true if the kernel events have ended; *k is then freed. Their thread may need free buffers in order to end,
    so the thread that empties the buffers must not wait here without emptying them in between. */
@@ -51,13 +51,13 @@ HRESULT system_providers_enabled(struct directory *d, const struct directory_ses
    of another process, and on a virtual machine for the wake-up of a halted processor. */
 enum {
     SESSION_PACE_LEAST_MS = 2,
-    SESSION_PACE_MOST_MS = 1000, /* above that it waits until it is woken */
+    SESSION_PACE_MOST_MS = 1000, /* with a longer interval, it waits until it is woken */
 };
 #define SESSION_PACE_NEVER UINT32_MAX
 
 /* Returns the time in ms until the next check. `ms`: the previous time (0: this is the first, or the host process was
-   not checking); `found`: the number of closed buffers found since then; `wake_at`: the number of closed buffers that
-   wakes the host. */
+   not checking); `found`: the number of closed buffers found since then; `wake_at`: the number of closed buffers at
+   which writers wake the host process. */
 static inline uint32_t session_pace(uint32_t ms, uint32_t found, uint32_t wake_at)
 {
     if (found != 0 && found >= wake_at)
@@ -88,7 +88,7 @@ struct session_host {
     uint64_t checked; /* ms: when the directory was checked */
     uint32_t reap_ms; /* interval of reaping */
     uint32_t pace_ms; /* time between checks for closed buffers; by session_pace */
-    uint32_t found;   /* closed buffers since it last slept */
+    uint32_t found;   /* number of closed buffers found since the host last slept */
     uint64_t seen;    /* checksum of the processors' words at the last check */
     /* Set by any thread, which then wakes the host process; all other members belong to the holder of `lock`. */
     atomic_bool end;

@@ -284,7 +284,7 @@ HRESULT system_providers_enabled(struct directory *d, const struct directory_ses
 
 /* ---- the thread ---- */
 
-enum { PASS_MS = 50, MOST_READINGS = 16, FINE = 100000 /* part of a second: 10 us */ };
+enum { PASS_MS = 50, MOST_READINGS = 16, FINE = 100000 /* 1/FINE of a second is 10 us */ };
 enum { SYSTEM_HEAD = 0x20, SHORT_HEAD = 0x10, SHORT_64 = 0x11 };
 
 struct session_kernel {
@@ -296,7 +296,8 @@ struct session_kernel {
     struct kernel_tracer *tracer;
     struct thread *thread;
     struct wakeup *wakeup;
-    /* Readings of the clocks, for converting times. A time that was converted before must give the same result. */
+    /* Readings of the clocks, for converting times. A time that is converted again must give the same result as
+       before. */
     struct clock_reading {
         int64_t ticks, utc;
         uint64_t cycles;
@@ -309,7 +310,7 @@ struct session_kernel {
     struct kernel_state reported; /* reported last in the trace and the journal; without strings */
     char reported_why[256];
     struct kernel_data note;
-    bool has_stacks; /* the source had stacks at the beginning */
+    bool has_stacks; /* the source had stacks at the start */
     /* A new list of events with stacks, which the host's thread owns until this thread takes it. */
     _Atomic(struct stack_list *) stacks;
 };

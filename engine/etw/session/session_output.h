@@ -50,7 +50,7 @@ HRESULT session_file_write(void *file, const struct etl_buffer_header *head, con
    EVENT_TRACE_FILE_MODE_NEWFILE. The next file is created first: if that fails the session stays with the old one. If
    the old file cannot be completed, the failure is returned, but the session has switched to the new one. */
 HRESULT session_file_next(struct session_file *f);
-/* Sets the total that the session has lost so far. A file reports only the losses since it was begun. */
+/* Sets the total losses of the session so far. A file reports only the losses since it was begun. */
 void session_file_lost(struct session_file *f, uint64_t events, uint64_t buffers);
 /* Writes everything to the file, with exact counts. */
 HRESULT session_file_flush(struct session_file *f);
@@ -77,16 +77,16 @@ struct session_realtime {
 /* Sets the limit of each backlog, and how long a consumer that is being disconnected may read nothing before the
    rest is dropped. */
 void session_realtime_begin(struct session_realtime *r, uint64_t backlog_bytes, uint32_t patience_ms);
-/* Connects a consumer that has created the section of its ring, and the signal that wakes it, under this name. The
-   ring begins with `log`, followed by the backlog. Windows error codes: 1450 if there are SESSION_CONSUMERS; 87 if it
-   is not a ring for such buffers, or the process is not running. */
+/* Connects a consumer that has created the section of its ring, and the signal that wakes it, under this name. The ring
+   begins with `log`, followed by the backlog. Windows error codes: 1450 if SESSION_CONSUMERS consumers are already
+   connected; 87 if the section is not a ring for such buffers, or the process is not running. */
 ULONG session_realtime_connect(struct session_realtime *r, const struct directory_process *process, const char *name,
                                const struct etl_log *log);
 void session_realtime_disconnect(struct session_realtime *r, const char *name);
 void session_realtime_remove_ended(struct session_realtime *r, size_t consumer); /* its process has exited */
 void session_realtime_write(struct session_realtime *r, const struct etl_buffer_header *head, const uint8_t *bytes);
 /* Forwards waiting buffers. Removes consumers that have left, and consumers that are being disconnected once they have
-   received everything or stop reading. True: a connected consumer is still behind. */
+   received everything or stop reading. Returns true if a connected consumer is still behind. */
 bool session_realtime_pass(struct session_realtime *r);
 /* Removes consumers whose processes have exited, without waiting. */
 void session_realtime_reap(struct session_realtime *r);
@@ -105,7 +105,7 @@ void session_realtime_leave(struct session_realtime *r);
 struct session_output {
     const struct directory_session *session; /* borrowed; the directory's current entry */
     struct session_buffers *buffers;         /* borrowed */
-    struct session_file *file;               /* NULL: no file now */
+    struct session_file *file;               /* NULL: no file at present */
     struct etl_log log;
     uint64_t written; /* buffers since session_output_show */
     HRESULT failure;  /* result of the newest write to the file */
@@ -121,7 +121,7 @@ struct session_file_options session_output_options(const struct directory_sessio
 /* Opens the session's file, if it has one. Returns a Windows error code with an error text: 161 if another session
    is writing the file, 112 if there is no room for its maximum size. */
 ULONG session_output_open(struct session_output *o, const struct directory_session *s, struct session_buffers *b);
-/* Creates a file to continue in. Returns the codes of session_output_open. */
+/* Creates a file in which the session can continue. Returns the codes of session_output_open. */
 ULONG session_output_create(struct session_output *o, const char *path, struct session_file **out);
 /* Continues in `file` and completes the current file. */
 void session_output_take(struct session_output *o, struct session_file *file);
@@ -156,7 +156,7 @@ enum session_journal_id {
     SESSION_NOT_WRITTEN = 9103,   /* the file cannot be written; the session continues in memory */
     SESSION_WRITTEN_AGAIN = 9104,
     SESSION_FULL = 9105,            /* the file has reached its maximum and is closed */
-    SESSION_RECOVERY_FAILED = 9106, /* it will be tried again */
+    SESSION_RECOVERY_FAILED = 9106, /* recovery failed and will be tried again */
     SESSION_WITHOUT_DIRECTORY = 9107,
     SESSION_UNDELIVERED = 9108,  /* a session ended before its consumers read everything */
     SESSION_KEY_VALUE = 9109,    /* an invalid registry value of an autologger */

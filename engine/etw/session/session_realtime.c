@@ -11,9 +11,9 @@ struct session_consumer {
     struct section *section;
     struct signal *signal;
     struct realtime_ring ring;
-    struct realtime_backlog backlog; /* while it is behind */
+    struct realtime_backlog backlog; /* buffers that wait while the consumer is behind */
     bool leaves;                     /* it gets the waiting buffers, but no newer ones */
-    uint32_t progress;               /* of a leaving consumer, when last checked */
+    uint32_t progress;               /* realtime_ring_progress of a leaving consumer when last checked */
     uint64_t moved;                  /* ms: when `progress` last changed */
     char name[64];
 };

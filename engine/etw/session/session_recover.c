@@ -15,8 +15,8 @@
 #include "engine/etw/trace_properties.h"
 
 enum {
-    PATIENCE_MS = 1000, /* for writers in the middle of an event */
-    OPEN_MS = 1000,     /* time for the system to close the file of a dead process */
+    PATIENCE_MS = 1000, /* how long to wait for writers in the middle of an event */
+    OPEN_MS = 1000,     /* maximum time until the system has closed the file of a dead process */
     STEP_MS = 5,
 };
 
@@ -105,7 +105,7 @@ static HRESULT recovery_open_log(struct recovery *r)
     do {
         const uint64_t number = atomic_load(&totals->file);
         hr = session_file_continue(&options, number != 0 ? number : 1, reported, &r->file);
-        /* The file was deleted, or the host had not created it yet. */
+        /* The file was deleted, or the host process had not created it yet. */
         if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
             hr = session_file_create(&options, &r->file);
     } while (hr == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION) &&

@@ -135,11 +135,11 @@ void session_count_lost(const struct session_buffers *b, const struct session_wr
 __attribute__((noinline)) uint8_t *session_reserve_late(const struct session_buffers *b, struct session_writer *w,
                                                         uint32_t bytes, uint64_t *stamp)
 {
-    /* Yield first, because another writer may be waiting for this processor. The host may be held up by another
-       session's writer and moves to this processor only when that one is idle. On a busy machine, where other threads
-       run for long at each sleep, a minimum number of sleeps applies instead of the time limit. */
+    /* Yield first, because another writer may be waiting for this processor. The host process may be held up by another
+       session's writer and moves to this processor only when that processor is idle. On a busy machine, where other
+       threads run for long at each sleep, a minimum number of sleeps applies instead of the time limit. */
     enum { YIELDS = 20, FEWEST = 20, SLEEP_US = 50, PATIENCE_US = 4000, LEAST_US = 200, US = 1000000 };
-    /* The host may hang. After WAITS unsuccessful waits the limit is halved, up to MOST_HALVES times. */
+    /* The host process may hang. After WAITS unsuccessful waits the limit is halved, up to MOST_HALVES times. */
     enum { WAITS = 8, MOST_HALVES = 5 };
     struct session_shared *s = b->shared;
     const uint32_t given = atomic_load_explicit(&s->given, memory_order_relaxed);

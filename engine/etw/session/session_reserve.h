@@ -43,8 +43,8 @@ enum {
 
 enum { SESSION_MOST_TRIES = 1000000 }; /* limit for one exchange; about 20 ms */
 
-/* Replaces the processor's buffer, which is full according to `word`, by another one. True: try again. False: no buffer
-   is free, or the session has stopped. */
+/* Replaces the processor's buffer, which is full according to `word`, by another one. Returns true if the caller must
+   try again, false if no buffer is free or the session has stopped. */
 bool session_next_buffer(const struct session_buffers *b, struct session_processor *processor, uint64_t word,
                          uint32_t owner);
 /* Returns the current time stamp of a source other than cycles. */

@@ -86,7 +86,7 @@ void session_report_close(struct session_report *r)
 }
 
 enum {
-    START_MS = 30000, /* wait for the host process' report on a busy computer */
+    START_MS = 30000, /* maximum wait for the host process's report, on a busy computer */
     START_TRIES = 3,  /* under Wine, about one in several thousand processes dies before its program has run */
     SYSTEM_LOGGERS = 8,
     PRIVATE_SESSIONS = 8, /* the maximum for one process */
@@ -307,7 +307,7 @@ ULONG session_start(struct directory *d, const struct trace_settings *settings, 
             (void)error_restore(&why);
         } else {
             hr = directory_session_at(d, s.logger, s.generation, out);
-            if (FAILED(hr)) { /* it runs although a copy of it could not be allocated, so its starter must be able to
+            if (FAILED(hr)) { /* the session runs although its copy could not be allocated; its starter must be able to
                                  stop it */
                 *out = s;
                 return ERROR_SUCCESS;
