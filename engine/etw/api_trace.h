@@ -99,7 +99,7 @@ struct api_trace; /* the section, the claim on the program and the watcher */
    `claimed` itself. */
 HRESULT api_trace_open(struct api_settings *settings, struct api_trace *claimed, struct api_trace **out);
 void api_trace_close(struct api_trace *t); /* NULL is allowed */
-/* Returns whether several users obtained this api_trace from api_trace_open and at least two have not closed it. */
+/* Returns whether api_trace_open returned this api_trace several times and more than one user has not closed it yet. */
 bool api_trace_is_shared(const struct api_trace *t);
 /* Returns the filter's data, borrowed. */
 const struct api_filter *api_trace_filter(const struct api_trace *t);

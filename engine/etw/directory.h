@@ -17,17 +17,16 @@ enum {
     DIRECTORY_ENABLES_OF_ONE = 8,    /* maximum sessions that enable one provider */
     DIRECTORY_ENABLES = 8192,        /* maximum enables of all sessions */
     DIRECTORY_REGISTRATIONS = 16384, /* maximum registrations of all processes */
-    DIRECTORY_TEXT =
-        1024, /* maximum UTF-16 units of a session name or file name; up to three times as many bytes in UTF-8 */
-    DIRECTORY_FILTERS = 13,             /* MAX_EVENT_FILTERS_COUNT */
-    DIRECTORY_FILTER_BYTES = 16384,     /* total bytes for all filters of one enable, each rounded up to 8 */
-    DIRECTORY_PROVIDER_NAMES = 1024,    /* maximum stored provider names */
+    DIRECTORY_TEXT = 1024,           /* maximum UTF-16 units of a session or file name (up to 3 bytes each in UTF-8) */
+    DIRECTORY_FILTERS = 13,          /* MAX_EVENT_FILTERS_COUNT */
+    DIRECTORY_FILTER_BYTES = 16384,  /* total bytes for all filters of one enable, each rounded up to 8 */
+    DIRECTORY_PROVIDER_NAMES = 1024, /* maximum stored provider names */
     DIRECTORY_PROVIDER_NAME_ROOM = 232, /* bytes of a name, including its NUL */
-    DIRECTORY_DISALLOWED = 64,          /* providers that a session does not enable through their groups */
-    DIRECTORY_SCOPES = 4,               /* filters that select the processes of a private session */
+    DIRECTORY_DISALLOWED = 64,          /* maximum providers that a session does not enable through their groups */
+    DIRECTORY_SCOPES = 4,               /* maximum filters that select the processes of a private session */
     DIRECTORY_SCOPE_BYTES = 1152, /* total bytes of the data of these filters, each rounded up to 8: eight process ids
                                      and the program names */
-    DIRECTORY_STACK_EVENTS = 256, /* kinds of kernel events with stacks in one session */
+    DIRECTORY_STACK_EVENTS = 256, /* maximum kinds of kernel events with stacks in one session */
     DIRECTORY_COUNTERS = 4,       /* maximum processor counters, and maximum kinds of events with counters */
     DIRECTORY_KERNEL_LOGGER = 0xFFFF, /* handle of the NT Kernel Logger, whatever its logger id */
 };
@@ -144,16 +143,15 @@ struct directory_session {
     uint32_t clock; /* ETL_CLOCK_* */
     uint32_t mode;  /* current LogFileMode */
     uint32_t buffer_kb, minimum_buffers, maximum_buffers, maximum_file, flush_timer, flush_ms;
-    uint32_t enable_flags[8]; /* group masks; the first are EnableFlags */
+    uint32_t enable_flags[8]; /* group masks; the first is EnableFlags */
     struct directory_kernel lists;
     uint64_t thread; /* LoggerThreadId */
     int64_t started; /* FILETIME */
     /* Set by directory_session_disallow; the host is not involved. */
     uint32_t disallowed_count;
     GUID disallowed[DIRECTORY_DISALLOWED];
-    /* A private session (EVENT_TRACE_PRIVATE_LOGGER_MODE) has no host, buffers or log itself. It consists of parts,
-       which are separate entries: one in each of its processes, which is the host of that part and has its buffers and
-       log. */
+    /* A private session (EVENT_TRACE_PRIVATE_LOGGER_MODE) itself has no host, buffers or log. It consists of parts,
+       which are separate entries. Each of its processes hosts one part, with that part's buffers and log. */
     uint32_t whole, whole_generation; /* for a part: its session; 0: not a part */
     bool named;    /* for a part: its log has exactly the given name; for a session: such a part exists or existed */
     bool numbered; /* for a session: no part may have that name (CONTROLLER_NUMBERED) */
@@ -167,7 +165,7 @@ void directory_session_free(struct directory_session *s); /* frees the memory to
    running (behaviour 22). */
 uint64_t directory_handle(const struct directory_session *s);
 
-/* Lists the sessions by logger id. The host of a STARTING session may be unknown. From memory_alloc; free with
+/* Lists the sessions by logger id. The host process of a STARTING session may be unknown. From memory_alloc; free with
    directory_sessions_free. */
 HRESULT directory_sessions(struct directory *d, struct directory_session **out, size_t *count);
 void directory_sessions_free(struct directory_session *list, size_t count);
@@ -185,8 +183,8 @@ HRESULT directory_session_set(struct directory *d, const struct directory_sessio
    group. Returns S_FALSE if the session does not exist. */
 HRESULT directory_session_disallow(struct directory *d, uint32_t logger, uint32_t generation, const GUID *providers,
                                    size_t count);
-/* In a change. Removes the session with its enables. *providers: the providers it had enabled, to pass to
-   directory_end; from memory_alloc. */
+/* In a change. Removes the session with its enables. *providers: the providers that the session had enabled, to be
+   passed to directory_end; from memory_alloc. */
 HRESULT directory_session_remove(struct directory *d, uint32_t logger, uint32_t generation, GUID **providers,
                                  size_t *count);
 /* Records that the session no longer refers to slots of processes that exited before `since_ms` (clock_monotonic_ms,
@@ -216,13 +214,13 @@ struct directory_request {
     uint32_t items[DIRECTORY_STACK_EVENTS];
     char *file; /* UTF-8; NULL: not set */
 };
-/* Not in a change. Sends the request to the session's host and waits for the answer, a Windows error code. Requests to
-   one host are handled one after another. Returns E_ABORT if the host has exited, S_FALSE on timeout (a request that
-   the host process has not begun is withdrawn), and ERROR_WMI_INSTANCE_NOT_FOUND's HRESULT if the session does not
-   exist. */
+/* Not in a change. Sends the request to the session's host process and waits for the answer, a Windows error code.
+   Requests to one session are handled one after another. Returns E_ABORT if the host process has exited, S_FALSE on
+   timeout (a request that the host process has not begun is withdrawn), and ERROR_WMI_INSTANCE_NOT_FOUND's HRESULT if
+   the session does not exist. */
 HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t generation,
                       const struct directory_request *request, uint32_t timeout_ms, uint32_t *answer);
-/* For hosts: returns the pending request, with strings from memory_alloc. S_FALSE: no request. */
+/* For host processes: returns the pending request, with strings from memory_alloc. S_FALSE: no request. */
 HRESULT directory_asked(struct directory *d, uint32_t logger, struct directory_request *out);
 void directory_request_free(struct directory_request *r); /* frees the memory to which it points */
 void directory_answer(struct directory *d, uint32_t logger, uint32_t answer);
@@ -260,11 +258,11 @@ struct directory_enable {
 };
 _Static_assert(sizeof(struct directory_filter_process) == 16, "the same for programs of 32 and 64 bits");
 void directory_enables_free(struct directory_enable *list, size_t count); /* frees the list as well */
-/* In a change. Replaces the session's enable of the provider. HRESULTs: ERROR_NO_SYSTEM_RESOURCES (this would be the
-   ninth session, and the error text names the eight; or no space), ERROR_WMI_INSTANCE_NOT_FOUND (the session does not
-   exist). */
+/* In a change. Adds or replaces the session's enable of the provider. HRESULTs: ERROR_NO_SYSTEM_RESOURCES (this would
+   be the ninth session, and the error text names the eight; or no space), ERROR_WMI_INSTANCE_NOT_FOUND (the session
+   does not exist). */
 HRESULT directory_enable_set(struct directory *d, const struct directory_enable *e);
-/* In a change. Returns S_FALSE if the session had not enabled the provider. */
+/* In a change. Removes the session's enable of the provider. Returns S_FALSE if the session had not enabled it. */
 HRESULT directory_enable_clear(struct directory *d, uint32_t logger, uint32_t generation, const GUID *provider);
 /* In a change. Requests one more capture, with this source. Returns S_FALSE if the provider is not enabled. */
 HRESULT directory_enable_capture(struct directory *d, uint32_t logger, uint32_t generation, const GUID *provider,

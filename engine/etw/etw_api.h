@@ -24,7 +24,7 @@ const struct etw_api *host_etw(void);
    providers that a process has registered but whose name is unknown. The last group gets the GUID as name. *out is
    empty on failure. */
 HRESULT event_providers_list(const struct etw_api *etw, struct event_providers *out);
-/* Takes ownership of the name; NULL counts as out of memory. */
+/* Appends an event provider. Takes ownership of the name; NULL counts as out of memory. */
 HRESULT event_providers_add(struct event_providers *list, const GUID *guid, char *name);
 /* Returns NULL if it is not in the list. */
 const struct event_provider *event_providers_find(const struct event_providers *list, const GUID *guid);
@@ -102,7 +102,7 @@ struct etw_api {
 };
 #undef ETW_API_MEMBER
 
-/* ---- openetw, for hosts without a working ETW ---- */
+/* ---- openetw, for host OSs without a working ETW ---- */
 
 /* In 32-bit programs the functions for sessions are NULL: openetw has no sessions there. */
 extern const struct etw_api openetw_api;

@@ -13,7 +13,7 @@
 struct dumped_event {
     const EVENT_RECORD *record;
     const struct event_schema *schema; /* NULL: unknown */
-    const char *reason;                /* why it is unknown */
+    const char *reason;                /* why the schema is unknown */
     uint32_t pointer_size;             /* pointer size of the trace, for events without their own */
     uint32_t timer_resolution;         /* 100 ns per unit of the header's KernelTime and UserTime */
     bool gmt;                          /* times in WPP messages are UTC, otherwise local */
@@ -29,7 +29,7 @@ struct event_dump_options {
                      hexadecimal */
     /* Receives the output. A failure becomes the result of the dump. */
     HRESULT (*write)(void *context, const void *bytes, size_t size);
-    /* EVTX only: its header is known only at the end and overwrites the output at that offset. */
+    /* EVTX only: overwrites the output at that offset, because the file's header is known only at the end. */
     HRESULT (*write_at)(void *context, uint64_t offset, const void *bytes, size_t size);
     void *context;
 };
@@ -80,7 +80,7 @@ void event_summary_free(struct event_summary *s);
 struct counted_kind {
     const struct found_schema *found; /* held (found_schema_hold) */
     GUID provider;
-    EVENT_DESCRIPTOR descriptor; /* of the first event */
+    EVENT_DESCRIPTOR descriptor; /* descriptor of the first event of this kind */
     uint64_t events, undecoded;  /* `undecoded` is included in `events` */
 };
 /* Zero-initialise and set `schemas`, which must outlive it. */

@@ -123,11 +123,11 @@ bool value_number(uint16_t in_type, const uint8_t *bytes, size_t size, uint64_t 
 
 /* ---- the walk over an event's data by its schema ---- */
 
-/* Borrowed during the walk. */
+/* The data of an event; borrowed during the walk. */
 struct event_data {
     const uint8_t *bytes;
     size_t size;
-    uint32_t pointer_size; /* 4 or 8, of the writer */
+    uint32_t pointer_size; /* pointer size of the writer: 4 or 8 */
 };
 /* Describes the event's UserData. The pointer size comes from the header, or else from `pointer_size` (0: this
    process's). */
@@ -142,7 +142,7 @@ enum event_step {
 };
 struct event_value {
     const struct event_property *property;
-    uint16_t index;   /* of the property in the schema */
+    uint16_t index;   /* index of the property in the schema */
     uint16_t depth;   /* number of enclosing structs */
     uint32_t element; /* index among `elements`; a scalar is 0 of 1 */
     uint32_t elements;

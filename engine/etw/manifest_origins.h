@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Manifests as sources of schemas: files, the event providers registered on this computer, and traces written by .NET.
-   `languages`: preferred languages as message_tables_find takes them; NULL: those of the host's user. */
+   `languages`: preferred languages as message_tables_find takes them; NULL: those of the user of this host OS. */
 #ifndef OPENPLA_MANIFEST_ORIGINS_H
 #define OPENPLA_MANIFEST_ORIGINS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the files that read parts of an instrumentation manifest. With its index of names, the time to read a large
-   manifest does not grow quadratically. */
+/* Shared by the files that read parts of an instrumentation manifest. Names are indexed, so that the time to read a
+   large manifest does not grow quadratically. */
 #ifndef OPENPLA_MANIFEST_READER_H
 #define OPENPLA_MANIFEST_READER_H
 

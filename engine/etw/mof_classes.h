@@ -31,8 +31,8 @@ struct mof_provider {
     const char *name; /* borrowed from the classes */
 };
 size_t mof_classes_providers(const struct mof_classes *c, const struct mof_provider **out);
-/* Lists the values named in the property "Flags" (keywords) or "Level" of the provider's class. S_FALSE: none. The
-   texts are borrowed from the classes; the array is the caller's, from memory_alloc. */
+/* Lists the values named in the property "Flags" (keywords) or "Level" of the provider's class. S_FALSE: the class has
+   no such values. The texts are borrowed from the classes; the caller frees the array, which is from memory_alloc. */
 struct mof_field {
     const char *name, *description;
     uint64_t value;
@@ -49,12 +49,12 @@ struct mof_event_class {
     uint16_t version; /* valid if `versioned` */
     bool shipped;     /* built in */
 };
-/* Lists all of them in order of GUID and version. */
+/* Lists all event classes in order of GUID and version. */
 size_t mof_classes_events(const struct mof_classes *c, const struct mof_event_class **out);
-/* Creates the schema for the at-th of its types. */
+/* Creates the schema for the at-th type of the class. */
 HRESULT mof_event_schema(const struct mof_classes *c, const struct mof_event_class *e, size_t at,
                          struct event_schema **out);
-/* Returns its types, as listed in its EventType. */
+/* Returns the types of the class, as listed in its EventType. */
 const struct mof_qualifier *mof_event_types(const struct mof_event_class *e);
 /* Finds a class by name, ignoring case; NULL if unknown. */
 const struct mof_class *mof_classes_find(const struct mof_classes *c, const char *name);

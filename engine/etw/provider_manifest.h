@@ -116,7 +116,7 @@ HRESULT provider_manifest_schema(const struct provider_manifest *m, const EVENT_
    undefined. */
 const struct manifest_field *provider_manifest_field(const struct provider_manifest *m, enum manifest_kind kind,
                                                      uint64_t value, uint16_t task);
-/* Returns its message; NULL if it has none. */
+/* Returns the message of a field; NULL if it has none. */
 const char *manifest_field_message(const struct provider_manifest *m, const struct manifest_field *f,
                                    const char *languages);
 /* ---- for the readers ---- */

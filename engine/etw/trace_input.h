@@ -43,7 +43,7 @@ struct trace_inputs {
     int64_t from, to;              /* FILETIMEs, inclusive */
     struct trace_schemas *schemas; /* learns the definitions in events outside that time range; may be NULL */
     uint64_t events_lost;          /* as recorded in the logs */
-    uint64_t number;               /* of the latest event */
+    uint64_t number;               /* number of the latest event */
     struct event_view *view;
     struct trace_input *current; /* the trace whose event trace_inputs_next returned last */
     trace_progress *progress;    /* NULL: not reported */
@@ -59,7 +59,8 @@ HRESULT trace_inputs_next(struct trace_inputs *in, struct trace_event *out);
 /* Calls trace_inputs_begin and then `take` for every event. `progress` may be NULL. */
 HRESULT trace_inputs_read(struct trace_inputs *in, trace_take *take, void *context, trace_progress *progress,
                           void *progress_context);
-/* For traces that are still being written; call it before the first reading. Incomplete buffers are read later. */
+/* Allows reading traces that are still being written; call it before the first reading. Incomplete buffers are read
+   later. */
 HRESULT trace_inputs_follow(struct trace_inputs *in);
 /* Checks whether data were added to the traces. S_FALSE: no new data. */
 HRESULT trace_inputs_grow(struct trace_inputs *in);

@@ -2,8 +2,8 @@
 /* Hooks the traced program's import slots.
 
    A function is found by the address in a slot, not by its name, because imports by name or ordinal, forwarders and API
-   sets all resolve to an address. A hash table contains the addresses of all exports of the traced modules. If it
-   contains a slot's address, the slot is changed to the address of the function's stub:
+   sets all resolve to an address. A hash table contains the addresses of all exports that the settings select. If the
+   address in a slot is in the table, the slot is overwritten with the address of the function's stub:
 
        slot -> stub: mov r11, function; jmp [cell] -> thunk: logs, then calls or jumps to the function
 

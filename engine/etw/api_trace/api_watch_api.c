@@ -478,8 +478,7 @@ static DWORD WINAPI guard_run(void *argument)
     return 0;
 }
 
-/* Injects into a new process. Returns true if it needs no further action. `first`: it was running before the
-   watcher. */
+/* Injects into a process. Returns true if it needs no further action. `first`: it was running before the watcher. */
 static bool take_process(struct api_watch *w, DWORD id, bool first, struct pending *p)
 {
     HANDLE process = OpenProcess(PROCESS_ALL_ACCESS, FALSE, id);
