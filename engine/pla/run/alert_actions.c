@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The queues of alert actions and their threads. */
+/* The queues of alert actions, and the threads that perform the actions. */
 #include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
@@ -39,12 +39,12 @@ struct alert_actions {
     char *space, *name;
     void (*wake)(void *user);
     void *user;
-    struct lock lock; /* for everything below */
+    struct lock lock; /* protects everything below */
     struct thread_condition changed;
     struct line lines[ALERT_ACTIONS];
     struct texts notes;
     bool ending, abandoned;
-    unsigned holders; /* the run and each thread */
+    unsigned holders; /* references: the run's, and one per thread */
 };
 
 static const char *const action_names[ALERT_ACTIONS] = {"events", "tasks", "starts of sets"};
@@ -61,7 +61,7 @@ static const char *word(const struct order *o, enum word which)
     return o->words.items[which];
 }
 
-/* Called under the lock, which it releases. */
+/* Releases a reference, and frees the actions with the last one. Call under the lock, which is released. */
 static void actions_unref(struct alert_actions *a)
 {
     assert(a->holders);
@@ -77,7 +77,7 @@ static void actions_unref(struct alert_actions *a)
 
 /* ---- notes ---- */
 
-/* Takes over the string. */
+/* Adds a note, unless the same note exists, and wakes the run. Takes over the string. */
 static void actions_note(struct alert_actions *a, char *text)
 {
     bool known = false;
@@ -106,7 +106,7 @@ static void actions_note_failure(struct alert_actions *a, enum journal_id id, co
         a, text_format("0x%08X: the alert '%s' could not %s: %s", (unsigned)hr, word(o, COLLECTOR), what, why.text));
 }
 
-/* Called under the lock, which it releases and retakes. */
+/* Writes an event about dropped actions. Call under the lock, which is released and taken again. */
 static void note_dropped(struct alert_actions *a, enum alert_action what, uint64_t count)
 {
     lock_leave(&a->lock);
@@ -146,7 +146,7 @@ static void start_set(struct alert_actions *a, const struct order *o)
         hr = run_start(space, name, false);
         memory_free(name);
     }
-    if (FAILED(hr) && hr != PLA_E_DCS_IN_USE) { /* the alert requests a running set, and it is running */
+    if (FAILED(hr) && hr != PLA_E_DCS_IN_USE) { /* a set that is already running is what the alert requests */
         char *what = text_format("start the set '%s'", word(o, SET));
         actions_note_failure(a, JOURNAL_ALERT_TRIGGER_FAILED, o, what ? what : "start its set", hr);
         memory_free(what);
@@ -155,7 +155,7 @@ static void start_set(struct alert_actions *a, const struct order *o)
 
 /* ---- tasks ---- */
 
-/* Tasks that were started and have not exited; used by the queue's thread only. */
+/* Tasks that were started and have not exited. Only the thread of the queue uses them. */
 struct at_work {
     struct {
         struct task_instance *instance;
@@ -173,7 +173,7 @@ static void task_failed(struct alert_actions *a, const struct order *o, HRESULT 
     memory_free(what);
 }
 
-/* Takes over the order. */
+/* Starts a task. Takes over the order. */
 static void start_task(struct alert_actions *a, struct order *o, struct at_work *w)
 {
     struct task_instance *instance = NULL;
@@ -189,7 +189,7 @@ static void start_task(struct alert_actions *a, struct order *o, struct at_work 
     w->full_since = clock_monotonic_ms();
 }
 
-/* Removes exited tasks, and reports once if tasks keep all slots. */
+/* Removes tasks that have exited, and writes one event if tasks use all slots for a long time. */
 static void reap_tasks(struct alert_actions *a, struct at_work *w)
 {
     for (size_t i = 0; i < w->count;) {
@@ -236,7 +236,8 @@ static void drop_all(struct line *l)
     }
 }
 
-/* Under the lock. Running tasks do not delay others until all slots are taken. */
+/* Whether the next action may be taken. Running tasks do not delay others until all slots are in use. Under the
+   lock. */
 static bool may_take(const struct line *l, const struct at_work *w)
 {
     return l->first && w->count < ALERT_TASKS_AT_ONCE;
@@ -251,7 +252,7 @@ static void actions_thread(void *user)
     lock_enter(&a->lock);
     while (!a->abandoned) {
         struct order *o = may_take(l, &w) ? take_first(l) : NULL;
-        l->at_work = o != NULL; /* before the lock is released: alert_actions_end checks it */
+        l->at_work = o != NULL; /* set before the lock is released, because alert_actions_end checks it */
         if (l->dropped != l->dropped_reported) {
             uint64_t count = l->dropped - l->dropped_reported;
             l->dropped_reported = l->dropped;
@@ -278,7 +279,7 @@ static void actions_thread(void *user)
     l->at_work = false;
     thread_condition_wake(&a->changed);
     lock_leave(&a->lock);
-    while (w.count) { /* they keep running */
+    while (w.count) { /* the tasks keep running */
         task_close(w.tasks[--w.count].instance);
         free_order(w.tasks[w.count].order);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The actions of a crossing, by the collector's properties and the set's settings (MS-PLA 3.2.4.8). */
+/* Performs the actions of a crossing, as the collector's properties and the set's settings specify (MS-PLA 3.2.4.8). */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -33,7 +33,7 @@ void member_alert_rules(void *member, struct alert_rules *out)
 enum { VARIABLES = 8 };
 struct facts {
     char date[ALERT_TIME_SIZE], comparison[2];
-    struct alert_variable all[VARIABLES]; /* those of MS-PLA 3.2.4.8.11 first, then OpenPLA's */
+    struct alert_variable all[VARIABLES]; /* the variables of MS-PLA 3.2.4.8.11, then OpenPLA's */
 };
 
 static void facts_gather(const struct member *m, const struct crossing *c, struct facts *f)
@@ -61,7 +61,8 @@ static char *message_of(const struct member *m, const struct crossing *c, const 
     return text_format("%s is %s, %s %s", c->counter, c->value, where, c->threshold);
 }
 
-/* Expands also the values of SetValue, as in the set's own arguments (DECISIONS 14). */
+/* Expands the arguments of a task. Values from SetValue are also variables, as in the arguments of the set's task
+   (DECISIONS 14). */
 static HRESULT facts_expand(const struct member *m, const struct facts *f, const char *pattern, char **out)
 {
     const struct data_collector_set *set = m->set->set;
@@ -79,7 +80,7 @@ static HRESULT facts_expand(const struct member *m, const struct facts *f, const
     return hr;
 }
 
-/* The current folder of tasks: that of the alert log, or the set's. */
+/* Returns the current folder for tasks: the folder of the alert log, or RootPath. */
 static char *directory_of(const struct member *m)
 {
     return m->file[0] ? path_folder(m->file) : os_expand_environment(set_root(m->set->set));
@@ -245,7 +246,7 @@ HRESULT alert_names_validate(struct object *set, struct object *issues)
     return hr;
 }
 
-/* The variable whose name in braces starts at `at`; *length includes the braces. */
+/* Returns the variable whose name in braces is at `at`; NULL: none. *length includes the braces. */
 static const struct alert_variable *variable_at(const char *at, const struct alert_variable *variables, size_t count,
                                                 size_t *length)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The queue of ended segments, and the tasks that run after each segment. */
+/* The queue of ended segments, and the tasks that are started after each segment. */
 #include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
@@ -24,8 +24,8 @@ struct ended_segments {
     struct thread *thread;
     struct lock lock;
     struct thread_condition changed;
-    struct ended_segment *waiting, *done; /* in the order of segments */
-    struct note *notes;                   /* the newest first */
+    struct ended_segment *waiting, *done; /* both in the order of the segments */
+    struct note *notes;                   /* newest first */
     bool busy, closing;
 };
 
@@ -76,7 +76,7 @@ static struct ended_segment *take_first(struct ended_segment **line)
     return first;
 }
 
-/* When out of memory, a note is lost, but the event is not. */
+/* Adds a note. When out of memory the note is lost, but its event has been written. */
 static void take_note(void *user, HRESULT hr, const char *text)
 {
     struct ended_segments *q = user;
@@ -114,7 +114,7 @@ static void process_segment(struct ended_segments *q, struct ended_segment *e, s
         segment_tasks_start(tasks, e);
 }
 
-/* Called with the lock, which it releases while there is work. */
+/* Processes all waiting segments. Call under the lock, which is released during the work. */
 static void process_line(struct ended_segments *q, struct segment_tasks *tasks)
 {
     for (struct ended_segment *e; (e = take_first(&q->waiting));) {
@@ -238,7 +238,8 @@ HRESULT segment_tasks_validate(struct object *o, struct object *issues)
 
 /* ---- arguments ---- */
 
-/* The set's values that are passed to tasks: neither OpenPLA's settings nor documents, which are for display. */
+/* Lists the set's values that are passed to tasks: all except OpenPLA's settings, and documents, which are for
+   display. */
 static HRESULT list_values(const struct data_collector_set *set, struct texts *out)
 {
     HRESULT hr = S_OK;
@@ -261,7 +262,7 @@ static HRESULT segment_expand_arguments(const struct ended_segment *e, const cha
     *out = NULL;
     object_lock(&set->object);
     HRESULT hr = list_values(set, &values);
-    /* No threshold was crossed: the variables of an alert are empty. */
+    /* The variables of an alert are empty, because no threshold was crossed. */
     const struct task_variable own[] = {
         {.name = "logs", .list = &e->files},
         {.name = "state", .text = e->running ? "1" : "0"},
@@ -336,7 +337,7 @@ void segment_tasks_start(struct segment_tasks *t, const struct ended_segment *e)
                   FAILED(hr) ? why.text : NULL);
 }
 
-/* The result of a task that has exited or is no longer waited for; S_FALSE: it is running. */
+/* Returns the result of a task that has exited or exceeded its timeout. S_FALSE: the task is running. */
 static HRESULT result_of(const struct segment_task *s)
 {
     uint32_t code = 0;

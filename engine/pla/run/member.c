@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Members: opening collectors, routing their messages, the resources that outlive the host process, and the output
-   location. */
+/* Members of a segment: opens collectors, passes on their messages, records resources that outlive the host process,
+   and checks output locations. */
 #include "engine/pla/run/member.h"
 
 #include "engine/base/debug_trace.h"
@@ -30,7 +30,8 @@ void member_note(struct member *m, HRESULT hr)
 
 /* ---- messages of collectors ---- */
 
-/* Reports missing data sources once per run, not per segment. */
+/* Adds a note and writes an event, but only one time per run and text, so that a missing data source is not reported
+   for each segment. */
 static void member_note_once(void *user, HRESULT reason, const char *subject, const char *text)
 {
     struct member *m = user;
@@ -62,12 +63,12 @@ static HRESULT hold(void *user, const char *line)
 
 static void made(const char *base, const char *folder, const char *path)
 {
-    (void)run_files_add(base, folder, path, false); /* a file that cannot be registered is kept by retention */
+    (void)run_files_add(base, folder, path, false); /* retention keeps a file that cannot be registered */
 }
 
 /* ---- opening ---- */
 
-/* Registers the run's files, which the data manager may delete later. A failure does not stop the run. */
+/* Registers the member's files, so that the data manager can delete them later. A failure does not stop the run. */
 static void name_files(struct member *m, const char *root)
 {
     char *folder = path_folder(m->file);
@@ -103,7 +104,7 @@ HRESULT member_open(struct member *m, const char *root, struct member *previous)
     struct data_collector_set *set = m->set->set;
     struct value description = {.kind = PROPERTY_TEXT};
     uint32_t new_instances_seconds = 0, other_computers_seconds = 0, query_timeout_seconds = 0, attach = 0;
-    /* with a reference to a string resource resolved, for people */
+    /* object_get resolves a reference to a string resource, for people */
     HRESULT hr = object_get(&set->object, class_property(&data_collector_set_class, "Description"), &description);
     if (SUCCEEDED(hr))
         hr = setting_read(&set->object, SETTING_NewInstancesFile, &new_instances_seconds);
@@ -152,7 +153,7 @@ int64_t member_next_look(const struct member *m)
     return every ? m->looked + (int64_t)every : TICK_NEVER;
 }
 
-/* ---- resources that outlive the host process: lines of a file next to the set's ---- */
+/* ---- resources that outlive the host process: lines of a file beside the set's definition ---- */
 
 HRESULT held_add(struct run_set *r, const char *line)
 {
@@ -225,7 +226,7 @@ HRESULT held_release_by_host(const char *space, const char *name)
     return first;
 }
 
-/* A starting host process releases it itself. */
+/* Takes the run lock, so that no host process is running or starting. */
 HRESULT held_release(const char *space, const char *name)
 {
     struct file_lock *lock = NULL;
@@ -261,7 +262,7 @@ HRESULT output_check_root(const struct data_collector_set *set)
     return hr;
 }
 
-/* path with "_<serial>" before its extension. */
+/* Returns the path with "_<serial>" before its extension. */
 static char *with_serial(const char *path, uint32_t serial_number)
 {
     const char *extension = path_extension(path);
@@ -269,8 +270,8 @@ static char *with_serial(const char *path, uint32_t serial_number)
                        extension);
 }
 
-/* The path with the first number from `serial_number` on that no file has. A set of this folder that was deleted had
-   serial numbers too, and its files are still here. */
+/* Finds the first number from `serial_number` on that no file has. Files with higher numbers can exist, for example
+   from a deleted set that used the same folder. */
 static HRESULT unused_file(struct object *collector, const char *path, uint32_t serial_number, char **out)
 {
     enum { TRIES = 100000 };
@@ -294,7 +295,8 @@ HRESULT output_file(struct object *collector, const char *folder, const struct n
 {
     HRESULT hr = collector_output_file(collector, folder, context, out);
     const struct data_collector *c = collector_of(collector);
-    /* An API trace has no property for the treatment of earlier logs, so it keeps all of them (DECISIONS 168). */
+    /* API tracing collectors have no properties for the treatment of earlier logs, so all logs are kept (DECISIONS
+       168). */
     const bool keeps = collector->class == &api_tracing_collector_class ||
                        (follows && !c->LogOverwrite && !c->LogAppend && !c->LogCircular);
     if (FAILED(hr) || !keeps || !collector_file_is_there(collector, *out))
@@ -333,12 +335,12 @@ static HRESULT check(const struct data_manager *m, const char *root)
     return SUCCEEDED(hr) ? check_folders(m, root) : hr;
 }
 
-/* Deleting from a folder that keeps a user's files does not free the folder: the second pass no longer counts it as the
-   set's. */
+/* Two passes, because a folder with files of users is not removed by the first pass. In the second pass it no longer
+   counts as the set's, so a further folder is deleted instead. */
 enum { ROOM_PASSES = 2 };
 
-/* Frees resources by the policy before the start fails: otherwise a disk filled by other data would prevent the set
-   from running forever. */
+/* Frees resources by the policy before the start fails. Otherwise a disk that other data have filled would prevent all
+   further runs of the set. */
 HRESULT output_check_resources(const struct run_set *r)
 {
     const struct data_manager *m = (const struct data_manager *)r->set->DataManager;

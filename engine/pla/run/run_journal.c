@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of events, and their conversion to messages. */
+/* The table of events, and the conversion of events to messages. */
 #include "engine/pla/run/run_journal.h"
 
 #include "engine/base/clock.h"
@@ -11,7 +11,7 @@
 #include <inttypes.h>
 
 enum fact {
-    FACT_NONE, /* ends a row */
+    FACT_NONE, /* ends the list of fields */
     FACT_NAME,
     FACT_KEY,
     FACT_USER,
@@ -29,7 +29,7 @@ enum fact {
     FACT_ACTION,
     FACTS
 };
-/* The names of fields in OpenPLA's events and in additional fields. */
+/* The field names in OpenPLA's events, and those of additional fields in Windows' events. */
 static const char *const fact_names[FACTS] = {
     [FACT_NAME] = "Name",           [FACT_KEY] = "Key",           [FACT_USER] = "User",
     [FACT_ERROR] = "Error",         [FACT_TASK] = "TaskName",     [FACT_COUNTER] = "CounterName",
@@ -45,7 +45,7 @@ static const struct journal_row {
     const char *message;
     struct {
         enum fact fact;
-        const char *name; /* NULL: the fact's name */
+        const char *name; /* NULL: the name in fact_names */
     } fields[FIELDS_MAX + 1];
 } rows[] = {
     {JOURNAL_SET_CREATED, JOURNAL_INFORMATION, "The set was created", {{FACT_NAME, NULL}, {FACT_USER, NULL}}},
@@ -73,7 +73,7 @@ static const struct journal_row {
      JOURNAL_ERROR,
      "A counter is not collected",
      {{FACT_NAME, NULL}, {FACT_COUNTER, NULL}, {FACT_ERROR, NULL}}},
-    /* The event provider's own spelling of its field. */
+    /* "DataCollecotrSet" is the spelling of Windows' event provider. */
     {JOURNAL_CONFIGURATION_DONE,
      JOURNAL_INFORMATION,
      "A configuration collector is complete",
@@ -202,7 +202,7 @@ static bool is_number(enum fact fact)
     return fact == FACT_ERROR || fact == FACT_COUNT;
 }
 
-/* The set's name in events; the namespace is included unless it is "Service". From memory_alloc. */
+/* Returns the set's name for events, with the namespace unless that is "Service". From memory_alloc. */
 static char *set_name(const struct journal_facts *f)
 {
     if (!f->name || !f->space || text_equal_nocase(f->space, "Service"))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Events about runs: the ids and fields of Windows' PLA, and OpenPLA's own. */
+/* Writes events about runs, with the ids and fields of Windows' PLA, and further ids of OpenPLA. */
 #ifndef OPENPLA_RUN_JOURNAL_H
 #define OPENPLA_RUN_JOURNAL_H
 
 #include "engine/base/text.h"
 
-/* Below 9000: event provider Microsoft-Windows-Diagnosis-PLA (behaviour 19). */
+/* Ids below 9000 belong to the event provider Microsoft-Windows-Diagnosis-PLA (behaviour 19). */
 enum journal_id {
     JOURNAL_SET_CREATED = 1000,
     JOURNAL_SET_CHANGED = 1001,
@@ -50,7 +50,7 @@ enum journal_id {
     JOURNAL_EXPORT_RESUMED = 9051
 };
 
-/* The facts of an event; NULL and 0 if absent. Strings are borrowed. */
+/* The data of an event; members that an event does not have are NULL or 0. Strings are borrowed. */
 struct journal_facts {
     const char *space, *name; /* of the set */
     const char *key, *user, *task;
@@ -58,12 +58,12 @@ struct journal_facts {
     const char *value, *comparison, *threshold; /* of an alert */
     const char *server;
     const char *action; /* of the data manager */
-    uint64_t count;     /* of samples, of actions, of bytes */
+    uint64_t count;     /* number of samples, actions or bytes */
     HRESULT error;
 };
-/* Writes the event to the event file, and to the system's event log if its event provider defines the id. Preserves
-   the thread's error text. Callers ignore failures except for information: a run must not end because an event could
-   not be written. */
+/* Writes the event to the event file, and to the system's event log if its event provider defines the id. Preserves the
+   thread's error text. A failure is only informative: callers ignore it, because a run must not end because an event
+   could not be written. */
 HRESULT journal_write(enum journal_id id, const struct journal_facts *facts);
 
 #endif

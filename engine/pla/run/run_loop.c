@@ -5,41 +5,43 @@
    definition without losing a sample, and answers other processes. No alert, task, report or slow collector may delay a
    sample.
 
-   One turn of the loop (run_loop), in this order:
+   One iteration of the loop (run_loop):
 
-     check_limits           Duration ends the run; SegmentMaxDuration asks for a segment; opens it if its time has come
-     sample_due_members     every member whose tick is due takes one sample
-     poll_woken_members     members that called, or whose poll time has come, say how they stand
-     take notes             of alert actions and ended segments, into diagnostics and run record
-     run_publish            state to the shared section, where other processes read it
-     answer_requests        update the definition, flush
-     run_wait               until the next tick, limit, segment or poll, or until the section is signalled
+     check_limits           ends the run at Duration; at SegmentMaxDuration ends the run or sets r->roll; opens the next
+                            segment if its time has come
+     sample_due_members     takes one sample of every member whose tick is due
+     poll_woken_members     polls members that have called `wake`, or whose poll time has come
+     collect notes          of alert actions, the export and ended segments, for diagnostics and run record
+     run_publish            publishes the state in the shared section, where other processes read it
+     answer_requests        applies a new definition; flushes
+     run_wait               waits for the next tick, limit, segment or poll, or for a signal of the section
 
    Ticks. Each member has a grid (struct tick_grid): start + n * interval, on one monotonic clock. A late sample does
-   not shift the following ones; ticks that passed in the meantime are counted as lost. When a limit passes, everything
-   that was due before it is sampled first, so every tick is either sampled or counted.
+   not shift the following ones; ticks that passed before it are counted as lost. When a limit is reached, the samples
+   that were due before it are taken first, so every tick is either sampled or counted.
 
    Segments. A limit sets r->roll. The new segment is opened OPEN_AHEAD_MS before the next tick, so that opening files
-   does not delay the sample. If no member takes samples, or a member cannot wait, it is opened at once. next_segment
-   completes the old files but keeps the collectors until the new ones are open: those continue from the last sample, so
-   rates have no gap. The ended segment goes to a queue with its own thread (segment.h), which runs the data manager and
-   starts the set's task.
+   does not delay the sample. If no member takes samples, or a member cannot wait, it is opened immediately.
+   next_segment completes the old files, but keeps the old collectors until the new ones are open. The new collectors
+   continue from the last sample, so rates have no gap. The ended segment goes to a queue with its own thread
+   (segment.h), which runs the data manager and starts the set's task.
 
       segment n     open ........ complete -> close -> queue: data manager, task
       segment n+1          open (serial number, folder, files, record)  ........
 
-   A new definition (Commit with plaUpdateRunningInstance). If the collectors can change in place, they do, all or none.
-   Otherwise a new segment is opened with the new definition. The old one is closed first only if both would write the
-   same file or a collector must end before its successor starts; if the new one then cannot be opened, the old
-   definition is opened again. In all other cases the old segment simply continues.
+   A new definition (Commit with plaUpdateRunningInstance). If all collectors can be changed in place, they are.
+   Otherwise a new segment is opened with the new definition. The old segment is closed first only if both would write
+   the same file, or if a collector must end before its successor starts; if the new segment then cannot be opened, a
+   segment with the old definition is opened again. In all other cases, if the new segment cannot be opened, the old one
+   continues.
 
-   Phases. run_move drives the state machine in run_state.c; r->state is private to this thread and becomes visible by
-   run_publish only, which run_move calls too. Other threads reach the loop in three ways: run_section_wake, atomic
+   Phases. run_move takes a step of the state machine in run_state.c. r->state is private to this thread; run_publish,
+   which run_move also calls, makes it visible. Other threads reach the loop in three ways: run_section_wake, the atomic
    member->woken, and queues with their own locks.
 
    End. r->end stops the loop; r->failure is the result. If the host process is killed, the shared section disappears
-   with it, the run lock is released, the logs end with their last complete sample, and the run record still says
-   that a run is active. The supervisor sees that combination and records the death. */
+   with it, the run lock is released, the logs end with their last complete sample, and the run record says that a run
+   is active. The supervisor detects this combination and records that the host process died. */
 #include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/debug_trace.h"
@@ -55,7 +57,7 @@
 
 int64_t tick_clock(void)
 {
-    /* The performance counter, because the system's millisecond clocks advance in steps of 16 ms. */
+    /* Uses the performance counter, because the system's millisecond clocks advance in steps of 16 ms. */
     int64_t ticks = clock_ticks(), frequency = clock_frequency();
     return ticks / frequency * 1000 + ticks % frequency * 1000 / frequency;
 }
@@ -112,7 +114,7 @@ static HRESULT same_collector(struct object *a, struct object *b, bool *same)
     return hr;
 }
 
-/* Whether the sets, apart from their collectors, write to the same folders. */
+/* Whether the two definitions, without their collectors, write to the same folders in the same way. */
 static bool same_folders(const struct data_collector_set *x, const struct data_collector_set *y)
 {
     return x->Segment == y->Segment && x->SegmentMaxSize == y->SegmentMaxSize &&
@@ -129,7 +131,7 @@ static bool same_file(const struct data_collector *a, const struct data_collecto
            a->LogCircular == b->LogCircular && a->LogOverwrite == b->LogOverwrite;
 }
 
-/* Finds the members that differ from `models`. S_FALSE: one of them has to be reopened. */
+/* Finds the members that differ from `models`. S_FALSE: at least one of them must be reopened. */
 static HRESULT find_changed(const struct run *r, struct object *const *models, bool *changed)
 {
     HRESULT hr = S_OK;
@@ -145,7 +147,7 @@ static HRESULT find_changed(const struct run *r, struct object *const *models, b
     return SUCCEEDED(hr) && !all_can ? S_FALSE : hr;
 }
 
-/* Updates all members to `models`, or leaves all as they were. */
+/* Changes all members to `models`, or none of them. */
 static HRESULT update_members(struct run *r, struct object *const *models, const bool *changed)
 {
     HRESULT hr = S_OK;
@@ -157,14 +159,14 @@ static HRESULT update_members(struct run *r, struct object *const *models, const
     if (hr == S_OK)
         done = 0;
     else
-        done--; /* the failed one is unchanged */
+        done--; /* the member that failed is unchanged */
     while (done-- > 0)
         if (changed[done])
             (void)collector_update(r->segment.members[done].collector, r->segment.members[done].model);
     return FAILED(hr) ? error_restore(&why) : hr;
 }
 
-/* Applies the definition while all open files stay open. S_FALSE: not possible, and nothing has changed. */
+/* Applies the definition while all files stay open. S_FALSE: this is impossible; nothing has changed. */
 static HRESULT change_in_place(struct run *r, const struct run_set *fresh)
 {
     struct object **models;
@@ -198,7 +200,7 @@ static void exchange(struct run_set *a, struct run_set *b)
     b->set = old;
 }
 
-/* Whether the new definition may write a file that is open now. */
+/* Whether the new definition may write to a file that is open now. */
 static HRESULT reuses_files(const struct run_set *set, bool *reuses)
 {
     struct object **models;
@@ -232,7 +234,7 @@ static HRESULT must_end_first(const struct segment *old, const struct run_set *s
     return S_OK;
 }
 
-/* Collectors with unchanged interval keep their grids; the others start now. */
+/* Collectors with an unchanged interval keep their grids; the grids of the others start now. */
 static void carry_grids(const struct segment *from, struct segment *to)
 {
     int64_t now = tick_clock();
@@ -246,7 +248,7 @@ static void carry_grids(const struct segment *from, struct segment *to)
     }
 }
 
-/* Opens r->segment with the current definition. `old` is closed or stays open; its grids are kept. */
+/* Opens r->segment with the current definition, with the grids of `old`, which is closed or stays open. */
 static HRESULT open_replacement(struct run *r, struct segment *old)
 {
     HRESULT hr = segment_open(&r->set, true, old, &r->segment);
@@ -255,7 +257,8 @@ static HRESULT open_replacement(struct run *r, struct segment *old)
     return hr;
 }
 
-/* On success, `fresh` contains the previous definition afterwards. Preserves the thread's error text. */
+/* Replaces the segment with one of the new definition. On success, `fresh` contains the previous definition afterwards.
+   Preserves the thread's error text. */
 static HRESULT change_segment(struct run *r, struct run_set *fresh)
 {
     struct segment old = r->segment;
@@ -303,7 +306,7 @@ static HRESULT restart_with_definition(struct run *r, struct run_set *fresh)
     return hr;
 }
 
-/* Applies the stored definition. On failure the run continues with the previous one, or ends. */
+/* Applies the stored definition. On failure the run continues with the previous definition, or ends. */
 static HRESULT run_take_definition(struct run *r)
 {
     struct run_set fresh;
@@ -316,7 +319,7 @@ static HRESULT run_take_definition(struct run *r)
         exchange(&r->set, &fresh);
         r->segment.definition = r->set.set;
         for (size_t i = 0; i < r->segment.count; i++)
-            if (FAILED(member_read_alert(&r->segment.members[i]))) /* it keeps its previous settings */
+            if (FAILED(member_read_alert(&r->segment.members[i]))) /* the member keeps its previous settings */
                 member_note(&r->segment.members[i], E_OUTOFMEMORY);
     } else if (hr == S_FALSE) {
         hr = restart_with_definition(r, &fresh);
@@ -332,8 +335,8 @@ static HRESULT run_take_definition(struct run *r)
 #define LONGEST_WAIT_MS 60000
 #define OPEN_AHEAD_MS   500
 
-/* Ends the run if the next segment cannot be opened. `tick` is the grid time of its first sample, from which
-   SegmentMaxDuration counts. */
+/* Opens the next segment; ends the run if that is impossible. `tick` is the grid time of the segment's first sample,
+   from which SegmentMaxDuration counts. */
 static bool next_segment(struct run *r, int64_t tick)
 {
     r->roll = false;
@@ -361,7 +364,7 @@ static bool next_segment(struct run *r, int64_t tick)
 /* Whether all collectors are complete, for StopOnCompletion. */
 static bool is_complete(const struct run *r)
 {
-    /* Duration counts like a limit, because users wait for it (DECISIONS 35). */
+    /* Duration also counts as a limit, because users wait for it (DECISIONS 35). */
     bool limited = r->set.set->SegmentMaxDuration || r->set.set->SegmentMaxSize || r->set.set->Duration;
     for (size_t i = 0; i < r->segment.count; i++) {
         const struct member *m = &r->segment.members[i];
@@ -372,14 +375,14 @@ static bool is_complete(const struct run *r)
     return r->segment.count != 0;
 }
 
-/* `why` also goes to the run's message, where users look when they find a set stopped. */
+/* Ends the run, and adds the reason to the run's message, which users read when they find a set stopped. */
 static void end_with_reason(struct run *r, const char *why)
 {
     r->end = true;
     diagnostics_end(&r->set.diagnostics, S_OK, why);
 }
 
-/* A limit of the segment was reached; `what` names it. */
+/* Handles a limit of the segment: starts the next segment, or ends the run with the reason `what`. */
 static void limit_reached(struct run *r, const char *what)
 {
     r->first_over = true;
@@ -391,7 +394,8 @@ static void limit_reached(struct run *r, const char *what)
 
 static const char log_limit[] = "the run ended because a log reached SegmentMaxRecords or SegmentMaxSize";
 
-/* The other members continue; the next segment opens this one again. */
+/* Marks the member as failed. The other members continue, and the next segment opens this one again. If all members
+   have failed, ends the run. */
 static void member_failed(struct run *r, struct member *m, HRESULT reason)
 {
     bool all = true;
@@ -404,7 +408,7 @@ static void member_failed(struct run *r, struct member *m, HRESULT reason)
         run_end(r, reason);
 }
 
-/* Processes the state of a member after a sample or a call. */
+/* Polls a member, and processes its state. */
 static void poll_member(struct run *r, size_t index)
 {
     struct member *m = &r->segment.members[index];
@@ -454,7 +458,7 @@ static void member_sample(struct run *r, size_t index, int64_t tick)
     HRESULT hr = take_sample(r, index);
     if (hr == S_FALSE) {
         limit_reached(r, log_limit);
-        /* The file was full before this sample, which becomes the first of the next segment. */
+        /* The file was full, so this sample becomes the first one of the next segment. */
         if (!r->roll || !next_segment(r, tick))
             return;
         hr = take_sample(r, index);
@@ -486,7 +490,8 @@ static void sample_due_members(struct run *r, int64_t now)
     }
 }
 
-/* A member without samples does not wait for the next sample of others, unless it ends on its own. */
+/* Whether the next segment must be opened immediately, because a member takes no samples and therefore cannot wait for
+   the next sample of the others. A member that ends on its own can wait. */
 static bool rolls_at_once(const struct run *r)
 {
     bool at_once = false;
@@ -498,10 +503,10 @@ static bool rolls_at_once(const struct run *r)
     return at_once;
 }
 
-/* The members that have called, and those whose time has come. */
+/* Polls the members that have called `wake`, and those whose poll time has come. */
 static void poll_woken_members(struct run *r)
 {
-    bool at_once = false; /* a member without samples does not wait for the next sample of others */
+    bool at_once = false; /* set for a member without samples, which cannot wait for the next sample of the others */
     for (size_t i = 0; i < r->segment.count && !r->end; i++) {
         struct member *m = &r->segment.members[i];
         bool due = tick_clock() >= member_next_look(m);
@@ -523,7 +528,7 @@ static int64_t next_look(const struct run *r)
     return next;
 }
 
-/* The time `seconds` after `from`; TICK_NEVER for 0. */
+/* Returns the time `seconds` after `from`; TICK_NEVER if `seconds` is 0. */
 static int64_t limit_at(int64_t from, uint32_t seconds)
 {
     return seconds ? from + (int64_t)seconds * 1000 : TICK_NEVER;
@@ -538,8 +543,8 @@ static int64_t next_tick(const struct run *r)
     return next;
 }
 
-/* The time for opening the next segment: slightly before the next sample, so that it is not delayed. TICK_NEVER: no
-   segment is due, or the run ends first. */
+/* Returns when to open the next segment: shortly before the next sample, so that the sample is not delayed. TICK_NEVER:
+   no segment is to be opened, or the run ends first. */
 static int64_t segment_opens_at(const struct run *r)
 {
     int64_t tick = next_tick(r);
@@ -556,7 +561,7 @@ static bool is_stopped(struct run *r)
     enum stop_reason why;
     if (r->end || !run_section_stop_requested(r->section, &why))
         return r->end;
-    /* The reason is from memory that others can write to. */
+    /* Check the reason, because other processes can write to the shared memory. */
     if (why == STOP_EXPIRED && !supervised_set_expires(r->set.space, r->set.name))
         why = STOP_ASKED;
     end_with_reason(r, texts[why]);
@@ -584,8 +589,8 @@ static void run_wait(struct run *r)
         run_end(r, hr);
 }
 
-/* Whether the limit has passed. Samples that were due before it are taken late: every tick is sampled or counted as
-   lost. */
+/* Whether the limit has passed. If so, first takes the samples that were due before it, so that every tick is sampled
+   or counted as lost. */
 static bool is_over(struct run *r, int64_t now, int64_t limit)
 {
     if (now < limit)
@@ -604,7 +609,7 @@ static void check_limits(struct run *r)
         limit_reached(r, "the run ended because SegmentMaxDuration is over");
     if (!r->end && now < next_tick(r) && now >= segment_opens_at(r))
         next_segment(r, next_tick(r));
-    /* There will be no more samples to wait for, or a member cannot wait. */
+    /* No further sample is due, or a member cannot wait for it. */
     if (!r->end && r->roll && (next_tick(r) == TICK_NEVER || rolls_at_once(r)))
         next_segment(r, now);
 }

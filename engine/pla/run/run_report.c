@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One report: its schema, inputs, output and time limit (MS-PLA 2.2.2.6, plaCreateReport), and the rules applied to
-   it (plaRunRules, DECISIONS 101). */
+/* Creates a report with its schema, inputs, output and time limit (MS-PLA 2.2.2.6, plaCreateReport), and applies the
+   rules to it (plaRunRules, DECISIONS 101). */
 #include "engine/pla/run/run_report.h"
 
 #include "engine/base/clock.h"
@@ -32,7 +32,7 @@ static void report_journal(const struct run_report *what, const char *report, en
     journal_write(ids[severity], &(struct journal_facts){.name = what->name, .file = report, .reason = text});
 }
 
-/* One event for all warnings, with the severity of the worst. */
+/* Writes one event for all warnings, with the severity of the worst one. */
 static HRESULT journal_warnings(const struct run_report *what, const char *report, const struct rules_outcome *o)
 {
     struct text_buffer b = {0};
@@ -49,7 +49,7 @@ static HRESULT journal_warnings(const struct run_report *what, const char *repor
     return failed ? E_OUTOFMEMORY : S_OK;
 }
 
-/* The first fault also becomes an event. */
+/* Adds the faults to `notes`. The first fault also becomes an event. */
 static HRESULT note_faults(const struct run_report *what, const char *report, const struct texts *faults, bool errors,
                            bool *journaled, struct texts *notes)
 {
@@ -63,7 +63,7 @@ static HRESULT note_faults(const struct run_report *what, const char *report, co
     return hr;
 }
 
-/* Another name could overwrite a file of the run. */
+/* Whether the name is allowed for a log of the rules. Other names could overwrite a file of the run. */
 static bool is_log_name(const char *name)
 {
     return !path_names_fault(name) && !strpbrk(name, "/\\") &&
@@ -91,7 +91,7 @@ static HRESULT write_log(const struct run_report *what, const char *name, const 
         hr = file_write(f, log, strlen(log));
     file_close(f);
     memory_free(path);
-    if (FAILED(hr) && hr != E_OUTOFMEMORY) /* the report contains these lines and more */
+    if (FAILED(hr) && hr != E_OUTOFMEMORY) /* only a note: the report contains these lines */
         hr = texts_add(notes, error_keep(hr).text);
     return hr;
 }
@@ -119,9 +119,10 @@ static HRESULT rules_apply_job(const struct run_report *what, const struct rules
     return hr;
 }
 
-/* Applies the rules to the report, a file below RootPath. Findings and faults become events 3000 to 3002; faults are
-   also added to `notes`. rules.log, if requested, is beside the report. `stop` (NULL: never) is called often.
-   S_FALSE: the set has no rules. PLA_E_RULES_MANAGER_FAILED: no rule could run; the report is unchanged. */
+/* Applies the rules to the report, a file below RootPath. Writes findings and faults as events 3000 to 3002, and also
+   adds faults to `notes`. Writes a log of the rules beside the report if they request one. Calls `stop` often to check
+   whether to stop; NULL: never. S_FALSE: the set has no rules. PLA_E_RULES_MANAGER_FAILED: no rule could run; the
+   report is unchanged. */
 static HRESULT run_rules_apply(const struct run_report *what, const char *report, bool (*stop)(void *context),
                                void *context, struct texts *notes)
 {
@@ -164,17 +165,18 @@ static bool is_over(void *context)
     return clock_passed_ms(l->since, clock_monotonic_ms()) >= (uint64_t)l->seconds * 1000;
 }
 
-/* The path of a data manager's file. */
+/* Returns the path of a file of the data manager. */
 static HRESULT file_below(const struct run_report *what, const char *property, const char *name, char **out)
 {
     const char *fault = path_names_fault(name);
-    if (fault || log_is_log_name(name)) /* a report must not replace the data of the folder */
+    if (fault || log_is_log_name(name)) /* a report must not replace a log in the folder */
         return error_set(E_INVALIDARG, "%s: '%s': %s", property, name, fault ? fault : "this is the name of a log");
     *out = path_join(what->folder, name);
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Nor a configuration collector's output. The folder may be read. S_OK: the file may be replaced, or does not exist. */
+/* Checks that the file does not exist or is not the output of a configuration collector. S_OK: the file may be
+   written. */
 static HRESULT check_replaced(const char *property, const char *path)
 {
     char *computer = NULL;
@@ -195,7 +197,8 @@ static HRESULT add_schema(const struct data_manager *m, struct report_schema *s)
     return hr;
 }
 
-/* The report itself is never an input; in a shared folder only the files of this segment are. */
+/* Lists the input files. The report itself is never an input. In a shared folder only the files of this segment are
+   inputs. */
 static HRESULT find_inputs(const struct run_report *what, const char *path, struct texts *out)
 {
     struct texts except = {0};
@@ -216,7 +219,7 @@ static HRESULT find_inputs(const struct run_report *what, const char *path, stru
     return hr;
 }
 
-/* MS-PLA 3.2.4.2: EventsFileName, beside the report. NULL: not requested. */
+/* Returns the path of EventsFileName, beside the report (MS-PLA 3.2.4.2); *out NULL: not requested. */
 static HRESULT find_events_file(const struct run_report *what, const char *report, char **out)
 {
     const struct data_manager *m = (const struct data_manager *)what->set->DataManager;
@@ -229,7 +232,7 @@ static HRESULT find_events_file(const struct run_report *what, const char *repor
     return SUCCEEDED(hr) ? check_replaced("EventsFileName", *out) : hr;
 }
 
-/* Registers the file that is about to be created, and its draft, as the run's. */
+/* Registers the file that is about to be created, and its draft, as files of the run. */
 static HRESULT name_file(const struct run_report *what, const char *path)
 {
     char *draft = text_format("%s.new", path);
@@ -277,7 +280,7 @@ static HRESULT report_create(const struct run_report *what, struct limit *limit,
     return hr;
 }
 
-/* MS-PLA 2.2.3.4: the page of the report, always HTML regardless of its name. */
+/* Returns the path of the report page, which is always HTML regardless of its name (MS-PLA 2.2.3.4). */
 static HRESULT find_page_file(const struct run_report *what, const char *report, char **out)
 {
     const struct data_manager *m = (const struct data_manager *)what->set->DataManager;
@@ -315,7 +318,7 @@ static HRESULT make_page(const struct run_report *what, struct limit *limit, con
     return hr;
 }
 
-/* If the rules fail, the report is kept, and the failure becomes a note and event 3002. */
+/* Applies the rules. If they fail, the report is kept, and the failure becomes a note and event 3002. */
 static HRESULT apply_rules(const struct run_report *what, struct limit *limit, const char *path, struct texts *notes)
 {
     HRESULT hr = run_rules_apply(what, path, is_over, limit, notes);
@@ -338,7 +341,7 @@ HRESULT run_report_make(const struct run_report *what, char **path, struct texts
     if (SUCCEEDED(hr))
         hr = file_below(what, "RuleTargetFileName", m->RuleTargetFileName[0] ? m->RuleTargetFileName : REPORT_FILE_NAME,
                         path);
-    if (SUCCEEDED(hr)) /* it exists: this checks its location */
+    if (SUCCEEDED(hr)) /* the folder exists, so this only checks its location */
         hr = folder_create_below(what->root, what->folder);
     if (SUCCEEDED(hr))
         hr = check_replaced("RuleTargetFileName", *path);
@@ -347,8 +350,8 @@ HRESULT run_report_make(const struct run_report *what, char **path, struct texts
         hr = find_page_file(what, *path, &page);
     if (SUCCEEDED(hr) && what->steps & STEP_CREATE_REPORT)
         hr = report_create(what, &limit, *path, notes);
-    /* MS-PLA 2.2.2.6: the next two steps use the existing report, old or new. An old report in a shared folder does
-       not belong to these files, though. */
+    /* The next two steps use the existing report, old or new (MS-PLA 2.2.2.6). However, an old report in a shared
+       folder does not belong to these files. */
     if (hr == REPORT_NO_DATA) {
         has_data = false;
         hr = S_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The set of a run: loading it, its record, the report of its start, and its diagnostics. */
+/* The set of a run: loads it, writes its run record, reports its start, and collects its diagnostics. */
 #include "engine/base/clock.h"
 #include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
@@ -76,7 +76,8 @@ static HRESULT put_outcome_of_none(struct run_record *record, const void *user)
 {
     const struct outcome *o = user;
     struct run_state state;
-    /* Under the lock of the record: a run publishes its state before it writes to the record. */
+    /* This check is reliable under the lock of the record, because a run publishes its state before it writes to the
+       record. */
     HRESULT hr = run_query(o->set->space, o->set->name, &state);
     return FAILED(hr) ? hr : state.phase != PHASE_STOPPED ? S_FALSE : put_outcome(record, user);
 }
@@ -89,8 +90,8 @@ HRESULT run_set_record_no_run(const struct run_set *r, HRESULT result, const cha
 
 /* ---- the report of a start ---- */
 
-#define REPORT_TEXT 1024 /* error messages are cut at 1023 bytes */
-#define LOOK_MS     1000 /* how often a waiting host process checks its starter */
+#define REPORT_TEXT 1024 /* longer error messages are truncated */
+#define LOOK_MS     1000 /* milliseconds between two checks that the starter of a waiting host process is alive */
 
 enum hold { HOLD_NONE, HOLD_WAIT, HOLD_BEGIN, HOLD_UNWANTED };
 
@@ -108,7 +109,7 @@ struct shared_report {
 
 struct start_report {
     struct section *section;
-    struct signal *signal, *acknowledged; /* acknowledged: signals a waiting host process */
+    struct signal *signal, *acknowledged; /* signals the starter; signals a waiting host process */
     struct shared_report *shared;
 };
 
@@ -255,7 +256,7 @@ void start_report_send(struct start_report **report, HRESULT hr)
     *report = NULL;
 }
 
-/* Copies once, because another process may still write there; "" for invalid UTF-8. */
+/* Copies the text before it is checked, because another process can still write to it. Invalid UTF-8 becomes "". */
 static void take_text(char out[REPORT_TEXT], const char *shared)
 {
     memcpy(out, shared, REPORT_TEXT);
@@ -275,7 +276,8 @@ static HRESULT start_timed_out(struct start_report *r, struct process *host, uin
     return error_set(PLA_E_DCS_START_WAIT_TIMEOUT, "the host process %u did not report within %u s", id, seconds);
 }
 
-/* Only the host process's account can write to the section; reject results that no host process sends. */
+/* Reads the result. Rejects results that no host process sends, because other processes of the same account can write
+   to the section. */
 static HRESULT take_result(const struct start_report *r, const struct process *host)
 {
     char text[REPORT_TEXT];
@@ -295,11 +297,11 @@ HRESULT start_report_wait(struct start_report *r, struct process *host, bool acc
         now = clock_monotonic_ms();
         HRESULT hr = signal_wait_or_process(r->signal, host, now < limit ? (uint32_t)(limit - now) : 0);
         TRACE_STEP(run, "wait for the report of host %u: 0x%08X", (unsigned)process_id(host), (unsigned)hr);
-        if (atomic_load(&r->shared->sent)) /* also if the host process exited right after its report */
+        if (atomic_load(&r->shared->sent)) /* checked first, because the host process may exit right after its report */
             return take_result(r, host);
         if (accepted && atomic_load(&r->shared->accepted))
             return S_OK;
-        if (hr == S_FALSE || (hr == S_OK && now >= limit)) /* a permanently set signal is not a report */
+        if (hr == S_FALSE || (hr == S_OK && now >= limit)) /* the signal can be set without a report */
             return start_timed_out(r, host, timeout_ms);
         if (hr == E_ABORT) {
             uint32_t exit_code = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The shared section of a run, and the state machine of its phases. Other processes may write anything into the
-   section: each value is copied once, validated and then used, every loop is bounded, and the host process is
-   identified elsewhere (run_host_find). */
+/* The shared section of a run, and the state machine of its phases. Other processes can write anything to the section.
+   Therefore each value is copied one time, validated and only then used, every loop has a limit, and the section is not
+   used to identify the host process (run_host_find). */
 #include "engine/pla/run/run_state.h"
 
 #include "engine/base/assert.h"
@@ -15,14 +15,14 @@
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "64-bit words must be lock-free to be shared between processes");
 
-#define ANSWER_TEXT      1024 /* error messages are cut at 1023 bytes */
-#define READ_TRIES       1000 /* a reader meets a writer once or twice */
-#define STOLEN_SIGNAL_MS 5000 /* the longest wait: another process may consume the host process's signals */
+#define ANSWER_TEXT      1024 /* longer error messages are truncated */
+#define READ_TRIES       1000 /* a reader normally needs one or two tries */
+#define STOLEN_SIGNAL_MS 5000 /* the longest wait, because another process may consume the host process's signals */
 
-/* Layout of the section. */
+/* The layout of the section. */
 struct shared_request {
     atomic_uint_least64_t asked, answered; /* request numbers */
-    atomic_int_least32_t result;           /* of the latest answer */
+    atomic_int_least32_t result;           /* result of the latest answer */
     char text[ANSWER_TEXT];
 };
 struct named_figures {
@@ -39,22 +39,22 @@ struct shared_run {
     struct shared_request requests[RUN_REQUESTS];
     struct state_cell state;
     atomic_uint_least64_t figures_count;
-    struct figures_cell figures[RUN_FIGURES_MAX]; /* untouched pages cost no memory */
+    struct figures_cell figures[RUN_FIGURES_MAX]; /* unused pages do not use memory */
 };
 
 struct run_section {
     struct section *section;
     struct signal *signal; /* NULL for a reader */
     struct shared_run *shared;
-    struct run_host host; /* registered when the section was opened */
-    char *space, *name;   /* the set it is registered for; host process only */
+    struct run_host host; /* the host process that was registered when the section was opened */
+    char *space, *name;   /* the set for which it is registered; only in the host process */
 };
 
 /* Copies `size` bytes of `data` into the buffer that is not current; each buffer has `length` words. */
 static void section_publish(struct publications *count, atomic_uint_least64_t *places, size_t length, const void *data,
                             size_t size)
 {
-    /* Based on `done`: a writer that died during a write left `begun` ahead. */
+    /* Based on `done`, because `begun` is ahead if a writer died during a write. */
     uint64_t number = atomic_load_explicit(&count->done, memory_order_relaxed) + 1;
     atomic_uint_least64_t *words = places + number % 2 * length;
     atomic_store_explicit(&count->begun, number, memory_order_relaxed);
@@ -67,7 +67,8 @@ static void section_publish(struct publications *count, atomic_uint_least64_t *p
     atomic_store_explicit(&count->done, number, memory_order_release);
 }
 
-/* False: no consistent publication, because other processes write there. */
+/* Reads the current buffer. False: no consistent publication was found, because other processes write to the
+   section. */
 static bool read_published(struct publications *count, const atomic_uint_least64_t *places, size_t length, void *data,
                            size_t size)
 {
@@ -80,7 +81,8 @@ static bool read_published(struct publications *count, const atomic_uint_least64
         }
         atomic_thread_fence(memory_order_acquire);
         uint64_t begun = atomic_load_explicit(&count->begun, memory_order_relaxed);
-        /* begun == done + 1: the writer is in the other buffer. If it is further ahead, it may be in this one again. */
+        /* begun == done + 1: the writer is using the other buffer. If `begun` is further ahead, the writer may be using
+           this buffer again. */
         if (begun - done <= 1)
             return true;
     }
@@ -110,7 +112,7 @@ void run_section_close(struct run_section *s)
     memory_free(s);
 }
 
-/* Creates the section if the set has no host process yet, otherwise opens it. */
+/* Opens the registered section, or creates one if none is registered. */
 static HRESULT open_section(struct run_section *s)
 {
     bool fresh = !*s->host.owner;
@@ -250,7 +252,7 @@ HRESULT run_section_open_running(const char *space, const char *name, struct run
     return S_FALSE;
 }
 
-/* If the signal fails, the host process notices the request some seconds later. */
+/* Signals the host process. If this fails, the host process notices the request a few seconds later. */
 static void set_signal(struct run_section *s)
 {
     if (s->signal || SUCCEEDED(open_signal(s, false)))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens and closes the segments of a run, records them, and undoes a failed start. */
+/* Opens and closes the segments of a run, writes them to the run record, and undoes a failed start. */
 #include "engine/pla/run/segment.h"
 
 #include "engine/base/assert.h"
@@ -44,7 +44,7 @@ static HRESULT check_kinds(const struct segment *s)
     return hr;
 }
 
-/* Checks that need no changes. */
+/* Performs the checks that change nothing. */
 static HRESULT check_members(const struct segment *s)
 {
     HRESULT hr = check_kinds(s);
@@ -68,9 +68,9 @@ void segment_free(struct segment *s)
 struct entry {
     const struct run_set *set;
     const struct segment *segment;
-    uint32_t serial_number;   /* of the segment, which may be gone when the entry is undone */
+    uint32_t serial_number;   /* copied, because the segment may have been freed when the entry is undone */
     const char *message;      /* the diagnostics so far */
-    struct run_record before; /* what the first segment of a run replaced */
+    struct run_record before; /* the contents that the first segment of a run replaced */
 };
 
 static HRESULT put_texts(struct run_record *record, const char *location, const char *message,
@@ -107,8 +107,8 @@ static HRESULT put_segment(struct run_record *record, const void *user)
     return hr;
 }
 
-/* Reserves the serial number before any file is created with it, so that a host process killed at any time leaves no
-   number that a later run would use again. A number that a client has set in the meantime is kept. */
+/* Reserves the serial number before any file is created with it, so that a later run never uses the number again, even
+   if the host process is killed. Keeps a number that a client has set in the meantime. */
 static HRESULT put_serial(struct run_record *record, const void *user)
 {
     const struct entry *e = user;
@@ -119,8 +119,8 @@ static HRESULT put_serial(struct run_record *record, const void *user)
     return S_OK;
 }
 
-/* The complete record of a run's first segment is written at once, so that the disk is waited for only once before the
-   first sample. */
+/* Writes the complete record of a run's first segment in one change, so that there is only one wait for the disk before
+   the first sample. */
 static HRESULT put_first(struct run_record *record, const void *user)
 {
     struct entry *e = *(struct entry *const *)user;
@@ -132,14 +132,14 @@ static HRESULT put_first(struct run_record *record, const void *user)
     return SUCCEEDED(hr) ? put_segment(record, e) : hr;
 }
 
-/* Undoes the entry of a segment that could not be opened, after its files. */
+/* Undoes the record of a segment that could not be opened, after its files were deleted. */
 static HRESULT undo_entry(struct run_record *record, const void *user)
 {
     const struct entry *e = user;
     run_set_know_record(e->set, record);
     if (record->serial_number == e->serial_number + 1)
         record->serial_number = e->serial_number;
-    if (!e->before.latest_location) /* the run continues with the previous segment */
+    if (!e->before.latest_location) /* not the first segment: the run continues with the previous one */
         return S_OK;
     record->running = false;
     record->last_result = e->before.last_result;
@@ -164,7 +164,8 @@ static HRESULT change_record(const struct run_set *r, HRESULT (*change)(struct r
     return store_update_run(r->space, r->name, &(struct run_change){change, user});
 }
 
-/* Before anything is created in the folder. `follows`: the files are not known yet. */
+/* Writes the run record before anything is created in the folder. `follows`: only reserves the serial number, because
+   the files are not known yet. */
 static HRESULT segment_add_member(struct run_set *r, bool follows, struct entry *e)
 {
     char *message = diagnostics_text(&r->diagnostics);
@@ -190,8 +191,9 @@ static HRESULT record_segment(struct run_set *r, struct entry *e)
 
 /* ---- the segment ---- */
 
-/* The member that this one continues: with the same definition the one at the same index, whose collector is
-   completed; with another one, the one of that name if its kind hands over a running collector. */
+/* Returns the member that `m` continues; NULL: none. If the definition is the same, this is the member at the same
+   index, whose collector is completed. If it differs, this is the member with the same name, if its kind can hand over
+   an active collector. */
 static struct member *find_previous(const struct segment *previous, const struct member *m, size_t place)
 {
     if (!previous)
@@ -208,8 +210,8 @@ static struct member *find_previous(const struct segment *previous, const struct
     return NULL;
 }
 
-/* Removes what a failed start created. *moved: a collector of `previous` writes another file from now on. Preserves
-   the thread's error text. */
+/* Removes everything that a failed segment created. *moved: a collector of `previous` now writes to another file.
+   Preserves the thread's error text. */
 static void segment_undo(const struct run_set *r, struct segment *s, struct segment *previous, bool folder_created,
                          HRESULT hr, bool *moved)
 {
@@ -240,7 +242,7 @@ static HRESULT open_member(struct member *m, size_t place, const struct name_con
                            struct segment *previous, const struct segment *s)
 {
     HRESULT hr = S_OK;
-    if (follows) /* chooses another name if the file has been created in the meantime */
+    if (follows) /* chooses another name if the file was created in the meantime */
         hr = member_choose_file(m, s->location, context, follows);
     return SUCCEEDED(hr) ? member_open(m, s->root, find_previous(previous, m, place)) : hr;
 }
@@ -263,7 +265,7 @@ static HRESULT open_in_folder(struct run_set *r, bool follows, struct segment *p
     if (SUCCEEDED(hr))
         hr = segment_add_member(r, follows, &entry);
     bool entered = SUCCEEDED(hr);
-    /* Members that take over a session are opened last, because this cannot be undone unnoticed. */
+    /* Members that take over a session are opened last, because a takeover cannot be undone without traces. */
     for (int last = 0; last < 2; last++)
         for (size_t i = 0; SUCCEEDED(hr) && i < s->count; i++)
             if (collector_takes_over(s->members[i].model) == (last == 1))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The export of a running set.
 
-   It has a separate query and a thread that samples it, and the sender has another thread. So the run loop shares no
-   lock with either but that of the notes, which is held for a moment. At the end of the run the thread is waited for a
-   few seconds; one that hangs in a sample, for example of a remote computer, is abandoned with what it holds, which it
-   frees if it returns. */
+   The export has a separate query and a thread that samples it; the sender has another thread. The run loop therefore
+   shares only one lock with them, the lock of the notes, which is never held for long. At the end of the run, the run
+   waits up to END_MS for the thread. A thread that hangs in a sample, for example of a remote computer, is abandoned
+   together with its memory, which it frees when it returns. */
 #include "engine/pla/run/set_export.h"
 
 #include "engine/base/clock.h"
@@ -29,14 +29,14 @@ enum {
 struct set_export {
     struct lock lock;
     struct thread_condition changed;
-    unsigned holders; /* the run and the thread */
+    unsigned holders; /* references: the run's, and the thread's */
     bool ending, ended;
     struct texts notes;
-    size_t taken; /* of the notes */
+    size_t taken; /* number of notes that the run has taken */
     void (*wake)(void *user);
     void *user;
     struct thread *thread;
-    /* Of the thread, copied from the settings. */
+    /* Used by the thread; copied from the settings. */
     char *space, *name, *url, *certificates, *queue;
     struct push_credentials credentials;
     struct texts counters;
@@ -59,7 +59,7 @@ static void export_free(struct set_export *x)
     memory_free(x);
 }
 
-/* Called with the lock held, and leaves it. */
+/* Releases a reference, and frees the export with the last one. Call under the lock, which is released. */
 static void export_unref(struct set_export *x)
 {
     const bool last = --x->holders == 0;
@@ -83,7 +83,7 @@ static void export_note(struct set_export *x, char *text)
     memory_free(text);
 }
 
-/* What the sender reports, and our own failures. S_OK: the server accepts data again. */
+/* Reports a failure of the sender or of the export. S_OK: the server accepts data again. */
 static void export_report(void *user, HRESULT reason, const char *text)
 {
     struct set_export *x = user;
@@ -105,7 +105,7 @@ static void export_summarize(struct set_export *x, const struct push_figures *f)
 
 /* ---- the thread ---- */
 
-/* False: the run ends. */
+/* Waits until the time `until`. False: the run ends. */
 static bool export_wait(struct set_export *x, uint64_t until)
 {
     bool goes_on;
@@ -121,7 +121,8 @@ static bool export_wait(struct set_export *x, uint64_t until)
     return goes_on;
 }
 
-/* A sample that fails is left out, as from the set's logs; the first of several is reported. */
+/* Samples until the run ends. Skips a sample that fails, as the set's logs do; reports the first of several consecutive
+   failures. */
 static HRESULT export_sample_all(struct set_export *x, struct feed *feed)
 {
     const uint64_t begun = clock_monotonic_ms();
@@ -192,8 +193,8 @@ static void export_thread(void *user)
 
 /* ---- the settings ---- */
 
-/* One queue for each set and server: what waits for one server must not go to another. Namespaces and sets may have any
-   name. */
+/* Determines the path of the queue. Each set and server has a separate queue, so that data for one server are not sent
+   to another. The path contains a hash, because namespaces and sets can have any names. */
 static HRESULT export_find_queue(struct set_export *x)
 {
     char *data = os_data_folder(), *all = data ? path_join(data, "push") : NULL, *set = store_file_name(x->name);

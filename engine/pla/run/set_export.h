@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The export of a running set: sends its counters to a server if OpenPLA.ExportUrl says so. */
+/* The export of a running set: sends the set's counters to a server if OpenPLA.ExportUrl is set. */
 #ifndef OPENPLA_SET_EXPORT_H
 #define OPENPLA_SET_EXPORT_H
 
 #include "engine/pla/run/run_state.h"
 
 struct set_export;
-/* Begins on a separate thread, so no sample of the set waits. Nothing fails: why the set does not export is a note.
- *out NULL: its settings do not ask for it. `wake` is called from any thread when there is a note. */
+/* Begins the export on a separate thread, so that no sample of the set waits for it. Never fails; a reason why the set
+   does not export becomes a note. *out NULL: the settings do not request an export. `wake` is called from any thread
+   when there is a note. */
 void set_export_begin(struct run_set *set, void (*wake)(void *user), void *user, struct set_export **out);
-/* Adds new notes; true: there were some. */
+/* Adds new notes to the diagnostics; true: there were new notes. */
 bool set_export_take_notes(struct set_export *x, struct diagnostics *out);
-/* Ends it, writes what was not sent to the queue, and adds the last notes. A sample that hangs is abandoned. NULL is
+/* Ends the export, writes unsent data to the queue, and adds the last notes. Abandons a sample that hangs. NULL is
    allowed. */
 void set_export_end(struct set_export *x, struct diagnostics *out);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The host process of a set: start, published state, run record, end of segments, orderly stop. */
+/* The host process of a set: starts the run, publishes its state, writes the run record, ends segments, and stops the
+   run. */
 #include "engine/pla/run/set_host.h"
 
 #include "engine/base/assert.h"
@@ -18,11 +19,11 @@
 
 #include <string.h>
 
-/* How long to wait for another host process of the set that holds the lock but is starting or exiting. */
+/* How long to wait for another host process that holds the set's run lock while it starts or exits. */
 #define OTHER_HOST_MS      5000
 #define LOCK_STEP_MS       50
-/* How long an ended run retries to write its record, which may be open in another program or may not fit on the
-   disk. Shorter than a client waits for a stop (RUN_STOP_WAIT_MS). */
+/* How long an ended run retries to write its record, which another program may have open, or which may not fit on the
+   disk. Less than the time that a client waits for a stop (RUN_STOP_WAIT_MS). */
 #define RECORD_PATIENCE_MS 30000
 #define RECORD_STEP_MS     200
 
@@ -32,7 +33,7 @@ static bool record_says_running(const struct run *r)
     struct run_record record;
     HRESULT hr = store_load_run(r->set.space, r->set.name, &record);
     if (FAILED(hr))
-        return !definition_is_damaged(hr); /* unknown: assume so */
+        return !definition_is_damaged(hr); /* unknown: assume that it does */
     bool running = record.running;
     run_record_free(&record);
     return running;
@@ -45,8 +46,8 @@ static void report_unwritten(const struct run *r, HRESULT hr, const char *what_f
     memory_free(reason);
 }
 
-/* Records that the run is over with its result, or with a failing `start` that it did not begin. Retries for some
-   time. */
+/* Records that the run has ended, with its result; or, if `start` is a failure, that the run did not start. Retries for
+   RECORD_PATIENCE_MS. */
 static void write_last_record(struct run *r, HRESULT start, const char *message)
 {
     uint64_t since = clock_monotonic_ms();
@@ -66,7 +67,7 @@ static void write_last_record(struct run *r, HRESULT start, const char *message)
 
 /* ---- the beginning ---- */
 
-/* The account that started it, for events; from memory_alloc. */
+/* Returns the account that started the run, for events; from memory_alloc. */
 static char *starter_of(const struct run *r)
 {
     return *r->user ? text_copy(r->user) : os_user_name();
@@ -87,8 +88,8 @@ static void host_began(void *user)
     memory_free(account);
 }
 
-/* Writes the reason into the record before the starter gets the result, so that it finds the reason there; but does not
-   wait for disk space. Preserves the thread's error text. */
+/* Writes the reason to the run record before the starter gets the result, so that the starter finds the reason there.
+   Does not wait for disk space before that. Preserves the thread's error text. */
 static void failed_start(struct run *r, HRESULT hr, struct start_report **report)
 {
     struct error_kept why = error_keep(hr);
@@ -174,7 +175,7 @@ static void host_finish_run(struct run *r)
     write_last_record(r, S_OK, NULL);
     if (r->ended) {
         if (location && run_is_managed(r) && FAILED(held_add_report(&r->set, location)))
-            error_clear(); /* a killed host process will not be reported then */
+            error_clear(); /* a lost report will not be noticed if this process is killed */
         run_move(r, STEP_COMPILE);
         ended_segments_wait(r->ended);
         held_clear(&r->set);
@@ -213,7 +214,7 @@ static HRESULT run_locked(const char *space, const char *name, const char *run_k
     return FAILED(hr) ? error_restore(&why) : hr;
 }
 
-/* Whether a run is active and will be for some time. */
+/* Whether a run is active and is neither starting nor stopping. */
 static bool is_running(const char *space, const char *name)
 {
     struct run_state state;
@@ -221,7 +222,7 @@ static bool is_running(const char *space, const char *name)
            (state.phase == PHASE_RUNNING || state.phase == PHASE_SEGMENTING || state.phase == PHASE_COMPILING);
 }
 
-/* The lock leaves one of two host processes that are started at the same time. */
+/* Takes the run lock, so that only one of two host processes that are started at the same time runs the set. */
 static HRESULT take_lock(const char *space, const char *name, struct file_lock **lock)
 {
     char *path = store_run_lock_path(space, name);
@@ -242,7 +243,7 @@ static HRESULT take_lock(const char *space, const char *name, struct file_lock *
     return hr;
 }
 
-/* For a process prepared ahead of its run. */
+/* Warms up a host process that was prepared ahead of its run. */
 static void host_rehearse(const char *space, const char *name)
 {
     struct run_set set;
@@ -268,7 +269,7 @@ int run_host_main(const char *space, const char *name, const char *run_key, run_
     run_secret_take(run_key);
     run_rights_confine(space, name);
     if (FAILED(start_report_open(run_key, &report)))
-        report = NULL; /* nobody waits */
+        report = NULL; /* no process waits for it */
     if (waits && report)
         host_rehearse(space, name);
     if (waits && (!report || start_report_await(report) != S_OK)) {
@@ -376,12 +377,12 @@ HRESULT run_end_segment(struct run *r, const struct run_set *set, struct segment
     struct ended_segment *ended = NULL;
     const bool on = r->compile && ((const struct data_manager *)set->set->DataManager)->Enabled;
     bool reported = on;
-    uint32_t at = REPORT_AT_STOP; /* an unknown setting counts as Windows' behaviour */
+    uint32_t at = REPORT_AT_STOP; /* an invalid setting means Windows' behaviour */
     if (on && !r->end && (FAILED(setting_read(&set->set->object, SETTING_ReportAt, &at)) || at == REPORT_AT_STOP))
         reported = false;
-    /* A set that never stops needs retention, too. */
+    /* Retention is also needed after segments, because a set may never stop. */
     const bool managed = reported || (on && set_retention_parts(set->set));
-    /* No segment is open if the last one could not be opened. */
+    /* location is NULL if the last segment could not be opened. */
     HRESULT compiled = s->location && (managed || set->set->Task[0]) ? ended_segment_create(set, s, &ended) : S_OK;
     HRESULT closed = segment_close(s);
     if (ended) {
