@@ -131,8 +131,8 @@ struct directory_totals {
    change with each event are in the section of the session's buffers. */
 struct directory_session {
     uint32_t logger;     /* 1 to DIRECTORY_PLACES */
-    uint32_t generation; /* how often this logger id was assigned; logger id and generation identify one session
-                            permanently */
+    uint32_t generation; /* number of times that this logger id was assigned; logger id and generation permanently
+                            identify one session */
     enum directory_state state;
     GUID guid;
     struct directory_process host, starter;
@@ -224,8 +224,8 @@ HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t generation,
 HRESULT directory_asked(struct directory *d, uint32_t logger, struct directory_request *out);
 void directory_request_free(struct directory_request *r); /* frees the memory to which it points */
 void directory_answer(struct directory *d, uint32_t logger, uint32_t answer);
-/* Ends the waiting of pending requests. A host process that keeps running calls this after it removed the session from
-   the directory. */
+/* Wakes the controllers whose requests to the session are pending. A host process that keeps running calls this after
+   it has removed the session from the directory. */
 void directory_hang_up(struct directory *d, uint32_t logger, uint32_t generation);
 
 /* ---- enables ---- */

@@ -22,7 +22,7 @@ struct manifest_channel {
     uint8_t isolation;                         /* 0 Application, 1 System, 2 Custom */
     char *chid;                                /* the name by which events refer to it; NULL: only its own name */
     char *access;                              /* SDDL, or NULL */
-    uint64_t auto_backup, retention, max_size; /* of the log; max_size in bytes */
+    uint64_t auto_backup, retention, max_size; /* attributes of the log; max_size in bytes */
     uint64_t level, keywords, buffer_size, min_buffers, max_buffers, latency, clock_type, sid_type, file_max;
 };
 

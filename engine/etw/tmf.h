@@ -52,7 +52,7 @@ HRESULT tmf_schema(const struct tmf_message *m, struct event_schema **out);
 /* Sets the text for %0 in the schema's messages: a format in which %1 to %9 are parts of the header. Without this call
    %0 is empty. */
 HRESULT tmf_schema_prefix(struct event_schema *schema, const char *prefix);
-/* Appends the message with all arguments in the forms its format requests. `gmt`: times in UTC, otherwise local.
+/* Appends the message with all arguments in the forms that its format requests. `gmt`: times in UTC, otherwise local.
    Returns EVENT_DATA_INVALID, with an error text, if the event's data are too short. */
 HRESULT tmf_sentence(const struct event_schema *schema, const EVENT_RECORD *event, uint32_t pointer_size, bool gmt,
                      struct text_buffer *out);
@@ -64,9 +64,9 @@ bool tmf_sequence(const EVENT_RECORD *event, uint32_t *number);
 /* Appends the paths of a list separated by `;`. */
 HRESULT tmf_take_paths(struct texts *list, const char *paths);
 /* The TMF files of a process; may be used by any number of threads. Named files are read immediately; a missing file is
-   searched for in the folders. If a message's GUID is unknown, GUID.tmf is searched for in the folders, once. Default
-   folders: the variable TRACE_FORMAT_SEARCH_PATH. The prefix of messages comes from TRACE_FORMAT_PREFIX. `gmt` applies
-   to tmf_property. */
+   searched for in the folders. If a message's GUID is unknown, GUID.tmf is searched for in the folders one time.
+   Default folders: the variable TRACE_FORMAT_SEARCH_PATH. The prefix of messages comes from TRACE_FORMAT_PREFIX. `gmt`
+   applies to tmf_property. */
 struct tmf_files;
 HRESULT tmf_files_create(const struct texts *files, const struct texts *folders, bool gmt, struct tmf_files **out);
 void tmf_files_free(struct tmf_files *t); /* NULL is allowed */

@@ -60,7 +60,7 @@ HRESULT trace_inputs_next(struct trace_inputs *in, struct trace_event *out);
 HRESULT trace_inputs_read(struct trace_inputs *in, trace_take *take, void *context, trace_progress *progress,
                           void *progress_context);
 /* Allows reading traces that are still being written; call it before the first reading. Incomplete buffers are read
-   later. */
+   when they are complete. */
 HRESULT trace_inputs_follow(struct trace_inputs *in);
 /* Checks whether data were added to the traces. S_FALSE: no new data. */
 HRESULT trace_inputs_grow(struct trace_inputs *in);

@@ -15,7 +15,8 @@ struct api_watch_numbers {
 HRESULT api_watch_start(const char *program, bool attach, struct api_watch **out);
 void api_watch_stop(struct api_watch *w); /* NULL is allowed */
 void api_watch_read(struct api_watch *w, struct api_watch_numbers *out);
-/* Returns the error text of the latest failure, from memory_alloc; NULL if there was none since the last call. */
+/* Returns the error text of the latest failure, from memory_alloc; NULL if every process since the last call could be
+   traced. */
 char *api_watch_take_failure(struct api_watch *w);
 
 /* Returns the frequency of the processor's time stamp counter in ticks per second. Measures for some milliseconds. */

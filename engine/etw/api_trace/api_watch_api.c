@@ -25,7 +25,7 @@
    A 32-bit process loads the DLL from the folder x86, with different code (api_entry_32.h).
 
    To attach to a process that is already running, a remote thread loads the DLL, too. The watcher does not wait for
-   this thread: in a stopped process it would not return, and new processes would be missed meanwhile. */
+   this thread: in a stopped process it would not return, and the watcher would miss new processes while it waits. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -238,7 +238,7 @@ static bool stub_write_32(struct entry *e, const WCHAR *path)
     return size && (uintptr_t)e->stub <= UINT32_MAX && write_memory(e->process, e->stub, bytes, size);
 }
 
-/* Allocates and writes the stub; `e->entry` is NULL if only its thread will run. */
+/* Allocates and writes the stub; `e->entry` is NULL if only a remote thread will run it. */
 static HRESULT stub_create(struct entry *e, const char *name)
 {
     WCHAR path[PATH_UNITS];

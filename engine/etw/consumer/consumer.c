@@ -461,7 +461,7 @@ static void call_buffer(void *argument)
     }
 }
 
-/* Reads the next event of `r`. Returns false if there is none. */
+/* Reads the next event of `r`. Returns false at the end. */
 static bool running_advance(struct processing *p, struct running *r)
 {
     HRESULT hr = r->consumer->source->next(r->consumer->source, &r->event);
@@ -598,9 +598,9 @@ static const char *take_error(ULONG status)
    when everything is delivered, the session has ended, or the handles are closed. A handle that is processed again
    starts from the beginning. ERROR_BAD_LENGTH: no handle, or more than 64; ERROR_INVALID_PARAMETER: no array, a handle
    twice, or a session together with other handles; ERROR_INVALID_HANDLE; ERROR_BUSY: another thread is processing one
-   of them; ERROR_INVALID_TIME: `end` is before `start`; ERROR_CANCELLED: a BufferCallback returned 0; ERROR_NOACCESS:
-   an exception left a callback. If a file cannot be read to its end, the rest of it is skipped; its error code is
-   returned after all other files are delivered. */
+   of the handles; ERROR_INVALID_TIME: `end` is before `start`; ERROR_CANCELLED: a BufferCallback returned 0;
+   ERROR_NOACCESS: an exception left a callback. If a file cannot be read to its end, the rest of it is skipped; its
+   error code is returned after all other files are delivered. */
 static ULONG consumer_process(const TRACEHANDLE *handles, ULONG count, const FILETIME *start, const FILETIME *end)
 {
     if (count == 0 || count > MOST_HANDLES)

@@ -119,7 +119,7 @@ struct session_source {
 
 /* ---- buffers that are held back ---- */
 
-/* Reads the next event of the buffer. Returns false if there is none. */
+/* Reads the next event of the buffer. Returns false at the end of the buffer. */
 static bool next_event(struct held *h)
 {
     const uint8_t *event;
@@ -202,7 +202,7 @@ static HRESULT source_take_buffer(struct session_source *s)
 
 /* ---- losses ---- */
 
-/* Creates an event that reports the losses since the last report. Returns false if there were none. */
+/* Creates an event that reports the losses since the last report. Returns false if nothing was lost. */
 static bool source_report_lost(struct session_source *s, struct etl_record *e)
 {
     uint64_t events, buffers;

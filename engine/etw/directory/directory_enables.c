@@ -304,7 +304,7 @@ static void arena_mark_used(struct directory *d, uint64_t used[ARENA_UNITS / 64]
     }
 }
 
-/* Returns the first unit of the first sufficient free run; ARENA_UNITS if there is none. */
+/* Returns the first unit of the first sufficient free run; ARENA_UNITS if no run is sufficient. */
 static uint32_t arena_find_free(const uint64_t used[ARENA_UNITS / 64], uint32_t units)
 {
     uint32_t run = 0;

@@ -34,7 +34,7 @@ static const uint16_t item_types[ITEMS] = {
     [ADD_START_KEY] = ETW_ITEM_PROCESS_START_KEY,
     [ADD_CONTROL] = ETW_ITEM_CONTROL_GUID,
 };
-/* The property of a session's enable that requests the item. */
+/* The enable property with which a session requests an item. */
 static const struct {
     uint32_t property;
     enum item item;

@@ -210,7 +210,8 @@ static __attribute__((noinline)) ULONG write_long_data(struct registration *r, R
     return write_long(r, &call);
 }
 
-/* Separate from the calls that end at the checks. It has no buffer on its stack, so it needs no stack protector. */
+/* A separate function, so that calls that end at the checks stay short. It has no buffer on its stack, so it needs no
+   stack protector. */
 static __attribute__((noinline, no_stack_protector)) ULONG write_wanted(struct registration *r, REGHANDLE handle,
                                                                         const EVENT_DESCRIPTOR *descriptor,
                                                                         const GUID *activity, ULONG count,

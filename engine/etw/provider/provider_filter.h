@@ -55,7 +55,8 @@ bool provider_filter_passes(const struct provider_filter *f, const struct filter
 bool provider_filter_wants_stack(const struct provider_filter *f, const struct filter_event *event);
 /* Returns whether one of the two functions above may return false. */
 bool provider_filter_selects(const struct provider_filter *f);
-/* Returns the filter for the provider's callback (EVENT_FILTER_TYPE_SCHEMATIZED); NULL if there is none. */
+/* Returns the filter for the provider's callback (EVENT_FILTER_TYPE_SCHEMATIZED); NULL if the enable has no such
+   filter. */
 const uint8_t *provider_filter_schematized(const struct provider_filter *f, uint32_t *size);
 
 /* Reads the name in the metadata of a TraceLogging event. Returns false if it has no name that ends within `bytes`. */

@@ -527,7 +527,7 @@ static HRESULT start_waiting(void)
     struct thread *thread;
     if (atomic_exchange(&started, true))
         return S_OK;
-    last_thread_leaves(); /* this thread may be terminated later without a report */
+    last_thread_leaves(); /* also for this thread, which may be terminated later without a report */
     const HRESULT hr = thread_start(wait_for_changes, NULL, &thread);
     if (FAILED(hr))
         atomic_store(&started, false);

@@ -22,7 +22,7 @@ enum {
                                 these */
     REAP_MOST_MS = 16000,    /* the maximum, reached while nothing happens */
     BEHIND_MS = 5,           /* interval between attempts for a consumer that is behind */
-    IDLE_MS = 60000,         /* interval after which slots of exited processes become free */
+    IDLE_MS = 60000,         /* maximum sleep while idle; then slots of exited processes become free */
     CHECK_MS = 50000,        /* interval of checking whether the directory's file was deleted */
     STOP_PATIENCE_MS = 1000, /* how long a stop waits for writers in the middle of an event */
     CONSUMERS_MS = 2500 /* how long a stop waits for consumers that read; those that sleep have been dropped by then */

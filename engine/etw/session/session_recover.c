@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Recovers sessions whose host processes have exited: writes the events that the log does not contain yet, and removes
-   the session from the directory. On a host OS, only one process at a time recovers sessions, under a mutex; the
-   directory can be changed meanwhile. If that process is killed, too, the next one starts over: session_drain_recover
-   may be repeated. */
+   the session from the directory. On a host OS, only one process at a time recovers sessions, under a mutex; during a
+   recovery, the directory can be changed. If that process is killed, too, the next one starts over:
+   session_drain_recover may be repeated. */
 #include "engine/base/clock.h"
 #include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
@@ -173,7 +173,7 @@ static HRESULT recovery_save_section(struct recovery *r)
     const struct shared what = {.name = r->session->section, .lasting = true};
     HRESULT hr = section_open(&what, (size_t)r->session->section_size, &section);
     if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
-        return S_FALSE; /* the host process had written everything, or had not begun */
+        return S_FALSE; /* the host process had written all events, or had not begun */
     if (FAILED(hr))
         return hr;
     hr = session_buffers_map(section_memory(section), (size_t)r->session->section_size, &r->buffers);
