@@ -28,7 +28,7 @@ struct retention_event {
     const struct retention_step *step; /* NULL: the folder could not be read, or a limit cannot be met */
     const char *destination;           /* the destination of a cabinet */
     const struct folder_kept *kept;    /* files that remain because no run created them; NULL: none */
-    HRESULT hr;                        /* result of the step; on failure with its error text */
+    HRESULT hr;                        /* result, with its error text unless it is S_OK */
 };
 struct retention_pass {
     struct scan scan;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Autologger keys as sets (MS-PLA 3.2.1, BootTraceSession). */
+/* Sets of the namespace Autosession: reads and writes autologger keys as sets (MS-PLA 3.2.1, BootTraceSession). */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/registry.h"
@@ -12,14 +12,14 @@
 #include <string.h>
 
 #define SPACE   "Autosession"
-#define LOCK_MS 10000 /* same as the store's */
+#define LOCK_MS 10000 /* the same as in the store */
 
 static HRESULT not_there(const char *name)
 {
     return error_set(PLA_E_DCS_NOT_FOUND, "\"" SPACE "\\%.300s\": the autologger does not exist in the registry", name);
 }
 
-/* The path of the key; name NULL: that of all keys. */
+/* Returns the path of the key; `name` NULL: the key that contains all autologger keys. */
 static HRESULT path_of(const char *name, char **out)
 {
     char directory[DIRECTORY_NAME_BYTES];
@@ -61,7 +61,7 @@ static HRESULT lock_keys(bool to_change, struct file_lock **out)
 
 static HRESULT save_autologger(struct object *set, const char *name, enum store_mode mode, bool *created);
 
-/* Moves the set into the registry, unless a key of that name exists or the set cannot be read. */
+/* Moves the set from the store to the registry, unless a key with that name exists or the set cannot be read. */
 static HRESULT move_stored(const char *name)
 {
     struct object *set = NULL;
@@ -82,14 +82,15 @@ static HRESULT move_stored(const char *name)
 
 /* ---- reading ---- */
 
-/* The committed set, if the key contains it: the values that a session does not have. */
+/* Creates the committed set from the key's OpenPLA value, which has the properties that a session does not have; an
+   empty set if there is no such value. */
 static HRESULT committed(const struct autologger *a, struct object **out)
 {
     HRESULT hr = a->set ? set_create_from_xml(a->set, strlen(a->set), out) : set_create(out);
     return hr == OPENPLA_E_MALFORMED_XML ? error_prefix(hr, "\"" SPACE "\\%.300s\": the value OpenPLA", a->name) : hr;
 }
 
-/* Fills the set from the plan; keeps RootPath and FileName as the client set them if they produce the same file. */
+/* Fills the set from the plan. Keeps RootPath and FileName as the client set them if they result in the plan's file. */
 static HRESULT fill_from_plan(struct object *set, const struct trace_plan *plan, const struct trace_session *live)
 {
     struct object *collector = NULL;
@@ -130,7 +131,7 @@ static HRESULT to_xml(const struct autologger *a, char **xml, size_t *size)
     if (FAILED(hr))
         return hr;
     const HRESULT runs = trace_set_find(a->name, &live);
-    error_clear(); /* a host without tracing has no running session */
+    error_clear(); /* a host OS without tracing has no running session */
     hr = runs == E_OUTOFMEMORY ? runs : committed(a, &set);
     if (SUCCEEDED(hr))
         hr = fill_from_plan(set, &plan, runs == S_OK ? &live : NULL);
@@ -147,7 +148,7 @@ static HRESULT to_xml(const struct autologger *a, char **xml, size_t *size)
     return hr;
 }
 
-/* S_FALSE: no key, and no old set to move. */
+/* Loads the autologger, and first moves an old set if the key does not exist. S_FALSE: neither exists. */
 static HRESULT load_or_move(const char *path, const char *name, struct autologger *out)
 {
     HRESULT hr = autologger_load(path, name, out);
@@ -193,7 +194,7 @@ HRESULT autosession_set_list(struct texts *out)
         hr = lock_keys(true, &lock);
     for (size_t i = 0; SUCCEEDED(hr) && i < stored.count; i++)
         if (FAILED(move_stored(stored.items[i])))
-            error_clear(); /* it is kept for callers that request it by name */
+            error_clear(); /* the set stays in the store for callers that request it by name */
     file_lock_release(lock);
     texts_free(&stored);
     if (SUCCEEDED(hr))
@@ -219,8 +220,8 @@ static HRESULT check_mode(const struct trace_plan *plan)
     return S_OK;
 }
 
-/* Under Wine, autologgers start with the first process that traces. Starts them now, if no process has started them
-   yet, before another one is added for the next start. */
+/* Under Wine, autologgers start when the first process uses tracing. Starts them now, unless that has already happened,
+   so that the autologger that is about to be added only starts the next time. */
 static void begin_others(const char *name)
 {
     struct trace_session s;
@@ -229,7 +230,7 @@ static void begin_others(const char *name)
     error_clear();
 }
 
-/* Changes `a`, which is empty or as in the registry, to the values that the set specifies. */
+/* Writes the set's values to `a`, which is empty or was read from the registry. */
 static HRESULT describe_autologger(struct object *set, const char *name, struct autologger *a)
 {
     struct trace_plan plan;
@@ -247,7 +248,8 @@ static HRESULT describe_autologger(struct object *set, const char *name, struct 
         a->set = xml;
         a->start = (struct autologger_number){true, set_of(set)->SchedulesEnabled};
     }
-    /* The session's starter creates no folder. A RootPath other than the default may exist by the time it starts. */
+    /* Creates RootPath now if allowed, because starting the session creates no folder. Ignores a missing RootPath,
+       because it may exist when the session starts. */
     if (SUCCEEDED(hr) && plan.file && output_check_root(set_of(set)) == E_OUTOFMEMORY)
         hr = E_OUTOFMEMORY;
     trace_plan_free(&plan);
@@ -301,7 +303,7 @@ HRESULT autosession_set_delete(const char *name)
     hr = lock_keys(true, &lock);
     if (SUCCEEDED(hr))
         hr = registry_delete(path);
-    if (SUCCEEDED(hr)) { /* also that of an older version, even if it cannot be read */
+    if (SUCCEEDED(hr)) { /* also deletes a set of an older version, even if it cannot be read */
         const bool gone = hr == S_OK;
         hr = store_delete(&caller_self, SPACE, name);
         if (hr == PLA_E_DCS_NOT_FOUND)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules of the namespaces, and how refusals by the access check are returned and logged. */
+/* The rules of the namespaces, and the errors and events for calls that the access check refuses. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -91,7 +91,8 @@ HRESULT category_validate(const struct category *c, struct object *set, bool upd
                                           NULL};
     static const struct unused unused[] = {{never, "a trace session does not use this property"},
                                            {running, "it cannot be changed in a running trace session"}};
-    /* A session of the next boot may change in all of these respects. */
+    /* The second list does not apply to Autosession, because the session of the next boot can differ in all of these
+       properties. */
     const size_t lists = !c->one_trace ? 0 : updates && c->source == DEFINITION_LIVE ? 2 : 1;
     return set_validate_without(set, unused, lists, issues);
 }
@@ -107,7 +108,7 @@ static struct {
     uint64_t unlogged;
 } refusals = {.lock = LOCK_INIT};
 
-/* *unlogged: the number of refusals not logged before. */
+/* Whether a refusal may be logged now. *unlogged: the number of earlier refusals that were not logged. */
 static bool refusal_may_log(uint64_t *unlogged)
 {
     const uint64_t now = clock_monotonic_ms();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The data manager: after a segment, and when Run requests it, it creates the report and then applies retention to
-   run folders. */
+/* The data manager creates reports and applies retention to run folders, after a segment and when a client calls
+   Run. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -56,8 +56,8 @@ static HRESULT report_on(const struct ended_segment *segment, const char *root)
         .root = root,
         .folder = segment->location,
         .steps = STEP_CREATE_REPORT | STEP_RUN_RULES | STEP_CREATE_HTML,
-        /* If each run has a folder, all logs in it belong to the run: a session may have more files than the one its
-           collector names. */
+        /* If each run has a folder, all logs in the folder belong to the run; a trace session can have more files than
+           its collector names. */
         .files = set_has_run_folders(segment->set) ? NULL : &segment->files,
     };
     return make_report(&what, segment->space);
@@ -86,7 +86,7 @@ HRESULT data_manager_compile(const struct ended_segment *segment)
 
 struct managed {
     const char *space, *name;
-    struct data_collector_set *set; /* as stored */
+    struct data_collector_set *set; /* the stored definition */
     char *root;
     char *running; /* folder of the active run; NULL: none */
     uint32_t steps;
@@ -99,7 +99,7 @@ static HRESULT note(const struct managed *m, const char *folder, HRESULT hr)
     return issues_add(m->errors, hr, folder, why.text);
 }
 
-/* Called before each folder: a run may start while reports of other folders are created. */
+/* Finds the folder of the active run. Called before each folder, because a run may start while reports are created. */
 static HRESULT find_running(struct managed *m)
 {
     struct run_state state;
@@ -112,8 +112,8 @@ static HRESULT find_running(struct managed *m)
     return m->running ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Failures of the folder become items of `errors`; a returned failure ends the whole call. S_FALSE: the folder has
-   nothing for a report. */
+/* Performs the report steps for a folder. Adds failures of the folder to `errors`; a returned failure ends the whole
+   call. S_FALSE: the folder has nothing to report. */
 static HRESULT manage_folder(struct managed *m, const char *folder)
 {
     HRESULT hr = m->steps & (uint32_t)FOLDER_STEPS ? find_running(m) : S_FALSE;
@@ -135,7 +135,8 @@ static HRESULT note_folder(void *user, const char *folder, HRESULT hr)
     return note(user, folder, hr);
 }
 
-/* Retention after the reports; for all folders or for `only`. Failures of folders are in the map by now. */
+/* Performs the retention steps after the reports, for all folders or for `only`. Failures of folders are added to
+   `errors`. */
 static HRESULT manage_folders(struct managed *m, const char *only)
 {
     const unsigned parts = (m->steps & STEP_FOLDER_ACTIONS ? RETENTION_ACTIONS : 0u) |
@@ -158,7 +159,7 @@ static HRESULT manage_folders(struct managed *m, const char *only)
 static HRESULT manage_all(struct managed *m)
 {
     struct texts names = {0};
-    /* A set whose runs share one folder writes into RootPath itself. */
+    /* If all runs share one folder, that folder is RootPath. */
     HRESULT hr = set_has_run_folders(m->set) ? S_OK : manage_folder(m, m->root);
     if (SUCCEEDED(hr) && set_has_run_folders(m->set))
         hr = folder_list(m->root, true, &names);
@@ -171,7 +172,7 @@ static HRESULT manage_all(struct managed *m)
     return SUCCEEDED(hr) ? manage_folders(m, NULL) : hr;
 }
 
-/* `folder` is a client's string. */
+/* Performs the steps for one folder; `folder` is a string from a client. */
 static HRESULT manage_one(struct managed *m, const char *folder)
 {
     const char *names = path_names_behind(m->root, folder);
@@ -197,7 +198,7 @@ static HRESULT manage_one(struct managed *m, const char *folder)
     return hr;
 }
 
-/* A set with a separate account has other rights than this process. */
+/* Rejects a set that runs under a separate account, because that account has other rights than this process. */
 static HRESULT check_account(const struct caller *caller, const char *xml, size_t size)
 {
     struct set_account account;
@@ -251,7 +252,7 @@ static HRESULT check_runs(const char *space, const char *name, const char *folde
 {
     struct run_record record;
     HRESULT hr = store_load_run(space, name, &record);
-    if (FAILED(hr)) /* an unreadable record belongs to no active run */
+    if (FAILED(hr)) /* an active run has a readable record */
         return hr == E_OUTOFMEMORY ? hr : S_OK;
     if (record.running && *record.latest_location && file_is_same(record.latest_location, folder))
         hr = error_set(PLA_E_DCS_IN_USE, "'%s': the run of '%s' that writes to it is still active", folder, name);
@@ -286,7 +287,7 @@ HRESULT data_manager_delete_report(const char *folder)
 
 /* ---- retention passes, as events ---- */
 
-#define PASS_WAIT_MS 5000 /* for another pass of the set that a client started */
+#define PASS_WAIT_MS 5000 /* time to wait for another pass of the set that a client has started */
 
 static bool has_retention(const struct data_collector_set *set)
 {
@@ -317,7 +318,7 @@ void run_folder_give_back(const struct run_set *r, const struct segment *s)
 
 struct telling {
     const struct run_pass *pass;
-    struct error_kept first; /* the first failure that counts */
+    struct error_kept first; /* the first failure that is returned */
 };
 
 static void report_failure(struct telling *t, const struct retention_event *event)
@@ -433,7 +434,7 @@ HRESULT unsupported_validate(struct object *o, struct object *issues)
     const bool acts = collection_count(m->FolderActions) > 0;
     object_lock(o);
     const bool on = m->Enabled, stays = on && !set_has_run_folders(set);
-    /* Checks before a run do apply. */
+    /* With CheckBeforeRunning, the checks before a start use these two limits. */
     const bool after = stays && !m->CheckBeforeRunning;
     const struct finding all[] = {
         {after && m->MinFreeDisk, PLA_S_PROPERTY_IGNORED, "DataManager/MinFreeDisk", shared},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads definitions and checks access to them, by namespace. */
+/* Loads definitions from the source of their namespace, and checks access to them. */
 #include "engine/pla/definition.h"
 
 #include "engine/base/memory.h"
@@ -40,7 +40,7 @@ static bool is_session(const struct category *c)
     return c->source == DEFINITION_LIVE || c->source == DEFINITION_REGISTRY;
 }
 
-/* Uses the result of load_unstored: a set that cannot be read has no Security. */
+/* Checks access to a set after load_unstored. A set that could not be read has no Security. */
 static HRESULT check_loaded(const struct caller *caller, enum set_access_verb verb, const struct category *c,
                             const char *name, HRESULT loaded, const char *xml, size_t size)
 {
@@ -79,7 +79,7 @@ HRESULT definition_check(const struct caller *caller, enum set_access_verb verb,
                 &(struct set_access_object){.space = c->space, .name = name, .security = security, .session = true});
     } else {
         hr = check_loaded(caller, verb, c, name, hr, xml, size);
-        if (definition_is_damaged(hr)) /* the caller has the same rights on a corrupt one */
+        if (definition_is_damaged(hr)) /* the caller's rights do not depend on whether the set is corrupt */
             hr = S_OK;
     }
     memory_free(security);
@@ -114,8 +114,8 @@ static HRESULT check_change(const struct caller *caller, const struct set_access
     return hr;
 }
 
-/* The server starts the session with its own rights, so kernel events require the caller's right to start such a
-   session. */
+/* Checks the caller's right to start a kernel session if the set requests kernel events. Required because the server
+   starts the session with the server's rights. */
 static HRESULT check_kernel(const struct caller *caller, const struct category *c, const char *name, struct object *set)
 {
     char *security;
@@ -209,7 +209,7 @@ HRESULT definition_load_matching(const struct caller *caller, const char *space,
                  ? definition_load(caller, space, set.name, &set.xml, &set.size)
                  : E_OUTOFMEMORY;
         out->items = items;
-        /* Lists corrupt sets too, but not those that were deleted or must not be visible. */
+        /* Also lists corrupt sets, but not sets that were deleted or that the caller may not see. */
         const bool gone = hr == PLA_E_DCS_NOT_FOUND || hr == SET_ACCESS_REFUSED;
         if (gone || definition_is_damaged(hr))
             hr = S_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The secret of a set: the passwords of its account and of its databases. Its text form has lines of a word and a
-   value. The first line names the set, so that copying a key into another definition gives no access to the
+/* The secret of a set: the passwords of its account and of its databases. In its text form, each line has a word and a
+   value. The first line names the set, so that a key that is copied to another definition does not give access to the
    passwords. */
 #ifndef OPENPLA_SET_SECRET_H
 #define OPENPLA_SET_SECRET_H
@@ -9,23 +9,25 @@
 
 struct set_secret {
     char *set;            /* namespace and folded name */
-    char *by;             /* the account that gave the password */
-    char *sid;            /* of that account, if the host OS provides it; NULL: unknown */
+    char *by;             /* the account that called SetCredentials */
+    char *sid;            /* of the set's account, if the host OS provides it; NULL: unknown */
     char *password;       /* NULL: the set runs under the service's account */
     struct texts sources; /* three strings each: collector, data source without its secrets, secrets */
 };
-/* Call on a zero-initialised secret. */
+/* Initialises the secret of a set. Call it on a zero-initialised struct. */
 HRESULT set_secret_begin(struct set_secret *out, const char *space, const char *name);
-/* S_FALSE, with *out zero: none, or another set's. In a host process, returns the secret it was started with. */
+/* Loads the secret with that key. S_FALSE, with *out zero: no secret exists, or it is another set's. A host process
+   gets the secret with which it was started. */
 HRESULT set_secret_load(const char *key, const char *space, const char *name, struct set_secret *out);
-/* S_FALSE: none, or another set's, as after its definition was copied. */
+/* Deletes the secret with that key. S_FALSE: no secret exists, or it is another set's, for example because the
+   definition was copied. */
 HRESULT set_secret_delete(const char *key, const char *space, const char *name);
 HRESULT set_secret_add_source(struct set_secret *s, const char *collector, const char *open, const char *secret);
-/* The secrets of that collector's data source; borrowed; NULL: none known. */
+/* Returns the secrets of that collector's data source, borrowed; NULL: not in the secret. */
 const char *set_secret_source(const struct set_secret *s, const char *collector, const char *open);
-/* *text for memory_free_secret. */
+/* Formats the text form; free *text with memory_free_secret. */
 HRESULT set_secret_text(const struct set_secret *s, char **text);
-/* Parses the text in place. HRESULT of ERROR_INVALID_DATA: not such a text. */
+/* Parses the text in place. HRESULT of ERROR_INVALID_DATA: not the text form of a secret. */
 HRESULT set_secret_parse(char *text, struct set_secret *out);
 void set_secret_free(struct set_secret *s);
 

@@ -19,44 +19,44 @@ struct start_zone {
     const void *zone; /* argument of `bias` */
 };
 
-/* Days are counted from 1601-01-01. */
+/* A schedule as numbers. Days are counted from 1601-01-01. */
 struct start_rule {
     int64_t first_day; /* INT64_MIN: none */
     int64_t last_day;  /* INT64_MAX: no end */
-    int32_t second;    /* of the day */
+    int32_t second;    /* start time in seconds of the day */
     uint32_t days;     /* WeekDays; 0: once, on the first day */
 };
 struct start_rule start_rule_of(const struct set_schedule *schedule);
 
-/* The first start after `after`; NEXT_START_NEVER: none. FILETIMEs in UTC. A time of day that a clock change skips
-   starts at the change; one that occurs twice starts the first time only. A day that the zone's calendar skips has
-   no start. A rule without days and first day never starts. */
+/* Returns the first start after `after`; NEXT_START_NEVER: none. Times are FILETIMEs in UTC. If a clock change skips
+   the time of day, the start is at the change; if the time of day occurs twice, the start is at the first one. A day
+   that the zone's calendar skips has no start. A rule without days and first day never starts. */
 int64_t next_start(const struct start_rule *rule, int64_t after, const struct start_zone *zone);
-/* The end of the rule's last day, local midnight; NEXT_START_NEVER without EndDate. */
+/* Returns the end of the rule's last day, which is local midnight; NEXT_START_NEVER: no EndDate. */
 int64_t start_rule_end(const struct start_rule *rule, const struct start_zone *zone);
 
-/* The time after which starts are due: a start missed by at most START_GRACE is still made up, unless it was made.
-   `done`: time of the latest start that was made, 0 for none; `known`: since when the rule is in force. If the clock
-   was set back by up to a day, past starts are not repeated; if it was set back further, the earlier time was wrong,
-   and past starts are repeated. */
+/* Returns the time after which starts are due. A start that was missed by at most START_GRACE is made up. `done`: time
+   of the latest scheduled start, 0: none; `known`: time from which the rule is in force. If the clock was set back by
+   at most a day, starts are not repeated. If it was set back further, the earlier clock time was wrong, and starts are
+   repeated. */
 #define START_GRACE (300 * INT64_C(10000000))
 int64_t start_base(int64_t now, int64_t done, int64_t known);
 
-/* One set from the supervisor's view: the settings of its definition, and its run record. */
+/* The supervised sets. */
 struct run_ahead;
 
-extern const struct start_zone host_zone; /* this computer's */
+extern const struct start_zone host_zone; /* the time zone of this computer */
 
-/* When to read an unusable file again, because its writer may not be done: after a second, then after twice as long
-   each time, until the periodic scan takes over. Zero-initialise. */
+/* The time to read an unusable file again, because its writer may not have finished. The first pause is a second; each
+   further pause is twice as long, until the periodic scan is sooner. Zero-initialise. */
 struct second_look {
-    uint64_t at;       /* clock_monotonic_ms; 0: not scheduled */
-    uint32_t pause_ms; /* the pause before it; 0: the file is usable */
+    uint64_t at;       /* time of the next read, clock_monotonic_ms; 0: not scheduled */
+    uint32_t pause_ms; /* pause before the next read; 0: the file is usable */
 };
-/* Schedules the next read after one at `now`; `changed`: the content differs from the previous one. True: unchanged
-   for a second or longer. */
+/* Schedules the next read after a read at `now`. `changed`: the contents differ from the previous read. True: the
+   contents have not changed for a second or longer. */
 bool second_look_plan(struct second_look *l, uint64_t now, bool changed);
-/* Whether the first look is still to come, so that the writer gets time. */
+/* Whether the first further read is not done yet, so that the writer gets time to finish. */
 bool second_look_is_first(const struct second_look *l);
 
 struct supervised_set {
@@ -64,61 +64,62 @@ struct supervised_set {
     char *name;
     uint64_t key;            /* text_hash_nocase of the name */
     uint64_t file;           /* hash of its file name; 0: unknown */
-    uint64_t stamp;          /* of stored_stamp when it was read */
-    uint64_t hash;           /* of the definition */
-    uint64_t seen;           /* hash of the last text that was read, usable or not */
-    struct second_look look; /* while it is unreadable */
-    bool listed;             /* found in the current scan */
-    HRESULT damage;          /* the error that was reported for it; S_OK: readable */
+    uint64_t stamp;          /* stored_stamp.stamp when the set was read */
+    uint64_t hash;           /* hash of the definition */
+    uint64_t seen;           /* hash of the text that was last read, usable or not */
+    struct second_look look; /* next read while the definition is unusable */
+    bool listed;             /* the current scan has found the set */
+    HRESULT damage;          /* the error that was reported for the definition; S_OK: it is readable */
     struct start_rule *rules;
     size_t rule_count; /* 0 if SchedulesEnabled is off */
     uint32_t restart;  /* SETTING_Restart */
     bool stop_at_expiry;
-    bool running;            /* by its record: a run has begun and not ended normally */
-    bool cut_off;            /* `running` was true when the service started, and no host process was seen since */
+    bool running;            /* the run record says that a run has begun and not ended normally */
+    bool cut_off;            /* `running` was true when the service started, and no host process has been seen since */
     int64_t done;            /* FILETIME of the latest scheduled start */
-    int64_t known;           /* since when its schedules are in force; 0: since before we know */
-    int64_t due;             /* the next start, NEXT_START_NEVER */
-    int64_t ahead_for;       /* the start for which a host process was prepared, or attempted */
+    int64_t known;           /* time from which the schedules are in force; 0: before the first scan */
+    int64_t due;             /* time of the next start, or NEXT_START_NEVER */
+    int64_t ahead_for;       /* the start for which a host process was prepared, or for which this failed */
     struct run_ahead *ahead; /* that host process; NULL: none */
-    int64_t expiry;          /* the time at which the run must be stopped; NEXT_START_NEVER */
-    int64_t reported_expiry; /* the expiry that was acted on */
+    int64_t expiry;          /* time at which the run must be stopped, or NEXT_START_NEVER */
+    int64_t reported_expiry; /* the expiry for which the run was stopped */
     uint64_t again_at;       /* clock_monotonic_ms of the next restart attempt; 0: none */
-    uint64_t died;           /* clock_monotonic_ms of its host process's latest death; 0: none */
-    uint32_t pause_ms;       /* before the next attempt */
+    uint64_t died;           /* clock_monotonic_ms of the latest death of its host process; 0: none */
+    uint32_t pause_ms;       /* pause before the next restart attempt */
 };
-/* Reads definition and record from the store. `now`: time of the scan if a change is seen as it happens; 0 in the
-   first scan. S_FALSE: the definition is unchanged, only the record was read. PLA_E_DCS_NOT_FOUND. */
+/* Reads the definition and the run record from the store. `now`: time of the scan; 0 in the first scan, when it is
+   unknown since when the definition exists. S_FALSE: the definition is unchanged, only the run record was read.
+   PLA_E_DCS_NOT_FOUND. */
 HRESULT supervised_set_read(struct supervised_set *s, int64_t now);
-/* supervised_set_read with the definition's text; reads no record if it does not exist. */
+/* Like supervised_set_read, with the text of the definition. Reads the run record only if `has_record` is true. */
 HRESULT supervised_set_take(struct supervised_set *s, const char *xml, size_t size, bool has_record, int64_t now);
-/* Follows a read with result `hr`: schedules the next read of an unreadable set, and reports once that its schedule
-   is suspended, but not while the file may still be being written. `changed`: the text differs from the previous
-   look. */
+/* Call after a read with the result `hr`. Schedules the next read of an unreadable definition, and reports one time
+   that the set's schedule is suspended, but not while a writer may be writing the file. `changed`: the text differs
+   from that of the previous read. */
 void supervised_set_look_again(struct supervised_set *s, HRESULT hr, bool changed);
-/* Computes `due` and `expiry`. S_FALSE: a start was missed, at *missed. */
+/* Computes `due` and `expiry`. S_FALSE: the start at *missed was missed. */
 HRESULT supervised_set_plan(struct supervised_set *s, int64_t now, const struct start_zone *zone, int64_t *missed);
 void supervised_set_free(struct supervised_set *s);
 /* Whether the stored set has StopAtExpiry and schedules that expire. */
 bool supervised_set_expires(const char *space, const char *name);
 
-/* Records that the scheduled start for that time was made. */
+/* Records in the run record that the scheduled start at `due` was made. */
 HRESULT supervised_set_note_start(const char *space, const char *name, int64_t due);
-/* Records that the host process died. S_FALSE: the run ended normally, or no run was active. */
+/* Records in the run record that the host process died. S_FALSE: the run ended normally, or no run was active. */
 HRESULT supervised_set_note_death(const char *space, const char *name);
 
 /* ---- the lock ---- */
 
-/* Two locks, and a file that names the process holding them. The supervisor needs both, or one if the other is held
-   by a process that does not supervise; otherwise such a process could silently suspend all schedules.
-   Zero-initialise. */
+/* There are two locks, and a file that names the process that holds them. The supervisor needs both locks. If a process
+   that does not supervise holds one of them, the other lock is sufficient; otherwise such a process could silently
+   suspend all schedules. Zero-initialise. */
 struct supervisor_lock {
     struct file_lock *locks[2];
-    uint64_t waiting_since; /* clock_monotonic_ms since when no supervisor was seen; 0 */
+    uint64_t waiting_since; /* clock_monotonic_ms since which no supervisor was seen; 0: not waiting */
     bool reported;
 };
-/* Makes one attempt; call it repeatedly. True: this process supervises until supervisor_lock_release. Writes one
-   journal event if a process that does not supervise holds the lock for seconds. */
+/* Tries one time to become the supervisor; call it repeatedly. True: this process supervises until
+   supervisor_lock_release. Writes one event if a process that does not supervise holds a lock for several seconds. */
 bool supervisor_lock_try(struct supervisor_lock *l, const char *data_folder);
 void supervisor_lock_release(struct supervisor_lock *l, const char *data_folder);
 
