@@ -355,7 +355,7 @@ struct api_watch {
     uint8_t *list; /* list of the system's processes */
     size_t list_room;
     struct pending pending[PENDING];
-    bool attach; /* to processes that run already */
+    bool attach; /* also trace processes that are already running */
     atomic_uint_least64_t late, failed, attached;
     struct lock lock;
     char *failure;

@@ -174,7 +174,7 @@ struct name_filter {
 };
 
 struct provider_filter {
-    uint32_t references; /* in addition to the first */
+    uint32_t references; /* references in addition to the first */
     struct id_filter ids, stack_ids;
     struct name_filter names, stack_names;
     struct mask_filter stack_masks;

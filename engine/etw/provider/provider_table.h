@@ -103,7 +103,7 @@ struct provider_session {
     uint16_t header_flags;                             /* ETW_HEADER_* flags of each event */
     uint32_t references;                               /* protected by provider_lock; its creator holds one reference */
     void (*release)(struct provider_session *session); /* called without the lock after the last reference */
-    struct provider_session *next;                     /* in a list of retired ones */
+    struct provider_session *next;                     /* in a list of retired sessions */
 };
 /* Releases the reference of the creator; provider_reclaim does the rest. Call it once, when the session can be found
    only in data that provider_apply published. */
@@ -135,7 +135,7 @@ struct provider_enables {
     bool decodes; /* `guid` differs from `control` */
     uint32_t count;
     struct provider_enable of[PROVIDER_MOST_ENABLES];
-    struct provider_enables *next; /* in a list of retired ones */
+    struct provider_enables *next; /* in a list of retired blocks */
     uint32_t traits_size;
     uint8_t traits[];
 };

@@ -18,8 +18,7 @@
 #include <string.h>
 
 enum {
-    REAP_MS = 1000,          /* interval of reaping; buffers that a dead process had claimed become free after two of
-                                these */
+    REAP_MS = 1000,          /* interval of reaping; buffers claimed by a dead process become free after two */
     REAP_MOST_MS = 16000,    /* the maximum, reached while nothing happens */
     BEHIND_MS = 5,           /* interval between attempts for a consumer that is behind */
     IDLE_MS = 60000,         /* maximum sleep while idle; then slots of exited processes become free */

@@ -208,7 +208,7 @@ static const struct system_provider {
       {0x200, FLAG_JOB},
       {0x800, FLAG_THREAD},
       {0x1000, FLAG_IMAGE_LOAD}}},
-    /* Config: sessions describe the machine in any case */
+    /* Config: needs no flags, because sessions describe the machine anyway */
     {{0xFEF3A8B6, 0x318D, 0x4B67, {0xA9, 0x6A, 0x3B, 0x0F, 0x6B, 0x8F, 0x18, 0xFE}}, {{0}}},
     /* Io */
     {{0x3D5C43E3, 0x0F1C, 0x4202, {0xB8, 0x17, 0x17, 0x4C, 0x00, 0x70, 0xDC, 0x79}},
@@ -307,7 +307,7 @@ struct session_kernel {
     uint64_t lost; /* losses in the kernel, as counted in the session so far */
     char *name;    /* name of the session */
     uint32_t flags;
-    struct kernel_state reported; /* reported last in the trace and the journal; without strings */
+    struct kernel_state reported; /* last state reported in the trace and the journal; its `why` is in reported_why */
     char reported_why[256];
     struct kernel_data note;
     bool has_stacks; /* the source had stacks at the start */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Recovers sessions whose host processes have exited: writes the events that the log does not contain yet, and removes
    the session from the directory. On a host OS, only one process at a time recovers sessions, under a mutex; during a
-   recovery, the directory can be changed. If that process is killed, too, the next one starts over:
+   recovery, the directory can be changed. If the recovering process is killed, too, the next one starts over:
    session_drain_recover may be repeated. */
 #include "engine/base/clock.h"
 #include "engine/base/debug_trace.h"

@@ -89,8 +89,8 @@ enum {
     START_MS = 30000, /* maximum wait for the host process's report, on a busy computer */
     START_TRIES = 3,  /* under Wine, about one in several thousand processes dies before its program has run */
     SYSTEM_LOGGERS = 8,
-    PRIVATE_SESSIONS = 8, /* the maximum for one process */
-    OWN_SESSIONS = 3,     /* the maximum of EVENT_TRACE_PRIVATE_IN_PROC sessions of a process */
+    PRIVATE_SESSIONS = 8, /* maximum that one process may be in */
+    OWN_SESSIONS = 3,     /* maximum of EVENT_TRACE_PRIVATE_IN_PROC sessions that one process may start */
     RESERVED_LOGGERS = 2, /* of SYSTEM_LOGGERS: NT Kernel Logger and Circular Kernel Context Logger */
 };
 
@@ -125,7 +125,8 @@ static bool may_share_process(const struct directory_session *a, const struct di
     return (a->mode & TRACE_MODE_PRIVATE_IN_PROC) == 0 && share_process(list, count, &a->guid, &b->guid);
 }
 
-/* Call it during a change of the directory. */
+/* Checks that the new session exceeds no process's maximum of private sessions. Call it during a change of the
+   directory. */
 static HRESULT check_private(struct directory *d, const struct directory_session *s)
 {
     const uint32_t most = (s->mode & TRACE_MODE_PRIVATE_IN_PROC) != 0 ? OWN_SESSIONS : PRIVATE_SESSIONS;
@@ -151,7 +152,7 @@ static HRESULT check_private(struct directory *d, const struct directory_session
         s->name, (unsigned)others);
 }
 
-/* Call it during a change of the directory. */
+/* Checks that there are not too many system loggers for another one. Call it during a change of the directory. */
 static HRESULT check_system_loggers(struct directory *d, const struct directory_session *s)
 {
     struct directory_session *list;
