@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The verbs of sets in this process: commit to the store, start in a host process (MS-PLA 3.2.4.1.53 to 57,
-   3.2.4.16.8). */
+/* Implements the verbs of sets in this process: they use the store, and start sets in host processes (MS-PLA 3.2.4.1.53
+   to 57, 3.2.4.16.8). */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/quotas.h"
@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Only this machine: there is no second hop to another one (DECISIONS 17). */
+/* Accepts only this machine: the server does not connect to other machines for its clients (DECISIONS 17). */
 static HRESULT only_own_machine(const char *server)
 {
     bool is_own;
@@ -45,7 +45,7 @@ static HRESULT read_live(struct object *set, const char *space, const char *name
     if (!c->runs)
         return S_OK;
     HRESULT hr = parts & SET_LIVE_STATUS ? run_query(space, name, &state) : S_OK;
-    if (SUCCEEDED(hr) && parts & ~SET_LIVE_STATUS) /* takes the store's lock, which a status must not wait for */
+    if (SUCCEEDED(hr) && parts & ~SET_LIVE_STATUS) /* this takes the store's lock, for which a status must not wait */
         hr = store_load_run(space, name, &record);
     /* A corrupt record must not make the set unusable; Start and OpenPLA.LastRunMessage report it. */
     if (definition_is_damaged(hr))
@@ -73,7 +73,7 @@ static enum store_mode store_mode_of(uint32_t mode)
         return STORE_CREATE;
     case SETS_MODIFY:
         return STORE_MODIFY;
-    default: /* also mode 0, which Microsoft's sample passes */
+    default: /* also for mode 0, which Microsoft's sample passes */
         return STORE_CREATE_OR_MODIFY;
     }
 }
@@ -83,7 +83,7 @@ struct put_state {
     bool serial, latest;
 };
 
-/* Whether a client set a collector's LatestOutputLocation. */
+/* Returns whether a client set the LatestOutputLocation of a collector. */
 static bool latest_file_put(struct object *o)
 {
     struct items *collectors = &((struct collection *)set_of(o)->DataCollectors)->items;
@@ -95,7 +95,7 @@ static bool latest_file_put(struct object *o)
     return any;
 }
 
-/* Stores the LatestOutputLocations that clients set in the record's list. */
+/* Copies the LatestOutputLocations set by clients into the record's list. */
 static HRESULT put_latest_files(struct object *o, struct run_record *record, bool *changed)
 {
     struct items *collectors = &((struct collection *)set_of(o)->DataCollectors)->items;
@@ -118,7 +118,8 @@ static HRESULT put_latest_files(struct object *o, struct run_record *record, boo
     return hr;
 }
 
-/* XML that was read from the set repeats values that the record already contains; nothing is saved then. */
+/* Puts the values that a client set into the record. S_FALSE, nothing to save: the values are those of the record, for
+   example because the client committed XML that it had read from the set. */
 static HRESULT put_state(struct run_record *record, const void *user)
 {
     const struct put_state *put = user;
@@ -146,14 +147,15 @@ static HRESULT in_use(const char *name)
     return error_set(PLA_E_DCS_IN_USE, "Commit: the set '%s' is running (add plaUpdateRunningInstance, 0x10)", name);
 }
 
-/* Whether a running set prevents the commit. With plaFlushTrace it continues unchanged, its traces are flushed, and
-   the commit is for the next run (MS-PLA 2.2.2.3: any combination). */
+/* Returns whether a running set prevents the commit. With plaFlushTrace, the set continues to run unchanged, its traces
+   are flushed, and the commit applies to the next run (MS-PLA 2.2.2.3 allows any combination of flags). */
 static bool refuses_running(uint32_t mode)
 {
     return !(mode & (SETS_UPDATE_RUNNING | SETS_FLUSH_TRACE));
 }
 
-/* Checks the mode for a session, which exists if it is running, or for the object committed for it. */
+/* Checks the mode for a session. A session exists if it is running or if the object was committed or queried under its
+   name. */
 static HRESULT check_session_present(struct object *o, const char *name, enum store_mode store_mode, uint32_t mode,
                                      const struct trace_session *running)
 {
@@ -173,7 +175,7 @@ static HRESULT check_present(const struct category *c, const char *name, enum st
 {
     struct run_state state;
     HRESULT hr = run_query(c->space, name, &state);
-    /* For a new set, the name of a running set is taken, as store_save reports. */
+    /* If a new set is to be created, store_save reports that the name exists. */
     if (SUCCEEDED(hr) && state.phase != PHASE_STOPPED && store_mode != STORE_CREATE && refuses_running(mode))
         hr = in_use(name);
     return hr;
@@ -195,9 +197,9 @@ static HRESULT restore_definition(const char *space, const char *name, const cha
     return error_restore(&why);
 }
 
-/* The stored definition, or only its end with the account line. *xml is NULL if it does not exist or cannot be read:
-   it has no account then. `stored`: what was read of it before, zero if it did not exist, gives its XML; NULL: it was
-   not read. */
+/* Loads the stored definition, or only its end with the account line. *xml is NULL if the definition does not exist or
+   cannot be read; it has no account then. `stored`: the set if it was read before, from which the XML is taken, or zero
+   if it did not exist; NULL: it was not read. */
 static HRESULT load_before(const char *space, const char *name, bool whole, struct stored_set *stored, char **xml,
                            size_t *size)
 {
@@ -215,7 +217,8 @@ static HRESULT load_before(const char *space, const char *name, bool whole, stru
 }
 
 /* Stores the set. Values of the run record that a client set (a higher SerialNumber, a LatestOutputLocation) apply to
-   the next run (DECISIONS 13). `update`: the running instance applies the new definition, or the old one returns. */
+   the next run (DECISIONS 13). `update`: the running instance applies the new definition; if it rejects it, the old
+   definition is restored. */
 static HRESULT set_save(struct object *o, const struct caller *caller, const struct category *c, const char *name,
                         struct stored_set *stored, enum store_mode mode, bool update, bool serial_put, bool latest_put)
 {
@@ -286,8 +289,8 @@ static HRESULT bind_and_save(struct object *o, const struct caller *caller, cons
     return hr;
 }
 
-/* The session that runs under an Autosession's name may be another user's, even if the caller may change the
-   Autosession. */
+/* Checks the caller's access to the session that runs under an Autosession's name: it may be another user's session,
+   even if the caller may change the Autosession. */
 static HRESULT check_running_session(const struct caller *caller, enum set_access_verb verb, const struct category *c,
                                      const char *name)
 {
@@ -300,7 +303,7 @@ static HRESULT check_running_session(const struct caller *caller, enum set_acces
     return S_OK;
 }
 
-/* The access check before a commit, whatever its mode stores or does. */
+/* Checks access before a commit: what the caller may store, update and flush depends on the mode. */
 static HRESULT check_commit(struct object *o, const struct caller *caller, const struct category *c, const char *name,
                             const struct stored_set *stored, uint32_t mode)
 {
@@ -316,7 +319,7 @@ static HRESULT check_commit(struct object *o, const struct caller *caller, const
     return hr;
 }
 
-/* plaFlushTrace alone: nothing is stored. */
+/* Handles plaFlushTrace alone, which stores nothing. */
 static HRESULT flush_only(struct object *o, const struct caller *caller, const struct category *c, const char *name)
 {
     char *xml;
@@ -335,8 +338,8 @@ static HRESULT flush_only(struct object *o, const struct caller *caller, const s
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* A set that a non-administrator commits without a Security becomes changeable by its creator (DECISIONS 81).
- *before: the previous value; NULL: unchanged. */
+/* If a non-administrator commits a set without a Security, gives it one that lets its creator change it (DECISIONS 81).
+   The previous value is in *before; NULL: unchanged. */
 static HRESULT set_creator_security(struct object *o, const struct caller *caller, const struct category *c,
                                     const struct stored_set *stored, char **before)
 {
@@ -366,7 +369,7 @@ static HRESULT set_creator_security(struct object *o, const struct caller *calle
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Restores the object after a commit that failed or stored nothing. */
+/* Restores the object's Security after a commit that failed or stored nothing. Preserves the thread's error text. */
 static void restore_security(struct object *o, bool back, HRESULT hr, char *before)
 {
     if (back && before) {
@@ -389,7 +392,7 @@ static HRESULT find_running(const char *name, struct trace_session *out)
     return hr;
 }
 
-/* Changes the session before anything is stored: a definition that the session rejects is not stored. */
+/* Changes the session before anything is stored, so that a definition that the session rejects is not stored. */
 static HRESULT commit_trace(struct object *o, const struct caller *caller, const struct category *c, const char *name,
                             const char *server, enum store_mode store_mode, uint32_t mode)
 {
@@ -423,7 +426,7 @@ static HRESULT account_validate(struct object *o, const struct category *c, stru
                                                             : "a trace session has no account");
 }
 
-/* A number below the next run's would be used twice (DECISIONS 13). */
+/* Reports a SerialNumber below that of the next run, because it would be used twice (DECISIONS 13). */
 static HRESULT serial_validate(struct object *o, const char *space, const char *name, struct object *issues)
 {
     const struct validation v = {.issues = issues};
@@ -434,7 +437,7 @@ static HRESULT serial_validate(struct object *o, const char *space, const char *
     const uint32_t serial_number = set_of(o)->SerialNumber;
     object_unlock(o);
     HRESULT hr = put ? store_load_run(space, name, &record) : S_FALSE;
-    if (definition_is_damaged(hr)) { /* its contents are lost */
+    if (definition_is_damaged(hr)) { /* no record to compare with */
         error_clear();
         return S_OK;
     }
@@ -449,7 +452,7 @@ static HRESULT serial_validate(struct object *o, const char *space, const char *
     return hr;
 }
 
-/* `stored`: the set that exists, or zero; NULL: this process itself commits, which needs no rights. */
+/* `stored`: the existing set, or zero; NULL: this process itself commits, which needs no rights. */
 static HRESULT commit_over(struct object *o, const struct caller *caller, const struct category *c, const char *name,
                            struct stored_set *stored, const char *server, uint32_t mode, struct object *issues)
 {
@@ -457,9 +460,9 @@ static HRESULT commit_over(struct object *o, const struct caller *caller, const 
     const struct stored_set *existing = stored && stored->name ? stored : NULL;
     char *before;
     HRESULT hr = set_creator_security(o, caller, c, existing, &before);
-    if (SUCCEEDED(hr)) /* called before anything is searched by names in the set */
+    if (SUCCEEDED(hr)) /* first, because later checks look up names that the set contains */
         hr = check_commit(o, caller, c, name, existing, mode);
-    /* set_commit has already reported what applies to every server */
+    /* set_commit has already reported the issues that apply to every server */
     if (SUCCEEDED(hr) && c->runs)
         hr = unsupported_validate(o, issues);
     if (SUCCEEDED(hr))
@@ -504,7 +507,7 @@ static HRESULT commit_set(struct object *o, const struct caller *caller, const c
 
 /* ---- Query, Delete, Start, Stop ---- */
 
-/* sets_fill whose XML errors name the file. */
+/* Calls sets_fill; its XML errors name the file. */
 static HRESULT set_fill_named(struct object *o, const char *xml, size_t size, const char *space, const char *name,
                               const char *server)
 {
@@ -526,13 +529,13 @@ static HRESULT query_set(struct object *o, const struct caller *caller, const ch
     if (SUCCEEDED(hr))
         hr = set_fill_named(o, xml, size, space, name, server);
     memory_free(xml);
-    /* so that it can be deleted */
+    /* an unreadable set must be bound so that it can be deleted */
     if (definition_is_damaged(hr))
         hr = sets_bind_damaged(o, space, name, server, hr);
     return hr;
 }
 
-/* *stored: the set, unless this process itself deletes it. */
+/* Checks whether the caller may delete the set. *stored: the set, unless this process itself deletes it. */
 static HRESULT check_delete(struct object *o, const struct caller *caller, const struct category *c, const char *name,
                             struct stored_set *stored)
 {
@@ -592,7 +595,8 @@ static void journal_start(HRESULT hr, const struct caller *caller, const char *s
     memory_free(account);
 }
 
-/* All users share the definition, so the account is that of the caller: MS-PLA 3.2.1. */
+/* Starts a set of the namespace System. All users share its definition, so it runs under the caller's account (MS-PLA
+   3.2.1). */
 static HRESULT start_shipped(struct object *o, const struct caller *caller, const char *account, const char *space,
                              const char *name, bool synchronous)
 {
@@ -628,7 +632,7 @@ static HRESULT start_set(struct object *o, const struct caller *caller, const ch
     return hr;
 }
 
-/* Each start creates a process, so those that clients wait for are limited. */
+/* Starts a set unless too many clients are waiting for a start: each start creates a process. */
 static HRESULT start_limited(struct object *o, const struct caller *caller, const char *space, const char *name,
                              bool synchronous)
 {
@@ -639,7 +643,8 @@ static HRESULT start_limited(struct object *o, const struct caller *caller, cons
     return hr;
 }
 
-/* The host process writes the end of a run (1005) without knowing which client requested it. */
+/* Journals which client requested a stop: the host process journals the end of the run (1005), but does not know the
+   client. */
 static void journal_stop(enum journal_id id, HRESULT hr, const struct caller *caller, const char *space,
                          const char *name)
 {
@@ -654,8 +659,7 @@ static HRESULT stop_set(struct object *o, const struct caller *caller, const cha
     const struct category *c = category_of(space);
     const bool live = c->source == DEFINITION_LIVE;
     HRESULT hr = definition_check(caller, SET_ACCESS_STOP, space, name, live ? o : NULL);
-    if (hr == PLA_E_DCS_NOT_FOUND &&
-        !live) /* a set whose file was deleted may still run, without saying who may stop it */
+    if (hr == PLA_E_DCS_NOT_FOUND && !live) /* a deleted set may still be running, and its Security is lost */
         hr =
             set_access_check_caller(caller, SET_ACCESS_STOP, &(struct set_access_object){.space = space, .name = name});
     if (FAILED(hr))
@@ -678,9 +682,9 @@ static bool may_run(const char *space, const char *name)
     return FAILED(run_query(space, name, &state)) || state.phase != PHASE_STOPPED;
 }
 
-/* Loads the record of the latest run and adds an interruption to it. A run publishes its state before its record
-   says that it runs, and hides it after the record has its end. Therefore, if the record says twice that it runs, and
-   no run is visible after each time, the host process has died. */
+/* Loads the record of the latest run; if the run was interrupted, adds this to the result. A run publishes its state
+   before the record names it as running, and hides its state after the record contains its end. Therefore, if the
+   record names it as running twice and no run is visible after either reading, the host process has died. */
 static HRESULT load_run(const char *space, const char *name, struct run_record *record)
 {
     HRESULT hr = store_load_run(space, name, record);
@@ -696,7 +700,7 @@ static HRESULT load_run(const char *space, const char *name, struct run_record *
     return hr;
 }
 
-/* A value of the latest run. */
+/* Returns a value of the latest run. */
 static HRESULT run_value(struct object *o, const struct caller *caller, const char *space, const char *name,
                          const char *key, char **value)
 {
@@ -711,12 +715,12 @@ static HRESULT run_value(struct object *o, const struct caller *caller, const ch
     return *value ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Kept for Commit, or for Start of a System set, which is not committed. */
+/* Keeps the credentials for Commit, or for Start in case of a System set, which is not committed. */
 static HRESULT set_credentials_local(struct object *o, const struct caller *caller, const char *user,
                                      const char *password)
 {
     (void)caller;
-    if (text_utf16_length(password) > SECRET_MOST) /* before it is kept for a Commit that could not store it */
+    if (text_utf16_length(password) > SECRET_MOST) /* a Commit could not store it */
         return error_set(E_INVALIDARG, "SetCredentials: the password has more than %u characters",
                          (unsigned)SECRET_MOST);
     char *own = *user ? text_copy(password) : NULL;
@@ -732,13 +736,14 @@ static HRESULT set_credentials_local(struct object *o, const struct caller *call
 
 /* ---- lists ---- */
 
-/* The deferred contents of a listed set; its `peer`. */
+/* The unparsed contents of a listed set; the set's `peer` points to it. */
 struct listed_definition {
     size_t size;
     char *xml;
 };
 
-/* For a definition known to be valid: it is read on first use. Takes over its XML. */
+/* Binds a listed set whose definition is known to be valid, so that its XML is parsed only on first use. Takes over the
+   XML. */
 static HRESULT bind_listed(struct object *set, const char *space, struct stored_set *stored, const char *server)
 {
     struct listed_definition *d = memory_alloc(sizeof *d);
@@ -755,7 +760,7 @@ static HRESULT bind_listed(struct object *set, const char *space, struct stored_
 
 static HRESULT read_listed(struct object *o, const char *space, const char *name)
 {
-    const struct listed_definition *d = set_of(o)->peer; /* constant for the set's life */
+    const struct listed_definition *d = set_of(o)->peer; /* does not change while the set exists */
     struct object *fresh = NULL;
     struct set_account account;
     HRESULT hr = set_account_read(d->xml, d->size, &account);
@@ -793,12 +798,12 @@ static HRESULT add_set(struct object *collection, const struct caller *caller, c
     if (FAILED(hr))
         return hr;
     if (!stored->xml)
-        hr = query_set(set, caller, space, stored->name, server); /* reports why it cannot be read */
+        hr = query_set(set, caller, space, stored->name, server); /* reports why the definition cannot be read */
     else if (stored->sound)
         hr = bind_listed(set, space, stored, server);
     else
         hr = fill_stored(set, space, stored, server);
-    /* The set was deleted by another process. */
+    /* PLA_E_DCS_NOT_FOUND: another process has deleted the set in the meantime. */
     hr = hr == PLA_E_DCS_NOT_FOUND ? S_OK : SUCCEEDED(hr) ? collection_add(collection, set) : hr;
     object_release(set);
     return hr;
@@ -818,7 +823,7 @@ static HRESULT list_sets(struct object *collection, const struct caller *caller,
     return hr;
 }
 
-/* ---- the verbs, with refusals converted ---- */
+/* ---- the verbs; refusals are converted to what the caller may learn ---- */
 
 static HRESULT commit_local(struct object *o, const struct caller *caller, const char *space, const char *name,
                             const char *server, uint32_t mode, struct object *issues)

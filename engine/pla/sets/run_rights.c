@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rights that a host process is started with: the token of its set's account, and the set's secret. */
+/* The rights with which a host process is started: the token of its set's account, and the set's secret. */
 #include "engine/base/memory.h"
 #include "engine/base/security.h"
 #include "engine/pla/definition.h"
@@ -24,7 +24,7 @@ static HRESULT know_token(const struct logon *logon, struct run_rights *out)
     char *own = SUCCEEDED(hr) ? process_own_sid() : NULL;
     if (SUCCEEDED(hr) && !own)
         hr = E_OUTOFMEMORY;
-    if (SUCCEEDED(hr) && *own) /* natively there are no descriptors */
+    if (SUCCEEDED(hr) && *own) /* without Windows or Wine there are no descriptors */
         out->security = text_format("D:P(A;;GA;;;SY)(A;;GA;;;%s)(A;;GA;;;%s)", own, out->sid);
     if (SUCCEEDED(hr) && *own && !out->security)
         hr = E_OUTOFMEMORY;
@@ -35,7 +35,7 @@ static HRESULT know_token(const struct logon *logon, struct run_rights *out)
 static HRESULT log_on(const char *user, const char *password, struct run_rights *out)
 {
     const struct logon *logon = os_logon();
-    if (!logon) /* all processes have one account: behaviour 21 */
+    if (!logon) /* all processes run under one account (behaviour 21) */
         return S_OK;
     out->account = text_copy(user);
     HRESULT hr = out->account ? logon->log_on(user, password, &out->token) : E_OUTOFMEMORY;
@@ -136,8 +136,9 @@ void run_rights_free(struct run_rights *r)
 
 /* ---- host process ---- */
 
-/* Kept for the life of the process: a lost database is connected again, and a new definition needs its passwords.
-   Written before the run's first thread, then only read. */
+/* The secret that this host process was given. It is kept until the process exits, because reconnecting to a database
+   and applying a new definition need the passwords. It is written before the run's first thread starts, then only
+   read. */
 static struct {
     char key[SHARED_KEY_DIGITS + 1];
     char *text;
@@ -152,7 +153,7 @@ void run_rights_confine(const char *space, const char *name)
     size_t size;
     if (!os_logon())
         return;
-    /* In doubt, assume a separate account. */
+    /* If the definition cannot be read, assume a separate account. */
     bool own = SUCCEEDED(definition_load(&caller_self, space, name, &xml, &size)) &&
                SUCCEEDED(set_account_read(xml, size, &a));
     atomic_store(&confined, !own || *a.user);
@@ -191,7 +192,7 @@ void run_secret_take(const char *run_key)
         memory_wipe(o, sizeof *o);
         section_close(section);
     } else {
-        error_clear(); /* not offered */
+        error_clear(); /* no secret was offered */
     }
     memory_free(name);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Accounts and passwords at Commit, and the text form of a set's secret. */
+/* Handles accounts and passwords at Commit, and the text form of a set's secret. */
 #include "engine/pla/set_credentials.h"
 
 #include "engine/base/memory.h"
@@ -13,17 +13,17 @@
 
 #include <string.h>
 
-/* Stands for a collector in the secret; no name of a collector has a backslash. */
+/* Used as the name of a collector in the secret. A collector's name cannot contain a backslash. */
 #define EXPORT_SOURCE "\\export"
 
-/* ---- whose account ---- */
+/* ---- the account ---- */
 
 struct put {
     bool any;
     char *user, *password;
 };
 
-/* Copies of the values from SetCredentials. */
+/* Copies the values from SetCredentials. */
 static HRESULT take_put(struct object *o, struct put *out)
 {
     struct data_collector_set *set = set_of(o);
@@ -41,7 +41,7 @@ static void put_free(struct put *p)
     memory_free_secret(p->password);
 }
 
-/* In this process nothing can be withheld from the caller. */
+/* A caller in this process counts as an administrator, because nothing can be withheld from it. */
 static bool is_administrator(const struct caller *caller)
 {
     return caller->in_process || access_is_administrator(caller);
@@ -58,7 +58,8 @@ static HRESULT administrators_alone(const struct caller *caller, HRESULT hr, con
     return hr;
 }
 
-/* Finds out here, not at the first start, that the password is wrong. */
+/* Logs on with the password, so that a wrong one is reported now and not at the first start. Returns the account's
+   SID. */
 static HRESULT try_password(const struct put *put, char **sid)
 {
     const struct logon *logon = os_logon();
@@ -96,7 +97,7 @@ static HRESULT take_account(const struct caller *caller, struct put *put, struct
     return hr;
 }
 
-/* Whether the caller already has the rights of the account that the set runs as. */
+/* Returns whether the caller already has the rights of the account that the set runs as. */
 static HRESULT has_its_rights(const struct caller *caller, const struct set_secret *old, bool *has)
 {
     char *who = caller_account(caller);
@@ -106,8 +107,8 @@ static HRESULT has_its_rights(const struct caller *caller, const struct set_secr
     return who ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Changing what another account will do requires its rights: only a caller who already has them may keep the
-   account. */
+/* Keeps the set's account. A commit changes what the account will do, so only a caller who already has its rights may
+   keep it. */
 static HRESULT keep_account(const struct caller *caller, const struct set_account *before, const struct set_secret *old,
                             struct set_secret *secret, struct set_account *now)
 {
@@ -160,7 +161,7 @@ static HRESULT decide_account(struct object *o, const struct caller *caller, boo
 
 /* ---- data sources ---- */
 
-/* The data source of a counter collector; "" for other collectors. From memory_alloc. */
+/* Returns the name and the data source of a counter collector, from memory_alloc; S_FALSE for other collectors. */
 static HRESULT data_source_of(struct object *collector, char **name, char **source)
 {
     struct value v;
@@ -185,8 +186,8 @@ static HRESULT put_data_source(struct object *collector, const char *source)
     return object_put_text(collector, class_property(collector->class, "DataSourceName"), source);
 }
 
-/* Takes the secrets out of a data source. A data source without secrets keeps the secrets stored under the same name
-   for exactly the same connection: redirecting it to another server must not send a password there. */
+/* Moves the secrets of a data source to the set's secret. A data source without secrets keeps the secrets that are
+   stored under the same name for exactly the same connection, because a password must not be sent to another server. */
 static HRESULT take_out_secrets(struct object *collector, const struct set_secret *old, struct set_secret *secret,
                                 struct set_credentials_change *out)
 {
@@ -199,7 +200,7 @@ static HRESULT take_out_secrets(struct object *collector, const struct set_secre
     if (parsed == E_OUTOFMEMORY) {
         hr = parsed;
     } else if (parsed != S_OK) {
-        error_clear(); /* it names no database */
+        error_clear(); /* the source does not name a database */
     } else if (*s.secret) {
         hr = set_secret_add_source(secret, name, s.open, s.secret);
         if (SUCCEEDED(hr))
@@ -218,7 +219,7 @@ static HRESULT take_out_secrets(struct object *collector, const struct set_secre
     return hr;
 }
 
-/* The set's value, "" if it is not set; from memory_alloc. */
+/* Returns the set's value for that key, from memory_alloc; "": not set. */
 static HRESULT export_setting(struct object *o, const char *key, char **value)
 {
     HRESULT hr = set_get_value(o, key, value);
@@ -229,7 +230,7 @@ static HRESULT export_setting(struct object *o, const char *key, char **value)
     return *value ? S_OK : E_OUTOFMEMORY;
 }
 
-/* A URL with a password would be in events and messages. */
+/* Rejects an invalid URL, also one with a password, which events and messages would contain. */
 static HRESULT check_export_url(struct object *o, const char *url)
 {
     uint32_t kind = 0;
@@ -241,8 +242,8 @@ static HRESULT check_export_url(struct object *o, const char *url)
     return FAILED(hr) ? error_prefix(hr, SETTING_KEY(ExportUrl) ": ") : S_OK;
 }
 
-/* The credentials of an export are kept as those of a data source that no collector can have: for exactly the same URL,
-   because another server must not get them. */
+/* Moves the credentials of an export to the set's secret. They are stored like those of a data source, under a name
+   that no collector can have, and are used for exactly the same URL only, because another server must not get them. */
 static HRESULT take_out_export(struct object *o, const struct set_secret *old, struct set_secret *secret,
                                struct set_credentials_change *out)
 {
@@ -289,7 +290,7 @@ static HRESULT take_out_all_secrets(struct object *o, const struct set_secret *o
     return FAILED(hr) ? hr : take_out_export(o, old, secret, out);
 }
 
-/* Restores the sources that this commit replaced; values that another thread has set in the meantime are kept. */
+/* Restores the data sources that this commit replaced, except those that another thread has set in the meantime. */
 static void restore_sources(struct object *o, struct set_credentials_change *c)
 {
     struct object **list;
@@ -366,7 +367,7 @@ HRESULT set_credentials_commit(struct object *o, const struct caller *caller, co
         hr = decide_account(o, caller, before != NULL, &out->before, &old, &secret, &out->now);
     if (SUCCEEDED(hr))
         hr = has_its_rights(caller, &old, &keeps);
-    if (SUCCEEDED(hr)) /* the host process gets the stored secrets, and may be one of the caller's from now on */
+    if (SUCCEEDED(hr)) /* the next run may be under the caller's account, and would get the stored secrets */
         hr = take_out_all_secrets(o, keeps ? &old : &none, &secret, out);
     if (SUCCEEDED(hr))
         hr = set_to_stored_xml_with_security(o, xml, size, security);
@@ -392,8 +393,8 @@ void set_credentials_committed(struct object *o, const char *space, const char *
     change_free(c);
 }
 
-/* Whether the stored definition has the key although the commit failed, because the failure came after its rename.
-   Failure: unknown. */
+/* Returns whether the stored definition contains the key. It can contain the key of a failed commit, if the failure
+   came after the rename. Fails if this is unknown. */
 static HRESULT is_stored_with(const char *space, const char *name, const char *key, bool *stored)
 {
     struct set_account is = {.user = NULL};
@@ -415,8 +416,8 @@ HRESULT set_credentials_rollback(struct object *o, const char *space, const char
 {
     struct error_kept why = error_keep(hr);
     bool stored;
-    /* The definition refers to one of the two secrets. If that is unknown, both stay; store_check finds the other
-       one. */
+    /* The definition refers to one of the two secrets; the other one is deleted. If it is unknown which, both are kept,
+       and store_check finds the unused one. */
     if (strcmp(c->before.key, c->now.key) != 0 && SUCCEEDED(is_stored_with(space, name, c->now.key, &stored))) {
         if (stored && *c->before.key)
             set_secret_delete(c->before.key, space, name);
@@ -458,7 +459,7 @@ static HRESULT put_export(struct object *o, const struct set_secret *secret)
     return hr;
 }
 
-/* Puts the secrets into the data sources that have them, and those of the export into its setting. */
+/* Adds the secrets to the data sources to which they belong, and those of the export to its setting. */
 static HRESULT put_secrets(struct object *o, const struct set_secret *secret)
 {
     struct object **list = NULL;
@@ -638,7 +639,7 @@ HRESULT set_secret_text(const struct set_secret *s, char **text)
     return *text ? S_OK : E_OUTOFMEMORY;
 }
 
-/* The value of a line; another line changes nothing. */
+/* Reads the value of a line that begins with the word. S_FALSE: the line begins with another word. */
 static HRESULT secret_take_line(const char *line, const char *word, char **value)
 {
     size_t n = strlen(word);
@@ -685,12 +686,12 @@ HRESULT set_secret_parse(char *text, struct set_secret *out)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Takes over the text. */
+/* Parses the text, wipes it and frees it. */
 static HRESULT parse_and_wipe(char *text, struct set_secret *out)
 {
     const size_t size = strlen(text);
     HRESULT hr = set_secret_parse(text, out);
-    memory_wipe(text, size); /* its lines have been terminated */
+    memory_wipe(text, size); /* strlen would find only the first line now */
     memory_free(text);
     return hr;
 }
@@ -706,7 +707,7 @@ HRESULT set_secret_load(const char *key, const char *space, const char *name, st
         hr = parse_and_wipe(text, out);
     if (hr == S_OK && (!out->set || strcmp(out->set, own) != 0))
         hr = S_FALSE;
-    if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA)) /* treated like a missing one: the password must be given again */
+    if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA)) /* like a missing secret: it must be given again */
         hr = S_FALSE;
     if (hr != S_OK)
         set_secret_free(out);
@@ -728,6 +729,6 @@ HRESULT set_secret_delete(const char *key, const char *space, const char *name)
     memory_free(own);
     if (hr == E_OUTOFMEMORY)
         return hr;
-    error_clear(); /* an unreadable one is of no use */
+    error_clear(); /* an unreadable secret is deleted, too */
     return anothers ? S_FALSE : secret_delete(key);
 }

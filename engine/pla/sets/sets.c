@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets as clients use them: the checks before a verb is passed on (MS-PLA 3.2.4.1.52 to 57, 3.2.4.16.8). */
+/* Sets as clients use them: makes the checks before a verb is passed to its implementation (MS-PLA 3.2.4.1.52 to 57,
+   3.2.4.16.8). */
 #include "engine/pla/sets.h"
 
 #include "engine/base/debug_trace.h"
@@ -17,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Under the lock, or before another thread has the set. */
+/* Applies the namespace to the set. Call it under the set's lock, or before another thread can use the set. */
 static void follow_namespace(struct data_collector_set *set)
 {
     const struct category *c = category_of(set->space ? set->space : set->category);
@@ -60,8 +61,9 @@ HRESULT sets_collection_create_with(const struct set_verbs *verbs, const char *c
     return S_OK;
 }
 
-/* The classes of MS-PLA have a namespace and return the server's name without using it (MS-PLA 3.2.4.1.53,
-   3.2.4.1.54), because a client may know its computer by any name. The other classes connect to that server. */
+/* Checks a server's name. The classes of MS-PLA have a namespace and only return the server's name, without using it
+   (MS-PLA 3.2.4.1.53, 3.2.4.1.54), because a client may know its computer by any name. For the other classes, the verbs
+   check whether they can use that server. */
 static HRESULT check_server(const struct set_verbs *verbs, const char *category, const char *server)
 {
     if (server && text_utf16_length(server) >= 1024)
@@ -161,8 +163,8 @@ char *sets_folder_key(struct object *o)
 
 /* ---- Commit ---- */
 
-/* Reports a path that counter_path_check rejects as an issue; the start skips it. Published templates contain such
-   paths, and Windows accepts them (DECISIONS 34). Whether a counter exists is known at the start only (DECISIONS
+/* Reports a path that counter_path_check rejects, as an issue only: a start skips the path. Published templates contain
+   such paths, and Windows accepts them (DECISIONS 34). Only a start finds out whether a counter exists (DECISIONS
    16). */
 static HRESULT bad_counter_path(const char *text, const char *property, const char *key, struct object *issues)
 {
@@ -172,7 +174,7 @@ static HRESULT bad_counter_path(const char *text, const char *property, const ch
     return issues_add(issues, hr, key, why.text);
 }
 
-/* Checks the counter path of a threshold; E_OUTOFMEMORY. */
+/* Checks the counter path of a threshold. Fails with E_OUTOFMEMORY only. */
 static HRESULT is_bad_threshold(const char *text, bool *bad)
 {
     struct alert_threshold threshold;
@@ -182,7 +184,7 @@ static HRESULT is_bad_threshold(const char *text, bool *bad)
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* Nearly all paths are valid: only the others are copied. */
+/* Returns copies of the invalid paths only, because nearly all paths are valid. */
 static HRESULT find_bad_paths(struct object *collector, bool alert, struct texts *bad)
 {
     const struct texts *paths = alert ? &((struct alert_collector *)collector)->AlertThresholds
@@ -223,7 +225,8 @@ static HRESULT check_counter_paths(struct object *set, struct object *issues)
     return hr;
 }
 
-/* Tells the collectors that a LatestOutputLocation that a client set is now in the run record, or superseded. */
+/* Marks the LatestOutputLocations of the collectors as not set by a client: the values that a client set are now in the
+   run record, or a new run has replaced them. */
 void sets_forget_latest(struct object *o)
 {
     struct items *collectors = &((struct collection *)set_of(o)->DataCollectors)->items;
@@ -233,7 +236,7 @@ void sets_forget_latest(struct object *o)
     object_unlock(o);
 }
 
-/* The errors and findings of Commit. */
+/* Checks what Commit would store; fails, or adds issues. */
 static HRESULT check_what_is_put(struct object *o, const struct category *c, const char *name, uint32_t mode,
                                  struct object *issues)
 {
@@ -267,7 +270,7 @@ HRESULT set_commit(struct object *o, const struct caller *caller, const char *na
     HRESULT hr = check_server_of(o, server);
     if (FAILED(hr))
         return hr;
-    mode &= enumeration_mask(&enumeration_CommitMode); /* undefined flags are ignored: MS-PLA 2.2 */
+    mode &= enumeration_mask(&enumeration_CommitMode); /* undefined flags are ignored (MS-PLA 2.2) */
     hr = set_resolve_name(o, name, &space, &bare);
     if (FAILED(hr))
         return hr;
@@ -286,7 +289,7 @@ HRESULT set_commit(struct object *o, const struct caller *caller, const char *na
 
 /* ---- Query, Delete, Start, Stop ---- */
 
-/* *out shares the set's lock and contains the definition. */
+/* Creates an object from the definition. It shares the set's lock. */
 static HRESULT read_fresh(struct object *o, const char *xml, size_t size, const char *account, const char *space,
                           const char *name, struct object **out)
 {
@@ -399,7 +402,7 @@ HRESULT set_delete(struct object *o, const struct caller *caller)
     return hr;
 }
 
-/* The refusal of the set's namespace, or of its class's namespace while it is unbound. */
+/* Checks whether the namespace of the set allows Start or Stop. An unbound set has the namespace of its class. */
 static HRESULT set_check_category(struct object *o, bool start)
 {
     object_lock(o);
@@ -419,7 +422,7 @@ HRESULT set_start(struct object *o, const struct caller *caller, bool synchronou
         return hr;
     hr = set_of(o)->verbs->start(o, caller, space, name, synchronous);
     if (SUCCEEDED(hr)) {
-        /* From now on, the run's serial number and location apply. */
+        /* The serial number and location of the run replace those that a client set. */
         object_lock(o);
         set_of(o)->serial_put = set_of(o)->latest_put = false;
         object_unlock(o);
@@ -540,7 +543,7 @@ HRESULT sets_find(struct object *collection, const struct caller *caller, const 
             continue;
         known = true;
         hr = verbs->list(found, caller, *space, mark ? mark + 1 : filter && filter[0] ? filter : "*", server);
-        /* A client that did not ask for them sees the other sets even if tracing does not work. */
+        /* If the filter names no namespace, the client gets the other sets even if tracing does not work. */
         if (FAILED(hr) && hr != E_OUTOFMEMORY && !mark && category_of(*space)->one_trace) {
             error_clear();
             hr = S_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of settings, and the validation of their values. */
+/* Contains the table of settings; reads and validates their values. */
 #include "engine/pla/settings.h"
 
 #include "engine/base/memory.h"
@@ -109,7 +109,7 @@ static HRESULT read_as(const struct setting *s, const char *value, struct readin
                          : S_OK;
 }
 
-/* The set's value for that key, from memory_alloc; S_FALSE and NULL: none. */
+/* Returns the set's value for that key, from memory_alloc. S_FALSE, with NULL: the set has no such value. */
 static HRESULT find_value(struct object *set, const char *key, char **value)
 {
     *value = NULL;
@@ -121,7 +121,8 @@ static HRESULT find_value(struct object *set, const char *key, char **value)
     return S_FALSE;
 }
 
-/* The collector's value, else the set's; without a collector only the set's. */
+/* Returns the value for that collector, or that of the set if the collector has none; `collector` NULL: that of the
+   set. */
 static HRESULT find_value_of(struct object *set, const char *collector, const struct setting *s, char **value)
 {
     if (!collector)
@@ -200,7 +201,7 @@ static HRESULT check_value(const struct setting *s, const char *key, const char 
     return hr == E_INVALIDARG && s->words ? add_issue(issues, key, hr) : hr;
 }
 
-/* Whether the set has an alert collector of that name. */
+/* Sets *has to whether the set has an alert collector of that name. */
 static HRESULT has_alert(struct object *set, const char *name, size_t length, bool *has)
 {
     struct object **list;
@@ -218,7 +219,8 @@ static HRESULT has_alert(struct object *set, const char *name, size_t length, bo
     return wanted ? S_OK : E_OUTOFMEMORY;
 }
 
-/* "OpenPLA.AlertOn[My alert]": the setting, and where the name begins; NULL: another kind of key. */
+/* Returns the setting of a key such as "OpenPLA.AlertOn[My alert]", and where the collector's name begins; NULL:
+   another kind of key. */
 static const struct setting *setting_of_one(const char *key, const char **name)
 {
     const char *bracket = strchr(key, '[');

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests to a run: start its host process, request a stop, read its state, identify and terminate its process. */
+/* Controls runs: starts their host processes, requests stops, updates and flushes, and identifies and terminates host
+   processes. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -16,7 +17,7 @@
 #include <string.h>
 
 #define STEP_MS  20
-#define ENDED_MS 5000 /* a terminated process disappears soon */
+#define ENDED_MS 5000 /* a terminated process ends within this time */
 
 uint32_t run_wait_ms(uint32_t otherwise)
 {
@@ -28,7 +29,7 @@ uint32_t run_wait_ms(uint32_t otherwise)
     return seconds && seconds <= UINT32_MAX / 1000 ? (uint32_t)seconds * 1000 : otherwise;
 }
 
-/* *xml: the definition, from memory_alloc. */
+/* Loads the definition, from memory_alloc, and checks that the set can be started. */
 static HRESULT check_startable(const char *space, const char *name, char **xml, size_t *size)
 {
     struct run_state state;
@@ -44,8 +45,8 @@ static HRESULT check_startable(const char *space, const char *name, char **xml, 
                       : S_OK;
 }
 
-/* Terminates a host process that does not finish its start and would otherwise hold the set forever. Preserves the
-   thread's error text. */
+/* Terminates a host process that does not finish its start: otherwise the set could never be started again. Preserves
+   the thread's error text. */
 static HRESULT terminate_host(struct process *host, HRESULT hr)
 {
     struct error_kept why = error_keep(hr);
@@ -54,7 +55,8 @@ static HRESULT terminate_host(struct process *host, HRESULT hr)
     return error_restore(&why);
 }
 
-/* For a host process that could not report the failure itself. Preserves the thread's error text. */
+/* Records and journals a failed start that the host process could not report itself. Preserves the thread's error
+   text. */
 static void note_failed_start(const char *user, const char *space, const char *name, const char *run_key, HRESULT hr)
 {
     struct error_kept why = error_keep(hr);
@@ -75,11 +77,11 @@ struct run_ahead {
     struct start_report *report;
     struct process *host;
     struct run_rights rights;
-    const char *user; /* borrowed: the account that starts it; NULL: this process itself */
-    char run_key[33]; /* "": none yet */
+    const char *user; /* borrowed: the account that starts the run; NULL: this process itself */
+    char run_key[33]; /* "": no key yet */
 };
 
-/* Close *out regardless of the result; it has taken over the rights. */
+/* Starts a host process. Takes over the rights. Call close_host on *out regardless of the result. */
 static HRESULT make_host(const char *user, const char *space, const char *name, bool waits, struct run_rights *rights,
                          struct run_ahead *out)
 {
@@ -127,8 +129,8 @@ static HRESULT await_report(const struct run_ahead *host, bool synchronous)
     return start_report_wait(host->report, host->host, !synchronous, run_wait_ms(RUN_START_WAIT_MS));
 }
 
-/* Handles the result of a start and closes the host process's handles. `silent`: no host process can report a
-   failure. */
+/* Handles the result of a start and closes the handles of the host process. `silent`: there is no host process that
+   could report the failure. */
 static HRESULT end_start(const char *space, const char *name, struct run_ahead *host, HRESULT hr, bool silent)
 {
     bool late = hr == PLA_E_DCS_START_WAIT_TIMEOUT || hr == PLA_E_DC_START_WAIT_TIMEOUT;
@@ -178,7 +180,7 @@ HRESULT run_start_for(const char *account, const char *space, const char *name, 
     }
     hr = run_rights_of_definition(space, name, xml, size, &rights);
     memory_free(xml);
-    if (FAILED(hr)) { /* before there is a host process that could report */
+    if (FAILED(hr)) { /* there is no host process yet that could report the failure */
         note_failed_start(account, space, name, "", hr);
         return hr;
     }
@@ -209,7 +211,8 @@ HRESULT run_make_ahead(const char *space, const char *name, struct run_ahead **o
     return S_OK;
 }
 
-/* S_FALSE: the prepared host process cannot be used: it has exited, or the set's account or passwords have changed. */
+/* Checks whether the prepared host process can be used. S_FALSE: no, because it has exited, or the set's account or
+   passwords have changed. */
 static HRESULT check_ahead(const char *space, const char *name, const struct run_ahead *ahead)
 {
     char *xml = NULL;
@@ -232,7 +235,7 @@ HRESULT run_start_ahead(const char *space, const char *name, struct run_ahead *a
     }
     start_report_let(ahead->report, true);
     hr = await_report(ahead, false);
-    if (hr == OPENPLA_E_HOST_DIED) { /* before it took the set: start another one */
+    if (hr == OPENPLA_E_HOST_DIED) { /* it died before it took the set, so another one can be started */
         run_ahead_free(ahead);
         return run_start(space, name, false);
     }
@@ -250,7 +253,7 @@ void run_ahead_free(struct run_ahead *ahead)
     memory_free(ahead);
 }
 
-/* ---- waiting for a host process: by polling, as there is no handle of another process's child ---- */
+/* ---- waiting for a host process: by polling, because a handle exists only in the process that started it ---- */
 
 static HRESULT end_late_host(struct run_section *section, struct wakeup *pause, const char *space, const char *name,
                              uint32_t waited_ms)
@@ -269,7 +272,7 @@ static HRESULT end_late_host(struct run_section *section, struct wakeup *pause, 
 
 static HRESULT wait_for_end(struct run_section *section, const char *space, const char *name)
 {
-    struct wakeup *pause; /* nobody sets it */
+    struct wakeup *pause; /* only waited for, never set */
     HRESULT hr = wakeup_create(&pause);
     if (FAILED(hr))
         return hr;
@@ -280,8 +283,9 @@ static HRESULT wait_for_end(struct run_section *section, const char *space, cons
     while (SUCCEEDED(hr) && run_section_read(section, &state)) {
         uint64_t now = clock_monotonic_ms();
         bool compiling = state.phase == PHASE_COMPILING;
-        /* The data manager's time does not count: after it the limit starts again. Measured with this process' clock
-           and limited, because times in the section could be forged. */
+        /* The time of the data manager does not count: when it begins or ends, the time is measured from then. It is
+           measured with this process's clock, and limited in all, because the set's account could forge times in the
+           section. */
         if (compiling != was_compiling)
             seen_since = now;
         was_compiling = compiling;
@@ -337,11 +341,11 @@ HRESULT run_end_host(const char *space, const char *name, const struct run_state
     return hr;
 }
 
-/* Waits until the host process has answered, or cannot answer because it is stopping or has exited. */
+/* Waits until the host process has answered. S_FALSE: it cannot answer, because it is stopping or has exited. */
 static HRESULT wait_for_answer(struct run_section *section, enum run_request request, uint64_t number,
                                const char *space, const char *name)
 {
-    struct wakeup *pause; /* nobody sets it */
+    struct wakeup *pause; /* only waited for, never set */
     struct run_state state;
     HRESULT hr = wakeup_create(&pause), answer = S_FALSE;
     if (FAILED(hr))
@@ -415,8 +419,8 @@ char *run_host_program(void)
     return program_beside_module("openplahost");
 }
 
-/* Whether a process holds the run lock. Trying takes the lock for a moment if it is free; a starting host process
-   waits for that. Errors count as held. */
+/* Sets *held to whether a process holds the run lock; errors count as held. A free lock is taken for a moment to find
+   out; a starting host process waits for that. */
 static HRESULT lock_is_held(const char *space, const char *name, bool *held)
 {
     struct file_lock *lock = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The statuses of many sets. A stopped set has no file of a host process, but to find that a file is missing costs Wine
-   more than to read a small folder. So for many sets the folders are read once, and only the sets that they name are
-   queried. */
+/* Reads the statuses of many sets. A set without a host process file is stopped. Under Wine, finding out that a file is
+   missing takes longer than reading a small folder. So for many sets, each folder is read once, and only the sets that
+   have a host process file are queried. */
 #include "engine/base/memory.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/run.h"
@@ -10,15 +10,16 @@
 
 #include <string.h>
 
-enum { MANY = 128 }; /* sets; the definitions of a namespace are in up to 256 folders */
+enum { MANY = 128 }; /* sets; fewer are queried one by one, because a namespace has up to 256 folders to read */
 
-/* The files of sets in one namespace that have a host process. */
+/* The file names of the sets in a namespace that have a host process. */
 struct hosts {
-    const char *space; /* NULL: not read yet */
+    const char *space; /* NULL: no namespace read yet */
     struct texts files;
 };
 
-/* Takes no lock: a set that starts while folders are read may read as stopped, as if it had been queried first. */
+/* Reads the folders of a namespace. Takes no lock: a set that starts in the meantime may be reported as stopped, as if
+   its status had been read before the start. */
 static HRESULT hosts_read(struct hosts *h, const char *space)
 {
     if (h->space == space)
@@ -31,7 +32,7 @@ static HRESULT hosts_read(struct hosts *h, const char *space)
     return hr;
 }
 
-/* S_OK: it has no host process; S_FALSE: query it. */
+/* S_OK: the set has no host process; S_FALSE: its status must be queried. */
 static HRESULT is_without_host(struct hosts *h, struct object *set)
 {
     object_lock(set);
@@ -66,6 +67,6 @@ HRESULT sets_read_statuses(struct object *const *sets, size_t count, struct set_
         out[i] = (struct set_status){.status = SUCCEEDED(hr) ? v.u32 : 0, .is_known = SUCCEEDED(hr)};
     }
     texts_free(&hosts.files);
-    error_clear(); /* a query of that set reports the error */
+    error_clear(); /* a query of the single set reports its error */
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }

@@ -22,7 +22,7 @@ static int host_bias(const void *zone, int64_t utc)
 const struct start_zone host_zone = {host_bias, NULL};
 
 #define LOOK_FIRST_MS 1000
-#define LOOK_LAST_MS  512000 /* the next full comparison takes about as long */
+#define LOOK_LAST_MS  512000 /* the next full comparison comes after about the same time */
 
 bool second_look_plan(struct second_look *l, uint64_t now, bool changed)
 {
@@ -31,7 +31,7 @@ bool second_look_plan(struct second_look *l, uint64_t now, bool changed)
         l->pause_ms = LOOK_FIRST_MS;
     else if (due)
         l->pause_ms *= 2;
-    /* At full seconds, so that thousands of files cause at most one wake-up per second. */
+    /* Rounded up to full seconds, so that thousands of files cause at most one wake-up per second. */
     if (l->pause_ms > LOOK_LAST_MS)
         l->at = 0;
     else if (changed || due || !l->at)
@@ -72,7 +72,7 @@ static bool rules_equal(const struct supervised_set *s, const struct start_rule 
     return equal;
 }
 
-/* *same: the schedules are unchanged. */
+/* Reads the schedules and settings from the definition. *same: the schedules are unchanged. */
 static HRESULT read_definition(struct supervised_set *s, const char *xml, size_t size, bool *same)
 {
     struct object *set;
@@ -82,7 +82,7 @@ static HRESULT read_definition(struct supervised_set *s, const char *xml, size_t
     HRESULT hr = set_create_from_xml(xml, size, &set);
     if (SUCCEEDED(hr))
         hr = read_rules(set, &rules, &count);
-    /* Invalid values, which Commit reported, count as the default. */
+    /* Invalid values count as the default; Commit has reported them. */
     if (SUCCEEDED(hr) && (setting_read(set, SETTING_Restart, &restart) == E_OUTOFMEMORY ||
                           setting_read(set, SETTING_StopAtExpiry, &stop) == E_OUTOFMEMORY))
         hr = E_OUTOFMEMORY;
@@ -107,18 +107,18 @@ HRESULT supervised_set_take(struct supervised_set *s, const char *xml, size_t si
     bool first = !s->hash, same = hash == s->hash, same_rules = same;
     s->seen = hash;
     HRESULT hr = has_record ? store_load_run(s->space, s->name, &record) : S_OK;
-    if (definition_is_damaged(hr)) { /* its starts are attempted and report it */
+    if (definition_is_damaged(hr)) { /* the set is started nevertheless; the start reports the record */
         record = (struct run_record){0};
         hr = S_OK;
     }
-    if (SUCCEEDED(hr) && !same) /* after everything that can fail, because its results are stored with the hash */
+    if (SUCCEEDED(hr) && !same) /* the last step that can fail, because its results must match the hash */
         hr = read_definition(s, xml, size, &same_rules);
     if (SUCCEEDED(hr)) {
         s->hash = hash;
-        if (first || !same_rules) /* no start before now is due for new schedules */
+        if (first || !same_rules) /* new schedules do not make earlier starts due */
             s->known = now;
         s->running = record.running;
-        if (first) /* later, this process' value is newer than the record's */
+        if (first) /* later, this process has a newer value than the record */
             s->done = record.last_scheduled;
     }
     run_record_free(&record);
@@ -157,7 +157,7 @@ void supervised_set_look_again(struct supervised_set *s, HRESULT hr, bool change
         return;
     }
     if (s->look.pause_ms && FAILED(store_complete_name(s->space, s->name)))
-        error_clear(); /* it goes by its file's name then */
+        error_clear(); /* the set then has the name of its file */
     s->damage = S_OK;
     s->look = (struct second_look){0};
 }
@@ -183,7 +183,7 @@ HRESULT supervised_set_plan(struct supervised_set *s, int64_t now, const struct 
         if (end > s->expiry)
             s->expiry = end;
     }
-    /* Starts that are too late to be made up. */
+    /* Finds starts that were missed too long ago to be made up. */
     int64_t last = s->done > s->known ? s->done : s->known;
     if (last && last < now) {
         *missed = first_start(s, last, zone);
@@ -221,7 +221,7 @@ bool supervised_set_expires(const char *space, const char *name)
 
 struct start_note {
     int64_t due;
-    uint32_t serial_number; /* for a set that has no record yet */
+    uint32_t serial_number; /* used if the set has no record yet */
 };
 
 static HRESULT put_start(struct run_record *record, const void *user)
@@ -253,7 +253,8 @@ static HRESULT put_death(struct run_record *record, const void *user)
 {
     const struct death *death = user;
     struct run_state state;
-    /* Under the lock of the record: a run publishes its state before it writes to the record. */
+    /* The state is read under the lock of the record. A run publishes its state before it writes to the record, so if
+       the record names a run and no state is visible, the run has died. */
     if (!record->running)
         return S_FALSE;
     HRESULT hr = run_query(death->space, death->name, &state);
@@ -302,10 +303,10 @@ static int64_t to_local(int64_t utc, const struct start_zone *zone)
     return utc - zone->bias(zone->zone, utc) * 60 * SECOND;
 }
 
-/* The UTC time at which the clocks show `local` first, or skip it. */
+/* Returns the UTC time at which the clocks first show `local`, or skip it. */
 static int64_t to_utc(int64_t local, const struct start_zone *zone)
 {
-    /* The offsets of a day before and after enclose all offsets that can apply. */
+    /* The result is between the two times that the offsets of a day before and a day after give. */
     int64_t early = local + zone->bias(zone->zone, local - DAY) * 60 * SECOND;
     int64_t late = local + zone->bias(zone->zone, local + DAY) * 60 * SECOND;
     if (early > late) {
@@ -317,7 +318,7 @@ static int64_t to_utc(int64_t local, const struct start_zone *zone)
         return early;
     if (to_local(late, zone) == local)
         return late;
-    /* The clocks skip `local` between the two. */
+    /* The clocks skip `local` between `early` and `late`. */
     while (late - early > 1) {
         int64_t middle = early + (late - early) / 2;
         if (to_local(middle, zone) < local)
@@ -328,7 +329,7 @@ static int64_t to_utc(int64_t local, const struct start_zone *zone)
     return late;
 }
 
-/* The start of the rule on the local day; NEXT_START_NEVER: that day does not exist. */
+/* Returns the start of the rule on the local day; NEXT_START_NEVER: that day does not exist. */
 static int64_t start_on(const struct start_rule *rule, int64_t day, const struct start_zone *zone)
 {
     int64_t utc = to_utc(day * DAY + rule->second * SECOND, zone);
@@ -349,7 +350,7 @@ int64_t next_start(const struct start_rule *rule, int64_t after, const struct st
     int64_t day = floor_divide(to_local(after, zone), DAY) - 1;
     if (rule->first_day > day)
         day = rule->first_day;
-    /* Two weeks, because a day of the week may be skipped by the calendar. */
+    /* Two weeks are searched, because the time zone may have skipped the day in the first week. */
     for (int64_t end = day + 2 * WEEK + 2; day < end && day <= rule->last_day; day++) {
         int weekday = (int)(((day + MONDAY_1601) % WEEK + WEEK) % WEEK);
         int64_t utc = rule->days >> weekday & 1 ? start_on(rule, day, zone) : NEXT_START_NEVER;

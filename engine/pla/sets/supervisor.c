@@ -1,45 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-/* The supervisor: starts sets by their schedules, watches over running sets, restarts interrupted ones, and stops
-   expired ones.
+/* The supervisor: starts sets by their schedules, watches running sets, restarts interrupted ones, and stops expired
+   ones.
 
-   Problem. Sets must start within the second that their schedule names, even thousands at once, and whether or not any
-   client is connected. Definitions and run records are changed by other processes and by people who copy files. Host
-   processes can die or hang. Several service processes may share one store, but a set must be started once only.
+   Problem. Sets must start within the second that their schedule names, even if thousands are due in the same second,
+   and whether or not a client is connected. Other processes change definitions and run records, and so do people who
+   copy files. Host processes can die or hang. Several service processes may share a store, but only one of them may
+   start a set.
 
-   Who supervises. The thread first takes two lock files in the data folder and then writes its process id and start
-   time to supervisor.process. Two locks, because any program can open one of them: if a process holds a lock but does
-   not register itself as the supervisor within seconds, one lock suffices, and an event names the file. When a
-   supervisor dies, the host OS releases its locks and another process's thread takes over.
+   Choosing the supervisor. The thread first takes two lock files in the data folder, then writes its process id and
+   start time to supervisor.process. There are two lock files because any program could keep one of them open: if no
+   supervisor registers itself within PATIENCE_MS, one lock suffices, and an event names the file that could not be
+   locked. When a supervisor dies, the host OS releases its locks, and the thread of another process becomes the
+   supervisor.
 
-   Knowledge. v->sets has one entry per set: its schedule rules, whether its record says that a run is active, and the
-   next start. It is filled by scans:
+   Data. v->sets has one entry per set: its schedule rules, whether its record names an active run, and the next start.
+   Scans fill it:
 
-     store.changes       names the sets that our own programs wrote: only those are read
-     folder watch        wakes the thread when anything in the store's folders changes
-     full comparison     every COMPARE_MS, and when the changes are unknown: stamps of all files are
-                         compared, which finds what people changed by hand
-     second look         an unreadable file is read again after 1, 2, 4 ... s: its writer may not be done
+     store.changes       names the sets that OpenPLA's programs have written; only those are read
+     folder watch        wakes the thread when something in the store's folders changes
+     full comparison     every COMPARE_MS, and when the changes are unknown: compares the stamps of all
+                         files, which finds changes that people made by hand
+     second look         reads an unreadable file again after 1, 2, 4 ... s: its writer may not have finished
 
-   Scans are at least SCAN_PAUSE_MS apart, since running sets write their records all the time. A set that cannot be
-   read keeps its previous schedule; that is reported once. A set without a schedule costs an entry, no time.
+   Scans are at least SCAN_PAUSE_MS apart, because running sets often write their records. A set that cannot be read
+   keeps its previous schedule; this is reported only once. A set without a schedule needs an entry, but no time.
 
-   One turn (supervisor_run): scan if something changed; supervisor_do_due; sleep until the next start, restart, second
-   look or check of hosts, or until the watch fires. Starts are compared with the wall clock, so if the clock or the
-   time zone was set, all starts are computed again. Pauses are measured by the monotonic clock.
+   Loop (supervisor_run). Each pass scans if something has changed, calls supervisor_do_due, and waits until the next
+   start, restart, second look or check of host processes, or until the watch reports a change. Starts are compared with
+   the wall clock; when the clock or the time zone has been set, all starts are computed again. Pauses are measured with
+   the monotonic clock.
 
-   Starts. Each is made on its own thread, so a slow start delays no other. Up to AHEAD before it is due a host process
-   is prepared, at most AHEAD_MOST at a time, because creating many processes within one second would make them late.
-   Whether a start was made is noted in the run record (last_scheduled) a second later. A supervisor that takes over
-   within that second could therefore make a start twice; the run lock of the set then rejects the second one.
+   Starts. Each start is made on a separate thread, so that a slow start does not delay others. Host processes are
+   prepared up to AHEAD before their starts, at most AHEAD_MOST at a time, because starts would be late if many
+   processes were created within one second. A start is noted in the run record (last_scheduled) a second after it was
+   made. A supervisor that takes over within that second could therefore make a start twice; the run lock of the set
+   then rejects the second one.
 
-   Running sets. Every LOOK_MS the state of each active set is read from its shared section. No host process although
-   the record says that it runs: the run was interrupted. The record is corrected, the resources that the run held are
-   released (held_release), an event is written, and OpenPLA.Restart decides about a restart, with pauses that double. A
-   host process that is overdue in starting or stopping is terminated.
+   Running sets. Every LOOK_MS the state of each active set is read from its shared section. If the record names a run
+   but there is no host process, the run was interrupted. Then the record is corrected, the resources that the run held
+   are released (held_release), an event is written, and OpenPLA.Restart determines whether the set is restarted, after
+   pauses that double. A host process that takes too long to start or stop is terminated.
 
-   The state after a crash of the supervisor. Nothing is lost, because everything is in the store: schedules, records,
-   and the lines about resources that runs hold. Prepared host processes exit with it. Starts that were missed by at
-   most START_GRACE are made up, others are reported as missed. */
+   Crash of the supervisor. No data is lost, because everything is in the store: schedules, records, and the lists of
+   resources that runs hold. Prepared host processes exit. Starts that were missed by at most START_GRACE are made up,
+   others are reported as missed. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/folder.h"
@@ -61,20 +65,20 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define IDLE_MS        60000  /* the longest sleep, in case the folder watch has failed */
+#define IDLE_MS        60000  /* the longest wait, in case the folder watch has failed */
 #define COMPARE_MS     600000 /* between full comparisons, which find unannounced changes */
 #define LOOK_MS        1000   /* between checks of host processes and of the wall clock */
-#define SCAN_PAUSE_MS  50     /* between two scans: running sets change their records */
+#define SCAN_PAUSE_MS  50     /* between scans, because running sets often change their records */
 #define FIRST_PAUSE    1000   /* pause before a restart; doubled each time up to LAST_PAUSE */
 #define LAST_PAUSE     300000
-#define STEADY_MS      60000                    /* a host process that lived this long counts as stable */
-#define CLOCK_SET_MS   100                      /* a slower change is a clock being adjusted */
+#define STEADY_MS      60000                    /* a host process that has run for this time counts as stable */
+#define CLOCK_SET_MS   100                      /* a smaller difference means that the clock is being adjusted */
 #define WATCH_PAUSE_MS 200                      /* before the next attempt to supervise */
-#define GRACE_MS       5000                     /* time for a waiting client to act first */
-#define AHEAD          (10 * INT64_C(10000000)) /* how long before the start a host process is prepared, in 100 ns */
-#define NOTE_PAUSE_MS  1000                     /* before a start is noted in the record */
-#define AHEAD_MOST     64                       /* prepared host processes at a time */
-#define LOOKS_MOST     100                      /* files read again at a time, so that starts are not delayed */
+#define GRACE_MS       5000                     /* added, so that a waiting client acts first */
+#define AHEAD          (10 * INT64_C(10000000)) /* time between preparing a host process and its start, in 100 ns */
+#define NOTE_PAUSE_MS  1000                     /* after a start, before it is noted in the record */
+#define AHEAD_MOST     64                       /* most host processes that are prepared at a time */
+#define LOOKS_MOST     100 /* most files that are read again in one pass, so that starts are not delayed */
 
 #define SPACES_MAX     8
 
@@ -83,18 +87,18 @@ struct supervisor {
     struct lock lock;           /* guards the pointer to the watch */
     struct folder_watch *watch; /* of the store's folders; NULL: none */
     atomic_bool end;
-    atomic_uint starting; /* threads that are making a start */
+    atomic_uint starting; /* number of threads that are making a start */
     void (*work)(void *user, bool any);
     void *user;
     bool has_work;
     struct supervised_set *sets;
     size_t count, capacity;
     bool scanned;
-    bool more_ahead;                     /* more host processes to prepare */
+    bool more_ahead;                     /* whether more host processes must be prepared */
     struct store_mark marks[SPACES_MAX]; /* in the order of store_namespaces */
     struct second_look left[SPACES_MAX]; /* for files that could not be moved to their places */
     uint64_t compared;                   /* clock_monotonic_ms of the last full comparison */
-    int64_t utc;                         /* of the last reading of the clocks */
+    int64_t utc;                         /* when the clocks were last read */
     uint64_t ticks;                      /* clock_monotonic_ms at that time */
     int bias;
 };
@@ -115,17 +119,17 @@ static void supervisor_pause(uint32_t ms)
     struct wakeup *pause;
     if (FAILED(wakeup_create(&pause)))
         return;
-    wakeup_wait(pause, ms); /* nobody sets it */
+    wakeup_wait(pause, ms); /* only waited for, never set */
     wakeup_free(pause);
 }
 
-/* ---- starts, each on its own thread, so that a slow one delays no other ---- */
+/* ---- starts, each on a separate thread, so that a slow one does not delay others ---- */
 
 struct start {
     struct supervisor *supervisor;
     const char *space;
     char *name;
-    int64_t due; /* 0: not scheduled */
+    int64_t due; /* 0: not by a schedule */
     struct run_ahead *ahead;
 };
 
@@ -133,13 +137,14 @@ static void make_start(void *user)
 {
     struct start *start = user;
     HRESULT hr = run_start_ahead(start->space, start->name, start->ahead);
-    /* After the start, which must not wait for the disk, and after those of the same second, whose host processes
-       write their records: another process could not start the set again, because it is running. */
+    /* The start is noted late, because it must not wait for the disk, and because the host processes of the other
+       starts of this second write their records. Another process cannot start the set again before that, because it is
+       running. */
     if (SUCCEEDED(hr) && start->due)
         supervisor_pause(NOTE_PAUSE_MS);
     if (start->due)
         supervised_set_note_start(start->space, start->name, start->due);
-    /* A running set keeps running. The host process or run_start reports all other failures. */
+    /* The host process or run_start reports all other failures. If the set is already running, it continues to run. */
     if (hr == PLA_E_DCS_NOT_FOUND)
         journal_write(JOURNAL_START_FAILED,
                       &(struct journal_facts){.space = start->space, .name = start->name, .error = hr});
@@ -180,20 +185,20 @@ static size_t hosts_ahead(const struct supervisor *v)
     return count;
 }
 
-/* A running set would reject the start. */
+/* Returns whether a host process is to be prepared. A running set would reject the start. */
 static bool wants_host(const struct supervised_set *s, int64_t now)
 {
     return !s->running && s->due > now && s->due - now <= AHEAD;
 }
 
-/* Prepares one host process at most, because that takes time; true: there are more to prepare. */
+/* Prepares at most one host process, because that takes time. Returns whether more must be prepared. */
 static bool make_ahead(struct supervisor *v, int64_t now)
 {
     size_t count = hosts_ahead(v);
     bool made = false;
     for (size_t i = 0; i < v->count; i++) {
         struct supervised_set *s = &v->sets[i];
-        if (s->ahead && (s->due != s->ahead_for || !wants_host(s, now))) { /* changed, or started by a user */
+        if (s->ahead && (s->due != s->ahead_for || !wants_host(s, now))) { /* changed, or already running */
             run_ahead_free(s->ahead);
             s->ahead = NULL;
             s->ahead_for = 0;
@@ -205,8 +210,7 @@ static bool make_ahead(struct supervisor *v, int64_t now)
             return true;
         made = true;
         s->ahead_for = s->due;
-        if (SUCCEEDED(run_make_ahead(s->space, s->name,
-                                     &s->ahead))) /* otherwise the start tries again and reports the failure */
+        if (SUCCEEDED(run_make_ahead(s->space, s->name, &s->ahead))) /* else the start creates one */
             count++;
     }
     return false;
@@ -262,8 +266,8 @@ static void forget(struct supervisor *v, struct supervised_set *s)
     *s = v->sets[--v->count];
 }
 
-/* Reads the set, from `stored` or else from the store. A set that is unreadable now (its file is being replaced, or
-   is corrupt) keeps its previous schedule. False: the set no longer exists and was removed. */
+/* Reads the set, from `stored` if that is given, else from the store. An unreadable set keeps its previous schedule:
+   its file may be corrupt, or is being replaced. False: the set no longer exists, and its entry was removed. */
 static bool take_known(struct supervisor *v, struct supervised_set *s, const struct stored_set *stored, bool has_record,
                        int64_t now)
 {
@@ -285,7 +289,7 @@ static bool take_known(struct supervisor *v, struct supervised_set *s, const str
     return true;
 }
 
-/* take_known by name; NULL: no such set. */
+/* Reads the set of that name and returns its entry; NULL: no such set. */
 static struct supervised_set *supervisor_read_set(struct supervisor *v, const char *space, const char *name,
                                                   const struct stored_set *stored, bool has_record, int64_t now)
 {
@@ -295,7 +299,7 @@ static struct supervised_set *supervisor_read_set(struct supervisor *v, const ch
     return s && take_known(v, s, stored, has_record, now) ? s : NULL;
 }
 
-/* Reads the file once: for the name it was committed under, and for the rest. */
+/* Reads a set from its file, which contains the name, too. */
 static struct supervised_set *take_file(struct supervisor *v, const char *space, const struct stored_stamp *stamp,
                                         int64_t now)
 {
@@ -331,7 +335,7 @@ static void compare_files(struct supervisor *v, const char *space, int64_t now)
             forget(v, &v->sets[i]);
 }
 
-/* Otherwise users would not notice that a definition is ignored. */
+/* Reports the definitions that are ignored because of their owners: otherwise users would not notice it. */
 static void report_foreign(const char *space)
 {
     struct texts foreign;
@@ -346,7 +350,7 @@ static void report_foreign(const char *space)
     texts_free(&foreign);
 }
 
-/* Scans everything, or what store_changes names. */
+/* Scans all sets, or only those that store_changes names. */
 static void supervisor_scan(struct supervisor *v)
 {
     int64_t now = clock_utc();
@@ -364,7 +368,8 @@ static void supervisor_scan(struct supervisor *v)
         uint64_t before = mark->left;
         const bool none_before = !*mark->first;
         HRESULT hr = store_changes(*space, mark, &names);
-        /* Nothing has ever run there, and nobody else changes sets that are shipped. */
+        /* Shipped sets do not change, and without store.changes no run has changed a record yet: no full scan is
+           needed. */
         if (hr == S_FALSE && c->source == DEFINITION_SHIPPED && none_before && !*mark->first)
             hr = S_OK;
         if (mark->left && mark->left != before)
@@ -383,13 +388,14 @@ static void supervisor_scan(struct supervisor *v)
     }
 }
 
-/* Reads unusable files again that are due. True: a scan would now move a file to its place. */
+/* Takes the second looks that are due at unreadable sets. Returns whether a scan must try again to move a file to its
+   place. */
 static bool scan_again(struct supervisor *v)
 {
     uint64_t ticks = clock_monotonic_ms();
     size_t looks = 0;
     bool left = false;
-    /* Downwards, because the last entry replaces a removed one. */
+    /* From the last entry, because removing an entry moves the last one to its position. */
     for (size_t i = v->count; i-- > 0 && looks < LOOKS_MOST;) {
         struct supervised_set *s = &v->sets[i];
         if (!s->look.at || s->look.at > ticks)
@@ -412,7 +418,7 @@ static void plan_again(struct supervised_set *s, uint64_t now)
     s->again_at = now + s->pause_ms;
 }
 
-/* Checks a set whose record says that it runs. */
+/* Checks the host process of a set whose record names an active run. */
 static void check_host(struct supervised_set *s)
 {
     struct run_state state;
@@ -422,19 +428,19 @@ static void check_host(struct supervised_set *s)
     if (state.phase == PHASE_STOPPED) {
         HRESULT noted = supervised_set_note_death(s->space, s->name);
         if (FAILED(noted))
-            return; /* the record is not writable now: retry at the next check */
+            return; /* the record cannot be written now; the next check tries again */
         if (FAILED(held_release(s->space, s->name)))
-            error_clear(); /* the next host process tries again */
+            error_clear(); /* the next host process of the set tries again */
         bool cut_off = s->cut_off;
         s->running = s->cut_off = false;
         if (noted == S_FALSE)
-            return; /* it has just ended normally */
+            return; /* the run has just ended normally */
         supervised_set_report(s, JOURNAL_STOPPED_BY_ERROR, OPENPLA_E_HOST_DIED,
                               "its host process died before it could close the logs");
         if (s->restart == RESTART_ALWAYS || (s->restart == RESTART_BOOT && cut_off))
             plan_again(s, now);
         if (cut_off && s->again_at)
-            s->again_at = now; /* the service has just started: restart at once */
+            s->again_at = now; /* the service has just started: restart without a pause */
         return;
     }
     s->cut_off = false;
@@ -452,7 +458,7 @@ static void check_host(struct supervised_set *s)
 
 /* ---- the loop ---- */
 
-/* Whether the wall clock or the time zone was set since the last check. */
+/* Returns whether the wall clock or the time zone was set since the last check. */
 static bool clock_was_set(struct supervisor *v, int64_t now)
 {
     uint64_t ticks = clock_monotonic_ms();
@@ -490,14 +496,15 @@ static void supervisor_do_due(struct supervisor *v)
     v->more_ahead = make_ahead(v, now);
 }
 
-/* Milliseconds until `at`, or `most` if that is sooner or `at` is 0. */
+/* Returns the milliseconds until `at`, but at most `most`, and `most` if `at` is 0. */
 static uint32_t time_until(uint64_t at, uint64_t ticks, uint32_t most)
 {
     uint64_t left = at > ticks ? at - ticks : 0;
     return at && left < most ? (uint32_t)left : most;
 }
 
-/* Milliseconds until something is due, rounded up. Reports to the owner whether there is work. */
+/* Returns the milliseconds until something is due, rounded up. Reports to the owner of the supervisor whether there is
+   work. */
 static uint32_t supervisor_wait_ms(struct supervisor *v)
 {
     int64_t now = clock_utc();
@@ -551,7 +558,7 @@ static void supervisor_run(struct supervisor *v)
         if (hr == S_OK || rest == IDLE_MS)
             changed = true;
         if (FAILED(hr))
-            return; /* a folder was removed: watch again */
+            return; /* a folder was removed; the caller replaces the watch */
     }
 }
 
@@ -575,7 +582,7 @@ static HRESULT watch_store(struct folder_watch **watch)
     return hr;
 }
 
-/* Replaces the watch, which failed or does not exist. */
+/* Replaces a watch that failed, or creates the first one. */
 static HRESULT renew_watch(struct supervisor *v)
 {
     struct folder_watch *fresh, *old;
@@ -669,7 +676,7 @@ static void supervisor_lock_drop(struct supervisor_lock *l)
     }
 }
 
-/* Whether the registered supervisor is alive. */
+/* Returns whether a registered supervisor is running. */
 static bool supervisor_is_registered(const char *data)
 {
     char *path = path_join(data, RECORD), *text = NULL, *blank;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets that are one trace session: what Session and Autosession share, and running sessions as sets (MS-PLA 3.2.1,
+/* Sets that are one trace session: code for both Session and Autosession, and running sessions as sets (MS-PLA 3.2.1,
    TraceSession). */
 #include "engine/pla/sets/trace_set.h"
 
@@ -107,7 +107,7 @@ HRESULT trace_set_plan(struct object *set, const char *name, struct trace_plan *
 
 #define KERNEL_SECURITY "O:BAG:BAD:(A;;0x120fff;;;SY)(A;;0x120fff;;;BA)" /* used if the host OS stores none */
 
-/* Uses ETW's criteria for a kernel session. */
+/* Returns whether the session may be a kernel session, by ETW's criteria. */
 static bool may_have_kernel(const struct trace_plan *plan)
 {
     bool named = false;
@@ -116,7 +116,8 @@ static bool may_have_kernel(const struct trace_plan *plan)
     return named || plan->kernel || kernel_provider_find(&plan->guid) || plan->mode & TRACE_MODE_SYSTEM_LOGGER;
 }
 
-/* *sddl NULL: not set, or the host OS stores none. */
+/* Returns the descriptor that is registered for the GUID. *sddl NULL: the GUID is not set, or the host OS stores no
+   descriptor. */
 static HRESULT security_of(const GUID *guid, char **sddl)
 {
     enum { OWNER_GROUP_DACL = 7 };
@@ -160,7 +161,7 @@ HRESULT trace_set_take_security(struct object *set, const struct trace_plan *ses
     return S_OK;
 }
 
-/* Copies what determines access to the collector's session, except its name. */
+/* Copies the fields that determine access to the collector's session, except its name. */
 static HRESULT copy_access_fields(struct object *collector, struct trace_plan *out)
 {
     struct value v;
@@ -262,7 +263,7 @@ HRESULT trace_set_find(const char *name, struct trace_session *out)
     return S_FALSE;
 }
 
-/* The property that would require a new session; NULL: none. */
+/* Returns the property that can be changed only by starting a new session; NULL: none. */
 static const char *find_unchangeable_property(const struct trace_plan *is, const struct trace_plan *wanted)
 {
     static const GUID none;
@@ -282,7 +283,7 @@ static const char *find_unchangeable_property(const struct trace_plan *is, const
                : NULL;
 }
 
-/* Keeps the values that ETW cannot change; a 0 in a value that it can change also means unchanged. */
+/* Keeps the session's values that ETW cannot change, and those that are 0 in the new plan, which means unchanged. */
 static void keep_the_rest(const struct trace_plan *is, struct trace_plan *wanted)
 {
     wanted->guid = is->guid;
@@ -307,7 +308,7 @@ static HRESULT keep_file(const struct trace_plan *is, struct trace_plan *wanted)
     return S_OK;
 }
 
-/* Whether the set's file is the file of the session, which may have added an extension. */
+/* Returns whether the set's file is that of the session, which may have added an extension. */
 static bool is_same_file(const char *is, const char *wanted)
 {
     const size_t length = strlen(is);
@@ -322,7 +323,7 @@ HRESULT trace_set_update(struct object *set, const struct trace_session *running
     HRESULT hr = trace_set_plan(set, running->is.session, &wanted);
     if (FAILED(hr))
         return hr;
-    /* A collector without a size for a circular file keeps the session's. */
+    /* A collector without a size of the circular file keeps that of the session. */
     if (!wanted.maximum_file && (running->is.mode & TRACE_PLAN_OF_LogCircular))
         wanted.mode |= running->is.mode & (TRACE_PLAN_OF_LogCircular | TRACE_PLAN_OF_PreallocateFile);
     if (stored || (wanted.file && running->is.file && is_same_file(running->is.file, wanted.file)))
@@ -351,7 +352,7 @@ HRESULT trace_set_flush(struct object *set, const char *space, const char *name)
         return error_set(PLA_E_DCS_NOT_FOUND, "'%s\\%.300s': the trace session does not exist", space, name);
     if (FAILED(hr))
         return hr;
-    /* A session in memory only writes to where a session with a file would. */
+    /* A session that is only in memory is flushed to the file that a session with a file would have. */
     if (running.is.mode & TRACE_MODE_BUFFERING)
         hr = trace_set_file(set, &file);
     if (SUCCEEDED(hr)) {
@@ -370,8 +371,9 @@ static HRESULT not_there(HRESULT hr, const char *name)
     return error_set(hr, "'%s\\%.300s': the trace session does not exist", "Session", name);
 }
 
-/* A session that ETW lists but cannot describe, because its session host has exited and its log cannot be recovered,
-   must not hide others and can be stopped. It is treated like an unreadable definition. */
+/* Converts the error of a session that ETW lists but cannot describe, because its session host has exited and its log
+   cannot be recovered. Such a session is treated like an unreadable definition: it does not hide others, and can be
+   stopped. */
 static HRESULT session_unreadable(HRESULT hr, const char *name)
 {
     if (hr == E_OUTOFMEMORY || hr == E_ACCESSDENIED)
@@ -386,7 +388,7 @@ static HRESULT to_xml(const struct trace_session *s, char **xml, size_t *size)
     HRESULT hr = set_create(&set);
     if (FAILED(hr))
         return hr;
-    set_of(set)->category = "Session"; /* determines the elements of its XML */
+    set_of(set)->category = "Session"; /* this determines the elements of its XML */
     hr = trace_fill(set, &s->is, false, s);
     if (SUCCEEDED(hr))
         hr = trace_set_take_security(set, &s->is);
@@ -444,7 +446,7 @@ HRESULT session_set_read_live(const char *name, struct set_live *out)
     return hr;
 }
 
-/* Checks the plan that will be started, because the set may have changed since the request. */
+/* Checks access to the plan that will be started, because the set may have changed since the request. */
 static HRESULT may_start(const struct caller *caller, const char *name, const struct trace_plan *plan)
 {
     char *security;
@@ -476,7 +478,7 @@ HRESULT session_set_start(struct object *set, const struct caller *caller, const
             trace_session_free(&s);
             return error_set(PLA_E_DCS_IN_USE, "Start: the trace session '%s' is running", name);
         }
-        return error_restore(&why); /* the Guid's */
+        return error_restore(&why); /* another session has the Guid */
     }
     if (FAILED(hr))
         return hr;

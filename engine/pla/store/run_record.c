@@ -352,7 +352,7 @@ static HRESULT open_patiently(const char *path, struct file **out)
            hr == E_ACCESSDENIED) {
         if (clock_monotonic_ms() >= limit || (!pause && FAILED(wakeup_create(&pause))))
             break;
-        wakeup_wait(pause, STEP_MS); /* nobody sets it */
+        wakeup_wait(pause, STEP_MS); /* only waited for, never set */
     }
     wakeup_free(pause);
     return hr;
