@@ -21,8 +21,8 @@ struct etw_api;
 const struct etw_api *host_etw(void);
 
 /* Lists each event provider once: providers that TDH lists, then providers that set their name in their traits, then
-   providers that a process has registered but whose name is unknown. The last group gets the GUID as name. *out is
-   empty on failure. */
+   providers that a process has registered but whose name is unknown. Providers of the last group get the GUID as
+   name. *out is empty on failure. */
 HRESULT event_providers_list(const struct etw_api *etw, struct event_providers *out);
 /* Appends an event provider. Takes ownership of the name; NULL counts as out of memory. */
 HRESULT event_providers_add(struct event_providers *list, const GUID *guid, char *name);

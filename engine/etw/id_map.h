@@ -13,7 +13,7 @@ struct id_map {
     size_t most; /* maximum number of items, 0: no limit; an item beyond it replaces another one */
     uint64_t *keys;
     uint8_t *items;
-    size_t count, capacity; /* a power of two */
+    size_t count, capacity; /* `capacity` is a power of two, or 0 */
 };
 /* Returns NULL if the key is missing. */
 void *id_map_find(const struct id_map *m, uint64_t key);

@@ -32,10 +32,10 @@ enum kernel_hook {
     HOOK_THREAD_RUNDOWN_END = 0x0504,
     HOOK_SWITCH = 0x0524,
     HOOK_READY = 0x0532,
-    HOOK_TCP = 0x0600, /* plus a type NET_ */
+    HOOK_TCP = 0x0600, /* plus one of the types NET_* */
     HOOK_UDP = 0x0800,
     HOOK_SAMPLE = 0x0F2E,
-    HOOK_CONFIGURATION = 0x0B00, /* plus a type of SystemConfig */
+    HOOK_CONFIGURATION = 0x0B00, /* plus one of the types of SystemConfig */
     HOOK_INTERRUPT = 0x0F43,
     HOOK_DPC = 0x0F44,
     HOOK_TIMER_DPC = 0x0F45,

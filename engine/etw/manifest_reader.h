@@ -14,7 +14,7 @@ struct name_index {
         const char *name; /* borrowed, must outlive the index; NULL: free entry */
         uint32_t place;
     } * slots;
-    size_t used, room; /* a power of two */
+    size_t used, room; /* `room` is a power of two, or 0 */
 };
 /* Returns S_FALSE if the name already exists; its entry is not changed. */
 HRESULT name_index_add(struct name_index *index, const char *name, uint32_t place);

@@ -54,7 +54,7 @@ struct manifest_map {
 
 /* The layout of an event's data: properties as in a schema, top-level ones first. */
 struct manifest_template {
-    char *name; /* its tid; NULL: from a resource */
+    char *name; /* its tid; NULL: the template comes from a resource, which has no names */
     GUID guid;
     struct event_property *properties;
     size_t capacity;
@@ -79,7 +79,7 @@ struct manifest_event {
 
 struct provider_manifest {
     GUID guid;
-    char *name; /* NULL: from a resource; the registry has the name */
+    char *name; /* NULL: the manifest comes from a resource; the registry has the name */
     char *symbol, *resource_file, *message_file, *parameter_file, *help_link; /* or NULL */
     uint32_t message;
     struct manifest_fields fields[MANIFEST_KINDS]; /* indexed by enum manifest_kind */
@@ -111,9 +111,9 @@ const struct manifest_event *provider_manifest_event(const struct provider_manif
 HRESULT provider_manifest_schema(const struct provider_manifest *m, const EVENT_DESCRIPTOR *descriptor,
                                  const char *languages, struct event_schema **out);
 
-/* Finds the field of a value: for keywords a single bit; an opcode of the task takes precedence over a global one.
-   If the manifest does not define it, Windows' definitions for all event providers (winmeta) are used. NULL if
-   undefined. */
+/* Finds the field that defines this value; for keywords, the value is a single bit. For opcodes, an opcode of the task
+   takes precedence over a global one. If the manifest does not define it, Windows' definitions for all event providers
+   (winmeta) are used. NULL if undefined. */
 const struct manifest_field *provider_manifest_field(const struct provider_manifest *m, enum manifest_kind kind,
                                                      uint64_t value, uint16_t task);
 /* Returns the message of a field; NULL if it has none. */

@@ -65,8 +65,8 @@ bool tmf_sequence(const EVENT_RECORD *event, uint32_t *number);
 HRESULT tmf_take_paths(struct texts *list, const char *paths);
 /* The TMF files of a process; may be used by any number of threads. Named files are read immediately; a missing file is
    searched for in the folders. If a message's GUID is unknown, GUID.tmf is searched for in the folders one time.
-   Default folders: the variable TRACE_FORMAT_SEARCH_PATH. The prefix of messages comes from TRACE_FORMAT_PREFIX. `gmt`
-   applies to tmf_property. */
+   If `folders` is empty, those in the variable TRACE_FORMAT_SEARCH_PATH are used. The prefix of messages comes from
+   TRACE_FORMAT_PREFIX. `gmt` applies to tmf_property. */
 struct tmf_files;
 HRESULT tmf_files_create(const struct texts *files, const struct texts *folders, bool gmt, struct tmf_files **out);
 void tmf_files_free(struct tmf_files *t); /* NULL is allowed */
@@ -75,7 +75,7 @@ void tmf_files_free(struct tmf_files *t); /* NULL is allowed */
 enum tmf_property_kind { TMF_TEXT, TMF_NUMBER, TMF_GUID, TMF_TIME };
 struct tmf_property {
     enum tmf_property_kind kind;
-    char *text;       /* from memory_alloc; otherwise NULL */
+    char *text;       /* TMF_TEXT: from memory_alloc; other kinds: NULL */
     uint32_t number;  /* SequenceNum */
     GUID guid;        /* TraceGuid */
     int64_t filetime; /* SystemTime: from the event's header, UTC */

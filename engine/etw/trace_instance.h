@@ -26,7 +26,7 @@ HRESULT trace_instance_possible(const char *root);
 HRESULT trace_instance_sweep(const char *root, size_t *left);
 /* Creates an instance. It does not record yet. */
 HRESULT trace_instance_begin(const struct trace_options *options, struct trace_instance **out);
-const char *trace_instance_path(const struct trace_instance *t); /* its folder, a Unix path */
+const char *trace_instance_path(const struct trace_instance *t); /* Unix path of its folder */
 const struct ring_layout *trace_instance_layout(const struct trace_instance *t);
 uint32_t trace_instance_processors(const struct trace_instance *t);
 

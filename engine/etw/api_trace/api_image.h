@@ -24,7 +24,7 @@ bool api_image_is_code(const struct api_image *image, uint32_t rva);
 struct api_export {
     const char *name; /* its NUL is inside the image */
     uint32_t rva;
-    bool forwards; /* a forwarder to another module's function, of which `rva` is not the address */
+    bool forwards; /* it forwards to a function of another module, and `rva` is not the address of code */
 };
 /* Calls `take` for each export that has a name and an address. Returns false if the table is corrupt; `take` may have
    been called for a part of the table. */

@@ -24,7 +24,7 @@ static bool is_our_tdh(HMODULE module)
 /* openetw.dll does not contain TDH. A program that has not loaded TDH yet does not decode events. */
 void consumer_pass_definition(EVENT_RECORD *event)
 {
-    static const WCHAR *const modules[] = {L"opentdh.dll", L"tdh.dll"}; /* the latter may be a copy of the former */
+    static const WCHAR *const modules[] = {L"opentdh.dll", L"tdh.dll"}; /* tdh.dll may be a copy of opentdh.dll */
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
         HMODULE module = GetModuleHandleW(modules[i]);
         FARPROC found = module && is_our_tdh(module) ? GetProcAddress(module, "TdhGetEventInformation") : NULL;

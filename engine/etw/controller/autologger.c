@@ -18,7 +18,7 @@
 
 struct number_row {
     const char *name;
-    size_t offset; /* of the struct autologger_number */
+    size_t offset; /* of the value in struct autologger: an autologger_number */
     uint32_t type;
     bool of_etw; /* ETW writes this value itself */
 };

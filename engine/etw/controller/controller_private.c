@@ -163,7 +163,7 @@ static struct controller_totals totals_of(const struct parts *p)
 
 /* ---- requests to the parts ---- */
 
-/* Sends the request to a part. It is not an error if the part has ended. */
+/* Sends the request to the host process of a part. It is not an error if the part has ended. */
 static ULONG ask_part(struct directory *d, const struct controller_call *c, const struct directory_request *r,
                       const struct directory_session *part)
 {
@@ -271,7 +271,7 @@ static ULONG private_update(struct directory *d, const struct controller_call *c
         return code;
     code = update_whole(d, r, &now, named);
     if (code == ERROR_SUCCESS) {
-        code = update_parts(d, c, r, s, &named); /* parts that began in the meantime */
+        code = update_parts(d, c, r, s, &named); /* again, for parts that began in the meantime */
         if (code != ERROR_SUCCESS) {
             const struct error_kept why = error_keep(HRESULT_FROM_WIN32((LONG)code));
             /* Without this, the repeated call would be refused because the session already had that file. */

@@ -326,7 +326,7 @@ static ULONG set_disallowed(TRACEHANDLE handle, const void *in, ULONG bytes)
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
         if (enables[i].logger == s.logger && (enables[i].property & EVENT_ENABLE_PROPERTY_PROVIDER_GROUP) != 0)
             woken[groups++] = enables[i].provider;
-    directory_enables_free(enables, count); /* empty after a failure */
+    directory_enables_free(enables, count); /* the list is empty after a failure */
     if (SUCCEEDED(hr))
         hr = directory_begin(d);
     if (SUCCEEDED(hr)) {

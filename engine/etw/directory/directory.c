@@ -169,7 +169,7 @@ HRESULT directory_get(struct directory **out)
     static struct lock lock = LOCK_INIT;
     static struct directory *own;
     HRESULT hr = S_OK;
-    module_pin(); /* not under the lock */
+    module_pin(); /* may wait for other threads, so it is called before taking the lock */
     lock_enter(&lock);
     const bool first = !own;
     if (first)

@@ -211,7 +211,7 @@ static HRESULT read_enables(struct directory *d, uint64_t revision, void *contex
 {
     struct reading *r = context;
     const uint32_t all = enables_used(d);
-    for (; r->count; r->count--) /* from a previous attempt */
+    for (; r->count; r->count--) /* items from a previous attempt */
         memory_free(r->list[r->count - 1].filter_data);
     r->revision = revision;
     for (uint32_t i = 0; i < all; i++) {

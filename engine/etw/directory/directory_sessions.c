@@ -186,7 +186,7 @@ static HRESULT read_sessions(struct directory *d, uint64_t revision, void *conte
 {
     struct reading *r = context;
     const uint32_t first = r->logger ? r->logger : 1, last = r->logger ? r->logger : DIRECTORY_PLACES;
-    for (; r->count; r->count--) /* from a previous attempt */
+    for (; r->count; r->count--) /* items from a previous attempt */
         directory_session_free(&r->list[r->count - 1]);
     for (uint32_t logger = first; logger <= last; logger++) {
         struct session_record *record = directory_find_session(d, logger, r->generation, revision);

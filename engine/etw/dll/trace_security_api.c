@@ -74,7 +74,7 @@ bool trace_is_descriptor(const uint8_t *bytes, size_t size)
     L"(A;;0xee5;;;S-1-5-32-559)"
 /* The default of the kernel provider, whose events concern all users. */
 #define SECURITY_KERNEL_TEXT L"O:BAG:BAD:(A;;0x120fff;;;SY)(A;;0x120fff;;;BA)"
-#define DESCRIPTOR_MOST      (64u << 10) /* bytes; the maximum of an ACL */
+#define DESCRIPTOR_MOST      (64u << 10) /* bytes; the maximum size of an ACL */
 #define LOOK_AGAIN           1000        /* ms until an empty key is read again */
 
 /* EVENTSECURITYOPERATION */

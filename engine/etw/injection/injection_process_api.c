@@ -123,7 +123,7 @@ HRESULT injection_dll_path(const char *folder, char **out)
 
 struct target {
     HANDLE process;
-    uint8_t *base; /* of the program's image */
+    uint8_t *base; /* address of the program's image */
 };
 
 static HRESULT read_memory(void *user, uint64_t offset, void *to, size_t size)

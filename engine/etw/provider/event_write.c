@@ -402,7 +402,7 @@ static ULONG set_traits(REGHANDLE handle, const void *traits, ULONG length)
     bool has_group;
     const ULONG status = provider_set_traits(handle, traits, length, &group, &has_group);
     if (status == ERROR_SUCCESS)
-        provider_publish_name(handle, (const char *)traits + sizeof(USHORT)); /* after the total size */
+        provider_publish_name(handle, (const char *)traits + sizeof(USHORT)); /* the name follows the total size */
     return status == ERROR_SUCCESS && has_group ? provider_join_group(handle, &group) : status;
 }
 

@@ -223,7 +223,7 @@ struct private_session {
     /* Held while using the buffers or the file. Nobody waits for the thread itself, because it may need the loader's
        lock to start and to end. */
     struct lock lock;
-    atomic_uint users; /* the owner and the thread */
+    atomic_uint users; /* references held by the owner and the thread */
     struct private_session *next;
 };
 static struct lock lock = LOCK_INIT;

@@ -170,7 +170,7 @@ struct name_filter {
     struct mask_filter mask;
     uint16_t count;
     uint32_t bytes;
-    uint8_t *names; /* each with its NUL */
+    uint8_t *names; /* one after another, each with its NUL */
 };
 
 struct provider_filter {
@@ -253,7 +253,7 @@ static HRESULT read_one(const struct directory_filter *f, struct provider_filter
     case EVENT_FILTER_TYPE_PAYLOAD:
         return out->payload ? bad_filter(f) : payload_filter_read(f->data, f->size, &out->payload);
     default:
-        return S_OK; /* a filter of processes, or not for providers */
+        return S_OK; /* a filter that selects processes, or that providers do not apply */
     }
 }
 

@@ -48,7 +48,7 @@
 /* The state of a thread that writes events: its identity, its activity, and whether it is inside, that is, whether it
    may use published data. Anything it finds published stays valid until it leaves. */
 struct provider_thread {
-    _Atomic uint32_t inside; /* depth of calls; written by the thread only */
+    _Atomic uint32_t inside; /* depth of nested calls; written only by the thread itself */
     _Atomic bool ended;
     struct session_writer writer;
     uint64_t ids; /* ids of thread and process, as in event headers */

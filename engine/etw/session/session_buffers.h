@@ -99,9 +99,9 @@ struct session_line {
 struct session_totals {
     _Atomic uint64_t events;          /* events written to the log */
     _Atomic uint64_t torn;            /* events lost because their writers ended */
-    _Atomic uint64_t buffers_written; /* passed to the log */
-    _Atomic uint64_t buffers_lost;    /* could not be written to the log */
-    _Atomic uint64_t realtime_lost;   /* could not be delivered to a real-time consumer */
+    _Atomic uint64_t buffers_written; /* buffers passed to the log */
+    _Atomic uint64_t buffers_lost;    /* buffers that could not be written to the log */
+    _Atomic uint64_t realtime_lost;   /* buffers that could not be delivered to a real-time consumer */
     _Atomic uint64_t file;            /* number of the log file that is being written, from 1 */
     /* The latest simultaneous reading of the session's clock and the time stamp source: entry (`anchors` - 1) % 2. */
     _Atomic uint64_t anchors;
@@ -242,7 +242,7 @@ static inline uint64_t session_event_open(enum session_mark mark, uint32_t size,
     return (uint64_t)(uint16_t)size | (uint64_t)owner << 16 | (uint64_t)mark << 28 | (uint64_t)thread << 32;
 }
 
-/* ---- as a process maps it ---- */
+/* ---- the section as a process maps it ---- */
 
 struct session_buffers {
     struct session_shared *shared;

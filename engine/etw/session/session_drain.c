@@ -22,7 +22,7 @@
    later buffers are then written first; the waiting buffer gets its number now and is written when it is ready
    ("pressed").
 
-   What a crash of the host leaves. It dies at one of these points, and session_drain_recover finds:
+   After a crash. The host process died at one of these points, and session_drain_recover finds:
      before the number is stored   a closed buffer without a number: settled and written as usual
      after it, not in the log      a number that the log does not hold: written with this number
      in the log, still closed      a number that the log holds: freed without being written again
@@ -172,7 +172,7 @@ bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t p
         const uint64_t first = first_word(&w);
         const uint32_t mark = session_event_mark(first), size = place_size(&w, first);
         if (size == 0) {
-            out->given_up++; /* and all places after it: the beginning of the next one is unknown */
+            out->given_up++; /* together with all later places: where the next one begins is unknown */
             break;
         }
         if (mark == SESSION_EVENT_WHOLE || mark == SESSION_EVENT_MESSAGE) {
@@ -251,7 +251,7 @@ struct session_drain {
     uint64_t search;
     bool buffer_lost; /* a buffer was lost since the last one that was written */
     bool recovers;
-    bool continues;  /* after another host process, whose anchor stays published for the next recovery */
+    bool continues;  /* another host process wrote before; its anchor stays published for the next recovery */
     uint64_t anchor; /* cycles of the anchor that was published */
     struct found *found;
     struct stream *stream;

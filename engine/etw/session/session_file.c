@@ -19,7 +19,7 @@ struct session_file {
     char *path; /* as given */
     char *logger_name, *standard_name, *daylight_name;
     struct etl_file *file;
-    struct etl_file *before; /* while it is being completed; the next one exists */
+    struct etl_file *before; /* the previous file, while it is being completed; the next one then exists */
     uint64_t number;
     uint64_t *held; /* numbers of the buffers that a continued file had, in the order of their places */
     size_t held_count, held_capacity;

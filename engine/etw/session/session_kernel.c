@@ -278,7 +278,7 @@ HRESULT system_providers_enabled(struct directory *d, const struct directory_ses
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
         if (enables[i].logger == s->logger && enables[i].generation == s->generation)
             *flags |= system_provider_flags(&enables[i].provider, enables[i].any);
-    directory_enables_free(enables, count); /* empty after a failure */
+    directory_enables_free(enables, count); /* the list is empty after a failure */
     return hr;
 }
 

@@ -136,8 +136,8 @@ void session_journal_key(enum session_journal_id id, const struct autologger *a,
 
 /* ---- the sink ---- */
 
-#define BACKLOG_BYTES        (UINT64_C(16) << 20) /* for a consumer that is behind, or has not connected yet */
-#define PATIENCE_MS          2000                 /* for a consumer that does not read its last events */
+#define BACKLOG_BYTES        (UINT64_C(16) << 20) /* limit for a consumer that is behind, or has not connected yet */
+#define PATIENCE_MS          2000                 /* limit for a consumer that does not read its last events */
 #define TIMER_RESOLUTION     156250               /* 100 ns, as on Windows */
 #define ROOM_WITHOUT_MAXIMUM (UINT64_C(200) << 20)
 

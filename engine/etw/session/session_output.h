@@ -70,7 +70,7 @@ struct session_realtime {
     struct session_consumer *consumer[SESSION_CONSUMERS];
     struct process *process[SESSION_CONSUMERS]; /* process of each consumer, in the same order, to detect its exit */
     size_t count;
-    struct realtime_backlog backlog; /* for the first consumer to connect */
+    struct realtime_backlog backlog; /* buffers for the first consumer that connects */
     uint32_t patience_ms;
     uint64_t lost; /* buffers lost by all consumers */
 };
@@ -83,7 +83,8 @@ void session_realtime_begin(struct session_realtime *r, uint64_t backlog_bytes, 
 ULONG session_realtime_connect(struct session_realtime *r, const struct directory_process *process, const char *name,
                                const struct etl_log *log);
 void session_realtime_disconnect(struct session_realtime *r, const char *name);
-void session_realtime_remove_ended(struct session_realtime *r, size_t consumer); /* its process has exited */
+/* Removes the consumer of this index, whose process has exited. */
+void session_realtime_remove_ended(struct session_realtime *r, size_t consumer);
 void session_realtime_write(struct session_realtime *r, const struct etl_buffer_header *head, const uint8_t *bytes);
 /* Forwards waiting buffers. Removes consumers that have left, and consumers that are being disconnected once they have
    received everything or stop reading. Returns true if a connected consumer is still behind. */

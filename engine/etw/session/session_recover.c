@@ -82,7 +82,7 @@ struct recovery {
     struct session_buffers buffers;
     struct etl_log log;
     struct session_file *file;
-    uint64_t events; /* written by this recovery */
+    uint64_t events; /* events written by this recovery */
 };
 
 /* For parts: only the part's own process, which has exited, writes into its buffers. */
