@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cache of definitions: one list per place, which a reader takes out, updates and returns. */
+/* The cache of definitions: it has one list per place, which a reader takes out, updates and returns. */
 #include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* File times can be as coarse as 2 s. A file read this shortly after it was written may be written again with the
-   same stamp. In 100 ns. */
+/* In 100 ns. File times can have a resolution of 2 s: if a file is read sooner after it was written, another change may
+   leave its stamp the same. */
 #define SETTLED_AFTER (2 * INT64_C(10000000))
-#define KEPT_MOST     (64u << 20) /* bytes; what exceeds it is read each time */
+#define KEPT_MOST     (64u << 20) /* bytes; definitions beyond this are read each time */
 
 struct kept_place {
     char *path;
@@ -37,7 +37,7 @@ static void definitions_free(struct kept_definitions *d)
     *d = (struct kept_definitions){0};
 }
 
-/* Under the lock; NULL: nothing is cached. */
+/* Returns the list of a place; NULL: nothing is cached. Call it under the lock. */
 static struct kept_place *find_place(const char *path)
 {
     for (size_t i = 0; i < kept.count; i++)
@@ -68,7 +68,7 @@ struct seen_files {
     int64_t begun;
     see_file *also;
     void *user;
-    struct kept_definitions files; /* only entries and stamps */
+    struct kept_definitions files; /* without contents */
 };
 
 static HRESULT add_seen(void *user, const struct file_entry *file)
@@ -141,7 +141,7 @@ static size_t bytes_of(const struct kept_definitions *d)
     return bytes;
 }
 
-/* Under the lock. NULL: out of memory. */
+/* Creates the list of a place. Call it under the lock. NULL: out of memory. */
 static struct kept_place *make_place(const char *path)
 {
     void *places = kept.places;
@@ -168,7 +168,7 @@ void kept_definitions_keep(const char *path, struct kept_definitions *read)
         struct kept_place *place = find_place(path);
         if (!place)
             place = make_place(path);
-        if (place) { /* another reader may have have stored a list */
+        if (place) { /* another reader may have returned a list in the meantime */
             old = place->definitions;
             kept.bytes += bytes - place->bytes;
             assert(kept.bytes <= KEPT_MOST);
@@ -227,7 +227,7 @@ HRESULT stored_set_copy(const struct stored_set *from, struct stored_set *out)
     return S_OK;
 }
 
-/* Under the lock. */
+/* Returns the cached set; NULL: not cached. Call it under the lock. */
 static struct stored_set *find_set(const char *path, const char *file, uint64_t stamp)
 {
     struct kept_place *place = find_place(path);

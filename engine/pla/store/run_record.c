@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run leaves in files beside its set: the run record, the host process, and lists of what it holds and of its
-   folders. */
+/* Reads and writes the files that a run keeps beside its set: the run record, the host process, and the lists of the
+   resources that it holds and of its folders. */
 #include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/debug_trace.h"
@@ -15,7 +15,7 @@
 #define FIRST_LINE "openpla-run 1"
 #define RECORD_MAX (16u << 20) /* bytes */
 
-enum { CHANGES_ASIDE = 3 }; /* tries without the lock before permanent writers are excluded by taking it */
+enum { CHANGES_ASIDE = 3 }; /* attempts without the lock; then it is held, to exclude constant writers */
 
 static void add_value(struct text_buffer *b, const char *key, const char *value)
 {
@@ -50,7 +50,7 @@ static HRESULT begin_save(const struct set_file *at, const struct run_record *re
     return hr;
 }
 
-/* Renames the temporary file. Under the lock of the namespace. */
+/* Renames the temporary file. Call it under the lock of the namespace. */
 static HRESULT end_save(const struct set_file *at, struct file_storing *storing)
 {
     HRESULT hr = file_store_end(storing);
@@ -69,7 +69,7 @@ HRESULT run_record_set_text(char **field, const char *value)
     return S_OK;
 }
 
-/* Ignores keys of later versions. */
+/* Puts the value of a line into the record. Ignores unknown keys, which later versions may write. */
 static HRESULT take_line(char *key, char *value, struct run_record *record)
 {
     uint64_t number;
@@ -100,7 +100,7 @@ static HRESULT run_record_parse(char *text, size_t size, struct run_record *reco
 {
     char *line = text;
     HRESULT hr = S_OK;
-    /* A last line without an end means that the file was truncated. */
+    /* If the last line has no end, the file was truncated. */
     if (strlen(text) != size || !size || text[size - 1] != '\n' ||
         strncmp(text, FIRST_LINE "\n", sizeof(FIRST_LINE)) != 0)
         return HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
@@ -126,7 +126,7 @@ static HRESULT load_text(const struct set_file *at, char **text, size_t *size)
     return set_file_is_missing(hr) ? S_OK : hr;
 }
 
-/* Parses the file's text, which it changes. NULL: an empty record, not known. */
+/* Parses the text of the file, and changes it. Without a text, the record is empty and not known. */
 static HRESULT take_text(const struct set_file *at, char *text, size_t size, struct run_record *out)
 {
     struct run_record record = {.known = text != NULL};
@@ -136,7 +136,7 @@ static HRESULT take_text(const struct set_file *at, char *text, size_t size, str
         hr = run_record_parse(text, size, &record);
         if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA))
             error_set(hr, "'%s' is not a run record", at->run);
-        /* Strings of a known record are never NULL. */
+        /* The strings of a known record are never NULL. */
         if (SUCCEEDED(hr) && !record.latest_location)
             hr = run_record_set_text(&record.latest_location, "");
         if (SUCCEEDED(hr) && !record.last_message)
@@ -149,7 +149,7 @@ static HRESULT take_text(const struct set_file *at, char *text, size_t size, str
     return hr;
 }
 
-/* Under the lock of the namespace. */
+/* Loads the record. Call it under the lock of the namespace. */
 static HRESULT run_record_load(const struct set_file *at, struct run_record *out)
 {
     char *text;
@@ -197,9 +197,9 @@ HRESULT set_file_change_run(const struct set_file *at, const struct run_change *
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Holds the lock only at both ends, because hosts that start in the same second would otherwise wait for each
-   other's flushes. Applies the change to the record that was read; S_FALSE: another process wrote the record
-   in between. */
+/* Changes the record, and holds the lock only to read it and to rename the new file. Otherwise host processes that
+   start in the same second would wait until the others have flushed their files. S_FALSE: another process wrote the
+   record in the meantime. */
 static HRESULT change_unlocked(struct set_file *at, const struct run_change *change)
 {
     struct run_record record = {0};
@@ -226,7 +226,7 @@ static HRESULT change_unlocked(struct set_file *at, const struct run_change *cha
         hr = same ? end_save(at, storing) : S_FALSE;
         if (same)
             storing = NULL;
-        if (set_file_is_missing(hr)) /* another process removed our temporary file as a leftover */
+        if (set_file_is_missing(hr)) /* another process removed the temporary file, as if its writer had died */
             hr = S_FALSE;
     }
     hr = file_store_drop(storing, hr);
@@ -251,7 +251,7 @@ HRESULT store_update_run(const char *space, const char *name, const struct run_c
     return hr;
 }
 
-#define RUNNING "\nrunning 1\n" /* cannot occur within a value: values are escaped */
+#define RUNNING "\nrunning 1\n" /* cannot be part of a value, because values are escaped */
 
 HRESULT store_mark_ended(const char *space, const char *name)
 {
@@ -284,14 +284,15 @@ void run_record_free(struct run_record *record)
 
 /* ---- the host process ---- */
 
-/* One line: "openpla-host 1 <process> <start> <key> <owner>". Not flushed: a system crash ends the host process too. */
+/* One line: "openpla-host 1 <process> <start> <key> <owner>". The file is not flushed, because a system crash ends the
+   host process, too. */
 
 #define FIRST_WORDS "openpla-host 1 "
 #define LINE_MAX    512  /* bytes */
-#define PATIENCE_MS 1000 /* for readers of the file, and for a file of that name that is being deleted */
+#define PATIENCE_MS 1000 /* time for other readers, and until an old file of that name is deleted */
 #define STEP_MS     5
 
-/* Cuts the first word off *rest; NULL: no word, or longer than `most`. */
+/* Cuts off the first word of *rest; NULL: there is none, or it is longer than `most`. */
 static char *take_word(char **rest, size_t most)
 {
     char *word = *rest, *end = strchr(word, ' ');
@@ -308,7 +309,7 @@ static bool run_host_parse(char *text, size_t size, struct run_host *out)
     size_t first = sizeof(FIRST_WORDS) - 1;
     if (strlen(text) != size || size < first || strncmp(text, FIRST_WORDS, first) != 0 ||
         strcspn(text, "\n") != size - 1)
-        return false; /* a line without an end was not completely written */
+        return false; /* the line was not written completely */
     text[size - 1] = ' ';
     text += first;
     char *process = take_word(&text, 10), *start = process ? take_word(&text, 20) : NULL;
@@ -332,7 +333,7 @@ HRESULT store_load_host(const char *space, const char *name, struct run_host *ou
     HRESULT hr = set_file_locate(space, name, &at);
     if (SUCCEEDED(hr))
         hr = file_load(at.host, LINE_MAX, &text, &size);
-    /* Access is denied also for a file that its host has just removed. */
+    /* A file that its host process is removing is reported with E_ACCESSDENIED. */
     bool none = set_file_is_missing(hr) || hr == E_ACCESSDENIED || hr == HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE);
     if (SUCCEEDED(hr) ? !run_host_parse(text, size, out) : none) {
         *out = (struct run_host){0};
@@ -411,15 +412,16 @@ HRESULT store_let_run(const char *space, const char *name, const char *sid)
 
 /* ---- lists ---- */
 
-/* The first line names the kind of list; then one escaped line per entry. The file is replaced as a whole. One list
-   holds what would outlive a killed host (a trace session would run forever), the other the folders of the runs. */
+/* The first line of the file names the kind of list; then each entry has an escaped line. The file is replaced as a
+   whole. One list contains the resources that remain when a host process is killed (a trace session would run forever),
+   the other contains the folders of the runs. */
 
 #define HELD_LINE    "openpla-held 1\n"
 #define HELD_MOST    (1 << 20) /* bytes */
 #define FOLDERS_LINE "openpla-folders 1\n"
 #define FOLDERS_MOST (64 << 20)
 
-/* S_FALSE: the file is not a list of this kind. */
+/* Parses a list. S_FALSE: the file is not a list of this kind. */
 static HRESULT lines_parse(char *text, const char *first_line, struct texts *out)
 {
     const size_t first = strlen(first_line);
@@ -434,7 +436,7 @@ static HRESULT lines_parse(char *text, const char *first_line, struct texts *out
     return hr;
 }
 
-/* S_FALSE: no file, or not a list of this kind. */
+/* Loads a list. S_FALSE: the file does not exist or is not a list of this kind. */
 static HRESULT lines_load(const char *path, const char *first_line, size_t most, struct texts *out)
 {
     char *text = NULL;

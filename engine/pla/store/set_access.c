@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The access check of sets: who may do what, by the Security of the set. */
+/* Checks access to sets: the Security of a set determines what each account may do. */
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
 #include "engine/pla/store.h"
@@ -8,7 +8,7 @@
 
 #define ADMINISTRATORS "D:(A;;0x1f01ff;;;SY)(A;;0x1f01ff;;;BA)"
 #define CREATORS       ADMINISTRATORS "(A;;0x1f01ff;;;S-1-5-32-559)" /* Performance Log Users */
-/* The default security of trace sessions that ETW documents. */
+/* The default security of trace sessions, as documented for ETW. */
 #define SESSIONS                                                                                                       \
     "O:BAG:BAD:(A;;0x800;;;WD)(A;;0x1f0fff;;;SY)(A;;0x120fff;;;LS)(A;;0x120fff;;;NS)(A;;0x1f0fff;;;BA)"                \
     "(A;;0xee5;;;S-1-5-32-559)"
@@ -43,7 +43,7 @@ static HRESULT is_administrator(const struct access_subject *who, bool *is)
     return access_allows(who, ADMINISTRATORS, &file_rights, 1, is);
 }
 
-/* Checks the descriptor alone; `security` must not be NULL. */
+/* Checks the descriptor only. `security` must not be NULL. */
 static HRESULT security_allows(const struct access_subject *who, enum set_access_verb verb, const char *security,
                                bool session, bool *allowed)
 {

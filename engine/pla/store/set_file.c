@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The paths of a set's files and the lock of its namespace; moving definitions to their places. */
+/* Builds the paths of a set's files, takes the lock of its namespace, and moves definitions to their places. */
 #include "engine/pla/store/set_file.h"
 
 #include "engine/base/assert.h"
@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LOCK_FILE     "store.lock" /* files of sets end in .xml, .run, .running, .host, .held, .folders or .pass */
-#define LOCK_PATIENCE 10000        /* ms; holders need the lock for some milliseconds */
+#define LOCK_FILE     "store.lock" /* no file of a set has this extension */
+#define LOCK_PATIENCE 10000        /* ms; processes hold the lock for some milliseconds only */
 
 char *store_folder(const char *space)
 {
@@ -30,7 +30,8 @@ static char *with_suffix(const char *folder, const char *file, const char *suffi
     return path;
 }
 
-/* Wine finds a missing name by reading the whole folder, so a folder of thousands of files would slow every commit. */
+/* Under Wine, finding out that a name is missing reads the whole folder, so thousands of files in one folder would slow
+   every commit. */
 char *set_file_place(const char *folder, const char *file)
 {
     char place[3];
@@ -127,7 +128,7 @@ HRESULT set_file_lock(struct set_file *at)
     return set_file_take_lock(at, SET_FILE_CREATE);
 }
 
-/* Whether the text ends as a definition does; a file that is still being copied does not. */
+/* Returns whether the text ends like a definition. A file that is still being copied does not. */
 static bool has_its_end(const char *xml, size_t size)
 {
     static const char end[] = "DataCollectorSet>"; /* preceded by "</" and perhaps a prefix */
@@ -137,14 +138,14 @@ static bool has_its_end(const char *xml, size_t size)
     return size >= n && !memcmp(xml + size - n, end, n);
 }
 
-/* Adds the set's name to a definition without one, because the file name has lost its case. On failure the
+/* Adds the set's name to a definition without one, because the file name does not contain its case. If this fails, the
    definition is unchanged. */
 static HRESULT add_name(const char *definition, const char *name)
 {
     struct text_buffer b = {0};
     char *xml = NULL;
     size_t size = 0;
-    /* Loaded as trusted only: rewriting the file would make it ours, whoever put it there. */
+    /* Only a trusted file is rewritten, because this makes this process's account its owner. */
     HRESULT hr = file_load_trusted(definition, DEFINITION_MAX, &xml, &size);
     if (SUCCEEDED(hr) && strlen(xml) == size && !stored_name_cut(xml, &size) && has_its_end(xml, size)) {
         text_buffer_add_n(&b, xml, size);
@@ -166,7 +167,8 @@ HRESULT store_complete_name(const char *space, const char *name)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Removes the run lock of a version that kept all sets in one folder, unless a host process holds it. */
+/* Removes the run lock that an old version of OpenPLA, with all sets in one folder, has left, unless a host process
+   holds it. */
 static void remove_old_lock(const char *path)
 {
     struct file_lock *running = NULL;
@@ -190,7 +192,7 @@ HRESULT set_file_adopt(const struct set_file *at, const char *file)
     struct stored_set set = {0};
     HRESULT hr = stored_set_read(at->folder, file, &set);
     char *from = path_join(at->folder, file), *run = NULL, *run_lock = NULL;
-    if (SUCCEEDED(hr) && !set.xml) /* an unknown account's file must not replace another user's definition */
+    if (SUCCEEDED(hr) && !set.xml) /* the file of an unknown account must not replace a definition */
         hr = from ? set_file_check_owner(from) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         run = with_suffix(at->folder, set.file, ".run");
@@ -201,7 +203,7 @@ HRESULT set_file_adopt(const struct set_file *at, const char *file)
         hr = folder_create_protected(to.place, PROTECTION_PLACE);
     if (SUCCEEDED(hr) && file_exists(run))
         hr = file_rename(run, to.run);
-    /* A rename keeps the file single, and a writer that still has it open continues to write it. */
+    /* The file is renamed, because a copy would miss what a writer that still has it open writes. */
     if (SUCCEEDED(hr))
         hr = file_rename(from, to.definition);
     if (SUCCEEDED(hr)) {
@@ -217,7 +219,7 @@ HRESULT set_file_adopt(const struct set_file *at, const char *file)
     return hr;
 }
 
-/* A name that file_store creates: ~<process>-<number>.tmp */
+/* The names that file_store creates are ~<process>-<number>.tmp. */
 bool set_file_is_torn(const char *file)
 {
     const char *digits = "0123456789", *at = file + 1;
@@ -265,7 +267,7 @@ void set_file_remove_torn(const char *place)
     texts_free(&files);
 }
 
-/* Moves a definition that was put into the namespace's folder since the last full scan. */
+/* Moves the set's definition to its place if somebody put it into the namespace's folder after the last full scan. */
 static HRESULT adopt_own(struct set_file *at)
 {
     char *flat = path_join(at->folder, path_name(at->definition));
@@ -278,7 +280,7 @@ static HRESULT adopt_own(struct set_file *at)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Nobody else creates or removes it while the lock is held. */
+/* While the lock is held, no other process creates or removes the definition, so the first result remains valid. */
 HRESULT set_file_find(const struct set_file *at)
 {
     return at->lock && SUCCEEDED(at->found) ? at->found : file_find(at->definition);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Private header of the store: the files of a set and their lock, the access check of stored sets, owner quotas, the
-   cache of definitions, and the stored line with a set's Security. */
+/* Private header of the store: the files of a set and their lock, the access check of stored sets, the quotas of
+   owners, the cache of definitions, and the stored line with a set's Security. */
 #ifndef OPENPLA_SET_FILE_H
 #define OPENPLA_SET_FILE_H
 
@@ -14,7 +14,7 @@
 struct set_file {
     const char *space; /* static */
     char *name;        /* name of the set; NULL, like all paths but `folder`, for the namespace alone */
-    char *folder;      /* of the namespace */
+    char *folder;      /* the namespace's folder */
     char *place;       /* <folder>/<two digits>: keeps each folder small (DECISIONS 50) */
     char *definition;  /* <place>/<file>.xml */
     char *run;         /* <place>/<file>.run */
@@ -26,92 +26,94 @@ struct set_file {
     struct file_lock *lock;
     HRESULT found; /* under the lock: S_OK, the definition exists; S_FALSE: it does not; E_FAIL: unknown */
 };
-/* Whether the definition exists, as file_find reports it. */
+/* Returns whether the definition exists, with the results of file_find. */
 HRESULT set_file_find(const struct set_file *at);
-/* Fills in the paths. name NULL: the namespace only. E_NOINTERFACE for an unknown namespace. Zero on failure. */
+/* Fills in the paths. name NULL: only those of the namespace. E_NOINTERFACE: unknown namespace. *out is zero on
+   failure. */
 HRESULT set_file_locate(const char *space, const char *name, struct set_file *out);
 
-/* The folder for files of that name (without extension), from memory_alloc. Wine finds a missing name by reading the
-   whole folder, so one folder for thousands of sets would slow every commit. */
+/* Returns the folder for files of that name (without extension), from memory_alloc. */
 char *set_file_place(const char *folder, const char *file);
 
 /* Why the lock is taken. */
 enum set_file_use {
-    SET_FILE_READ,   /* works without the lock if the folder is not writable: files are replaced as a whole */
+    SET_FILE_READ,   /* works without the lock if the folder is not writable, because files are replaced as a whole */
     SET_FILE_CHANGE, /* for existing files */
     SET_FILE_CREATE, /* creates the namespace's folder */
 };
-/* Fills in the paths and takes the lock, which serializes all readers and writers of a namespace. The caller must
-   check access under it (stored_set_check_access). S_FALSE, without the lock: the folder does not exist. Zero on
-   failure. */
+/* Fills in the paths and takes the lock, which serializes all readers and writers of a namespace. The caller must check
+   access while it holds the lock (stored_set_check_access). S_FALSE, without the lock: the folder does not exist. *out
+   is zero on failure. */
 HRESULT set_file_open(const char *space, const char *name, enum set_file_use use, struct set_file *out);
-/* Release and retake the lock between set_file_open and set_file_close. Without it only private files may be
+/* Release and retake the lock between set_file_open and set_file_close. Without it, only temporary files may be
    written. */
 void set_file_unlock(struct set_file *at);
 HRESULT set_file_lock(struct set_file *at);
 struct stored_set;
-/* Reads the set in folder/file.xml with the name that it was committed under; for a foreign or unreadable file the
-   name comes from the file name. `out` must be zero; free it also on failure, which is E_OUTOFMEMORY only. */
+/* Reads the set in that file. Its name is the one under which it was committed; that of a foreign or unreadable file is
+   made from the file name. `out` must be zero. Fails with E_OUTOFMEMORY only; free `out` then, too. */
 HRESULT stored_set_read(const char *folder, const char *file, struct stored_set *out);
-/* E_ACCESSDENIED, naming file and owner: the definition belongs to an account that may not write here
-   (file_load_trusted), or cannot be opened. E_OUTOFMEMORY. */
+/* Checks the owner of a definition. E_ACCESSDENIED, with a text that names file and owner: it belongs to an account
+   that may not write here (file_load_trusted), or cannot be opened. Else fails with E_OUTOFMEMORY only. */
 HRESULT set_file_check_owner(const char *path);
-/* Moves a definition from the namespace's folder, where people put it, to its place. `file` is its name. Under the
-   lock. E_ACCESSDENIED as for set_file_check_owner: it is not moved. */
+/* Moves the definition in that file of the namespace's folder, where people put it, to its place. Call it under the
+   lock. E_ACCESSDENIED, as by set_file_check_owner: it was not moved. */
 HRESULT set_file_adopt(const struct set_file *at, const char *file);
-/* Moves all such definitions and removes temporary files of killed writers. *left: hash of the names that were not
-   moved, 0 for none. Fails with E_OUTOFMEMORY only. */
+/* Moves all such definitions, and removes temporary files of killed writers. *left: hash of the names of the files that
+   were not moved; 0: none. Fails with E_OUTOFMEMORY only. */
 HRESULT set_file_adopt_all(const struct set_file *at, uint64_t *left);
-/* Removes temporary files of killed writers from a place. Under the lock, so that nobody is writing. */
+/* Removes temporary files of killed writers from a place. Call it under the lock, so that no process is writing a
+   definition. */
 void set_file_remove_torn(const char *place);
-/* The same if the names in the place are known. */
+/* The same, if the names of the files in the place are known. */
 void set_file_remove_torn_of(const char *place, const struct texts *names);
-/* Whether the name is that of such a temporary file. */
+/* Returns whether this is the name of such a temporary file. */
 bool set_file_is_torn(const char *file);
-/* Records the change for those that watch the store (store_changes). Under the lock. */
+/* Records a change for the processes that watch the store (store_changes). Call it under the lock. */
 void set_file_note_change(const struct set_file *at);
-/* store_changes under the lock. Ignores files in the namespace's folder itself. */
+/* Does the work of store_changes, without files in the namespace's folder itself. Call it under the lock. */
 struct store_mark;
 HRESULT set_file_changes(const struct set_file *at, struct store_mark *mark, struct texts *names);
 /* Unlocks and frees the paths. */
 void set_file_close(struct set_file *at);
-/* Whether `hr` means that a file or folder does not exist. */
+/* Returns whether `hr` means that a file or folder does not exist. */
 bool set_file_is_missing(HRESULT hr);
 
-/* Makes all watchers of the store rescan the namespace. */
+/* Makes all watchers of the store scan the namespace again. */
 void set_file_forget_changes(const struct set_file *at);
-/* Check that the file is a run record, a list of what a run holds, or a list of folders: HRESULT of
-   ERROR_INVALID_DATA. */
+/* Check that the file is a run record, a list of the resources that a run holds, or a list of folders. HRESULT of
+   ERROR_INVALID_DATA: it is not. */
 HRESULT run_record_check(const char *path);
 HRESULT held_file_check(const char *path);
 HRESULT folders_file_check(const char *path);
 
 struct run_change;
-/* Loads the run record, applies the change and saves it. Under the lock. */
+/* Loads the run record, applies the change and saves the record. Call it under the lock. */
 HRESULT set_file_change_run(const struct set_file *at, const struct run_change *change);
 
 /* ---- access check of stored sets ---- */
 
-/* Checks a verb on the existing set. `at` is open. PLA_E_DCS_NOT_FOUND; the results of set_access_check. */
+/* Checks whether the caller may use the verb on the existing set. `at` must be open. Returns PLA_E_DCS_NOT_FOUND, or
+   the results of set_access_check. */
 HRESULT stored_set_check_access(const struct caller *caller, enum set_access_verb verb, const struct set_file *at);
-/* Checks writing a definition with `security` (NULL: invalid), over an existing set or as a new one. */
+/* Checks whether the caller may write a definition with that Security (NULL: invalid), for an existing or a new set. */
 HRESULT stored_set_check_save(const struct caller *caller, const struct set_file *at, bool exists,
                               const char *security);
-/* stored_set_check_access for a loaded definition whose Security line has been cut off. */
+/* The same as stored_set_check_access, for a loaded definition whose Security line has been cut off. */
 HRESULT stored_set_check_loaded(const struct caller *caller, enum set_access_verb verb, const struct set_file *at,
                                 const char *xml, size_t size, const char *security);
-/* The Security of a set that was read; *out is NULL if it is invalid. Borrowed from the set, which caches it.
-   E_OUTOFMEMORY. */
+/* Returns the Security of a set that was read, borrowed from the set, which caches it. *out NULL: invalid. Fails with
+   E_OUTOFMEMORY only. */
 HRESULT stored_set_security(struct stored_set *set, const char **out);
 
-/* Decides which sets of a list the caller may see. Zero-initialise `known`. */
+/* Determines which sets of a list the caller may see. Zero-initialise `known`. */
 struct set_visibility {
-    struct access_subject *who; /* NULL: this process itself, which sees all */
+    struct access_subject *who; /* NULL: this process itself, which may see all */
     const char *space;
     struct {
         char *security;
         bool seen;
-    } known[8]; /* results for descriptors seen so far; most sets of a list have the same */
+    } known[8]; /* results for the previous descriptors; most sets of a list have the same one */
     size_t count;
 };
 HRESULT set_visibility_open(const struct caller *caller, const char *space, struct set_visibility *out);
@@ -120,21 +122,21 @@ void set_visibility_close(struct set_visibility *sight);
 
 /* ---- quotas "sets" and "bytes" of owners ---- */
 
-/* Under the lock of `at`: determines the owner of the definition after `caller` writes `size` bytes. *owner: UTF-8
-   from memory_alloc, "" for nobody, as when a program writes without a server. The owner of an existing set does not
-   change. HRESULT of ERROR_NOT_ENOUGH_QUOTA for too many sets or bytes; a definition that does not grow is always
-   accepted. */
+/* Determines who will own the definition after `caller` has written `size` bytes, and checks the quotas of that owner.
+   Call it under the lock of `at`. *owner: UTF-8 from memory_alloc; "": no owner, for example because a program writes
+   without a server. The owner of an existing set does not change. HRESULT of ERROR_NOT_ENOUGH_QUOTA: too many sets or
+   bytes. A definition that does not grow is always accepted. */
 HRESULT owner_quota_check(const struct set_file *at, const struct caller *caller, size_t size, char **owner);
 
 /* ---- cache of definitions ---- */
 
-/* Each definition that this process has read is cached with the stamp of its file, so a list of thousands opens only
-   the changed files. */
+/* Each definition that this process has read is cached with the stamp of its file, so that listing thousands of sets
+   opens only the changed files. */
 
 struct kept_definition {
-    char *entry; /* its file's name */
+    char *entry; /* the name of its file */
     struct stored_set set;
-    bool settled; /* a later change of the file will have another stamp */
+    bool settled; /* a later change will give the file another stamp */
 };
 /* The definitions of one place, sorted by file name. */
 struct kept_definitions {
@@ -143,27 +145,29 @@ struct kept_definitions {
 };
 
 typedef HRESULT see_file(void *user, const struct file_entry *file);
-/* Reads the definitions of a place; a file whose stamp is cached is not opened. Under the store's lock. `also`,
-   unless NULL, is called for every file of the place. Pass *out to kept_definitions_keep also on failure, which is
-   E_OUTOFMEMORY, an error of the folder or one of `also`. */
+/* Reads the definitions of a place; a file whose stamp is cached is not opened. Call it under the store's lock. `also`,
+   unless NULL, is called for every file of the place. Fails with E_OUTOFMEMORY, or with an error of the folder or of
+   `also`. Pass *out to kept_definitions_keep regardless of the result. */
 HRESULT kept_definitions_read(const char *place, see_file *also, void *user, struct kept_definitions *out);
 /* Returns the definitions to the cache, or frees them if caching is off or the cache is full. */
 void kept_definitions_keep(const char *place, struct kept_definitions *read);
-/* A copy of the cached definition with that file and stamp; S_FALSE: not cached. Free `out` also on failure. */
+/* Copies the cached definition with that file and stamp. S_FALSE: not cached. Free `out` regardless of the result. */
 HRESULT kept_definitions_find(const char *place, const char *file, uint64_t stamp, struct stored_set *out);
-/* Whether caching is on. */
+/* Returns whether definitions are cached. */
 bool kept_definitions_wanted(void);
 HRESULT stored_set_copy(const struct stored_set *from, struct stored_set *out);
 
 /* ---- the line with the Security ---- */
 
-/* A processing instruction after the XML repeats the set's Security, so that a list of thousands of sets parses no
-   XML. The XML is authoritative: the instruction contains a hash of its XML and is ignored after another one. */
+/* A processing instruction after the XML repeats the set's Security, so that no XML is parsed to list thousands of
+   sets. The Security in the XML is the valid one: the instruction contains a hash of the XML, and is ignored if the XML
+   has changed. */
 
-/* Appends the line to the XML, which must be all of the content so far. Omits a descriptor that does not fit. */
+/* Appends the line to the content, which must contain only the XML and the account line. Does nothing if the descriptor
+   does not fit into a line. */
 void stored_security_add(struct text_buffer *content, const char *security);
-/* Cuts the line off the end of the text and returns its descriptor, terminated; NULL: read it from the XML, or the
-   descriptor is not used. */
+/* Cuts the line off the end of the text and returns its descriptor, terminated with a 0. NULL: the caller must read it
+   from the XML, or `used` is false. */
 char *stored_security_cut(char *xml, size_t *size, bool used);
 
 #endif

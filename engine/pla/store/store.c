@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The store of definitions: save, load, delete, and the quotas of their owners.
+/* The store of definitions: saves, loads and deletes them, and applies the quotas of their owners.
 
-   Problem. Clients, the service and the host process of each run read and write the same sets at the same time. Any of
-   them may be killed, and the disk may be full. A reader must never see half a definition, a failed commit must leave
-   the set as it was, and no list of thousands of sets may block a writer for long.
+   Problem. Clients, the service and the host process of each run read and write the same sets at the same time. Each of
+   them may be killed, and the disk may be full. A reader must never get an incomplete definition, a failed commit must
+   not change the set, and listing thousands of sets must not block a writer for long.
 
    Layout. All paths are built by set_file_locate:
 
@@ -23,32 +23,33 @@
    <data>/secrets/<key>                passwords of a set; the key is in its definition
    <data>/aside/                       files that store_check quarantined
 
-   Who writes what. Commit and Delete write the definition, under store.lock. The run record is written by Commit, by
-   the host process and by the supervisor; .host, .held and the run lock belong to the process that holds the run lock.
-   Only changing what readers find needs store.lock: run_record.c writes and flushes its temporary file without the
-   lock, takes the lock, and renames the file only if nobody changed the record in between (otherwise it starts again).
+   Writers. Commit and Delete write the definition, under store.lock. The run record is written by Commit, by the host
+   process and by the supervisor; .host, .held and the run lock belong to the process that holds the run lock. Only
+   changes that readers can notice require store.lock: run_record.c writes and flushes its temporary file without the
+   lock, then takes the lock and renames the file if the record has not been changed in the meantime (otherwise it
+   starts again).
 
    Commit. Every file is replaced as a whole: written to a temporary file in the same folder, flushed, renamed. A commit
-   that also changes the run record prepares both files before it renames the first, so a full disk fails the commit
-   before anything is visible. It renames the record first and the definition last. The definition's rename is the
-   commit; if it fails, the old record is restored. If the rename succeeded but flushing the folder failed, is_stored()
-   finds the new file and the commit stands.
+   that also changes the run record writes both files before it renames the first: if the disk is full, it fails before
+   any change is visible. It renames the record first and the definition last. The set is committed when the definition
+   has been renamed; if that fails, the old record is restored. If only flushing the folder fails after the rename,
+   is_stored() finds the new file, and the set remains committed.
 
-   What readers see. They see the old file or the new one. A reader that may not write to the folder works without the
-   lock. Definition and record can be of different commits for a moment; nothing depends on their pairing, because the
-   record never describes the definition.
+   Readers. A reader gets either the old file or the new one. A reader that may not write to the folder does not take
+   the lock. For a moment, definition and record can be from different commits; this has no effect, because the record
+   does not depend on the definition.
 
-   What a crash leaves. A temporary file: the next writer or list in that place removes it. (A run record that is being
-   written without the lock may lose its temporary file this way; its writer then starts again.) A record that is newer
-   than its definition: a skipped serial number. A record or .folders without a definition: removed before a set of that
-   name is created again. Other files without a definition, and a secret that no definition refers to: store_check
-   reports and removes them, a secret only when it is ten minutes old. The lock is released by the host OS. A .running
-   file that nobody holds means that no run is active; the supervisor then releases what .held lists.
+   After a crash. The next writer or list in a place removes temporary files. (A process that is writing a run record
+   without the lock may lose its temporary file this way, and then starts again.) If the record is newer than its
+   definition, a serial number is skipped. A record or .folders without a definition is removed before a set of that
+   name is created again. store_check reports and removes other files without a definition, and any secret that is ten
+   minutes old if no definition refers to it. The host OS releases the lock. If no process holds .running, no run is
+   active; the supervisor then releases the resources listed in .held.
 
-   Changes. Writers append the set's name to store.changes, and watchers read it from where they stopped (struct
-   store_mark). If it was truncated, deleted or edited, its first line differs, and the watcher scans everything. A
-   change that could not be appended is found by the periodic scan. Definitions that people copy into the namespace's
-   folder are moved to their places by the next access, unless they belong to an account that may not write here. */
+   Changes. Writers append the set's name to store.changes, and watchers read the names that were added since they last
+   read it (struct store_mark). If the file was truncated, deleted or replaced, its first line differs, and the watcher
+   scans everything. The periodic scan finds a change that could not be appended. The next access moves definitions that
+   people copy into the namespace's folder to their places, unless they belong to an account that may not write here. */
 #include "engine/pla/store.h"
 
 #include "engine/base/assert.h"
@@ -67,7 +68,7 @@ static HRESULT set_error(HRESULT hr, const char *space, const char *name)
     return error_set(hr, "'%s\\%.300s': %s", space, name, error_standard_text(hr));
 }
 
-/* Removes an empty folder with a file's name, too. */
+/* Removes a file, or an empty folder that has the file's name. */
 static HRESULT remove_entry(const char *path)
 {
     return folder_exists(path) ? folder_delete(path) : file_delete(path);
@@ -79,10 +80,11 @@ static HRESULT remove_if_there(const char *path)
     return set_file_is_missing(hr) ? S_OK : hr;
 }
 
-/* The files and folders in a set's place. To find that a file is missing costs Wine as much as to list them. */
+/* The files and folders in a set's place. Under Wine, finding out that one file is missing takes as long as listing
+   them all. */
 struct place_names {
     struct texts names;
-    bool known; /* otherwise each may be there */
+    bool known; /* false: each file may exist */
 };
 
 static struct place_names place_list(const struct set_file *at)
@@ -108,7 +110,8 @@ static HRESULT remove_named(const struct place_names *list, const char *path)
     return may_be_there(list, path) ? remove_if_there(path) : S_OK;
 }
 
-/* An unreadable record is replaced, because nobody can use it. Any other failure leaves it. */
+/* Changes the run record. An unreadable record is replaced, because it is of no use; on other failures it is
+   unchanged. */
 static HRESULT change_run(const struct set_file *at, const struct run_change *change)
 {
     HRESULT hr = set_file_change_run(at, change);
@@ -119,7 +122,7 @@ static HRESULT change_run(const struct set_file *at, const struct run_change *ch
     return hr;
 }
 
-/* The record before the commit. */
+/* The contents of the record before the commit. */
 struct record_before {
     char *text;
     size_t size;
@@ -141,7 +144,7 @@ static void put_record_back(const struct set_file *at, const struct record_befor
         remove_if_there(at->run);
 }
 
-/* Whether the file is stored although an error was returned: only the flush of its folder failed. */
+/* Returns whether the file is stored although an error was returned, because only flushing its folder failed. */
 static bool is_stored(const char *path, const struct text_buffer *content)
 {
     char *text = NULL;
@@ -152,8 +155,8 @@ static bool is_stored(const char *path, const struct text_buffer *content)
     return same;
 }
 
-/* Prepares both files before renaming the first, so that a full disk leaves the set unchanged. Renaming the
-   definition is the commit. */
+/* Writes both files before it renames the first, so that the set is unchanged if the disk is full. The set is committed
+   when its definition has been renamed. */
 static HRESULT save_both(const struct set_file *at, const struct text_buffer *content, const struct run_change *change)
 {
     struct file_storing *definition = NULL;
@@ -173,10 +176,11 @@ static HRESULT save_both(const struct set_file *at, const struct text_buffer *co
     return FAILED(hr) ? error_restore(&why) : hr;
 }
 
-/* The namespace's lock is not held, because parsing can take long. *own from memory_alloc, NULL: not needed. */
+/* Determines the Security of a set. Call it before the namespace's lock is taken, because parsing can take long. *own:
+   free it with memory_free; NULL: not needed. */
 static HRESULT find_security(const struct written_set *set, char **own, const char **security)
 {
-    enum { READABLE_BYTES = 1 << 20 }; /* XML of ours up to this size is within all limits of its readers */
+    enum { READABLE_BYTES = 1 << 20 }; /* OpenPLA's XML of up to this size is within all limits of readers */
     const bool is_readable = set->security && set->size <= READABLE_BYTES;
     *own = NULL;
     if (!is_readable && set_security_of_xml(set->xml, set->size, own) == E_OUTOFMEMORY)
@@ -219,14 +223,14 @@ HRESULT store_save_written(const struct caller *caller, const char *space, const
     if (SUCCEEDED(hr))
         list = place_list(&at);
     if (SUCCEEDED(hr) && is_new) {
-        hr = remove_named(&list, at.run); /* belongs to an earlier set of this name, as do its folders */
+        hr = remove_named(&list, at.run); /* the record and the folders belong to an earlier set of this name */
         if (SUCCEEDED(hr))
             hr = remove_named(&list, at.folders);
     } else if (SUCCEEDED(hr) && folder_exists(at.definition))
         hr = folder_delete(at.definition);
     if (SUCCEEDED(hr)) {
         text_buffer_add_n(&content, set->xml, set->size);
-        if (security) /* without the line, readers take Security from the XML */
+        if (security) /* without the line, readers use the Security in the XML */
             stored_security_add(&content, security);
         stored_name_add(&content, name, owner);
         hr = content.failed ? E_OUTOFMEMORY : folder_create_protected(at.place, PROTECTION_PLACE);
@@ -274,7 +278,7 @@ HRESULT store_load(const struct caller *caller, const char *space, const char *n
     return hr;
 }
 
-/* Reads the file's last bytes, terminated. */
+/* Reads the last bytes of a file and terminates them with a 0. */
 static HRESULT load_end(const char *path, size_t most, char *out, size_t *size)
 {
     struct file *f = NULL;
@@ -331,10 +335,10 @@ HRESULT store_delete(const struct caller *caller, const char *space, const char 
         hr = set_error(PLA_E_DCS_NOT_FOUND, at.space, name);
     if (SUCCEEDED(hr)) {
         struct place_names list = place_list(&at);
-        remove_named(&list, at.run); /* whatever remains is removed before a set of this name is created again */
+        remove_named(&list, at.run); /* files that remain are removed before a set of this name is created again */
         remove_named(&list, at.host);
-        remove_named(&list, at.folders); /* a later set of this name must not own them */
-        /* A run that has not noticed the deletion keeps its lock. */
+        remove_named(&list, at.folders); /* the folders must not become those of a later set of this name */
+        /* A run that has not noticed the deletion keeps its lock file. */
         if (may_be_there(&list, at.run_lock) && file_exists(at.run_lock) &&
             SUCCEEDED(file_lock_take(at.run_lock, 0, &running)))
             file_delete(at.run_lock);
@@ -352,7 +356,7 @@ HRESULT store_delete(const struct caller *caller, const char *space, const char 
     return hr;
 }
 
-/* The path in that member of struct set_file. From memory_alloc, NULL when out of memory. */
+/* Returns the path in the member of struct set_file at that offset, from memory_alloc; NULL: out of memory. */
 static char *path_of(const char *space, const char *name, size_t member)
 {
     struct set_file at;
@@ -381,8 +385,8 @@ char *store_pass_lock_path(const char *space, const char *name)
 
 /* ---- quotas of owners ---- */
 
-/* Each process that commits for other processes keeps a tally per namespace of what each account owns. store_changes
-   keeps it current, so a commit reads the changed files, not all of them. */
+/* Each process that commits for other processes keeps, per namespace, a list of the definitions that each account owns.
+   The list is updated from store.changes, so that a commit reads only the changed files. */
 
 /* All accounts that cannot be identified share one quota. */
 #define UNKNOWN "(unknown)"
@@ -394,7 +398,7 @@ struct owned {
 };
 static struct tally {
     const char *space;
-    char *folder; /* another data folder requires another tally */
+    char *folder; /* if the data folder changes, everything is read again */
     struct store_mark mark;
     struct owned *items; /* sorted by file */
     size_t count, capacity;
@@ -421,8 +425,8 @@ static struct tally *tally_of(const char *space)
     return &tallies[i];
 }
 
-/* The owner of the definition, "" if nobody owns it; from memory_alloc. S_FALSE and NULL: no definition, or one of a
-   foreign account. */
+/* Returns the owner of the definition from memory_alloc; "": none. S_FALSE, with NULL: there is no definition, or its
+   file belongs to a foreign account. */
 static HRESULT read_owner(const char *path, char **owner, uint64_t *size)
 {
     struct file *f = NULL;
@@ -431,7 +435,7 @@ static HRESULT read_owner(const char *path, char **owner, uint64_t *size)
     *owner = NULL;
     HRESULT hr = file_open(path, FILE_READ, &f);
     if (SUCCEEDED(hr))
-        hr = file_check_owner(f); /* a foreign account could name any owner */
+        hr = file_check_owner(f); /* a foreign account could write any owner into the file */
     if (SUCCEEDED(hr))
         hr = file_size(f, size);
     if (SUCCEEDED(hr)) {
@@ -452,7 +456,7 @@ static HRESULT read_owner(const char *path, char **owner, uint64_t *size)
     return *owner ? S_OK : E_OUTOFMEMORY;
 }
 
-/* The item's index, or where to insert it. */
+/* Returns the index of the item, or the one at which to insert it. */
 static size_t tally_find(const struct tally *t, const char *file, bool *there)
 {
     size_t low = 0, high = t->count;
@@ -486,7 +490,7 @@ static void take_out(struct tally *t, size_t at)
     memmove(&t->items[at], &t->items[at + 1], (--t->count - at) * sizeof *t->items);
 }
 
-/* Updates the item of one file from the file's present state. */
+/* Updates the item of a file from its contents. */
 static HRESULT tally_update_file(struct tally *t, const char *path)
 {
     struct owned now = {0};
@@ -494,7 +498,7 @@ static HRESULT tally_update_file(struct tally *t, const char *path)
     bool there;
     HRESULT hr = read_owner(path, &owner, &now.size);
     size_t at = tally_find(t, path_name(path), &there);
-    if (FAILED(hr) && hr != E_OUTOFMEMORY) { /* unreadable now: other commits need not wait for it */
+    if (FAILED(hr) && hr != E_OUTOFMEMORY) { /* a file that is unreadable now must not prevent other commits */
         error_clear();
         return S_OK;
     }
@@ -569,7 +573,7 @@ static HRESULT tally_read_changed(struct tally *t, const struct texts *names)
     return hr;
 }
 
-/* On failure the next call reads everything. */
+/* Updates the list. If this fails, the next call reads everything. */
 static HRESULT bring_up_to_date(struct tally *t, const struct set_file *at)
 {
     struct texts names = {0};
@@ -621,7 +625,7 @@ HRESULT owner_quota_check(const struct set_file *at, const struct caller *caller
     }
     if (SUCCEEDED(hr) && !caller->in_process) {
         lock_enter(&lock);
-        assert(at->lock); /* the changes are read under it */
+        assert(at->lock); /* set_file_changes requires the lock */
         struct tally *t = tally_of(at->space);
         hr = bring_up_to_date(t, at);
         if (SUCCEEDED(hr))

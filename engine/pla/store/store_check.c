@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks each file of the store: whether it is what its name and place require. Repairs what can be repaired without
-   loss. */
+/* Checks whether each file of the store matches its name and its place, and makes the repairs that lose no data. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -36,10 +35,10 @@ struct checking {
     bool repair;
     HRESULT (*each)(void *user, const struct store_finding *finding);
     void *user;
-    struct set_file *at; /* of the namespace; NULL: none yet */
+    struct set_file *at; /* of the namespace; NULL: no namespace yet */
     bool changed;        /* a file of the namespace was repaired */
     struct texts keys;   /* keys of the secrets that definitions refer to */
-    bool unseen;         /* there may be definitions that could not be read */
+    bool unseen;         /* some definitions may not have been read */
 };
 
 enum repair_kind { LEAVE, ASIDE, REMOVE, CLOSE_DATA, CLOSE_PLACE, CLOSE_SECRETS };
@@ -105,7 +104,8 @@ static HRESULT report_finding(struct checking *c, enum store_fault fault, const 
 
 /* ---- ownership ---- */
 
-/* S_FALSE: do not read it; it does not exist, or the finding has been reported. */
+/* Checks the owner and the rights of a file or folder. S_FALSE: it must not be read, because it does not exist or was
+   reported. */
 static HRESULT check_ownership(struct checking *c, const char *path, bool folder, enum repair_kind closing)
 {
     struct ownership o;
@@ -121,7 +121,7 @@ static HRESULT check_ownership(struct checking *c, const char *path, bool folder
     }
     c->unseen = c->unseen || o.is_link || (o.is_foreign && folder);
     if (o.is_link || o.is_folder != folder) {
-        /* Wine renames and deletes the target of a link, so only the user can repair a link. */
+        /* Wine would rename or delete the target of the link, so users must repair links themselves. */
         hr = o.is_link
                  ? report_finding(c, STORE_LINK, path, "", LEAVE)
                  : report_finding(c, STORE_STRANGE, path, folder ? "a file instead of a folder" : "a folder", LEAVE);
@@ -136,8 +136,8 @@ static HRESULT check_ownership(struct checking *c, const char *path, bool folder
 
 /* ---- one file ---- */
 
-/* Quarantines a file whose contents are not ours. A file that could not be read may be intact and readable next
-   time. */
+/* A file with contents that OpenPLA does not write is quarantined. A file that could not be read may be intact, and
+   readable the next time. */
 static enum repair_kind repair_kind_of(HRESULT hr)
 {
     return hr == OPENPLA_E_MALFORMED_XML || hr == HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE) ||
@@ -154,7 +154,7 @@ static HRESULT load_with_keys(struct checking *c, const char *path, char **text,
     return SUCCEEDED(hr) ? set_account_find_keys(*text, *size, &c->keys) : hr;
 }
 
-/* Collects the keys of a file that is not a definition now but may become one again. */
+/* Collects the keys in a file that is not a definition now, but may become one again. */
 static HRESULT see_keys(struct checking *c, const char *path)
 {
     char *text;
@@ -167,7 +167,8 @@ static HRESULT see_keys(struct checking *c, const char *path)
     return S_OK;
 }
 
-/* Why the definition cannot be used; S_OK: it can. *name: its committed name, else the name of its file. */
+/* Returns why the definition cannot be used; S_OK: it can. *name: the name in the definition, otherwise that of its
+   file. */
 static HRESULT check_definition_file(struct checking *c, const char *path, const char *base, char **name)
 {
     char *xml = NULL, *expected = NULL;
@@ -192,7 +193,7 @@ static HRESULT check_definition_file(struct checking *c, const char *path, const
     return hr;
 }
 
-/* Moves the definition, and its run record unless one exists there, to the place of a set of its name. */
+/* Moves the definition to the place of a set of its name, with its run record unless one exists there. */
 static HRESULT move_misplaced(struct checking *c, const char *path, const struct set_file *to)
 {
     struct store_finding f = {
@@ -245,7 +246,7 @@ static bool is_held(const char *run_lock)
     return FAILED(hr);
 }
 
-/* S_OK: the set of the file exists. System sets have no definition in the store. */
+/* Returns S_OK if the set to which the file belongs exists. System sets have no definition in the store. */
 static HRESULT find_set(const struct checking *c, const char *path, const char *definition, const char *name)
 {
     struct set_file at;
@@ -274,7 +275,7 @@ static HRESULT check_beside(struct checking *c, const char *path, const char *ex
                folders = !strcmp(extension, ".folders");
     /* A record keeps the next serial number for a definition that is restored or created again. */
     const enum repair_kind kind = record ? LEAVE : held || folders ? ASIDE : REMOVE;
-    if (orphan && !is_held(run_lock)) /* otherwise a run has not noticed that its set was deleted */
+    if (orphan && !is_held(run_lock)) /* if the lock is held, a run has not noticed that its set was deleted */
         hr = report_finding(c, STORE_ORPHAN, path, name, kind);
     else if (SUCCEEDED(hr) && record && (hr = run_record_check(path)) != E_OUTOFMEMORY && FAILED(hr))
         hr = report_finding(c, STORE_DAMAGED, path, name, repair_kind_of(hr));
@@ -318,7 +319,7 @@ static HRESULT check_file(struct checking *c, const char *folder, const char *fi
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Definitions first: the files beside a quarantined definition are orphans. */
+/* Checks the files of a folder, first the definitions: the files beside a quarantined definition are orphans. */
 static HRESULT check_files(struct checking *c, const char *folder, const char *const *own)
 {
     struct texts files = {0};
@@ -381,11 +382,11 @@ static HRESULT check_namespace(struct checking *c, const char *space)
 
 /* ---- passwords ---- */
 
-/* A commit writes the secret before the definition and takes far less time than this. */
+/* A commit writes the secret before the definition, and takes much less time than this. */
 #define SECRET_AGE (600 * INT64_C(10000000)) /* ten minutes, in units of clock_utc */
 
 struct seen_secrets {
-    struct texts old, unknown; /* names of files that no commit is writing, and of files that are not secrets */
+    struct texts old, unknown; /* names of secrets that no commit is writing, and of files that are not secrets */
 };
 
 static HRESULT see_secret(void *user, const struct file_entry *file)
@@ -394,11 +395,11 @@ static HRESULT see_secret(void *user, const struct file_entry *file)
     if (!secret_key_is_one(file->name))
         return texts_add(&s->unknown, file->name);
     if (strncmp(file->name, SECRET_KEY_DCOM, strlen(SECRET_KEY_DCOM)) == 0)
-        return S_OK; /* not a set's */
+        return S_OK; /* not a secret of a set */
     return clock_utc() - file->written >= SECRET_AGE ? texts_add(&s->old, file->name) : S_OK;
 }
 
-/* A quarantined definition may be restored and then needs its passwords. */
+/* Collects the keys in quarantined definitions, which need their passwords if they are restored. */
 static HRESULT find_quarantined_keys(struct checking *c, const char *folder)
 {
     struct texts files = {0};
@@ -451,14 +452,15 @@ HRESULT store_check(bool repair, HRESULT (*each)(void *user, const struct store_
     char *quarantined = data ? path_join(data, "aside") : NULL, *secrets = data ? path_join(data, "secrets") : NULL;
     HRESULT hr = sets && quarantined && secrets ? check_ownership(&c, data, true, CLOSE_DATA) : E_OUTOFMEMORY;
     const bool there = hr == S_OK;
-    /* Lists the secrets before the definitions: a commit that ends in between has its definition by then. */
+    /* The secrets are listed before the definitions, so that a secret of a commit that ends in the meantime is not
+       taken for an orphan. */
     HRESULT listed = there ? check_ownership(&c, secrets, true, CLOSE_SECRETS) : S_FALSE;
     if (listed == S_OK)
         listed = folder_each_file(secrets, see_secret, &seen);
     hr = FAILED(listed) ? listed : hr;
     if (there && SUCCEEDED(hr))
         hr = check_ownership(&c, sets, true, CLOSE_DATA);
-    c.unseen = c.unseen || hr == S_FALSE; /* without any definitions, every secret would look orphaned */
+    c.unseen = c.unseen || hr == S_FALSE; /* without definitions, every secret would seem to be an orphan */
     for (const char *const *space = store_namespaces(); hr == S_OK && *space; space++)
         hr = check_namespace(&c, *space);
     if (there && SUCCEEDED(hr) && listed == S_OK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists all sets of a namespace: their definitions, the stamps that show changes, and the file that names each
-   written set. Takes the lock for one place at a time, so that nobody waits for a long list. */
+/* Lists all sets of a namespace: their definitions, the stamps that show changes, and the file that names each written
+   set. The lock is taken for one place at a time, so that no process waits long for it. */
 #include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
@@ -34,8 +34,9 @@ static HRESULT list_places(const char *space, struct texts *places)
     return hr;
 }
 
-/* Serializes the full scans of this process, such as those of the supervisor and of a list when the service starts:
-   waiting for the store's lock sleeps some milliseconds per attempt. */
+/* Serializes the full scans of this process, for example those of the supervisor and of a client's list when the
+   service starts. Competing for the store's lock would be slow, because each attempt to take it waits some
+   milliseconds. */
 static struct lock looking = LOCK_INIT;
 
 static HRESULT each_place(const char *space, visit_place *visit, void *user)
@@ -78,7 +79,7 @@ HRESULT stored_set_read(const char *folder, const char *file, struct stored_set 
         out->security = security ? text_copy(security) : NULL;
         if (security && !out->security)
             hr = E_OUTOFMEMORY;
-        out->sound = out->security; /* the line is written only after XML that can be read, and holds its hash */
+        out->sound = out->security; /* the line is written only after readable XML, and contains its hash */
     }
     if (hr != E_OUTOFMEMORY)
         out->name = inside ? text_copy(inside) : store_name_of_file(base);
@@ -276,7 +277,7 @@ HRESULT store_list_foreign(const char *space, struct texts *out)
 
 struct stamping {
     struct stored_stamps *stamps;
-    bool torn; /* a writer was killed there */
+    bool torn; /* there are temporary files of killed writers */
 };
 
 static HRESULT add_stamp(struct stored_stamps *stamps, const struct file_entry *seen)
@@ -308,7 +309,8 @@ static HRESULT stamp_file(void *user, const struct file_entry *seen)
     return add_stamp(s->stamps, seen);
 }
 
-/* A process that keeps definitions will ask for changed ones next, so they are read here, one place per lock. */
+/* Collects the stamps of a place. A process that caches definitions reads the changed ones next, so they are read here,
+   while the lock is held. */
 static HRESULT stamp_place(const char *place, void *user)
 {
     struct stamping s = {user, false};
@@ -411,13 +413,13 @@ HRESULT store_list_hosts(const char *space, struct texts *files)
 
 /* ---- changes ---- */
 
-/* A file in the namespace's folder names each set that is written, so that a process watching thousands of sets
-   reloads only those. It is restarted with another first line when it becomes long. */
+/* A file in the namespace's folder names each set that is written, so that a process that watches thousands of sets
+   reads only those again. When the file becomes too long, it is emptied and gets a new first line. */
 
 #define CHANGES_FILE "store.changes"
 #define CHANGES_MAX  16384 /* bytes */
 
-/* A change that cannot be recorded is found by the next full scan. */
+/* Records a change. If this fails, the next full scan finds the change. */
 void set_file_note_change(const struct set_file *at)
 {
     assert(at->name);
@@ -453,7 +455,7 @@ void set_file_forget_changes(const struct set_file *at)
     memory_free(path);
 }
 
-/* Reads the names after the mark if the file continues it, and moves the mark to the end. */
+/* Reads the names after the mark and moves the mark to the end. S_FALSE: the mark is not from this file. */
 static HRESULT take_changes(char *text, size_t size, struct store_mark *mark, struct texts *names)
 {
     const char *end = memchr(text, '\n', size);
@@ -491,7 +493,7 @@ HRESULT set_file_changes(const struct set_file *at, struct store_mark *mark, str
         hr = S_FALSE;
     } else if (text && SUCCEEDED(hr)) {
         hr = take_changes(text, size, mark, &found);
-    } else if (hr == HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE)) { /* not written by us: start a new one */
+    } else if (hr == HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE)) { /* OpenPLA does not write so much: start a new file */
         file_delete(path);
         hr = S_FALSE;
     }

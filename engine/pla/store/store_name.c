@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of sets: parsing full names, file names that every file system accepts, and the sets of the namespace
-   System. */
+/* The names of sets: parses full names, makes file names that every file system accepts, and lists the sets of the
+   namespace System. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -9,10 +9,11 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Room for a suffix in 143 bytes, the shortest limit of a Linux file system in use (names that it encrypts). */
+/* Leaves room for a suffix within 143 bytes, the lowest limit of Linux file systems in use (that of encrypted
+   names). */
 #define FILE_NAME_MAX  120
 #define FILE_NAME_KEPT 80   /* bytes of the name that a shortened file name keeps */
-#define SHORTENED      "%~" /* before the hash; no escape looks like it */
+#define SHORTENED      "%~" /* precedes the hash; not a valid escape */
 #define NAME_SHOWN_MAX 300  /* bytes of a name in an error message */
 
 static const char *const namespaces[] = {"Service", "System", "Session", "Autosession", "Legacy", NULL};
@@ -108,14 +109,14 @@ char *store_file_name(const char *name)
             text_buffer_format(&file, "%%%02X", (unsigned)(unsigned char)c);
         } else {
             if (c >= 'A' && c <= 'Z')
-                c = (char)(c + ('a' - 'A')); /* for readability only */
+                c = (char)(c + ('a' - 'A')); /* only to be easier to read */
             text_buffer_add_n(&file, &c, 1);
         }
     }
     if (file.length > FILE_NAME_MAX && !file.failed) {
         uint64_t hash = hash_text(HASH_START, folded);
         file.length = FILE_NAME_KEPT;
-        /* Two hashes, so that a collision by chance is impossible in practice. */
+        /* There are two hashes, so that different names do not get the same file name by chance. */
         text_buffer_format(&file, "%s%016llx%016llx", SHORTENED, (unsigned long long)hash,
                            (unsigned long long)hash_text(~hash, folded));
     }
@@ -143,7 +144,7 @@ char *store_name_of_file(const char *file)
             c += 2;
     }
     if (!name.failed && !text_is_utf8(name.text ? name.text : "", name.length)) {
-        text_buffer_free(&name); /* not a name that store_file_name made */
+        text_buffer_free(&name); /* store_file_name did not make this name */
         text_buffer_add(&name, file);
     }
     return text_buffer_take(&name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines after the XML of a stored definition, each a processing instruction: Security, account, then name and
-   owner. */
+/* The lines after the XML of a stored definition: account, Security, then name and owner. Each is a processing
+   instruction. */
 #include "engine/base/hash_long.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -73,7 +73,7 @@ bool stored_owner_fits(const char *owner)
 #define ACCOUNT_LINE_KEY   "\" key=\""
 #define ACCOUNT_LINE_END   "\"?>\n"
 
-/* The last line; NULL: not an account line. *end: where ACCOUNT_LINE_END begins. */
+/* Returns the last line if it is an account line, otherwise NULL. *end: where ACCOUNT_LINE_END begins. */
 static const char *find_line(const char *xml, size_t size, const char **end)
 {
     const size_t begin = sizeof ACCOUNT_LINE_BEGIN - 1, tail = sizeof ACCOUNT_LINE_END - 1;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The access check of stored sets: reads their Security and checks a caller against it. */
+/* Checks access to stored sets: reads their Security, and checks whether it allows what a caller wants to do. */
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
 #include "engine/pla/store/set_file.h"
 
 #include <string.h>
 
-/* A definition that cannot be read has no Security: *out is NULL. */
+/* Reads the Security from the XML. A definition that cannot be read has none; *out is then NULL. */
 static HRESULT security_of_xml(const char *xml, size_t size, char **out)
 {
     HRESULT hr = xml ? set_security_of_xml(xml, size, out) : S_FALSE;
@@ -46,7 +46,7 @@ HRESULT stored_set_check_loaded(const struct caller *caller, enum set_access_ver
     return hr;
 }
 
-/* S_FALSE: the set does not exist. Always free `set`. */
+/* Reads the existing set. S_FALSE: it does not exist. Free `set` regardless of the result. */
 static HRESULT read_there(const struct set_file *at, struct stored_set *set)
 {
     *set = (struct stored_set){0};
@@ -90,7 +90,7 @@ HRESULT stored_set_check_save(const struct caller *caller, const struct set_file
         hr = read_there(at, &set);
     if (SUCCEEDED(hr) && exists)
         hr = stored_set_security(&set, &about.security);
-    if (SUCCEEDED(hr) && !security) /* nobody could tell later who owns the set */
+    if (SUCCEEDED(hr) && !security) /* later, the owner of the set could not be determined */
         hr = error_set(E_INVALIDARG, "Security: the definition of '%s\\%.300s' has no valid Security", at->space,
                        at->name);
     if (SUCCEEDED(hr))
@@ -106,7 +106,7 @@ HRESULT store_check_access(const struct caller *caller, enum set_access_verb ver
     if (caller->in_process)
         return S_OK;
     HRESULT hr = set_file_open(space, name, SET_FILE_READ, &at);
-    if (SUCCEEDED(hr)) /* also if the namespace has no folder */
+    if (SUCCEEDED(hr)) /* also S_FALSE: the namespace has no folder */
         hr = stored_set_check_access(caller, verb, &at);
     set_file_close(&at);
     return hr;
@@ -175,7 +175,7 @@ HRESULT set_visibility_check(struct set_visibility *visibility, struct stored_se
         hr = visibility_check_access(visibility, set->name, security, seen);
     if (SUCCEEDED(hr) && security && visibility->count < sizeof visibility->known / sizeof visibility->known[0]) {
         char *kept = text_copy(security);
-        if (kept) { /* otherwise the check is repeated next time */
+        if (kept) { /* if this failed, the next set is checked again */
             visibility->known[visibility->count].security = kept;
             visibility->known[visibility->count++].seen = *seen;
         }

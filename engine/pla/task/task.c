@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Running tasks (of Task Scheduler, or processes of tasks in the store), and their arguments (DECISIONS 14). */
+/* Runs tasks (in Task Scheduler, or as processes for tasks in the store), and expands their arguments (DECISIONS
+   14). */
 #include "engine/pla/task.h"
 
 #include "engine/base/clock.h"
@@ -14,7 +15,7 @@
 #define LINE_MOST 32767 /* UTF-16 units of a command line, CreateProcess's limit */
 
 struct task_instance {
-    const struct task_scheduler *scheduler; /* NULL: a process */
+    const struct task_scheduler *scheduler; /* NULL: the task is a process */
     struct scheduled_task *scheduled;
     struct process *process;
     uint64_t start_time;
@@ -88,7 +89,7 @@ HRESULT task_start(const char *task, const char *arguments, const char *director
     return S_OK;
 }
 
-/* Splits off the first argument; *rest: where the others begin. */
+/* Splits off the first argument. *rest: where the other arguments begin. */
 static HRESULT take_program(const char *line, char **program, const char **rest)
 {
     struct command_line_reader r = {.at = line + strspn(line, " \t")};
@@ -176,9 +177,9 @@ void task_close(struct task_instance *t)
 
 #define PATTERN_MOST (4 * 32767) /* bytes of the longest string that CreateProcess takes */
 
-/* A variable in the pattern, including its braces. */
+/* A variable in the pattern; `bytes` includes its braces. */
 struct place {
-    const struct task_variable *variable; /* NULL: none */
+    const struct task_variable *variable; /* NULL: no variable here */
     size_t bytes;
 };
 
@@ -231,7 +232,7 @@ HRESULT task_expand_arguments(const char *pattern, const struct task_variable *v
                          (unsigned long long)strlen(pattern), PATTERN_MOST);
     for (bool more = true; SUCCEEDED(hr) && more;) {
         struct place place = {NULL, 0};
-        /* The backslash of an escape is the last of its sequence, which precedes no quote. */
+        /* An escape begins with the last backslash of a sequence that does not precede a quotation mark. */
         if (!r.backslashes)
             hr = place_find_variable(r.at, variables, count, &place);
         if (!place.variable) {

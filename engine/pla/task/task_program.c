@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Resolves a task's definition for a start: program, command line, folder. */
+/* Resolves the definition of a task for a start: its program, command line and folder. */
 #include "engine/base/command_line.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -26,7 +26,7 @@ void task_program_free(struct task_program *p)
     memset(p, 0, sizeof *p);
 }
 
-/* '0' or '1' for the variable that begins at `at`, else 0. */
+/* Returns '0' or '1' for the variable that begins at `at`; 0: no variable begins there. */
 static char variable_at(const char *at)
 {
     bool is = !strncmp(at, ARG, sizeof ARG - 1) && (at[5] == '0' || at[5] == '1') && at[6] == ')';
@@ -38,17 +38,17 @@ static void add_line(struct command_line *to, const char *line)
     struct command_line_reader r = {.at = line};
     while (command_line_copy(to, &r))
         continue;
-    if (r.quoted) /* so that what follows does not become part of it */
+    if (r.quoted) /* ends the quoted part */
         command_line_quote(to);
 }
 
-/* Outside quotes $(Arg0) becomes several arguments; within quotes it is part of one argument. $(Arg1) is always part of
- * one. */
+/* Builds the command line. Outside quotes, $(Arg0) becomes several arguments; within quotes, it is part of one
+   argument. $(Arg1) is always part of one argument. */
 static HRESULT fill_line(const char *pattern, const char *arguments, const char *directory, char **out)
 {
     struct command_line_reader r = {.at = pattern};
     struct command_line line = {0};
-    if (!strstr(pattern, ARG)) { /* it may follow a shell's own rules */
+    if (!strstr(pattern, ARG)) { /* unchanged: it may be quoted by other rules, such as those of a shell */
         *out = text_copy(pattern);
         return *out ? S_OK : E_OUTOFMEMORY;
     }
@@ -66,7 +66,7 @@ static HRESULT fill_line(const char *pattern, const char *arguments, const char 
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Replaces $(Arg0) and $(Arg1) literally, for a path. */
+/* Replaces $(Arg0) and $(Arg1) in a path, without quoting. */
 static char *fill_path(const char *pattern, const char *arguments, const char *directory)
 {
     struct text_buffer b = {0};
@@ -92,7 +92,7 @@ static bool is_absolute(const char *path)
 #endif
 }
 
-/* The file, or the one with the extension of programs; S_FALSE: neither exists. */
+/* Finds the file, or the one with the extension of programs added. S_FALSE: neither exists. */
 static HRESULT find_file(const char *path, char **out)
 {
     static const char *const endings[] = {"", PROGRAM_ENDING};
@@ -109,7 +109,7 @@ static HRESULT find_file(const char *path, char **out)
     return S_FALSE;
 }
 
-/* Searches the absolute folders of PATH. */
+/* Searches the folders of PATH that are absolute. */
 static HRESULT find_in_path(const char *name, char **out)
 {
     char *path = os_expand_environment("%PATH%");
@@ -133,7 +133,7 @@ static bool is_batch(const char *path)
 {
     size_t length = strlen(path);
     char ending[5] = "";
-    while (length && (path[length - 1] == '.' || path[length - 1] == ' ')) /* Windows ignores them */
+    while (length && (path[length - 1] == '.' || path[length - 1] == ' ')) /* Windows ignores these characters */
         length--;
     if (length >= sizeof ending)
         memcpy(ending, path + length - 4, 4);

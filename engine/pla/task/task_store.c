@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks in files, for hosts without a Task Scheduler: their definitions as XML, and their folder. */
+/* Tasks in files, for hosts without a Task Scheduler: reads and writes their definitions as XML, and lists their
+   folder. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -22,7 +23,7 @@ HRESULT task_name_check(const char *name, const char **bare)
         return error_set(E_INVALIDARG, "the task's name '%.*s' is not valid UTF-8", NAME_SHOWN, name);
     for (const char *part = *bare;;) {
         size_t length = strcspn(part, "\\");
-        if (strspn(part, ".") == length) /* also an empty one */
+        if (strspn(part, ".") == length) /* also if the part is empty */
             return error_set(E_INVALIDARG, "the task's name '%.*s' has an invalid part", NAME_SHOWN, name);
         for (size_t i = 0; i < length; i++)
             if ((unsigned char)part[i] < ' ' || part[i] == 0x7F || strchr("/:*?\"<>|", part[i]))
@@ -121,7 +122,8 @@ HRESULT task_store_remove(const char *name)
     return is_missing(hr) ? missing(name) : hr;
 }
 
-/* Adds the task's name if the file still has that name; else the name that the file name stands for. */
+/* Adds the name in the definition if the file has the file name for it, otherwise the name that the file name
+   represents. */
 static HRESULT add_name(const char *folder, const char *file, struct texts *names)
 {
     struct task_definition d = {0};
@@ -177,7 +179,7 @@ static bool is_called(const xmlNode *n, const char *name)
     return n->type == XML_ELEMENT_NODE && !strcmp((const char *)n->name, name);
 }
 
-/* The first child element of that name; NULL: none, or `parent` is NULL. */
+/* Returns the first child element of that name; NULL: none, or `parent` is NULL. */
 static xmlNodePtr element_find_child(const xmlNode *parent, const char *name)
 {
     xmlNodePtr n = parent ? parent->children : NULL;
@@ -196,7 +198,7 @@ static HRESULT child_text(const xmlNode *parent, const char *name, char **out)
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Parses "P1DT2H3M4S" (XML Schema's duration without years and months) to seconds. */
+/* Converts a duration such as "P1DT2H3M4S" (XML Schema; without years and months) to seconds. */
 static bool read_duration(const char *text, uint32_t *out)
 {
     static const struct {
@@ -325,7 +327,7 @@ static HRESULT read_document(const char *xml, size_t size, struct task_definitio
     return hr;
 }
 
-/* Converts UTF-16 at any alignment. */
+/* Converts UTF-16 with any alignment to UTF-8. */
 static HRESULT from_utf16(const char *bytes, size_t size, char **out)
 {
     size_t units = size / sizeof(WCHAR);
