@@ -64,7 +64,8 @@ HRESULT api_settings_write(struct api_settings *s, struct text_buffer *out);
 HRESULT api_settings_read(const uint8_t *data, size_t size, struct api_settings *out);
 
 enum api_module_use { API_MODULE_UNUSED, API_MODULE_SOME, API_MODULE_ALL };
-/* Return which functions of a module are logged, and whether this function is. `module` and `api` are canonical. */
+/* Return which functions of a module are logged, and whether the function `api` is one of them; `use` is the result of
+   the first function. `module` and `api` are canonical. */
 enum api_module_use api_settings_module(const struct api_settings *s, const char *module);
 bool api_settings_has(const struct api_settings *s, enum api_module_use use, const char *api);
 

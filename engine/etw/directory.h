@@ -264,7 +264,8 @@ void directory_enables_free(struct directory_enable *list, size_t count); /* fre
 HRESULT directory_enable_set(struct directory *d, const struct directory_enable *e);
 /* In a change. Removes the session's enable of the provider. Returns S_FALSE if the session had not enabled it. */
 HRESULT directory_enable_clear(struct directory *d, uint32_t logger, uint32_t generation, const GUID *provider);
-/* In a change. Requests one more capture, with this source. Returns S_FALSE if the provider is not enabled. */
+/* In a change. Requests one more capture of the provider's state; `source` is passed to its callback. Returns S_FALSE
+   if the provider is not enabled. */
 HRESULT directory_enable_capture(struct directory *d, uint32_t logger, uint32_t generation, const GUID *provider,
                                  const GUID *source);
 /* Lists the enables of a provider (NULL: of all providers) by RUNNING sessions. *revision: the directory's revision to

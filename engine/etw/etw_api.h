@@ -26,7 +26,7 @@ const struct etw_api *host_etw(void);
 HRESULT event_providers_list(const struct etw_api *etw, struct event_providers *out);
 /* Appends an event provider. Takes ownership of the name; NULL counts as out of memory. */
 HRESULT event_providers_add(struct event_providers *list, const GUID *guid, char *name);
-/* Returns NULL if it is not in the list. */
+/* Finds an event provider by its GUID; NULL if it is not in the list. */
 const struct event_provider *event_providers_find(const struct event_providers *list, const GUID *guid);
 void event_providers_free(struct event_providers *providers);
 

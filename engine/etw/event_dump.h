@@ -69,7 +69,7 @@ struct event_summary {
 
 /* Kinds beyond this many are counted together, which limits the memory. */
 enum { EVENT_SUMMARY_KINDS = 65536 };
-/* E_OUTOFMEMORY. */
+/* Counts an event. Fails only with E_OUTOFMEMORY. */
 HRESULT event_summary_count(struct event_summary *s, const struct dumped_event *e, bool decoded);
 /* Appends the table, the kind with the most events first, and the line about undecoded events. */
 HRESULT event_summary_table(const struct event_summary *s, struct text_buffer *out);
@@ -93,7 +93,7 @@ struct event_kinds {
     uint64_t events_more; /* events of kinds beyond EVENT_KINDS_MOST */
 };
 enum { EVENT_KINDS_MOST = 16384 }; /* schemas are kept, so this limits the memory */
-/* E_OUTOFMEMORY. */
+/* Counts an event. Fails only with E_OUTOFMEMORY. */
 HRESULT event_kinds_count(struct event_kinds *s, const EVENT_RECORD *event, const struct found_schema *found,
                           bool decoded);
 void event_kinds_free(struct event_kinds *s);

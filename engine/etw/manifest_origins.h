@@ -64,7 +64,7 @@ HRESULT manifest_registered_from(const GUID *guid, char **path);
 /* ---- manifests that .NET's EventSource writes into a trace in pieces, as events 65534 ---- */
 
 struct inband_manifests;
-/* Returns NULL when out of memory. `languages`: see above. */
+/* Returns NULL when out of memory. `languages`: as at the beginning of this file. */
 struct inband_manifests *inband_manifests_create(const char *languages);
 void inband_manifests_free(struct inband_manifests *all); /* call it before freeing the schemas; NULL is allowed */
 /* Returns whether the event is a piece of a manifest. */

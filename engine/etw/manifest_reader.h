@@ -83,9 +83,9 @@ HRESULT manifest_number(struct manifest_reader *r, xmlNodePtr e, const char *nam
 /* Like manifest_number, but the attribute is required. */
 HRESULT manifest_required_number(struct manifest_reader *r, xmlNodePtr e, const char *name, uint64_t low, uint64_t high,
                                  uint64_t *out);
-/* Returns S_FALSE and leaves *out unchanged if the attribute is missing. */
+/* Reads an attribute that is true or false. Returns S_FALSE and leaves *out unchanged if it is missing. */
 HRESULT manifest_bool(struct manifest_reader *r, xmlNodePtr e, const char *name, bool *out);
-/* Returns S_FALSE and leaves *out unchanged if the attribute is missing. */
+/* Reads an attribute that is a GUID. Returns S_FALSE and leaves *out unchanged if it is missing. */
 HRESULT manifest_guid(struct manifest_reader *r, xmlNodePtr e, const char *name, GUID *out);
 /* Returns the local part of a QName (borrowed); *of_windows: its prefix refers to Windows' own definitions. Names
    declared with a colon must first be looked up as a whole. */

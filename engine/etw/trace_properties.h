@@ -88,7 +88,7 @@ enum { GROUP_MASKS = 8 };
 void group_masks_add(uint32_t masks[GROUP_MASKS], uint32_t constant);
 /* Returns the closest equivalent EnableFlags. */
 uint32_t group_masks_flags(const uint32_t masks[GROUP_MASKS]);
-/* Moves each flag of the first mask to its mask. */
+/* Moves each flag in the first mask to the mask to which it belongs. */
 void group_masks_place(uint32_t masks[GROUP_MASKS]);
 /* Returns whether EnableFlags cannot express the masks. */
 bool group_masks_beyond_flags(const uint32_t masks[GROUP_MASKS]);

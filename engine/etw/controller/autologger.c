@@ -131,13 +131,14 @@ static char **text_of(const struct autologger *a, const struct text_row *row)
     return (char **)(void *)((char *)a + row->offset);
 }
 
-/* Returns false if the key is used for something else. */
+/* Returns whether the key is a provider's, that is, named after a GUID in braces. */
 static bool is_provider(const char *name, GUID *guid)
 {
     return name[0] == '{' && text_to_guid(name, guid);
 }
 
-/* Accepts values of any type, because a string consists of bytes, too. They are checked when they are used. */
+/* Reads a provider's filters. Accepts values of any type, because a string consists of bytes, too. Filters are checked
+   when they are used. */
 static HRESULT read_filters(const char *provider, struct autologger_provider *p, struct autologger *a, const char *name)
 {
     struct registry_key *key = NULL;

@@ -6,7 +6,8 @@
 
 #include "engine/etw/etw_types.h"
 
-/* In C the last argument before an ellipsis must not be of a promoted type; in Windows' headers it is. */
+/* In C, the type of the last parameter before an ellipsis must not be one that is promoted to int. In Windows' headers
+   it is. */
 #ifdef _WIN32
 #define TRACE_MESSAGE_NUMBER USHORT
 #else

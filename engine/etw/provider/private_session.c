@@ -104,7 +104,7 @@ static void part_end_change(struct directory *d, HRESULT hr)
         (void)directory_end(d, NULL, 0);
 }
 
-/* In a change. */
+/* In a change: adds the entry of a part. */
 static HRESULT part_enter(struct directory *d, const struct directory_session *s, struct directory_session *part)
 {
     struct directory_session whole;
@@ -149,7 +149,7 @@ HRESULT private_part_enter(struct directory *d, const struct directory_session *
     return hr;
 }
 
-/* In a change. */
+/* In a change: makes the given name of the log available to another part. */
 static HRESULT part_clear_named(struct directory *d, const struct directory_session *part)
 {
     struct directory_session whole;
@@ -175,7 +175,7 @@ void private_part_refuse(struct directory *d, const struct directory_session *pa
     (void)directory_end(d, NULL, 0);
 }
 
-/* In a change. S_FALSE: already done, or the session has ended. */
+/* In a change: adds a part's totals to its session. S_FALSE: already done, or the session has ended. */
 static HRESULT part_add_totals(struct directory *d, const struct directory_session *s,
                                const struct session_statistics *totals)
 {

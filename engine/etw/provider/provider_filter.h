@@ -49,7 +49,7 @@ HRESULT provider_filter_create(const struct directory_enable *e, struct provider
 struct provider_filter *provider_filter_refer(struct provider_filter *f);
 void provider_filter_free(struct provider_filter *f);
 
-/* NULL means no filter in all of these functions. */
+/* In all of these functions, NULL means that there is no filter. */
 bool provider_filter_passes(const struct provider_filter *f, const struct filter_event *event);
 /* Returns whether the event carries a stack, for a session that requests stacks. */
 bool provider_filter_wants_stack(const struct provider_filter *f, const struct filter_event *event);

@@ -155,7 +155,7 @@ static void mappings_retire_stale(void)
     for (uint32_t i = 0; i <= DIRECTORY_PLACES; i++)
         if (stale[i]) {
             if (stale[i]->private)
-                /* Its file must be complete when this change counts as applied. */
+                /* The part's file must be complete when this change counts as applied. */
                 private_session_stop(stale[i]->private);
             provider_session_retire(&stale[i]->session);
             stale[i] = NULL;

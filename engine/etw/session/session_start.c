@@ -152,7 +152,7 @@ static HRESULT check_private(struct directory *d, const struct directory_session
         s->name, (unsigned)others);
 }
 
-/* Checks that there are not too many system loggers for another one. Call it during a change of the directory. */
+/* Checks that the number of system loggers has not reached its maximum. Call it during a change of the directory. */
 static HRESULT check_system_loggers(struct directory *d, const struct directory_session *s)
 {
     struct directory_session *list;
