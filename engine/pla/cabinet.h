@@ -38,7 +38,7 @@ struct cabinet_source {
    uses cabinet.dll if it exists. PLA_E_CABAPI_FAILURE: no members, an invalid name, a file too large or shorter than
    its size, a cabinet over 2 GB. After a failure the contents of `out` are undefined. */
 HRESULT cabinet_pack(const struct cabinet_source *source, struct file *out, const struct cabinet_watch *watch);
-/* Like cabinet_open, for an open file, which the caller still owns and closes. `name` appears in messages. */
+/* Works like cabinet_open, for an open file, which the caller still owns and closes. `name` appears in messages. */
 HRESULT cabinet_open_file(struct file *f, const char *name, const struct cabinet_limits *limits, struct cabinet **out);
 /* Compares the cabinet with its source files. Call it before deleting files that the cabinet replaces. S_OK: every
    member is in the cabinet, with the size and the bytes of its file. Otherwise PLA_E_CABAPI_FAILURE with a message that

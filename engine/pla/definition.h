@@ -22,7 +22,7 @@ HRESULT definition_check(const struct caller *caller, enum set_access_verb verb,
    NULL: no set of that name is stored. */
 HRESULT definition_check_commit(const struct caller *caller, const char *space, const char *name, struct object *set,
                                 const struct stored_set *stored);
-/* Whether `hr` means that the stored definition cannot be used: too large, not XML, not a record, a folder, not
+/* Returns whether `hr` means that the stored definition cannot be used: too large, not XML, not a record, a folder, not
    readable. */
 bool definition_is_damaged(HRESULT hr);
 /* If `hr` is about the XML, prefixes the thread's error text with the path of the set's file. Returns hr. */

@@ -68,7 +68,7 @@ HRESULT object_create(const struct class *class, struct object *beside, struct o
 /* Checks whether the object may grow by `bytes` on behalf of the client that this thread serves. HRESULT of
    ERROR_NOT_ENOUGH_QUOTA. The memory is charged to the object's creator. */
 HRESULT object_room(struct object *o, size_t bytes);
-/* Charges `bytes` of memory outside the rows; a negative number cancels a charge. Under the lock. */
+/* Charges `bytes` of memory outside the rows; a negative number cancels a charge. Call it under the lock. */
 void object_count(struct object *o, int64_t bytes);
 /* Calls object_room and then object_count; the charge lasts until the object is destroyed. */
 HRESULT object_hold(struct object *o, size_t bytes);
@@ -119,32 +119,32 @@ static inline bool object_get_number(const struct object *o, const struct proper
     return atomic_load_explicit(&object_turns[index].count, memory_order_relaxed) == turns;
 }
 
-/* Like object_get, with live state from object_read_live, for callers that read many properties. `live` NULL: the
+/* Works like object_get, with live state from object_read_live, for callers that read many properties. `live` NULL: the
    property is read without live state. */
 HRESULT object_get_with(struct object *o, const struct property *p, const struct set_live *live, struct value *out);
 /* Reads at least the requested parts (bits of enum set_live_part); free with set_live_free. S_FALSE: the class has no
    live state; PLA_E_DCS_NOT_FOUND: the object does not belong to a set. In both cases *out is empty. */
 HRESULT object_read_live(struct object *o, unsigned parts, struct set_live *out);
-/* Whether the row's value is its field's value rather than the live state: a client set it, or the row has no live
-   value. */
+/* Returns whether the row's value is its field's value rather than the live state: a client set it, or the row has no
+   live value. */
 bool object_field_stands(struct object *o, const struct property *p);
 /* Checks kind, range and the row's own rule, then replaces the field. E_INVALIDARG names the property and the value.
    The object is unchanged on failure. Read-only rows are accepted; the COM wrapper enforces access. */
 HRESULT object_put(struct object *o, const struct property *p, const struct value *in);
-/* Like object_put, but takes over the contents of *in and empties it; on failure the caller keeps them. */
+/* Works like object_put, but takes over the contents of *in and empties it; on failure the caller keeps them. */
 HRESULT object_give(struct object *o, const struct property *p, struct value *in);
 /* Returns the child object of a PROPERTY_OBJECT row, which never changes; NULL for other kinds. Borrowed. */
 struct object *object_child(const struct object *o, const struct property *p);
 /* Reads the field without calling the row's getter. */
 HRESULT object_get_field(struct object *o, const struct property *p, struct value *out);
 HRESULT object_put_default(struct object *o, const struct property *p);
-/* Whether the row's value was chosen explicitly: a client set it, or the XML contained a value other than the default
-   (exports have an element for each row). A collection is chosen if it has items. */
+/* Returns whether the row's value was chosen explicitly: a client set it, or the XML contained a value other than the
+   default (exports have an element for each row). A collection is chosen if it has items. */
 bool object_row_is_chosen(struct object *o, const struct property *p);
 /* Call after reading an object from XML. Clears the chosen mark of each row whose value is the one that it would have
    if the XML had no element for it. */
 HRESULT object_forget_defaults(struct object *o);
-/* Like object_give, but without checks; the value must have the row's kind. */
+/* Works like object_give, but without checks; the value must have the row's kind. */
 void object_give_unchecked(struct object *o, const struct property *p, struct value *in);
 /* Sets a text property without its checks. */
 HRESULT object_put_text(struct object *o, const struct property *p, const char *text);
@@ -383,7 +383,7 @@ HRESULT issues_add(struct object *map, HRESULT hr, const char *key, const char *
 /* Calls `each` for every issue until it fails; the strings are borrowed. No other thread may use the map. */
 HRESULT issues_each(struct object *map, HRESULT (*each)(void *user, HRESULT hr, const char *key, const char *text),
                     void *user);
-/* Whether the map has an item with that key and result. No other thread may use the map. */
+/* Determines whether the map has an item with that key and result. No other thread may use the map. */
 HRESULT issues_has(struct object *map, HRESULT hr, const char *key, bool *out);
 
 /* ---- sets ---- */
@@ -392,7 +392,7 @@ HRESULT set_create(struct object **out);
    Security is not a valid descriptor. */
 HRESULT set_security_of_xml(const char *xml, size_t size, char **security);
 HRESULT set_put_value(struct object *set, const char *key, const char *value); /* value NULL: removes the key */
-/* Like set_put_value; `document`: the value is an XML fragment (<Value type="document">). */
+/* Works like set_put_value. `document`: the value is an XML fragment (<Value type="document">). */
 HRESULT set_put_value_as(struct object *set, const char *key, const char *value, bool document);
 HRESULT set_get_value(struct object *set, const char *key, char **value);
 /* Adds the findings of validation to `issues`, a plaValidation map (MS-PLA 2.2.2.11). Fails only for errors that must
@@ -406,8 +406,9 @@ HRESULT set_check_limits(struct object *set);
 
 /* Returns RootPath, or its default if it is empty, with unexpanded variables. Borrowed from the set. */
 const char *set_root(const struct data_collector_set *set);
-/* Whether a start creates RootPath if it is missing: only below %systemdrive%\PerfLogs, which published templates and
-   Windows' wizard use. Elsewhere a mistyped path must not create folders. `root` contains no variables. */
+/* Returns whether a start creates RootPath if it is missing: only below %systemdrive%\PerfLogs, which published
+   templates and Windows' wizard use. Elsewhere a mistyped path must not create folders. `root` contains no
+   variables. */
 bool set_creates_root(const char *root);
 /* Compute the output folder of a run and the file of a collector, for the serial number and time in `context`. *out is
    from memory_alloc. E_INVALIDARG: the folder is not below RootPath, or the file is not below the folder. */
@@ -426,8 +427,8 @@ void name_context_free(struct name_context *context);
 /* Reads set XML into `set`. Elements replace the set's values. For an invalid value, sets the default and adds an
    issue; for an unknown element, adds an issue. OPENPLA_E_MALFORMED_XML, with line and reason: the set is unchanged. */
 HRESULT set_from_xml(struct object *set, const char *xml, size_t size, struct object *issues);
-/* Like set_from_xml, for XML that OpenPLA's engine wrote from a live trace session, or from a set for its next start.
-   Also accepts the session's statistics, and names and sizes that a client cannot set. */
+/* Works like set_from_xml, for XML that OpenPLA's engine wrote from a live trace session, or from a set for its next
+   start. Also accepts the session's statistics, and names and sizes that a client cannot set. */
 HRESULT set_from_own_xml(struct object *set, const char *xml, size_t size);
 /* Creates a set from the XML and drops its issues. *out is NULL on failure. */
 HRESULT set_create_from_xml(const char *xml, size_t size, struct object **out);
@@ -450,7 +451,7 @@ HRESULT object_to_xml(struct object *o, char **xml, size_t *size);
 HRESULT set_to_commit_xml(struct object *set, bool secrets, char **xml, size_t *size);
 /* Writes the XML for the store. Omits live state, which is in the run record. */
 HRESULT set_to_stored_xml(struct object *set, char **xml, size_t *size);
-/* Like set_to_stored_xml. Also returns the Security that set_security_of_xml would read from that XML, from
+/* Works like set_to_stored_xml. Also returns the Security that set_security_of_xml would read from that XML, from
    memory_alloc; *security is NULL if it is uncertain. */
 HRESULT set_to_stored_xml_with_security(struct object *set, char **xml, size_t *size, char **security);
 

@@ -7,8 +7,8 @@
 
 #include "engine/pla/model.h"
 
-/* Like sets_create and sets_collection_create, for a server of the form "name", "name:port" or "[address]:port". Logs
-   on with the account that remote_account_find returns. */
+/* Works like sets_create and sets_collection_create, for a server of the form "name", "name:port" or "[address]:port".
+   Logs on with the account that remote_account_find returns. */
 HRESULT remote_sets_create(const char *category, struct object **out);
 HRESULT remote_sets_collection_create(const char *category, struct object **out);
 /* The verbs of these sets. Set objects with verbs for this computer also forward to them: `query` and `commit` if the
@@ -18,7 +18,7 @@ extern const struct set_verbs remote_sets_verbs;
 bool remote_sets_is_bound(struct object *set);
 /* Call when the set has been bound to this computer: releases its server object and connection. */
 void remote_sets_forget(struct object *set);
-/* Like remote_sets_verbs.list, but calls `create` to create the set objects. */
+/* Works like remote_sets_verbs.list, but calls `create` to create the set objects. */
 HRESULT remote_sets_list(struct object *collection, const char *space, const char *pattern, const char *server,
                          HRESULT (*create)(const char *category, struct object **out));
 

@@ -46,11 +46,12 @@ uint32_t run_wait_ms(uint32_t otherwise);
    PLA_E_DCS_START_WAIT_TIMEOUT; after these two timeouts the host process has been terminated. For a set with an
    account: errors of the logon; PLA_E_CREDENTIALS_REQUIRED: the account's password is missing. */
 HRESULT run_start(const char *space, const char *name, bool synchronous);
-/* Like run_start; events name `account` as the account that started the set. NULL: the account of this process. */
+/* Works like run_start; events name `account` as the account that started the set. NULL: the account of this
+   process. */
 HRESULT run_start_for(const char *account, const char *space, const char *name, bool synchronous);
 struct run_rights;
-/* Like run_start, with these rights (set_credentials.h) instead of the rights of the stored definition; takes over
- *rights. */
+/* Works like run_start, with these rights (set_credentials.h) instead of the rights of the stored definition; takes
+   over *rights. */
 HRESULT run_start_with(const char *account, const char *space, const char *name, bool synchronous,
                        struct run_rights *rights);
 /* Prepares a host process, so that a later start does not have to create one. The host process does not lock the set,
@@ -65,7 +66,7 @@ void run_ahead_free(struct run_ahead *ahead); /* terminates the host process; NU
    that does not stop within RUN_STOP_WAIT_MS (run_wait_ms) is terminated: HRESULT of ERROR_TIMEOUT; its logs end with
    their last complete sample. PLA_E_REPORT_WAIT_TIMEOUT: the data manager is still working and continues. */
 HRESULT run_stop(const char *space, const char *name, bool synchronous);
-/* Like run_stop, for a set whose schedules have expired; not synchronous. The run record contains the reason. */
+/* Works like run_stop, for a set whose schedules have expired; not synchronous. The run record contains the reason. */
 HRESULT run_stop_expired(const char *space, const char *name);
 /* Makes the running set use its stored definition without losing a sample; S_FALSE: it is not running. An unusable
    definition is rejected with the reason, and the set continues with the previous one. HRESULT of ERROR_TIMEOUT. */
@@ -103,7 +104,8 @@ int run_host_main(const char *space, const char *name, const char *run_key, run_
 
 /* S_FALSE: the set has no host process. */
 HRESULT run_host_find(const char *space, const char *name, struct run_host *out);
-/* Whether the process is alive. Compares the start time, too, because another process can have the same id later. */
+/* Returns whether the process is alive. Compares the start time, too, because another process can have the same id
+   later. */
 bool run_host_lives(const struct run_host *host);
 /* Terminates the process if it is still the set's host process and runs OpenPLA's host program. S_FALSE: it is not the
    set's host process. E_ACCESSDENIED, naming both programs: it runs another program. */

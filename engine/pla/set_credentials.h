@@ -70,7 +70,7 @@ HRESULT run_rights_of_definition(const char *space, const char *name, const char
    be NULL. */
 HRESULT run_rights_of_caller(const struct caller *caller, const char *user, const char *password,
                              struct run_rights *out);
-/* Whether the definition still refers to the secret that these rights were created with. */
+/* Returns whether the definition still refers to the secret that these rights were created with. */
 bool run_rights_are_of(const struct run_rights *r, const char *xml, size_t size);
 /* Call before starting the host process: makes the secret available under the run key to the host process and its
    starter. */
@@ -82,7 +82,7 @@ void run_secret_forget(void);
 /* Host process: if its set has a separate account, forbids it to start other sets, because they would run under the
    wrong account. */
 void run_rights_confine(const char *space, const char *name);
-/* Whether this process may start the set: PLA_E_CREDENTIALS_REQUIRED after run_rights_confine forbade it. */
+/* Checks whether this process may start the set. PLA_E_CREDENTIALS_REQUIRED: run_rights_confine has forbidden it. */
 HRESULT run_rights_may_start(const char *space, const char *name);
 /* Host process: copies the secret that run_secret_take took; free *text with memory_free_secret. S_FALSE: no secret was
    taken, or its key differs. */

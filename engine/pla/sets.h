@@ -12,7 +12,7 @@
    belongs to it, a name with another namespace fails with E_NOINTERFACE, and the server is stored but not used. NULL:
    the name contains the namespace, and a server that the verbs cannot reach is rejected. */
 HRESULT sets_create(const char *category, struct object **out);
-/* Like sets_create, with other verbs. */
+/* Works like sets_create, with other verbs. */
 HRESULT sets_create_with(const struct set_verbs *verbs, const char *category, struct object **out);
 extern const struct set_verbs sets_local_verbs; /* the verbs of sets_create */
 /* Creates an empty collection of sets. With a category, sets_find lists only that namespace. */
@@ -25,7 +25,7 @@ enum sets_commit_mode { /* CommitMode, MS-PLA 2.2.2.3 */
                         SETS_FLUSH_TRACE = 0x0020,
                         SETS_VALIDATE_ONLY = 0x1000
 };
-/* Whether a commit in this mode stores the object and binds it to the name: false for plaValidateOnly, and for
+/* Returns whether a commit in this mode stores the object and binds it to the name: false for plaValidateOnly, and for
    plaFlushTrace alone. */
 bool sets_commit_binds(uint32_t mode);
 /* MS-PLA 3.2.4.1.54. mode: CommitMode bits; 0 means create or modify (behaviour 5). `issues` (a plaValidation map)
@@ -94,7 +94,7 @@ HRESULT sets_read_statuses(struct object *const *sets, size_t count, struct set_
 /* Clears the values from SetCredentials. */
 void set_forget_credentials(struct object *set);
 
-/* Whether the name refers to this computer, as NULL and "" do. */
+/* Determines whether the name refers to this computer, as NULL and "" do. */
 HRESULT sets_is_own_machine(const char *server, bool *out);
 /* Binds the set, and exchanges *name and *server with its previous strings. Live values that a client set in the set
    itself count as stored from now on; sets_forget_latest does the same for its collectors. */
@@ -128,7 +128,7 @@ struct ended_segment;
    the folder is unchanged. HRESULT of ERROR_TIMEOUT: it took longer than OpenPLA.ReportTimeout. S_FALSE: there are no
    logs. */
 HRESULT data_manager_compile(const struct ended_segment *segment);
-/* Like set_manage, for a set in the local store. SET_ACCESS_REFUSED. */
+/* Works like set_manage, for a set in the local store. SET_ACCESS_REFUSED. */
 HRESULT data_manager_run(const struct caller *caller, const char *space, const char *name, uint32_t steps,
                          const char *folder, struct object *errors);
 

@@ -47,7 +47,7 @@ HRESULT set_access_check_change(const struct access_subject *who, const struct s
                                 const char *security);
 /* Checks whether `who` may create a set. Only administrators may create sets that start with the system (`boot`). */
 HRESULT set_access_check_create(const struct access_subject *who, const struct set_access_object *set, bool boot);
-/* Like set_access_check, for a single check of a caller. Always S_OK for this process itself. */
+/* Works like set_access_check, for a single check of a caller. Always S_OK for this process itself. */
 HRESULT set_access_check_caller(const struct caller *caller, enum set_access_verb verb,
                                 const struct set_access_object *set);
 
@@ -92,7 +92,8 @@ struct written_set {
     const char *xml, *security;
     size_t size;
 };
-/* Like store_save, for XML that the program has just written. The store need not parse it if `security` is set. */
+/* Works like store_save, for XML that the program has just written. The store need not parse it if `security` is
+   set. */
 HRESULT store_save_written(const struct caller *caller, const char *space, const char *name, enum store_mode mode,
                            const struct written_set *set, const struct run_change *change, bool *created);
 /* Loads the set's XML; *xml is from memory_alloc. PLA_E_DCS_NOT_FOUND. */
@@ -107,7 +108,7 @@ struct stored_set;
    Security is invalid; out->xml is NULL if the definition cannot be read. S_FALSE: the set does not exist. Always free
    `out`. */
 HRESULT store_read_set(const char *space, const char *name, struct stored_set *out);
-/* Like store_check_access, for a set that store_read_set has read. `set` NULL: the set does not exist. */
+/* Works like store_check_access, for a set that store_read_set has read. `set` NULL: the set does not exist. */
 HRESULT store_check_access_read(const struct caller *caller, enum set_access_verb verb, const char *space,
                                 const char *name, const struct stored_set *set);
 /* Deletes the set's definition and its run record. PLA_E_DCS_NOT_FOUND. */
@@ -265,14 +266,14 @@ char *store_name_of_file(const char *file);
 #define STORED_LINES_MAX 8192                 /* of all the instructions after the XML */
 #define STORED_OWNER_MAX 600                  /* bytes; Windows' domain and user names have up to 256 characters each */
 
-/* Appends the instruction. owner "": nobody */
+/* Appends the instruction. owner "": no owner */
 void stored_name_add(struct text_buffer *content, const char *name, const char *owner);
-/* Whether the instruction can store that account name. */
+/* Returns whether the instruction can store that account name. */
 bool stored_owner_fits(const char *owner);
 /* Cuts the instruction off the end of the text and returns the name in it, NUL-terminated. NULL: there is no
    instruction. */
 char *stored_name_cut(char *xml, size_t *size);
-/* Like stored_name_cut, and also returns the owner, NUL-terminated and never NULL; "": nobody. */
+/* Works like stored_name_cut, and also returns the owner, NUL-terminated and never NULL; "": no owner. */
 char *stored_line_cut(char *xml, size_t *size, const char **owner);
 
 /* ---- lines after the XML: account and secret ---- */
@@ -308,7 +309,7 @@ extern const struct system_set system_sets[];
 
 /* Returns the System set with that name, ignoring case; NULL: none. */
 const struct system_set *system_set_find(const char *name);
-/* Whether `space` is System and has a set with that name. */
+/* Returns whether `space` is System and has a set with that name. */
 bool system_set_is_one(const char *space, const char *name);
 
 /* ---- checking and repairing the files ---- */

@@ -142,7 +142,7 @@ struct packed_row packing_row(const struct cabinet_member *member);
 /* Reads `size` bytes of the member from its open file `in`, counts them, and reports progress. PLA_E_CABAPI_FAILURE:
    the file is too short. */
 HRESULT packing_read(struct packing *p, size_t member, struct file *in, uint64_t at, void *data, size_t size);
-/* Whether the member starts a new folder of the cabinet, if the current folder has `taken` bytes. */
+/* Returns whether the member starts a new folder of the cabinet, if the current folder has `taken` bytes. */
 bool packing_begins_folder(const struct cabinet_member *member, uint64_t taken);
 HRESULT packing_too_large(void);
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether the character is invisible, changes the writing direction, or breaks lines. Such characters could make a name
-   look like another name. */
+/* Returns whether the character is invisible, changes the writing direction, or breaks lines. Such characters could
+   make a name look like another name. */
 static bool is_unseen(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0xAD || (c >= 0x200B && c <= 0x200F) ||

@@ -30,7 +30,7 @@ struct alert_state {
 
 enum alert_verdict { ALERT_NONE, ALERT_BEYOND, ALERT_CLEAR };
 
-/* Whether the rules need no state from earlier samples. */
+/* Returns whether the rules need no state from earlier samples. */
 bool alert_rules_are_plain(const struct alert_rules *rules);
 bool alert_is_beyond(const struct alert_threshold *threshold, double value);
 /* Evaluates one sample and updates the state. Ignores NaN. */

@@ -91,9 +91,9 @@ struct collector_figures {
 
 /* Returns what the collector writes. May be called before the collector is opened. */
 enum collector_output collector_output(struct object *collector);
-/* Whether the collector's output file, or a file that the collector writes instead, exists. */
+/* Returns whether the collector's output file, or a file that the collector writes instead, exists. */
 bool collector_file_is_there(struct object *collector, const char *file);
-/* Whether the collector may write several numbered files instead of `file` (run_files_add). */
+/* Returns whether the collector may write several numbered files instead of `file` (run_files_add). */
 bool collector_writes_parts(struct object *collector, const char *file);
 /* Deletes all output files of a collector that is not active. */
 void collector_delete_file(struct object *collector, const char *base, const char *file);
@@ -138,13 +138,13 @@ HRESULT collector_close(struct collector *c); /* completes the file; always free
 /* Changes the open collector to the model, a collector object of the same name; the files stay the same. S_FALSE: this
    is not possible, the collector must be reopened. The collector is unchanged after S_FALSE and on failure. */
 HRESULT collector_update(struct collector *c, struct object *model);
-/* Whether the model can be opened while this collector is active, either with this collector as its `previous` or
-   beside it. */
+/* Returns whether the model can be opened while this collector is active, either with this collector as its `previous`
+   or beside it. */
 bool collector_follows(const struct collector *c, struct object *model);
-/* Whether this collector can be the `previous` of the model although the definitions differ: both are of the same kind,
-   and the kind supports that. */
+/* Returns whether this collector can be the `previous` of the model although the definitions differ: both are of the
+   same kind, and the kind supports that. */
 bool collector_hands_over(const struct collector *c, struct object *model);
-/* Whether the collector takes over an active `previous` when it is opened. Open such collectors last. */
+/* Returns whether the collector takes over an active `previous` when it is opened. Open such collectors last. */
 bool collector_takes_over(struct object *collector);
 /* Undoes the takeover when the segment cannot be opened: returns the session to the `previous` collector, which
    continues with it. True: `previous` now writes to this collector's file, which must not be deleted. Close this

@@ -281,7 +281,7 @@ static bool has_wildcard(const char *text)
     return strpbrk(text, "*?") != NULL;
 }
 
-/* Whether FileMaxCount is reached, which limits all entries together. */
+/* Returns whether FileMaxCount is reached, which limits all entries together. */
 static bool is_full(const struct configuration_source_context *c)
 {
     return c->request->file_count && atomic_load(c->files_copied) >= c->request->file_count;
@@ -512,8 +512,8 @@ static HRESULT split_pattern(struct collection *c)
     return c->name && c->folder ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Whether the entry names a file stream, with a ':' that does not follow a drive letter, or a drive without a folder.
-   The latter would depend on the process's current folder. */
+/* Returns whether the entry names a file stream, with a ':' that does not follow a drive letter, or a drive without a
+   folder. The latter would depend on the process's current folder. */
 static bool names_stream(const struct collection *c)
 {
     const char *at = c->folder;

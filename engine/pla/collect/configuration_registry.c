@@ -191,8 +191,8 @@ static HRESULT put_values(struct walk *w, struct registry_key *key)
     return i || configuration_stopped(w->context) ? S_OK : put_key(w, key);
 }
 
-/* Whether the key is a link. Links are recorded but not followed, because they lead to keys that are recorded
-   elsewhere, or to a parent. */
+/* Determines whether the key is a link. Links are recorded but not followed, because they lead to keys that are
+   recorded elsewhere, or to a parent. */
 static HRESULT is_link(struct registry_key *key, bool *out)
 {
     struct registry_value v;
@@ -232,8 +232,8 @@ static HRESULT put_below(struct walk *w, struct registry_key *key, uint32_t dept
     return hr;
 }
 
-/* Whether the entry is Wow6432Node in the 32-bit view. If the host OS shows that key there, it is the same key as its
-   parent. */
+/* Returns whether the entry is Wow6432Node in the 32-bit view. If the host OS shows that key there, it is the same key
+   as its parent. */
 static bool leads_back(const struct walk *w)
 {
     static const char name[] = "Wow6432Node";

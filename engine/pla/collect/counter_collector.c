@@ -113,7 +113,7 @@ static HRESULT open_query(struct counter_collector *cc, const struct texts *path
                              paths->count, refusals.first.text);
 }
 
-/* Whether the next segment continues the log, as for a database without a size limit. Samples that wait for an
+/* Returns whether the next segment continues the log, as for a database without a size limit. Samples that wait for an
    unavailable database are then not lost at the end of a segment, and no segment waits for the database. */
 static bool log_goes_on(const struct counter_collector *cc)
 {

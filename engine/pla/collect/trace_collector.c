@@ -392,8 +392,8 @@ static uint64_t next_look_ms(const struct trace_collector *tc, uint64_t before, 
     return wait < LOOK_NEARLY_FULL_MS ? LOOK_NEARLY_FULL_MS : wait < LOOK_FULL_MS ? wait : LOOK_FULL_MS;
 }
 
-/* Whether the session's file is full. ETW stops a session whose file is full; for a session that is also real-time, it
-   only closes the file. */
+/* Returns whether the session's file is full. ETW stops a session whose file is full; for a session that is also
+   real-time, it only closes the file. */
 static bool is_full(const struct trace_collector *tc)
 {
     const uint64_t limit = (uint64_t)tc->maximum_mb << 20, buffer = (uint64_t)tc->now.is.buffer_kb * BUFFER_UNIT;

@@ -121,7 +121,7 @@ static HRESULT provider_fill(struct object *o, const GUID *guid, const char *nam
     return hr;
 }
 
-/* Whether the GUIDs are equal, or the names if `guid` is NULL. */
+/* Returns whether the GUIDs are equal, or the names if `guid` is NULL. */
 static bool is_meant(const GUID *guid, const char *name, const GUID *its_guid, const char *its_name)
 {
     return guid ? guid_equal(guid, its_guid) : text_equal_nocase(name, its_name);
@@ -258,7 +258,7 @@ static HRESULT add_registered(struct object *found, const struct event_providers
     return add_filled(found, guid, p ? p->name : text);
 }
 
-/* Whether the process exists; true also if this process may not access it. */
+/* Returns whether the process exists; true also if this process may not access it. */
 static bool is_there(uint32_t process)
 {
     char *program = NULL;

@@ -76,7 +76,7 @@ static HRESULT map_value(struct object *map, uint64_t most, const char *property
                                     property, e->name, (unsigned long long)*out, (unsigned long long)most);
 }
 
-/* Whether the data begin with the header that ETW's event providers expect. */
+/* Returns whether the data begin with the header that ETW's event providers expect. */
 static bool is_schematized(const struct bytes *data)
 {
     EVENT_FILTER_HEADER head;

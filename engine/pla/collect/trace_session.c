@@ -205,8 +205,8 @@ static HRESULT ask_guids(const struct etw_api *etw, TRACE_QUERY_INFO_CLASS what,
     return code == ERROR_NOT_ENOUGH_MEMORY ? E_OUTOFMEMORY : error_prefix(HRESULT_FROM_WIN32(code), "event providers");
 }
 
-/* Whether the session has enabled the event provider. Reads one process of the event provider, because all report the
-   same. */
+/* Returns whether the session has enabled the event provider. Reads one process of the event provider, because all
+   report the same. */
 static bool find_enable(const uint8_t *block, ULONG bytes, uint16_t number, struct trace_enable *out)
 {
     TRACE_PROVIDER_INSTANCE_INFO instance;

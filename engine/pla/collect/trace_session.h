@@ -47,7 +47,7 @@ enum trace_plan_mode {
 #include "engine/pla/collect/trace_plan_modes.def"
 };
 
-/* Whether the session must have the kernel's name and GUID, as ETW requires of all sessions with kernel events
+/* Returns whether the session must have the kernel's name and GUID, as ETW requires of all sessions with kernel events
    except system loggers. */
 bool trace_plan_is_reserved(const struct trace_plan *plan);
 
@@ -68,10 +68,10 @@ HRESULT trace_plan_make(struct object *collector, const struct trace_output *out
 void trace_plan_free(struct trace_plan *plan); /* zeroes the plan; a zeroed plan is allowed */
 /* Whether StreamMode makes the collector write a file. */
 bool trace_plan_writes_file(const struct object *collector);
-/* Whether both entries enable the event provider in the same way. */
+/* Returns whether both entries enable the event provider in the same way. */
 bool trace_enable_same(const struct trace_enable *a, const struct trace_enable *b);
 bool trace_plan_same_file(const struct trace_plan *a, const struct trace_plan *b);
-/* Whether trace_session_update can change a running session from one plan to the other. */
+/* Returns whether trace_session_update can change a running session from one plan to the other. */
 bool trace_plan_can_become(const struct trace_plan *from, const struct trace_plan *to);
 /* Adds a copy of the entry to the plan. */
 HRESULT trace_plan_add(struct trace_plan *plan, const struct trace_enable *enable);

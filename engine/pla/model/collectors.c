@@ -272,7 +272,7 @@ const struct class configuration_collector_class = {
 #define ROWS      "engine/pla/api_tracing_collector.def"
 #include "engine/pla/model/class_rows.inc"
 
-/* Whether the path is absolute: "C:\...", or "/..." on host OSes with such paths. */
+/* Returns whether the path is absolute: "C:\...", or "/..." on host OSes with such paths. */
 static bool is_full_path(const char *path)
 {
     return (path[0] && path[1] == ':' && (path[2] == '\\' || path[2] == '/')) || path[0] == '/';

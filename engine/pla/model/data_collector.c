@@ -33,7 +33,7 @@ const struct class *collector_class(uint32_t type)
     return type < sizeof classes / sizeof classes[0] ? classes[type] : NULL;
 }
 
-/* Returns the collector's set, borrowed. Under the lock. */
+/* Returns the collector's set, borrowed. Call it under the lock. */
 static struct object *set_above(struct object *collector)
 {
     return collector->parent ? collector->parent->parent : NULL;
@@ -55,7 +55,7 @@ static struct items *siblings(struct object *collector)
     return &((struct collection *)collector->parent)->items;
 }
 
-/* Whether another collector of the collection has the name. Under the lock. */
+/* Returns whether another collector of the collection has the name. Call it under the lock. */
 static bool name_taken(const struct items *items, const struct object *but, const char *name)
 {
     for (size_t i = 0; i < items->count; i++)

@@ -312,8 +312,8 @@ static HRESULT validate_values(const struct validation *v, const struct data_col
     return hr;
 }
 
-/* Whether the property is known without reading the definition: the binding contains Name and Server, and Status is
-   live state. Lists that show only these properties read no definitions. */
+/* Returns whether the property is known without reading the definition: the binding contains Name and Server, and
+   Status is live state. Lists that show only these properties read no definitions. */
 static bool is_known_unread(const struct object *o, const struct property *p)
 {
     const struct property *rows = o->class->properties;

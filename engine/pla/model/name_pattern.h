@@ -20,9 +20,9 @@ HRESULT name_pattern_expand(const char *pattern, const struct name_context *cont
 /* Adds the decorations of the AutoPathFormat bits to `base`, in the order of MS-PLA 2.2.2.1. */
 HRESULT name_decorate(const char *base, uint32_t format, const char *pattern, const struct name_context *context,
                       char **out);
-/* Like name_decorate, for a file: adds the decorations before `extension` (".blg"). `base` may already end with that
-   extension. Another extension in `base` is part of the base if a decoration applies; otherwise it stays the file's
-   extension. */
+/* Works like name_decorate, for a file: adds the decorations before `extension` (".blg"). `base` may already end with
+   that extension. Another extension in `base` is part of the base if a decoration applies; otherwise it stays the
+   file's extension. */
 HRESULT name_decorate_file(const char *base, const char *extension, uint32_t format, const char *pattern,
                            const struct name_context *context, char **out);
 

@@ -108,8 +108,8 @@ static char *union_of(struct value *v)
     return (char *)v + offsetof(struct value, boolean);
 }
 
-/* Charges `bytes`; a negative number cancels a charge. Under the lock. Values that were stored without exchange_field
-   were never charged, so the charge can be smaller than the amount to cancel. */
+/* Charges `bytes`; a negative number cancels a charge. Call it under the lock. Values that were stored without
+   exchange_field were never charged, so the charge can be smaller than the amount to cancel. */
 static void count_held(struct object *o, int64_t bytes)
 {
     if (o->counted + bytes < 0)
@@ -522,8 +522,8 @@ bool object_row_is_chosen(struct object *o, const struct property *p)
     return chosen;
 }
 
-/* Whether the field's value is the value that the row would have without it: the default, or the value that the getter
-   returns for the default, such as the collector's name for FileName. No other thread may use the object. */
+/* Determines whether the field's value is the value that the row would have without it: the default, or the value that
+   the getter returns for the default, such as the collector's name for FileName. No other thread may use the object. */
 static HRESULT shows_default(struct object *o, const struct property *p, bool *same)
 {
     struct value held = {.kind = p->kind} /* borrowed */, usual, shown = {.kind = p->kind};
@@ -555,7 +555,7 @@ HRESULT object_forget_defaults(struct object *o)
     return hr;
 }
 
-/* Copies the rows, and those of child objects that are stored. Under the lock of `from`. */
+/* Copies the rows, and those of child objects that are stored. Call it under the lock of `from`. */
 static HRESULT copy_values(const struct object *from, struct object *to)
 {
     HRESULT hr = S_OK;

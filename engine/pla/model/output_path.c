@@ -60,7 +60,7 @@ const char *set_root(const struct data_collector_set *set)
     return set->RootPath[0] ? set->RootPath : data_collector_set_class.properties[IDataCollectorSet_RootPath].text;
 }
 
-/* Whether `path` is below `folder`; compares only the strings. */
+/* Returns whether `path` is below `folder`; compares only the strings. */
 static bool is_below(const char *path, const char *folder)
 {
     char *head = text_copy_n(path, strnlen(path, strlen(folder)));
@@ -293,8 +293,8 @@ static char same_letter(char c)
     return (char)(c == 'T' ? 't' : c == 'S' ? 's' : c == 'Z' ? 'z' : c);
 }
 
-/* Whether the character must be escaped if it is not a known letter. Other ASCII characters are literal, such as the
-   comma and colon in the specification's example. */
+/* Returns whether the character must be escaped if it is not a known letter. Other ASCII characters are literal, such
+   as the comma and colon in the specification's example. */
 static bool needs_escape(unsigned char c)
 {
     return c >= 0x80 || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '\\';

@@ -155,8 +155,8 @@ struct property {
     const char *doc;
 };
 
-/* Whether a negative number is accepted and reinterpreted as unsigned, as for bit masks and enumerations, which are
-   signed in COM. In other rows it would become a number of 2^31 or more. */
+/* Returns whether a negative number is accepted and reinterpreted as unsigned, as for bit masks and enumerations, which
+   are signed in COM. In other rows it would become a number of 2^31 or more. */
 static inline bool property_takes_negative(const struct property *p)
 {
     return p->kind != PROPERTY_U32 || p->bits;

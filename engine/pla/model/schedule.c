@@ -73,7 +73,7 @@ static bool take_time(const char **at, bool fraction, int *hour, int *minute, in
     return *minute <= 59 && *second <= 59;
 }
 
-/* Whether the ISO 8601 date ends here. Accepts the end of the string, or a time of day with a zone, which is
+/* Returns whether the ISO 8601 date ends here. Accepts the end of the string, or a time of day with a zone, which is
    ignored. */
 static bool ends_iso_date(const char *at)
 {

@@ -21,8 +21,8 @@ static HRESULT kernel_session(struct object *o, const char **name)
     return hr;
 }
 
-/* Whether the session is a system logger (EVENT_TRACE_SYSTEM_LOGGER_MODE). A system logger can have any name; other
-   sessions of kernel events have the kernel's name. */
+/* Returns whether the session is a system logger (EVENT_TRACE_SYSTEM_LOGGER_MODE). A system logger can have any name;
+   other sessions of kernel events have the kernel's name. */
 static bool is_system_logger(struct object *o)
 {
     return (((struct trace_data_collector *)o)->ExtendedModes & 0x02000000u) != 0;

@@ -31,9 +31,9 @@ struct finding {
    PLA_S_PROPERTY_IGNORED only for values that were chosen explicitly (object_row_is_chosen). */
 HRESULT validation_report(const struct validation *v, HRESULT found, const char *property, const char *why);
 HRESULT validation_report_all(const struct validation *v, const struct finding *findings, size_t count);
-/* Whether the property is in `unused`, so that no rule for its value applies. */
+/* Returns whether the property is in `unused`, so that no rule for its value applies. */
 bool validation_skips(const struct validation *v, const char *property);
-/* Like set_validate, for a set whose namespace does not use these properties. */
+/* Works like set_validate, for a set whose namespace does not use these properties. */
 HRESULT set_validate_without(struct object *set, const struct unused *unused, size_t count, struct object *issues);
 /* Reports PLA_S_PROPERTY_IGNORED for each property; terminated by NULL. */
 HRESULT validation_unused(const struct validation *v, const char *const *properties, const char *why);

@@ -417,7 +417,7 @@ static HRESULT read_element(struct reading *r, struct element *e, xmlNodePtr nod
     return read_property(r, e->row, node);
 }
 
-/* Whether the row is not stored, but only read to change another row. */
+/* Returns whether the row is not stored, but only read to change another row. */
 static bool changes_another(const struct reading *r, const struct element *e)
 {
     return e->what == ELEMENT_ROW && r->object->class->properties[e->row].read;

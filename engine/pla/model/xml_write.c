@@ -217,7 +217,7 @@ static void write_user_values(struct text_buffer *b, struct data_collector_set *
     object_unlock(&set->object);
 }
 
-/* Whether set_to_commit_xml omits the row: it is only shown, or it is live state and no client has set it. */
+/* Returns whether set_to_commit_xml omits the row: it is only shown, or it is live state and no client has set it. */
 static bool row_is_omitted(struct object *o, const struct property *p)
 {
     if (p->xml_use == XML_SHOWN)
@@ -225,7 +225,7 @@ static bool row_is_omitted(struct object *o, const struct property *p)
     return !object_field_stands(o, p);
 }
 
-/* Whether the object is a set of live trace sessions. */
+/* Returns whether the object is a set of live trace sessions. */
 static bool is_session(const struct object *o)
 {
     const struct data_collector_set *set = (const struct data_collector_set *)o;

@@ -26,7 +26,7 @@ struct remote_argument {
     const char *text;
     int32_t number;
 };
-/* Like orpc_invoke, with these arguments. Wipes its copies of strings. */
+/* Works like orpc_invoke, with these arguments. Wipes its copies of strings. */
 HRESULT remote_object_invoke(struct orpc_object *o, const char *member, uint32_t flags,
                              const struct remote_argument *arguments, size_t count, struct orpc_answer *answer,
                              struct ndr_variant *value);
@@ -46,8 +46,8 @@ HRESULT remote_object_get_number(struct orpc_object *o, const char *property, ui
 HRESULT remote_object_get(struct orpc_object *o, const char *property, int32_t index, struct orpc_object **out);
 HRESULT remote_value_object(struct orpc_object *from, const struct ndr_variant *value, struct orpc_object **out);
 
-/* Whether the failure means that the object no longer exists, for example because its server was restarted. The failed
-   call was not executed. */
+/* Returns whether the failure means that the object no longer exists, for example because its server was restarted. The
+   failed call was not executed. */
 bool remote_object_is_gone(HRESULT hr);
 
 #endif

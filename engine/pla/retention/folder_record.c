@@ -457,8 +457,8 @@ static size_t digits(const char *text)
     return strspn(text, "0123456789");
 }
 
-/* Whether `name` is one of the numbered files that `parts` stands for. ETW replaces "%d" with a number, and appends the
-   process id and a number to the file name of a private session. */
+/* Returns whether `name` is one of the numbered files that `parts` stands for. ETW replaces "%d" with a number, and
+   appends the process id and a number to the file name of a private session. */
 static bool is_part(const char *parts, const char *name)
 {
     const char *at = strstr(parts, "%d");

@@ -110,7 +110,7 @@ static HRESULT delete_named(struct held_folder *f, const char *names, bool folde
     return hr;
 }
 
-/* Whether the file is missing. This is not a failure, because other clean-up scripts can also delete files. */
+/* Returns whether the file is missing. This is not a failure, because other clean-up scripts can also delete files. */
 static bool is_gone(HRESULT hr)
 {
     return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);

@@ -147,7 +147,7 @@ static HRESULT pass_report(const struct retention_pass *p, const char *name, con
     return S_OK;
 }
 
-/* Whether files that no run created matter for the step. They do not for a cabinet or a report. */
+/* Returns whether files that no run created matter for the step. They do not for a cabinet or a report. */
 static bool meets_others(const struct retention_step *step)
 {
     return step->what == RETENTION_DELETE_DATA || step->what == RETENTION_DELETE_FOLDER;

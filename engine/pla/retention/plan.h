@@ -121,7 +121,7 @@ struct content_names {
    ERROR_BAD_PATHNAME: folders are nested too deeply. `each` must not delete anything. */
 HRESULT folder_walk(struct held_folder *f, const struct content_names *names,
                     HRESULT (*each)(void *user, const struct content *content), void *user);
-/* Return names that are derived from the folder's name; from memory_alloc. */
+/* Return names that are derived from the folder's name, from memory_alloc. */
 char *folder_cabinet_name(const struct held_folder *f);
 char *folder_cabinet_path(const char *folder);
 char *folder_scrap_name(const struct held_folder *f);
@@ -183,7 +183,7 @@ HRESULT folder_delete_reports(const struct folder_work *w);
 /* Deletes all files that runs created, then the mark, then the folder unless it has other contents. Afterwards the
    folder belongs to no set. `empty`: does nothing unless the mark is the only file of runs. */
 HRESULT folder_remove(const struct folder_work *w, bool empty);
-/* Like folder_remove, for a path and a run of any set; uses only the mark, no record. E_ACCESSDENIED: no mark. */
+/* Works like folder_remove, for a path and a run of any set; uses only the mark, no record. E_ACCESSDENIED: no mark. */
 HRESULT folder_remove_marked(const char *path, struct folder_kept *kept);
 
 /* ---- SendCabTo: sending a cabinet to a share (MS-PLA 3.2.4.3) ---- */

@@ -236,8 +236,8 @@ static void drop_all(struct line *l)
     }
 }
 
-/* Whether the next action may be taken. Running tasks do not delay others until all slots are in use. Under the
-   lock. */
+/* Returns whether the next action may be taken. Running tasks do not delay others until all slots are in use. Call it
+   under the lock. */
 static bool may_take(const struct line *l, const struct at_work *w)
 {
     return l->first && w->count < ALERT_TASKS_AT_ONCE;
@@ -342,7 +342,7 @@ static struct order *copy_order(const struct alert_order *from)
     return o;
 }
 
-/* Whether a start of that set is already queued. Under the lock. */
+/* Returns whether a start of that set is already queued. Call it under the lock. */
 static bool waits_already(const struct line *l, const struct order *o)
 {
     for (const struct order *other = l->first; other; other = other->next)
@@ -351,7 +351,7 @@ static bool waits_already(const struct line *l, const struct order *o)
     return false;
 }
 
-/* Under the lock. */
+/* Starts the thread of the queue unless it has one. Call it under the lock. */
 static HRESULT begin_thread(struct alert_actions *a, struct line *l)
 {
     if (l->thread)
@@ -394,7 +394,7 @@ bool alert_actions_take_notes(struct alert_actions *a, struct diagnostics *out)
     return fresh;
 }
 
-/* Under the lock. */
+/* Returns whether all queued actions have been started. Call it under the lock. */
 static bool all_begun(const struct alert_actions *a)
 {
     bool begun = true;

@@ -116,7 +116,7 @@ void held_clear(struct run_set *r);
 /* Releases the resources that a dead host process left. Does nothing while a host process exists, because a starting
    host process releases them itself. The next call retries failed releases. S_FALSE: nothing to release. */
 HRESULT held_release(const char *space, const char *name);
-/* Like held_release, for the set's host process, which holds the run lock. */
+/* Works like held_release, for the set's host process, which holds the run lock. */
 HRESULT held_release_by_host(const char *space, const char *name);
 
 /* ---- members ---- */

@@ -114,7 +114,7 @@ static HRESULT same_collector(struct object *a, struct object *b, bool *same)
     return hr;
 }
 
-/* Whether the two definitions, without their collectors, write to the same folders in the same way. */
+/* Returns whether the two definitions, without their collectors, write to the same folders in the same way. */
 static bool same_folders(const struct data_collector_set *x, const struct data_collector_set *y)
 {
     return x->Segment == y->Segment && x->SegmentMaxSize == y->SegmentMaxSize &&
@@ -123,7 +123,7 @@ static bool same_folders(const struct data_collector_set *x, const struct data_c
            !strcmp(x->SubdirectoryFormatPattern, y->SubdirectoryFormatPattern);
 }
 
-/* Whether the collector writes the same file in the same way. */
+/* Returns whether the collector writes the same file in the same way. */
 static bool same_file(const struct data_collector *a, const struct data_collector *b)
 {
     return !strcmp(a->Name, b->Name) && !strcmp(a->FileName, b->FileName) && a->FileNameFormat == b->FileNameFormat &&
@@ -200,7 +200,7 @@ static void exchange(struct run_set *a, struct run_set *b)
     b->set = old;
 }
 
-/* Whether the new definition may write to a file that is open now. */
+/* Determines whether the new definition may write to a file that is open now. */
 static HRESULT reuses_files(const struct run_set *set, bool *reuses)
 {
     struct object **models;
@@ -217,7 +217,7 @@ static HRESULT reuses_files(const struct run_set *set, bool *reuses)
     return S_OK;
 }
 
-/* Whether an active collector must end before its successor in the new definition can start. */
+/* Determines whether an active collector must end before its successor in the new definition can start. */
 static HRESULT must_end_first(const struct segment *old, const struct run_set *set, bool *stands)
 {
     struct object **models;
@@ -361,7 +361,7 @@ static bool next_segment(struct run *r, int64_t tick)
     return true;
 }
 
-/* Whether all collectors are complete, for StopOnCompletion. */
+/* Returns whether all collectors are complete, for StopOnCompletion. */
 static bool is_complete(const struct run *r)
 {
     /* Duration also counts as a limit, because users wait for it (DECISIONS 35). */
@@ -490,8 +490,8 @@ static void sample_due_members(struct run *r, int64_t now)
     }
 }
 
-/* Whether the next segment must be opened immediately, because a member takes no samples and therefore cannot wait for
-   the next sample of the others. A member that ends on its own can wait. */
+/* Returns whether the next segment must be opened immediately, because a member takes no samples and therefore cannot
+   wait for the next sample of the others. A member that ends on its own can wait. */
 static bool rolls_at_once(const struct run *r)
 {
     bool at_once = false;
@@ -589,8 +589,8 @@ static void run_wait(struct run *r)
         run_end(r, hr);
 }
 
-/* Whether the limit has passed. If so, first takes the samples that were due before it, so that every tick is sampled
-   or counted as lost. */
+/* Returns whether the limit has passed. If so, first takes the samples that were due before it, so that every tick is
+   sampled or counted as lost. */
 static bool is_over(struct run *r, int64_t now, int64_t limit)
 {
     if (now < limit)

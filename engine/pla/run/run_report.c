@@ -63,7 +63,7 @@ static HRESULT note_faults(const struct run_report *what, const char *report, co
     return hr;
 }
 
-/* Whether the name is allowed for a log of the rules. Other names could overwrite a file of the run. */
+/* Returns whether the name is allowed for a log of the rules. Other names could overwrite a file of the run. */
 static bool is_log_name(const char *name)
 {
     return !path_names_fault(name) && !strpbrk(name, "/\\") &&

@@ -37,8 +37,8 @@ HRESULT run_section_create(const char *space, const char *name, struct run_secti
 /* Opens the section in another process. HRESULT of ERROR_FILE_NOT_FOUND: the set has no host process (run_host_find).
    All later calls with the section refer to this host process. */
 HRESULT run_section_open(const char *space, const char *name, struct run_section **out);
-/* Like run_section_open, for a host process that is alive and not in PHASE_STOPPED; also reads its state. S_FALSE, with
-   nothing to close: the set has no host process in such a state. */
+/* Works like run_section_open, for a host process that is alive and not in PHASE_STOPPED; also reads its state.
+   S_FALSE, with nothing to close: the set has no host process in such a state. */
 HRESULT run_section_open_running(const char *space, const char *name, struct run_section **out,
                                  struct run_state *state);
 void run_section_close(struct run_section *s); /* NULL is allowed */
@@ -184,8 +184,8 @@ void run_set_free(struct run_set *r);
 void run_set_know_record(const struct run_set *r, struct run_record *record);
 /* Writes to the run record the result, the message, and whether the run is active; the rest is unchanged. */
 HRESULT run_set_record(const struct run_set *r, HRESULT result, const char *message, bool running);
-/* Like run_set_record, for a start whose host process has exited. S_FALSE: another host process runs the set; nothing
-   is written. */
+/* Works like run_set_record, for a start whose host process has exited. S_FALSE: another host process runs the set;
+   nothing is written. */
 HRESULT run_set_record_no_run(const struct run_set *r, HRESULT result, const char *message);
 
 #endif

@@ -27,7 +27,8 @@
 #define RECORD_PATIENCE_MS 30000
 #define RECORD_STEP_MS     200
 
-/* Whether the record says that the run is active, so that it would look interrupted after the host process exits. */
+/* Returns whether the record says that the run is active, so that it would look interrupted after the host process
+   exits. */
 static bool record_says_running(const struct run *r)
 {
     struct run_record record;
@@ -214,7 +215,7 @@ static HRESULT run_locked(const char *space, const char *name, const char *run_k
     return FAILED(hr) ? error_restore(&why) : hr;
 }
 
-/* Whether a run is active and is neither starting nor stopping. */
+/* Returns whether a run is active and is neither starting nor stopping. */
 static bool is_running(const char *space, const char *name)
 {
     struct run_state state;

@@ -39,7 +39,7 @@ void run_write_event(const struct run *r, enum journal_id id, const struct journ
 HRESULT run_write_record(struct run *r, bool running);
 void run_end(struct run *r, HRESULT hr);
 
-/* Whether the data manager processes the run's last segment. */
+/* Returns whether the data manager processes the run's last segment. */
 bool run_is_managed(const struct run *r);
 /* Closes a segment that ran with `set`, and queues it if the data manager or a task has work. The caller frees it. */
 HRESULT run_end_segment(struct run *r, const struct run_set *set, struct segment *s);

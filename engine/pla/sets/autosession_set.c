@@ -267,7 +267,7 @@ HRESULT autosession_set_save(struct object *set, const char *name, enum store_mo
     return hr;
 }
 
-/* Under the lock. */
+/* Saves the set as an autologger. Call it under the lock. */
 static HRESULT save_autologger(struct object *set, const char *name, enum store_mode mode, bool *created)
 {
     struct autologger a;

@@ -108,7 +108,7 @@ static struct {
     uint64_t unlogged;
 } refusals = {.lock = LOCK_INIT};
 
-/* Whether a refusal may be logged now. *unlogged: the number of earlier refusals that were not logged. */
+/* Returns whether a refusal may be logged now. *unlogged: the number of earlier refusals that were not logged. */
 static bool refusal_may_log(uint64_t *unlogged)
 {
     const uint64_t now = clock_monotonic_ms();

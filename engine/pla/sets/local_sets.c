@@ -452,7 +452,7 @@ static HRESULT serial_validate(struct object *o, const char *space, const char *
     return hr;
 }
 
-/* `stored`: the existing set, or zero; NULL: this process itself commits, which needs no rights. */
+/* Commits the set. `stored`: the existing set, or zero; NULL: this process itself commits, which needs no rights. */
 static HRESULT commit_over(struct object *o, const struct caller *caller, const struct category *c, const char *name,
                            struct stored_set *stored, const char *server, uint32_t mode, struct object *issues)
 {

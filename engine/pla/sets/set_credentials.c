@@ -41,7 +41,8 @@ static void put_free(struct put *p)
     memory_free_secret(p->password);
 }
 
-/* A caller in this process counts as an administrator, because nothing can be withheld from it. */
+/* Returns whether the caller is an administrator. A caller in this process counts as one, because nothing can be
+   withheld from it. */
 static bool is_administrator(const struct caller *caller)
 {
     return caller->in_process || access_is_administrator(caller);

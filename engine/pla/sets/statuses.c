@@ -32,7 +32,8 @@ static HRESULT hosts_read(struct hosts *h, const char *space)
     return hr;
 }
 
-/* S_OK: the set has no host process; S_FALSE: its status must be queried. */
+/* Checks the set against the files of host processes. S_OK: it has no host process; S_FALSE: its status must be
+   queried. */
 static HRESULT is_without_host(struct hosts *h, struct object *set)
 {
     object_lock(set);

@@ -56,7 +56,7 @@ struct second_look {
 /* Schedules the next read after a read at `now`. `changed`: the contents differ from the previous read. True: the
    contents have not changed for a second or longer. */
 bool second_look_plan(struct second_look *l, uint64_t now, bool changed);
-/* Whether the first further read is not done yet, so that the writer gets time to finish. */
+/* Returns whether the first further read is not done yet, so that the writer gets time to finish. */
 bool second_look_is_first(const struct second_look *l);
 
 struct supervised_set {
@@ -91,7 +91,8 @@ struct supervised_set {
    unknown since when the definition exists. S_FALSE: the definition is unchanged, only the run record was read.
    PLA_E_DCS_NOT_FOUND. */
 HRESULT supervised_set_read(struct supervised_set *s, int64_t now);
-/* Like supervised_set_read, with the text of the definition. Reads the run record only if `has_record` is true. */
+/* Works like supervised_set_read, with the text of the definition. Reads the run record only if `has_record` is
+   true. */
 HRESULT supervised_set_take(struct supervised_set *s, const char *xml, size_t size, bool has_record, int64_t now);
 /* Call after a read with the result `hr`. Schedules the next read of an unreadable definition, and reports one time
    that the set's schedule is suspended, but not while a writer may be writing the file. `changed`: the text differs
@@ -100,7 +101,7 @@ void supervised_set_look_again(struct supervised_set *s, HRESULT hr, bool change
 /* Computes `due` and `expiry`. S_FALSE: the start at *missed was missed. */
 HRESULT supervised_set_plan(struct supervised_set *s, int64_t now, const struct start_zone *zone, int64_t *missed);
 void supervised_set_free(struct supervised_set *s);
-/* Whether the stored set has StopAtExpiry and schedules that expire. */
+/* Returns whether the stored set has StopAtExpiry and schedules that expire. */
 bool supervised_set_expires(const char *space, const char *name);
 
 /* Records in the run record that the scheduled start at `due` was made. */

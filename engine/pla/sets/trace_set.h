@@ -22,9 +22,9 @@ HRESULT trace_set_plan(struct object *set, const char *name, struct trace_plan *
 HRESULT trace_set_take_security(struct object *set, const struct trace_plan *session);
 /* Returns this descriptor for a session that will be started from the plan; *sddl is from memory_alloc, "": not set. */
 HRESULT trace_plan_security(const struct trace_plan *plan, char **sddl);
-/* Like trace_plan_security, for the session that the set would start. */
+/* Works like trace_plan_security, for the session that the set would start. */
 HRESULT trace_set_security(struct object *set, char **sddl);
-/* Whether the set requests kernel events, or a session that may have them. */
+/* Determines whether the set requests kernel events, or a session that may have them. */
 HRESULT trace_set_asks_kernel(struct object *set, bool *asks);
 /* Reports a Security or a SessionName that differs from the session's. */
 HRESULT trace_set_validate(struct object *set, const char *name, struct object *issues);

@@ -219,7 +219,7 @@ HRESULT set_file_adopt(const struct set_file *at, const char *file)
     return hr;
 }
 
-/* The names that file_store creates are ~<process>-<number>.tmp. */
+/* Returns whether file_store has created the name: ~<process>-<number>.tmp. */
 bool set_file_is_torn(const char *file)
 {
     const char *digits = "0123456789", *at = file + 1;

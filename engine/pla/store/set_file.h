@@ -65,7 +65,7 @@ HRESULT set_file_adopt_all(const struct set_file *at, uint64_t *left);
 /* Removes temporary files of killed writers from a place. Call it under the lock, so that no process is writing a
    definition. */
 void set_file_remove_torn(const char *place);
-/* The same, if the names of the files in the place are known. */
+/* Does the same, if the names of the files in the place are known. */
 void set_file_remove_torn_of(const char *place, const struct texts *names);
 /* Returns whether this is the name of such a temporary file. */
 bool set_file_is_torn(const char *file);
@@ -99,7 +99,7 @@ HRESULT stored_set_check_access(const struct caller *caller, enum set_access_ver
 /* Checks whether the caller may write a definition with that Security (NULL: invalid), for an existing or a new set. */
 HRESULT stored_set_check_save(const struct caller *caller, const struct set_file *at, bool exists,
                               const char *security);
-/* The same as stored_set_check_access, for a loaded definition whose Security line has been cut off. */
+/* Works like stored_set_check_access, for a loaded definition whose Security line has been cut off. */
 HRESULT stored_set_check_loaded(const struct caller *caller, enum set_access_verb verb, const struct set_file *at,
                                 const char *xml, size_t size, const char *security);
 /* Returns the Security of a set that was read, borrowed from the set, which caches it. *out NULL: invalid. Fails with
