@@ -46,9 +46,9 @@ HRESULT system_providers_enabled(struct directory *d, const struct directory_ses
 
 /* ---- pace ---- */
 
-/* How often the host process checks for closed buffers without being woken: as often as it finds some, so that writers
-   need not wake it. Waking it costs a writer as much as writing thousands of events: under Wine it waits for the answer
-   of another process, and on a virtual machine for the wake-up of a halted processor. */
+/* How often the host process checks for closed buffers without being woken. It checks as often as it finds some, so
+   that writers need not wake it. Waking it costs a writer as much as writing thousands of events: under Wine it waits
+   for the answer of another process, and on a virtual machine for the wake-up of a halted processor. */
 enum {
     SESSION_PACE_LEAST_MS = 2,
     SESSION_PACE_MOST_MS = 1000, /* with a longer interval, it waits until it is woken */
