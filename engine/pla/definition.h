@@ -35,7 +35,7 @@ HRESULT definition_list(const struct caller *caller, const char *space, struct t
 
 /* ---- rules of the namespaces (MS-PLA 3.2.1; behaviour 4) ---- */
 
-/* Whether a namespace allows a method. hr S_OK: allowed; otherwise the error to return, and the reason. */
+/* Determines whether a namespace allows a method. hr S_OK: allowed; otherwise the error to return, and the reason. */
 struct refusal {
     HRESULT hr;
     const char *why;

@@ -9,7 +9,7 @@
 
 /* ---- policy ---- */
 
-/* Whether each run of the set has a folder below RootPath. Otherwise retention does nothing. */
+/* Returns whether each run of the set has a folder below RootPath. Otherwise retention does nothing. */
 bool set_has_run_folders(const struct data_collector_set *set);
 /* Returns the RETENTION_ bits of the parts that a pass of the set needs; 0: its data manager is disabled, or has no
    actions and no limits. */

@@ -73,7 +73,7 @@ HRESULT run_stop_expired(const char *space, const char *name);
 HRESULT run_update(const char *space, const char *name);
 /* Flushes the collectors of the running set to disk; S_FALSE: it is not running. */
 HRESULT run_flush(const char *space, const char *name);
-/* Reads the live state; a set whose host process died reads as stopped. Never blocks. */
+/* Reads the live state; a set whose host process died is reported as stopped. Never blocks. */
 HRESULT run_query(const char *space, const char *name, struct run_state *state);
 /* Returns the statistics of the running set's collectors since each was opened, one line for each of the first
    RUN_FIGURES_MAX collectors; "" if the set is not running. Never blocks. From memory_alloc; NULL when out of

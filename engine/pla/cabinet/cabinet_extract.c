@@ -96,7 +96,7 @@ static HRESULT extract_end(void *user, size_t entry)
 
 /* ---- out of the subfolder, and cleaning up ---- */
 
-/* Removes the folders in the name below `base`, innermost first. Folders that are not empty stay. */
+/* Removes the folders in the name below `base`, innermost first. Keeps folders that are not empty. */
 static void remove_folders(const char *base, const char *name)
 {
     char *path = path_join(base, name);

@@ -107,7 +107,7 @@ HRESULT collector_check(struct object *collector);
    be added, and collectors of an unsupported kind, are skipped and noted. HRESULT of ERROR_ALREADY_EXISTS if the file
    exists, unless LogOverwrite or LogAppend is set. */
 HRESULT collector_open(struct object *collector, const struct collect_context *context, struct collector **out);
-/* Warms up a host process that was prepared ahead of its run: loads whatever collector_open and the first sample will
+/* Warms up a host process that was prepared ahead of its run: loads everything that collector_open and the first sample
    need, and releases it again. Writes nothing, and ignores failures, because collector_open reports them. */
 void collector_rehearse(struct object *collector);
 /* Returns the milliseconds between samples; 0: the collector takes no samples. 64 bits, because SampleInterval can be

@@ -135,7 +135,7 @@ static HRESULT read_block(const struct block *b, struct trace_session *out)
 
 /* ---- event providers ---- */
 
-/* Whether the event provider is the kernel's, whose events are flags of the session (set_masks, fill_block). */
+/* Returns whether the event provider is the kernel's, whose events are flags of the session (set_masks, fill_block). */
 static bool is_kernel(const struct trace_enable *e)
 {
     return kernel_provider_find(&e->guid) != NULL;

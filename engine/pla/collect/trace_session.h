@@ -66,7 +66,7 @@ struct trace_output {
    kernel's name regardless of SessionName. */
 HRESULT trace_plan_make(struct object *collector, const struct trace_output *output, struct trace_plan *out);
 void trace_plan_free(struct trace_plan *plan); /* zeroes the plan; a zeroed plan is allowed */
-/* Whether StreamMode makes the collector write a file. */
+/* Returns whether StreamMode makes the collector write a file. */
 bool trace_plan_writes_file(const struct object *collector);
 /* Returns whether both entries enable the event provider in the same way. */
 bool trace_enable_same(const struct trace_enable *a, const struct trace_enable *b);

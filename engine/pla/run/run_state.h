@@ -100,8 +100,8 @@ HRESULT phase_after(enum run_phase phase, enum run_step step, enum run_phase *ne
 /* Returns the set's Status (MS-PLA 2.2.2.4). A starting set is not yet running; a stopping set is still running. */
 enum run_status phase_status(enum run_phase phase);
 const char *phase_name(enum run_phase phase);
-/* Whether, at the time `now` (clock_monotonic_ms), the host process has been starting for more than start_ms, or a stop
-   was requested more than stop_ms ago. The data manager's work is not limited. */
+/* Returns whether, at the time `now` (clock_monotonic_ms), the host process has been starting for more than start_ms,
+   or a stop was requested more than stop_ms ago. The data manager's work is not limited. */
 bool phase_is_overdue(const struct run_state *state, uint64_t now, uint32_t start_ms, uint32_t stop_ms);
 
 /* ---- the report of a start: a section and a signal named by the run key ---- */

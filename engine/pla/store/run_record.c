@@ -292,7 +292,7 @@ void run_record_free(struct run_record *record)
 #define PATIENCE_MS 1000 /* time for other readers, and until an old file of that name is deleted */
 #define STEP_MS     5
 
-/* Cuts off the first word of *rest; NULL: there is none, or it is longer than `most`. */
+/* Cuts off the first word of *rest; NULL: no word remains, or it is longer than `most`. */
 static char *take_word(char **rest, size_t most)
 {
     char *word = *rest, *end = strchr(word, ' ');

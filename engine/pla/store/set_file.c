@@ -267,7 +267,7 @@ void set_file_remove_torn(const char *place)
     texts_free(&files);
 }
 
-/* Moves the set's definition to its place if somebody put it into the namespace's folder after the last full scan. */
+/* Moves the set's definition to its place if it was put into the namespace's folder after the last full scan. */
 static HRESULT adopt_own(struct set_file *at)
 {
     char *flat = path_join(at->folder, path_name(at->definition));
