@@ -166,9 +166,8 @@ struct directory_shared {
     _Atomic uint64_t revision;
     _Atomic uint64_t notified; /* the newest revision of which every process was notified */
     _Atomic uint64_t enables_used, registrations_used, slots_used; /* all entries in use have lower indexes */
-    _Atomic uint64_t registration_hint;                            /* index at which to start the search for a free
-                                                                      entry */
-    _Atomic uint64_t slot_hand;                                    /* the slot to check next */
+    _Atomic uint64_t registration_hint; /* index at which the search for a free entry begins */
+    _Atomic uint64_t slot_hand;         /* the slot to check next */
     _Atomic uint64_t serial;
     _Atomic uint64_t names_given; /* number of names stored so far */
     _Atomic uint64_t deleted;     /* directory_delete was called */

@@ -277,12 +277,8 @@ static bool processes_are_late(struct directory *d, const GUID *provider, uint64
 
 HRESULT directory_wait_applied(struct directory *d, const GUID *provider, uint64_t revision, uint32_t timeout_ms)
 {
-    enum {
-        SHORT_MS = 1,
-        LONG_MS = 10,
-        BRIEF_ROUNDS = 20
-    }; /* ms; most processes have applied the revision after one or
-          two rounds */
+    /* Most processes have applied the revision after one or two rounds. */
+    enum { SHORT_MS = 1, LONG_MS = 10, BRIEF_ROUNDS = 20 };
     const uint64_t start = clock_monotonic_ms();
     struct wakeup *never = NULL;
     HRESULT hr = S_OK;

@@ -218,10 +218,8 @@ __attribute__((noinline)) uint32_t session_unclosed_end(const struct session_buf
 /* ---- passes ---- */
 
 enum { FLAG_EVENTS_LOST = 0x02, FLAG_BUFFER_LOST = 0x04 }; /* flags in a buffer's header: there were losses before it */
-enum {
-    PRESSED_PARTS = 4
-}; /* if less than this share of the buffers is free, slow writers no longer delay later
-      buffers */
+/* If less than 1/PRESSED_PARTS of the buffers is free, slow writers no longer delay later buffers. */
+enum { PRESSED_PARTS = 4 };
 
 struct found {
     uint64_t claimed;
