@@ -556,7 +556,8 @@ static HRESULT write_line(struct file *file, const char *word, const char *name)
 }
 
 /* Hash of the last mark for which a wait failed, and the time until which there is no further wait for it, in seconds
-   (clock_monotonic_ms / 1000). A race between two threads only costs a wait or a name. */
+   (clock_monotonic_ms / 1000). If two threads change them at the same time, a wait is repeated, or a name is not
+   added. */
 static atomic_uint held_mark, held_until;
 
 static HRESULT open_mark(const char *root, const char *mark, struct file **out)

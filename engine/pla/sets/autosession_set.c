@@ -82,8 +82,8 @@ static HRESULT move_stored(const char *name)
 
 /* ---- reading ---- */
 
-/* Creates the committed set from the key's OpenPLA value, which has the properties that a session does not have; an
-   empty set if there is no such value. */
+/* Creates the committed set from the key's OpenPLA value, which has the properties that a session does not have.
+   Without that value, the set is empty. */
 static HRESULT committed(const struct autologger *a, struct object **out)
 {
     HRESULT hr = a->set ? set_create_from_xml(a->set, strlen(a->set), out) : set_create(out);
