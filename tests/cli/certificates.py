@@ -8,8 +8,10 @@ KINDS = {"rsa": ["-newkey", "rsa:2048"], "ec": ["-newkey", "ec", "-pkeyopt", "ec
 
 
 def make_certificate(name, issuer=None, purpose=None, kind="rsa"):
-    """Signed by itself, or by `issuer`'s; for 127.0.0.1."""
-    more = ["-CA", issuer + ".crt", "-CAkey", issuer + ".key"] if issuer else []
+    """Signed by itself, or by `issuer`'s; for 127.0.0.1. It can issue others: that needs a key usage, or clients that verify
+    strictly, as Python does since 3.13, reject a chain of them."""
+    more = ["-addext", "keyUsage=critical,digitalSignature,keyEncipherment,keyCertSign"]
+    more += ["-CA", issuer + ".crt", "-CAkey", issuer + ".key"] if issuer else []
     more += ["-addext", "extendedKeyUsage=" + purpose] if purpose else []
     subprocess.run([OPENSSL, "req", "-x509", *KINDS[kind], "-nodes", "-days", "2", "-keyout", name + ".key", "-out", name + ".crt", "-subj",
                     "/CN=" + name, "-addext", "subjectAltName=IP:127.0.0.1", *more], check=True, stdout=subprocess.DEVNULL,
