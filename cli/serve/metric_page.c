@@ -55,7 +55,7 @@ static void add_sample(struct page_writer *w, const struct metric_sample *s, con
         text_buffer_add_n(b, " ", 1);
     }
     if (!scale)
-        text_buffer_format(b, "%.15g", s->number);
+        metric_add_number(b, s->number);
     if (!scale || metric_add_value(b, scale, s->raw))
         text_buffer_add_n(b, "\n", 1);
     else if (!b->failed)

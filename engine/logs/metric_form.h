@@ -48,8 +48,11 @@ char *metric_name_of(const struct log_counter *counter, const struct metric_form
    0. */
 bool metric_add_value(struct text_buffer *b, const struct metric_scale *scale, const struct log_raw *raw);
 
-/* Returns a limit in raw units. If a time falls by less than this, the counter has not restarted: the time was computed
-   from two clocks. 0: the values are not such times. */
+/* Adds a finite number with at least 15 digits, and with as many more as are needed to read the same double. */
+void metric_add_number(struct text_buffer *b, double value);
+
+/* Times that fall by less than so many raw units have not restarted, but were computed from two clocks. 0: the values
+   are not such times. */
 int64_t metric_steady_limit(const struct metric_form *form);
 /* Returns the value to show after `last`: a decrease below the limit is replaced by `last`. */
 static inline int64_t metric_steady(int64_t last, int64_t value, int64_t limit)

@@ -286,11 +286,10 @@ char *metric_name_of(const struct log_counter *counter, const struct metric_form
 
 /* ---- values ---- */
 
-static void add_double(struct text_buffer *b, double value)
+void metric_add_number(struct text_buffer *b, double value)
 {
-    char text[40];
-    const int length = snprintf(text, sizeof text, "%.15g", value);
-    text_buffer_add_n(b, text, (size_t)length);
+    char text[NUMBER_TEXT_SIZE];
+    text_buffer_add_n(b, text, number_text_shortest(value, 15, false, text));
 }
 
 /* Adds value / divisor exactly if the divisor is a power of ten, with '.' in any locale. False: not added. */
@@ -344,7 +343,7 @@ bool metric_add_value(struct text_buffer *b, const struct metric_scale *scale, c
     if (scale->source == METRIC_QUOTIENT) {
         if (second == 0)
             return false;
-        add_double(b, (double)first / (double)second);
+        metric_add_number(b, (double)first / (double)second);
         return true;
     }
     if (scale->source == METRIC_SECOND)
@@ -360,6 +359,6 @@ bool metric_add_value(struct text_buffer *b, const struct metric_scale *scale, c
         if (scale->divisor > 1 && add_decimal(b, product, scale->divisor))
             return true;
     }
-    add_double(b, (double)value * (double)scale->factor / (double)scale->divisor + scale->offset);
+    metric_add_number(b, (double)value * (double)scale->factor / (double)scale->divisor + scale->offset);
     return true;
 }
