@@ -238,7 +238,8 @@ static HRESULT set_save(struct object *o, const struct caller *caller, const str
     if (c->source != DEFINITION_STORED)
         return S_OK;
     update = update && c->runs;
-    HRESULT hr = load_before(c->space, name, update, stored, &before, &before_size);
+    /* A definition that may be restored is read again: another client may have committed since `stored` was read. */
+    HRESULT hr = load_before(c->space, name, update, update ? NULL : stored, &before, &before_size);
     if (SUCCEEDED(hr))
         hr = set_credentials_commit(o, caller, c->space, name, before, before_size, &xml, &size, &security,
                                     &credentials);
