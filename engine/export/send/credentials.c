@@ -89,6 +89,29 @@ HRESULT push_credentials_load(const char *path, struct push_credentials *out)
     return FAILED(hr) ? error_prefix(hr, "'%s': ", path) : S_OK;
 }
 
+/* Whether the bytes from `host` to `end` are HOST or HOST:PORT, where HOST is a name, an IPv4 address, or an IPv6
+   address in brackets. The HTTP client would fail with other ones at each attempt. */
+static bool authority_is_valid(const char *host, const char *end)
+{
+    static const char name[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-._~";
+    static const char address[] = "0123456789abcdefABCDEF:.%";
+    const bool is_bracketed = *host == '[';
+    const char *const begin = host + is_bracketed, *const after = begin + strspn(begin, is_bracketed ? address : name);
+    const char *port = after + is_bracketed;
+    uint64_t number;
+    char digits[8];
+    if (after == begin || (is_bracketed && *after != ']'))
+        return false;
+    if (port == end)
+        return true;
+    const size_t length = (size_t)(end - port) - 1;
+    if (*port != ':' || length == 0 || length >= sizeof digits)
+        return false;
+    memcpy(digits, port + 1, length);
+    digits[length] = 0;
+    return text_to_u64(digits, &number) && number > 0 && number <= UINT16_MAX;
+}
+
 HRESULT push_url(enum push_kind kind, const char *url, char **out)
 {
     const size_t scheme = strncmp(url, "https://", 8) == 0 ? 8 : strncmp(url, "http://", 7) == 0 ? 7 : 0;
@@ -102,6 +125,9 @@ HRESULT push_url(enum push_kind kind, const char *url, char **out)
         return error_set(E_INVALIDARG, "invalid URL '%s': expected http://HOST[:PORT]/PATH or https://...", shown);
     if (memchr(host, '@', (size_t)(path - host)))
         return error_set(E_INVALIDARG, "invalid URL: it contains a user or password (use a credentials file)");
+    if (!authority_is_valid(host, path))
+        return error_set(E_INVALIDARG, "invalid URL '%s': '%.*s' is not a host or a host with a port from 1 to 65535",
+                         url, (int)(path - host), host);
     const bool has_path = *path && strcmp(path, "/") != 0;
     if (kind == PUSH_INFLUX && !has_path)
         return error_set(E_INVALIDARG,

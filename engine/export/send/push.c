@@ -6,14 +6,15 @@
                          v
                        queue (disk) -> the server
 
-   Requests are sent in the order of the push_give calls. While the queue contains requests, new requests are appended
-   to it. The next request is therefore always the oldest in the queue or, if the queue is empty, the oldest in memory.
-   A request that is being sent remains in memory or in the queue. It is removed when the server has accepted it, or has
-   refused it for a permanent reason. A process that is killed loses the requests in memory: at most MOST_WAITING and
-   the one that is being sent. If it was sending a request from the queue, the next process sends that request again.
+   Requests leave in the order in which they were given. While the queue has some, new ones go behind them, so one
+   thread knows what is next: the queue's oldest, else the oldest that waits. A request that is on its way is in memory,
+   or still in the queue. It is forgotten when the server has accepted it, or has refused it in a way that would not
+   change. So a process that is killed loses what is in memory (at most MOST_WAITING requests and the one on its way),
+   and the next one sends a request of the queue that was on its way again.
 
    After a failure the sender waits, longer each time. With a queue, push_give never waits for the server. If too many
-   requests are in memory, push_give itself writes them to the queue. */
+   requests are in memory, push_give itself writes them to the queue. While the queue cannot be written, requests stay
+   in memory, and if MOST_WAITING are there, each new one replaces the oldest. */
 #include "engine/export/push.h"
 
 #include "engine/base/clock.h"
@@ -202,18 +203,17 @@ static enum push_verdict batch_send(struct push *p, const struct push_batch *b, 
 
 /* ---- the sender's thread ---- */
 
-/* Writes a batch to the queue. The batch is lost if the write fails. */
-static void batch_keep(struct push *p, struct push_batch *b, bool front)
+/* Moves a batch from memory into the queue. If the queue cannot be written, for example because its disk is full, this
+   is reported once, and the batch stays in memory. */
+static bool batch_queue(struct push *p, struct push_batch *b, bool front)
 {
     const HRESULT hr = push_queue_add(p->queue, b, front);
-    const bool reported = atomic_exchange(&p->queue_fails, FAILED(hr));
-    if (FAILED(hr)) {
-        const struct error_kept why = error_keep(hr);
-        if (!reported)
-            report(p, hr, why.text);
-        atomic_fetch_add(&p->dropped_points, b->points);
-    }
-    push_batch_free(b);
+    const struct error_kept why = error_keep(hr);
+    if (!atomic_exchange(&p->queue_fails, FAILED(hr)) && FAILED(hr))
+        report(p, hr, why.text);
+    if (SUCCEEDED(hr))
+        push_batch_free(b);
+    return SUCCEEDED(hr);
 }
 
 /* Takes the oldest request in memory. Call it while holding the lock. */
@@ -232,13 +232,27 @@ static void waiting_return(struct push *p, const struct push_batch *b)
     p->waiting[0] = *b;
 }
 
-/* Appends all requests in memory to the queue. Call it while holding the lock, so that no newer request overtakes
-   them. */
-static void waiting_keep(struct push *p)
+/* Appends the batches in memory to the queue until one cannot be written. Called with the lock held, so that no newer
+   batch overtakes them. */
+static void waiting_queue(struct push *p)
 {
     struct push_batch b;
-    while (waiting_take(p, &b))
-        batch_keep(p, &b, false);
+    while (waiting_take(p, &b)) {
+        if (!batch_queue(p, &b, false)) {
+            waiting_return(p, &b);
+            break;
+        }
+    }
+}
+
+/* Drops the oldest batch in memory, which neither the server nor the queue accepts. Called with the lock held. */
+static void waiting_drop(struct push *p)
+{
+    struct push_batch b;
+    if (waiting_take(p, &b)) {
+        atomic_fetch_add(&p->dropped_points, b.points);
+        push_batch_free(&b);
+    }
 }
 
 static bool queue_is_empty(struct push *p)
@@ -251,7 +265,7 @@ static bool next_take(struct push *p, struct push_batch *b, bool *queued)
 {
     *queued = false;
     if (!queue_is_empty(p)) {
-        waiting_keep(p);
+        waiting_queue(p);
         if (push_queue_first(p->queue, p->settings.kind, b) == S_OK) {
             *queued = true;
             return true;
@@ -268,9 +282,7 @@ static void batch_end(struct push *p, struct push_batch *b, bool queued, enum pu
         push_batch_free(b);
     } else if (queued) {
         push_batch_free(b);
-    } else if (p->queue) {
-        batch_keep(p, b, true); /* it is older than all others */
-    } else {
+    } else if (!p->queue || !batch_queue(p, b, true)) { /* in front, because it is older than all others */
         lock_enter(&p->lock);
         waiting_return(p, b);
         lock_leave(&p->lock);
@@ -328,7 +340,9 @@ HRESULT push_give(struct push *p, char *bytes, size_t size, uint32_t points, int
     }
     if (SUCCEEDED(hr)) {
         if (p->waiting_count >= MOST_WAITING)
-            waiting_keep(p); /* the sender has been busy for a long time */
+            waiting_queue(p); /* the sender has been busy for long */
+        while (p->waiting_count >= MOST_WAITING)
+            waiting_drop(p);
         p->waiting[p->waiting_count++] = b;
         b.bytes = NULL;
         thread_condition_wake(&p->changed);
@@ -437,7 +451,7 @@ void push_close(struct push *p, struct push_figures *out)
     lock_enter(&p->lock);
     p->ending = true;
     if (p->queue)
-        waiting_keep(p); /* before the wait for the thread, during which the process may be killed */
+        waiting_queue(p); /* before the wait for the thread, during which the process may be killed */
     thread_condition_wake(&p->changed);
     lock_leave(&p->lock);
     if (p->client)
@@ -445,6 +459,11 @@ void push_close(struct push *p, struct push_figures *out)
     if (p->thread)
         thread_wait(p->thread, UINT32_MAX);
     thread_close(p->thread);
+    if (p->queue) { /* a request that the thread returned, or that could not be written above */
+        waiting_queue(p);
+        while (p->waiting_count > 0)
+            waiting_drop(p);
+    }
     if (out)
         *out = push_figures(p);
     while (waiting_take(p, &b))

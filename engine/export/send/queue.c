@@ -158,8 +158,14 @@ static bool name_is_batch(const char *name, uint64_t *number)
     return *number < UINT64_MAX / 2;
 }
 
-/* Reads the number of points in a file, for the statistics. A file without a valid header is counted when it is
-   loaded. */
+/* Whether a process was killed while it wrote this file with file_store. Only the owner of the lock writes files. */
+static bool name_is_incomplete(const char *name)
+{
+    const size_t length = strlen(name);
+    return *name == '~' && length > 4 && strcmp(name + length - 4, ".tmp") == 0;
+}
+
+/* Points for the figures; a file without a valid header counts when it is loaded. */
 static HRESULT queue_learn(void *user, const struct file_entry *entry)
 {
     struct push_queue *q = user;
@@ -167,6 +173,13 @@ static HRESULT queue_learn(void *user, const struct file_entry *entry)
     uint8_t header[HEADER_BYTES];
     size_t got = 0;
     struct file *f = NULL;
+    if (name_is_incomplete(entry->name)) {
+        char *incomplete = path_join(q->folder, entry->name);
+        if (incomplete)
+            (void)file_delete(incomplete);
+        memory_free(incomplete);
+        return S_OK;
+    }
     if (!name_is_batch(entry->name, &number))
         return S_OK;
     if (q->count > MOST_BATCHES) /* one more is possible if a process exited before it dropped the oldest */

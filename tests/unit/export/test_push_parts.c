@@ -28,6 +28,15 @@ static void urls_are_checked(void **state)
         {PUSH_OTLP, "http://host/a b", NULL},
         {PUSH_OTLP, "http://host/\r\nX: y", NULL},
         {PUSH_OTLP, "http://host/#x", NULL},
+        {PUSH_OTLP, "http://host:65535/x", "http://host:65535/x"},
+        {PUSH_OTLP, "http://[fe80::1%25eth0]/x", "http://[fe80::1%25eth0]/x"},
+        {PUSH_OTLP, "http://host:65536/x", NULL},
+        {PUSH_OTLP, "http://host:0/x", NULL},
+        {PUSH_OTLP, "http://host:/x", NULL},
+        {PUSH_OTLP, "http://host:http/x", NULL},
+        {PUSH_OTLP, "http://[::1/x", NULL},
+        {PUSH_OTLP, "http://[::1]8086/x", NULL},
+        {PUSH_OTLP, "http://a|b/x", NULL},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -228,6 +237,45 @@ static void corrupt_files_are_skipped_and_counted(void **state)
     memory_free(folder);
 }
 
+static void incomplete_files_are_deleted(void **state)
+{
+    struct push_queue *q;
+    char *folder = scratch_create("test_push_parts"), *path = path_join(folder, "~123-4.tmp");
+    (void)state;
+    assert_int_equal(file_store(path, "half of a batch", 15), S_OK); /* as a killed process leaves it */
+    assert_int_equal(push_queue_open(folder, 1 << 20, &q), S_OK);
+    assert_false(file_exists(path));
+    push_queue_close(q);
+    memory_free(path);
+    scratch_remove(folder);
+    memory_free(folder);
+}
+
+/* A full disk while the server is away. */
+static void requests_stay_in_memory_while_the_queue_cannot_be_written(void **state)
+{
+    enum { GIVEN = 12 };
+    struct push *p;
+    struct push_figures figures;
+    char *folder = scratch_create("test_push_parts"), *blocked = path_join(folder, "0000010000000000.batch");
+    const struct push_settings settings = {
+        .kind = PUSH_OTLP, .url = "http://127.0.0.1:1", .queue_folder = folder, .queue_bytes = 1 << 20};
+    (void)state;
+    assert_int_equal(push_open(&settings, &p), S_OK);
+    assert_int_equal(folder_create(blocked), S_OK); /* the next file of the queue cannot be created */
+    for (int i = 0; i < GIVEN; i++)
+        assert_int_equal(push_give(p, text_copy("request"), 7, 1, i + 1), S_OK);
+    assert_int_equal(push_finish(p), S_FALSE);
+    assert_int_equal(folder_delete(blocked), S_OK);
+    push_close(p, &figures);
+    assert_int_equal(figures.waiting_points + figures.dropped_points, GIVEN);
+    assert_int_equal(figures.waiting_points, figures.queued_requests);
+    assert_true(figures.queued_requests >= 8);
+    memory_free(blocked);
+    scratch_remove(folder);
+    memory_free(folder);
+}
+
 /* ---- OTLP ---- */
 
 static void values_that_fall_begin_again(void **state)
@@ -389,6 +437,8 @@ int main(void)
         cmocka_unit_test(a_queue_keeps_order_and_survives),
         cmocka_unit_test(a_full_queue_drops_the_oldest_and_counts),
         cmocka_unit_test(corrupt_files_are_skipped_and_counted),
+        cmocka_unit_test(incomplete_files_are_deleted),
+        cmocka_unit_test(requests_stay_in_memory_while_the_queue_cannot_be_written),
         cmocka_unit_test(values_that_fall_begin_again),
         cmocka_unit_test(a_request_has_what_the_schema_says),
         cmocka_unit_test(answers_are_read),

@@ -15,8 +15,15 @@
 
 enum {
     CURL_GLOBAL_ALL = 3,
+    CURLE_COULDNT_RESOLVE_HOST = 6,
+    CURLE_COULDNT_CONNECT = 7,
     CURLE_OPERATION_TIMEDOUT = 28,
+    CURLE_SSL_CONNECT_ERROR = 35,
     CURLE_ABORTED_BY_CALLBACK = 42,
+    CURLE_GOT_NOTHING = 52,
+    CURLE_SEND_ERROR = 55,
+    CURLE_RECV_ERROR = 56,
+    CURLE_PEER_FAILED_VERIFICATION = 60,
     CURLINFO_RESPONSE_CODE = 0x200000 + 2,
     CURLOPT_WRITEDATA = 10001,
     CURLOPT_URL = 10002,
@@ -231,6 +238,28 @@ static void block_pipe_signal(void)
     pthread_sigmask(SIG_BLOCK, &pipe, NULL);
 }
 
+/* The error code that WinHTTP has for libcurl's, so that both hosts report the same. */
+static HRESULT curl_result(int error)
+{
+    static const struct {
+        int error;
+        DWORD winhttp;
+    } known[] = {
+        {CURLE_COULDNT_RESOLVE_HOST, 12007}, /* ERROR_WINHTTP_NAME_NOT_RESOLVED */
+        {CURLE_COULDNT_CONNECT, 12029},      /* ERROR_WINHTTP_CANNOT_CONNECT */
+        {CURLE_OPERATION_TIMEDOUT, 12002},   /* ERROR_WINHTTP_TIMEOUT */
+        {CURLE_SSL_CONNECT_ERROR, 12157},    /* ERROR_WINHTTP_SECURE_CHANNEL_ERROR */
+        {CURLE_GOT_NOTHING, 12030},          /* ERROR_WINHTTP_CONNECTION_ERROR */
+        {CURLE_SEND_ERROR, 12030},
+        {CURLE_RECV_ERROR, 12030},
+        {CURLE_PEER_FAILED_VERIFICATION, 12175}, /* ERROR_WINHTTP_SECURE_FAILURE */
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].error == error)
+            return HRESULT_FROM_WIN32(known[i].winhttp);
+    return E_FAIL;
+}
+
 HRESULT http_client_post(struct http_client *c, const char *content_type, const void *body, size_t size,
                          uint32_t timeout_ms, struct http_answer *out)
 {
@@ -253,9 +282,7 @@ HRESULT http_client_post(struct http_client *c, const char *content_type, const 
     if (error == CURLE_ABORTED_BY_CALLBACK && atomic_load(&c->stopped))
         return E_ABORT;
     if (error)
-        return error_set(
-            HRESULT_FROM_WIN32(error == CURLE_OPERATION_TIMEDOUT ? ERROR_TIMEOUT : ERROR_CONNECTION_REFUSED), "%s",
-            c->message[0] ? c->message : curl.curl_easy_strerror(error));
+        return error_set(curl_result(error), "%s", c->message[0] ? c->message : curl.curl_easy_strerror(error));
     curl.curl_easy_getinfo(c->handle, CURLINFO_RESPONSE_CODE, &status);
     out->status = status > 0 && status < 1000 ? (unsigned)status : 0;
     return S_OK;
