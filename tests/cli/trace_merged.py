@@ -128,7 +128,7 @@ def a_broken_definition_is_the_reason():
                          definition(map_info(RUNTIME, "M", [(1, "a")])[:30], at + 1, kind=33),
                          definition(b"", at + 2), *method_definition(at + 3), method(at + 3, 1)])
     output, said = show("broken.etl")
-    check("invalid event definition: number of properties (65535)" in output, "the reason", output)
+    check("invalid event definition: number of properties out of range (65535)" in output, "the reason", output)
     check(said.count("cannot use an event") == 2 and "too short" in said, "warnings", said)
     check("MethodName=Method1" in output, "other events", output)
 

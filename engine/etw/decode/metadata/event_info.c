@@ -165,7 +165,7 @@ static HRESULT read_properties(const uint8_t *bytes, size_t size, event_info_map
 {
     const uint32_t count = get_u32(bytes + 100), top = get_u32(bytes + 104);
     if (count > UINT16_MAX || count > (size - INFO_HEAD) / INFO_PROPERTY || top > count)
-        return invalid("invalid number of properties", count);
+        return invalid("number of properties out of range", count);
     const size_t fixed = INFO_HEAD + (size_t)count * INFO_PROPERTY;
     s->properties = memory_zero(count, sizeof *s->properties);
     s->maps = memory_zero((size_t)count + 1, sizeof *s->maps);
@@ -215,7 +215,7 @@ HRESULT event_info_read(const uint8_t *bytes, size_t size, event_info_map *map, 
         return E_OUTOFMEMORY;
     HRESULT hr = event_info_key(bytes, size, &s->provider, &s->descriptor, &source);
     if (SUCCEEDED(hr) && source != SCHEMA_MANIFEST)
-        hr = invalid("expected the decoding source of a manifest event, not", source);
+        hr = invalid("not the decoding source of a manifest event", source);
     if (SUCCEEDED(hr)) {
         s->source = SCHEMA_MANIFEST;
         memcpy(&s->event, bytes + 16, sizeof s->event);
@@ -241,7 +241,7 @@ HRESULT event_map_info_read(const uint8_t *bytes, size_t size, struct event_map 
         return invalid("too few bytes for a map", size);
     const uint32_t count = get_u32(bytes + 8), texts = get_u32(bytes + 12);
     if (count > (size - MAP_HEAD) / MAP_ENTRY)
-        return invalid("invalid number of map entries", count);
+        return invalid("number of map entries out of range", count);
     if (texts > 1)
         return invalid("unknown type of map values", texts);
     const size_t fixed = MAP_HEAD + (size_t)count * MAP_ENTRY;
