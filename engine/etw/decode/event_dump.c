@@ -264,7 +264,7 @@ void event_inserts_add_user_data(const struct event_inserts *inserts, const stru
         for (; digits <= 5 && at[digits] >= '0' && at[digits] <= '9'; digits++)
             number = 10 * number + (size_t)(at[digits] - '0');
         const char *text = number ? insert_of(inserts, number - 1) : NULL;
-        if (text || (number && number <= schema->top_level)) { /* a missing value is replaced by nothing */
+        if (text || (number && number <= schema->top_level)) { /* the %n of a missing value is removed */
             text_buffer_add_n(out, from, (size_t)(at - from));
             xml_add_escaped(out, text ? text : "", true);
             from = at + digits;
@@ -441,7 +441,8 @@ static bool never_needs_quotes(const struct event_schema *schema, const struct e
            t->out != OUT_TYPE_HRESULT && t->out != OUT_TYPE_NTSTATUS && !event_schema_map(schema, v->property->map);
 }
 
-/* Adds a value directly to the output. Only if it needs quotes, the text is copied and written again. */
+/* Adds a value directly to the output. The text is copied and written again only if it turns out to need quotes, or has
+   quotes or control characters inside. */
 static HRESULT csv_add_value(void *context, enum event_step step, const struct event_value *v)
 {
     struct event_dump_step *s = context;

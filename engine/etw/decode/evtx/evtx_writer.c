@@ -90,7 +90,7 @@ static void record_check(struct evtx_record *r, HRESULT hr)
         evtx_record_fail(r, hr);
 }
 
-/* Returns the size to which the UTF-8 text must be truncated, in whole characters. */
+/* Returns the size of the UTF-8 text in bytes, reduced to at most r->longest without cutting a character. */
 static size_t text_cut_size(const struct evtx_record *r, const char *text)
 {
     size_t size = strlen(text);
@@ -109,7 +109,8 @@ static void shape_add_step(struct evtx_record *r, enum evtx_step step, const cha
         if (text)
             memcpy(to + 1, text, size);
     }
-    /* Checked before the UTF-16 units are counted, because longer strings are never valid. */
+    /* The format counts UTF-16 units in 16 bits. This check counts bytes of UTF-8, because no event needs a longer
+       string. */
     r->too_long |= size > UINT16_MAX;
     record_check(r, S_OK);
 }

@@ -577,7 +577,8 @@ HRESULT manifest_read_message_table(struct manifest_reader *r, xmlNodePtr table)
 
 /* Returns the end of a reference whose id begins at `id`. An id can contain parentheses, as in $(string.task_Read(2)).
    The candidates are the parenthesis after which all are closed, the first one, and the last one before the next
-   reference. The first candidate that ends an existing id is returned. NULL: there is no closing parenthesis. */
+   reference. Returns the first candidate that ends an existing id, or the first candidate if none does. NULL: there is
+   no closing parenthesis. */
 static const char *reference_end(const struct manifest_reader *r, const char *id, size_t culture, HRESULT *hr)
 {
     const char *next = strstr(id, "$("), *stop = next ? next : id + strlen(id);

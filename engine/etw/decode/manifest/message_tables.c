@@ -325,8 +325,8 @@ static size_t read_number(const char *at, size_t most, uint32_t *number)
     return n <= UINT32_MAX ? length : 0;
 }
 
-/* Replaces %%n; `at` is after the first percent sign. Returns the number of characters used, or 0 if the parameter does
-   not exist. */
+/* Appends the text that %%n stands for; `at` is after the first percent sign. Returns the number of characters used, or
+   0 if the parameter does not exist. */
 static size_t add_parameter(struct text_buffer *out, const char *at, const struct message_tables *parameters,
                             const char *languages)
 {

@@ -69,9 +69,7 @@ static HRESULT add_messages(const char *path, struct message_tables *to)
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* Adds the messages of folder\de-DE
-   ame.mui and of folder\en-US
-   ame.mui, which most files have. */
+/* Adds the messages of folder\de-DE\name.mui and of folder\en-US\name.mui, which most files have. */
 static HRESULT add_satellites(const char *path, const char *languages, struct message_tables *to)
 {
     char *folder = path_folder(path), *all = text_format("%s;en-US", languages ? languages : "");

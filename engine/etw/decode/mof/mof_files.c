@@ -107,8 +107,8 @@ static HRESULT load_all(struct mof_classes *classes, const char *except, struct 
     return hr;
 }
 
-/* Adds the classes of all files, in any order of their dependencies. A file with an error does not affect the other
-   files: it is skipped with a warning in `warnings` (may be NULL). */
+/* Adds the classes of all files, whatever the order of their dependencies is. A file with an error does not affect the
+   other files: it is skipped with a warning in `warnings` (may be NULL). */
 static HRESULT mof_files_load(struct mof_classes *classes, struct texts *warnings)
 {
     return load_all(classes, NULL, warnings);

@@ -362,8 +362,8 @@ static HRESULT fill_map(const struct maker *m, const struct placed *p, const str
     return hr;
 }
 
-/* Adds a property's map. ValueMap has the texts of Values, and BitMap those of BitValues. DefineValues and DefineBitMap
-   have the names for programs. */
+/* Adds a property's map. The texts in Values belong to the values in ValueMap, and those in BitValues to the bits in
+   BitMap. Without such texts, the names for programs in DefineValues or DefineBitMap are used. */
 static HRESULT add_map(struct maker *m, const struct placed *p, struct event_property *out)
 {
     static const struct {

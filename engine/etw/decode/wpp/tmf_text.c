@@ -131,7 +131,7 @@ static bool format_unquote(char *text, char **end)
     return *end;
 }
 
-/* Reads NAME[(a,b)] -- NUMBER at the end of the argument. NAME can contain commas. */
+/* Reads an argument: NAME, ItemTYPE[(a,b)] -- NUMBER. NAME can contain commas. */
 static HRESULT take_argument(struct reader *r, struct tmf_argument *a)
 {
     char *item = NULL, *dashes = NULL;
