@@ -38,8 +38,8 @@ HRESULT windows_ids_pass(struct windows_ids *w);
    stays known until its number is reused. */
 const struct windows_thread *windows_ids_find(const struct windows_ids *w, uint32_t host_thread);
 /* Returns the time (ns of the instances' clock, at most `now`) up to which the Windows numbers of all started threads
-   are known. A process has no number until it has started up; the function's result waits for that at most one
-   second. */
+   are known. A process has no number until it has started up; until then, but at most for one second, the result is not
+   later than its start. */
 uint64_t windows_ids_known_until(const struct windows_ids *w, uint64_t now);
 HRESULT windows_ids_end(struct windows_ids *w); /* NULL is allowed */
 
@@ -145,7 +145,7 @@ struct kernel_process {
     bool is_waiting;              /* its start event waits in the queue for the name */
     size_t entry;                 /* index in the queue */
     char name[KERNEL_NAME_BYTES]; /* "" if unknown */
-    uint64_t start;               /* in 10 ms since boot; 0: unknown */
+    uint64_t start;               /* in units of 10 ms since boot; 0: unknown */
     uint32_t look;                /* polling: number of the last poll that found the process */
     bool threads_hidden;          /* that poll could not see its threads */
     bool replaced;                /* another process now has its number */
@@ -176,7 +176,7 @@ struct kernel_stacks {
     struct id_map switched, faulted;      /* kept stacks, by thread */
     uint64_t common[STACK_COMMON];        /* frames that occur among the first frames of all samples */
     uint32_t common_count;                /* 0: no sample yet */
-    uint32_t interval, interval_reported; /* in 100 ns */
+    uint32_t interval, interval_reported; /* in units of 100 ns */
 };
 
 struct kernel_tracer {
@@ -268,7 +268,7 @@ HRESULT kernel_process_text(const struct kernel_tracer *k, uint32_t process, con
                             size_t *size);
 struct kernel_task_stat {
     uint32_t parent, threads;
-    uint64_t start; /* in 10 ms since the host OS's boot */
+    uint64_t start; /* in units of 10 ms since the host OS's boot */
     char name[KERNEL_NAME_BYTES];
 };
 /* Reads the status of a process. Returns S_FALSE if the process has exited or /proc hides it. */
