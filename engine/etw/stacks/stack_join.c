@@ -189,8 +189,8 @@ static void match_set(struct stack_joiner *j, struct source *s, uint32_t match, 
         *match_part(j, match, kernel) = p->node;
 }
 
-/* Sets the user part of a thread in all its records that wait for it. These are the records of all earlier kernel parts
-   of the thread. */
+/* Sets the user part of a thread in all its records that wait for it. These are the records of the thread's kernel
+   parts since its last user part. */
 static bool thread_close(struct stack_joiner *j, struct source *s, uint32_t thread, const struct part *user)
 {
     struct thread_state *t = id_map_find(&s->threads, (uint64_t)thread + 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the functions of a PDB file. They are stored in two places: with sizes in the stream of each module, and as
-   public symbols in one stream for the whole image. Public PDB files have only the second place. */
+   public symbols in one stream for the whole image. Public PDB files contain only the public symbols. */
 #include "engine/etw/symbols/pdb_file.h"
 
 #include "engine/base/memory.h"

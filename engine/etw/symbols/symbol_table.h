@@ -6,7 +6,7 @@
 #include "engine/base/text.h"
 
 struct symbol_row {
-    uint32_t at, size; /* offset in the image; size 0: unknown: up to the next function or the end of the extent */
+    uint32_t at, size; /* offset in the image; size 0: unknown, so up to the next function or the end of the extent */
     uint32_t name;     /* offset in `names` */
 };
 /* A contiguous range of code, such as a function whose name is not known. */
