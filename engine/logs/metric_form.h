@@ -54,7 +54,7 @@ void metric_add_number(struct text_buffer *b, double value);
 /* Times that fall by less than so many raw units have not restarted, but were computed from two clocks. 0: the values
    are not such times. */
 int64_t metric_steady_limit(const struct metric_form *form);
-/* Returns the value to show after `last`: a decrease below the limit is replaced by `last`. */
+/* Returns the value to show after `last`: `last` if the value fell by less than `limit`, otherwise the value. */
 static inline int64_t metric_steady(int64_t last, int64_t value, int64_t limit)
 {
     return value < last && (uint64_t)last - (uint64_t)value < (uint64_t)limit ? last : value;

@@ -62,7 +62,7 @@ static HRESULT influx_warning(struct log_writer *w, char **text)
     const size_t duplicates = line_layout_duplicates(log->layout);
     if (duplicates == 0 || log->warned)
         return S_FALSE;
-    *text = text_format("omitted counter values: %zu, because another counter has the same tags and field", duplicates);
+    *text = text_format("omitted counters: %zu, because other counters have the same tags and field", duplicates);
     log->warned = *text != NULL;
     return *text ? S_OK : E_OUTOFMEMORY;
 }
