@@ -160,7 +160,7 @@ struct etl_log {
     uint8_t version_major, version_minor, sub_version, sub_minor;
     uint32_t build, processors;
     int64_t end_utc;
-    uint32_t timer_resolution; /* in 100 ns */
+    uint32_t timer_resolution; /* in units of 100 ns */
     uint32_t maximum_file_mb;  /* 0: no limit */
     uint32_t mode;             /* EVENT_TRACE_*_MODE bits */
     uint32_t buffers_written, events_lost, buffers_lost;

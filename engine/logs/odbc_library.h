@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads the ODBC driver manager of this host OS (odbc32.dll on Windows and under Wine, natively unixODBC's libodbc)and
+/* Loads the ODBC driver manager of this host OS (odbc32.dll on Windows and under Wine, natively unixODBC's libodbc) and
    declares its types, constants and functions. */
 #ifndef OPENPLA_ODBC_LIBRARY_H
 #define OPENPLA_ODBC_LIBRARY_H

@@ -21,8 +21,8 @@
    more than 64 bits and an exact remainder, so it is rounded like the exact value. Longer numbers and numbers outside
    1e-40 to 1e38 are rare in logs and are read by strtod.
 
-   Without 128-bit integers (32-bit programs), snprintf writes every fraction, and strtod reads all numbers that are not
-   exact as doubles. */
+   Without 128-bit integers (32-bit programs), snprintf writes every fraction, and strtod reads all numbers except
+   quotients of two exact doubles, as described above. */
 #include "engine/logs/number_text.h"
 
 #include "engine/logs/little_endian.h"
@@ -515,8 +515,8 @@ ALWAYS_INLINE bool are_digits(uint64_t eight)
     return (eight & upper) == 0x3030303030303030u && ((eight + 0x0606060606060606u) & upper) == 0x3030303030303030u;
 }
 
-/* Returns the number that eight digits are. Adjacent digits are combined into pairs, pairs into groups of four, and
-   these into one number. */
+/* Returns the value of eight digits. Adjacent digits are combined into pairs, pairs into groups of four, and these into
+   one number. */
 ALWAYS_INLINE uint64_t eight_digits(uint64_t eight)
 {
     eight = ((eight & 0x0F0F0F0F0F0F0F0Fu) * (10 * 0x100u + 1) >> 8) & 0x00FF00FF00FF00FFu;
@@ -533,7 +533,7 @@ ALWAYS_INLINE unsigned digits_in_front(uint64_t eight)
     return others != 0 ? (unsigned)__builtin_ctzll(others) / 8 : 8;
 }
 
-/* Returns the number that the first `count` (1 to 8) of eight digits are. */
+/* Returns the value of the first `count` (1 to 8) of eight digits. */
 ALWAYS_INLINE uint64_t first_digits(uint64_t eight, unsigned count)
 {
     return eight_digits(eight << 8 * (8 - count));

@@ -193,7 +193,7 @@ static HRESULT read_file(struct name_lists *lists, const char *path)
     return hr;
 }
 
-/* Reads perfc009.dat from the folder of perfc007.dat. */
+/* Reads the perfc009.dat in the folder of `path`, which is a file such as perfc007.dat. */
 static HRESULT read_english_beside(struct name_lists *lists, const char *path)
 {
     static const char *const names[] = {"perfc009.dat", "PERFC009.DAT", "Perfc009.dat"};

@@ -513,7 +513,8 @@ static HRESULT sql_log_prepare(struct sql_log *log, const char *path, const stru
     return hr;
 }
 
-/* Waits until the thread has connected. Fails if the database rejects the connection or does not respond. */
+/* Starts the thread and waits until it has connected. Fails if the database rejects the connection or does not
+   respond. */
 static HRESULT open_database(struct sql_log *log)
 {
     log->owners = 2;

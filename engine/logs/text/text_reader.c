@@ -17,7 +17,7 @@
    - All times are in the header cell's time zone. If it has none, they are in the host OS's time zone, with its bias at
      the first sample.
    - Dates with slashes begin with the month, unless the file has a date for which that is impossible. If the first date
-     has the exact form that Windows writes, dates always begin with the month.
+     has the exact form that Windows writes, only this date is checked.
    - A row is a sample if it has a time and a cell for every counter, and ends with a line end or a closing quote. Other
      rows are skipped with a warning. The reader stops at a header row that differs from the first one. */
 #include "engine/base/clock.h"

@@ -367,7 +367,7 @@ static bool read_date(const char **at, const char *end, enum text_time_order ord
     return c >= 0 && t->year >= 1601 && t->month >= 1 && t->month <= 12 && t->day >= 1 && t->day <= days[t->month - 1];
 }
 
-/* Reads hh:mm[:ss[.fraction]] [AM|PM]. *ticks is the fraction of a second in 100 ns. */
+/* Reads hh:mm[:ss[.fraction]] [AM|PM]. *ticks is the fraction of a second in units of 100 ns. */
 static bool read_clock(const char **at, const char *end, struct calendar_time *t, int64_t *ticks)
 {
     t->hour = read_digits(at, end, 2);
