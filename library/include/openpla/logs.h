@@ -184,7 +184,7 @@ struct openpla_writer_options {
 };
 
 /* Creates a log. Uses `path`, `type`, `time_base` and `default_scale` of the counters. Returns OPENPLA_E_ARGUMENT for
-   paths with wildcards. `options` may be NULL. No new file remains after a failure. */
+   counter paths with wildcards. `options` may be NULL. No new file remains after a failure. */
 OPENPLA_API openpla_result openpla_writer_create(const char *path, const struct openpla_counter *counters, size_t count,
                                                  const struct openpla_writer_options *options, openpla_writer **writer);
 /* Adds a sample with one value per counter. Binary logs store the raw values, or `value` for counters of the type
@@ -194,7 +194,7 @@ OPENPLA_API openpla_result openpla_writer_append(openpla_writer *writer, int64_t
                                                  const struct openpla_value *values, size_t count);
 /* Makes the appended samples readable for other processes. */
 OPENPLA_API openpla_result openpla_writer_flush(openpla_writer *writer);
-/* Completes the log and closes the handle, even after a failure. */
+/* Completes the log, and closes the handle even after a failure. */
 OPENPLA_API openpla_result openpla_writer_close(openpla_writer *writer);
 
 /* ---- event traces ---- */
