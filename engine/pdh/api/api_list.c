@@ -242,8 +242,9 @@ PDH_STATUS api_get_default_counter(enum api_form form, struct api_source source,
 
 /* ---- names by number: the system's names are the English ones, as there is only one language ---- */
 
-/* Opens this computer's own objects. Fails for names of remote computers. Objects of other programs are added by a
-   refresh, but only if a name is not one of this computer's own objects, because the refresh may start processes. */
+/* Opens this computer's own objects. Fails for names of remote computers. The callers add the objects of other programs
+   with a refresh, but only if this computer's own objects do not have the name or number, because the refresh may start
+   processes. */
 static PDH_STATUS open_names(enum api_form form, const void *machine, struct catalogue **out)
 {
     char *name;
