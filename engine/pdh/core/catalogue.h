@@ -50,8 +50,9 @@ void catalogue_set_remote(const struct catalogue_remote *remote);
 
 /* Opens the objects of this computer. */
 PDH_STATUS catalogue_open_real_time(struct catalogue **out);
-/* Opens the objects of the log files `paths`, and merges their samples by time. Fails with PDH_FILE_NOT_FOUND,
-   PDH_LOG_FILE_OPEN_ERROR, PDH_INVALID_DATASOURCE or PDH_MEMORY_ALLOCATION_FAILURE. */
+/* Opens the objects of the log files `paths`. The files are read one after another, in the order of their first
+   samples. Fails with PDH_FILE_NOT_FOUND, PDH_LOG_FILE_OPEN_ERROR, PDH_INVALID_DATASOURCE or
+   PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS catalogue_open_logs(const struct texts *paths, struct catalogue **out);
 void catalogue_close(struct catalogue *c); /* NULL is allowed */
 
