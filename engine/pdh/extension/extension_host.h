@@ -33,13 +33,13 @@ enum extension_state { EXTENSION_STARTING, EXTENSION_READY, EXTENSION_FAILED };
 /* The shared section. The client writes the members up to `parked`, the host process writes the others. The host
    process writes `data` only between a request and its reply, but neither side relies on that. */
 struct extension_channel {
-    uint32_t version, owner; /* process id and start time of the client, with the next member */
-    uint64_t owner_start;
-    uint32_t request; /* number of the last request; atomic */
-    uint32_t parked;  /* 1: unused, so the host process exits after EXTENSION_PARKED_MS; atomic */
-    uint32_t reply;   /* number of the last request that was answered; atomic */
-    uint32_t state;   /* enum extension_state; atomic */
-    uint32_t error;   /* Win32 error of the last Open or Collect */
+    uint32_t version, owner; /* owner: process id of the client */
+    uint64_t owner_start;    /* start time of that process */
+    uint32_t request;        /* number of the last request; atomic */
+    uint32_t parked;         /* 1: unused, so the host process exits after EXTENSION_PARKED_MS; atomic */
+    uint32_t reply;          /* number of the last request that was answered; atomic */
+    uint32_t state;          /* enum extension_state; atomic */
+    uint32_t error;          /* Win32 error of the last Open or Collect */
     uint32_t objects, size;
     uint32_t unused;
     int64_t ticks, frequency, utc; /* when the data was collected */
