@@ -213,7 +213,7 @@ bool drm_file_parse(const char *text, size_t size, struct drm_file *out)
 /* ---- finding and reading the drivers' files ---- */
 
 #define SCAN_AGAIN_MS     10000
-#define FILES_PER_SAMPLE  1024 /* maximum number of files; a process is always scanned completely */
+#define FILES_PER_SAMPLE  1024 /* a sample scans no further process after this many files */
 #define FILES_PER_PROCESS 1024 /* only the first files of a process are scanned, because programs open a card early */
 #define PLACES_MOST       4096
 #define PATH_ROOM         512

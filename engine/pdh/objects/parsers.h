@@ -69,7 +69,7 @@ const char *drm_engine_type(const char *name);
 struct samba_file {
     const uint8_t *bytes; /* borrowed */
     size_t size, at;
-    bool corrupt; /* found bytes that are not a record; the entries read before are not complete */
+    bool corrupt; /* found bytes that are not a record; later records are missing */
 };
 struct samba_record {
     uint32_t id;         /* the id in the record's key: a session's, a connection's or an open file's id */

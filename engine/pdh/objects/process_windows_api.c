@@ -418,8 +418,8 @@ static void keep_sizes(struct windows_list *list, struct list_sizes asked)
     list->counts = COUNTS_BY_SIZE;
 }
 
-/* Returns true if the list of the last reading has the same processes and threads as now. Otherwise *asked may have the
-   current sizes. */
+/* Returns true if the list of the last reading has the same processes and threads as now. Otherwise stores the current
+   sizes in *asked. */
 static bool list_is_unchanged(struct windows_list *list, struct list_sizes *asked)
 {
     const struct process_changes before = list->changes, now = process_changes_read(list->root, &list->load);
