@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The registration of Perflib V2 countersets in the registry, and string lists (REG_MULTI_SZ), which registrations of
-   countersets and extension DLLs consist of. */
+/* The registration of Perflib V2 countersets in the registry, and the string lists (REG_MULTI_SZ) that the
+   registrations of countersets and of extension DLLs contain. */
 #ifndef OPENPLA_PDH_COUNTERSET_REGISTRATION_H
 #define OPENPLA_PDH_COUNTERSET_REGISTRATION_H
 
@@ -17,7 +17,7 @@ HRESULT registry_read_texts(struct registry_key *key, const char *name, struct t
 HRESULT registry_write_texts(struct registry_key *key, const char *name, const struct texts *texts);
 
 /* The Perflib V2 providers that are registered on this computer, below HKEY_LOCAL_MACHINE in the keys
-   SOFTWARE\Microsoft\Windows NT\CurrentVersion\Perflib\_V2Providers\{provider}\{counterset} Windows stores resource
+   SOFTWARE\Microsoft\Windows NT\CurrentVersion\Perflib\_V2Providers\{provider}\{counterset}. Windows stores resource
    numbers instead of strings there. OpenPLA stores the strings, so no program with resources is needed. A provider has
    the values ProviderName and ApplicationIdentity (strings), ProviderType (0 kernel, 1 user), and OpenPLAManifest (the
    manifest). OpenPLAManifest marks the provider as registered by OpenPLA, so that OpenPLA may replace or remove it. A
