@@ -88,7 +88,7 @@ DWORD pcq_open_query(struct pcq_server *s, const char *client, struct pcq_query 
 void pcq_close_query(struct pcq_query *q); /* NULL is allowed */
 
 /* Adds or removes the counters that the pcq_identifiers in `size` bytes name, and stores the status of each counter in
-   its block. Fails with ERROR_INVALID_PARAMETER, without any change, if a block extends beyond `bytes`. */
+   its block. Fails with ERROR_INVALID_PARAMETER, without any change, if a block extends beyond these bytes. */
 DWORD pcq_validate_counters(struct pcq_query *q, void *bytes, uint32_t size, bool add);
 /* Writes a pcq_identifier for each counter of the query, with the position of its block in the data. */
 DWORD pcq_query_info(struct pcq_query *q, struct pcq_buffer *out);

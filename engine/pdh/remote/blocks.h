@@ -207,8 +207,8 @@ struct answer_block {
     uint32_t kind;      /* enum pcq_kind */
     const uint8_t *ids; /* 4 bytes for each of `counters`; NULL if the block has only the requested counter */
     size_t counters;    /* values per row */
-    size_t rows;        /* announced number of rows; 0: the block is an error. Parsing ends earlier if the block has
-                           fewer rows */
+    size_t rows;        /* announced number of rows; 0: no instances, or the block is an error. Parsing ends
+                           earlier if the block has fewer rows */
     bool named;         /* each row begins with an instance */
     struct answer_place values;
 };

@@ -3,8 +3,8 @@
    3.1.4.1.3).
 
    The server provides this computer's counters to remote computers. Two transports call it: the host OS' RPC
-   (com/server) and OpenPLA's RPC over TCP (counter_port.c, pcq_session.c). Both first check the access
-   (pcq_access_check), then decode the parameters and call the eight methods of pcq_server.h:
+   (com/server) and OpenPLA's RPC over TCP (counter_port.c, pcq_session.c). Both decode the parameters
+   and check the access (pcq_access_check) before they call the eight methods of pcq_server.h:
 
        client --RPC--> com/server/counter_calls.c --.
                                                      +--> pcq_* methods --> struct query (catalogue, objects, lock)
@@ -437,7 +437,7 @@ static void write_provider_guid(struct block_writer *w, const void *what)
     block_put(w, p->guid ? p->provider_guid : &provider_guid, sizeof provider_guid);
 }
 
-/* Writes the name of a visible counter, or the name of a hidden counter: its visible counter's name with a suffix. */
+/* Writes the help or the name of a counter. A hidden counter has the name of its visible counter with a suffix. */
 static void write_counter_text(struct block_writer *w, const struct request *r, const struct pcq_member *m)
 {
     static const char *const behind[PCQ_PARTS] = {"", " Base", " Time", " Time Frequency", " Divisor"};
