@@ -129,13 +129,15 @@ struct http_security_state *http_security_take(struct http_security *s)
     if (clock_passed_ms(s->checked, now) >= RELOAD_MS) {
         s->checked = now;
         HRESULT hr = state_load(s->path, s->state->hash, &newer, &seen);
-        /* The server cannot change from TLS to no TLS at the same address. A file that is just being written, or that
-           is truncated because the disk is full, must not give everybody access. */
+        /* The server cannot change between TLS and no TLS at the same address. A file that is just being written, or
+           that is truncated because the disk is full, must not give everybody access. */
         if (newer && ((newer->tls != NULL) != s->tls || (s->accounts && !state_has_accounts(newer)))) {
             http_security_release(newer);
             newer = NULL;
             hr = error_set(E_INVALIDARG,
-                           "'%s': TLS and accounts cannot be turned off while the program runs (restart it)", s->path);
+                           "'%s': cannot turn TLS on or off, or remove all accounts, while the program runs "
+                           "(restart it)",
+                           s->path);
         }
         seen += seen == 0;
         if (FAILED(hr) && seen != s->refused)

@@ -10,7 +10,7 @@
 
 struct tls_server;
 /* Loads the library, the certificate and the key. Fails with ERROR_MOD_NOT_FOUND's HRESULT and a message that names the
-   missing package, or with ERROR_NOT_SUPPORTED's if no TLS library is available for this host OS. */
+   missing package, or with ERROR_NOT_SUPPORTED's if this program was built so that it cannot use TLS. */
 HRESULT tls_server_open(const struct web_config *config, struct tls_server **out);
 void tls_server_close(struct tls_server *s); /* NULL is allowed */
 

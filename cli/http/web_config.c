@@ -190,7 +190,7 @@ static HRESULT take_line(struct reader *r, char *line)
     if (!unquote(key) || !*key)
         return line_fault(r, "invalid key", key);
     if (*value && strcmp(value, "{}") != 0 && !value_is_text(value))
-        return line_fault(r, "expected a value on the same line", value);
+        return line_fault(r, "expected plain or quoted text on one line", value);
     if (!unquote(value))
         return line_fault(r, "invalid quotes", value);
     if (indent == 0)
