@@ -195,8 +195,7 @@ struct fields {
     struct json *json;
     const struct event_schema *schema;
     struct text_buffer cell;
-    unsigned omitted; /* number of levels that are too deep for the JSON writer; their values are added to the enclosing
-                         level */
+    unsigned omitted; /* number of levels that are too deep for the JSON writer; their values are omitted */
 };
 
 static bool is_integer(uint16_t in)

@@ -338,7 +338,7 @@ static HRESULT top_take_event(void *context, const struct trace_event *event)
     return hr;
 }
 
-/* Called while no event arrives, because a table may be due. */
+/* Called from time to time, because a table may be due although no event arrives. */
 static HRESULT top_check_due(void *context)
 {
     struct top *t = context;

@@ -208,7 +208,7 @@ static HRESULT tracerpt_take_event(void *context, const struct trace_event *e)
     struct dumped_event event;
     const struct found_schema *found;
     bool decoded;
-    /* Only the reading of files is interrupted here; sessions are read until they end. */
+    /* For sessions, Ctrl+C is not an error: trace_sessions_read then ends the reading. */
     if (t->sessions.count == 0 && interrupt_asked(NULL))
         return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "interrupted by the user");
     HRESULT hr = trace_schemas_find(&t->schemas, e, &event, &found);
@@ -306,7 +306,7 @@ static void print_result(const struct tracerpt *t)
     if (t->report)
         printf("Report:             %s\n", t->request.page ? t->request.page : t->report);
     if (t->inputs.count == 0 && t->sessions.count == 0)
-        return; /* the report has printed the numbers */
+        return; /* the numbers are in the report */
     printf("\nEvents:             %llu\n", (unsigned long long)t->counts.events);
     if (t->undecoded != 0)
         printf("Not decoded:        %llu, dumped in hexadecimal%s\n", (unsigned long long)t->undecoded,

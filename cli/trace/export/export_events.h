@@ -31,7 +31,7 @@ struct export_events {
 HRESULT export_events_prepare(void *events, const struct trace_event *e);
 /* The trace_take of the second pass. */
 HRESULT export_events_take(void *events, const struct trace_event *e);
-/* Ends all running periods and waits at the end of the trace. */
+/* Writes the last counters, and ends all running periods at the end of the trace. */
 HRESULT export_events_end(struct export_events *x);
 void export_events_free(struct export_events *x);
 /* Frees the threads that the events added. */

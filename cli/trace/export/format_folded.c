@@ -4,10 +4,8 @@
 #include "cli/trace/export/export.h"
 #include "engine/base/memory.h"
 
-enum {
-    MOST_COUNTS = 1 << 20
-}; /* when there are this many, the lines are written; readers add the numbers of equal
-      stacks */
+/* When there are this many counts, their lines are written; readers add the numbers of equal stacks. */
+enum { MOST_COUNTS = 1 << 20 };
 
 struct folded {
     struct id_map counts; /* key: thread and node; value: number of samples */
