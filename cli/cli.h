@@ -19,7 +19,7 @@ enum cli_exit {
                           rules" */
 };
 
-/* A verb. Each verb has its own file and a row in main.c's table. */
+/* A verb: usually a separate file, and a row in main.c's table. */
 struct verb {
     const char *name;
     const char *summary; /* one line, for the list of verbs */
@@ -116,7 +116,7 @@ int cli_time(const char *verb, const char *option, const struct texts *words, in
 /* Asks the user whether to overwrite the existing file. */
 bool cli_may_overwrite(const char *path);
 /* Asks for the account's password on the console without echo, or reads a line from standard input if that is not a
-   console. Free *out with memory_free_secret. Fails with E_INVALIDARG if nothing was entered. */
+   console. Free *out with memory_free_secret. Fails with E_INVALIDARG if no line can be read. */
 HRESULT cli_ask_password(const char *account, char **out);
 /* Returns true if standard input is a console, so that a person can answer. */
 bool cli_input_is_console(void);
@@ -130,7 +130,7 @@ struct cli_progress {
 void cli_progress_show(struct cli_progress *p, uint64_t done, uint64_t total);
 void cli_progress_end(struct cli_progress *p); /* removes the progress from the screen */
 
-/* Each verb is in the file with its name. */
+/* Most verbs are in the file with their name. */
 extern const struct verb verb_check, verb_compare, verb_completion, verb_config, verb_data, verb_dcom, verb_diskperf,
     verb_doctor, verb_events, verb_live, verb_lodctr, verb_logman, verb_logstat, verb_manifest, verb_mof, verb_plot,
     verb_push, verb_relog, verb_remote, verb_report, verb_rules, verb_run, verb_schema, verb_serve, verb_store,

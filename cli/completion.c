@@ -185,7 +185,7 @@ static void put_verb(const struct shell *shell, const struct verb *verb)
     texts_free(&subs);
 }
 
-/* Prints the summaries in single quotes, so they must not contain apostrophes. */
+/* Prints the summaries in single quotes, with typographic apostrophes, because the quotes end at a plain one. */
 static void put_summaries(const struct shell *shell)
 {
     fputs(shell->summaries_begin, stdout);
