@@ -98,9 +98,8 @@ static HRESULT copy_credentials(struct object *o, char **user, char **password)
     return put && (!*user || !*password) ? E_OUTOFMEMORY : S_OK;
 }
 
-/* Adds SETS_CREATE_NEW to a modifying commit of a live set that this object has committed before. A live set that is
-   not running exists only in the objects that are bound to it, so the server's new object must be allowed to create
-   it. */
+/* Adds SETS_CREATE_NEW to a modifying commit of a live set to which this object is bound. A live set that is not
+   running exists only in the objects that are bound to it, so the server's new object must be allowed to create it. */
 static uint32_t mode_for(struct object *o, const char *space, const char *name, uint32_t mode)
 {
     if (category_of(space)->source != DEFINITION_LIVE)

@@ -371,7 +371,7 @@ HRESULT whole_commit_answer(struct object *set, const DISPPARAMS *params, VARIAN
     for (size_t i = 0; i < MODE_ARGUMENT; i++) {
         const VARIANT *v = i < params->cArgs ? &params->rgvarg[params->cArgs - 1 - i] : NULL;
         memory_free_secret(texts[i]);
-        if (v && V_VT(v) == VT_BSTR) /* COM's copy for this call, which only OpenPLA's clients make */
+        if (v && V_VT(v) == VT_BSTR) /* COM's copy; only OpenPLA's clients make this call */
             bstr_wipe(V_BSTR(v));
     }
     object_release(issues);

@@ -162,8 +162,8 @@ void server_create_repairs_nothing(void)
     repairs_nothing = true;
 }
 
-/* Activates the class with a new server. A mutex ensures that only one new server is started if several clients find
-   the same dead server. */
+/* Activates the class, and restarts rpcss first if the server is still gone. A mutex ensures that only one client does
+   so if several clients find the same dead server. */
 static HRESULT server_activate_again(const CLSID *id, IUnknown **out)
 {
     struct mutex *mutex;

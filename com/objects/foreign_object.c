@@ -5,7 +5,7 @@
 #include "com/facade/server_call.h"
 #include "engine/base/memory.h"
 
-/* Lets the object's process identify the caller, but not act for it. The settings belong to a proxy, which is one
+/* Lets the object's process identify this process, but not act for it. The settings belong to a proxy, which is one
    interface of the object. */
 static HRESULT guard(IDispatch *proxy)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Serves remote DCOM clients under Wine, which has no remote activation. `openplasrv /dcom` (the front) listens, checks
-   logons, and decrypts; the service performs the calls. Two unnamed pipes connect the processes. The front process
-   inherits the pipes, so no other program can impersonate it. */
+/* Serves remote DCOM clients under Wine, which has no remote activation. `openplasrv /dcom` (the front process)
+   listens, checks logons, and decrypts; the service performs the calls. Two unnamed pipes connect the processes. The
+   front process inherits the pipes, so no other program can impersonate it. */
 #ifndef OPENPLA_DCOM_H
 #define OPENPLA_DCOM_H
 
@@ -22,7 +22,7 @@ bool dcom_message_read(struct dcom_input *in, struct link_header *header, uint8_
 void dcom_message_free(const struct link_header *header, uint8_t *body);
 bool dcom_bytes_write(HANDLE pipe, const uint8_t *bytes, size_t size);
 
-/* ---- the front ---- */
+/* ---- the front process ---- */
 
 /* The main program of `openplasrv /dcom READ WRITE SERVICE`, the numbers of the inherited handles: two pipes and the
    service's process. Runs until the pipe or the service ends. Returns the exit code. */

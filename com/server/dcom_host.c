@@ -436,7 +436,7 @@ void dcom_host_serve(struct dcom_host *h, HANDLE read_handle, HANDLE write_handl
     memory_free(p);
 }
 
-/* ---- the host ---- */
+/* ---- the DCOM host ---- */
 
 static void run_down(void *user)
 {

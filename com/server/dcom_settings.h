@@ -28,14 +28,14 @@ struct dcom_settings {
     char *from;    /* patterns of addresses that may connect (ip_address_matches) */
     uint32_t limits[DCOM_LIMITS];
 };
-/* Reads the settings. Missing settings get their defaults, and DCOM is then off. E_INVALIDARG with a message that names
-   the invalid value, and *out is empty. */
+/* Reads the settings. Missing settings get their defaults; by default DCOM is off. E_INVALIDARG with a message that
+   names the invalid value, and *out is empty. */
 HRESULT dcom_settings_read(struct dcom_settings *out);
 /* Checks and writes the settings. E_INVALIDARG with a message, also if other computers could reach the port but `from`
    admits none of them. */
 HRESULT dcom_settings_write(const struct dcom_settings *s);
 void dcom_settings_free(struct dcom_settings *s);
-/* Changes the limits in a text such as "connections=64;idle_seconds=60", and no other limits. E_INVALIDARG: the message
+/* Changes only the limits that the string names, such as "connections=64;idle_seconds=60". E_INVALIDARG: the message
    names the invalid part, and nothing is changed. */
 HRESULT dcom_limits_read(const char *text, uint32_t limits[DCOM_LIMITS]);
 const char *dcom_limit_name(enum dcom_limit limit);
