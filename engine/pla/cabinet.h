@@ -31,7 +31,7 @@ struct cabinet_source {
     const struct cabinet_member *members;
     size_t count;
     HRESULT(*open)
-    (void *user, size_t index, struct file **in); /* *in is closed before the next file is opened */
+    (void *user, size_t index, struct file **in); /* the caller closes *in before it opens the next file */
     void *user;
 };
 /* Writes the members in their order to `out`, an empty file that is open for writing. Always compresses with MSZIP;

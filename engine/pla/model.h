@@ -256,8 +256,7 @@ struct set_verbs {
      credentials_put  SetCredentials was called since the last Query or Commit
      password         password of UserAccount, from SetCredentials; NULL: none, the set runs as LocalSystem
      peer             private data of the verbs, under the lock
-     remote           private data of engine/pla/remote, under the lock; NULL: the set was never bound to another
-   computer */
+     remote           private data of engine/pla/remote, under the lock; NULL: never bound to another computer */
 #define MEMBERS                                                                                                        \
     struct user_value *values;                                                                                         \
     size_t value_count, value_capacity;                                                                                \

@@ -41,9 +41,9 @@ HRESULT set_commit(struct object *set, const struct caller *caller, const char *
    ERROR_FILE_TOO_LARGE and E_ACCESSDENIED, naming the file: the definition is corrupt or unreadable; an unbound set is
    bound to the name nevertheless, so that it can be deleted. */
 HRESULT set_query(struct object *set, const struct caller *caller, const char *name, const char *server);
-/* MS-PLA 3.2.4.1.55 to 57. PLA_E_DCS_NOT_FOUND: the set was never committed or queried (Start: E_INVALIDARG). Delete
-   fails for System sets (E_ACCESSDENIED) and running trace sessions (PLA_E_DCS_IN_USE). Start and Stop fail for
-   Autosession (E_NOTIMPL: MS-PLA 3.2.1). */
+/* MS-PLA 3.2.4.1.55 to 57. PLA_E_DCS_NOT_FOUND: the set was never committed or queried (Start: E_INVALIDARG, Stop:
+   PLA_E_DCS_NOT_RUNNING). Delete fails for System sets (E_ACCESSDENIED) and running trace sessions (PLA_E_DCS_IN_USE).
+   Start and Stop fail for Autosession (E_NOTIMPL: MS-PLA 3.2.1). */
 HRESULT set_delete(struct object *set, const struct caller *caller);
 HRESULT set_start(struct object *set, const struct caller *caller, bool synchronous);
 HRESULT set_stop(struct object *set, const struct caller *caller, bool synchronous);

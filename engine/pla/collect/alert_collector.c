@@ -11,7 +11,7 @@
 #include <inttypes.h>
 
 #define ONE_SAMPLE     UINT32_MAX /* SampleInterval */
-#define READINGS_MS    1000       /* between the two readings that one sample needs */
+#define READINGS_MS    1000       /* between the two readings of such a sample */
 /* Missing counters are searched for again after this many samples or milliseconds, whichever comes first. */
 #define SEARCH_SAMPLES 10
 #define SEARCH_MS      60000

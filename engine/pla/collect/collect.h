@@ -113,8 +113,8 @@ void collector_rehearse(struct object *collector);
 /* Returns the milliseconds between samples; 0: the collector takes no samples. 64 bits, because SampleInterval can be
    up to 2^32 s. */
 uint64_t collector_interval_ms(const struct collector *c);
-/* Returns the milliseconds between regular polls; 0: the collector is polled only on request. Can change at each
-   poll. */
+/* Returns the milliseconds between regular polls; 0: the collector is polled only after samples and on request. Can
+   change at each poll. */
 uint64_t collector_poll_ms(const struct collector *c);
 /* Returns when the collector is complete. `limited`: the set limits its segments. ENDS_AT_LIMIT only if the set or the
    collector has a limit. */

@@ -142,7 +142,8 @@ void registry_path_free(struct registry_path *p);
 
 struct slow_work;
 struct slow_work_kind {
-    HRESULT (*run)(void *user, struct slow_work *p); /* called on the separate thread */
+    /* Called on the separate thread; slow_work_take returns its failures. */
+    HRESULT (*run)(void *user, struct slow_work *p);
     void (*free_thing)(void *thing);
     void (*free_user)(void *user); /* called when both the work and its consumer are done */
 };

@@ -271,7 +271,7 @@ static HRESULT commit_object(struct orpc_object *object, const char *xml, const 
     if (FAILED(hr))
         return hr;
     hr = remote_object_invoke(object, "Commit", ORPC_METHOD, arguments, 3, &answer, &value);
-    /* Failures are ignored, because the set is committed even if the result cannot be read. */
+    /* Failures of take_issues are ignored, because the set is committed even if the result cannot be read. */
     if (SUCCEEDED(hr) && FAILED(take_issues(object, &value, issues)))
         error_clear();
     orpc_answer_free(&answer);

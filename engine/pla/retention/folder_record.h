@@ -59,9 +59,9 @@ void folder_records_free(struct folder_records *r);
 struct folder_record *folder_records_find(const struct folder_records *r, const char *name);
 
 /* Registers a folder that a run created: writes its mark and appends its record, replacing one of that name. A shared
-   folder that is already registered becomes the newest folder, with that serial number. This happens even if the call
-   fails because the mark cannot be read, because the newest folder is never deleted. `made`: the run has created the
-   folder. S_FALSE: the folder existed before and is not the set's; nothing is written. */
+   folder that is already the set's becomes the newest folder, with that serial number. It also does if the call fails
+   because the mark cannot be read, so that the folder is not deleted: the newest folder never is. `made`: the run has
+   created the folder. S_FALSE: the folder existed before and is not the set's; nothing is written. */
 HRESULT folder_take(const char *space, const char *set, const char *root, const char *name, bool made, uint32_t serial);
 /* Undoes folder_take for a folder that was created by a failed start; ignores failures. */
 void folder_give_back(const char *space, const char *set, const char *root, const char *name);

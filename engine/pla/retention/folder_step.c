@@ -462,7 +462,7 @@ static HRESULT find_destination(struct sending *s, const char *path)
     return hr == S_FALSE ? HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) : hr;
 }
 
-/* Creates the temporary file. Deletes a file that an interrupted copy left instead of overwriting it, because other
+/* Creates the temporary file. If an interrupted copy left one, deletes it and does not overwrite it, because other
    users of the share could have replaced it with a link. */
 static HRESULT copy_create_file(const char *path, struct file **out)
 {

@@ -42,7 +42,8 @@ int64_t start_rule_end(const struct start_rule *rule, const struct start_zone *z
 #define START_GRACE (300 * INT64_C(10000000))
 int64_t start_base(int64_t now, int64_t done, int64_t known);
 
-/* The supervised sets. */
+/* ---- supervised sets ---- */
+
 struct run_ahead;
 
 extern const struct start_zone host_zone; /* the time zone of this computer */
