@@ -117,7 +117,7 @@ struct process_stat {
     size_t name_length;
     char state; /* 'R', 'S' ...; 'Z': it has exited, and its parent has not yet waited for it */
     uint32_t parent, threads, flags;
-    uint64_t user_ticks, kernel_ticks, start_ticks; /* in units of 10 ms; start_ticks counts from the host's start */
+    uint64_t user_ticks, kernel_ticks, start_ticks; /* in units of 10 ms; start_ticks counts from the host OS's start */
     uint64_t faults;                                /* minor and major */
     uint64_t virtual_bytes, resident_pages;
 };

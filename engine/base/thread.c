@@ -112,8 +112,8 @@ static uint32_t next_look(void)
     return LOOK_MS;
 }
 
-/* Runs queued groups until no caller uses timed work, or while another thread is idle. One idle thread is kept for the
-   next group. */
+/* Runs queued groups. An idle thread ends when no caller uses timed work any more, or if it was not woken in time and
+   another thread is idle, too. Thus one idle thread is kept for the next group. */
 static void work_thread_serve(void *context)
 {
     struct server *server = context;
@@ -160,7 +160,7 @@ void timed_work_thread_leaves(void)
         return;
     last_thread_leaves();
     atomic_store(&looks, LOOKS);
-    thread_condition_wake(&wanted); /* so that its next wait lasts only a second */
+    thread_condition_wake(&wanted); /* the waits that follow last only a second each */
 }
 
 /* Queues the group, and wakes or creates a thread for it. Call it while holding the lock. False: no thread can be

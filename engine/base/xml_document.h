@@ -127,7 +127,8 @@ struct xml_grammar {
     bool (*is_ours)(xmlNodePtr node);                      /* whether it is an element of this grammar's namespace */
 };
 
-/* Find the table's row. NULL: an element of this type cannot contain such an element, or has no such attribute. */
+/* Find the grammar's row for an element or an attribute. NULL: an element of this type cannot contain such an element,
+   or has no such attribute. */
 const struct xml_within *xml_grammar_within(const struct xml_grammar *g, unsigned parent, const char *element);
 const struct xml_value *xml_grammar_value(const struct xml_grammar *g, unsigned of, const char *name);
 
