@@ -137,7 +137,7 @@ struct directory_session {
     GUID guid;
     struct directory_process host, starter;
     char section[64]; /* name of the section of its buffers; only processes that know the name can open them */
-    char signal[64];  /* name of the signal that wakes the host */
+    char signal[64];  /* name of the signal that wakes the host process */
     uint64_t section_size;
     bool kernel;    /* the NT Kernel Logger, whose handle is DIRECTORY_KERNEL_LOGGER */
     uint32_t clock; /* ETL_CLOCK_* */
@@ -147,7 +147,7 @@ struct directory_session {
     struct directory_kernel lists;
     uint64_t thread; /* LoggerThreadId */
     int64_t started; /* FILETIME */
-    /* Set by directory_session_disallow; the host is not involved. */
+    /* Set by directory_session_disallow; the host process is not involved. */
     uint32_t disallowed_count;
     GUID disallowed[DIRECTORY_DISALLOWED];
     /* A private session (EVENT_TRACE_PRIVATE_LOGGER_MODE) itself has no host, buffers or log. It consists of parts,
@@ -233,8 +233,8 @@ void directory_hang_up(struct directory *d, uint32_t logger, uint32_t generation
 struct directory_filter {
     uint32_t type; /* EVENT_FILTER_TYPE_* */
     uint32_t size;
-    const uint8_t
-        *data; /* for EVENT_FILTER_TYPE_PID, an array of directory_filter_process; a copy points into itself */
+    /* For EVENT_FILTER_TYPE_PID, an array of directory_filter_process. In a copy, it points into the copy. */
+    const uint8_t *data;
 };
 /* Process ids are reused. Therefore the filter stores the id with the start time of the process that had it when the
    filter was set, or with 0, which matches no process. */

@@ -59,7 +59,8 @@ static const EVENT_DESCRIPTOR event_start = DESCRIPTOR(API_EVENT_START, 1, 1, 1)
 static const EVENT_DESCRIPTOR event_unwound = DESCRIPTOR(API_EVENT_UNWOUND, 0, 3, 2);
 #endif
 
-/* Called after a fault in a guarded read of the engine's code. The reads in this DLL have nothing to release. */
+/* Called if one of the program's exception handlers ends a guarded read (guard.h). The reads in this DLL have nothing
+   to release. */
 void guard_left(void *context)
 {
     (void)context;

@@ -123,7 +123,7 @@ bool api_image_exports(const struct api_image *image, void (*take)(void *user, c
         struct api_export found = {.name = image_string(image, name), .rva = rva};
         if (!found.name)
             return false;
-        /* When Wine has loaded user32, some of its forwarders are replaced by addresses in ntdll. */
+        /* After Wine has loaded user32, addresses in ntdll replace some of user32's forwarders. */
         found.forwards = rva >= image->size || (rva >= image->exports && rva - image->exports < image->exports_size);
         if (rva)
             take(user, &found);

@@ -13,7 +13,7 @@
 
    Thus the program's first thread loads the DLL, after the loader has resolved all imports and before the program runs
    any code other than TLS callbacks. When `done` is set, the watcher restores the protection of the entry point's page.
-   A process that does not reach its entry point within 3 seconds had already passed it. In this case the watcher
+   A process that does not reach the stub within 3 seconds had already passed its entry point. In this case the watcher
    restores the bytes and loads the DLL with a remote thread; the first calls of the process are missed. The stub needs
    only LoadLibraryW, so the program works even if the watcher is killed.
 

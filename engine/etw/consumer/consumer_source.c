@@ -69,8 +69,8 @@ HRESULT consumer_source_of_file(const char *path, struct consumer_source **out)
 /* ---- a session ---- */
 
 /* Buffers from different processors arrive one after another. Each is held back until no older event is expected: the
-   host process reports that all events up to its time have been sent, the FlushTimer has elapsed, or the maximum number
-   of buffers is held back. */
+   host process reports that all events up to the buffer's next event have been sent, the FlushTimer has elapsed, or the
+   maximum number of buffers is held back. */
 
 enum {
     MOST_HELD = 4096,
@@ -111,7 +111,7 @@ struct session_source {
     size_t count, most;
     bool given;     /* the first entry's event was returned */
     bool begun;     /* the log file header was returned */
-    int64_t until;  /* all events up to this time stamp have arrived */
+    int64_t until;  /* events up to this time stamp need not be held back */
     int64_t newest; /* time stamp of the newest event returned */
     uint64_t events_reported, buffers_reported, buffers_bad;
     uint8_t lost[LOST_SIZE];
@@ -172,7 +172,7 @@ static void move_down(struct session_source *s)
 }
 
 /* Takes a buffer from the ring. S_FALSE: the ring is empty, the maximum number of buffers is held back, or the source
-   was stopped. */
+   was stopped and takes_left is 0. */
 static HRESULT source_take_buffer(struct session_source *s)
 {
     struct realtime_ring *ring = &s->connection.ring;

@@ -111,7 +111,7 @@ static void close_parts(struct parts *p)
     *p = (struct parts){.list = NULL};
 }
 
-/* Opens a view of each running part. S_FALSE: a part ended before its view could be opened. */
+/* Opens a view of each running or stopping part. S_FALSE: a part ended before its view could be opened. */
 static HRESULT open_once(struct directory *d, const struct directory_session *s, struct parts *out)
 {
     HRESULT hr = private_parts(d, s, &out->ended, &out->list, &out->count);
@@ -174,7 +174,7 @@ static ULONG ask_part(struct directory *d, const struct controller_call *c, cons
     const ULONG code = controller_ask(d, c, &own, part);
     memory_free(own.file);
     if (code == ERROR_SUCCESS && c->code == EVENT_TRACE_CONTROL_STOP)
-        (void)session_remove(d, part); /* the part's host waits for its removal */
+        (void)session_remove(d, part); /* the host waits until the part is removed */
     return code == ERROR_WMI_INSTANCE_NOT_FOUND ? ERROR_SUCCESS : code;
 }
 

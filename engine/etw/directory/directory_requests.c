@@ -179,7 +179,7 @@ HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t generation,
     return hr;
 }
 
-/* ---- the host ---- */
+/* ---- the host process's side ---- */
 
 static bool is_request(const struct request_payload *p)
 {

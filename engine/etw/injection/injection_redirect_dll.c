@@ -70,7 +70,7 @@ static void code_overwrite(void *at, void *function)
     FlushInstructionCache(GetCurrentProcess(), at, sizeof jump);
 }
 
-/* Finds ntdll's counterpart of a function. Its name has the prefix Etw; that of TraceEvent is also different. */
+/* Finds ntdll's counterpart of a function: EtwLogTraceEvent for TraceEvent, otherwise the name with the prefix Etw. */
 static void *in_ntdll(const char *name)
 {
     char etw[MOST_NAME + 3] = "Etw";

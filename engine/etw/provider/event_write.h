@@ -98,8 +98,8 @@ static inline bool event_is_wanted(const struct provider_enable *e, const EVENT_
     return (d->Keyword & e->any) != 0 && (d->Keyword & e->all) == e->all;
 }
 
-/* Reserve a place for an event of `size` bytes, which need not be a multiple of 8. On failure they return NULL, count
-   the loss and set *status to the error, or to ERROR_SUCCESS if the session has ended. */
+/* Reserve a place for an event of `size` bytes, which need not be a multiple of 8. NULL and an error in *status: the
+   event is lost and counted. NULL and ERROR_SUCCESS: the session has ended. */
 uint8_t *event_place_late(struct provider_session *s, struct provider_thread *t, uint64_t size, uint64_t *stamp,
                           ULONG *status);
 static inline uint8_t *event_place(struct provider_session *s, struct provider_thread *t, uint64_t size,

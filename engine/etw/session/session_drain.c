@@ -29,7 +29,8 @@
      while it is zeroed            state "written": no events are left in it
 
    Stuck buffers. A claimed buffer that no processor names belongs to a writer that died, or was suspended, between
-   claiming and installing it. session_drain_reap returns it when it has seen it twice unchanged and its owner is dead.
+   claiming and installing it. session_drain_reap frees the buffer if its owner is dead and it was unchanged in two
+   consecutive calls.
 
    Trust. Any process may have written anything into a buffer: each first word is loaded once, and every value derived
    from it stays inside the buffer. */

@@ -120,9 +120,9 @@ struct session_settled {
                           are malformed */
     int64_t time;      /* time of the newest event; if there is no event, order->time */
 };
-/* Copies the complete events of a closed buffer and marks those of dead writers as torn. `place` is from the buffer's
-   word; `copy` has room for a buffer, whose header is not changed. Time stamps later than `now`, which was read after
-   the buffer was closed, are corrected. Returns false if a living writer has not finished and `force` is not
+/* Copies the complete events of a closed buffer, and marks dead writers' incomplete events as torn. `place` is from the
+   buffer's word; `copy` has room for a buffer, whose header is not changed. Time stamps later than `now`, which was
+   read after the buffer was closed, are corrected. Returns false if a living writer has not finished and `force` is not
    set; *order is then unchanged. */
 bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t place,
                     const struct session_liveness *liveness, bool force, const struct session_clock *clock,
