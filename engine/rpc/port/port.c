@@ -115,7 +115,8 @@ static bool client_serve(struct port_client *c)
         size_t got;
         const uint64_t now = clock_monotonic_ms(), deadline = rpc_connection_deadline_ms(c->connection);
         if (now >= deadline) {
-            port_report(c->port, RPC_PORT_FAILED, c->address, c->account, "no data arrived within the time limit");
+            port_report(c->port, RPC_PORT_FAILED, c->address, c->account,
+                        "the client made no progress within the time limit");
             goes_on = false;
             break;
         }
