@@ -21,7 +21,7 @@ void thread_close(struct thread *t); /* does not end the thread; NULL is allowed
 void thread_yield(void);
 uint64_t thread_own_user_time(void); /* the calling thread's time in user mode, in units of 100 ns; a system call, which
                                         is expensive under Wine */
-uint32_t thread_own_id(void);        /* unique among the running threads of this host */
+uint32_t thread_own_id(void);        /* unique among the running threads of this host OS */
 
 struct wakeup; /* an event that stays set until one wait consumes it */
 HRESULT wakeup_create(struct wakeup **out);
