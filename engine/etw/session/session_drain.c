@@ -278,8 +278,8 @@ static void drain_start_clock(struct session_drain *d)
     struct session_totals *f = &d->b.shared->totals;
     const uint64_t count = atomic_load_explicit(&f->anchors, memory_order_acquire);
     session_clock_start(&d->clock, d->options.clock, d->b.source);
-    /* The events are older than the readings of this process. Publishing one of these in place of the old host's anchor
-       would leave a later recovery with two readings too close to each other. */
+    /* The events are older than the readings of this process. Publishing one of these in place of the previous host
+       process's anchor would leave a later recovery with two readings too close to each other. */
     d->continues = count != 0;
     if (d->continues) {
         const struct session_anchor before = {

@@ -48,7 +48,7 @@ static uint32_t session_claim_buffer(const struct session_buffers *b, uint32_t o
     struct session_shared *s = b->shared;
     const uint32_t given = atomic_load_explicit(&s->given, memory_order_acquire);
     if (atomic_load_explicit(&s->none_at, memory_order_relaxed) == given + 1)
-        return SESSION_NO_BUFFER; /* no search until a buffer has been returned */
+        return SESSION_NO_BUFFER; /* no search until a buffer becomes free */
     const uint32_t said = atomic_load_explicit(&s->most, memory_order_relaxed);
     const uint32_t most = said != 0 && said < b->buffers ? said : b->buffers;
     uint32_t count = atomic_load_explicit(&s->allocated, memory_order_relaxed);

@@ -90,7 +90,7 @@ session_try_reserve(const struct session_buffers *b, struct session_writer *w, u
             const uint32_t size = session_word_size(word);
             _Atomic uint64_t *before = session_first_word(at - size);
             uint64_t nothing = 0;
-            /* This place prevents the buffer from being returned in the meantime. */
+            /* This place prevents the buffer from becoming free in the meantime. */
             if (__builtin_expect(size != 0 && session_load(before) == 0, 0))
                 (void)session_swap(before, &nothing,
                                    session_event_open(SESSION_EVENT_HELPED, size, session_word_owner(word), 0));
