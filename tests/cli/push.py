@@ -117,7 +117,7 @@ def nothing_is_lost_while_the_server_is_busy():
     text = push.end()
     found = pages(receiver)
     check(found == list(range(1, len(found) + 1)), "each sample once, in order", found)
-    check(text.count("does not accept data now: HTTP status 503: busy") == 1 and "accepts data again" in text, "what is said", text)
+    check(text.count("is not accepting data: HTTP status 503: busy") == 1 and "accepts data again" in text, "what is said", text)
     receiver.end()
 
 
@@ -126,14 +126,14 @@ def a_queue_outlives_both_sides():
     receiver.end()  # the port is known, and nobody listens
     arguments = ("-otlp", receiver.url, "-si", "1", "-queue", host_path("q3"), *COUNTERS)
     push = Push(*arguments)
-    push.wait("does not accept data now")
+    push.wait("is not accepting data")
     wait_until("the queue", lambda: waiting("q3") > 0)
     text = push.end()
     if not EMULATOR:
         check(re.search(r"sent 0 points in 0 requests, \d+ points wait in the queue", text), "the summary", text)
     first = waiting("q3")
     push = Push(*arguments)
-    push.wait("does not accept data now")
+    push.wait("is not accepting data")
     wait_until("more in the queue", lambda: waiting("q3") > first)
     push.kill()
     second = waiting("q3")

@@ -118,7 +118,7 @@ def samples_wait_while_it_is_down(influx, program):
     check(len(influx.values("Committed_Bytes", MEMORY)) == before + 2, "live samples")
     influx.end()
     push = Push(*arguments)
-    push.wait("does not accept data now")
+    push.wait("is not accepting data")
     wait_until("the queue", lambda: waiting("queue") > 1)
     push.kill()
     queued = waiting("queue")

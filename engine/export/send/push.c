@@ -2,15 +2,15 @@
 /* The sender.
 
        push_give -> waiting (memory) -> the server
-                         |   when the server does not accept it now, and at the end
+                         |   when the server is not accepting data, and at the end
                          v
                        queue (disk) -> the server
 
    Requests leave in the order in which they were given. While the queue has some, new ones go behind them, so one
-   thread knows what is next: the queue's oldest, else the oldest that waits. A request that is on its way is in memory,
-   or still in the queue. It is forgotten when the server has accepted it, or has refused it in a way that would not
-   change. So a process that is killed loses what is in memory (at most MOST_WAITING requests and the one on its way),
-   and the next one sends a request of the queue that was on its way again.
+   thread knows what is next: the oldest in the queue or, if the queue is empty, the oldest in memory. A request that is
+   on its way is in memory, or still in the queue. It is forgotten when the server has accepted it, or has refused it in
+   a way that would not change. So a process that is killed loses what is in memory (at most MOST_WAITING requests and
+   the one on its way), and the next one sends a request of the queue that was on its way again.
 
    After a failure the sender waits, longer each time. With a queue, push_give never waits for the server. If too many
    requests are in memory, push_give itself writes them to the queue. While the queue cannot be written, requests stay
@@ -119,7 +119,7 @@ static void report_away(struct push *p, HRESULT hr, const char *reason)
     if (*p->away)
         return;
     text_fit(p->away, sizeof p->away, reason);
-    char *text = text_format("the server does not accept data now: %s (retrying%s)", reason,
+    char *text = text_format("the server is not accepting data: %s (retrying%s)", reason,
                              p->queue ? ", new data goes to the queue" : "");
     report(p, hr, text ? text : reason);
     memory_free(text);
