@@ -505,9 +505,8 @@ const struct verb verb_relog = {
     "relog", "converts, filters and merges logs",
     "openpla relog LOG [LOG ...] [options]\n"
     "\n"
-    "Converts performance logs to another format. Several logs are merged in the order of time; a name may contain * "
-    "and\n"
-    "?. A log in a database is SQL:DSN!SET. Without -o it shows the time range.\n"
+    "Converts performance logs to another format. Several logs are merged in time order; a name may contain * and ?.\n"
+    "A log in a database is SQL:DSN!SET. Without -o it shows the time range.\n"
     "\n"
     "  -o FILE           write to this file, or with -f SQL to DSN!SET\n"
     "  -f CSV|TSV|BIN|SQL|ARROW|JSONL|INFLUX|OPENMETRICS  output format, default BIN; required if the name of FILE "
