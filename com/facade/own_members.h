@@ -38,8 +38,8 @@ void server_lists_outdated(void);
    OWN_DEFINITIONS  two: the account and the XML */
 HRESULT server_list_answer(struct object *collection, DISPID member, const DISPPARAMS *params, VARIANT *result);
 
-/* A set's commit from a client of OpenPLA. OpenPLA's server receives the definition and returns its findings in one
-   call. Other servers are called with MS-PLA's methods: SetXml, SetCredentials, Commit, and each item of the map. */
+/* A client's commit of a set. OpenPLA's server receives the definition and returns its findings in one call.
+   Other servers are called with MS-PLA's methods: SetXml, SetCredentials, Commit, and each item of the map. */
 struct whole_commit {
     const char *xml, *name;
     const char *user, *password; /* NULL: no credentials */
@@ -57,8 +57,8 @@ HRESULT whole_commit_take_map(const VARIANT *map, struct object *issues);
    Description. The result is empty if memory runs out, because the set is already committed. */
 HRESULT whole_commit_answer(struct object *set, const DISPPARAMS *params, VARIANT *result);
 
-/* A set's query from a client of OpenPLA: OpenPLA's server returns the definition in the same call. Other servers are
-   called with MS-PLA's Query, Xml and UserAccount. */
+/* A client's query of a set. OpenPLA's server returns the definition in the same call. Other servers are called
+   with MS-PLA's Query, Xml and UserAccount. */
 /* Client: binds the server's object to the name. *account and *xml from memory_alloc. */
 HRESULT whole_query_ask(IDispatch *set, const char *name, char **account, char **xml);
 /* Server: OWN_WHOLE_QUERY of the set. Argument: the name, VT_BSTR. Result: an array of two strings, UserAccount and

@@ -332,7 +332,7 @@ static HRESULT check_number(struct wrapper *s, ITypeInfo *info, DISPID id, WORD 
         FAILED(variant_change(&number, follow(given), VT_R8)))
         return S_OK; /* ITypeInfo::Invoke reports the error */
     if (V_R8(&number) != V_R8(&number))
-        return error_set(E_INVALIDARG, "NaN is not a number (pass an integer)");
+        return error_set(E_INVALIDARG, "invalid number NaN: expected an integer");
     if (wanted == VT_UI4 && V_R8(&number) < 0 && !takes_negative(s, info, id, flags))
         return error_set(E_INVALIDARG, "%g is not between 0 and %u", V_R8(&number), UINT32_MAX);
     return S_OK;

@@ -6,8 +6,8 @@
 
 #include "com/objects/wrapper.h"
 
-/* Before each call, the object's process is allowed to identify the caller but not to act for it. COM's own
-   QueryInterface on the object uses the process's security (server_secure). */
+/* Before each call, the object's process is allowed to identify this process but not to act for it. COM's own
+   QueryInterface calls on the object use this process's default security instead (server_secure). */
 
 /* Reads a property of the object by name, without arguments. DISP_E_UNKNOWNNAME if it does not exist. */
 HRESULT foreign_get_by_name(IDispatch *object, const WCHAR *name, VARIANT *result);

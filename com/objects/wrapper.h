@@ -78,8 +78,8 @@ HRESULT com_result(void *interface_pointer, HRESULT hr);
 /* Returns E_POINTER, with the argument's name in the message. */
 HRESULT com_no_pointer(void *interface_pointer, const char *argument);
 
-/* The vtable of each interface, defined in its object's file, and COM_OBJECT_<model class>, a pointer to the interface.
- */
+/* For each interface: its vtable, which is defined in its object's file, and the type COM_OBJECT_<model class>, a
+   pointer to the interface. */
 #define CLASS(model, I, base)                                                                                          \
     extern const I##Vtbl I##_vtable;                                                                                   \
     typedef I *COM_OBJECT_##model;
