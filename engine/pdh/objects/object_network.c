@@ -349,6 +349,7 @@ const struct counter_object_type pdh_network_activity = {
     .help = "The work of each processor for each network card, as \"processor, card\".",
     .has_instances = true,
     TABLE_OBJECT(network_activity, ALL_OF, struct network_activity_state, card_interrupts_gather, card_interrupts_close,
-                 "/proc/interrupts, the processor's column, summed over the lines whose numbers are in "
-                 "/sys/class/net/CARD/device/msi_irqs, else whose names begin with the device of "
-                 "/sys/bus/virtio/devices/DEVICE/net/CARD, else with the card's own name")};
+                 "/proc/interrupts, the processor's column, summed over the card's lines. These are the lines with the "
+                 "numbers in /sys/class/net/CARD/device/msi_irqs. If that folder has none, they are the lines "
+                 "with names that begin with DEVICE of /sys/bus/virtio/devices/DEVICE/net/CARD or, if the card is not "
+                 "a virtio device, with the card's own name")};
