@@ -75,8 +75,8 @@ static inline void *thread_slot(void)
 HRESULT thread_slot_set(void *value, void (*ended)(void *value));
 
 enum { THREAD_MOST_SID = 68 };
-/* Copies the SID of the account that the thread impersonates, otherwise of the process's account. Returns its size in
-   bytes; 0 if the SID is unknown, and natively. */
+/* Copies the SID of the account that the thread impersonates or, if it impersonates none, of the process's account.
+   Returns its size in bytes; 0 if the SID is unknown, and natively. */
 uint32_t thread_own_sid(uint8_t sid[THREAD_MOST_SID]);
 /* Returns the terminal session of the process; natively 0. */
 uint32_t process_own_session(void);

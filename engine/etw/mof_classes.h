@@ -19,9 +19,9 @@ HRESULT mof_classes_add(struct mof_classes *c, const char *source, const void *b
 /* Sets the language of the texts: a LANGID, or 0 for the texts outside ms_XXXX namespaces. The fallback is English. */
 void mof_classes_language(struct mof_classes *c, uint16_t language);
 
-/* Returns the schema of events of the class with this Guid, type and version: from the class of that version, else of
-   the nearest lower version. A class without EventVersion counts as the newest. Returns ERROR_NOT_FOUND's HRESULT with
-   the reason. */
+/* Returns the schema of events of the class with this Guid, type and version: from the class of that version or, if
+   it does not exist, of the nearest lower version. A class without EventVersion counts as the newest. Returns
+   ERROR_NOT_FOUND's HRESULT with the reason. */
 HRESULT mof_classes_schema(const struct mof_classes *c, const GUID *event, uint8_t type, uint16_t version,
                            struct event_schema **out);
 

@@ -62,8 +62,8 @@ bool realtime_ring_is_over(const struct realtime_ring *r);
 /* Returns the time, in the session's clock, up to which all events are in buffers that were put before this call. */
 int64_t realtime_ring_complete(const struct realtime_ring *r);
 /* Announces that the consumer will sleep until the host process wakes it for a new buffer or the end; with `holds`,
-   also when the ring's time exceeds `complete`. Returns false if this has already happened, so the consumer must not
-   sleep. */
+   also when the value of realtime_ring_complete exceeds `complete`. Returns false if one of these has already happened;
+   the consumer must then not sleep. */
 bool realtime_ring_sleep(const struct realtime_ring *r, bool holds, int64_t complete);
 void realtime_ring_awake(const struct realtime_ring *r);
 void realtime_ring_leave(const struct realtime_ring *r);

@@ -21,7 +21,7 @@ struct session_file {
     struct etl_file *file;
     struct etl_file *before; /* the previous file, while it is being completed; the next one then exists */
     uint64_t number;
-    uint64_t *held; /* numbers of the buffers that a continued file had, in the order of their places */
+    uint64_t *held; /* numbers of the buffers that a continued file already contained, in file order */
     size_t held_count, held_capacity;
     uint64_t events_lost, buffers_lost; /* losses reported in the file so far */
 };

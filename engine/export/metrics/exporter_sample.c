@@ -133,7 +133,8 @@ static HRESULT give_sample(struct exporter *e, const struct family_walk *w, cons
     if (steady.status > PDH_CSTATUS_NEW_DATA)
         return S_OK;
     const uint64_t hash = row ? hash_text(s->series, row->fixed) : s->series;
-    /* Formatted values of counters in different units are not the same series. */
+    /* Counters that differ only in their unit, such as Available Bytes and Available MBytes, are one series, unless
+       the samples have formatted values, which differ. */
     if (w->shared && !seen_add(e, e->values ? hash_number(hash, use->column) : hash)) {
         e->duplicates++;
         return S_OK;

@@ -130,7 +130,7 @@ struct line_place {
 };
 
 struct line_layout {
-    struct line_place *places; /* places of one series are adjacent, in the order of their first counters */
+    struct line_place *places; /* the places of a series are adjacent; the series are sorted by their first counters */
     size_t count, duplicates;
     struct texts names;
 };

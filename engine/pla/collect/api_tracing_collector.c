@@ -90,8 +90,8 @@ static HRESULT api_tracing_check(struct object *object)
     return hr;
 }
 
-/* Fails for a collector without a program, because templates contain such collectors; the set's other collectors
-   run. */
+/* Fails for a collector without a program. Templates contain such collectors, so only this collector fails; the set's
+   other collectors run. */
 static HRESULT api_tracing_runs(struct object *object)
 {
     HRESULT hr = api_trace_supported();

@@ -21,7 +21,7 @@ struct report_totals {
     bool (*stop)(void *context);
     void *stop_context;
 };
-/* Returns whether to stop. Asks totals->stop only once in 256 calls; *calls is their count. */
+/* Returns whether to stop. Asks totals->stop only in every 256th call; *calls is their count. */
 static inline bool report_is_stopped(const struct report_totals *totals, unsigned *calls)
 {
     return totals->stop && ++*calls % 256 == 0 && totals->stop(totals->stop_context);
