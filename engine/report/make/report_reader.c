@@ -43,12 +43,12 @@ static const struct form_child *form_find_child(enum form_type parent, const cha
 
 /* ---- the Data of one Header or row, collected as they are read ---- */
 
-/* Zero-initialise. The strings are in one block; `places` are offsets in it, and `items` points into it after all have
-   been read. */
+/* Zero-initialise. The strings are in one block; `places` contains offsets in it, and `items` points into it after all
+   have been read. */
 struct data_list {
     struct text_buffer texts; /* the strings with their NULs, one after the other */
     struct data_place {
-        size_t name, text, attributes; /* offsets in `texts` */
+        size_t name, text, attributes; /* offsets in `texts`; attributes: index in `attribute_places` */
         size_t attribute_count;
     } * places;
     size_t count, capacity;

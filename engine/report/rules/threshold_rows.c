@@ -395,7 +395,7 @@ static double increase_of(const struct read_slices *all, xmlNodePtr row, struct 
     return sum;
 }
 
-/* Returns the value of the whole report, if it has no slices or is too short for the duration. */
+/* Returns the value of the whole report. It is used if the report has no slices or is too short for the duration. */
 static double whole_value(const struct threshold *t, xmlNodePtr row, xmlNodePtr per, xmlNodePtr minus)
 {
     double value = row_number(row, t->of == MEASURE_MAX ? "max" : t->of == MEASURE_MIN ? "min" : "mean");
