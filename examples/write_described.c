@@ -3,7 +3,8 @@
    contains what the macros of TraceLoggingProvider.h, which MinGW lacks, generate for TraceLoggingWrite(provider,
    "Sold", TraceLoggingUInt32(n, "Number"), TraceLoggingWideString(..., "Article"), TraceLoggingStruct(2, "Price"),
    TraceLoggingFloat64(..., "Amount"), TraceLoggingString(..., "Currency"), TraceLoggingUInt8Array(codes, count,
-   "Codes")). Usage: write_described [events [seconds to wait]] */
+   "Codes")).
+   Usage: write_described [events [seconds to wait]] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <windows.h>

@@ -8,8 +8,8 @@
 
 enum { ROUNDS = 4000000, LINES = 200000, TRIES = 300 };
 
-/* The least of many short tries: other work on the machine does not count. The compiler may neither drop the loop nor
- * move the load of the areas out of it. */
+/* Takes the minimum of many short tries, so that other work on the machine does not count. The barrier keeps the
+   compiler from dropping the loop, and from moving the load of the areas out of it. */
 #define BARRIER(value) __asm__ volatile("" : "+r"(value) : : "memory")
 
 static double nanoseconds(int64_t ticks, double rounds)

@@ -23,8 +23,8 @@ static inline const char *fuzz_element_name(unsigned n)
     return p->alias && row % 3 == 0 ? p->alias : p->xml ? p->xml : class->name;
 }
 
-/* Byte 0 closes an element, 1 adds the text that the next byte selects, 2 a short text of the input; other bytes open
- * an element. */
+/* Byte 0 closes an element, 1 adds the text that the next byte selects, 2 adds a short text of the input; any other
+   byte opens an element. */
 static inline char *fuzz_made_xml(const uint8_t *data, size_t size, const char *root)
 {
     static const char *const texts[] = {"0",

@@ -442,7 +442,7 @@ static struct trace_session kernel_as_it_is(void)
 }
 
 /* Flags of all masks, changed while the session runs, together with an event provider of programs. Processes of this
- * machine that live too briefly for a poorer source count as lost. */
+   machine that live too briefly for a poorer source count as lost. */
 static void the_kernels_session_has_its_flags(void **state)
 {
     (void)state;
