@@ -56,10 +56,16 @@ static void add_absent(struct text_buffer *b)
 #undef ABSENT
     };
     text_buffer_add(
-        b, "\n## Unsupported counters\n\nWindows' counters that have no reliable source on this host OS, and why. "
-           "Counters that are neither above nor here\nbelong to a program, such as a database, and exist when that "
-           "program provides them: see [Counters of your\nown](../user/counters.md#counters-of-your-own). `*` stands "
-           "for all counters of the object.\n\n| object | counters | why |\n|---|---|---|\n");
+        b, "\n"
+           "## Unsupported counters\n"
+           "\n"
+           "Windows' counters that have no reliable source on this host OS, with the reason. Counters that are in "
+           "neither list\n"
+           "belong to a program, such as a database, and exist if that program provides them: see [Counters of your\n"
+           "own](../user/counters.md#counters-of-your-own). `*` stands for all counters of the object.\n"
+           "\n"
+           "| object | counters | why |\n"
+           "|---|---|---|\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *parts[] = {rows[i].object, rows[i].counters};
         for (size_t k = 0; k < 2; k++) {
@@ -104,29 +110,34 @@ HRESULT counters_page(const char *origin, struct text_buffer *b)
     for (size_t i = 0; i < counter_object_type_count; i++)
         counters += counter_object_types[i]->counter_count;
     text_buffer_format(b, "<!-- %s -->\n# Counters\n\n", origin);
-    text_buffer_format(
-        b,
-        "What `openpdh.dll` counts on a host whose PDH does not: %u objects with %u counters under Windows' English\n"
-        "names, and Pressure and Control Group, which Windows does not have. Each value is made of what its source "
-        "says: columns of the "
-        "object's table, or figures of kernel files "
-        "by\n"
-        "name (`meminfo.MemFree` is the line MemFree of /proc/meminfo, `net/snmp.Tcp.InSegs` the column InSegs of the\n"
-        "lines Tcp of /proc/net/snmp); `time` is the time of the reading in 100 ns. A counter whose source is not "
-        "there\n"
-        "is absent, never zero. The index is the number by which Windows knows the name, where it is well known; GUID "
-        "and id\n"
-        "are by what other computers ask for it, see [Remote counters](../user/remote-counters.md).\n\n"
-        "A file is read once per sample, however many counters it is for. An object whose reading takes longer than "
-        "two\n"
-        "seconds (`OPENPLA_SAMPLE_LIMIT`: another number of milliseconds, 0 for no limit) has no values in that "
-        "sample\n"
-        "and in those after it until the reading has ended; the others go on without it.\n\n"
-        "Process, Thread, and the numbers of processes and threads are those of the Wine prefix. With the environment\n"
-        "variable `OPENPLA_PROCESSES=host`, or the string value `Processes` = `host` under `HKLM\\Software\\OpenPLA`, "
-        "they\n"
-        "are those of the host.\n",
-        (unsigned)counter_object_type_count, (unsigned)counters);
+    text_buffer_format(b,
+                       "`openpdh.dll` provides these counters if the host OS has no PDH: %u objects with %u counters "
+                       "under Windows' English\n"
+                       "names, and Pressure and Control Group, which Windows does not have. The source of a counter "
+                       "shows how its value is\n"
+                       "computed, from columns of the object's table or from numbers in kernel files: "
+                       "`meminfo.MemFree` is the line MemFree of\n"
+                       "/proc/meminfo, and `net/snmp.Tcp.InSegs` the column InSegs of the lines Tcp of /proc/net/snmp. "
+                       "`time` is the time of the\n"
+                       "reading in units of 100 ns. If its source does not exist, a counter is absent, never zero. The "
+                       "index is the name's number\n"
+                       "on Windows, if that number is known. Other computers request an object by its GUID and a "
+                       "counter by its id, see\n"
+                       "[Remote counters](../user/remote-counters.md).\n"
+                       "\n"
+                       "A file is read once per sample, regardless of the number of counters that use it. If reading "
+                       "an object takes longer than\n"
+                       "two seconds (`OPENPLA_SAMPLE_LIMIT`: another number of milliseconds, 0 for no limit), the "
+                       "object has no values in that\n"
+                       "sample, nor in the following samples until the reading has finished. The other objects are "
+                       "sampled without it.\n"
+                       "\n"
+                       "The counters of Process and Thread, and the numbers of processes and threads, cover the Wine "
+                       "prefix. With the environment\n"
+                       "variable `OPENPLA_PROCESSES=host`, or the string value `Processes` = `host` under "
+                       "`HKLM\\Software\\OpenPLA`, they cover\n"
+                       "the host OS.\n",
+                       (unsigned)counter_object_type_count, (unsigned)counters);
     for (size_t i = 0; i < counter_object_type_count && SUCCEEDED(hr); i++)
         hr = add_object(counter_object_types[i], b);
     add_absent(b);

@@ -82,26 +82,40 @@ void index_page(const struct sources *s, struct text_buffer *b)
     }
     text_buffer_format(b, "<!-- %s -->\n# Reference\n\n", REFERENCE_ORIGIN);
     text_buffer_add(
-        b, "Every member of the interfaces of Performance Logs and Alerts, as this implementation has it. "
-           "Types are those of the IDL;\na script sees a `VARIANT_BOOL` as True or False and a "
-           "`SAFEARRAY` as an array. Sections are those of MS-PLA v20130722.\n\n"
-           "- [errors.md](errors.md): the results and what they mean\n"
-           "- [enumerations.md](enumerations.md): the names of numbers\n"
-           "- [settings.md](settings.md): the keys of SetValue and GetValue that this implementation reads\n"
-           "- [counters.md](counters.md): the performance counters of this computer and their sources\n"
-           "- [rules.md](rules.md): the built-in rules, their limits and sources\n"
-           "\nThe program prints the XML Schemas of what it reads and writes:\n\n"
-           "- `openpla schema set`: the XML of a set or of a collector. What is written follows the order of "
-           "the properties\n  here; any order is read. A number may be decimal or hexadecimal (`0x1F`), a truth "
-           "value a number (0 is False)\n  or `true` or `false`; an empty element stands for the default.\n"
-           "- `openpla schema report`: the XML that a configuration collector writes, and reports\n"
-           "- `openpla schema report-schema`: the XML that reports are made by\n"
-           "- `openpla schema rules`: the XML of rules that check reports\n\n## Interfaces\n\n");
+        b,
+        "These pages describe every member of the interfaces of Performance Logs and Alerts, as OpenPLA implements it. "
+        "Types are\n"
+        "the IDL's types; in scripts, a `VARIANT_BOOL` is True or False and a `SAFEARRAY` is an array. Section numbers "
+        "refer to\n"
+        "MS-PLA v20130722.\n"
+        "\n"
+        "- [errors.md](errors.md): the results and their meanings\n"
+        "- [enumerations.md](enumerations.md): the names and values of the enumerations\n"
+        "- [settings.md](settings.md): the keys of SetValue and GetValue that OpenPLA uses\n"
+        "- [counters.md](counters.md): the performance counters of this computer and their sources\n"
+        "- [rules.md](rules.md): the built-in rules, their limits and sources\n"
+        "\n"
+        "`openpla schema` prints the XML Schemas of the documents that OpenPLA reads and writes:\n"
+        "\n"
+        "- `openpla schema set`: the XML of a set or of a collector. OpenPLA writes the elements in the order of the\n"
+        "  properties on these pages, and reads them in any order. A number is decimal or hexadecimal (`0x1F`). A "
+        "Boolean is\n"
+        "  `true`, `false` or a number (0 is False). An empty element means the default.\n"
+        "- `openpla schema report`: the XML of reports, and of the documents of configuration collectors\n"
+        "- `openpla schema report-schema`: the XML of report schemas, which define the tables of a report\n"
+        "- `openpla schema rules`: the XML of rules that check reports\n"
+        "\n"
+        "## Interfaces\n"
+        "\n");
     add_interfaces(&s->idl, b);
     text_buffer_format(b,
-                       "## Members\n\n%u of %u members are described on these pages. A property row is a value that "
-                       "is stored, checked and\nwritten as XML by the same code for all; the others have code of "
-                       "their own.\n\n| interface | opnum | member | made by |\n|---|---|---|---|\n",
+                       "## Members\n"
+                       "\n"
+                       "%u of %u members are described on these pages. The same code stores, checks and\n"
+                       "writes the values of all property rows; every other member has separate code.\n"
+                       "\n"
+                       "| interface | opnum | member | implemented as |\n"
+                       "|---|---|---|---|\n",
                        (unsigned)written, (unsigned)members);
     text_buffer_add(b, lines.text ? lines.text : "");
     b->failed |= lines.failed;
@@ -131,16 +145,22 @@ void errors_page(const struct sources *s, struct text_buffer *b)
     static const char *const pla[] = {"PLA_", NULL}, *const ours[] = {"OPENPLA_", NULL};
     static const char *const general[] = {"S_", "E_", "DISP_", NULL};
     text_buffer_format(b, "<!-- %s -->\n# Results\n\n", REFERENCE_ORIGIN);
-    text_buffer_add(b, "A call that fails gives one of these numbers (`Err.Number` in VBScript, `e.number` in "
-                       "JScript) and a text that names\nthe property or file and the value (`Err.Description`). The "
-                       "meanings below are what the text says when nothing\nmore is known. Results of the file "
-                       "system come as 0x8007xxxx, where xxxx is Windows' error number. The map that\n`Commit` and "
-                       "`SetXml` return holds results too: there `PLA_S_PROPERTY_IGNORED` is no failure.\n\n"
-                       "## Of Performance Logs and Alerts\n\n");
+    text_buffer_add(b, "A call that fails returns one of these numbers (`Err.Number` in VBScript, `e.number` in "
+                       "JScript), and a message that\n"
+                       "names the property or file and the value (`Err.Description`). If no details are known, the "
+                       "message is the meaning in the\n"
+                       "tables below. Errors of the file system are 0x8007xxxx, where xxxx is Windows' error number. "
+                       "The map that `Commit` and\n"
+                       "`SetXml` return also contains results; `PLA_S_PROPERTY_IGNORED` in this map is not an error.\n"
+                       "\n"
+                       "## Results of Performance Logs and Alerts\n"
+                       "\n");
     add_code_table(&s->codes, pla, b);
-    text_buffer_add(b, "## Of this implementation\n\n");
+    text_buffer_add(b, "## Results of OpenPLA\n"
+                       "\n");
     add_code_table(&s->codes, ours, b);
-    text_buffer_add(b, "## Of COM\n\n");
+    text_buffer_add(b, "## Results of COM\n"
+                       "\n");
     add_code_table(&s->codes, general, b);
     if (!b->failed)
         b->text[--b->length] = 0; /* one line end at the end */
@@ -195,12 +215,17 @@ void settings_page(struct text_buffer *b)
 {
     text_buffer_format(b, "<!-- %s -->\n# Settings\n\n", REFERENCE_ORIGIN);
     text_buffer_add(
-        b, "Keys of `SetValue` and `GetValue` ([IDataCollectorSet](IDataCollectorSet.md)) that this implementation "
-           "uses. The set's XML\nstores them as `<Value name=\"OpenPLA.Restart\">boot</Value>`, which Windows keeps "
-           "and ignores. `Commit` reports an unknown\nword and uses the default; it rejects an invalid number. Case "
-           "does not matter. Read-only settings describe runs.\nSettings that begin with `OpenPLA.Alert` apply to all "
-           "alert collectors of the set, or to one of them:\n`OpenPLA.AlertOn[My alert]`.\n\n| key | values | default "
-           "| purpose |\n|---|---|---|---|\n");
+        b, "OpenPLA uses these keys of `SetValue` and `GetValue` ([IDataCollectorSet](IDataCollectorSet.md)). The "
+           "set's XML\n"
+           "stores them as `<Value name=\"OpenPLA.Restart\">boot</Value>`, which Windows keeps and ignores. `Commit` "
+           "reports an unknown\n"
+           "word and uses the default; it rejects an invalid number. Case does not matter. Read-only settings describe "
+           "runs.\n"
+           "Settings that begin with `OpenPLA.Alert` apply to all alert collectors of the set, or to one of them:\n"
+           "`OpenPLA.AlertOn[My alert]`.\n"
+           "\n"
+           "| key | values | default | purpose |\n"
+           "|---|---|---|---|\n");
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         text_buffer_format(b, "| `%s` | ", settings[i].key);
         add_setting_values(&settings[i], b);

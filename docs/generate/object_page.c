@@ -256,7 +256,8 @@ static void add_xml(struct text_buffer *b, const struct object *o, const struct 
         break;
     case XML_SHOWN:
         text_buffer_format(b, "`<%s>`, written; %s", p->xml,
-                           p->read ? "read only for what no other element says" : "left alone when it is read");
+                           p->read ? "read only for information that no other element contains"
+                                   : "ignored when it is read");
         break;
     case XML_STORED:
         text_buffer_format(b, "`<%s>`%s", p->xml, p->kind == PROPERTY_TEXTS ? ", once for each item" : "");
@@ -265,10 +266,10 @@ static void add_xml(struct text_buffer *b, const struct object *o, const struct 
         add_item_elements(b, o, p);
         break;
     case XML_INSIDE:
-        text_buffer_format(b, "`<%s>`, with the text as its elements", p->xml);
+        text_buffer_format(b, "`<%s>`, which contains the elements of the text", p->xml);
         break;
     case XML_WHOLE:
-        text_buffer_format(b, "the text itself, which is the element `<%s>`", p->xml);
+        text_buffer_format(b, "the text itself is the element `<%s>`", p->xml);
         break;
     }
     if (p->alias)
@@ -391,7 +392,7 @@ static void add_head(struct text_buffer *b, const struct idl_interface *i, const
     text_buffer_format(b, "- %u members, opnums %u to %u\n", (unsigned)i->count, i->members[0].opnum,
                        i->members[i->count - 1].opnum);
     if (class == &value_map_class)
-        text_buffer_add(b, "- XML element: that of the property which holds the map\n");
+        text_buffer_add(b, "- XML element: the element of the property that contains the map\n");
     else if (class->property_count && !shared)
         text_buffer_format(b, "- XML element: `<%s>`\n", class->name);
     text_buffer_format(b, "- MS-PLA 3.2.4.%u\n\n", i->section);
@@ -449,8 +450,9 @@ static void add_reserved(const struct idl_interface *i, struct text_buffer *b)
             continue;
         text_buffer_format(b,
                            any ? ", %u"
-                               : "## The reserved opnums\n\nNot used on the wire; they keep the places of "
-                                 "the others: %u",
+                               : "## The reserved opnums\n"
+                                 "\n"
+                                 "Not used on the wire; they preserve the opnums of the other members: %u",
                            i->members[k].opnum);
         any = true;
     }
