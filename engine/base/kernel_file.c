@@ -87,6 +87,18 @@ HRESULT kernel_folder_numbers_between(const char *path, uint32_t low, uint32_t h
     return take_ids(&list, kernel_folder_each_like(path, first, length - same, add_id, &list), ids, count);
 }
 
+/* The end of the single line "0.00 0.01 0.05 1/123 4567". */
+bool kernel_load_parse(const char *text, size_t size, struct kernel_load *out)
+{
+    const char *end = text + size, *slash = text_find(text, end, '/');
+    *out = (struct kernel_load){0};
+    slash = slash ? kernel_number(slash + 1, end, &out->threads) : NULL;
+    if (slash && kernel_number(slash, end, &out->last_id) && out->threads && out->last_id)
+        return true;
+    *out = (struct kernel_load){0};
+    return false;
+}
+
 /* ---- /proc/<id>: stat ("id (name) state parent ..."), status and io ("Name: value") ---- */
 
 /* Numbers of proc(5)'s field list, which counts the id as 1. */

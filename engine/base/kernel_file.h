@@ -110,6 +110,16 @@ HRESULT kernel_stream_open(const char *path, struct kernel_stream **out);
 HRESULT kernel_stream_read(struct kernel_stream *s, void *to, uint32_t bytes);
 void kernel_stream_close(struct kernel_stream *s); /* NULL is allowed */
 
+/* ---- /proc/loadavg ---- */
+
+/* Numbers that change whenever a process or thread of the host OS starts or ends. */
+struct kernel_load {
+    uint64_t threads; /* of all processes */
+    uint64_t last_id; /* that was assigned to a process or thread in this PID namespace */
+};
+/* Parses loadavg. False if a number is missing or 0; *out is then zero. */
+bool kernel_load_parse(const char *text, size_t size, struct kernel_load *out);
+
 /* ---- /proc/<id> ---- */
 
 struct process_stat {

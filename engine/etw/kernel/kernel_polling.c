@@ -72,17 +72,17 @@ static HRESULT open_file(const struct kernel_tracer *k, const char *file, struct
     return hr;
 }
 
-/* Reads a line such as "0.00 0.01 0.05 1/123 4567". */
 static void read_load(const struct kernel_polling *p, struct counts *c)
 {
     const char *text;
     size_t size;
-    c->newest_known = false;
-    if (!p->load || FAILED(kernel_file_read(p->load, &text, &size)))
+    struct kernel_load now;
+    c->newest_known =
+        p->load && SUCCEEDED(kernel_file_read_piece(p->load, &text, &size)) && kernel_load_parse(text, size, &now);
+    if (!c->newest_known)
         return;
-    const char *slash = strchr(text, '/'), *end = text + size;
-    const char *behind = slash ? kernel_number(slash + 1, end, &c->alive) : NULL;
-    c->newest_known = behind && kernel_number(behind, end, &c->newest) && c->newest != 0 && c->alive != 0;
+    c->newest = now.last_id;
+    c->alive = now.threads;
 }
 
 /* Reads a line such as "processes 4567". */

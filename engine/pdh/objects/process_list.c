@@ -231,14 +231,13 @@ void process_files_close(struct process_files *f, struct process_kept *kept)
     }
 }
 
-/* Parses the end of the single line of /proc/loadavg, "0.00 0.01 0.05 1/123 4567". */
-struct process_changes process_changes_read(const char *root, struct kernel_file **load)
+struct kernel_load process_changes_read(const char *root, struct kernel_file **load)
 {
-    static const struct process_changes none = {0, 0};
+    static const struct kernel_load none = {0, 0};
     char path[512];
     const char *text;
     size_t size;
-    struct process_changes c;
+    struct kernel_load now;
     if (!*load) {
         snprintf(path, sizeof path, "%s/proc/loadavg", root);
         if (FAILED(kernel_file_open(path, load))) {
@@ -251,9 +250,8 @@ struct process_changes process_changes_read(const char *root, struct kernel_file
         *load = NULL;
         return none;
     }
-    const char *end = text + size, *slash = text_find(text, end, '/');
-    slash = slash ? kernel_number(slash + 1, end, &c.threads) : NULL;
-    return slash && kernel_number(slash, end, &c.last_id) ? c : none;
+    (void)kernel_load_parse(text, size, &now);
+    return now;
 }
 
 /* ---- the list ---- */
@@ -306,10 +304,10 @@ struct host_list {
                                  changes */
     uint32_t figures;         /* the groups requested in this reading */
     struct kernel_file *load; /* /proc/loadavg */
-    struct process_changes changes; /* read before the last reading */
-    uint64_t certain;               /* all processes with ids up to this one were found; 0: list the whole folder */
-    unsigned unlisted;              /* readings since the whole folder was last listed */
-    uint32_t *failed;               /* ids that could not be read; they are tried one more time */
+    struct kernel_load changes; /* read before the last reading */
+    uint64_t certain;           /* all processes with ids up to this one were found; 0: list the whole folder */
+    unsigned unlisted;          /* readings since the whole folder was last listed */
+    uint32_t *failed;           /* ids that could not be read; they are tried one more time */
     size_t failed_count, failed_capacity;
     char root[];
 };
@@ -538,14 +536,14 @@ static HRESULT process_list_merge(struct host_list *list, struct reading *r, str
 
 /* Returns true if no new id can have become visible since the last reading. The kernel assigns an id before its process
    becomes visible; therefore, after a new id, the folder is listed one more time. */
-static bool ids_are_unchanged(const struct host_list *list, const struct process_changes *now)
+static bool ids_are_unchanged(const struct host_list *list, const struct kernel_load *now)
 {
     return now->last_id && now->last_id == list->certain && now->last_id == list->changes.last_id &&
            list->unlisted < LIST_EVERY;
 }
 
 /* Returns true if only ids greater than list->certain can be new. */
-static bool ids_have_grown(const struct host_list *list, const struct process_changes *now)
+static bool ids_have_grown(const struct host_list *list, const struct kernel_load *now)
 {
     return list->certain && now->last_id >= list->certain && now->last_id <= UINT32_MAX && list->unlisted < LIST_EVERY;
 }
@@ -576,7 +574,7 @@ static HRESULT add_known_ids(const struct host_list *list, uint32_t **ids, size_
 
 /* Finds the ids to read, in ascending order: all ids of the folder, or the ids of the previous reading and the new
    ones. */
-static HRESULT find_ids(struct host_list *list, const struct process_changes *now, uint32_t **ids, size_t *count)
+static HRESULT find_ids(struct host_list *list, const struct kernel_load *now, uint32_t **ids, size_t *count)
 {
     char path[512];
     HRESULT hr = S_OK;
@@ -632,7 +630,7 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
     struct host_list *list = user;
     uint32_t *ids = NULL;
     size_t n = 0;
-    struct process_changes now = process_changes_read(list->root, &list->load);
+    struct kernel_load now = process_changes_read(list->root, &list->load);
     /* No process or thread has started or ended since the last reading, and no other values are requested. */
     if (!figures && ids_are_unchanged(list, &now) && now.threads == list->changes.threads && !list->failed_count) {
         list->unlisted++;

@@ -72,13 +72,9 @@ struct process_lister {
 /* The processes of the host OS, and the Windows processes (not in native builds). */
 extern const struct process_lister process_lister_host, process_lister_windows;
 
-/* Numbers that change whenever a process or thread of the host OS starts or ends. */
-struct process_changes {
-    uint64_t threads; /* number of threads of all processes */
-    uint64_t last_id; /* last id that the kernel assigned; 0: not reported */
-};
-/* Reads the numbers. `load` is /proc/loadavg, opened at the first call; the caller closes it with kernel_file_close. */
-struct process_changes process_changes_read(const char *root, struct kernel_file **load);
+/* Reads numbers that change whenever a process or thread of the host OS starts or ends; all are zero if the kernel does
+   not report them. `load` is /proc/loadavg, opened at the first call; the caller closes it with kernel_file_close. */
+struct kernel_load process_changes_read(const char *root, struct kernel_file **load);
 
 /* The files of one Linux process in /proc/<id>, read through handles that stay open between readings. */
 struct process_files {

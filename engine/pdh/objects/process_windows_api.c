@@ -178,12 +178,12 @@ struct windows_list {
     size_t thread_capacity;
     struct process_kept kept;
     struct process_match *match;
-    unsigned tries;           /* remaining tries to find the Linux processes, because a new process may not have its
-                                 name yet */
-    struct list_sizes sizes;  /* the sizes of the current list; 0: unusable */
-    unsigned counts;          /* remaining readings that may rely on the sizes */
-    struct kernel_file *load; /* /proc/loadavg */
-    struct process_changes changes; /* read before `sizes` was requested */
+    unsigned tries;             /* remaining tries to find the Linux processes, because a new process may not have its
+                                   name yet */
+    struct list_sizes sizes;    /* the sizes of the current list; 0: unusable */
+    unsigned counts;            /* remaining readings that may rely on the sizes */
+    struct kernel_file *load;   /* /proc/loadavg */
+    struct kernel_load changes; /* read before `sizes` was requested */
     bool is_wine;
     char root[];
 };
@@ -422,7 +422,7 @@ static void keep_sizes(struct windows_list *list, struct list_sizes asked)
    sizes in *asked. */
 static bool list_is_unchanged(struct windows_list *list, struct list_sizes *asked)
 {
-    const struct process_changes before = list->changes, now = process_changes_read(list->root, &list->load);
+    const struct kernel_load before = list->changes, now = process_changes_read(list->root, &list->load);
     list->changes = now;
     if (!list->sizes.plain || !list->counts || !now.last_id || now.last_id != before.last_id ||
         now.threads != before.threads) {

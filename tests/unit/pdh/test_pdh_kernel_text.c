@@ -219,6 +219,23 @@ static void process_stat_is_read(void **state)
     assert_false(process_stat_parse("1 (x", 4, &s));
 }
 
+/* Half a number, or none, must not look as if processes had started. */
+static void process_load_is_read(void **state)
+{
+    (void)state;
+    static const char text[] = "0.00 0.01 0.05 1/123 4567\n";
+    static const char *const bad[] = {
+        "", "x\n", "0.00 0.01 0.05 1/ 4567\n", "0.00 0.01 0.05 1/123 -\n", "1/123", "0.00 0.01 0.05 1/123 0\n"};
+    struct kernel_load load;
+    assert_true(kernel_load_parse(text, sizeof text - 1, &load));
+    assert_true(load.threads == 123 && load.last_id == 4567);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        load.threads = 1;
+        assert_false(kernel_load_parse(bad[i], strlen(bad[i]), &load));
+        assert_true(load.threads == 0 && load.last_id == 0);
+    }
+}
+
 /* Values that a kernel thread does not have (it has no memory) must not be 0. */
 static void process_figures_are_read(void **state)
 {
@@ -249,6 +266,7 @@ int main(void)
         cmocka_unit_test(connections_are_counted),
         cmocka_unit_test(duplicate_names_are_numbered),
         cmocka_unit_test(process_stat_is_read),
+        cmocka_unit_test(process_load_is_read),
         cmocka_unit_test(process_figures_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
