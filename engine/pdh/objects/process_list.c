@@ -256,15 +256,14 @@ struct kernel_load process_changes_read(const char *root, struct kernel_file **l
 
 /* ---- the list ---- */
 
-/* Most processes, especially kernel threads, do not run between two samples. Reading stat, status and io costs the
-   kernel about ten times as much as reading schedstat, which shows whether the first thread has run since the last
-   reading. If a process has only one thread and that thread has not run, the values of the last reading are still
-   valid, because only the process itself changes them. There are two exceptions, for programs but not for kernel
-   threads:
-   - The kernel can take memory from a program that does not run, and other programs can cause it to have more.
-     Therefore the sizes in statm must be the same as before the last reading.
-   - If its parent exits, a process gets another parent. Therefore the parent must still exist.
-
+/* Most processes do not run between two samples, those of the kernel above all. Reading stat, status and io costs the
+   kernel some ten times what reading schedstat does, which says whether the first thread has run since. If a process
+   has one thread that has not run, its values are those of the last reading: only the process itself changes them.
+   There are two exceptions, which concern programs but not the kernel's threads:
+   - The kernel takes memory from a program that does not run, and other programs may cause it to have more. So the
+     sizes in statm must be those before the last reading.
+   - If its parent exits, a process gets another one. So the parent must still run: a zombie has exited, and a process
+     with its id may be another one.
    schedstat is read before the other files. If the process runs in between, the next sample reads them again. */
 
 /* Under Wine, listing /proc is by far the most expensive call of a reading. The kernel reports the last id that it
@@ -286,10 +285,12 @@ struct followed {
     struct process_run_time run_time; /* read before that reading */
     uint64_t pages, resident;         /* read before that reading, if `has_size` is set */
     bool has_size;
-    bool is_idle;      /* the process has one thread, which did not run during that reading */
-    bool is_kernel;    /* a kernel thread */
-    unsigned readings; /* number of readings, counted up to READINGS_FIRST */
-    bool uncounted;    /* the kernel does not count its run time */
+    bool is_idle;         /* one thread, which did not run during that reading */
+    bool is_kernel;       /* a thread of the kernel */
+    bool is_zombie;       /* it has exited; its parent has not yet waited for it */
+    int64_t parent_start; /* identifies the parent, which ran then; 0: it did not */
+    unsigned readings;    /* up to READINGS_FIRST */
+    bool uncounted;       /* the kernel does not count its run time */
 };
 
 struct host_list {
@@ -441,7 +442,8 @@ static bool sizes_are_unchanged(struct host_list *list, struct followed *f)
    among the ids that were read so far. */
 struct reading {
     const uint32_t *ids;
-    size_t count, at;
+    size_t count;
+    struct followed *next; /* those that exist, in the order of the entries */
     size_t entry_count;
 };
 
@@ -456,24 +458,27 @@ static int entry_by_id(const void *id, const void *entry)
     return by_id(id, &((const struct process_entry *)entry)->id);
 }
 
-static bool process_exists(const struct host_list *list, const struct reading *r, uint32_t id)
+/* The start time of a process that was read in this reading and runs; 0: none with that id. Parents almost always have
+   smaller ids and are read first. */
+static int64_t running_since(const struct host_list *list, const struct reading *r, uint32_t id)
 {
-    return id < r->ids[r->at] ? bsearch(&id, list->entries, r->entry_count, sizeof *list->entries, entry_by_id) != NULL
-                              : bsearch(&id, r->ids, r->count, sizeof *r->ids, by_id) != NULL;
+    const struct process_entry *e = bsearch(&id, list->entries, r->entry_count, sizeof *list->entries, entry_by_id);
+    return e && !r->next[e - list->entries].is_zombie ? e->start : 0;
 }
 
 /* Returns true if the values of the last reading are still valid. */
 static bool is_unchanged(struct host_list *list, struct followed *f, const struct process_run_time *now,
                          const struct reading *r)
 {
-    const uint32_t parent = f->entry.parent;
     if (!f->is_idle || now->ran != f->run_time.ran || now->times != f->run_time.times) {
         f->has_size = false;
         return false;
     }
     if (list->figures & (~f->figures | PROCESS_THREADS))
         return false;
-    return f->is_kernel || ((!parent || process_exists(list, r, parent)) && sizes_are_unchanged(list, f));
+    const uint32_t parent = f->entry.parent;
+    const bool has_parent = !parent || (f->parent_start && f->parent_start == running_since(list, r, parent));
+    return f->is_kernel || (has_parent && sizes_are_unchanged(list, f));
 }
 
 static HRESULT read_process(struct host_list *list, struct followed *f, const struct reading *r,
@@ -505,19 +510,20 @@ static HRESULT read_process(struct host_list *list, struct followed *f, const st
         f->figures = list->figures;
         f->is_kernel = (stat.flags & PROCESS_OF_KERNEL) != 0;
         f->is_idle = counted && stat.threads == 1 && stat.state != 'R';
+        f->is_zombie = state_of(stat.state) == THREAD_ENDED;
+        f->parent_start = running_since(list, r, e->parent);
         f->run_time = counted ? now : (struct process_run_time){0};
     }
     return hr;
 }
 
-/* Merges the old list with the current ids. `next` must have room for r->count items and receives the existing
-   processes. */
-static HRESULT process_list_merge(struct host_list *list, struct reading *r, struct followed *next)
+/* Walks the old list and the current ids side by side. */
+static HRESULT process_list_merge(struct host_list *list, struct reading *r)
 {
     size_t old = 0;
     HRESULT hr = S_OK;
-    for (r->at = 0; r->at < r->count && hr != E_OUTOFMEMORY; r->at++) {
-        const uint32_t id = r->ids[r->at];
+    for (size_t i = 0; i < r->count && hr != E_OUTOFMEMORY; i++) {
+        const uint32_t id = r->ids[i];
         while (old < list->count && list->followed[old].files.id < id)
             forget(list, &list->followed[old++]);
         struct followed f = {.files.id = id};
@@ -525,7 +531,7 @@ static HRESULT process_list_merge(struct host_list *list, struct reading *r, str
             f = list->followed[old++];
         hr = read_process(list, &f, r, &list->entries[r->entry_count]);
         if (SUCCEEDED(hr))
-            next[r->entry_count++] = f;
+            r->next[r->entry_count++] = f;
         else
             forget(list, &f);
     }
@@ -651,8 +657,8 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
     }
     list->figures = figures;
     list->thread_count = 0;
-    struct reading reading = {.ids = ids, .count = n};
-    hr = process_list_merge(list, &reading, next);
+    struct reading reading = {.ids = ids, .count = n, .next = next};
+    hr = process_list_merge(list, &reading);
     const size_t used = reading.entry_count;
     memory_free(list->followed);
     list->followed = next;

@@ -223,6 +223,26 @@ static void idle_program_is_read_when_others_change_it(void **state)
     assert_int_equal(entries[0].parent, 1);
 }
 
+/* The parent's id still exists: its own parent has not yet waited for it, or another process has the id. */
+static void idle_program_gets_a_new_parent_when_the_old_one_exits(void **state)
+{
+    (void)state;
+    static const char *const parents[] = {"77 (some) Z 3 77 77 0 -1 4194560 1 2 3 4 50 60 0 0 20 0 1 0 1234 0 0 0\n",
+                                          "77 (new) S 3 77 77 0 -1 4194560 1 2 3 4 0 0 0 0 20 0 1 0 1235 5678 42 0\n"};
+    kernel_root_write(&root, "/proc/78/statm", "10 10 1 1 0 1 0\n");
+    for (size_t i = 0; i < sizeof parents / sizeof *parents; i++) {
+        write_process(77, 1234);
+        write_running(78, 77, 'S', OF_PROGRAM, 50, 1, "5000 7 3\n");
+        settle_idle();
+        write_running(78, 1, 'S', OF_PROGRAM, 50, 1, "5000 7 3\n");
+        read_all();
+        assert_int_equal(entries[1].parent, 77); /* its files were not read */
+        kernel_root_write(&root, "/proc/77/stat", parents[i]);
+        assert_int_equal(read_all(), 2);
+        assert_int_equal(entries[1].parent, 1);
+    }
+}
+
 /* /proc may belong to another PID namespace than the last id. */
 static void missed_process_is_found_later(void **state)
 {
@@ -245,6 +265,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(idle_kernel_thread_keeps_its_values, open_list, close_list),
         cmocka_unit_test_setup_teardown(processes_that_may_run_are_read_each_time, open_list, close_list),
         cmocka_unit_test_setup_teardown(idle_program_is_read_when_others_change_it, open_list, close_list),
+        cmocka_unit_test_setup_teardown(idle_program_gets_a_new_parent_when_the_old_one_exits, open_list, close_list),
         cmocka_unit_test_setup_teardown(missed_process_is_found_later, open_list, close_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
