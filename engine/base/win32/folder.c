@@ -252,13 +252,14 @@ static void root_of(char letter, WCHAR root[4])
 
 enum { DRIVES_AGAIN_MS = 60000 };
 
-static struct {
-    struct lock lock;
+struct drive_list {
     FILETIME written; /* the folder's last change before the list was read */
     uint64_t listed;  /* clock_monotonic_ms(); 0: the list must not be used again */
     size_t count;
     struct drive drives[DRIVES_MOST];
-} kept_drives = {.lock = LOCK_INIT};
+};
+static struct lock drives_lock = LOCK_INIT;
+static struct drive_list kept_drives;
 
 /* Reads the time of the last change of the prefix's folder "dosdevices". Wine passes the prefix's path to programs as
    "\??\unix\...". */
@@ -305,17 +306,20 @@ size_t drives_list(struct drive drives[DRIVES_MOST])
     FILETIME written = {0};
     const bool known = letters_written(&written);
     const uint64_t now = clock_monotonic_ms();
-    lock_enter(&kept_drives.lock);
-    if (!known || !kept_drives.listed || CompareFileTime(&written, &kept_drives.written) != 0 ||
-        clock_passed_ms(kept_drives.listed, now) >= DRIVES_AGAIN_MS) {
-        kept_drives.count = drives_find(kept_drives.drives);
-        kept_drives.written = written;
-        kept_drives.listed = known && is_some_time_ago(&written) ? now : 0;
+    lock_enter(&drives_lock);
+    struct drive_list list = kept_drives;
+    lock_leave(&drives_lock);
+    if (!known || !list.listed || CompareFileTime(&written, &list.written) != 0 ||
+        clock_passed_ms(list.listed, now) >= DRIVES_AGAIN_MS) {
+        list.count = drives_find(list.drives);
+        list.written = written;
+        list.listed = known && is_some_time_ago(&written) ? now : 0;
+        lock_enter(&drives_lock);
+        kept_drives = list;
+        lock_leave(&drives_lock);
     }
-    const size_t count = kept_drives.count;
-    memcpy(drives, kept_drives.drives, count * sizeof *drives);
-    lock_leave(&kept_drives.lock);
-    return count;
+    memcpy(drives, list.drives, list.count * sizeof *drives);
+    return list.count;
 }
 
 bool drive_is_remote(char letter)
