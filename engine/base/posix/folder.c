@@ -437,6 +437,10 @@ HRESULT held_folder_delete_folder(struct held_folder *f, const char *name)
 struct folder_watch {
     int inotify, wake;
     int count;
+    struct watched_folder {
+        int number; /* inotify's */
+        char *path;
+    } folders[FOLDERS_WATCHED];
 };
 
 #define CHANGES                                                                                                        \
@@ -467,27 +471,34 @@ HRESULT folder_watch_add(struct folder_watch *w, const char *path)
 {
     if (w->count == FOLDERS_WATCHED)
         return error_set(E_INVALIDARG, "cannot watch '%s': %d folders are already watched", path, FOLDERS_WATCHED);
-    if (inotify_add_watch(w->inotify, path, CHANGES | IN_ONLYDIR) < 0)
+    const int number = inotify_add_watch(w->inotify, path, CHANGES | IN_ONLYDIR);
+    if (number < 0)
         return posix_failed(errno, path);
-    w->count++;
+    char *copy = text_copy(path);
+    if (!copy)
+        return E_OUTOFMEMORY;
+    w->folders[w->count++] = (struct watched_folder){number, copy};
     return S_OK;
 }
 
-/* Reads all pending changes. False: the folder itself was deleted. */
-static bool take_changes(int fd)
+/* Reads all pending changes. Returns the path of a folder that was itself deleted; NULL: none was. */
+static const char *take_changes(const struct folder_watch *w)
 {
     _Alignas(struct inotify_event) char room[4096];
     ssize_t n;
-    bool there = true;
+    const char *deleted = NULL;
 
-    while ((n = read(fd, room, sizeof(room))) > 0) {
+    while ((n = read(w->inotify, room, sizeof(room))) > 0) {
         for (char *at = room; at < room + n;) {
             const struct inotify_event *e = (const struct inotify_event *)(const void *)at;
-            there = there && !(e->mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT));
+            const bool gone = e->mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT);
+            for (int i = 0; gone && i < w->count; i++)
+                if (w->folders[i].number == e->wd)
+                    deleted = w->folders[i].path;
             at += sizeof(*e) + e->len;
         }
     }
-    return there;
+    return deleted;
 }
 
 HRESULT folder_watch_wait(struct folder_watch *w, uint32_t timeout_ms)
@@ -500,14 +511,13 @@ HRESULT folder_watch_wait(struct folder_watch *w, uint32_t timeout_ms)
         n = poll(both, 2, now >= limit ? 0 : limit - now > INT32_MAX ? INT32_MAX : (int)(limit - now));
     } while ((n < 0 && errno == EINTR) || (!n && clock_monotonic_ms() < limit));
     if (n < 0)
-        return posix_failed(errno, "watching a folder");
+        return posix_failed(errno, w->folders[0].path);
     if (!n)
         return S_FALSE;
     if (both[1].revents && read(w->wake, &woken, sizeof(woken)) < 0 && errno != EAGAIN)
-        return posix_failed(errno, "watching a folder");
-    if (both[0].revents && !take_changes(w->inotify))
-        return posix_failed(ENOENT, "a watched folder");
-    return S_OK;
+        return posix_failed(errno, w->folders[0].path);
+    const char *deleted = both[0].revents ? take_changes(w) : NULL;
+    return deleted ? posix_failed(ENOENT, deleted) : S_OK;
 }
 
 void folder_watch_wake(struct folder_watch *w)
@@ -525,5 +535,7 @@ void folder_watch_close(struct folder_watch *w)
         close(w->inotify);
     if (w->wake >= 0)
         close(w->wake);
+    for (int i = 0; i < w->count; i++)
+        memory_free(w->folders[i].path);
     memory_free(w);
 }

@@ -643,6 +643,7 @@ HRESULT held_folder_delete_folder(struct held_folder *f, const char *name)
 
 struct folder_watch {
     HANDLE handles[1 + FOLDERS_WATCHED]; /* the wake-up first */
+    char *paths[1 + FOLDERS_WATCHED];    /* of the folders, by the same index */
     DWORD count;
 };
 
@@ -653,7 +654,7 @@ HRESULT folder_watch_open(const char *path, struct folder_watch **out)
     if (!w)
         return E_OUTOFMEMORY;
     w->handles[0] = CreateEventW(NULL, FALSE, FALSE, NULL);
-    HRESULT hr = w->handles[0] ? S_OK : win32_failed(GetLastError(), "watching a folder");
+    HRESULT hr = w->handles[0] ? S_OK : win32_failed(GetLastError(), path);
     if (SUCCEEDED(hr)) {
         w->count = 1;
         hr = folder_watch_add(w, path);
@@ -670,17 +671,24 @@ HRESULT folder_watch_add(struct folder_watch *w, const char *path)
 {
     HANDLE change = INVALID_HANDLE_VALUE;
     WCHAR *wide = NULL;
+    char *copy = text_copy(path);
     HRESULT hr =
         w->count <= FOLDERS_WATCHED
             ? win32_path(path, &wide)
             : error_set(E_INVALIDARG, "cannot watch '%s': %d folders are already watched", path, FOLDERS_WATCHED);
+    if (SUCCEEDED(hr) && !copy)
+        hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         change = FindFirstChangeNotificationW(
             wide, FALSE, FILE_NOTIFY_CHANGE_FILE_NAME | FILE_NOTIFY_CHANGE_SIZE | FILE_NOTIFY_CHANGE_LAST_WRITE);
     if (SUCCEEDED(hr) && change == INVALID_HANDLE_VALUE)
         hr = win32_failed(GetLastError(), path);
-    if (SUCCEEDED(hr))
-        w->handles[w->count++] = change;
+    if (SUCCEEDED(hr)) {
+        w->handles[w->count] = change;
+        w->paths[w->count++] = copy;
+    } else {
+        memory_free(copy);
+    }
     memory_free(wide);
     return hr;
 }
@@ -693,10 +701,10 @@ HRESULT folder_watch_wait(struct folder_watch *w, uint32_t timeout_ms)
     if (which == WAIT_TIMEOUT)
         return S_FALSE;
     if (which > WAIT_OBJECT_0 + FOLDERS_WATCHED)
-        return win32_failed(GetLastError(), "watching a folder");
+        return win32_failed(GetLastError(), w->paths[1]);
     return FindNextChangeNotification(w->handles[which - WAIT_OBJECT_0])
                ? S_OK
-               : win32_failed(GetLastError(), "a watched folder");
+               : win32_failed(GetLastError(), w->paths[which - WAIT_OBJECT_0]);
 }
 
 void folder_watch_wake(struct folder_watch *w)
@@ -708,8 +716,10 @@ void folder_watch_close(struct folder_watch *w)
 {
     if (!w)
         return;
-    for (DWORD i = 1; i < w->count; i++)
+    for (DWORD i = 1; i < w->count; i++) {
         FindCloseChangeNotification(w->handles[i]);
+        memory_free(w->paths[i]);
+    }
     if (w->handles[0])
         CloseHandle(w->handles[0]);
     memory_free(w);

@@ -228,6 +228,32 @@ static void a_watch_notices_changes(void **state)
     memory_free(file);
 }
 
+/* A folder that cannot be watched has a name, above all if several are watched. */
+static void a_watch_names_the_folder_that_it_lost(void **state)
+{
+    struct folder_watch *w;
+    char *first = path_join(folder, "first"), *second = path_join(folder, "second");
+    (void)state;
+    HRESULT hr = folder_watch_open(first, &w);
+    assert_true(FAILED(hr));
+    assert_non_null(strstr(error_text(hr), first));
+#ifndef _WIN32 /* Wine does not report it */
+    assert_int_equal(folder_create(first), S_OK);
+    assert_int_equal(folder_create(second), S_OK);
+    assert_int_equal(folder_watch_open(first, &w), S_OK);
+    assert_int_equal(folder_watch_add(w, second), S_OK);
+    assert_int_equal(folder_delete(second), S_OK);
+    while ((hr = folder_watch_wait(w, PATIENCE_MS)) == S_OK)
+        ;
+    assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    assert_non_null(strstr(error_text(hr), second));
+    folder_watch_close(w);
+    assert_int_equal(folder_delete(first), S_OK);
+#endif
+    memory_free(second);
+    memory_free(first);
+}
+
 static uint64_t now_ms;
 uint64_t __real_clock_monotonic_ms(void);
 uint64_t __wrap_clock_monotonic_ms(void);
@@ -283,6 +309,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(other_writers_have_gone_on, make_folder, scratch_end),
         cmocka_unit_test_setup_teardown(writers_take_turns, make_folder, scratch_end),
         cmocka_unit_test_setup_teardown(a_watch_notices_changes, make_folder, scratch_end),
+        cmocka_unit_test_setup_teardown(a_watch_names_the_folder_that_it_lost, make_folder, scratch_end),
         cmocka_unit_test_setup_teardown(events_of_a_flood_are_skipped_and_counted, make_folder, scratch_end),
     };
     scratch_environment("OPENPLA_QUOTAS", FLOOD_ALLOWED);
