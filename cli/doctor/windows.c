@@ -9,6 +9,7 @@
 #include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "engine/base/thread.h"
+#include "engine/etw/api_trace.h"
 #include "engine/pdh/pcq_server.h"
 #include "reg/registration_check.h"
 #include "reg/service.h"
@@ -35,8 +36,9 @@ static HRESULT check_file(struct doctor *d, const char *folder, const char *name
 
 static HRESULT check_files(struct doctor *d, const char *folder)
 {
-    static const char *const files[] = {"openpla.dll", SERVER,        "openplahost.exe", "openpdh.dll",
-                                        "openetw.dll", "opentdh.dll", "openetwhost.exe", NULL};
+    static const char *const files[] = {"openpla.dll",     SERVER,        "openplahost.exe",
+                                        "openpdh.dll",     "openetw.dll", "opentdh.dll",
+                                        "openetwhost.exe", API_TRACE_DLL, NULL};
     HRESULT hr = S_OK;
     for (size_t i = 0; files[i] && SUCCEEDED(hr); i++)
         hr = check_file(d, folder, files[i]);

@@ -19,8 +19,8 @@ from program import EMULATOR, PROGRAM, check
 
 FOLDER = r"C:\Program Files\OpenPLA"
 FILES = ("openpla.dll", "openplasrv.exe", "openplahost.exe", "openpdh.dll", "openetw.dll", "opentdh.dll",
-         "openetwhost.exe", "openpla.exe")
-FILES_32 = ("openpla.dll", "openpdh.dll", "openetw.dll", "opentdh.dll")
+         "openapitrace.dll", "openetwhost.exe", "openpla.exe")
+FILES_32 = ("openpla.dll", "openpdh.dll", "openetw.dll", "opentdh.dll", "openapitrace.dll")
 INSTALLED = FOLDER + r"\openpla.exe"
 CLASSES = r"HKLM\Software\Classes"
 SET = CLASSES + r"\CLSID\{03837521-098B-11D8-9414-505054503030}"
@@ -75,7 +75,8 @@ def registration():
 
 
 def files(installed):
-    for name, finding in (("opentdh.dll", "file-missing"), ("openpdh.dll", "no-counters")):
+    for name, finding in (("opentdh.dll", "file-missing"), ("openapitrace.dll", "file-missing"),
+                          ("openpdh.dll", "no-counters")):
         os.rename(f"{installed}/{name}", f"{installed}/{name}.away")
         wanted(look(), finding, name)
         os.rename(f"{installed}/{name}.away", f"{installed}/{name}")
