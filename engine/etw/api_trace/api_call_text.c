@@ -176,6 +176,19 @@ __attribute__((always_inline)) static inline char *put_value(char *at, const cha
     return put_hex(at, value);
 }
 
+void api_arguments_read_32(const struct api_signature *signature, const uint32_t *at, const uint32_t *end,
+                           uint64_t values[API_ARGUMENTS_MAX])
+{
+    memset(values, 0, sizeof *values * API_ARGUMENTS_MAX);
+    for (unsigned i = 0; i < signature->count && signature->arguments[i] != API_STRUCTURE; i++) {
+        const unsigned words = api_words_32(signature->arguments[i]);
+        if (at > end || (size_t)(end - at) < words)
+            return;
+        memcpy(&values[i], at, sizeof *at * words);
+        at += words;
+    }
+}
+
 size_t api_arguments_text(const struct api_signature *signature, const uint64_t *arguments,
                           const struct api_registers *registers, char *out)
 {

@@ -139,13 +139,11 @@ static void put_text_32(void *argument)
    addresses is invalid, writes all of them as addresses. */
 static void put_arguments(struct api_frame *frame)
 {
-    const struct api_signature *s = &frame->function->signature;
-    const uint32_t *at = frame->arguments;
-    struct arguments_32 a = {.frame = frame};
-    for (unsigned i = 0; i < s->count && s->arguments[i] != API_STRUCTURE; i++) {
-        memcpy(&a.values[i], at, sizeof *at * api_words_32(s->arguments[i]));
-        at += api_words_32(s->arguments[i]);
-    }
+    struct arguments_32 a;
+    a.frame = frame;
+    a.registers = (struct api_registers){.xmm0 = NULL};
+    api_arguments_read_32(&frame->function->signature, frame->arguments, (const uint32_t *)teb_get(TEB_STACK_BASE),
+                          a.values);
     if (guard_call(put_text_32, &a, GUARD_TAKES_BAD_ADDRESSES, NULL))
         return;
     a.registers.addresses = true;

@@ -86,6 +86,7 @@ extern unsigned api_guard_slot;
 #define TEB_SEGMENT       "%%gs:"
 #define TEB_MOVE          "movq "
 #else
+#define TEB_STACK_BASE    ((uintptr_t)0x04)
 #define TEB_CLIENT_THREAD ((uintptr_t)0x24)
 #define TEB_PEB           ((uintptr_t)0x30)
 #define TEB_LAST_ERROR    ((uintptr_t)0x34)

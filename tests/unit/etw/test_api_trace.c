@@ -219,6 +219,28 @@ static void long_arguments_are_cut(void **state)
     }
 }
 
+/* A call near the end of its thread's stack must not end the program. */
+static void arguments_of_32_bit_programs_end_with_the_stack(void **state)
+{
+    (void)state;
+    static const uint32_t stack[] = {1, 2, 3, 4};
+    static const uint64_t expected[] = {1, UINT64_C(0x300000002), 4};
+    const struct api_signature s = {'v', 3, "iqi"}, structure = {'v', 3, "isi"};
+    uint64_t values[API_ARGUMENTS_MAX];
+    for (unsigned words = 0; words <= 4; words++) {
+        uint32_t *copy = memory_copy(stack, words * sizeof *stack + !words);
+        const unsigned whole = words == 4 ? 3 : words == 3 ? 2 : words > 0;
+        api_arguments_read_32(&s, copy, copy + words, values);
+        for (unsigned i = 0; i < 3; i++)
+            assert_true(values[i] == (i < whole ? expected[i] : 0));
+        memory_free(copy);
+    }
+    api_arguments_read_32(&s, stack + 1, stack, values);
+    assert_true(values[0] == 0);
+    api_arguments_read_32(&structure, stack, stack + 4, values);
+    assert_true(values[0] == 1 && values[1] == 0 && values[2] == 0);
+}
+
 static void assert_result(const char *name, uint64_t result, const char *expected, bool failed)
 {
     char out[API_RESULT_ROOM];
@@ -434,6 +456,7 @@ int main(void)
         cmocka_unit_test(a_program_is_traced_once),
         cmocka_unit_test(arguments_read_by_their_types),
         cmocka_unit_test(long_arguments_are_cut),
+        cmocka_unit_test(arguments_of_32_bit_programs_end_with_the_stack),
         cmocka_unit_test(results_report_failures),
         cmocka_unit_test(exports_and_slots_are_found),
         cmocka_unit_test(corrupt_tables_stay_in_the_image),
