@@ -1,37 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* Watches for new processes and injects openapitrace.dll at their entry point.
 
-   Windows has no event for a new process that works for every account, and Wine has no such event. Every 6 ms, the
-   watcher queries a number that changes with the processes and threads (windows_threads_mark), which costs
-   microseconds. It lists the processes only while the number changes and for a short time afterwards. It suspends a new
-   process of the program, replaces the first bytes at its entry point with a jump to a stub in new memory, and resumes
-   the process:
+   Windows has no event for a new process that works for every account, and Wine none at all. The watcher asks every
+   6 ms for a number that changes with the processes and threads (windows_threads_mark), which costs microseconds, and
+   lists the processes only while it changes and for a while after. A new process of the program is suspended, the stub
+   of api_inject_api.c is put at its entry point, and it is resumed. When the stub has run, the watcher restores the
+   protection of the entry point's page. If a process does not reach its entry point within 3 seconds, it had passed it
+   before: the bytes are put back and a remote thread loads the DLL; the first calls of the process are missing.
 
-       entry point: mov rax, stub; jmp rax             (replaces 12 of the 16 saved bytes)
-       stub:        save the argument registers; LoadLibraryW(dll); restore the 16 bytes;
-                    set `done`; restore the registers; jump to the entry point
+   Wine allocates memory in another process by a message to one of its threads, which a signal wakes. A thread that has
+   just started can miss that signal, and then the watcher would wait for as long as the process lives. A second thread,
+   the guard, notices that and allocates memory there, too, which sends another signal. The process is then late.
 
-   Thus the program's first thread loads the DLL, after the loader has resolved all imports and before the program runs
-   any code other than TLS callbacks. When `done` is set, the watcher restores the protection of the entry point's page.
-   A process that does not reach the stub within 3 seconds had already passed its entry point. In this case the watcher
-   restores the bytes and loads the DLL with a remote thread; the first calls of the process are missed. The stub needs
-   only LoadLibraryW, so the program works even if the watcher is killed.
-
-   To allocate memory in another process, Wine sends a request to one of its threads, which a signal wakes. A thread
-   that has just started can miss the signal, and the watching thread would then wait until the process exits. A second
-   thread, the guard, detects this and also allocates memory in the process, which sends another signal. The process
-   then counts as late.
-
-   A 32-bit process loads the DLL from the folder x86, with different code (api_entry_32.h).
-
-   To attach to a process that is already running, a remote thread loads the DLL, too. The watcher does not wait for
-   this thread: in a stopped process it would not return, and the watcher would miss new processes while it waits. */
-#include "engine/base/file.h"
+   To attach to a process that runs already, a remote thread loads the DLL, too. The watcher does not wait for it,
+   because the loader of a stopped process would hold it up while others start. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "engine/base/thread.h"
-#include "engine/etw/api_trace/api_entry_32.h"
+#include "engine/etw/api_trace/api_inject.h"
 #include "engine/etw/api_trace/api_watch.h"
 
 #include <stdlib.h>
@@ -46,295 +33,24 @@ NTSYSAPI NTSTATUS NTAPI NtResumeProcess(HANDLE process);
 enum {
     POLL_MS = 6,
     HOT_POLL_MS = 2,
-    HOT_MS = 150,         /* time after the last change of the processes */
-    ENTRY_WAIT_MS = 3000, /* maximum time until a process reaches its entry point */
-    THREAD_WAIT_MS = 10000,
-    SETTLE_MS = 2000, /* how long a new process is checked again if its program cannot be read yet */
+    HOT_MS = 150,         /* after the last change of the processes */
+    ENTRY_WAIT_MS = 3000, /* until a process has come to its entry point */
+    SETTLE_MS = 2000,     /* how long a new process is checked again if its program cannot be read yet */
     PENDING = 256,
     LIST_ROOM = 1 << 16,
     LIST_ROOM_MOST = 1 << 26,
-    ENTRY_BYTES = 16,
-    STUB_ROOM = 4096,
-    STUB_DONE = 1024,
-    STUB_PATH = 2048,
-    PATH_UNITS = (STUB_ROOM - STUB_PATH) / sizeof(WCHAR),
-    HEADERS_ROOM = 4096,
+    PAGE_BYTES = 4096,
     CALIBRATE_MS = 20,
     GUARD_POLL_MS = 500,
     GUARD_WAIT_MS = 1500, /* maximum time for changing a process before the guard acts */
 };
-
-/* ---- injection ---- */
-
-/* A process whose entry point leads to the stub. */
-struct entry {
-    HANDLE process;
-    uint8_t *stub, *entry;
-    uint8_t *done;            /* address in the process of the flag that the stub sets */
-    void *routine, *argument; /* for a remote thread that loads the DLL */
-    uint8_t kept[ENTRY_BYTES];
-    DWORD protection;
-};
-
-static HRESULT failed_with(const char *name, const char *what, DWORD code)
-{
-    return error_set(HRESULT_FROM_WIN32(code ? code : ERROR_GEN_FAILURE), "cannot trace '%s': %s (error %lu)", name,
-                     what, code);
-}
-
-static HRESULT failed(const char *name, const char *what)
-{
-    return failed_with(name, what, GetLastError());
-}
-
-static bool read_memory(HANDLE process, const void *from, void *to, size_t size)
-{
-    SIZE_T got = 0;
-    return ReadProcessMemory(process, from, to, size, &got) && got == size;
-}
-
-static bool write_memory(HANDLE process, void *to, const void *from, size_t size)
-{
-    SIZE_T done = 0;
-    return WriteProcessMemory(process, to, from, size, &done) && done == size;
-}
-
-static bool is_narrow(HANDLE process)
-{
-    BOOL narrow = FALSE;
-    return IsWow64Process(process, &narrow) && narrow;
-}
-
-/* Returns the base address of the program, from the PEB of its process. */
-static uint8_t *program_base(HANDLE process)
-{
-    enum { IMAGE_BASE_32 = 8 }; /* in a 32-bit PEB */
-    PROCESS_BASIC_INFORMATION basic;
-    uint8_t *base = NULL;
-    if (is_narrow(process)) {
-        ULONG_PTR peb = 0;
-        uint32_t base_32 = 0;
-        return NtQueryInformationProcess(process, ProcessWow64Information, &peb, sizeof peb, NULL) >= 0 && peb &&
-                       read_memory(process, (uint8_t *)peb + IMAGE_BASE_32, &base_32, sizeof base_32)
-                   ? (uint8_t *)(uintptr_t)base_32
-                   : NULL;
-    }
-    return NtQueryInformationProcess(process, ProcessBasicInformation, &basic, sizeof basic, NULL) >= 0 &&
-                   basic.PebBaseAddress &&
-                   read_memory(process, (uint8_t *)basic.PebBaseAddress + offsetof(PEB, Reserved3[1]), &base,
-                               sizeof base)
-               ? base
-               : NULL;
-}
-
-/* Finds the entry point of the program. S_FALSE: the process is not ready yet. */
-static HRESULT find_entry(HANDLE process, const char *name, uint8_t **entry)
-{
-    uint8_t head[HEADERS_ROOM];
-    IMAGE_DOS_HEADER dos;
-    IMAGE_NT_HEADERS64 nt; /* its beginning, up to the entry point, is the same in 32-bit programs */
-    const WORD magic = is_narrow(process) ? IMAGE_NT_OPTIONAL_HDR32_MAGIC : IMAGE_NT_OPTIONAL_HDR64_MAGIC;
-    uint8_t *base = program_base(process);
-    if (!base || !read_memory(process, base, head, sizeof head))
-        return S_FALSE;
-    memcpy(&dos, head, sizeof dos);
-    if (dos.e_lfanew < 0 || (size_t)dos.e_lfanew > sizeof head - sizeof nt)
-        return failed_with(name, "its headers are not readable", ERROR_BAD_EXE_FORMAT);
-    memcpy(&nt, head + dos.e_lfanew, sizeof nt);
-    if (nt.OptionalHeader.Magic != magic || !nt.OptionalHeader.AddressOfEntryPoint)
-        return failed_with(name, "it has no entry point", ERROR_BAD_EXE_FORMAT);
-    *entry = base + nt.OptionalHeader.AddressOfEntryPoint;
-    return S_OK;
-}
-
-struct code {
-    uint8_t bytes[256];
-    size_t size;
-};
-
-static void code_add(struct code *c, const void *bytes, size_t size)
-{
-    memcpy(c->bytes + c->size, bytes, size);
-    c->size += size;
-}
-
-static void code_add_move(struct code *c, const char *instruction, uint64_t value)
-{
-    code_add(c, instruction, 2);
-    code_add(c, &value, sizeof value);
-}
-
-/* Assembles the stub, which will be at e->stub. */
-static void make_stub(const struct entry *e, struct code *c)
-{
-    const uintptr_t path = (uintptr_t)(e->stub + STUB_PATH), done = (uintptr_t)e->done;
-    uint64_t kept[2];
-    memcpy(kept, e->kept, sizeof kept);
-    c->size = 0;
-    code_add(c, "\x51\x52\x41\x50\x41\x51\x48\x83\xEC\x28", 10); /* push rcx, rdx, r8, r9; sub rsp, 28h */
-    code_add_move(c, "\x48\xB9", path);                          /* mov rcx, path */
-    code_add_move(c, "\x48\xB8", (uintptr_t)LoadLibraryW); /* mov rax, LoadLibraryW, at one address in all processes */
-    code_add(c, "\xFF\xD0", 2);                            /* call rax */
-    code_add_move(c, "\x48\xB8", (uintptr_t)e->entry);     /* mov rax, entry */
-    code_add_move(c, "\x48\xBA", kept[0]);                 /* mov rdx, first half */
-    code_add(c, "\x48\x89\x10", 3);                        /* mov [rax], rdx */
-    code_add_move(c, "\x48\xBA", kept[1]);
-    code_add(c, "\x48\x89\x50\x08", 4); /* mov [rax+8], rdx */
-    code_add_move(c, "\x48\xBA", done); /* mov rdx, done */
-    code_add(c, "\xC6\x02\x01", 3);     /* mov byte [rdx], 1 */
-    code_add(c, "\x48\x83\xC4\x28\x41\x59\x41\x58\x5A\x59\xFF\xE0",
-             12); /* add rsp, 28h; pop r9, r8, rdx, rcx; jmp rax */
-}
-
-/* Returns the path of the DLL for 64-bit or (`narrow`) 32-bit programs; from memory_alloc. */
-static char *dll_name(bool narrow)
-{
-    char *folder = os_module_folder();
-    char *path = folder ? text_format(narrow ? "%s\\x86\\%s" : "%s\\%s", folder, API_TRACE_DLL) : NULL;
-    memory_free(folder);
-    return path;
-}
-
-/* Finds the DLL for a process of that bitness. */
-static HRESULT find_dll(const char *name, bool narrow, WCHAR out[PATH_UNITS])
-{
-    WCHAR *wide = NULL;
-    size_t units = 0;
-    char *path = dll_name(narrow);
-    const bool good = path && SUCCEEDED(text_to_utf16(path, &wide, &units)) && units < PATH_UNITS;
-    if (good)
-        memcpy(out, wide, (units + 1) * sizeof(WCHAR));
-    memory_free(wide);
-    memory_free(path);
-    if (!good)
-        return failed_with(name, "the path of " API_TRACE_DLL " is too long", ERROR_BAD_PATHNAME);
-    if (GetFileAttributesW(out) == INVALID_FILE_ATTRIBUTES)
-        return failed(name, narrow ? API_TRACE_DLL " is missing in the folder x86 beside this program"
-                                   : API_TRACE_DLL " is missing beside this program");
-    return S_OK;
-}
-
-/* Writes the stub of a 64-bit process. */
-static bool stub_write(struct entry *e, const WCHAR *path)
-{
-    struct code code = {.size = 0};
-    e->done = e->stub + STUB_DONE;
-    e->routine = (void *)LoadLibraryW;
-    e->argument = e->stub + STUB_PATH;
-    make_stub(e, &code);
-    return write_memory(e->process, e->stub, code.bytes, code.size) &&
-           write_memory(e->process, e->stub + STUB_PATH, path, (wcslen(path) + 1) * sizeof(WCHAR));
-}
-
-/* Writes the stub of a 32-bit process. */
-static bool stub_write_32(struct entry *e, const WCHAR *path)
-{
-    uint8_t bytes[API_ENTRY_32_ROOM];
-    struct api_entry_32_places places = {0};
-    const size_t size =
-        api_entry_32_write((uint32_t)(uintptr_t)e->stub, (uint32_t)(uintptr_t)e->entry, e->kept, path, bytes, &places);
-    e->done = e->stub + places.done;
-    e->routine = e->stub + places.thread;
-    return size && (uintptr_t)e->stub <= UINT32_MAX && write_memory(e->process, e->stub, bytes, size);
-}
-
-/* Allocates and writes the stub; `e->entry` is NULL if only a remote thread will run it. */
-static HRESULT stub_create(struct entry *e, const char *name)
-{
-    WCHAR path[PATH_UNITS];
-    const bool narrow = is_narrow(e->process);
-    HRESULT hr = find_dll(name, narrow, path);
-    if (FAILED(hr))
-        return hr;
-    e->stub = VirtualAllocEx(e->process, NULL, STUB_ROOM, MEM_RESERVE | MEM_COMMIT, PAGE_EXECUTE_READWRITE);
-    if (!e->stub || (e->entry && !read_memory(e->process, e->entry, e->kept, sizeof e->kept)))
-        return failed(name, "its memory is not accessible");
-    return (narrow ? stub_write_32 : stub_write)(e, path) ? S_OK : failed(name, "its memory cannot be changed");
-}
-
-/* Makes the entry point of a suspended process jump to the stub. S_FALSE: as find_entry. */
-static HRESULT entry_replace(HANDLE process, const char *name, struct entry *e)
-{
-    uint8_t jump[ENTRY_BYTES];
-    *e = (struct entry){.process = process};
-    HRESULT hr = find_entry(process, name, &e->entry);
-    if (hr == S_OK)
-        hr = stub_create(e, name);
-    if (hr != S_OK)
-        return hr;
-    memcpy(jump, e->kept, sizeof jump);
-    if (is_narrow(process)) {
-        api_entry_32_jump((uint32_t)(uintptr_t)e->stub, (uint32_t)(uintptr_t)e->entry, jump);
-    } else {
-        const uint64_t stub = (uintptr_t)e->stub;
-        memcpy(jump, "\x48\xB8", 2);
-        memcpy(jump + 2, &stub, sizeof stub);
-        memcpy(jump + 10, "\xFF\xE0", 2);
-    }
-    if (!VirtualProtectEx(process, e->entry, ENTRY_BYTES, PAGE_EXECUTE_READWRITE, &e->protection))
-        return failed(name, "its memory cannot be changed");
-    return write_memory(process, e->entry, jump, sizeof jump) ? S_OK
-                                                              : failed(name, "its entry point cannot be changed");
-}
-
-static bool entry_is_done(const struct entry *e)
-{
-    uint8_t done = 0;
-    return read_memory(e->process, e->done, &done, sizeof done) && done;
-}
-
-static void entry_protect(const struct entry *e)
-{
-    DWORD before;
-    VirtualProtectEx(e->process, e->entry, ENTRY_BYTES, e->protection, &before);
-}
-
-static HANDLE entry_thread(const struct entry *e)
-{
-    return CreateRemoteThread(e->process, NULL, 0, (LPTHREAD_START_ROUTINE)e->routine, e->argument, 0, NULL);
-}
-
-/* Loads the DLL into a process that has passed its entry point. */
-static bool load_by_thread(const struct entry *e)
-{
-    DWORD code = 0;
-    write_memory(e->process, e->entry, e->kept, sizeof e->kept);
-    entry_protect(e);
-    HANDLE thread = entry_thread(e);
-    if (!thread)
-        return false;
-    if (WaitForSingleObject(thread, THREAD_WAIT_MS) == WAIT_OBJECT_0)
-        GetExitCodeThread(thread, &code);
-    CloseHandle(thread);
-    return code != 0;
-}
-
-/* Starts a remote thread that loads the DLL in a running process. */
-static HRESULT attach_begin(HANDLE process, const char *name, struct entry *e, HANDLE *thread)
-{
-    *e = (struct entry){.process = process};
-    HRESULT hr = stub_create(e, name);
-    if (FAILED(hr))
-        return hr;
-    *thread = entry_thread(e);
-    return *thread ? S_OK : failed(name, "no thread can be created in it");
-}
-
-HRESULT api_trace_inject(void *process, const char *name)
-{
-    struct entry e;
-    HRESULT hr = entry_replace(process, name, &e);
-    return hr == S_FALSE ? failed_with(name, "its process cannot be read", ERROR_PARTIAL_COPY) : hr;
-}
-
-/* ---- the watcher ---- */
 
 struct seen {
     DWORD id;
     int64_t created;
 };
 struct pending {
-    struct entry entry;
+    struct api_entry entry;
     HANDLE thread; /* remote thread that loads the DLL into a running process; NULL: waiting for the process to reach
                       its entry point */
     bool used;
@@ -449,7 +165,7 @@ static void set_busy(struct api_watch *w, HANDLE process)
    exits. Closes the handle. */
 static DWORD WINAPI wake_process(void *process)
 {
-    void *page = VirtualAllocEx(process, NULL, STUB_ROOM, MEM_RESERVE, PAGE_NOACCESS);
+    void *page = VirtualAllocEx(process, NULL, PAGE_BYTES, MEM_RESERVE, PAGE_NOACCESS);
     if (page)
         VirtualFreeEx(process, page, 0, MEM_RELEASE);
     CloseHandle(process);
@@ -485,19 +201,19 @@ static bool take_process(struct api_watch *w, DWORD id, bool first, struct pendi
     if (!process) {
         const DWORD code = GetLastError();
         if (code == ERROR_ACCESS_DENIED)
-            note_failure(w,
-                         failed_with(w->text, "another account's process, or a protected one, cannot be opened", code));
+            note_failure(
+                w, api_inject_failed(w->text, "another account's process, or a protected one, cannot be opened", code));
         return true;
     }
     HRESULT hr = is_program(w, process);
     p->thread = NULL;
     set_busy(w, process);
     if (hr == S_OK && first) {
-        hr = attach_begin(process, w->text, &p->entry, &p->thread);
+        hr = api_attach_begin(process, w->text, &p->entry, &p->thread);
         if (FAILED(hr))
             note_failure(w, hr);
     } else if (hr == S_OK && NtSuspendProcess(process) >= 0) {
-        hr = entry_replace(process, w->text, &p->entry);
+        hr = api_entry_replace(process, w->text, &p->entry);
         NtResumeProcess(process);
         if (FAILED(hr))
             note_failure(w, hr);
@@ -560,10 +276,10 @@ static bool reap_attached(struct api_watch *w, struct pending *p)
         if (code)
             atomic_fetch_add(&w->attached, 1);
         else
-            note_failure(
-                w, failed_with(w->text, API_TRACE_DLL " cannot be loaded into its process", ERROR_DLL_INIT_FAILED));
-    } else if (GetTickCount64() - p->since > THREAD_WAIT_MS) {
-        note_failure(w, failed_with(w->text, "its process does not load " API_TRACE_DLL, WAIT_TIMEOUT));
+            note_failure(w, api_inject_failed(w->text, API_TRACE_DLL " cannot be loaded into its process",
+                                              ERROR_DLL_INIT_FAILED));
+    } else if (GetTickCount64() - p->since > API_THREAD_WAIT_MS) {
+        note_failure(w, api_inject_failed(w->text, "its process does not load " API_TRACE_DLL, WAIT_TIMEOUT));
     } else {
         return false;
     }
@@ -580,13 +296,14 @@ static void reap_pending(struct api_watch *w)
         } else if (p->thread) {
             if (!reap_attached(w, p))
                 continue;
-        } else if (entry_is_done(&p->entry)) {
-            entry_protect(&p->entry);
+        } else if (api_entry_is_done(&p->entry)) {
+            api_entry_protect(&p->entry);
         } else if (GetTickCount64() - p->since > ENTRY_WAIT_MS) {
-            if (load_by_thread(&p->entry))
+            if (api_entry_load_by_thread(&p->entry))
                 atomic_fetch_add(&w->late, 1);
             else
-                note_failure(w, failed(w->text, API_TRACE_DLL " cannot be loaded into its process"));
+                note_failure(
+                    w, api_inject_failed(w->text, API_TRACE_DLL " cannot be loaded into its process", GetLastError()));
         } else {
             continue;
         }
@@ -620,34 +337,6 @@ static DWORD WINAPI watch_run(void *argument)
     return 0;
 }
 
-HRESULT api_trace_supported(void)
-{
-    return S_OK;
-}
-
-HRESULT api_trace_supports_32(const char *name)
-{
-    WCHAR path[MAX_PATH + 16];
-    const UINT units = GetSystemWow64DirectoryW(path, MAX_PATH);
-    if (units && units < MAX_PATH)
-        wcscpy(path + units, L"\\ntdll.dll");
-    if (!units || units >= MAX_PATH || GetFileAttributesW(path) == INVALID_FILE_ATTRIBUTES)
-        return error_set(HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT),
-                         "cannot trace '%s': it is a 32-bit program, and this Wine runs only 64-bit programs (install "
-                         "its 32-bit part, in Debian wine32:i386)",
-                         name);
-    char *dll = dll_name(true);
-    HRESULT hr = dll ? S_OK : E_OUTOFMEMORY;
-    if (dll && !file_exists(dll))
-        hr =
-            error_set(HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT),
-                      "cannot trace '%s': it is a 32-bit program, and '%s' does not exist (install OpenPLA's files for "
-                      "32-bit programs)",
-                      name, dll);
-    memory_free(dll);
-    return hr;
-}
-
 HRESULT api_watch_start(const char *program, bool attach, struct api_watch **out)
 {
     struct api_watch *w = memory_zero(1, sizeof *w);
@@ -674,7 +363,7 @@ HRESULT api_watch_start(const char *program, bool attach, struct api_watch **out
         api_watch_stop(w);
         return error_restore(&why);
     }
-    WaitForSingleObject(w->ready, THREAD_WAIT_MS);
+    WaitForSingleObject(w->ready, API_THREAD_WAIT_MS);
     *out = w;
     return S_OK;
 }

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Lets another process load openapitrace.dll. */
+#ifndef OPENPLA_API_INJECT_H
+#define OPENPLA_API_INJECT_H
+
+#include "engine/base/error.h"
+#include "engine/base/wintypes.h"
+
+#include <windows.h>
+
+enum { API_ENTRY_KEPT = 16, API_THREAD_WAIT_MS = 10000 /* until a thread has loaded the DLL */ };
+
+/* A process whose entry point leads to a stub. */
+struct api_entry {
+    HANDLE process;
+    uint8_t *stub, *entry;
+    uint8_t *done;            /* in the process: set by the stub */
+    void *routine, *argument; /* of a thread that loads the DLL instead */
+    uint8_t kept[API_ENTRY_KEPT];
+    DWORD protection;
+};
+
+/* "cannot trace 'name': what (error code)". */
+HRESULT api_inject_failed(const char *name, const char *what, DWORD code);
+/* Lets the entry point of a suspended process lead to the stub. S_FALSE: the process is not ready yet. */
+HRESULT api_entry_replace(HANDLE process, const char *name, struct api_entry *e);
+/* Whether the process has loaded the DLL at its entry point. */
+bool api_entry_is_done(const struct api_entry *e);
+/* Restores the protection of the entry point's page. */
+void api_entry_protect(const struct api_entry *e);
+/* Loads the DLL into a process that has passed its entry point. */
+bool api_entry_load_by_thread(const struct api_entry *e);
+/* Lets a new thread of a running process load the DLL. */
+HRESULT api_attach_begin(HANDLE process, const char *name, struct api_entry *e, HANDLE *thread);
+
+#endif
