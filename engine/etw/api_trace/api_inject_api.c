@@ -16,6 +16,7 @@
 #include "engine/etw/api_trace/api_inject.h"
 #include "engine/etw/api_trace/api_watch.h"
 
+#include <windows.h>
 #include <winternl.h>
 #include <string.h>
 
@@ -204,17 +205,22 @@ static HRESULT stub_create(struct api_entry *e, const char *name)
     return (narrow ? stub_write_32 : stub_write)(e, path) ? S_OK : failed(name, "its memory cannot be changed");
 }
 
-HRESULT api_entry_replace(HANDLE process, const char *name, struct api_entry *e)
+HRESULT api_entry_prepare(HANDLE process, const char *name, struct api_entry *e)
 {
-    uint8_t jump[ENTRY_BYTES];
     *e = (struct api_entry){.process = process};
     HRESULT hr = find_entry(process, name, &e->entry);
     if (hr == S_OK)
         hr = stub_create(e, name);
-    if (hr != S_OK)
-        return hr;
+    if (hr == S_OK && !VirtualProtectEx(process, e->entry, ENTRY_BYTES, PAGE_EXECUTE_READWRITE, &e->protection))
+        hr = failed(name, "its memory cannot be changed");
+    return hr;
+}
+
+HRESULT api_entry_replace(const struct api_entry *e, const char *name)
+{
+    uint8_t jump[ENTRY_BYTES];
     memcpy(jump, e->kept, sizeof jump);
-    if (is_narrow(process)) {
+    if (is_narrow(e->process)) {
         api_entry_32_jump((uint32_t)(uintptr_t)e->stub, (uint32_t)(uintptr_t)e->entry, jump);
     } else {
         const uint64_t stub = (uintptr_t)e->stub;
@@ -222,10 +228,8 @@ HRESULT api_entry_replace(HANDLE process, const char *name, struct api_entry *e)
         memcpy(jump + 2, &stub, sizeof stub);
         memcpy(jump + 10, "\xFF\xE0", 2);
     }
-    if (!VirtualProtectEx(process, e->entry, ENTRY_BYTES, PAGE_EXECUTE_READWRITE, &e->protection))
-        return failed(name, "its memory cannot be changed");
-    return write_memory(process, e->entry, jump, sizeof jump) ? S_OK
-                                                              : failed(name, "its entry point cannot be changed");
+    return write_memory(e->process, e->entry, jump, sizeof jump) ? S_OK
+                                                                 : failed(name, "its entry point cannot be changed");
 }
 
 bool api_entry_is_done(const struct api_entry *e)
@@ -240,40 +244,31 @@ void api_entry_protect(const struct api_entry *e)
     VirtualProtectEx(e->process, e->entry, ENTRY_BYTES, e->protection, &before);
 }
 
-static HANDLE entry_thread(const struct api_entry *e)
+void api_entry_restore(const struct api_entry *e)
 {
-    return CreateRemoteThread(e->process, NULL, 0, (LPTHREAD_START_ROUTINE)e->routine, e->argument, 0, NULL);
-}
-
-bool api_entry_load_by_thread(const struct api_entry *e)
-{
-    DWORD code = 0;
     write_memory(e->process, e->entry, e->kept, sizeof e->kept);
     api_entry_protect(e);
-    HANDLE thread = entry_thread(e);
-    if (!thread)
-        return false;
-    if (WaitForSingleObject(thread, API_THREAD_WAIT_MS) == WAIT_OBJECT_0)
-        GetExitCodeThread(thread, &code);
-    CloseHandle(thread);
-    return code != 0;
 }
 
-HRESULT api_attach_begin(HANDLE process, const char *name, struct api_entry *e, HANDLE *thread)
+HRESULT api_entry_thread(const struct api_entry *e, const char *name, HANDLE *thread)
+{
+    *thread = CreateRemoteThread(e->process, NULL, 0, (LPTHREAD_START_ROUTINE)e->routine, e->argument, 0, NULL);
+    return *thread ? S_OK : failed(name, "no thread can be created in it");
+}
+
+HRESULT api_attach_prepare(HANDLE process, const char *name, struct api_entry *e)
 {
     *e = (struct api_entry){.process = process};
-    HRESULT hr = stub_create(e, name);
-    if (FAILED(hr))
-        return hr;
-    *thread = entry_thread(e);
-    return *thread ? S_OK : failed(name, "no thread can be created in it");
+    return stub_create(e, name);
 }
 
 HRESULT api_trace_inject(void *process, const char *name)
 {
     struct api_entry e;
-    HRESULT hr = api_entry_replace(process, name, &e);
-    return hr == S_FALSE ? api_inject_failed(name, "its process cannot be read", ERROR_PARTIAL_COPY) : hr;
+    HRESULT hr = api_entry_prepare(process, name, &e);
+    if (hr == S_FALSE)
+        return api_inject_failed(name, "its process cannot be read", ERROR_PARTIAL_COPY);
+    return SUCCEEDED(hr) ? api_entry_replace(&e, name) : hr;
 }
 
 HRESULT api_trace_supported(void)

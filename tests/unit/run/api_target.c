@@ -31,6 +31,80 @@ static void await_tracing(void)
         Sleep(STEP_MS);
 }
 
+/* ---- a process that does not answer Wine's server ----
+   Wine has parts of another process's calls (VirtualAllocEx, CreateRemoteThread) done by one of the process's threads,
+   which a signal interrupts. Without it the process seems to be stopped, as under a debugger or after SIGSTOP. Blocking
+   the signal needs a system call of the host OS. */
+
+#ifdef _WIN64
+static bool signal_block(bool block)
+{
+    enum { RT_SIGPROCMASK = 14, SIG_BLOCKS = 0, SIG_UNBLOCKS = 1, SIGNAL = 10 /* SIGUSR1 */ };
+    const uint64_t set = UINT64_C(1) << (SIGNAL - 1);
+    uint64_t result = RT_SIGPROCMASK;
+    if (!GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version"))
+        return false;
+    __asm__ volatile("xorl %%edx, %%edx\n\tmovl %[bytes], %%r10d\n\tsyscall"
+                     : "+a"(result)
+                     : "D"((uint64_t)(block ? SIG_BLOCKS : SIG_UNBLOCKS)), "S"(&set), [bytes] "i"((int)sizeof set)
+                     : "rcx", "rdx", "r10", "r11", "memory");
+    return result == 0;
+}
+#else
+static bool signal_block(bool block)
+{
+    return !block;
+}
+#endif
+
+static bool file_is_there(const WCHAR *path)
+{
+    return GetFileAttributesW(path) != INVALID_FILE_ATTRIBUTES;
+}
+
+/* Until the file exists. Another one, with ".silent" behind its name, tells that it has begun. Calls of the loop are
+   done by the host OS alone. */
+static bool stay_silent(void)
+{
+    WCHAR path[MAX_PATH], begun[MAX_PATH + 8];
+    if (!GetEnvironmentVariableW(L"API_TARGET_FILE", path, MAX_PATH))
+        return false;
+    wcscpy(begun, path);
+    wcscat(begun, L".silent");
+    const HANDLE file = CreateFileW(begun, GENERIC_WRITE, 0, NULL, CREATE_ALWAYS, 0, NULL);
+    if (file == INVALID_HANDLE_VALUE || !CloseHandle(file) || !signal_block(true))
+        return false;
+    while (!file_is_there(path))
+        Sleep(1);
+    return signal_block(false);
+}
+
+/* Each call reads the import slot again, so hooks of a running process are seen. */
+static __attribute__((noinline, noclone)) bool a_thousand_calls(void)
+{
+    for (int i = 0; i < 1000; i++)
+        if (MulDiv(i, 3, 1) != 3 * i)
+            return false;
+    return true;
+}
+
+/* Each call reads the import slot again. */
+static __attribute__((noinline, noclone)) bool is_traced(void)
+{
+    return is_hooked((void *)MulDiv);
+}
+
+/* `count` 2: the process is traced after it has answered. */
+static int silent(int count)
+{
+    enum { MOST = 40000, STEP_MS = 5 };
+    if (!stay_silent())
+        return WRONG;
+    for (int i = 0; count == 2 && i < MOST && !is_traced(); i++)
+        Sleep(STEP_MS);
+    return a_thousand_calls() ? RIGHT : WRONG;
+}
+
 /* ---- what is called and how ---- */
 
 static int known_calls(int count)
@@ -207,15 +281,6 @@ static int sleeping(int count)
     return MulDiv(6, 7, 1) == 42 ? RIGHT : WRONG;
 }
 
-/* Each call reads the import slot again, so hooks of a running process are seen. */
-static __attribute__((noinline, noclone)) bool a_thousand_calls(void)
-{
-    for (int i = 0; i < 1000; i++)
-        if (MulDiv(i, 3, 1) != 3 * i)
-            return false;
-    return true;
-}
-
 /* Calls until a file exists; its path is in the environment. */
 static int until_file(int count)
 {
@@ -225,7 +290,7 @@ static int until_file(int count)
         if (!a_thousand_calls())
             return WRONG;
         Sleep(1);
-    } while (GetFileAttributesW(path) == INVALID_FILE_ATTRIBUTES);
+    } while (!file_is_there(path));
     return RIGHT;
 }
 
@@ -237,7 +302,7 @@ int main(int argc, char **argv)
     } all[] = {
         {"known", known_calls}, {"byname", by_name},   {"odd", odd_arguments},      {"unwind", unwinding},
         {"threads", threads},   {"unload", unloading}, {"corrupt", corrupt_tables}, {"scribble", scribble_settings},
-        {"sleep", sleeping},    {"until", until_file}, {"values", odd_values},
+        {"sleep", sleeping},    {"until", until_file}, {"values", odd_values},      {"silent", silent},
     };
     await_tracing();
     for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++)

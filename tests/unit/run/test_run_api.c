@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets with API tracing collectors, and a program that is started while they run: what their logs hold, which starts
    are rejected, and what a hostile program, a killed host process and segments do. */
+#include "engine/base/clock.h"
 #include "engine/etw/api_trace.h"
+#include "engine/etw/api_trace/api_change.h"
 #include "engine/pla/run/member.h"
 #include "engine/pla/run/run_state.h"
 #include "tests/unit/run/run_trace_fixture.h"
@@ -294,6 +296,74 @@ static void a_running_process_is_attached_to_on_request(void **state)
     assert_true(count_in(root, "attach.etl", API_EVENT_RETURN, "kernel32!MulDiv", NULL) >= 1000);
     assert_int_equal(count_in(root, "attach.etl", API_EVENT_RETURN, "kernel32!CreateFileW", NULL), 3);
     check_message("attach", "1 processes were already running");
+    memory_free(file);
+    memory_free(root);
+}
+
+/* ---- processes that do not answer ---- */
+
+static void await_file(const char *path, const char *suffix)
+{
+    char *full = text_format("%s%s", path, suffix);
+    for (int i = 0; i < PATIENCE_MS / 20 && !file_exists(full); i++)
+        fixture_sleep(20);
+    assert_true(file_exists(full));
+    memory_free(full);
+}
+
+static struct process *silent_start(const char *file, const char *count)
+{
+    scratch_environment("API_TARGET_FILE", file);
+    struct process *p = target_start("silent", count);
+    await_file(file, ".silent");
+    return p;
+}
+
+static void silent_end(struct process *p, const char *file)
+{
+    assert_int_equal(file_store(file, "", 0), S_OK);
+    assert_int_equal(target_end(p), RIGHT);
+}
+
+/* A user has one of the program's processes in a debugger, or stopped it. Others are traced, and the set stops. */
+static void a_silent_process_holds_up_nothing(void **state)
+{
+    (void)state;
+    for (int answers = 0; answers < 2; answers++) {
+        const char *name = answers ? "answers" : "silent";
+        char *root = fixture_folder(name), *file = path_join(root, "end"), *log = text_format("%s.etl", name);
+        struct process *p = silent_start(file, answers ? "2" : "1");
+        commit_api(name, root, "<Value name=\"OpenPLA.ApiAttach\">yes</Value>", "");
+        start(name);
+        assert_runs("known", "3");
+        if (answers)
+            silent_end(p, file);
+        stop(name);
+        assert_processes(name, root, log, answers ? 2 : 1);
+        assert_int_equal(count_in(root, log, API_EVENT_RETURN, "kernel32!CreateFileW", NULL), 3);
+        assert_int_equal(count_in(root, log, API_EVENT_RETURN, "kernel32!MulDiv", NULL), answers ? 1001 : 1);
+        if (!answers)
+            silent_end(p, file);
+        memory_free(log);
+        memory_free(file);
+        memory_free(root);
+    }
+}
+
+/* It was suspended for the injection, and the set stopped before it answered. */
+static void a_silent_new_process_runs_on(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("new"), *file = path_join(root, "end");
+    struct process *p = silent_start(file, "1");
+    HANDLE handle = OpenProcess(PROCESS_ALL_ACCESS, FALSE, process_id(p));
+    assert_non_null(handle);
+    struct api_change *c = api_change_begin(handle, target, clock_utc(), false);
+    HRESULT reason;
+    assert_non_null(c);
+    assert_int_equal(api_change_continue(c, &reason), API_CHANGE_PENDING);
+    api_change_release(c);
+    silent_end(p, file);
     memory_free(file);
     memory_free(root);
 }
@@ -655,6 +725,8 @@ int main(void)
         cmocka_unit_test(each_process_is_traced),
         cmocka_unit_test(a_running_process_is_not_traced),
         cmocka_unit_test(a_running_process_is_attached_to_on_request),
+        cmocka_unit_test(a_silent_process_holds_up_nothing),
+        cmocka_unit_test(a_silent_new_process_runs_on),
         cmocka_unit_test(segments_lose_no_call),
         cmocka_unit_test(the_log_is_named_by_its_path_alone),
         cmocka_unit_test(logs_of_a_deleted_set_are_kept),

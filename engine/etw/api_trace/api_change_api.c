@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* Injects openapitrace.dll into a process without waiting for it.
+
+   A new process is suspended, the stub of api_inject_api.c is put at its entry point, and it is resumed. When the stub
+   has run, the protection of the entry point's page is restored. If the process does not reach its entry point within 3
+   seconds, it had passed it before: the bytes are put back and a remote thread loads the DLL; the first calls of the
+   process are missing. In a process that ran before the watcher, a remote thread loads the DLL at once.
+
+   Under Wine one of the process's own threads allocates and protects its memory and creates its threads: the server
+   sends it a message, which a signal announces, and the caller waits for the answer. A process does not answer while it
+   is stopped (SIGSTOP, a debugger, a frozen container), and never if it exits at that moment. A thread that has just
+   started can miss the signal. So these calls run as timed work: the watcher waits for a short time, and sees
+   to other processes while one is silent. After a while another call sends another signal. api_change_release does not
+   wait either. If the process answers later, the work only cleans up. It must not change the entry point then, because
+   the process may be running there: whichever of both is first takes the claim. */
+#include "engine/base/memory.h"
+#include "engine/base/thread.h"
+#include "engine/etw/api_trace.h"
+#include "engine/etw/api_trace/api_change.h"
+
+#include <stdatomic.h>
+#include <windows.h>
+
+NTSYSAPI LONG NTAPI NtSuspendProcess(HANDLE process);
+NTSYSAPI LONG NTAPI NtResumeProcess(HANDLE process);
+
+enum {
+    STEP_MS = 50,         /* to wait for a step, which usually takes less than a millisecond */
+    SILENT_MS = 1500,     /* until a silent process gets another signal */
+    SIGNALS = 2,          /* other ones; then it is reported */
+    ENTRY_WAIT_MS = 3000, /* until a process has come to its entry point */
+    SETTLE_MS = 2000,     /* how long a new process is tried again if it cannot be read yet */
+    PAGE_BYTES = 4096,
+};
+
+enum step { STEP_INJECT, STEP_AWAIT_ENTRY, STEP_PROTECT, STEP_LOAD, STEP_AWAIT_THREAD };
+enum claim { CLAIM_FREE, CLAIM_CHANGED, CLAIM_RELEASED };
+
+struct api_change {
+    struct timed_work work;
+    HANDLE process, thread; /* `thread` loads the DLL; NULL: none */
+    char *program;
+    bool attaches;
+    int64_t created;
+    enum step step;
+    ULONGLONG since; /* the step */
+    unsigned signals;
+    struct api_entry entry;
+    HRESULT result; /* of the step's work; S_FALSE: the process cannot be read yet */
+    char *failure;  /* its text */
+    atomic_bool suspended;
+    atomic_int claim;
+};
+
+/* ---- steps that wait for the process ---- */
+
+static bool take_claim(struct api_change *c, enum claim claim)
+{
+    int expected = CLAIM_FREE;
+    return atomic_compare_exchange_strong(&c->claim, &expected, claim);
+}
+
+/* Once, by the work or by api_change_release. */
+static void resume(struct api_change *c)
+{
+    if (atomic_exchange(&c->suspended, false))
+        NtResumeProcess(c->process);
+}
+
+static HRESULT inject(struct api_change *c)
+{
+    HRESULT hr = (c->attaches ? api_attach_prepare : api_entry_prepare)(c->process, c->program, &c->entry);
+    if (hr != S_OK)
+        return hr;
+    if (take_claim(c, CLAIM_CHANGED))
+        return c->attaches ? api_entry_thread(&c->entry, c->program, &c->thread)
+                           : api_entry_replace(&c->entry, c->program);
+    if (!c->attaches)
+        api_entry_protect(&c->entry);
+    return S_OK;
+}
+
+static void run_step(struct timed_work *work)
+{
+    struct api_change *c = (struct api_change *)work;
+    HRESULT hr = S_OK;
+    if (c->step == STEP_PROTECT) {
+        api_entry_protect(&c->entry);
+    } else if (c->step == STEP_LOAD) {
+        api_entry_restore(&c->entry);
+        hr = api_entry_thread(&c->entry, c->program, &c->thread);
+    } else {
+        hr = inject(c);
+        resume(c);
+    }
+    c->result = hr;
+    c->failure = FAILED(hr) ? text_copy(error_text(hr)) : NULL;
+}
+
+static void change_free(struct api_change *c)
+{
+    if (c->thread)
+        CloseHandle(c->thread);
+    CloseHandle(c->process);
+    memory_free(c->program);
+    memory_free(c->failure);
+    memory_free(c);
+}
+
+static void work_abandoned(struct timed_work *work)
+{
+    change_free((struct api_change *)work);
+}
+
+static void set_step(struct api_change *c, enum step step)
+{
+    c->step = step;
+    c->since = GetTickCount64();
+    c->signals = 0;
+}
+
+static void begin_work(struct api_change *c, enum step step)
+{
+    struct timed_work *work = &c->work;
+    set_step(c, step);
+    timed_work_run(&work, 1, STEP_MS);
+}
+
+/* False: it is exiting. */
+static bool begin_injection(struct api_change *c)
+{
+    if (!c->attaches && NtSuspendProcess(c->process) < 0)
+        return false;
+    atomic_store(&c->suspended, !c->attaches);
+    begin_work(c, STEP_INJECT);
+    return true;
+}
+
+/* ---- silent processes ---- */
+
+/* Waits for the process, as the step does; ends when the process ends. Closes the handle. */
+static DWORD WINAPI send_signal(void *process)
+{
+    void *page = VirtualAllocEx(process, NULL, PAGE_BYTES, MEM_RESERVE, PAGE_NOACCESS);
+    if (page)
+        VirtualFreeEx(process, page, 0, MEM_RELEASE);
+    CloseHandle(process);
+    return 0;
+}
+
+/* Sends another signal when it is time. API_CHANGE_SILENT when none has helped. */
+static enum api_change_state signal_again(struct api_change *c, HRESULT *reason)
+{
+    HANDLE process;
+    if (c->signals > SIGNALS || GetTickCount64() - c->since < (c->signals + (ULONGLONG)1) * SILENT_MS)
+        return API_CHANGE_PENDING;
+    if (c->signals++ == SIGNALS) {
+        *reason = api_inject_failed(c->program, "its process does not answer (it may be stopped)", WAIT_TIMEOUT);
+        return API_CHANGE_SILENT;
+    }
+    if (DuplicateHandle(GetCurrentProcess(), c->process, GetCurrentProcess(), &process, 0, FALSE,
+                        DUPLICATE_SAME_ACCESS)) {
+        HANDLE thread = CreateThread(NULL, 0, send_signal, process, 0, NULL);
+        CloseHandle(thread ? thread : process);
+    }
+    return API_CHANGE_PENDING;
+}
+
+/* ---- steps ---- */
+
+static int64_t now_utc(void)
+{
+    FILETIME now;
+    GetSystemTimeAsFileTime(&now);
+    return (int64_t)((uint64_t)now.dwHighDateTime << 32 | now.dwLowDateTime);
+}
+
+static enum api_change_state injected(struct api_change *c, HRESULT *reason)
+{
+    enum { TICKS_PER_MS = 10000 };
+    if (c->result == S_OK) {
+        set_step(c, c->attaches ? STEP_AWAIT_THREAD : STEP_AWAIT_ENTRY);
+        return API_CHANGE_PENDING;
+    }
+    if (now_utc() - c->created < (int64_t)SETTLE_MS * TICKS_PER_MS)
+        return begin_injection(c) ? API_CHANGE_PENDING : API_CHANGE_ENDED;
+    *reason = api_inject_failed(c->program, "its process cannot be read", ERROR_PARTIAL_COPY);
+    return API_CHANGE_FAILED;
+}
+
+static enum api_change_state await_entry(struct api_change *c)
+{
+    if (api_entry_is_done(&c->entry))
+        begin_work(c, STEP_PROTECT);
+    else if (GetTickCount64() - c->since > ENTRY_WAIT_MS)
+        begin_work(c, STEP_LOAD);
+    return API_CHANGE_PENDING;
+}
+
+static enum api_change_state await_thread(struct api_change *c, HRESULT *reason)
+{
+    DWORD code = 0;
+    if (WaitForSingleObject(c->thread, 0) == WAIT_OBJECT_0) {
+        GetExitCodeThread(c->thread, &code);
+        if (code)
+            return c->attaches ? API_CHANGE_ATTACHED : API_CHANGE_LATE;
+        *reason =
+            api_inject_failed(c->program, API_TRACE_DLL " cannot be loaded into its process", ERROR_DLL_INIT_FAILED);
+        return API_CHANGE_FAILED;
+    }
+    if (GetTickCount64() - c->since <= API_THREAD_WAIT_MS)
+        return API_CHANGE_PENDING;
+    *reason = api_inject_failed(c->program, "its process does not load " API_TRACE_DLL, WAIT_TIMEOUT);
+    return API_CHANGE_FAILED;
+}
+
+enum api_change_state api_change_continue(struct api_change *c, HRESULT *reason)
+{
+    if (WaitForSingleObject(c->process, 0) == WAIT_OBJECT_0)
+        return API_CHANGE_ENDED;
+    if (timed_work_running(&c->work))
+        return signal_again(c, reason);
+    if (FAILED(c->result)) {
+        *reason = error_set(c->result, "%s", c->failure ? c->failure : "");
+        return API_CHANGE_FAILED;
+    }
+    switch (c->step) {
+    case STEP_INJECT:
+        return injected(c, reason);
+    case STEP_AWAIT_ENTRY:
+        return await_entry(c);
+    case STEP_PROTECT:
+        return API_CHANGE_ENTERED;
+    case STEP_LOAD:
+        set_step(c, STEP_AWAIT_THREAD);
+        return API_CHANGE_PENDING;
+    case STEP_AWAIT_THREAD:
+        break;
+    }
+    return await_thread(c, reason);
+}
+
+struct api_change *api_change_begin(HANDLE process, const char *program, int64_t created, bool attaches)
+{
+    struct api_change *c = memory_zero(1, sizeof *c);
+    if (c && !(c->program = text_copy(program))) {
+        memory_free(c);
+        c = NULL;
+    }
+    if (!c) {
+        CloseHandle(process);
+        return NULL;
+    }
+    c->work.run = run_step;
+    c->work.abandoned = work_abandoned;
+    c->process = process;
+    c->created = created;
+    c->attaches = attaches;
+    if (begin_injection(c))
+        return c;
+    change_free(c);
+    return NULL;
+}
+
+void api_change_release(struct api_change *c)
+{
+    if (take_claim(c, CLAIM_RELEASED))
+        resume(c);
+    if (timed_work_release(&c->work))
+        change_free(c);
+}
