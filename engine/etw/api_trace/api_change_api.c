@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Injects openapitrace.dll into a process without waiting for it.
 
-   A new process is suspended, the stub of api_inject_api.c is put at its entry point, and it is resumed. When the stub
-   has run, the protection of the entry point's page is restored. If the process does not reach its entry point within 3
-   seconds, it had passed it before: the bytes are put back and a remote thread loads the DLL; the first calls of the
-   process are missing. In a process that ran before the watcher, a remote thread loads the DLL at once.
+   A new process is suspended, the stub of api_inject_api.c is put at its entry point, and it is resumed. If the process
+   does not reach its entry point within 3 seconds, it had passed it before: the bytes are put back and a remote thread
+   loads the DLL; the first calls of the process are missing. In a process that ran before the watcher, a remote thread
+   loads the DLL at once.
 
    Under Wine one of the process's own threads allocates and protects its memory and creates its threads: the server
    sends it a message, which a signal announces, and the caller waits for the answer. A process does not answer while it
@@ -190,10 +190,13 @@ static enum api_change_state injected(struct api_change *c, HRESULT *reason)
 
 static enum api_change_state await_entry(struct api_change *c)
 {
-    if (api_entry_is_done(&c->entry))
+    if (api_entry_is_done(&c->entry)) {
+        if (c->entry.protects)
+            return API_CHANGE_ENTERED;
         begin_work(c, STEP_PROTECT);
-    else if (GetTickCount64() - c->since > ENTRY_WAIT_MS)
+    } else if (GetTickCount64() - c->since > ENTRY_WAIT_MS) {
         begin_work(c, STEP_LOAD);
+    }
     return API_CHANGE_PENDING;
 }
 

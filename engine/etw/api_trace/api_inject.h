@@ -15,7 +15,8 @@ struct api_entry {
     uint8_t *done;            /* in the process: set by the stub */
     void *routine, *argument; /* of a thread that loads the DLL instead */
     uint8_t kept[API_ENTRY_KEPT];
-    DWORD protection;
+    DWORD protection; /* of the entry point's page before */
+    bool protects;    /* the stub restores it */
 };
 
 /* "cannot trace 'name': what (error code)". */

@@ -3,12 +3,12 @@
    replaced by a jump to a stub in new memory:
 
        entry point: mov rax, stub; jmp rax             (12 of the 16 bytes that are kept)
-       stub:        save the argument registers; LoadLibraryW(dll); put the 16 bytes back;
-                    set `done`; restore; jump to the entry point
+       stub:        save the argument registers; put the 16 bytes back; VirtualProtect as before;
+                    LoadLibraryW(dll); set `done`; restore; jump to the entry point
 
    So the DLL is loaded by the program's first thread after the loader has bound all imports and before any code of the
-   program but TLS callbacks. The stub needs nothing but LoadLibraryW, so an injector that dies leaves a program that
-   works. A 32-bit process gets the DLL of the folder x86, by other code (api_entry_32.h). */
+   program but TLS callbacks. The stub needs no injector, so one that dies leaves a program that works. A 32-bit process
+   gets the DLL of the folder x86, by other code (api_entry_32.h), which leaves the protection to the injector. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -125,16 +125,24 @@ static void make_stub(const struct api_entry *e, struct code *c)
     memcpy(kept, e->kept, sizeof kept);
     c->size = 0;
     code_add(c, "\x51\x52\x41\x50\x41\x51\x48\x83\xEC\x28", 10); /* push rcx, rdx, r8, r9; sub rsp, 28h */
-    code_add_move(c, "\x48\xB9", path);                          /* mov rcx, path */
-    code_add_move(c, "\x48\xB8", (uintptr_t)LoadLibraryW); /* mov rax, LoadLibraryW, at one address in all processes */
-    code_add(c, "\xFF\xD0", 2);                            /* call rax */
-    code_add_move(c, "\x48\xB8", (uintptr_t)e->entry);     /* mov rax, entry */
-    code_add_move(c, "\x48\xBA", kept[0]);                 /* mov rdx, first half */
-    code_add(c, "\x48\x89\x10", 3);                        /* mov [rax], rdx */
+    code_add_move(c, "\x48\xB8", (uintptr_t)e->entry);           /* mov rax, entry */
+    code_add_move(c, "\x48\xBA", kept[0]);                       /* mov rdx, first half */
+    code_add(c, "\x48\x89\x10", 3);                              /* mov [rax], rdx */
     code_add_move(c, "\x48\xBA", kept[1]);
     code_add(c, "\x48\x89\x50\x08", 4); /* mov [rax+8], rdx */
+    code_add(c, "\x48\x89\xC1\xBA\x10\x00\x00\x00\x41\xB8",
+             10); /* mov rcx, rax; mov edx, ENTRY_BYTES; mov r8d, protection */
+    code_add(c, &e->protection, sizeof e->protection);
+    code_add(c, "\x4C\x8D\x4C\x24\x20", 5); /* lea r9, [rsp+20h] */
+    /* Functions of kernel32 have one address in all processes. */
+    code_add_move(c, "\x48\xB8", (uintptr_t)VirtualProtect); /* mov rax, VirtualProtect */
+    code_add(c, "\xFF\xD0", 2);                              /* call rax */
+    code_add_move(c, "\x48\xB9", path);                      /* mov rcx, path */
+    code_add_move(c, "\x48\xB8", (uintptr_t)LoadLibraryW);
+    code_add(c, "\xFF\xD0", 2);
     code_add_move(c, "\x48\xBA", done); /* mov rdx, done */
     code_add(c, "\xC6\x02\x01", 3);     /* mov byte [rdx], 1 */
+    code_add_move(c, "\x48\xB8", (uintptr_t)e->entry);
     code_add(c, "\x48\x83\xC4\x28\x41\x59\x41\x58\x5A\x59\xFF\xE0",
              12); /* add rsp, 28h; pop r9, r8, rdx, rcx; jmp rax */
 }
@@ -172,6 +180,7 @@ static bool stub_write(struct api_entry *e, const WCHAR *path)
 {
     struct code code = {.size = 0};
     e->done = e->stub + STUB_DONE;
+    e->protects = true;
     e->routine = (void *)LoadLibraryW;
     e->argument = e->stub + STUB_PATH;
     make_stub(e, &code);
@@ -209,10 +218,13 @@ HRESULT api_entry_prepare(HANDLE process, const char *name, struct api_entry *e)
 {
     *e = (struct api_entry){.process = process};
     HRESULT hr = find_entry(process, name, &e->entry);
-    if (hr == S_OK)
-        hr = stub_create(e, name);
-    if (hr == S_OK && !VirtualProtectEx(process, e->entry, ENTRY_BYTES, PAGE_EXECUTE_READWRITE, &e->protection))
-        hr = failed(name, "its memory cannot be changed");
+    if (hr != S_OK)
+        return hr;
+    if (!VirtualProtectEx(process, e->entry, ENTRY_BYTES, PAGE_EXECUTE_READWRITE, &e->protection))
+        return failed(name, "its memory cannot be changed");
+    hr = stub_create(e, name);
+    if (FAILED(hr))
+        api_entry_protect(e);
     return hr;
 }
 
