@@ -131,7 +131,13 @@ struct process_stat {
     uint64_t faults;                                /* minor and major */
     uint64_t virtual_bytes, resident_pages;
 };
-/* A bit of `flags`: the process is a kernel thread. */
+/* Whether it is Wine's server, by its name: also wineserver32 and wineserver64. */
+static inline bool process_is_wine_server(const struct process_stat *stat)
+{
+    static const char name[] = "wineserver";
+    return stat->name_length >= sizeof name - 1 && !memcmp(stat->name, name, sizeof name - 1);
+}
+/* In `flags`: a thread of the kernel. */
 enum { PROCESS_OF_KERNEL = 0x00200000 };
 /* Parses stat. False if the text is cut off or has another form. */
 bool process_stat_parse(const char *text, size_t size, struct process_stat *out);

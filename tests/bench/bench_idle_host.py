@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench_idle_host.py HOST [SECONDS]: what a set costs that takes 10 counters once a second, beside Debian's pmlogger
-(package pcp) with 10 metrics in the same run. HOST is openplahost.exe, which is run under Wine in $WINEPREFIX, or a
+"""bench_idle_host.py HOST [SECONDS [KIND]]: what an idle set costs. KIND "counters" (also without it) is a set that takes
+10 counters once a second, beside Debian's pmlogger (package pcp) with 10 metrics in the same run; KIND "apis" one that
+traces the API calls of a program that does not run, only under Wine. HOST is openplahost.exe, which is run under Wine in $WINEPREFIX, or a
 native host; under Wine the service, if it is registered, watches the host as it does any run, and its CPU is a row of its
 own. Prints CPU of the processes per second (median and range of windows), resident memory, bytes written, time from the
 host's start to the first sample, and how far samples are off their second."""
@@ -25,8 +26,24 @@ COUNTERS = [r"\Processor(_Total)\% Processor Time", r"\Processor(_Total)\% User 
 METRICS = ["kernel.all.cpu.user", "kernel.all.cpu.sys", "kernel.all.cpu.idle", "kernel.all.cpu.nice", "mem.util.free",
            "mem.util.used", "mem.util.cached", "kernel.all.pswitch", "kernel.all.intr", "kernel.all.nprocs"]
 WINDOW = 10
-HOST, SECONDS = arguments.take(__doc__, ("HOST", arguments.program), ("SECONDS", arguments.number, 60))
+COUNTER_SET = ("<PerformanceCounterDataCollector><Name>log</Name><LogFileFormat>0</LogFileFormat><SampleInterval>1"
+               f"</SampleInterval>{''.join(f'<Counter>{c}</Counter>' for c in COUNTERS)}</PerformanceCounterDataCollector>")
+API_SET = (r"<ApiTracingDataCollector><Name>log</Name><LogFilePath>log.etl</LogFilePath><ExePath>C:\windows\system32"
+           r"\notepad.exe</ExePath></ApiTracingDataCollector>")
+
+
+def kind_of_set(name, value):
+    if value not in ("counters", "apis"):
+        arguments.reject(name, value, "expected counters or apis")
+    return value
+
+
+HOST, SECONDS, KIND = arguments.take(__doc__, ("HOST", arguments.program), ("SECONDS", arguments.number, 60),
+                                     ("KIND", kind_of_set, "counters"))
+APIS = KIND == "apis"
 WINE = HOST.endswith(".exe")
+if APIS and not WINE:
+    arguments.reject("HOST", HOST, "API calls are only traced under Wine")
 if WINE:
     arguments.environment("WINEPREFIX")
     if os.path.basename(HOST).lower() != "openplahost.exe":
@@ -78,12 +95,9 @@ def of_prefix(program):
 def start_host(data, root, name):
     folder = os.path.join(data, "sets", "Service")
     os.makedirs(folder, exist_ok=True)
-    counters = "".join(f"<Counter>{c}</Counter>" for c in COUNTERS)
     shown = "Z:" + root.replace("/", "\\") if WINE else root
     with open(os.path.join(folder, name + ".xml"), "w", encoding="utf-8") as file:
-        file.write(f"<DataCollectorSet><RootPath>{shown}</RootPath><PerformanceCounterDataCollector><Name>log</Name>"
-                   f"<LogFileFormat>0</LogFileFormat><SampleInterval>1</SampleInterval>{counters}"
-                   "</PerformanceCounterDataCollector></DataCollectorSet>")
+        file.write(f"<DataCollectorSet><RootPath>{shown}</RootPath>{API_SET if APIS else COUNTER_SET}</DataCollectorSet>")
     environment = dict(os.environ, WINEDEBUG="-all") if WINE else dict(os.environ, OPENPLA_DATA=data)
     command = (["wine"] if WINE else []) + [HOST, "Service", name, "0"]
     begun = time.monotonic()
@@ -92,10 +106,10 @@ def start_host(data, root, name):
                                   stderr=subprocess.DEVNULL)
     except OSError as error:
         arguments.reject("HOST", HOST, f"cannot be run: {error.strerror}")
-    log = os.path.join(root, "log.csv")
-    while not os.path.exists(log) or open(log, "rb").read().count(b"\n") < 2:
+    log = os.path.join(root, "log.etl" if APIS else "log.csv")
+    while not os.path.exists(log) or not (APIS or open(log, "rb").read().count(b"\n") > 1):
         if time.monotonic() - begun > 60 or runner.poll() is not None:
-            arguments.reject("HOST", HOST, "no sample within 60 s" if runner.poll() is None else
+            arguments.reject("HOST", HOST, "no log within 60 s" if runner.poll() is None else
                              f"ended with {runner.returncode} before its first sample")
         time.sleep(0.001)
     return runner, find(os.path.basename(HOST), name), log, time.monotonic() - begun
@@ -125,7 +139,7 @@ def main():
         for program in ("openplasrv", "wineserver") if WINE else ():
             if of_prefix(program):
                 watched[program] = of_prefix(program)
-        if shutil.which("pmlogger"):
+        if not APIS and shutil.which("pmlogger"):
             with open(os.path.join(peer, "conf"), "w", encoding="ascii") as file:
                 file.write("log mandatory on 1 sec { " + " ".join(METRICS) + " }\n")
             names = os.path.join(peer, "names")  # a private name space: pcp's own is made when its services start
@@ -145,13 +159,15 @@ def main():
             time.sleep(WINDOW)
             for what, pid in watched.items():
                 windows[what].append((cpu_ms(pid) - before[what]) / (time.monotonic() - begun))
-        print(f"start of the host process to its first sample in the log: {first * 1000:.0f} ms")
+        print(f"start of the host process to {'its log' if APIS else 'its first sample in the log'}: {first * 1000:.0f} ms")
         for what, figures in windows.items():
             print(f"{what:>10}: {statistics.median(figures):5.2f} ms of CPU per second ({min(figures):.2f} to "
                   f"{max(figures):.2f}), {memory(watched[what])}")
         if "pmlogger" in windows:
             ratio = statistics.median(windows["host"]) / statistics.median(windows["pmlogger"])
             print(f"the host's CPU is {ratio:.2f} times pmlogger's")
+        if APIS:
+            return
         off = sorted(offsets(log))
         print(f"{len(off)} samples, {os.path.getsize(log)} bytes; off their second: median "
               f"{statistics.median(off):.1f} ms, 99 % within {off[int(len(off) * 0.99) - 1]:.1f} ms, worst {off[-1]:.1f} ms")

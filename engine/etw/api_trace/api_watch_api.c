@@ -2,9 +2,19 @@
 /* Watches for new processes of a program and injects openapitrace.dll into each.
 
    Windows has no event for a new process that works for every account, and Wine none at all. The watcher asks every
-   6 ms for a number that changes with the processes and threads (windows_threads_mark), which costs microseconds, and
-   lists the processes only while it changes and for a while after. It waits for no process (api_change_api.c), so one
-   that is stopped keeps neither others from being traced nor a set from being stopped. */
+   8 ms for a number that changes with the processes and threads (windows_threads_mark), and lists the processes only
+   while it changes and for a while after.
+
+   Under Wine each of these questions wakes Wine's server, and so does a wait for an event. But a process cannot start
+   without the server: it makes hundreds of requests before it comes to its entry point. So the watcher waits on an
+   address, which the host OS's kernel does alone, and asks only if the server has run some times, or for some time,
+   since the last question. The kernel counts that in the server's schedstat, which is /proc/self/schedstat because the
+   server opens the file. In any case the watcher asks at every 20th poll. While processes start, it asks whenever the
+   server has run.
+
+   It waits for no process (api_change_api.c), so one that is stopped keeps neither others from being traced nor a set
+   from being stopped. */
+#include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/process.h"
@@ -18,12 +28,15 @@
 #include <string.h>
 
 enum {
-    POLL_MS = 6,
+    POLL_MS = 8,
     HOT_POLL_MS = 2,
     HOT_MS = 150,     /* after the last change of the processes */
     SETTLE_MS = 2000, /* how long a new process is checked again if its program cannot be read yet */
     END_MS = 150,     /* for processes between their start and their entry point when the watcher ends */
     READY_MS = 10000,
+    SKIPPED_MOST = 20,      /* polls that do not ask */
+    SERVER_TIMES = 8,       /* that the server has run since the last question: a process may have started */
+    SERVER_RAN_NS = 250000, /* the same */
     LIST_ROOM = 1 << 16,
     LIST_ROOM_MOST = 1 << 26,
     CALIBRATE_MS = 20,
@@ -38,7 +51,12 @@ struct api_watch {
     WCHAR *program;    /* full path */
     const WCHAR *name; /* its file name, in `program` */
     char *text;        /* the path, for error texts */
-    HANDLE thread, stopped, ready;
+    HANDLE thread, ready;
+    bool stops; /* `lock` protects it */
+    struct thread_condition stopped;
+    struct kernel_file *server; /* schedstat of Wine's server; NULL: unknown, or Windows */
+    struct process_run_time server_ran;
+    unsigned skipped;  /* polls since the last one that asked */
     struct seen *seen; /* processes that need no more attention */
     size_t seen_count, seen_room;
     uint8_t *list; /* list of the system's processes */
@@ -224,6 +242,56 @@ static void check_processes(struct api_watch *w, bool first)
 
 /* ---- the thread ---- */
 
+/* NULL: only Wine has a server; or the file is not the server's. */
+static struct kernel_file *open_server(void)
+{
+    struct kernel_file *file = NULL;
+    struct process_stat stat;
+    char *text;
+    size_t size;
+    if (FAILED(kernel_file_text("/proc/self/stat", &text, &size)))
+        return NULL;
+    const bool is_server = process_stat_parse(text, size, &stat) && process_is_wine_server(&stat);
+    memory_free(text);
+    return is_server && SUCCEEDED(kernel_file_open("/proc/self/schedstat", &file)) ? file : NULL;
+}
+
+static bool read_server(struct api_watch *w, struct process_run_time *out)
+{
+    const char *text;
+    size_t size;
+    return w->server && SUCCEEDED(kernel_file_read_piece(w->server, &text, &size)) &&
+           process_run_time_parse(text, size, out);
+}
+
+/* Whether a process may have started since the last question. `hot`: processes are starting. */
+static bool must_ask(struct api_watch *w, bool hot)
+{
+    struct process_run_time now;
+    if (!read_server(w, &now) || ++w->skipped >= SKIPPED_MOST)
+        return true;
+    const uint64_t times = now.times - w->server_ran.times, ran = now.ran - w->server_ran.ran;
+    return hot ? times || ran : times >= SERVER_TIMES || ran >= SERVER_RAN_NS;
+}
+
+/* The server has run for us, too. */
+static void has_asked(struct api_watch *w)
+{
+    w->skipped = 0;
+    (void)read_server(w, &w->server_ran);
+}
+
+/* False: the watcher is to end. */
+static bool await_poll(struct api_watch *w, uint32_t ms)
+{
+    lock_enter(&w->lock);
+    if (!w->stops)
+        (void)thread_condition_wait(&w->stopped, &w->lock, ms);
+    const bool goes_on = !w->stops;
+    lock_leave(&w->lock);
+    return goes_on;
+}
+
 static DWORD WINAPI watch_run(void *argument)
 {
     struct api_watch *w = argument;
@@ -233,14 +301,18 @@ static DWORD WINAPI watch_run(void *argument)
     timed_work_enter();
     check_processes(w, true);
     SetEvent(w->ready);
-    while (WaitForSingleObject(w->stopped, GetTickCount64() < hot ? HOT_POLL_MS : POLL_MS) == WAIT_TIMEOUT) {
-        const uint32_t now = windows_threads_mark();
+    while (await_poll(w, GetTickCount64() < hot ? HOT_POLL_MS : POLL_MS)) {
+        const bool asks = must_ask(w, GetTickCount64() < hot);
+        const uint32_t now = asks ? windows_threads_mark() : mark;
         if (now != mark)
             hot = GetTickCount64() + HOT_MS;
         mark = now;
         changes_continue(w);
+        if (!asks)
+            continue;
         if (GetTickCount64() < hot)
             check_processes(w, false);
+        has_asked(w);
     }
     changes_end(w);
     timed_work_leave();
@@ -260,9 +332,9 @@ HRESULT api_watch_start(const char *program, bool attach, struct api_watch **out
     if (SUCCEEDED(hr)) {
         const WCHAR *slash = wcsrchr(w->program, '\\');
         w->name = slash ? slash + 1 : w->program;
-        w->stopped = CreateEventW(NULL, TRUE, FALSE, NULL);
+        w->server = open_server();
         w->ready = CreateEventW(NULL, TRUE, FALSE, NULL);
-        w->thread = w->stopped && w->ready ? CreateThread(NULL, 0, watch_run, w, 0, NULL) : NULL;
+        w->thread = w->ready ? CreateThread(NULL, 0, watch_run, w, 0, NULL) : NULL;
         if (!w->thread)
             hr = error_set(HRESULT_FROM_WIN32(GetLastError()), "API tracing: cannot start the watching thread");
     }
@@ -281,12 +353,14 @@ void api_watch_stop(struct api_watch *w)
     if (!w)
         return;
     if (w->thread) {
-        SetEvent(w->stopped);
+        lock_enter(&w->lock);
+        w->stops = true;
+        lock_leave(&w->lock);
+        thread_condition_wake(&w->stopped);
         WaitForSingleObject(w->thread, INFINITE);
         CloseHandle(w->thread);
     }
-    if (w->stopped)
-        CloseHandle(w->stopped);
+    kernel_file_close(w->server);
     if (w->ready)
         CloseHandle(w->ready);
     memory_free(w->seen);

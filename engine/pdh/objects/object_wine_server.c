@@ -48,7 +48,6 @@ static void close_state(void *state)
 
 static HRESULT add_server(struct wine_server_state *s, const char *folder, uint64_t wanted)
 {
-    static const char name[] = "wineserver"; /* also wineserver32 and wineserver64 */
     char path[512];
     const char *text;
     size_t size;
@@ -58,8 +57,7 @@ static HRESULT add_server(struct wine_server_state *s, const char *folder, uint6
     HRESULT hr = kept_files_text(&s->files, path, &text, &size);
     if (FAILED(hr))
         return hr;
-    if (!process_stat_parse(text, size, &stat) || stat.name_length < sizeof name - 1 ||
-        memcmp(stat.name, name, sizeof name - 1) != 0)
+    if (!process_stat_parse(text, size, &stat) || !process_is_wine_server(&stat))
         return error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "'%s' does not belong to Wine's server", path);
     int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, "", 0, 0);
     if (!cells)
