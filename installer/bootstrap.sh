@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# bootstrap.sh: from a bare Debian 12 or 13 to a built, registered and tested OpenPLA. `sh installer/bootstrap.sh help` lists
-# its verbs. Every step may be repeated; what is already there is kept.
+# bootstrap.sh: builds, registers and tests OpenPLA on a bare Debian 12 or 13. `sh installer/bootstrap.sh help` lists
+# the verbs. Every step can be repeated; existing results are kept.
 set -eu
-# Wine's services outlive the step that starts them: they must get none of the caller's descriptors.
+# Wine's services outlive the step that starts them, so they must not inherit the caller's descriptors.
 exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
 root=$(cd "$(dirname "$0")/.." && pwd)
 logs=$root/build/bootstrap
@@ -14,9 +14,9 @@ tools_packages="gcc libc6-dev cmake ninja-build dpkg-dev python3 libxml2-dev lib
 test_packages="clang lld llvm libclang-rt-dev libxml2-dev libxslt1-dev libcmocka-dev zlib1g-dev cabextract wixl msitools
   unixodbc libsqliteodbc odbc-postgresql sqlite3 postgresql postgresql-client babeltrace2 protobuf-compiler
   python3-impacket python3-samba iproute2 abigail-tools pkgconf python3-pandas"
-# Where there is no clang-format-14, layers.format is skipped (tests/expected-skips.txt).
+# Without clang-format-14, layers.format is skipped (tests/expected-skips.txt).
 if grep -qx VERSION_CODENAME=bookworm /etc/os-release 2>/dev/null; then test_packages="$test_packages clang-format-14"; fi
-# 32-bit programs are tested where the system takes them and its Wine can (tests/programs_32).
+# 32-bit programs are tested if the system has the architecture i386 and its Wine supports it (tests/programs_32).
 if grep -qx VERSION_CODENAME=trixie /etc/os-release 2>/dev/null && dpkg --print-foreign-architectures 2>/dev/null |
     grep -qx i386; then test_packages="$test_packages wine32:i386"; fi
 force=no
@@ -42,7 +42,7 @@ fail() {
     exit 1
 }
 
-# Hundredths of a second since the machine came up.
+# Prints the time since the machine was started, in hundredths of a second.
 now() {
     read -r up _ </proc/uptime
     echo "${up%.*}${up#*.}"
@@ -61,7 +61,7 @@ step() {
     printf '%s ... ' "$text"
     began=$(now)
     rc=0
-    # A subshell, so that set -e holds within the step.
+    # A subshell, so that set -e applies within the step.
     set +e
     (set -e; "$@") >"$logs/$name.log" 2>&1 </dev/null
     rc=$?
@@ -94,7 +94,7 @@ preflight() {
     fi
 }
 
-# One at a time in this tree. Wine's processes never see descriptor 9: cmake/wine-*.sh close it.
+# Only one run at a time in this tree. Wine's processes never inherit descriptor 9, because cmake/wine-*.sh close it.
 lock() {
     exec 9>"$logs/lock"
     flock -n 9 || fail "another bootstrap.sh is at work in $root"
@@ -134,7 +134,7 @@ packages() {
     step packages "Install$wanted" apt_install $wanted
 }
 
-# wine_prefix DIR: a Wine prefix, made or taken as it is.
+# wine_prefix DIR: creates a Wine prefix, or uses an existing one.
 wine_prefix() {
     mkdir -p "$1" || fail "cannot make the folder $1"
     WINEPREFIX=$(cd "$1" && pwd)
@@ -145,9 +145,9 @@ wine_prefix() {
     [ $made = no ] || echo "$WINEPREFIX" >>"$logs/prefixes"
 }
 
-# Builds the programs that are installed in the Wine prefix and nothing else: no examples, no tests, and DLLs for 32-bit
-# programs only if the prefix runs such programs. So this needs no test library, cmocka; a tree that is configured with
-# tests keeps them. What is installed has no assertions; `test` compiles those files again that have them.
+# Builds only the programs that are installed in the Wine prefix: no examples, no tests, and DLLs for 32-bit programs
+# only if the prefix runs such programs. The build therefore needs no test library (cmocka); a tree that is configured
+# with tests keeps them. Installed programs have no assertions; `test` recompiles the files that have assertions.
 build() {
     cd "$root"
     tests=-DBUILD_TESTING=OFF
@@ -162,7 +162,7 @@ build() {
     step build "Build (cmake --build --preset mingw --target $targets)" cmake --build --preset mingw --target $targets
 }
 
-# prefix DIR: a Wine prefix with OpenPLA built, installed and registered.
+# prefix DIR: builds OpenPLA, and installs and registers it in a Wine prefix.
 prefix() {
     wine_prefix "$1"
     build
@@ -184,7 +184,7 @@ demo() {
     [ -n "$log" ] || fail "the example names no log; its output is in $logs/example.log"
     unix=$(wine winepath -u "$log" | tr -d '\r')
     unix=$(readlink -f "$unix") && [ -s "$unix" ] || fail "the log that the example names is empty or absent: $unix"
-    # printf: echo would take the backslashes for its own.
+    # printf, because echo would interpret the backslashes.
     printf '\nThe log, as Windows programs name it: %s\n' "$log"
     printf 'The log, as this system names it:     %s\n' "$unix"
     echo "Its first lines (cut to 150 characters):"
@@ -193,7 +193,7 @@ demo() {
     echo "Your own scripts: WINEPREFIX='$WINEPREFIX' WINEDEBUG=-all wine cscript x.vbs"
 }
 
-# The native program, and its package.
+# Builds the native program and its package.
 tools() {
     # shellcheck disable=SC2086
     packages $tools_packages
@@ -207,7 +207,8 @@ tools() {
     echo "Without package, as root: cmake --install build/tools --component tools --prefix /usr/local"
 }
 
-# workflow PRESET: configure, build and ctest, shown as they go; its exit code is in build/bootstrap/PRESET.rc.
+# workflow PRESET: configures, builds and runs ctest, and shows the output; writes the exit code to
+# build/bootstrap/PRESET.rc.
 workflow() {
     echo "== cmake --workflow --preset $1"
     {
@@ -217,8 +218,8 @@ workflow() {
     } | tee "$logs/$1.log"
 }
 
-# build_preset PRESET: configure and build in what others leave of the processors. Its exit code is in
-# build/bootstrap/PRESET.built, its output in build/bootstrap/PRESET.build.log.
+# build_preset PRESET: configures and builds with the processors that other steps leave idle. Writes the exit code to
+# build/bootstrap/PRESET.built, and the output to build/bootstrap/PRESET.build.log.
 build_preset() {
     rc=0
     { cmake --preset "$1" && nice -n 19 cmake --build --preset "$1"; } >"$logs/$1.build.log" 2>&1 </dev/null || rc=$?
@@ -226,10 +227,10 @@ build_preset() {
 }
 
 # Builds the native trees while the tests under Wine mostly wait: first the one that is tested next, then the benchmarks
-# and what users get, which no test runs. The workflow that comes after shows errors of the first.
+# and the programs for users, which no test runs. The following workflow shows errors of the first tree.
 build_ahead() {
     rm -f "$logs"/*.built
-    # One configure step at a time: they fetch sources.
+    # Only one configure step at a time, because these steps fetch sources.
     cmake --preset mingw >"$logs/ahead.log" 2>&1 || return 0
     {
         build_preset native-asan
@@ -278,7 +279,7 @@ run_tests() {
         fi
     done
     if [ -n "$failed" ]; then
-        # Left by cmake/wine-run.sh when ctest ends a program that takes too long.
+        # cmake/wine-run.sh leaves this file if ctest terminates a program that takes too long.
         for out in build/mingw/wineprefix*/.openpla/out/*; do
             [ -e "$out" ] || continue
             echo "What a program that was ended from outside had written ($out):"
@@ -290,7 +291,7 @@ run_tests() {
 }
 
 clean() {
-    # $logs itself is removed too; ctest's own prefixes are not in the list.
+    # $logs itself is removed too; the prefixes of ctest are not in the list.
     {
         cat "$logs/prefixes" 2>/dev/null || true
         echo "$root/build/mingw/wineprefix"

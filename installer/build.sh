@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# build.sh [BIN]: the MSI and the zip (build/msi) and the Debian package of the server (build/deb) of the programs in BIN
-# (build/mingw/bin), and the Debian packages of what runs without Wine, of the build in build/tools. What each takes is
-# told by windows/build.sh, deb/build.sh and deb/native.sh.
+# build.sh [BIN]: builds the MSI and the zip (in build/msi) and the Debian package of the server (in build/deb) from the
+# programs in BIN (build/mingw/bin), and the Debian packages that run without Wine from the build in build/tools.
+# windows/build.sh, deb/build.sh and deb/native.sh describe their inputs.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 sh "$here/windows/build.sh" "$@"

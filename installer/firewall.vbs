@@ -1,7 +1,7 @@
 ' SPDX-License-Identifier: MIT
-' The rules of Windows' firewall that let other computers reach OpenPLA, as the group OpenPLA. They are disabled until
-' an administrator enables them. Needs an administrator; Wine has no firewall.
-'   cscript //nologo firewall.vbs add FOLDER | on | off | remove        FOLDER is where openplasrv.exe is
+' Manages the rules of Windows' firewall that let other computers reach OpenPLA, as the group OpenPLA. The rules are
+' disabled until an administrator enables them. Run this as an administrator; Wine has no firewall.
+'   cscript //nologo firewall.vbs add FOLDER | on | off | remove        FOLDER is the folder of openplasrv.exe
 Option Explicit
 On Error Resume Next
 Const group = "OpenPLA"
@@ -10,7 +10,7 @@ Dim policy, verb, folder
 If WScript.Arguments.Count < 1 Then Quit 2, "firewall.vbs add FOLDER | on | off | remove"
 verb = LCase(WScript.Arguments(0))
 If verb = "add" And WScript.Arguments.Count < 2 Then Quit 2, "firewall.vbs add FOLDER"
-' A rule whose program does not exist lets no one in, without an error.
+' A rule for a program that does not exist admits nobody, and causes no error.
 If verb = "add" Then folder = Whole(WScript.Arguments(1))
 Set policy = CreateObject("HNetCfg.FwPolicy2")
 Check "Windows' firewall"

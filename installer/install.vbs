@@ -2,7 +2,7 @@
 ' Installs OpenPLA from the folder of the unpacked zip: registers its programs and starts the service, or removes both.
 '   cscript //nologo install.vbs [beside | dropin]
 '   cscript //nologo install.vbs remove [beside | dropin]
-' Default: beside Windows' PLA; under Wine in its place. Needs an administrator. Files, sets and logs stay.
+' Default: beside Windows' PLA; under Wine in its place. Run this as an administrator. Files, sets and logs are kept.
 Option Explicit
 Dim shell, files, folder, words, i, code, said
 
@@ -29,7 +29,7 @@ code = Server(words)
 If code <> 0 Then Quit 1, said & "openplasrv.exe " & words & " ended with 0x" & Hex(code)
 Quit 0, "Done."
 
-' Its output is in `said`: a separate window would close before it can be read.
+' The server's output is stored in `said`, because a separate window would close before it can be read.
 Function Server(words)
     On Error Resume Next
     Dim path, text

@@ -37,7 +37,7 @@ wait_gone() {
     done
 }
 
-# Stops what is running: sets only if requested, the server always.
+# Stops running sets only if requested; always stops the server.
 stop_installed() {
     if runs openplahost.exe; then
         if [ "$force" = no ]; then
@@ -51,7 +51,7 @@ stop_installed() {
     wine net stop OpenPLA || true
     if ! wait_gone openplasrv.exe 10; then
         wine taskkill /f /im openplasrv.exe
-        # A server that was killed leaves a dead entry behind, which every later CreateObject would get.
+        # A killed server leaves a dead entry in rpcss, which every later CreateObject would use.
         wine net stop rpcss || true
     fi
 }
@@ -63,7 +63,7 @@ server_answers() {
 install_files() {
     target="$WINEPREFIX/drive_c/Program Files/OpenPLA"
     wanted_files="$installed_files $installed_data"
-    # The DLLs for 32-bit programs go beside the server where the prefix has such programs; /regserver finds them there.
+    # If the prefix runs 32-bit programs, installs their DLLs beside the server, where /regserver finds them.
     [ ! -e "$WINEPREFIX/drive_c/windows/syswow64/cscript.exe" ] || [ ! -e "$bin/x86/openpla.dll" ] ||
         wanted_files="$wanted_files $files_32"
     changed=no
@@ -77,7 +77,7 @@ install_files() {
     stop_installed || return 1
     mkdir -p "$target/x86"
     for file in $wanted_files; do
-        # Renamed into place: a script that still has the old file loaded keeps the old one.
+        # Renames the new file over the old one, so that a script that has loaded the old file keeps it.
         cp "$bin/$file" "$target/$file.new" && mv -f "$target/$file.new" "$target/$file" || return 1
     done
     wine 'C:\Program Files\OpenPLA\openplasrv.exe' /regserver || return 1

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# tarball.sh [OUT]: OUT/openpla-tools-VERSION-linux-ARCHITECTURE.tar.xz (OUT: build/tarball), the native program in one file
-# that needs no library, so that it runs on any Linux of this processor, with its manual pages, completion, schemas and
-# rules. It is built in build/static, with what cmake/fetch-sources.sh gets and the system's libz.a and libc.a.
-# What it cannot do is read databases: unixODBC is a library. Reproducible, as deb/package.sh tells.
+# tarball.sh [OUT]: creates OUT/openpla-tools-VERSION-linux-ARCHITECTURE.tar.xz (OUT: build/tarball). It contains the
+# native program as one file that needs no library, so that it runs on any Linux with this processor, and its manual
+# pages, completion, schemas and rules. The program is built in build/static, from the sources that
+# cmake/fetch-sources.sh gets and the system's libz.a and libc.a.
+# The program cannot read databases, because unixODBC is a library. The result is reproducible; see deb/package.sh.
 set -eu
 tree=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "${1:-$tree/build/tarball}"
@@ -13,7 +14,7 @@ build=$tree/build/static
 # shellcheck disable=SC2154
 name=openpla-tools-$version-linux-$(uname -m)
 
-# step LOG COMMAND...: with its output in OUT/LOG, shown if it fails.
+# step LOG COMMAND...: runs COMMAND with its output in OUT/LOG, and shows the output if it fails.
 step() {
     log=$out/$1
     shift

@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# native.sh [BUILD [OUT [PACKAGE ...]]]: the Debian packages of what runs without Wine, or those PACKAGEs alone, of the
-# native build in BUILD (build/tools), in OUT (build/deb). Prints their paths, one per line. package.sh tells what the
-# environment sets; OPENPLA_DEB_ARCHITECTURE names another architecture than this computer's, for which BUILD is.
-# A package is a file native/PACKAGE.control, a template of its control file. Its first lines are comments:
-#   # components: NAME ...   what `cmake --install BUILD` installs of it (cmake/Install.cmake)
-#   # targets: NAME ...      what is built before
-# @DEPENDS@ is what the programs and libraries of the package need, by dpkg-shlibdeps; @ARCHITECTURE@ is `all` in packages
-# without any. Beside it PACKAGE.NAME becomes DEBIAN/NAME (triggers, shlibs, postinst ...), and PACKAGE.copyright replaces
-# copyright.in.
+# native.sh [BUILD [OUT [PACKAGE ...]]]: creates the Debian packages that run without Wine, or only the given PACKAGEs,
+# from the native build in BUILD (build/tools), in OUT (build/deb). Prints their paths, one per line. package.sh
+# describes the environment variables; OPENPLA_DEB_ARCHITECTURE is the architecture of BUILD if it differs from this
+# computer's.
+# A package is defined by native/PACKAGE.control, a template of its control file. The first lines are comments:
+#   # components: NAME ...   the components that `cmake --install BUILD` installs (cmake/Install.cmake)
+#   # targets: NAME ...      the targets that are built before
+# @DEPENDS@ is replaced with the dependencies that dpkg-shlibdeps finds, and @ARCHITECTURE@ with the architecture, which
+# is `all` for a package without programs and libraries. A file PACKAGE.NAME beside it becomes DEBIAN/NAME (triggers,
+# shlibs, postinst ...), and PACKAGE.copyright replaces copyright.in.
 set -eu
 tree=$(cd "$(dirname "$0")/../.." && pwd)
 here=$tree/installer/deb/native
@@ -18,12 +19,12 @@ out=$(cd "${2:-$tree/build/deb}" && pwd)
 . "$tree/installer/deb/package.sh"
 architecture=${OPENPLA_DEB_ARCHITECTURE:-$(dpkg --print-architecture)}
 
-# comment NAME FILE: what stands behind "# NAME:" in it.
+# comment NAME FILE: prints the value of the comment "# NAME:" in the file.
 comment() {
     sed -n "s/^# $1: *//p" "$2"
 }
 
-# The packages that the ELF files of the root need, with their versions.
+# Prints the packages that the ELF files in the root need, with their versions.
 needed() {
     elf=$(find "$root/usr" -type f \( -perm -100 -o -name '*.so.*' \) -exec sh -c \
         'head -c 4 "$1" | grep -q ELF && printf "%s\n" "${1#"$2/"}"' sh {} "$root" \;)

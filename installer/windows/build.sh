@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# build.sh [BIN [OUT]]: OUT/openpla-VERSION.msi and OUT/openpla-VERSION.zip of the programs in BIN (build/mingw/bin; OUT:
-# build/msi). OPENPLA_MSI_VERSION overrides the version; with OPENPLA_MSI_ONLY=1 there is no zip. The same programs give the same bytes: times are
-# SOURCE_DATE_EPOCH, or that of the commit.
+# build.sh [BIN [OUT]]: creates OUT/openpla-VERSION.msi and OUT/openpla-VERSION.zip from the programs in BIN
+# (build/mingw/bin; OUT: build/msi). OPENPLA_MSI_VERSION overrides the version; with OPENPLA_MSI_ONLY=1 no zip is
+# created. The same programs give the same bytes: times are SOURCE_DATE_EPOCH, or the time of the commit.
 set -eu
 tree=$(cd "$(dirname "$0")/../.." && pwd)
 here=$tree/installer/windows
@@ -20,7 +20,7 @@ fail() {
     exit 1
 }
 
-# Tests pack what they have.
+# Tests pack the programs that they have, even with assertions.
 # shellcheck disable=SC2154
 [ -n "${OPENPLA_PACKAGE_OF_TESTS:-}" ] || ! has_assertions "$bin" ||
     fail "cannot pack '$bin': built for tests (cmake --preset mingw -DOPENPLA_ASSERTS=OFF && cmake --build --preset mingw)"
@@ -45,7 +45,8 @@ for file in $installed_files $files_32; do
 done
 rmdir "$root/x86" 2>/dev/null || true
 cp "$bin/$installed_data" "$root/"
-# With what the programs hold of others. A license that it names without a text has its text at the end, or is the first.
+# Includes the licences of the libraries in the programs. The text of a licence that is only named is at the end, or is
+# the first one.
 {
     cat "$tree/LICENSE"
     echo
@@ -69,8 +70,8 @@ python3 "$here/parts.py" "$root" "$version" "$out/registration" >"$out/$name.wxs
 msi=$out/$name.msi
 rm -f "$msi"
 (cd "$root" && wixl -a x64 -o "$msi" "$out/$name.wxs")
-# What wixl cannot say. Of what is to run on the way back it makes actions that run at once: 3410 is a program of the
-# package's (18), in the way back (1024, 256), as the system (2048), whose failure is no other one (64).
+# Settings that wixl does not support. It creates rollback actions as immediate actions. Type 3410 is a program of the
+# package (18) that runs in the rollback (1024, 256), as the system (2048), and whose failure is ignored (64).
 msibuild "$msi" -i "$here/DrLocator.idt" -i "$here/Signature.idt"
 msibuild "$msi" \
     -q "INSERT INTO AppSearch (Property, Signature_) VALUES ('WINE', 'wine')" \
