@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# openpla_api_trace_texts(OUT): a C file with the prototypes and the manifest of API tracing, in the caller's api_trace/.
+# openpla_api_trace_texts(OUT): generates a C file with the prototypes and the manifest of API tracing, in the caller's
+# folder api_trace/.
 include(EmbedText)
 
 function(openpla_api_trace_texts out)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# openpla_classic_classes(OUT FILE...): a C file with the MOF files as one text, so that no file can be missing or changed
-# beside the program.
+# openpla_classic_classes(OUT FILE...): generates a C file with the MOF files as one text, so that the program does not
+# depend on files beside it, which could be missing or changed.
 include(EmbedText)
 
 function(openpla_classic_classes out)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# LibXml2::LibXml2, LibXslt::LibXslt, LibXslt::LibExslt and cmocka::cmocka: the system's where the target has them,
-# else static libraries built from Debian's sources. ZLIB::ZLIB: the system's, for Windows as a static library.
+# LibXml2::LibXml2, LibXslt::LibXslt, LibXslt::LibExslt and cmocka::cmocka: the system's libraries if the target has
+# them, otherwise static libraries built from Debian's sources. ZLIB::ZLIB: the system's library, for Windows as a
+# static library.
 include(ExternalProject)
 set(OPENPLA_LIBRARIES AUTO CACHE STRING "SYSTEM, BUNDLED, or AUTO: the system's if found, else bundled")
 set_property(CACHE OPENPLA_LIBRARIES PROPERTY STRINGS AUTO SYSTEM BUNDLED)
@@ -13,8 +14,8 @@ endif()
 
 set(_common -DCMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE} -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=${_inst}
   -DCMAKE_INSTALL_LIBDIR=lib -DBUILD_SHARED_LIBS=OFF --no-warn-unused-cli)
-# Without these definitions libxml2's functions would be exported from our DLL.
-# Windows' threads there, pthreads natively.
+# Without these definitions, OpenPLA's DLL would export libxml2's functions.
+# Windows' threads on Windows, pthreads natively.
 set(_threads)
 if(WIN32)
   set(_threads -DHAVE_PTHREAD_H=0 -DCMAKE_HAVE_PTHREAD_H=0)
@@ -74,7 +75,7 @@ if(NOT (LibXml2_FOUND AND LibXslt_FOUND))
   set(OPENPLA_BUNDLED_XML ON)
 endif()
 
-# Not libz.dll.a, with which our programs would need zlib1.dll beside them.
+# Not libz.dll.a, because programs would then need zlib1.dll beside them.
 if(WIN32 OR OPENPLA_STATIC)
   set(ZLIB_USE_STATIC_LIBS ON)
 endif()
@@ -99,7 +100,7 @@ if(BUILD_TESTING)
       CMAKE_ARGS ${_common} -DWITH_STATIC_LIB=ON -DWITH_EXAMPLES=OFF -DUNIT_TESTING=OFF
       BUILD_COMMAND ${CMAKE_COMMAND} --build <BINARY_DIR>
       INSTALL_COMMAND ${CMAKE_COMMAND} -E copy_directory <SOURCE_DIR>/include ${_inst}/include
-      # cmocka 1.1.5 makes libcmocka-static.a beside a DLL, 1.1.7 libcmocka.a alone.
+      # cmocka 1.1.5 builds libcmocka-static.a beside a DLL, 1.1.7 only libcmocka.a.
       COMMAND sh -c "cp <BINARY_DIR>/src/libcmocka-static.a ${_inst}/lib || cp <BINARY_DIR>/src/libcmocka.a ${_inst}/lib/libcmocka-static.a"
       BUILD_BYPRODUCTS ${_inst}/lib/libcmocka-static.a)
     add_library(cmocka::cmocka STATIC IMPORTED GLOBAL)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# openpla_literal(OUT TEXT): a text as a C string literal, a line of source for each of its lines.
+# openpla_literal(OUT TEXT): converts a text to a C string literal, with one source line for each of its lines.
 function(openpla_literal out text)
   string(REPLACE "\\" "\\\\" text "${text}")
   string(REPLACE "\"" "\\\"" text "${text}")
@@ -8,7 +8,7 @@ function(openpla_literal out text)
   set(${out} "\"${text}\"" PARENT_SCOPE)
 endfunction()
 
-# openpla_text_literal(OUT FILE): the same of a file's text. A change of the file configures the build anew.
+# openpla_text_literal(OUT FILE): the same for the text of a file. If the file changes, the build is configured again.
 function(openpla_text_literal out file)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${file})
   file(READ ${CMAKE_CURRENT_SOURCE_DIR}/${file} text)

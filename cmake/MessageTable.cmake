@@ -23,7 +23,7 @@ function(openpla_message_table target)
     endif()
     set(number ${CMAKE_MATCH_1})
     set(text ${CMAKE_MATCH_2})
-    # Length and flags (1: UTF-16), the text, its line's end and its NUL.
+    # Length and flags (1: UTF-16), the text, the line end and the NUL.
     string(LENGTH "${text}" length)
     set(end "\\r\\n\\0")
     math(EXPR size "4 + 2 * (${length} + 3)")

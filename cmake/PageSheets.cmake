@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-# openpla_page_sheets(OUT FOLDER): a C file with the sheets of pages and pictures, each whole: style, script and the
-# templates that both have are put in, and the page's policy names the two by their hashes. The library that draws
-# interactive charts (dygraphs, MIT) is Debian's package libjs-dygraphs. Without it pages have their SVG charts only.
+# openpla_page_sheets(OUT FOLDER): generates a C file with the complete style sheets of pages and pictures: the CSS, the
+# script and the shared templates are inserted, and the page's security policy contains the hashes of CSS and script.
+# The library that draws interactive charts (dygraphs, MIT) is in Debian's package libjs-dygraphs. Without it, pages
+# have only their SVG charts.
 include(EmbedText)
 set(OPENPLA_DYGRAPHS "" CACHE FILEPATH "dygraph.min.js of dygraphs 2; default: that of Debian's libjs-dygraphs")
 
-# What version 2 calls its licence at its beginning, and no end of a script or comment in HTML.
+# Accepts only version 2, whose text begins with this licence line, and no text that would end a script or begin a
+# comment in HTML.
 function(_read_library out)
   set(path ${OPENPLA_DYGRAPHS})
   if(NOT path AND EXISTS /usr/share/javascript/dygraphs/dygraph.min.js)
@@ -25,7 +27,8 @@ function(_read_library out)
   set(${out} "${text}" PARENT_SCOPE)
 endfunction()
 
-# The hash of a text as a Content-Security-Policy has it: 6 bits a character of the 64 hexadecimal digits and 2 zeros.
+# Returns the hash of a text for a Content-Security-Policy, in Base64: 6 bits per character, from the 64 hexadecimal
+# digits and 2 zeros.
 function(_policy_hash out text)
   set(letters "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
   string(SHA256 hex "${text}")

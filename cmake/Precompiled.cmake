@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Precompiles engine/base/wintypes.h for all targets that have our flags. For Windows it includes 70,000 lines, which
-# took two thirds of the compiler's time. Natively it includes almost nothing, so those builds do without: they find a
-# source that fails to include what it uses. A source with SKIP_PRECOMPILE_HEADERS does without, too.
+# Precompiles engine/base/wintypes.h for all targets with the project's flags. For Windows it includes 70,000 lines,
+# which took two thirds of the compiler's time. Natively it includes almost nothing, so native builds do not precompile
+# it, and thereby find sources that fail to include what they use. Sources with SKIP_PRECOMPILE_HEADERS do not use it
+# either.
 option(OPENPLA_PRECOMPILE "Precompile engine/base/wintypes.h" ${WIN32})
 if(NOT OPENPLA_PRECOMPILE)
   return()
@@ -10,7 +11,7 @@ file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.c CONTENT "/* Only to have
 add_library(openpla_precompiled OBJECT ${CMAKE_BINARY_DIR}/precompiled.c)
 target_link_libraries(openpla_precompiled PRIVATE openpla_flags)
 target_precompile_headers(openpla_precompiled PRIVATE <engine/base/wintypes.h>)
-# ccache caches such units only with these options, and with its setting sloppiness=pch_defines,time_macros.
+# ccache caches units with precompiled headers only with these options, and with sloppiness=pch_defines,time_macros.
 target_compile_options(openpla_flags INTERFACE $<$<C_COMPILER_ID:GNU>:-fpch-preprocess>
   "$<$<C_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 
@@ -28,5 +29,5 @@ function(openpla_use_precompiled folder)
     openpla_use_precompiled(${below})
   endforeach()
 endfunction()
-# At the end, when all targets are known.
+# Deferred to the end, when all targets are known.
 cmake_language(DEFER CALL openpla_use_precompiled ${CMAKE_SOURCE_DIR})

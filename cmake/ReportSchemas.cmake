@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# openpla_report_schemas(OUT TABLE FILE...): a C file with the report schemas, or the rules, that the program brings, each
-# under the name of its file, so that none can be missing beside the program.
+# openpla_report_schemas(OUT TABLE FILE...): generates a C file with the built-in report schemas or rules, each with its
+# file name, so that the program does not depend on files beside it.
 include(EmbedText)
 
 function(openpla_report_schemas out table)

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
-# Sanitized builds have the libraries of engine/ also as one shared library, which the programs of the tests use. With a copy of them
-# in each of a hundred programs those take a gigabyte, and minutes to link. What replaces functions of the libraries
-# (--wrap) has copies, since the linker replaces only calls in what it links statically; so have fuzz targets, since
-# libFuzzer looks at all counters of a library after each input.
+# In sanitized builds, the libraries of engine/ also exist as one shared library, which the test programs use. If each
+# of a hundred programs contained a copy, they would take a gigabyte, and minutes to link. Programs that replace
+# functions of the libraries (--wrap) contain copies, because the linker replaces only calls in statically linked code.
+# Fuzz targets also contain copies, because libFuzzer checks all counters of a library after each input.
 if(NOT OPENPLA_SANITIZE)
   return()
 endif()
-# Of programs too: the address sanitizer knows no copies of a shared library's variables, which other code would make.
+# Also for programs: the address sanitizer does not support copies of a shared library's variables, which
+# position-dependent code would create.
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 if(NOT BUILD_TESTING)
   return()
 endif()
 
-# The targets of this folder and of those in it.
+# Returns the targets of this folder and of its subfolders.
 function(openpla_targets_below folder out)
   get_property(all DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
   get_property(folders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
@@ -53,7 +54,8 @@ function(openpla_share_libraries)
     openpla_is_of_type(${target} EXECUTABLE is)
     get_target_property(options ${target} LINK_OPTIONS)
     if(is AND NOT options MATCHES "--wrap=|-fsanitize=fuzzer")
-      # Before the others: the linker takes from an archive only what is still missing.
+      # Comes before the other libraries, because the linker takes from an archive only symbols that are still
+      # undefined.
       get_target_property(links ${target} LINK_LIBRARIES)
       set_property(TARGET ${target} PROPERTY LINK_LIBRARIES openpla_libraries ${links})
     endif()

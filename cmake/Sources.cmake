@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# openpla_sources(OUT FOLDER... [EXCEPT FILE...]): the C files of these folders, so that a new file needs no line in any
-# CMakeLists.txt. FOLDER and FILE are relative to the caller's; an exception that names no file is an error.
+# openpla_sources(OUT FOLDER... [EXCEPT FILE...]): returns the C files of these folders, so that a new file needs no
+# line in a CMakeLists.txt. FOLDER and FILE are relative to the caller's folder; an exception that names no file is an
+# error.
 function(openpla_sources out)
   cmake_parse_arguments(a "" "" "EXCEPT" ${ARGN})
   set(files "")

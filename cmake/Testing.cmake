@@ -1,27 +1,28 @@
 # SPDX-License-Identifier: MIT
-# openpla_tests(DRIVER TESTS names... [NAMED names...] [WITH sources...] LINK libraries...): the cmocka tests NAME.c of the
-# caller's folder and the folders in it, in one program, since a program for each takes minutes to link and a gigabyte. See tests/test_driver.h.
-# The programs are links to one file, but for NAMED tests, which look at the name of their own process: all processes of
-# one file have under Wine the name by which the first of them was started.
-# openpla_test(NAME SOURCES... [LINK libraries...] [NEEDS_SERVER]): a cmocka test that is a program of its own, because it
-# puts functions in the place of the libraries' (--wrap), or because others start it.
-# openpla_fuzz(NAME SOURCES... LINK libraries... [SEEDS folder] [RUNS count] [ALONE]): a libFuzzer target and its smoke run
-# (native sanitizer build only), which begins with the samples of that folder (tests/fuzz/decode/make_corpus.c).
+# openpla_tests(DRIVER TESTS names... [NAMED names...] [WITH sources...] LINK libraries...): the cmocka tests NAME.c of
+# the caller's folder and its subfolders, in one program, because separate programs would take minutes to link, and a
+# gigabyte. See tests/test_driver.h. The programs are hard links to one file, except for NAMED tests, which check the
+# name of their own process: under Wine, all processes of one file have the name by which the first of them was started.
+# openpla_test(NAME SOURCES... [LINK libraries...] [NEEDS_SERVER]): a cmocka test that is a separate program, because it
+# replaces functions of the libraries (--wrap), or because other tests start it.
+# openpla_fuzz(NAME SOURCES... LINK libraries... [SEEDS folder] [RUNS count] [ALONE]): a libFuzzer target and its smoke
+# run (only in the native sanitizer build), which begins with the samples in that folder
+# (tests/fuzz/decode/make_corpus.c).
 
-# Seconds. It ends only what hangs: waits have a limit of their own (tests/unit/patience.h), and a busy machine reaches
-# neither.
+# In seconds. The timeout ends only tests that hang: waits have their own limits (tests/unit/patience.h), and even a
+# busy machine reaches neither.
 set(OPENPLA_TEST_TIMEOUT 1800)
 set(OPENPLA_TEST_PREFIX ${CMAKE_BINARY_DIR}/wineprefix CACHE PATH "Wine prefix of the tests")
 set(OPENPLA_TEST_ENVIRONMENT "OPENPLA_SOURCE_DIR=${CMAKE_SOURCE_DIR};OPENPLA_BIN_DIR=${CMAKE_BINARY_DIR}/bin")
-# A data source for unixODBC, which Wine's ODBC passes every call on to. Services and servers have the environment of
-# what starts them, so it is there for all.
+# A data source for unixODBC, to which Wine's ODBC passes every call. Services and servers inherit the environment of
+# the process that starts them, so all processes have this variable.
 set(OPENPLA_TEST_DSN_DATABASE ${CMAKE_BINARY_DIR}/data_source.db)
 file(GLOB sqlite_driver /usr/lib/*/odbc/libsqlite3odbc.so)
 file(WRITE ${CMAKE_BINARY_DIR}/odbc.ini "[openpla_test]\nDriver=SQLite3\nDatabase=${OPENPLA_TEST_DSN_DATABASE}\n"
   "[openpla_test_driver_path]\nDriver=${sqlite_driver}\nDatabase=${OPENPLA_TEST_DSN_DATABASE}\n")
 list(APPEND OPENPLA_TEST_ENVIRONMENT "ODBCINI=${CMAKE_BINARY_DIR}/odbc.ini")
-# Another prefix is for tests that end Wine, kill the server or need it for themselves: they run beside all others, one at
-# a time (openpla_test_apart).
+# Tests that stop Wine, kill the server or need it exclusively have a separate prefix. They run in parallel with all
+# other tests, but one at a time (openpla_test_apart).
 set(OPENPLA_TEST_PREFIX_APART ${CMAKE_BINARY_DIR}/wineprefix_apart)
 if(CMAKE_CROSSCOMPILING)
   list(APPEND OPENPLA_TEST_ENVIRONMENT "OPENPLA_WINE_TEMPLATE=${OPENPLA_TEST_PREFIX}.template")
@@ -43,7 +44,7 @@ if(CMAKE_CROSSCOMPILING)
 endif()
 
 function(openpla_test_properties name)
-  # After a group's teardown that failed cmocka ends with 0.
+  # cmocka exits with 0 even if a group's teardown has failed.
   set_tests_properties(${name} PROPERTIES TIMEOUT ${OPENPLA_TEST_TIMEOUT} SKIP_RETURN_CODE 77 FAIL_REGULAR_EXPRESSION
     "FAILED  \\] GROUP TEARDOWN" ENVIRONMENT "${OPENPLA_TEST_ENVIRONMENT}")
   if(CMAKE_CROSSCOMPILING)
@@ -51,8 +52,8 @@ function(openpla_test_properties name)
   endif()
 endfunction()
 
-# openpla_test_apart(NAMES...): what openpla_test_properties has put into the prefix of all goes into the other one. One
-# behind the other they take longest, so they begin first.
+# openpla_test_apart(NAMES...): moves tests from the common prefix, which openpla_test_properties has chosen, to the
+# separate one. In sequence these tests take longest, so they start first.
 function(openpla_test_apart)
   foreach(name ${ARGN})
     get_test_property(${name} ENVIRONMENT environment)
@@ -76,8 +77,8 @@ function(openpla_test name)
   endif()
 endfunction()
 
-# openpla_driver(DRIVER main|input MAIN SUFFIX FOLDER NAMES...): a program of MAIN, the objects NAMESUFFIX_object and the
-# table of their functions NAME_main or NAME_input, with the names NAMESUFFIX in FOLDER (tests/test_driver.h).
+# openpla_driver(DRIVER main|input MAIN SUFFIX FOLDER NAMES...): a program of MAIN, the objects NAMESUFFIX_object and
+# the table of their functions NAME_main or NAME_input, with links NAMESUFFIX in FOLDER (tests/test_driver.h).
 function(openpla_driver driver kind main suffix folder)
   set(declarations "")
   set(names "")
@@ -98,7 +99,7 @@ function(openpla_driver driver kind main suffix folder)
     else()
       list(APPEND links COMMAND ${CMAKE_COMMAND} -E create_hardlink $<TARGET_FILE:${driver}> ${program})
     endif()
-    # What a test needs besides is added to the target of its name.
+    # Other dependencies of a test are added to the target with its name.
     add_custom_target(${name}${suffix})
     add_dependencies(${name}${suffix} ${driver})
   endforeach()
@@ -139,8 +140,8 @@ function(openpla_tests driver)
   target_link_libraries(${driver} PRIVATE ${a_LINK} cmocka::cmocka openpla_flags)
 endfunction()
 
-# openpla_tsan_library(LIBRARY): a library that is built with the thread sanitizer, above base and logs, which all of them
-# share.
+# openpla_tsan_library(LIBRARY): a library built with the thread sanitizer, on top of base and logs, which all such
+# libraries share.
 function(openpla_tsan_library library)
   if(NOT TARGET openpla_logs_tsan AND NOT library STREQUAL openpla_logs_tsan)
     set(sources)
@@ -163,7 +164,7 @@ function(openpla_tsan_library library)
 endfunction()
 
 # openpla_tsan_tests(DRIVER LIBRARY TESTS names... [WITH sources...] [ONLY NAME case]): programs NAME_tsan and tests
-# NAME.tsan of the tests of the caller's folder under the thread sanitizer, which cannot be together with the address
+# NAME.tsan of the tests of the caller's folder under the thread sanitizer, which cannot be combined with the address
 # sanitizer; of the test NAME only that case. LIBRARY is built with the thread sanitizer.
 function(openpla_tsan_tests driver library)
   cmake_parse_arguments(a "" "" "TESTS;WITH;ONLY" ${ARGN})
@@ -221,8 +222,8 @@ function(openpla_fuzz name)
   openpla_test_properties(${name}.smoke)
 endfunction()
 
-# openpla_cover(LIBRARIES...): these libraries and those below them count which of their branches run, for libFuzzer. Only
-# they do: it makes code half again as large.
+# openpla_cover(LIBRARIES...): these libraries and the libraries below them count the executed branches for libFuzzer.
+# Other libraries do not, because counting makes code half again as large.
 function(openpla_cover)
   get_property(covered GLOBAL PROPERTY openpla_covered)
   foreach(library ${ARGN})
@@ -240,14 +241,14 @@ function(openpla_cover)
   endforeach()
 endfunction()
 
-# At the end, when all fuzz targets are known.
+# Deferred to the end, when all fuzz targets are known.
 function(openpla_cover_fuzzed)
   get_property(fuzzed GLOBAL PROPERTY openpla_fuzzed)
   openpla_cover(${fuzzed})
 endfunction()
 cmake_language(DEFER DIRECTORY ${CMAKE_SOURCE_DIR} CALL openpla_cover_fuzzed)
 
-# The programs of the fuzz targets that this folder has declared.
+# Creates the programs of the fuzz targets that this folder has declared.
 function(openpla_fuzz_drivers)
   get_property(drivers DIRECTORY PROPERTY fuzz_drivers)
   list(REMOVE_DUPLICATES drivers)

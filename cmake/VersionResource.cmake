@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# openpla_version_resource(TARGET DESCRIPTION): what Windows shows of a program or DLL that is shipped, and what an
-# installer compares: the version of the project.
+# openpla_version_resource(TARGET DESCRIPTION): adds the version resource of a shipped program or DLL, which Windows
+# displays and installers compare. The version is the project's.
 function(openpla_version_resource target description)
   if(NOT WIN32)
     return()

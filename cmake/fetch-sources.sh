@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# fetch-sources.sh DIR PACKAGE...: unpacks the sources of Debian's PACKAGEs as DIR/PACKAGE. Needs neither root nor a deb-src
-# line on the system: apt gets private lists below DIR. Of these it takes the first that it gets and can verify:
-#   1. the tar file that OPENPLA_<PACKAGE>_TAR (OPENPLA_CMOCKA_TAR) names: taken as it is, without network
+# fetch-sources.sh DIR PACKAGE...: unpacks the sources of Debian's PACKAGEs as DIR/PACKAGE. Needs neither root nor a
+# deb-src line on the system: apt uses private lists below DIR. Uses the first of these sources that it can get and
+# verify:
+#   1. the tar file that OPENPLA_<PACKAGE>_TAR (OPENPLA_CMOCKA_TAR) names: used without a check, and without network
 #   2. a source package in DIR/dl: dpkg-source checks its files
-#   3. a source package that the index of this system's Debian release names, newest version first: apt checks it
-#   4. one that the index of another release names which this tree is built on (bookworm, trixie)
-#   5. an upstream tar file in DIR/dl, or else in the mirrors' pool, whose SHA-256 is in sources.txt: it lacks Debian's
+#   3. a source package in the index of this system's Debian release, newest version first: apt checks it
+#   4. a source package in the index of another release on which this tree is built (bookworm, trixie)
+#   5. an upstream tar file in DIR/dl, or else in the mirrors' pool, whose SHA-256 is in sources.txt. It lacks Debian's
 #      patches, so this is reported
-# 3 to 5 use only the mirrors that the system's own packages come from. An index may name files that the mirror lacks.
+# 3 to 5 use only the mirrors of the system's own packages. An index may name files that the mirror lacks.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 dir=$1
@@ -24,8 +25,8 @@ for suite in trixie bookworm; do
 done
 updated=
 
-# is_usable PACKAGE VERSION: whether this tree is written for it. Mbed TLS 2 has no TLS 1.3 and is not maintained any more;
-# Mbed TLS 4 has other functions.
+# is_usable PACKAGE VERSION: whether this tree supports that version. Mbed TLS 2 has no TLS 1.3 and is no longer
+# maintained; Mbed TLS 4 has other functions.
 is_usable() {
     case $1 in
     mbedtls) dpkg --compare-versions "$2" ge 3.6 && dpkg --compare-versions "$2" lt 4 ;;
@@ -36,7 +37,7 @@ say() {
     echo "fetch-sources.sh: $*" >&2
 }
 
-# This system's Debian mirrors, "[OPTIONS] URI" each: what reaches its packages reaches its sources.
+# Prints this system's Debian mirrors, "[OPTIONS] URI" each: a mirror of its packages also has their sources.
 mirrors() {
     lists=/etc/apt/sources.list
     parts=/etc/apt/sources.list.d
@@ -49,7 +50,7 @@ mirrors() {
     } | grep -E '/debian(-security)?/?$' | sort -u
 }
 
-# apt_in SUITE TOOL ARGUMENTS: with the lists of that suite alone.
+# apt_in SUITE TOOL ARGUMENTS: runs the tool with only the lists of that suite.
 apt_in() {
     state=$dir/apt/$1
     tool=$2
@@ -58,7 +59,7 @@ apt_in() {
         -o Dir::State::Lists="$state/lists" -o Dir::Cache="$state/cache" -o APT::Sandbox::User= "$@" </dev/null
 }
 
-# update SUITE: its index, once in each run. A mirror that fails does not keep the others from being used.
+# update SUITE: gets its index, once per run. A mirror that fails does not prevent the use of other mirrors.
 update() {
     case " $updated " in *" $1 "*) return ;; esac
     updated="$updated $1"
@@ -72,8 +73,8 @@ update() {
     apt_in "$1" apt-get update || true
 }
 
-# unpack_package DSC PACKAGE: if its files have the checksums that it names. A signature that cannot be checked is only a
-# warning.
+# unpack_package DSC PACKAGE: unpacks the package if its files have the checksums in DSC. A signature that cannot be
+# checked causes only a warning.
 unpack_package() {
     dpkg-source -x "$1" "$dir/$2.new" >/dev/null || discard "$2"
 }
@@ -83,7 +84,7 @@ unpack_tar() {
     { mkdir "$dir/$2.new" && tar -xf "$1" -C "$dir/$2.new" --strip-components=1; } || discard "$2"
 }
 
-# discard PACKAGE: what failed to unpack. Fails.
+# discard PACKAGE: removes a package that could not be unpacked. Always fails.
 discard() {
     rm -rf "$dir/$1.new"
     return 1
@@ -123,7 +124,7 @@ download() {
         is_pinned "$2" "$3"
 }
 
-# from_tar PACKAGE [URI]: below DIR/dl, or below that pool.
+# from_tar PACKAGE [URI]: gets a tar file below DIR/dl, or below that pool.
 from_tar() {
     grep "^$1 " "$here/sources.txt" | while read -r package sha256 path; do
         file=$dir/dl/${path##*/}
@@ -143,8 +144,8 @@ from_pools() {
     return 1
 }
 
-# The newest of sources.txt comes first. Debian 13 was released on the day before the first snapshot, which so has those
-# files; Mbed TLS 3.6.6 came to it with a later update.
+# The newest version in sources.txt is first. Debian 13 was released on the day before the first snapshot, so that
+# snapshot has its files; Mbed TLS 3.6.6 was added to Debian 13 in a later update.
 no_source() {
     case $1 in
     mbedtls) day=20261101 ;;

@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# wine-prefix.sh setup|cleanup: the Wine prefix $WINEPREFIX. setup makes it once, or takes it as it is, and keeps its
-# wineserver for five minutes after the last program; cleanup ends that. Nothing it starts holds the caller's streams.
-# With $OPENPLA_WINE_TEMPLATE it leaves a new prefix there too, and makes the next ones of that, in a tenth of the time.
-# $WINEPREFIX/.openpla holds what the scripts of this tree keep there: lock, log, marks, output of running programs.
+# wine-prefix.sh setup|cleanup: manages the Wine prefix $WINEPREFIX. setup creates it, or uses an existing one, and
+# keeps its wineserver for five minutes after the last program; cleanup stops that wineserver. No process that the
+# script starts keeps the caller's streams open.
+# If $OPENPLA_WINE_TEMPLATE is set, a new prefix is also copied there, and later prefixes are copies of it, which takes
+# a tenth of the time. $WINEPREFIX/.openpla contains files of this tree's scripts: lock, log, marks, output of running
+# programs.
 set -eu
 : "${WINEPREFIX:?}"
-# As in wine-run.sh: programs of Wine, and what they start, die at birth more seldom.
+# As in wine-run.sh: Wine's programs, and the programs that they start, then fail less often at their start.
 if [ "${OPENPLA_PLACED:-}" != yes ] && setarch -R true 2>/dev/null; then
     OPENPLA_PLACED=yes exec setarch -R sh "$0" "$@"
 fi
@@ -16,7 +18,7 @@ case $WINEPREFIX in
 esac
 export WINEPREFIX WINEDEBUG=-all WINEDLLOVERRIDES="mscoree,mshtml=;winemenubuilder.exe,winedbg.exe=d" LC_ALL=C.UTF-8
 unset DISPLAY WAYLAND_DISPLAY
-# wineserver and the services live longer than this script: they get none of the caller's descriptors.
+# wineserver and the services outlive this script, so they must not inherit the caller's descriptors.
 exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
 own="$WINEPREFIX/.openpla"
 
@@ -24,9 +26,9 @@ quiet() {
     "$@" >>"$own/log" 2>&1 </dev/null 9>&-
 }
 
-# copy_prefix FROM TO: without .openpla. Large files in drive_c/windows are Wine's own programs, which nobody writes to:
-# they become the same files under other names where the file system allows it. No file of the registry may: Wine's server
-# makes one anew unless it has several names, then it writes into it, and so into that of other prefixes.
+# copy_prefix FROM TO: copies a prefix without .openpla. Large files in drive_c/windows are Wine's own programs, which
+# are never written to, so they become hard links if the file system supports this. The registry's files must not: if
+# such a file has several links, wineserver writes to it in place, and so also to the registry of other prefixes.
 copy_prefix() {
     mkdir -p "$2" && cd "$1" || return 1
     find . -mindepth 1 -path ./.openpla -prune -o -type d -print0 | (cd "$2" && xargs -0 mkdir -p) || return 1
@@ -37,7 +39,8 @@ copy_prefix() {
         xargs -0 cp -a --parents -t "$2"
 }
 
-# Of the same Wine, and complete: its name is given last.
+# Copies the template, which must be from the same version of Wine. It is complete, because it is renamed as its last
+# step.
 take_template() {
     [ -n "${OPENPLA_WINE_TEMPLATE:-}" ] && [ -d "$OPENPLA_WINE_TEMPLATE-$(wine --version)" ] || return 1
     (copy_prefix "$OPENPLA_WINE_TEMPLATE-$(wine --version)" "$WINEPREFIX") >>"$own/log" 2>&1
@@ -51,8 +54,8 @@ leave_template() {
     fi
 }
 
-# Wine's own programs in a prefix have debug information, three quarters of their size. Wine takes them from its library
-# folder and does not need it here. Files that are not programs stay unchanged.
+# Wine's own programs in a prefix contain debug information, three quarters of their size. Wine reads it from its
+# library folder, and does not need it here. Files that are not programs stay unchanged.
 strip_programs() {
     for strip in x86_64-w64-mingw32-strip strip; do
         command -v "$strip" >/dev/null || continue
@@ -68,7 +71,7 @@ empty_prefix() {
 
 make_prefix() {
     if [ -e "$own/making" ]; then
-        # An earlier setup was cut off.
+        # An earlier setup was interrupted.
         quiet wineserver -k || true
         empty_prefix
     fi
@@ -79,8 +82,8 @@ make_prefix() {
         return
     fi
     empty_prefix
-    # Windows 10; no window system is needed, and a crash ends the program instead of asking. Settings reach the disk
-    # when the server leaves.
+    # Windows 10; no window system is needed, and a crash terminates the program instead of showing a dialog. wineserver
+    # writes the settings to disk when it exits.
     quiet wineboot -i &&
         quiet wine reg add 'HKCU\Software\Wine' /v Version /d win10 /f &&
         quiet wine reg add 'HKCU\Software\Wine\Drivers' /v Graphics /d null /f &&
@@ -93,7 +96,7 @@ make_prefix() {
 
 case "${1:-}" in
 setup)
-    # A prefix that somebody else made is taken as it is: its settings are theirs.
+    # A prefix that another program created is used as it is, with its own settings.
     if [ -d "$WINEPREFIX" ] && [ ! -e "$WINEPREFIX/system.reg" ] && [ ! -d "$own" ] && [ -n "$(ls -A "$WINEPREFIX")" ]; then
         echo "$WINEPREFIX is neither empty nor a Wine prefix" >&2
         exit 1
@@ -108,7 +111,7 @@ setup)
             exit 1
         }
     fi
-    # Debian's wrapper gives -p0; this one wins: the server leaves 300 s after its last client.
+    # Debian's wrapper passes -p0, but this option takes precedence: wineserver exits 300 s after its last client.
     quiet wineserver -p300 || true
     quiet wine cmd /c exit 0
     ;;

@@ -1,20 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs one Windows program, of the tests or of a user, under Wine, headless and quiet. winedbg is off: with it a crash can exit 0.
+# Runs a Windows program, of the tests or of a user, under Wine, headless and without messages. winedbg is off, because
+# with it a crashed program can exit with 0.
 : "${WINEPREFIX:?WINEPREFIX is not set; run the tests through ctest}"
 export WINEPREFIX LC_ALL=C.UTF-8
 export WINEDEBUG="${WINEDEBUG:--all}"
 export WINEDLLOVERRIDES="${WINEDLLOVERRIDES:-mscoree,mshtml=;winemenubuilder.exe,winedbg.exe=d}"
 unset DISPLAY WAYLAND_DISPLAY
-# Services and COM servers that the program brings up would inherit the caller's pipe and hold it open; so the program
-# writes to a file, which is shown at its end and stays if the program is killed.
-# Where 32-bit programs run too, Debian's wine starts as one, and would take cscript and the registry of those.
+# Services and COM servers that the program starts would inherit the caller's pipe and keep it open. The program
+# therefore writes to a file, which is shown at its end, and which stays if the program is killed.
+# If 32-bit programs are supported, Debian's wine starts as a 32-bit program, and would use the 32-bit cscript and
+# registry.
 wine=wine
 [ ! -x /usr/lib/wine/wine64 ] || wine=/usr/lib/wine/wine64
-# Where addresses are dealt out at random, one Wine program in some 7,700 has its heap where Wine's own data must be: it
-# ends with 1 before it says a word. What it starts has its places as it does.
+# With random addresses, about one Wine program in 7,700 has its heap where Wine's own data must be: it exits with 1 and
+# writes nothing. Programs that it starts inherit its setting.
 ! setarch -R true 2>/dev/null || wine="setarch -R $wine"
-# For people: what they type and read goes through. Who says so has started the prefix' services before.
+# Interactive mode: input and output pass through. A caller of this mode has started the prefix's services before.
 [ "${OPENPLA_WINE_RUN:-}" != through ] || exec $wine "$@"
 mkdir -p "$WINEPREFIX/.openpla/out" || exit 1
 out=$(mktemp "$WINEPREFIX/.openpla/out/${1##*[/\\]}.XXXXXX") || exit 1
