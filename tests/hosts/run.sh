@@ -1,21 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh SUITE [--keep] [--container] [-- COMMAND ...]: `installer/bootstrap.sh test` of what is committed (HEAD), or the
-# command, in a bare Debian SUITE (bookworm or trixie, which then takes 32-bit programs too) made by debootstrap, where the
-# tree is /srv/openpla. It ends with the exit code of the tests. Needs root.
-# --keep leaves the root, build/hosts/SUITE, and takes the one that is there: its packages need not be installed again.
-# --container runs it as containers do: the root is an overlay, no block device is mounted, there is no tracefs, and an
-# ordinary user, `user`, runs the command with the capabilities that Docker gives by default; this user may use sudo. Its
-# root is build/hosts/SUITE-container.
-# OPENPLA_MIRROR names another mirror than deb.debian.org; OPENPLA_<LIBRARY>_TAR, as in cmake/fetch-sources.sh, a library
-# that it lacks. They and OPENPLA_<NAME>_DEB are copied into the root, where the variables name the copies.
-# Everything is mounted and run in namespaces of its own, which end with it however it ends: no mount is ever left, and
-# none is there when the root is removed.
+# run.sh SUITE [--keep] [--container] [-- COMMAND ...]: runs `installer/bootstrap.sh test` on the committed tree (HEAD),
+# or COMMAND, in a bare Debian SUITE (bookworm or trixie) that debootstrap creates. On trixie, the tests include 32-bit
+# programs. In that system, the tree is /srv/openpla. The exit code is that of the tests. Needs root.
+# --keep keeps the root folder, build/hosts/SUITE, and uses an existing one, so that its packages are not installed
+# again.
+# --container runs the tests as in a container: the root is an overlay, no block device is mounted, there is no tracefs,
+# and an ordinary user, `user`, runs the command with the capabilities that Docker gives by default; this user may use
+# sudo. The root folder is build/hosts/SUITE-container.
+# OPENPLA_MIRROR names a mirror to use instead of deb.debian.org. OPENPLA_<LIBRARY>_TAR, as in cmake/fetch-sources.sh,
+# names the tar file of a library that the mirror lacks. These tar files and the files in OPENPLA_<NAME>_DEB are copied
+# into the root, and the variables then name the copies.
+# All mounts and processes are in namespaces that end with the script, even if it is killed. No mount is left, and
+# nothing is mounted when the root is removed.
 set -eu
 tree=$(cd "$(dirname "$0")/../.." && pwd)
 mirror=${OPENPLA_MIRROR:-http://deb.debian.org/debian}
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-# What Docker gives by default.
+# Docker's default capabilities.
 capabilities=-all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid,+setpcap,+net_bind_service,+net_raw
 capabilities=$capabilities,+sys_chroot,+mknod,+audit_write,+setfcap
 
@@ -30,22 +32,22 @@ usage() {
 }
 
 preflight() {
-    [ "$(id -u)" -eq 0 ] || fail "this needs root: debootstrap makes a root and chroot enters it"
+    [ "$(id -u)" -eq 0 ] || fail "root is required (for debootstrap and chroot)"
     missing=
     for tool in debootstrap:debootstrap unshare:util-linux git:git tar:tar; do
         command -v "${tool%:*}" >/dev/null || missing="$missing ${tool#*:}"
     done
     [ -r "$keyring" ] || missing="$missing debian-archive-keyring"
     [ -z "$missing" ] || fail "packages are missing: apt-get install$missing"
-    [ -e "/usr/share/debootstrap/scripts/$suite" ] || fail "this debootstrap is too old: it does not know $suite"
+    [ -e "/usr/share/debootstrap/scripts/$suite" ] || fail "this debootstrap is too old: it does not support $suite"
     unshare --mount --pid --fork true 2>/dev/null ||
-        fail "this kernel or container gives no mount and process namespaces (unshare --mount --pid)"
-    git -C "$tree" diff --quiet HEAD || echo "run.sh: what is not committed is not in this run" >&2
+        fail "this kernel or container does not allow mount and process namespaces (unshare --mount --pid)"
+    git -C "$tree" diff --quiet HEAD || echo "run.sh: uncommitted changes are not included in this run" >&2
 }
 
-# In the namespaces: the root, made if it is not there, with the tree in $top, the root that is entered.
+# Runs in the namespaces. Creates the root folder if it does not exist, and puts the tree into $top, the root to enter.
 make_root() {
-    # Debootstrap that was cut off leaves no mark.
+    # An interrupted debootstrap leaves no mark.
     [ -e "$root/.made" ] || rm -rf --one-file-system "$root" "$root.upper"
     mkdir -p "$packages/partial" "$root"
     if [ ! -e "$root/.made" ]; then
@@ -61,19 +63,19 @@ make_root() {
     echo "127.0.0.1 localhost $(uname -n)" >"$top/etc/hosts"
 }
 
-# The root of a container: an overlay over $root, to which nothing writes any more.
+# Mounts a container's root: an overlay over $root, to which nothing is written any more.
 make_overlay() {
     mkdir -p "$root.upper/files" "$root.upper/work" "$top"
     mount -t overlay -o "lowerdir=$root,upperdir=$root.upper/files,workdir=$root.upper/work" overlay "$top" ||
         fail "cannot mount an overlay over '$root' (a folder on an overlay cannot be one's upper folder: use another disk)"
 }
 
-# make_device NAME MAJOR MINOR: a character device that everybody may use.
+# make_device NAME MAJOR MINOR: creates a character device that everybody may use.
 make_device() {
     mknod -m 666 "$top/dev/$1" c "$2" "$3"
 }
 
-# The devices of a container: none is a block device.
+# Creates a container's devices, none of which is a block device.
 make_devices() {
     mount -t tmpfs -o mode=755 dev "$top/dev"
     make_device null 1 3
@@ -91,14 +93,14 @@ make_devices() {
     ln -s /proc/self/fd/2 "$top/dev/stderr"
 }
 
-# A run that is not in a container would prove nothing.
+# Fails if this is not a container, because the run would then prove nothing.
 check_container() {
     chroot "$top" grep -q '^overlay / overlay ' /proc/self/mounts || fail "the root of the container is not an overlay"
     ! chroot "$top" grep '^/dev/' /proc/self/mounts || fail "a block device is mounted in the container"
     [ ! -e "$top/sys/kernel/tracing/trace_pipe" ] || fail "the container has a tracefs"
 }
 
-# The caller's proxies, and the tar files, which are copied to where the root sees them; one NAME=value per line.
+# Prints the caller's proxies and the variables of tar files, which it copies into the root; one NAME=value per line.
 passed_on() {
     env | grep -E '^(https?_proxy|no_proxy)=.' || true
     env | grep -E '^OPENPLA_[A-Z0-9_]+_(TAR|DEB)=.' | while IFS='=' read -r name file; do
@@ -120,7 +122,7 @@ inside() {
     mount -t tmpfs -o mode=1777 shm "$top/dev/shm"
     if [ $# -eq 0 ]; then
         set -- sh /srv/openpla/installer/bootstrap.sh test
-        # Wine of Debian 12 does not share what is registered with its 32-bit programs.
+        # Debian 12's Wine does not share registered classes with 32-bit programs.
         [ "$suite" = bookworm ] || chroot "$top" dpkg --add-architecture i386
     fi
     while read -r setting; do
@@ -142,18 +144,18 @@ remove_root() {
     rm -rf --one-file-system "$root" "$root.upper" "$root.top"
 }
 
-# Kills what runs in the namespaces, if it is still there, and removes the root.
+# Kills the processes in the namespaces, if they still run, and removes the root.
 finish() {
     trap '' HUP INT TERM
     if [ -n "$running" ]; then
-        # unshare itself lets no other signal through; its child, and with it all others in there, goes with it.
+        # unshare passes on no other signal. Its child, and with it all processes in the namespace, dies with it.
         kill -KILL "$running" 2>/dev/null || true
         wait "$running" 2>/dev/null || true
     fi
     if [ $keep = no ]; then
-        # Nothing of ours is mounted out here; what somebody else mounted there is not removed.
+        # This script mounts nothing outside its namespaces. A mount of another program must not be removed.
         if grep -qF " $root" /proc/self/mounts; then
-            fail "something is mounted at or below $root: it stays"
+            fail "something is mounted at or below $root, so it is not removed"
         fi
         remove_root 2>/dev/null || { sleep 2 && remove_root; }
     fi
@@ -192,13 +194,13 @@ fi
 preflight
 mkdir -p "$tree/build/hosts"
 exec 9>"$root.lock"
-flock -n 9 || fail "another run is at work in $root"
+flock -n 9 || fail "another run is using $root"
 finish
 trap finish EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
-# In the background, so that a signal is acted on at once.
+# Runs in the background, so that the script handles a signal immediately.
 unshare --mount --propagation private --pid --fork --kill-child sh "$0" "$suite" ${container:+--container} --inside \
     ${1:+-- "$@"} </dev/null 9>&- &
 running=$!
