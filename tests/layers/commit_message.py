@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""commit_message.py TREE: .githooks/commit-msg accepts messages of the project's form and names what is wrong with others."""
+"""commit_message.py TREE: checks that .githooks/commit-msg accepts messages in the project's form, and names the
+mistake in other messages."""
 import os
 import subprocess
 import sys

@@ -1,33 +1,34 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""imports.py OBJDUMP FILE... | --32 OBJDUMP FILE... | --self-test: each program that is shipped imports only the system DLLs listed here, is
-hardened, and exports only its own names. A DLL too many is a program that does not start on somebody's machine.
-The files are all that the build makes outside tests/; each needs its lists here. --32: the DLLs for 32-bit programs."""
+"""imports.py OBJDUMP FILE... | --32 OBJDUMP FILE... | --self-test: checks that each shipped program imports only the
+system DLLs listed here, is hardened, and exports only its own names. A program with an additional DLL would not start
+on some computers. FILEs are all programs that the build creates outside tests/; each needs its lists here. --32: the
+DLLs for 32-bit programs."""
 import os
 import re
 import subprocess
 import sys
 
-# advapi32: the stack protector takes its random number from there.
+# advapi32: the stack protector gets its random number from it.
 BASE = {"kernel32.dll", "msvcrt.dll", "advapi32.dll"}
-# With the engine in it: its locks wait by address (Windows 8 and later have that, and Wine).
+# For programs that contain the engine, whose locks wait on addresses (supported by Windows 8 and later, and by Wine).
 ENGINE = BASE | {"api-ms-win-core-synch-l1-2-0.dll"}
 IMPORTS = {
-    # ntdll: takes exceptions of what it calls. iphlpapi: what a configuration has of network adapters. crypt32: passwords
-    # of sets, where the system has no better place. ws2_32: offers counters under Wine.
+    # ntdll: catches exceptions of called code. iphlpapi: network adapters in configuration documents. crypt32:
+    # passwords of sets, if the system has no better store. ws2_32: serves counters under Wine.
     "openpla.dll": ENGINE | {"ole32.dll", "oleaut32.dll", "rpcrt4.dll", "ntdll.dll", "iphlpapi.dll", "crypt32.dll", "ws2_32.dll"},
-    # One copy of the engine: the programs are thin and take it from openpla.dll (DECISIONS 19).
+    # There is one copy of the engine: these programs are thin, and use the engine in openpla.dll (DECISIONS 19).
     "openplasrv.exe": BASE | {"openpla.dll"},
     "openplahost.exe": BASE | {"openpla.dll"},
-    # Works without a server and without registration. ntdll: looks into the processes that it starts. ole32, oleaut32:
-    # "openpla task" asks Windows' Task Scheduler. With "openpla logman" the façade of sets is in it, and what
-    # comes with it; crypt32: passwords of sets.
+    # Works without a server and without registration. ntdll: inspects the processes that it starts. ole32, oleaut32:
+    # "openpla task" calls Windows' Task Scheduler. Because of "openpla logman", it contains the façade of sets and its
+    # dependencies; crypt32: passwords of sets.
     "openpla.exe": ENGINE | {"ntdll.dll", "ole32.dll", "oleaut32.dll", "rpcrt4.dll", "iphlpapi.dll", "crypt32.dll", "ws2_32.dll"},
-    # Clients: they know the interfaces, and nothing of ours.
+    # Clients: they use only the interfaces, and no other code of OpenPLA.
     "query_counters.exe": BASE | {"ole32.dll", "oleaut32.dll"},
     "collect_cpp.exe": BASE | {"ole32.dll", "oleaut32.dll"},
     "control_provider.exe": BASE | {"ole32.dll", "oleaut32.dll", "openetw.dll"},
-    # Made from Windows' headers, as anybody makes such programs.
+    # Built only with Windows' headers, as users build such programs.
     "write_events.exe": BASE | {"openetw.dll"},
     "send_packets.exe": BASE | {"openetw.dll"},
     "trace_session.exe": BASE | {"ole32.dll", "openetw.dll"},
@@ -37,19 +38,20 @@ IMPORTS = {
     "write_typed.exe": BASE | {"openetw.dll"},
     "write_classic.exe": BASE | {"openetw.dll"},
     "decode_events.exe": BASE | {"openetw.dll"},
-    # Any program under Wine may load it: no COM, no XML. rpcrt4, ws2_32: asks other computers; ntdll: reads the host's kernel files with handles it keeps.
-    # crypt32: the stored passwords for other computers.
+    # Any program under Wine can load it, so it uses neither COM nor XML. rpcrt4, ws2_32: queries other computers;
+    # ntdll: reads kernel files through handles that it keeps open; crypt32: the stored passwords for other computers.
     "openpdh.dll": ENGINE | {"ntdll.dll", "rpcrt4.dll", "ws2_32.dll", "crypt32.dll"},
-    # In any program that is traced: nothing to load but what is there.
+    # It is loaded into every traced program, so it may load only DLLs that are already loaded.
     "openapitrace.dll": ENGINE | {"ntdll.dll"},
-    # As openpdh.dll: what any program may load.
+    # Like openpdh.dll: any program can load it.
     "openetw.dll": ENGINE | {"ntdll.dll"},
-    # What openetw.dll forwards TDH's names to, loaded by who decodes alone. libxml2 is in it, and hidden.
+    # openetw.dll forwards TDH's names to it, so that only programs that decode load it. It contains libxml2, whose
+    # names are hidden.
     "opentdh.dll": ENGINE | {"ntdll.dll"},
-    # Each session has one: nothing to load but what is there anyway.
+    # Each session has such a process, so it may load only DLLs that every process has.
     "openetwhost.exe": {"kernel32.dll"},
 }
-# Every event function of Windows' advapi32: a name too few is a program that does not start.
+# Every event function of Windows' advapi32: if a name is missing, a program that imports it does not start.
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cli/reach/names.def")) as names_file:
     EVENT_FUNCTIONS = set(re.findall(r"^NAME\((\w+)\)$", names_file.read(), re.M))
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cli/reach/tdh_names.def")) as names_file:
@@ -85,7 +87,7 @@ HARDENED = 0x0160
 
 
 def for_32_bits():
-    """The lists of what 32-bit programs get (DECISIONS 42): no server, and no addresses beyond 4 GB to choose from."""
+    """The lists for 32-bit programs (DECISIONS 42): no server, and no random addresses above 4 GB."""
     global HARDENED
     HARDENED = 0x0140
     for name in set(IMPORTS) - {"openpla.dll", "openpdh.dll", "openetw.dll", "opentdh.dll", "openapitrace.dll"}:
@@ -95,7 +97,7 @@ def for_32_bits():
 
 
 def complaints_of_import_library():
-    """What 32-bit programs link has names of its own."""
+    """32-bit programs link names in a different form."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../engine/etw/dll/openetw_32.def")
     with open(path, encoding="utf-8") as file:
         names = set(re.findall(r"^    (\w+)(?:@\d+)?$", file.read(), re.M))
@@ -103,7 +105,8 @@ def complaints_of_import_library():
 
 
 def complaints_of_tdh_library(objdump):
-    """A program links tdh.dll by the toolchain's import library: a name of it that we lack is one that does not start."""
+    """Programs link tdh.dll through the toolchain's import library: a program that uses a name that opentdh.dll lacks
+    does not start."""
     tool = {name: re.sub(r"objdump(?=(\.exe)?$)", name, objdump) for name in ("gcc", "nm")}
     library = subprocess.run([tool["gcc"], "-print-file-name=libtdh.a"], check=True, capture_output=True, text=True).stdout.strip()
     if not os.path.isabs(library):
@@ -115,7 +118,7 @@ def complaints_of_tdh_library(objdump):
 
 
 def read_headers(dump):
-    """What objdump -p says: imported DLLs, DllCharacteristics, exported names."""
+    """The output of objdump -p: imported DLLs, DllCharacteristics, exported names."""
     imports = {name.lower() for name in re.findall(r"^\s*DLL Name: (\S+)", dump, re.M)}
     flags = re.search(r"^DllCharacteristics\s+([0-9a-f]+)", dump, re.M)
     table = re.search(r"^\[Ordinal/Name Pointer\] Table.*?\n(.*?)(?:\n\s*\n|\Z)", dump, re.M | re.S)

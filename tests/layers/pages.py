@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""pages.py TREE | --self-test: what the pages say of the tree is so. Each link leads to a file and a heading that are there,
-each path and each name of the code that architecture.md and CONTRIBUTING.md give exists, each command shown is run by a test as
-tests/layers/commands.txt says or is marked there as not tested, and README is short enough to be read."""
+"""pages.py TREE | --self-test: checks that the statements of the pages about the tree are true. Each link must lead to
+an existing file and heading. Each path and each name of the code in architecture.md and CONTRIBUTING.md must exist. A
+test must run each command on the pages, as listed in tests/layers/commands.txt, or the command must be marked there as
+not tested. README must be short enough to be read."""
 import glob
 import os
 import re
@@ -14,17 +15,18 @@ from tree import read, tree_files, write_all
 COMMANDS = "tests/layers/commands.txt"
 README_LINES = 90
 GENERATED = "docs/reference/"
-# Pages that speak of the code by name.
+# Pages that name parts of the code.
 NAMING = ("docs/developer/architecture.md", "docs/user/security.md", "CONTRIBUTING.md")
 SOURCES = (".c", ".h", ".def", ".inc", ".cmake", ".py", ".sh", "CMakeLists.txt", "CMakePresets.json")
-# Beside what tests/ registers, these are run whenever everything is checked.
+# Checks that are always run, in addition to the tests that tests/ registers.
 CHECKS = (".ci/run", "installer/bootstrap.sh")
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 SPAN = re.compile(r"(?<!`)`([^`\n]+(?:\n[^`\n]+)?)`(?!`)")
 LINK = re.compile(r"(?<!!)\[[^\]\n]*(?:\n[^\]\n]*)?\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*?)\s*$", re.M)
-# What a shell could run, if arguments follow. A block that says what its language is, is none of `text`, is commands.
+# Programs that a shell can run, if arguments follow. A code block contains commands if its language is stated and is
+# not `text`.
 RUNS = re.compile(r"(openpla|openplasrv\.exe|sh|python3|cmake|ctest|cscript|wine|git|[\w/]+\.(?:py|sh)) +[^ ]")
 PATH = re.compile(r"(?:\.ci|cli|cmake|com|docs|engine|examples|idl|installer|library|reg|tests)/[\w./*-]*$")
 NAME = re.compile(r"[a-z]\w*_\w+(?:\(\))?$")
@@ -32,7 +34,7 @@ FILE = re.compile(r"[a-z]\w*\.(?:c|h|def|inc|S)$")
 
 
 def anchors(text):
-    """The anchors that a page's headings make, as the web pages of repositories show them."""
+    """The anchors of a page's headings, as web pages of repositories generate them."""
     found, count = set(), {}
     for heading in HEADING.findall(FENCE.sub("", text)):
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
@@ -60,7 +62,7 @@ def check_links(top, path, text):
 
 
 def check_names(top, path, text, words, files):
-    """Paths in any page; names of the code and of its files in those that are about the code."""
+    """Paths in any page; names of the code and of its files only in pages about the code."""
     for span in spans(text):
         if PATH.match(span) and not glob.glob(os.path.join(top, span)):
             yield f"{path}: there is no {span}"
@@ -71,7 +73,7 @@ def check_names(top, path, text, words, files):
 
 
 def commands_of(text):
-    """What a page shows to be typed: the lines of its blocks, and spans that are a program with arguments."""
+    """The commands on a page: the lines of its code blocks, and code spans that are a program with arguments."""
     shown = []
     for language, body in FENCE.findall(text):
         if language in ("text", "c"):

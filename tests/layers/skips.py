@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""skips.py PRESET RESULTS.xml | --self-test: fails for each test that ctest skipped and that tests/expected-skips.txt does
-not list for this host. RESULTS.xml is ctest's JUnit file; what the skipped test said is printed."""
+"""skips.py PRESET RESULTS.xml | --self-test: fails for each test that ctest skipped and that tests/expected-skips.txt
+does not list for this system. RESULTS.xml is ctest's JUnit file; the skipped test's output is printed."""
 import os
 import re
 import subprocess
@@ -13,7 +13,7 @@ OS_RELEASE = "/etc/os-release"
 
 
 def codename(os_release):
-    """VERSION_CODENAME, "" if there is none."""
+    """VERSION_CODENAME; "" if it does not exist."""
     found = re.search(r"^VERSION_CODENAME=[\"']?([^\"'\n]*)", os_release, re.M)
     return found.group(1) if found else ""
 
@@ -28,7 +28,7 @@ def wine32_installed():
 
 
 def this_host():
-    """The names that the list has for it."""
+    """The names of this system in the list."""
     names = {"any"} if wine32_installed() else {"any", "no-wine32"}
     if os.geteuid() != 0:
         names.add("no-root")
@@ -39,7 +39,7 @@ def this_host():
 
 
 def expected_skips(lines, host):
-    """(preset, test) -> reason, of the lines for a host of these names; # begins a comment."""
+    """(preset, test) -> reason, from the lines for a system with these names; # begins a comment."""
     expected = {}
     for line in lines:
         words = line.split("#")[0].split(None, 3)
@@ -51,7 +51,7 @@ def expected_skips(lines, host):
 
 
 def judge(preset, results, expected):
-    """What is to be said, and whether all is well. `results`: the JUnit file's root element."""
+    """The messages to print, and whether the check passes. `results`: the JUnit file's root element."""
     said = []
     total = skipped = unexpected = 0
     for case in results.iter("testcase"):

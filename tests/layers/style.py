@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""style.py format TREE | dialect TREE | --self-test: the C files of the tree are as clang-format 14 writes them by
-.clang-format (Debian 12's; other versions write other things, so without that one the check is skipped, exit code 77),
-and no test for NULL is spelled out where the pointer itself says it: `!p` and `p` in place of `p == NULL` and, in
-conditions of if and while, `p != NULL`. A pointer that becomes a bool value (`return p != NULL;`) is compared. And no
-block of declarations is set apart from the statements: variables are declared where they get their first value."""
+"""style.py format TREE | dialect TREE | --self-test: checks that the C files of the tree are formatted by clang-format
+14 with .clang-format. (This is Debian 12's version; other versions format differently, so without this version the
+check is skipped with exit code 77.) It also checks that pointers are tested as `!p` and `p`, not as `p == NULL` and, in
+conditions of if and while, `p != NULL`. Only a pointer that is converted to a bool value is compared (`return p !=
+NULL;`). No blank line may separate a block of declarations from the statements, because variables are declared where
+they get their first value."""
 import os
 import re
 import shutil
@@ -25,7 +26,7 @@ CONDITION = re.compile(r"\b(?:if|while)\s*\(")
 COMPARISON = re.compile(r"\s*[!=]=")
 
 
-# The declarations that a function or block begins with, and a blank line behind them.
+# The declarations at the beginning of a function or block, and the blank line after them.
 SET_APART = re.compile(
     r"\{\n((?:[ ]+(?:static |const )*(?:(?:struct|enum|union|unsigned|signed) )?[A-Za-z_]\w*(?:[ *]|(?<=[ *])const )+\w+"
     r"(?:\[[^\n]*\])?(?:,[^;{}\n]*)?(?: =[^;]*)?;[^\n]*\n)+)\n")
@@ -45,7 +46,7 @@ def formatter():
 
 
 def badly_formatted(command, top, paths):
-    """One complaint for each file that the tool would write otherwise, naming the first place."""
+    """A complaint for each file that the tool would format differently, with the first position."""
     complaints, seen = [], set()
     for at in range(0, len(paths), BATCH):
         run = subprocess.run([command, "--dry-run", "-Werror", *paths[at:at + BATCH]], cwd=top, capture_output=True,
@@ -63,12 +64,12 @@ def badly_formatted(command, top, paths):
 
 
 def blank(text):
-    """The text without comments and literals, every character in its place."""
+    """The text with blanks in place of comments and literals, so that positions stay the same."""
     return COMMENT_OR_TEXT.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
 
 
 def closing(text, opening):
-    """The place of the parenthesis that closes the one at `opening`; the text's end if none does."""
+    """The position of the parenthesis that closes the one at `opening`, or the end of the text."""
     depth = 0
     for at in range(opening, len(text)):
         depth += {"(": 1, ")": -1}.get(text[at], 0)
@@ -78,8 +79,8 @@ def closing(text, opening):
 
 
 def is_value(text, begin, end, at):
-    """Whether the comparison at `at`, within the condition [begin, end), gives a bool value to something: an argument,
-    an array's index, one side of another comparison; or compares what an assignment took."""
+    """Whether the comparison at `at`, within the condition [begin, end), gives a bool value to an argument, an array's
+    index or one side of another comparison, or compares the result of an assignment."""
     stack = []
     for i in range(begin, at):
         if text[i] in "([":
@@ -104,7 +105,7 @@ def is_value(text, begin, end, at):
 
 
 def null_tests(text):
-    """(line, complaint) of each test for NULL that is spelled out."""
+    """(line, complaint) for each test for NULL that is written out."""
     text = blank(text)
     for match in EQUALS_NULL.finditer(text):
         yield text.count("\n", 0, match.start()) + 1, "write !p in place of p == NULL"
@@ -117,7 +118,7 @@ def null_tests(text):
 
 
 def set_apart(text):
-    """(line, complaint) of each block of declarations that a blank line sets apart."""
+    """(line, complaint) for each block of declarations that is followed by a blank line."""
     text = blank(text)
     for match in SET_APART.finditer(text):
         head = text[text.rfind("\n", 0, match.start()) + 1:match.start() + 1]

@@ -1,29 +1,30 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""system_names.py TREE NM COMPILER | --self-test: every function that the tables of PDH and ETW take from Windows' DLLs by its
-name is one that Windows' DLL exports, by MinGW's import libraries. A name that is not there, or is in another DLL, is no
-counter, or no trace, on anybody's Windows, and nothing under Wine would tell, where these tables have our own functions."""
+"""system_names.py TREE NM COMPILER | --self-test: checks that Windows' DLLs export every function that the tables of
+PDH and ETW load from them by name, according to MinGW's import libraries. With a name that does not exist, or is in
+another DLL, there would be no counters or traces on Windows. Tests under Wine do not detect this, because there the
+tables contain OpenPLA's own functions."""
 import re
 import subprocess
 import sys
 
 from tree import read
 
-# The list's macro, and the DLL of a row that names none.
+# The list's macro, and the DLL for rows that name none.
 TABLES = {"engine/logs/pdh_types.h": ("PDH_API_LIST", "pdh"), "engine/etw/etw_api.h": ("ETW_API_LIST", None)}
-# What host_etw_api.c takes beside its table.
+# The functions that host_etw_api.c loads in addition to its table.
 BESIDE = {("advapi32", "OpenTraceW")}
 
 
 def rows(text, macro, dll):
-    """{(DLL, function)} of the list's rows: X(function, (...)) or X(DLL, function, (...))."""
+    """{(DLL, function)} for the list's rows: X(function, (...)) or X(DLL, function, (...))."""
     found = re.search(rf"#define {macro}\(X\)(.*?[^\\])\n", text, re.S)
     names = re.findall(r"X\((\w+),\s*(?:\\\s*)?(\w+|\()", found.group(1)) if found else []
     return {(dll, first) if dll else (first, second) for first, second in names}
 
 
 def exported(listing):
-    """Functions of what nm says of an import library."""
+    """The functions in the output of nm for an import library."""
     return set(re.findall(r" [TI] (?:__imp_)?(\w+)$", listing, re.M))
 
 

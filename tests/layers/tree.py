@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The files of the tree, as the checks beside this file walk and read them."""
+"""Lists and reads the files of the tree, for the checks in this folder."""
 import os
 
 SKIPPED_FOLDERS = {".git", "build", "third_party", "__pycache__"}
 
 
 def tree_files(top, endings=("",)):
-    """Paths below `top`, with slashes and in one order, of the files whose names end so."""
+    """Sorted paths below `top`, with slashes, of the files with these endings."""
     for folder, folders, names in os.walk(top):
         folders[:] = sorted(f for f in folders if f not in SKIPPED_FOLDERS and not f.endswith(".scratch"))
         for name in sorted(names):
@@ -20,7 +20,7 @@ def read(top, path):
 
 
 def write_all(top, files):
-    """Makes the files, {path: text}, for a check's own test."""
+    """Creates the files, {path: text}, for the self-test of a check."""
     for path, text in files.items():
         os.makedirs(os.path.dirname(os.path.join(top, path)), exist_ok=True)
         with open(os.path.join(top, path), "w", encoding="utf-8") as f:

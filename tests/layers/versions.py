@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""versions.py VERSION FILES...: every program and DLL that is installed, those for 32-bit programs too, says the
-project's version, OpenPLA, what it is and whose in its version resource. An installer replaces a file only for a newer
-one, and by its properties people tell which they have. The resource is found as Windows finds it: by the tree of
-resources, not by a search for texts."""
+"""versions.py VERSION FILES...: checks that the version resource of every installed program and DLL, including the DLLs
+for 32-bit programs, contains the project's version, the name OpenPLA, a description and the copyright. An installer
+replaces a file only with a newer one, and users check their version in the file's properties. The resource is found as
+Windows finds it: through the tree of resources, not by searching for strings."""
 import os
 import struct
 import sys
@@ -15,7 +15,7 @@ VFT_APP, VFT_DLL = 1, 2
 
 
 class Image:
-    """A PE file: machine, its sections, the bytes of its first resource of a type."""
+    """A PE file: machine, sections, and the bytes of its first resource of a type."""
 
     def __init__(self, data):
         self.data = data
@@ -35,7 +35,7 @@ class Image:
         raise ValueError(f"no section has {address:#x}")
 
     def resource(self, kind):
-        """None: there is none."""
+        """None: the file has none."""
         if not self.resources:
             return None
         top = node = self.at(self.resources)
@@ -55,8 +55,7 @@ def aligned(offset):
 
 
 def blocks(data, start, end):
-    """Of a version resource: each block's key, the place and the length of its value, where what is in it begins and
-    ends."""
+    """The blocks of a version resource: key, position and length of the value, and begin and end of the contents."""
     while start + 6 < end:
         length, value_length, is_text = struct.unpack_from("<HHH", data, start)
         assert length > 6
@@ -71,7 +70,7 @@ def blocks(data, start, end):
 
 
 def strings(resource):
-    """The texts of the resource, by name; '' is the tuple of VS_FIXEDFILEINFO."""
+    """The strings of the resource, by name; '' is the tuple of VS_FIXEDFILEINFO."""
     found = {}
     for key, value, _, inner, end in blocks(resource, 0, len(resource)):
         assert key == "VS_VERSION_INFO"

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""windows.py TREE [--write] | --self-test: every place where the programs do on Windows what they do not do under Wine, so that
-no test here runs it, is told on docs/user/windows.md. Those are the functions that ask os_is_wine(), which are found in the
-sources, and whole functions that tests/layers/windows.txt names; that file says of each why it is so and how it is
-checked here. --write writes the page's table, with how many lines each has; the test holds its places and texts to the
-list, not the numbers of lines, which any change changes."""
+"""windows.py TREE [--write] | --self-test: checks that docs/user/windows.md lists every function with code that runs
+only on Windows and not under Wine, so that no test here runs it. These are the functions that call os_is_wine(), which
+are found in the sources, and whole functions that tests/layers/windows.txt names. That file contains for each function
+the reason, and how it is checked here. --write writes the page's table, including the number of lines of each function.
+The test compares functions and texts with the list, but not the numbers of lines, because every change would change
+them."""
 import os
 import re
 import sys
@@ -15,7 +16,7 @@ from tree import read, tree_files, write_all
 LIST, PAGE = "tests/layers/windows.txt", "docs/user/windows.md"
 BEGIN, END = "<!-- written by tests/layers/windows.py -->", "<!-- end -->"
 FOLDERS = ("cli/", "com/", "engine/", "reg/")
-# The function itself, and who only passes its answer on to others.
+# The function itself, and functions that only return its result.
 ASKS = re.compile(r"\bos_is_wine\(\)")
 # A test that a row names.
 TEST = re.compile(r"\b(?:test_\w+|cli\.\w+|layers\.\w+)")
@@ -29,7 +30,7 @@ def functions(text):
 
 
 def places(top):
-    """{(file, function): lines} of who asks."""
+    """{(file, function): lines} of the functions that call it."""
     found = {}
     for path in tree_files(top, (".c",)):
         if path.startswith(FOLDERS):
