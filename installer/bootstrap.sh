@@ -27,13 +27,14 @@ scripts=$root/installer
 usage() {
     cat <<END
 usage: sh installer/bootstrap.sh VERB
-  demo                  install what is missing, build, register in a Wine prefix, collect counters for 6 s, show the log
-                        (the prefix is build/prefix; OPENPLA_PREFIX names another)
-  tools                 install what is missing, build the native program alone, without Wine, and its Debian package
-  test                  install what is missing, build, run every test
-  prefix DIR [--force]  make the Wine prefix DIR, or take it as it is, and install and register OpenPLA in it;
-                        --force stops the sets that run in it, where an update would otherwise be refused
-  clean                 end Wine in the prefixes made here, remove build/ and third_party/; prefixes elsewhere stay
+  demo                  install missing packages, build, register in a Wine prefix, collect counters for 6 s, show the
+                        log (the prefix is build/prefix; OPENPLA_PREFIX names another one)
+  tools                 install missing packages, build only the native program, without Wine, and its Debian package
+  test                  install missing packages, build, run all tests
+  prefix DIR [--force]  create the Wine prefix DIR, or use an existing one, and install and register OpenPLA in it;
+                        --force stops the sets that run in it and would otherwise prevent an update
+  clean                 stop Wine in the prefixes that this script created, and remove build/ and third_party/; prefixes
+                        in other folders are kept
 END
 }
 

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# long.sh BUILD [TARGET...]: the fuzzers of decoders, or those named, ten million inputs or half an hour each, of the tree
-# built with the preset native-asan. BUILD/found/TARGET keeps what they found, from which a second run goes on. An input
-# that fails is BUILD/found/TARGET.crash-...; bin/fuzz_TARGET with its path runs it alone. Exit code 1: one has failed.
+# long.sh BUILD [TARGET...]: runs the decoders' fuzzers, or the given ones, each with ten million inputs or for half an
+# hour, in a build of the preset native-asan. BUILD/found/TARGET keeps the inputs that were found, and a second run
+# continues with them. An input that fails is BUILD/found/TARGET.crash-...; bin/fuzz_TARGET with its path runs only this
+# input. Exit code 1: a fuzzer has failed.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$1" || exit 2

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# deb.sh [SUITE ...]: the Debian package of build/mingw/bin, with openpla-tools of build/tools, in a bare bookworm and a bare
-# trixie (tests/hosts/run.sh), as a user has it: apt install, the command as an ordinary user, scripts, the service, an
-# upgrade while a set runs, removal and purge, after which the system has the files that it had. lintian says nothing of
-# it. Needs root, the network, and ten minutes for each; CI does not run it. Roots are kept, in build/hosts. What is
-# not tried is systemd itself, which no chroot has: its units are read by systemd-analyze, and what they start is started
-# by hand.
+# deb.sh [SUITE ...]: tests the Debian package of build/mingw/bin, with openpla-tools of build/tools, in a bare bookworm
+# and a bare trixie (tests/hosts/run.sh), as a user would use it: apt install, the command as an ordinary user, scripts,
+# the service, an upgrade while a set runs, removal and purge. Afterwards the system must have the same files as before.
+# lintian must report nothing. Needs root, the network, and ten minutes per suite; CI does not run it. The roots are
+# kept in build/hosts. systemd itself is not tested, because it does not run in a chroot: systemd-analyze checks the
+# units, and their commands are run by hand.
 set -eu
 
-# Each step with the seconds that have passed.
+# Prints each step with the elapsed seconds.
 read -r began _ </proc/uptime
 say() {
     read -r now _ </proc/uptime
@@ -20,19 +20,19 @@ fail() {
     exit 1
 }
 
-# Files of the system, but those of apt, dpkg and logs, and of homes.
+# Prints the files of the system, except those of apt, dpkg and logs, and of home folders.
 files() {
     find / -xdev \( -path /proc -o -path /run -o -path /sys -o -path /dev -o -path /srv -o -path /tmp -o -path /home -o -path /root \
         -o -path /var/cache -o -path /var/log -o -path /var/lib/apt -o -path /var/lib/dpkg -o -path /var/lib/systemd \
         -o -path '/etc/*-' -o -path /etc/.pwd.lock \) -prune -o -print | LC_ALL=C sort
 }
 
-# as_user COMMAND...: as an ordinary user, with the output through a pipe, as scripts have it.
+# as_user COMMAND...: runs the command as an ordinary user, with the output through a pipe, as in scripts.
 as_user() {
     runuser -u tester -- env -u XDG_RUNTIME_DIR HOME=/home/tester "$@" 2>&1 </dev/null | cat
 }
 
-# said NAME WORDS COMMAND...: the command's output has the words.
+# said NAME WORDS COMMAND...: checks that the command's output contains the words.
 said() {
     name=$1
     words=$2
@@ -125,7 +125,7 @@ if ! cmp "$OPENPLA_FIRST_DEB" "$again"; then
     diff -r "$out/openpla" "$out/again/openpla" || true
     fail "the same programs give another package"
 fi
-# The same with a program that is another.
+# The same with a changed program.
 OPENPLA_NEWER_DEB=$out/openpla_99_amd64.deb
 rm -rf "$out/newer"
 dpkg-deb --raw-extract "$OPENPLA_FIRST_DEB" "$out/newer"

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# tools_deb.sh [SUITE ...]: the package openpla-tools of build/tools in a bare bookworm and a bare trixie (tests/hosts/run.sh),
-# as a user has it: apt install, which brings no Wine; every verb that reads logs; manual, completion, removal, after which
-# the system has the files that it had. lintian says nothing of it. With `tarball` in the place of a suite: the tarball of
-# installer/tarball.sh in a root that holds busybox (Debian's busybox-static) and nothing else.
+# tools_deb.sh [SUITE ...]: tests the package openpla-tools of build/tools in a bare bookworm and a bare trixie
+# (tests/hosts/run.sh), as a user would use it: apt install, which must not install Wine; every verb that reads logs;
+# manual pages, completion, and removal. Afterwards the system must have the same files as before. lintian must report
+# nothing. With `tarball` in place of a suite: tests the tarball of installer/tarball.sh in a root that contains only
+# busybox (Debian's busybox-static).
 # OPENPLA_LOGS_TAR names a tar file of logs and traces to read as well. Needs root, the network, and two minutes for each; it
 # is no part of a run. Roots are kept, in build/hosts.
 set -eu

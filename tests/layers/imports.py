@@ -97,7 +97,7 @@ def for_32_bits():
 
 
 def complaints_of_import_library():
-    """32-bit programs link names in a different form."""
+    """32-bit programs have a separate .def file, openetw_32.def, which must contain the same names."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../engine/etw/dll/openetw_32.def")
     with open(path, encoding="utf-8") as file:
         names = set(re.findall(r"^    (\w+)(?:@\d+)?$", file.read(), re.M))

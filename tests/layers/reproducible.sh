@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# reproducible.sh [COMMIT]: builds two clones of COMMIT (default HEAD) in folders of different names, one after the other,
-# and compares what is shipped byte by byte: programs, the DLLs for 32-bit programs, and the MSI, the zip and the Debian
-# package of them. Takes some minutes; not run by CI.
+# reproducible.sh [COMMIT]: builds two clones of COMMIT (default HEAD) in folders with different names, one after the
+# other, and compares the shipped files byte by byte: programs, the DLLs for 32-bit programs, the MSI, the zip and the
+# Debian package. Takes some minutes; CI does not run it.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 commit=$(git -C "$top" rev-parse "${1:-HEAD}")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """versions.py VERSION FILES...: checks that the version resource of every installed program and DLL, including the DLLs
-for 32-bit programs, contains the project's version, the name OpenPLA, a description and the copyright. An installer
-replaces a file only with a newer one, and users check their version in the file's properties. The resource is found as
-Windows finds it: through the tree of resources, not by searching for strings."""
+for 32-bit programs, contains the project's version, the product and company names, a description and the copyright. An
+installer replaces a file only with a newer one, and users check their version in the file's properties. The resource is
+found as Windows finds it: through the tree of resources, not by searching for strings."""
 import os
 import struct
 import sys
