@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The job of collect.vbs in Python for Windows with comtypes (`pip install comtypes`), by the interfaces of the type library
-instead of names: makes a set, lets it collect counters for some seconds, stops it and names its log.
+"""Does the same as collect.vbs in Python for Windows with comtypes (`pip install comtypes`), through the interfaces of
+the type library instead of names: creates a set, collects counters for some seconds, stops the set and prints the name
+of its log.
 
-python collect_comtypes.py [set name] [seconds]"""
+python collect_comtypes.py [set name] [seconds]
+"""
 import sys
 import time
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The job of collect.vbs in Python for Windows with pywin32 (`pip install pywin32`): makes a set, lets it collect counters
-for some seconds, stops it and names its log.
+"""Does the same as collect.vbs in Python for Windows with pywin32 (`pip install pywin32`): creates a set, collects
+counters for some seconds, stops the set and prints the name of its log.
 
-python collect_win32com.py [set name] [seconds]"""
+python collect_win32com.py [set name] [seconds]
+"""
 import sys
 import time
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""plot_log.py LOG.csv PICTURE.png [PATTERN ...]: a picture of a performance log's counters over time.
+"""plot_log.py LOG.csv PICTURE.png [PATTERN ...]: draws the counters of a performance log over time.
 
-Needs nothing but Python. LOG is CSV or TSV; `openpla relog LOG.blg -f csv -o LOG.csv` makes it out of other logs.
-PATTERN chooses counters by a part of their path, * and ? allowed; without one all are drawn, at most 12."""
+Needs only Python. LOG is CSV or TSV; `openpla relog LOG.blg -f csv -o LOG.csv` converts other logs. PATTERN selects
+counters by a part of their path, which may contain * and ?; without a pattern all counters are drawn, at most 12."""
 import codecs
 import csv
 import datetime

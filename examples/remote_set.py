@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""remote_set.py HOST ACCOUNT [PORT]: the life of a data collector set on another computer, by DCOM, with Debian's
-python3-impacket. The password is the first line of standard input, or is asked for."""
+"""remote_set.py HOST ACCOUNT [PORT]: creates, runs and deletes a data collector set on another computer through DCOM,
+with Debian's python3-impacket. The password is the first line of standard input, or is asked for."""
 import getpass
 import sys
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""man_pages.py verbs FOLDER VERSION PROGRAM [ARGUMENTS]: writes openpla.1 and a page for each verb into FOLDER, from what
-the program itself says of them (openpla help). PROGRAM is openpla, or what runs it.
-man_pages.py server FOLDER VERSION WRAPPER: writes openpla-server.1, from what the server package's command says of itself.
+"""man_pages.py verbs FOLDER VERSION PROGRAM [ARGUMENTS]: writes openpla.1 and a page for each verb into FOLDER, from
+the program's own help (openpla help). PROGRAM is openpla, or a program that runs it.
+man_pages.py server FOLDER VERSION WRAPPER: writes openpla-server.1 from the help of the server package's command.
 
-A help text is: its command lines up to the first empty line, then paragraphs, and lists, whose lines begin with two blanks;
-what stands further in goes on with the line before."""
+A help text consists of its command lines, up to the first empty line, then paragraphs and lists. Lines of a list begin
+with two blanks; a line that is indented further continues the previous line."""
 import json
 import os
 import re

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""make_slots.py pla.idl OUTPUT: writes the table of com/remote/slots.h, one row for each method of the vtables after
-IDispatch, in opnum order. A type that the table has no kind for ends the build."""
+"""make_slots.py pla.idl OUTPUT: writes the table of com/remote/slots.h, with one row for each method of the vtables
+after IDispatch, in opnum order. A type for which the table has no kind makes the build fail."""
 import re
 import sys
 

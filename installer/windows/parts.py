@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""parts.py ROOT VERSION SCRIPTS: the source of the installer for wixl, on standard output.
-parts.py --settle MSI: gives the package the times of SOURCE_DATE_EPOCH and an identifier of its contents.
-parts.py --zip ROOT ZIP: packs the folder, with those times and in the order of names."""
+"""parts.py ROOT VERSION SCRIPTS: writes the installer's source for wixl to standard output.
+parts.py --settle MSI: sets the times in the package to SOURCE_DATE_EPOCH, and its identifier to one derived from its
+contents.
+parts.py --zip ROOT ZIP: packs the folder, with the same times and sorted by name."""
 import hashlib
 import os
 import pathlib

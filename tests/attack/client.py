@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""client.py HOSTILE_CLIENT: processes that mean no good, against a server with small limits in a store of its own. After
-each attack the same server serves another client, nothing lies outside of the store, and what was refused was refused for
-the reason that an administrator reads in docs/user/limits.md."""
+"""client.py HOSTILE_CLIENT: attacks by client processes, against a server with small limits and a separate store. After
+each attack the same server must serve another client, no file may exist outside the store, and requests must have been
+rejected for the reason that docs/user/limits.md gives."""
 import os
 import subprocess
 import sys

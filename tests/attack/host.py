@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""host.py BIN_FOLDER: what a user can do to the processes of a server and its sets. Libraries of his in the folder that
-both start in and in the set's own are not loaded; a host that he stops holds up nobody but its set, whose Stop ends it; and
-the service is not registered from a folder where he may put programs."""
+"""host.py BIN_FOLDER: attacks by a user on the processes of a server and its sets. Libraries in the folder in which
+both start, and in the set's folder, must not be loaded. A set host process that the user suspends must delay only its
+own set, whose Stop terminates it. The service must not be registered from a folder to which the user can write."""
 import contextlib
 import os
 import shutil

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A server for one attack: its limits, its store and its processes are nobody else's."""
+"""A server for a single attack, with its own limits, store and processes."""
 import os
 import subprocess
 import sys

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""shared_memory.py SESSION: what another account can do in /dev/shm, where everybody may make files and links. Wine
-follows links, so each thing that is planted here under the name that the prefix uses must be neither used nor touched,
-and must not keep anybody from tracing. SESSION is live_session."""
+"""shared_memory.py SESSION: attacks by another account in /dev/shm, where everybody may create files and links. Wine
+follows links, so a file or link that is planted under the name that the prefix uses must be neither used nor changed,
+and must not prevent tracing. SESSION is live_session."""
 import glob
 import os
 import re

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""installer/bootstrap.sh with programs in CMake's and Debian's place: `prefix` and `demo` build only what they install, with
-the 32-bit DLLs only for a Wine prefix that has 32-bit programs, and without tests, so they need no test library; a tree
-that is configured with tests keeps them; and CMake itself configures this tree without cmocka when it is told so. Else
-the first build of a newcomer takes minutes longer, or fails for want of what only tests need. And `test` builds each
-preset that this host can build, and fails if one of them fails. `tools` builds only the native program."""
+"""Runs installer/bootstrap.sh with substitutes for CMake and Debian's programs. `prefix` and `demo` must build only
+what they install, with the 32-bit DLLs only for a Wine prefix that runs 32-bit programs, and without tests, so that
+they need no test library; a tree that is configured with tests keeps them. CMake must be able to configure this tree
+without cmocka. Otherwise a new user's first build would take minutes longer, or fail because of a library that only
+tests need. `test` must build each preset that this system can build, and fail if one of them fails. `tools` must build
+only the native program."""
 import json
 import os
 import pathlib

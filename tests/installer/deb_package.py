@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""deb_package.py: installer/deb/build.sh makes a Debian package of the server that holds the programs, the command, units and
-copyright, and names nothing of the machine that built it. Unpacked anywhere, its command makes a Wine prefix, installs
-OpenPLA in it and forwards its arguments. lintian is asked where it is installed. A user would have a package that does
-not install, or a command that does nothing."""
+"""deb_package.py: installer/deb/build.sh must create a Debian package of the server that contains the programs, the
+command, units and copyright, and no paths or names of the build machine. Unpacked into any folder, its command creates
+a Wine prefix, installs OpenPLA in it and forwards its arguments. lintian checks the package if it is installed.
+Otherwise a user would have a package that does not install, or a command that does nothing."""
 import os
 import tempfile
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""cmake/fetch-sources.sh with a small Debian mirror on this computer: it gets a library's source from a mirror that lacks
-files which its index names, never takes a file that it cannot verify, and at last names one command that helps. Else the
-first build of a newcomer ends at "Configure"."""
+"""Runs cmake/fetch-sources.sh with a small Debian mirror on this computer. It must get a library's source even if the
+mirror lacks files that its index names, must never use a file that it cannot verify, and otherwise must print a command
+that gets the file. Otherwise a new user's first build would fail at "Configure"."""
 import functools
 import hashlib
 import http.server

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""library_packages.py BUILD: the Debian packages of the library and of the Python module, of the native build in BUILD. The
-files of all three, unpacked into one folder as apt does it, work: a program finds the library by pkg-config, and Python the
-module. Dependencies are those of the files. A user would install a package that lacks a file or a library."""
+"""library_packages.py BUILD: tests the Debian packages of the library and of the Python module, created from the native
+build in BUILD. With the files of all three packages in one folder, as apt unpacks them, a program must find the library
+through pkg-config, and Python the module. Dependencies must be those of the files. Otherwise a user would install a
+package that lacks a file or a library."""
 import os
 import re
 import subprocess

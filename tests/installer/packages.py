@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of Debian packages check of each package."""
+"""Checks that all tests of Debian packages share."""
 import gzip
 import os
 import re

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tools_package.py BUILD: what `cmake --install` and the Debian package openpla-tools hold of the native build in BUILD.
-The program, a manual page for each verb, completion for three shells, schemas and rules; nothing of Wine. Completion
-offers what the program takes. Where the server's package is installed too, the program runs its command; where it is
-not, a verb that needs the server names the package. A user would have pages or completion of another version, or would
-not learn what to install."""
+"""tools_package.py BUILD: checks the files that `cmake --install` and the Debian package openpla-tools contain from the
+native build in BUILD: the program, a manual page for each verb, completion for three shells, schemas and rules, and
+nothing for Wine. Completion must offer the words that the program accepts. If the server's package is installed too,
+the program must run its command; otherwise a verb that needs the server must name that package. Otherwise a user would
+have pages or completion of another version, or would not learn what to install."""
 import json
 import os
 import re

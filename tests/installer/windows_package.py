@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""windows_package.py [--whole]: the MSI in a Wine prefix of its own: install, the main job, upgrade over a running set,
-uninstall, three steps that fail; and whether registry and files are then what they were, to the byte. Who installs OpenPLA
-must be able to get rid of it. --whole, which takes minutes, also: every step failing in turn, what is refused, repair,
-the other mode, the zip, the same bytes from a second build. Ends with 77 where wixl is missing."""
+"""windows_package.py [--whole]: tests the MSI in a separate Wine prefix: installation, a set that runs, upgrade while a
+set runs, removal, and three steps that fail. Afterwards the registry and the files must be the same as before, to the
+byte, because users must be able to remove OpenPLA. --whole takes minutes, and also tests every step failing in turn,
+rejected installations, repair, the other mode, the zip, and that a second build gives the same bytes. Exits with 77 if
+wixl is missing."""
 import concurrent.futures
 import functools
 import os

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""cmake/wine-prefix.sh with programs in Wine's place: a prefix that is made of another one has all of it, and from then on
-what is written in one of them is in no other. Else what a test registers would be there in the next build's prefixes."""
+"""Runs cmake/wine-prefix.sh with substitutes for Wine's programs. A copy of a prefix must be complete, and later
+changes in one prefix must not appear in any other. Otherwise the registrations of a test would be in the prefixes of
+the next build."""
 import os
 import pathlib
 import subprocess
