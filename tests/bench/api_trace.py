@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""api_trace.py FOLDER [CALLS]: the cost of a traced call over an untraced one, names and arguments, beside Wine's own
-+relay and ltrace in the same run; and calls lost flat out by four threads. FOLDER has openpla.exe and bench_api_calls.exe;
-WINEPREFIX is a prefix. Logs and output of the others are on tmpfs. Each round runs untraced and traced one behind the
-other; the cost is the difference of their tenth percentiles. A busy machine adds to it: the least of all rounds is shown
-beside the median. ltrace (Debian: ltrace, gcc) traces a program of the host OS."""
+"""api_trace.py FOLDER [CALLS]: measures the cost of a traced call compared with an untraced one, with names and
+arguments, beside Wine's own +relay and ltrace in the same run, and the calls lost by four threads at full speed. FOLDER
+contains openpla.exe and bench_api_calls.exe; WINEPREFIX is a prefix. The logs and outputs of the peers are on tmpfs.
+Each round runs untraced and traced one after the other; the cost is the difference of their tenth percentiles. A busy
+machine increases the cost, so the minimum of all rounds is shown beside the median. ltrace (Debian: ltrace, gcc) traces
+a program of the host OS."""
 import json
 import os
 import shutil

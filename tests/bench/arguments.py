@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The arguments of the scripts in this folder: a wrong one ends the script with one line that says what is wrong."""
+"""The arguments of the scripts in this folder: a wrong argument ends the script with a line that names the mistake."""
 import os
 import shutil
 import sys

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench_config.py PROGRAM [ROWS [EMULATOR...]]: "openpla config" on configurations of so many rows (a million without):
-seconds of the processor and the most memory that each took, beside a plain parse of the same file by expat in the same
-run. With an emulator, its memory is in the figure and its own processes are not. Wants three times the files' size, a
-gigabyte for a million rows, in the folder for temporary files."""
+"""bench_config.py PROGRAM [ROWS [EMULATOR...]]: measures "openpla config" on configurations with ROWS rows (1,000,000):
+processor seconds and peak memory, compared with a plain parse of the same file by expat in the same run. With an
+emulator, its memory is included, but its other processes are not. Needs three times the size of the files, a gigabyte
+for a million rows, in the folder for temporary files."""
 import os
 import subprocess
 import sys

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench_scripts.py [SETS]: what a VBScript pays for SETS sets (3,000 without), one after the other: to create and commit
-them, to list them and read their statuses, to query them, and to query and delete them. Prints seconds, and beside them
-the processor time of all programs of the prefix, which other work on this machine changes less. Wants WINEPREFIX with
-OpenPLA registered, and OPENPLA_SOURCE_DIR, as ctest gives them."""
+"""bench_scripts.py [SETS]: measures a VBScript with SETS (3,000) sets: creating and committing them one after the
+other, listing them and reading their statuses, querying them, and querying and deleting them. Prints seconds, and the
+processor time of all programs of the prefix, on which other work on this machine has less effect. Needs WINEPREFIX with
+OpenPLA registered, and OPENPLA_SOURCE_DIR, as ctest sets them."""
 import os
 import subprocess
 import sys

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Counters beside what the host's own tools say over the same span: cross_check.py OPENPLA [SECONDS]
+"""Compares counters with the host OS's own tools over the same time: cross_check.py OPENPLA [SECONDS]
 
-OPENPLA is the openpla program of a native build. Each line: counter, our value, the tool's, the tool, how far apart they
-may be. Rates are over the span; the tools begin and end some milliseconds beside us. A tool that is not installed is
-named and left out. Exit code 1 when a line is out of its tolerance.
+OPENPLA is the openpla program of a native build. Each line shows the counter, OpenPLA's value, the tool's value, the
+tool, and the permitted difference. Rates are means over the time; the tools begin and end some milliseconds before or
+after OpenPLA. Tools that are not installed are listed and left out. Exit code 1: a difference exceeds its tolerance.
+
 """
 import csv
 import glob

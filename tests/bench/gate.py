@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """gate.py FOLDER [BIN]: runs the benchmarks that compare with a peer or a floor, and prints what got worse by more than
-15 % since the ratios in gate.json were recorded. FOLDER is on a tmpfs (/dev/shm) and gets some 500 MB for a minute; BIN
-is the folder of the benchmarks, build/native-bench/bin without. gate.py --record FOLDER [BIN] records instead.
+15 % since the ratios in gate.json were recorded. FOLDER must be on a tmpfs (/dev/shm), and gets some 500 MB for a
+minute. BIN is the folder of the benchmarks; default: build/native-bench/bin. gate.py --record FOLDER [BIN] records the
+ratios instead.
 
-All rows are ratios of two measurements of one run, the less the better, so that they hold on another machine and beside
-other work. Each benchmark runs three times; the median counts. A row without a peer ("per calibration") is divided by
-the processor time that expat needs for a fixed document. Exit codes: 0 nothing got worse, 1 something did or a benchmark
-failed, 2 wrong arguments."""
+All rows are ratios of two measurements of the same run, and smaller is better, so that they are valid on another
+machine and beside other work. Each benchmark runs three times; the median counts. A row without a peer ("per
+calibration") is divided by the processor time that expat needs for a fixed document. Exit codes: 0 nothing got worse, 1
+something got worse or a benchmark failed, 2 wrong arguments."""
 import json
 import os
 import re

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A day of 82 counters as a pandas.DataFrame, beside the time in which a C program reads it.
+"""Measures reading a day of 82 counters into a pandas.DataFrame, compared with reading it in a C program.
 
 library_frame.py BENCH_LIBRARY LIBOPENPLA_LOGS [FOLDER [SAMPLES [COUNTERS]]]
 
-Five rounds in turn: bench_library reads the log sample by sample and as a table, then openpla.read makes a DataFrame, in a
-process whose modules are loaded already. The times are the processor's. Prints the medians and their ratios."""
+Runs five rounds in turns: bench_library reads the log sample by sample and as a table, then openpla.read creates a
+DataFrame, in a process whose modules are already loaded. Times are processor times. Prints the medians and their
+ratios."""
 import os
 import statistics
 import subprocess

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""CPU per value at 1 Hz and memory of counters under Wine, beside pcp's pmlogger, sysstat's sadc and Prometheus' node
-exporter in the same run.
+"""Measures CPU per value at 1 Hz, and memory, of counters under Wine, beside pcp's pmlogger, sysstat's sadc and
+Prometheus' node exporter in the same run.
 
 peers.py BENCH_PDH_EXE WINEPREFIX [SECONDS]    needs the Debian packages pcp, sysstat and prometheus-node-exporter (or a
-                                               program in NODE_EXPORTER); one that is missing is left out
-The CPU is the sum of /proc/<pid>/task/*/schedstat over the seconds, after a warm-up. The programs run at the same time,
-so that other load and cold caches hit all of them. Values of one sample: of ours, the counters of the query; of pmlogger,
-the values in one record of its archive; of sadc, all numbers in one record of its file, as `sadf -H` lists them: of each
-activity its items, times its sub-items ("3x36"), times the numbers of an item ("(10,0,0)": of 64 bits, long, of 32 bits);
-of the node exporter, the lines of one answer, of the parts that tell of the same things, asked for once a second.
+                                               program in NODE_EXPORTER); a missing one is left out
+CPU is the sum of /proc/<pid>/task/*/schedstat over the seconds, after a warm-up. The programs run at the same time, so
+that other load and cold caches affect all of them. The values of a sample are: for OpenPLA, the counters of the query;
+for pmlogger, the values in a record of its archive; for sadc, all numbers in a record of its file, as `sadf -H` lists
+them: for each activity its items, times its sub-items ("3x36"), times the numbers of an item ("(10,0,0)": of 64 bits,
+long, of 32 bits); for the node exporter, the lines of an answer about comparable subjects, requested once a second.
+
 """
 import os
 import re

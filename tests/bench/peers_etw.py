@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""All figures of event tracing, ours natively and under Wine, and LTTng-UST's, in one run.
+"""Measures all numbers of event tracing, for OpenPLA natively and under Wine, and for LTTng-UST, in one run.
 
 peers_etw.py [SECONDS]    `cmake --build --preset mingw --target peers_etw` runs it, with the 10 seconds of the goals
-Builds what it measures: by the preset mingw, and by native-bench, which has no sanitizers. Needs the Debian packages
-lttng-tools and liblttng-ust-dev. All logs are on /dev/shm, which is a tmpfs; sessions have 1 MB of buffers, LTTng's a
-channel of 8 x 128 KB for each user that discards. A run takes some five minutes, and other load spoils it: the load
-before and behind is told. Goals: an event of 64 bytes at most 45 ns, a disabled one 2.5 by the DLL and 0.5 by an inline
-test; one event in 10,000 lost at most; ProcessTrace 5 million events a second; 1 GB read in 64 MB."""
+Builds the measured programs: with the preset mingw, and with native-bench, which has no sanitizers. Needs the Debian
+packages lttng-tools and liblttng-ust-dev. All logs are on /dev/shm, which is a tmpfs. Sessions have 1 MB of buffers;
+LTTng has, for each user, a channel of 8 x 128 KB that discards events. A run takes some five minutes, and other load
+distorts it, so the load before and after the run is shown. Goals: an event of 64 bytes takes at most 45 ns, a disabled
+event 2.5 ns through the DLL and 0.5 ns with an inline test; at most one event in 10,000 is lost; ProcessTrace reads 5
+million events a second; 1 GB is read with 64 MB of memory."""
 import glob
 import os
 import re

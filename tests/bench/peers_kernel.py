@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What recording 100,000 switches of threads a second costs and loses: the NT Kernel Logger natively and under Wine,
-Debian's `perf record` and `trace-cmd record`, one after the other in one run.
+"""Measures the cost and loss of recording 100,000 thread switches a second: the NT Kernel Logger natively and under
+Wine, and Debian's `perf record` and `trace-cmd record`, one after the other in one run.
 
 peers_kernel.py [SECONDS] [RATE]    `cmake --build --preset mingw --target peers_kernel` runs it: 10 seconds, 100,000
-Builds what it measures: by the preset mingw, and by native-bench. Needs root, the packages linux-perf and trace-cmd. All
-logs are on /dev/shm, which is a tmpfs. Each records sched_switch of all processors; the load counts its own switches, and
-what is missing of these in the log is lost. Processor time is that of the recorder from its start to the end of the load,
-of perf and trace-cmd to their end, as they write their files then. Goal: 1 % of a processor at most, nothing lost."""
+Builds the measured programs: with the preset mingw, and with native-bench. Needs root, and the packages linux-perf and
+trace-cmd. All logs are on /dev/shm, which is a tmpfs. Each recorder records sched_switch of all processors. The load
+counts its own switches; switches that the log lacks are lost. Processor time is the recorder's time from its start to
+the end of the load; for perf and trace-cmd to their exit, because they write their files then. Goal: at most 1 % of a
+processor, and nothing lost."""
 import glob
 import json
 import os

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""remote_counters.py BIN [SECONDS]: what it costs to ask another computer for its counters, beside the same counters at
-home. BIN is the folder of openpla.exe. Two Wine prefixes on one loopback are the two computers: the one offers its
-counters by TCP; from the other one typeperf, a set and an alert ask for its Process(*) once a second, through a relay
-that counts. Then typeperf asks for the same counters within the first prefix. Prints round trip, bytes and CPU of the
-processes on both sides, and how many values came."""
+"""remote_counters.py BIN [SECONDS]: measures the cost of reading another computer's counters, compared with reading the
+same counters locally. BIN is the folder of openpla.exe. Two Wine prefixes on one loopback are the two computers. The
+first one serves its counters over TCP. From the second one, typeperf, a set and an alert request its Process(*) once a
+second, through a relay that counts calls and bytes. Then typeperf requests the same counters within the first prefix.
+Prints the round trip, bytes and CPU of the processes on both sides, and the number of values."""
 import csv
 import os
 import shutil

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Real runs under a load that is known, each against the warnings that it must have, and no others:
+"""Tests rules with real runs under known loads: each run must have the expected warnings, and no others:
 
 rules_show.py PROGRAM           natively: logs by "openpla typeperf", then report, rules and page
 rules_show.py wine              sets with a data manager under Wine, in $WINEPREFIX, in which OpenPLA is registered
-rules_show.py PROGRAM large     time and memory of rules and page, of a report of 200,000 rows
-rules_show.py PROGRAM day       the same of all rules over a log of 8 hours with 1,000 counters that rules compare, against
-                                the limits of 5 s of the processor and 256 MB
+rules_show.py PROGRAM large     time and memory of rules and page, for a report of 200,000 rows
+rules_show.py PROGRAM day       the same for all rules on a log of 8 hours with 1,000 counters that rules compare; the
+                                limits are 5 processor seconds and 256 MB
 
-The loads are a process on each processor that counts; memory that is committed up to 85 % of the limit (of which at
-most 1 GB is written to, and nothing while more than half of the memory is used); and a drive of 16 MB without a free
-byte, a tmpfs in a mount namespace of its own. What else the machine does cannot be stopped: a run without load comes
-before them and one after, and a warning that one of those has too is the machine's. A warning of the list that those
-have, and as bad, is no proof, which is said. Wants root, or user namespaces; under Wine the prefix' programs are ended.
-Exit codes: 0 as listed, 1 not, 3 as listed and something is no proof."""
+The loads are a counting process on each processor; memory that is committed up to 85 % of the limit (of which at most 1
+GB is written to, and nothing while more than half of the memory is used); and a full drive of 16 MB, a tmpfs in a
+separate mount namespace. Other work on the machine cannot be stopped, so there is a run without load before and one
+after these runs. A warning that one of these two also has is caused by the machine. An expected warning that they have
+too, and as severe, proves nothing, which is reported. Needs root, or user namespaces; under Wine the programs of the
+prefix are terminated. Exit codes: 0 as expected, 1 not as expected, 3 as expected, but a warning proves nothing."""
 import datetime
 import json
 import mmap

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How many of the operating system's counters that templates ask for are here: template_share.py OPENPLA TEMPLATE.xml ...
+"""Counts how many of the operating-system counters that templates use exist here: template_share.py OPENPLA
+TEMPLATE.xml ...
 
-OPENPLA is the openpla program of a native build, of now or of an older state: what it lists is compared. Each counter of
-an object counts once, however many templates ask for it; "*" is there when its object is. Objects that belong to a
-program or a role of Windows are left out: they are that one's to bring along.
+OPENPLA is the openpla program of a native build, current or older: the script uses the counters that it lists. Each
+counter of an object counts once, regardless of the number of templates that use it; "*" exists if its object exists.
+Objects that belong to a program or a role of Windows are left out, because these must provide them.
+
 """
 import html
 import re
