@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Certificates for tests, made by openssl in the current folder: NAME.crt and NAME.key."""
+"""Creates certificates for tests with openssl in the current folder: NAME.crt and NAME.key."""
 import shutil
 import subprocess
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check.py PROGRAM [EMULATOR]: openpla check tells what of a template this host can serve. Whoever starts one from
-Windows would learn it from empty columns, days later."""
+"""check.py PROGRAM [EMULATOR]: openpla check reports which parts of a template this computer supports. Otherwise a user
+of a template from Windows would learn this days later, from empty columns."""
 import json
 import os
 import tempfile

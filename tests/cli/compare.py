@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""compare.py PROGRAM [EMULATOR]: "openpla compare" of openpla.exe, which is PROGRAM, says whether the second of two runs is
-worse, by exit codes that a script can use."""
+"""compare.py PROGRAM [EMULATOR]: "openpla compare" of openpla.exe, which is PROGRAM, reports whether the second of two
+runs is worse, with exit codes that a script can use."""
 import json
 import os
 import random

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""config.py PROGRAM [EMULATOR]: "openpla config" of openpla.exe, which is PROGRAM, shows what a configuration collector
-wrote and says what differs between two of them. A user would miss a row or a change, or be told of what did not change."""
+"""config.py PROGRAM [EMULATOR]: "openpla config" of openpla.exe, which is PROGRAM, shows the document of a
+configuration collector, and the differences between two documents. Otherwise a user would miss a row or a change, or
+see a change that did not happen."""
 import json
 import os
 import subprocess

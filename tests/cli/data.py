@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""data.py PROGRAM [EMULATOR]: openpla data shows the folders of a set's runs, whose they are, and what the next pass
-would do, and does nothing of it. Who cannot see that beforehand does not switch it on."""
+"""data.py PROGRAM [EMULATOR]: openpla data shows the folders of a set's runs, their owners, and what the next pass of
+the data manager would do, and changes nothing. Users who cannot see this in advance would not enable the data
+manager."""
 import datetime
 import json
 import os

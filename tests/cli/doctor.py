@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""doctor.py SESSION PAGE PROGRAM [EMULATOR]: openpla doctor finds each thing that is brought about here, says what to do,
-changes nothing and has nothing to say of what is sound. Who has a set that does not run would look for hours. SESSION is
-live_session, PAGE docs/user/doctor.md. What is registered is looked at by doctor_prefix.py."""
+"""doctor.py SESSION PAGE PROGRAM [EMULATOR]: openpla doctor finds each problem that this test causes, says what to do,
+changes nothing, and reports nothing that is in order. Otherwise a user whose set does not run would search for hours.
+SESSION is live_session, PAGE is docs/user/doctor.md. doctor_prefix.py tests the checks of the registration."""
 import fcntl
 import glob
 import json

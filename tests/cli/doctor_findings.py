@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What openpla doctor finds, for its tests."""
+"""The findings of openpla doctor, for its tests."""
 import json
 import os
 import subprocess

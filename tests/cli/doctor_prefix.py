@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""doctor_prefix.py TREE PROGRAM EMULATOR: openpla doctor in a Wine prefix of its own, where what is registered, the
-service, its server and the files are broken one after the other: it says which, and what it says to do mends it. A user
-would have a script that gets no object and no reason."""
+"""doctor_prefix.py TREE PROGRAM EMULATOR: runs openpla doctor in a separate Wine prefix, in which the registration, the
+service, its server and the files are broken one after the other. It must name the broken part, and its advice must
+repair it. Otherwise a user's script would get no object, without a reason."""
 import os
 import re
 import shutil

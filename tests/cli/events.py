@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""events.py PROGRAM [EMULATOR]: openpla events shows and follows what was written. An administrator would not
-learn why a night's data is missing."""
+"""events.py PROGRAM [EMULATOR]: openpla events shows and follows the written events. Otherwise an administrator would
+not learn why a night's data is missing."""
 import json
 import os
 import shutil

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Files of the event log (.evtx) as elements: a reader from the description of the format, which holds every length,
-checksum and list to what it says. What is wrong is an AssertionError."""
+"""Reads files of the event log (.evtx) as elements. It is written from the description of the format, and checks every
+length, checksum and list. Mistakes raise AssertionError."""
 import struct
 import uuid
 import xml.etree.ElementTree as ElementTree

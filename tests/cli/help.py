@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""help.py PROGRAM EMULATOR: what help shows, what verbs take and what bash completes are the same; a verb or option that
-is mistyped is named, and the nearest one offered; bash itself completes by the script that the program writes."""
+"""help.py PROGRAM EMULATOR: help shows, verbs accept and bash completes the same words. For a mistyped verb or option,
+the message names it and suggests the nearest one. bash itself runs the completion script that the program writes."""
 import json
 import os
 import re

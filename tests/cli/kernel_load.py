@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""kernel_load.py PROGRAM SESSION [EMULATOR]: the kernel logger's file of a known load has what the load did: each switch of
-a ping-pong through pipes as its processes count them, 1,000 writes with their fdatasync, 200 processes, each byte of a
-TCP transfer over the loopback. A second reader (etl_check.py) and `openpla tracerpt` find the same in the file. SESSION is
-live_session. A user would draw conclusions from figures that are not what happened."""
+"""kernel_load.py PROGRAM SESSION [EMULATOR]: the kernel logger's file of a known load contains the load's actions: each
+switch of a ping-pong through pipes as counted by its processes, 1,000 writes with their fdatasync, 200 processes, and
+each byte of a TCP transfer over the loopback. A second reader (etl_check.py) and `openpla tracerpt` find the same in
+the file. SESSION is live_session. Otherwise a user would draw conclusions from wrong numbers."""
 import atexit
 import collections
 import csv

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""live.py PROGRAM [EMULATOR]: live of openpla.exe, which is PROGRAM, shows counters while they change. A user would read old
-values, lose the terminal's state, or open this computer to whoever sends a request."""
+"""live.py PROGRAM [EMULATOR]: live of openpla.exe, which is PROGRAM, shows counters while they change. Otherwise a user
+would read old values, lose the terminal's state, or expose this computer to requests from anywhere."""
 import fcntl
 import json
 import os

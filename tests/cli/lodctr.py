@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""lodctr.py PROGRAM [EMULATOR]: lodctr, unlodctr and the manifests of counters, as installers and people call them.
-Natively the registry ends with the process, so what one registers another sees under Wine alone."""
+"""lodctr.py PROGRAM [EMULATOR]: lodctr, unlodctr and manifests of counters, as installers and users run them. Natively
+the registry ends with the process, so only under Wine other processes see the registrations."""
 import json
 import os
 import shutil

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""logman.py PROGRAM EMULATOR: sets and sessions by logman's command lines against the registered server: what a script
-reads of its output stands where scripts look for it, and what ran has written its log."""
+"""logman.py PROGRAM EMULATOR: sets and sessions through logman's command lines, with the registered server. The parts
+of the output that scripts read are where scripts look for them, and each run has written its log."""
 import os
 import shutil
 import subprocess

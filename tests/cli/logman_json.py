@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""logman_json.py PROGRAM EMULATOR: with --json logman prints one document on stdout, whatever the verb and however it
-ends: what a program that reads it looks for has its name and its value."""
+"""logman_json.py PROGRAM EMULATOR: with --json, logman prints one document to stdout, for every verb and result, in
+which programs find the names and values that they look for."""
 import json
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Traces (.etl) of events that a test says, byte for byte, written from a description of the format alone."""
+"""Creates traces (.etl) with given events, byte for byte, written only from a description of the format."""
 import os
 import struct
 import sys

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""manifest.py PROGRAM [EMULATOR]: a manifest is shown, and its mistakes are told; a trace is decoded by one that -import
-names, and by one that .NET wrote into it. Without them its events would be digits."""
+"""manifest.py PROGRAM [EMULATOR]: shows a manifest and reports its mistakes; decodes a trace with a manifest that
+-import names, and with one that .NET has written into the trace. Without these the events would be hexadecimal
+digits."""
 import json
 import os
 import shutil

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""manifest_folder.py PROGRAM [EMULATOR]: a folder of manifests decodes a trace, another file in it does no harm, and
-files are read again only after they changed. Under Wine the folder is what `manifest collect` wrote. A user has the
-manifests of a customer's computer, and each decode would read all of them, or none."""
+"""manifest_folder.py PROGRAM [EMULATOR]: a folder of manifests decodes a trace, an unrelated file in it does no harm,
+and files are read again only after they have changed. Under Wine `manifest collect` has written the folder. Otherwise,
+with the manifests of another computer, each decoding would read all of them, or none."""
 import os
 import struct
 import tempfile

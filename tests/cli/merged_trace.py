@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What programs that merge traces (xperf, WPR, PerfView, Visual Studio) add to them, byte for byte, written from a
-description of the formats alone: definitions of events and maps, the identity of images, the computer."""
+"""Creates the additions of programs that merge traces (xperf, WPR, PerfView, Visual Studio), byte for byte, written
+only from a description of the formats: definitions of events and maps, the identity of images, the computer."""
 import struct
 import uuid
 

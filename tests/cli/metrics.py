@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Prometheus' text format 0.0.4 and OpenMetrics 1.0, read strictly."""
+"""A strict reader of Prometheus' text format 0.0.4 and of OpenMetrics 1.0."""
 import re
 
 from program import check

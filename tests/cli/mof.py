@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""mof.py PROGRAM [EMULATOR]: openpla mof adds, lists, shows and removes MOF files. Whoever has a provider's MOF would
-have no other way to read its events; a file that is wrong would take the others' classes with it."""
+"""mof.py PROGRAM [EMULATOR]: openpla mof adds, lists, shows and removes MOF files. Otherwise there would be no way to
+read the events of an event provider with a MOF file, and an invalid file would make other files' classes unusable."""
 import json
 import os
 import shutil

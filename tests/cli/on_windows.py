@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""on_windows.py PROGRAM EMULATOR: what openpla.exe refuses and leaves out on Windows, by a PROGRAM that takes Wine for it:
-what is the system's there is not written to, the user is told whose program does it, and the doctor finds nothing of
-Linux or Wine on a computer that has neither."""
+"""on_windows.py PROGRAM EMULATOR: tests what openpla.exe rejects and omits on Windows, with a PROGRAM that treats Wine
+as Windows. It must not write to the system's own data, must name Windows' program for the task, and the doctor must
+report nothing about Linux or Wine."""
 import os
 import tempfile
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""page.py PROGRAM [EMULATOR]: "openpla report -html" of openpla.exe, which is PROGRAM, makes a page of a report. Whoever
-opens it would see half of it, run what somebody has named a process, load something from elsewhere, or wait for a page of
-a hundred megabytes."""
+"""page.py PROGRAM [EMULATOR]: "openpla report -html" of openpla.exe, which is PROGRAM, creates the page of a report.
+Otherwise a reader would see half of the page, execute a process name, load other resources, or wait for a page of a
+hundred megabytes."""
 import base64
 import hashlib
 import html.parser

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""plot.py PROGRAM [EMULATOR]: examples/plot_log.py draws what a log says, from a log that relog has made. A user
-would look at a picture of something else."""
+"""plot.py PROGRAM [EMULATOR]: examples/plot_log.py draws the values of a log that relog has created. Otherwise a user
+would see a wrong picture."""
 import os
 import shutil
 import struct

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""openpla.exe as the tests of the command line call it. Their own arguments are PROGRAM [EMULATOR]."""
+"""Runs openpla.exe for the tests of the command line. The tests' own arguments are PROGRAM [EMULATOR]."""
 import os
 import subprocess
 import sys

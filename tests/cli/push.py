@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""push.py PROGRAM [EMULATOR]: what openpla push sends by OTLP arrives once and completely, also by a server that refuses, is cut
-off, hangs or is away, and after the sender was killed. A user would have gaps in the graphs, or a password in a listing of
-processes.
+"""push.py PROGRAM [EMULATOR]: all data that openpla push sends by OTLP arrives once and completely, even if the server
+rejects, disconnects, hangs or is unavailable, and after the sender was killed. Otherwise a user would have gaps in the
+charts, or a password in the list of processes.
 
-protoc decodes the requests by the field numbers below. With npm's otlp-transformer in the node_modules that OPENPLA_OTLP names (npm
-install @opentelemetry/otlp-transformer@0.52.1) the published schema decodes them too; without it that part is skipped."""
+protoc decodes the requests by the field numbers below. With npm's otlp-transformer in the node_modules that
+OPENPLA_OTLP names (npm install @opentelemetry/otlp-transformer@0.52.1), the published schema decodes them too; without
+it that part is skipped."""
 import base64
 import collections
 import json

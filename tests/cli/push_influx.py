@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""push_influx.py PROGRAM [EMULATOR]: Debian's InfluxDB takes what openpla push sends, and a query returns the values of the log, also
-of samples that were sent while it was down. A user would have an empty or wrong database."""
+"""push_influx.py PROGRAM [EMULATOR]: Debian's InfluxDB accepts the data that openpla push sends, and a query returns
+the values of the log, including samples that were sent while it was down. Otherwise a user would have an empty or wrong
+database."""
 import csv
 import os
 import shutil

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An HTTP server that a test tells how to answer, and openpla push, which sends to it."""
+"""An HTTP server whose answers a test chooses, and openpla push, which sends to it."""
 import contextlib
 import http.server
 import os

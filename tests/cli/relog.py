@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""relog.py PROGRAM [EMULATOR]: relog and logstat of openpla.exe, which is PROGRAM, do what their help says. A user would
-lose samples, get other numbers than the log has, or have a file overwritten."""
+"""relog.py PROGRAM [EMULATOR]: relog and logstat of openpla.exe, which is PROGRAM, do what their help says. Otherwise a
+user would lose samples, get other values than the log has, or have a file overwritten."""
 import csv
 import json
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""relog_events.py PROGRAM EMULATOR: examples/relog_events.c, which knows only relogger.h, writes the events of one
-process of two logs into a third, which another reader finds as they were. A user would keep a log without them."""
+"""relog_events.py PROGRAM EMULATOR: examples/relog_events.c, which uses only relogger.h, writes one process' events
+from two logs into a third, in which another reader finds them unchanged. Otherwise a user's log would lack them."""
 import os
 import struct
 import subprocess

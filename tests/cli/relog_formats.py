@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""relog_formats.py PROGRAM [EMULATOR]: copies of logs for other programs by relog of openpla.exe, which is PROGRAM, are read by these
-programs, with the values that a copy in CSV has. A user would import other numbers than the log has, or a file that is
-rejected.
-The programs: promtool (Debian: prometheus), and npm's apache-arrow in the node_modules that OPENPLA_ARROW names: npm install
-apache-arrow. Without them their part is left out (exit code 77)."""
+"""relog_formats.py PROGRAM [EMULATOR]: other programs read the copies of logs that relog of openpla.exe, which is
+PROGRAM, writes for them, with the same values as in a CSV copy. Otherwise a user would import wrong values, or a file
+that is rejected.
+The programs: promtool (Debian: prometheus), and npm's apache-arrow in the node_modules that OPENPLA_ARROW names: npm
+install apache-arrow. Without a program, its part is left out (exit code 77)."""
 import csv
 import datetime
 import json

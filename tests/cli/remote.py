@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""remote.py PROGRAM [EMULATOR]: openpla remote stores accounts for other computers. A user
-would type passwords each time, or find them in a file that others read."""
+"""remote.py PROGRAM [EMULATOR]: openpla remote stores accounts for other computers. Otherwise a user would type
+passwords each time, or have them in a file that others can read."""
 import json
 import os
 import subprocess

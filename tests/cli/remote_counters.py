@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""remote_counters.py PROGRAM CONSUMER EMULATOR: openpla.exe, which is PROGRAM, counts what another computer offers by TCP: this one
-under another name. A user would lose counters of other computers, or those of his own when a host goes away."""
+"""remote_counters.py PROGRAM CONSUMER EMULATOR: openpla.exe, which is PROGRAM, reads the counters that another computer
+serves over TCP; that computer is this one under another name. Otherwise a user would lose other computers' counters, or
+this computer's counters when another one becomes unavailable."""
 import csv
 import os
 import signal

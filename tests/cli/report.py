@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""report.py PROGRAM [EMULATOR]: "openpla report" of openpla.exe, which is PROGRAM, makes a report of a folder of logs,
-traces and configurations. What it says is held against sums that are made here of the same data."""
+"""report.py PROGRAM [EMULATOR]: "openpla report" of openpla.exe, which is PROGRAM, creates a report of a folder of
+logs, traces and configurations. Its contents are compared with sums that this test computes from the same data."""
 import json
 import os
 import random

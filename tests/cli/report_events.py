@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""report_events.py PROGRAM [EMULATOR]: the event tables of `openpla report` have the sums of the events that `openpla
-tracerpt` writes as CSV of the same traces. A user would blame the wrong process for what another one wrote."""
+"""report_events.py PROGRAM [EMULATOR]: the event tables of `openpla report` contain the sums of the events that
+`openpla tracerpt` writes as CSV from the same traces. Otherwise a user would blame the wrong process."""
 import csv
 import os
 import random

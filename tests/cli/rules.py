@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""rules.py PROGRAM [EMULATOR]: "openpla rules" of openpla.exe, which is PROGRAM, judges a report that "openpla report"
-has made of a log, and its exit code tells a script how bad it is."""
+"""rules.py PROGRAM [EMULATOR]: "openpla rules" of openpla.exe, which is PROGRAM, checks a report that "openpla report"
+has created from a log, and its exit code tells a script the severity."""
 import datetime
 import json
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""rules_import.py PROGRAM [EMULATOR]: "openpla rules import-pal" of openpla.exe, which is PROGRAM, makes rules of a
-threshold file of PAL that find what the thresholds mean in a log; and rules that take too long are stopped."""
+"""rules_import.py PROGRAM [EMULATOR]: "openpla rules import-pal" of openpla.exe, which is PROGRAM, creates rules from a
+PAL threshold file, which find in a log what the thresholds describe; rules that take too long are stopped."""
 import datetime
 import os
 import re

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""rules_packs.py PROGRAM [EMULATOR]: each built-in rule finds what it is for in a log of eight hours, and says when;
-just below its limit, or for too short a time, it finds nothing, and neither does any rule in a healthy day. The values
-are those of rules_packs.txt and rules_healthy.txt, which have a row for each rule and counter."""
+"""rules_packs.py PROGRAM [EMULATOR]: each built-in rule finds its problem in a log of eight hours, and reports the
+time. Just below its limit, or for too short a time, it finds nothing, and no rule finds anything in a healthy day. The
+values are in rules_packs.txt and rules_healthy.txt, which have a row for each rule and counter."""
 import datetime
 import json
 import os

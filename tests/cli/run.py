@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""run.py FOLDER [EMULATOR]: `openpla run` of FOLDER's openpla.exe, beside which openetw.dll has stand-ins for its event
-functions. A user would miss events of programs, or see a program behave in another way than without us."""
+"""run.py FOLDER [EMULATOR]: `openpla run` of FOLDER's openpla.exe, beside an openetw.dll with substitutes for its event
+functions. Otherwise a user would miss programs' events, or see a program behave differently."""
 import os
 import shutil
 import struct

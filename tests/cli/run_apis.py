@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""run_apis.py PROGRAM TARGET EMULATOR: `openpla run -apis` logs the calls of a program that runs as without it. A user
-would see another program, or a log without its calls."""
+"""run_apis.py PROGRAM TARGET EMULATOR: `openpla run -apis` logs the calls of a program, which behaves as without it.
+Otherwise a user would see a program that behaves differently, or a log without its calls."""
 import json
 import os
 import sys

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""run_unaware.py OPENPLA PROGRAM [EMULATOR]: `openpla run` of PROGRAM, which looks functions up and starts kernel
-sessions as other people's programs do (reach/unaware.c). A user could not trace with such a program, and each try would
-leave a session."""
+"""run_unaware.py OPENPLA PROGRAM [EMULATOR]: `openpla run` of PROGRAM, which looks up functions and starts kernel
+sessions as other people's programs do (reach/unaware.c). Otherwise such a program could not trace, and each attempt
+would leave a session."""
 import os
 import subprocess
 import sys

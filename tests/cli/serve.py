@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""serve.py PROGRAM [EMULATOR]: serve of openpla.exe, which is PROGRAM, offers counters to Prometheus. A user would see series
-that change their process, a page that one missing counter empties, or rates that are wrong."""
+"""serve.py PROGRAM [EMULATOR]: serve of openpla.exe, which is PROGRAM, serves counters to Prometheus. Otherwise a user
+would see series that change their process, a page that is empty because of one missing counter, or wrong rates."""
 import gzip
 import os
 import re

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""serve_prometheus.py PROGRAM [EMULATOR]: Debian's Prometheus scrapes openpla.exe, which is PROGRAM: one target as it comes, another by
-TLS with a client's certificate and an account, under Wine in another prefix, and there a third natively, if a build has made that
-program. Their series equal typeperf's values of the same seconds within one sample, also of the target that has been killed and
-comes again; a user would plot something else than happened."""
+"""serve_prometheus.py PROGRAM [EMULATOR]: Debian's Prometheus scrapes openpla.exe, which is PROGRAM: one target without
+options; one with TLS, a client certificate and an account, which under Wine is in another prefix; and under Wine a
+third, native target, if a build has created that program. Their series equal typeperf's values of the same seconds
+within one sample, also after a target was killed and restarted. Otherwise a user would plot wrong values."""
 import concurrent.futures
 import datetime
 import json

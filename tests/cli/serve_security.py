@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""serve_security.py PROGRAM [EMULATOR]: -web of openpla serve lets in the accounts and certificates of its file, and nobody
-else. A user would show the counters to everybody, or lock out Prometheus when a certificate is renewed."""
+"""serve_security.py PROGRAM [EMULATOR]: -web of openpla serve admits the accounts and certificates in its file, and
+nobody else. Otherwise a user would show the counters to everybody, or lock out Prometheus when a certificate is
+renewed."""
 import base64
 import os
 import random

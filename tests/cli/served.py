@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A verb of openpla.exe that serves something, and its clients."""
+"""Runs a verb of openpla.exe that serves pages, and its clients."""
 import contextlib
 import http.client
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A merged trace of a computer with two processors, written byte for byte from a description of the format: samples, switches
-and disk requests with stacks of every form, images with the identity of their symbols, methods of .NET."""
+"""Creates a merged trace of a computer with two processors, byte for byte, from a description of the format: samples,
+switches and disk requests with stacks of every form, images with the identity of their symbols, and .NET methods."""
 import struct
 import uuid
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """store.py PROGRAM [EMULATOR]: openpla store check reports the problems of the store and repairs them without losing a
-definition. Whoever has a damaged disk behind him would look through hundreds of files, or delete what he needs."""
+definition. Otherwise a user with a damaged disk would search hundreds of files, or delete needed ones."""
 import json
 import os
 import shutil

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where the store keeps a set's files, for tests that put some there."""
+"""The places of a set's files in the store, for tests that create such files."""
 
 
 def place(name):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""task.py PROGRAM [EMULATOR]: openpla task adds, lists, removes and runs tasks. Whoever names a task in a set would
-have none to name, or another one would run."""
+"""task.py PROGRAM [EMULATOR]: openpla task adds, lists, removes and runs tasks. Otherwise a user who names a task in a
+set would have no task, or another one would run."""
 import json
 import os
 import shutil

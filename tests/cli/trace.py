@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""trace.py PROGRAM [EMULATOR]: what `openpla logstat`, which is PROGRAM's, says of event traces is what another reader
-(tests/golden/etl_check.py) finds in them. A user would look for events in the wrong trace, or believe it whole."""
+"""trace.py PROGRAM [EMULATOR]: `openpla logstat`, of PROGRAM, reports about event traces what another reader
+(tests/golden/etl_check.py) finds in them. Otherwise a user would look for events in the wrong trace, or trust an
+incomplete one."""
 import collections
 import datetime
 import json

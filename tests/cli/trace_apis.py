@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""trace_apis.py PROGRAM [EMULATOR]: `openpla trace api-summary` adds up calls, time and errors of traces of API tracing,
-and the events read as sentences without any manifest. A user would look for the slow call in the wrong place."""
+"""trace_apis.py PROGRAM [EMULATOR]: `openpla trace api-summary` adds up calls, time and errors of API traces, and the
+events are shown as sentences without any manifest. Otherwise a user would look for the slow call in the wrong place."""
 import json
 import os
 import struct

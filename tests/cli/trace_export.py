@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""trace_export.py PROGRAM [EMULATOR]: what `openpla trace export` writes of one trace is what the trace has, in each format, and the
-tools that the formats are for can read it. A user would open an empty or wrong picture, or be refused the file.
+"""trace_export.py PROGRAM [EMULATOR]: `openpla trace export` writes the contents of a trace in each format, and the
+tools for these formats can read them. Otherwise a user would open an empty or wrong picture, or the tool would reject
+the file.
 
-The tools: babeltrace2 and protoc (Debian: babeltrace2, protobuf-compiler), and npm's profiler-cli, speedscope, ajv and node (24 or
-newer) in the node_modules that OPENPLA_PROFILERS names: npm install node@24 @firefox-devtools/profiler-cli speedscope ajv. Without
-one of them the test is skipped behind all that can be seen without it."""
+The tools: babeltrace2 and protoc (Debian: babeltrace2, protobuf-compiler), and npm's profiler-cli, speedscope, ajv and
+node (24 or newer) in the node_modules that OPENPLA_PROFILERS names: npm install node@24 @firefox-devtools/profiler-cli
+speedscope ajv. If a tool is missing, the test runs all parts that do not need it, and then reports that it was
+skipped."""
 import gzip
 import json
 import os

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""trace_live.py PROGRAM SESSION [EMULATOR]: `openpla trace show -rt` and `openpla tracerpt -rt` give each event of a
-session that runs, and end well with it, with Ctrl+C and when nobody reads any more. SESSION is live_session. A user
-would watch a session and miss events, or lose the dump."""
+"""trace_live.py PROGRAM SESSION [EMULATOR]: `openpla trace show -rt` and `openpla tracerpt -rt` output each event of a
+running session, and exit without losses when the session ends, at Ctrl+C and when the reader of their output exits.
+SESSION is live_session. Otherwise a user would miss events of a session, or lose the dump."""
 import csv
 import json
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""trace_merged.py PROGRAM [EMULATOR]: traces that another program has merged are decoded by what they contain, whatever
-this computer knows. A user would get a trace from a customer and see hexadecimal digits."""
+"""trace_merged.py PROGRAM [EMULATOR]: merged traces of other programs are decoded with the definitions that they
+contain, regardless of this computer's. Otherwise a user would see hexadecimal digits in another computer's trace."""
 import csv
 import json
 import os

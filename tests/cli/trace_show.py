@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""trace_show.py PROGRAM [EMULATOR]: `openpla trace show` has a line for each event that was asked for, with who wrote it
-and what it says, and goes on with a file that grows. A user would look at a trace and not see what is in it."""
+"""trace_show.py PROGRAM [EMULATOR]: `openpla trace show` prints a line for each requested event, with its writer and
+contents, and continues with a file that grows. Otherwise a user would not see the contents of a trace."""
 import json
 import os
 import struct

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""trace_stacks.py PROGRAM [EMULATOR]: `openpla trace show -stack` shows with each event the stack that belongs to it, whichever way
-Windows wrote it, and which image each frame is in. A user would blame the wrong code, or see no code at all."""
+"""trace_stacks.py PROGRAM [EMULATOR]: `openpla trace show -stack` shows each event with its stack, in all ways in which
+Windows writes it, and the image of each frame. Otherwise a user would blame the wrong code, or see no code."""
 import json
 import os
 import subprocess

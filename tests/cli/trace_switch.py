@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""trace_switch.py PROGRAM [EMULATOR]: the switch for maintainers. With --trace AREAS or OPENPLA_TRACE a line for each step
-of these areas goes to stderr, or to the file OPENPLA_TRACE_FILE, and what the program writes to stdout stays as it is."""
+"""trace_switch.py PROGRAM [EMULATOR]: the trace switch for debugging. With --trace AREAS or OPENPLA_TRACE, a line for
+each step of these areas goes to stderr, or to the file OPENPLA_TRACE_FILE, and the program's stdout does not change."""
 import os
 import re
 import tempfile

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""trace_symbols.py PROGRAM [EMULATOR]: `openpla trace show -stack -symbols` gives each address of a DLL the function that LLVM's
-symbolizer gives it, from PDB files of every block size, and from the DLL itself; another build's files are refused. A user would
-read the name of a function that never ran.
+"""trace_symbols.py PROGRAM [EMULATOR]: `openpla trace show -stack -symbols` shows for each address of a DLL the same
+function as LLVM's symbolizer, from PDB files of every block size, and from the DLL itself; files of another build are
+rejected. Otherwise a user would read the name of a function that never ran.
 
 Needs clang and lld (Debian: clang, lld), and uses llvm-symbolizer and the MinGW compiler that builds OpenPLA."""
 import json

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tracerpt.py PROGRAM [EMULATOR]: `openpla tracerpt` gives each event with its fields as they were written, or in
-hexadecimal with the reason. A user would miss events, read wrong values, or lose a file that was there."""
+"""tracerpt.py PROGRAM [EMULATOR]: `openpla tracerpt` outputs each event with its fields as they were written, or in
+hexadecimal with the reason. Otherwise a user would miss events, read wrong values, or lose an existing file."""
 import csv
 import json
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tracerpt_evtx.py PROGRAM [EMULATOR]: a dump in the event log's form has, record by record, the elements and texts that
-the dump as XML has. A user would open it in an event viewer and read other values, or the viewer would refuse it."""
+"""tracerpt_evtx.py PROGRAM [EMULATOR]: a dump in the event log's format contains, record by record, the elements and
+texts of the XML dump. Otherwise an event viewer would show other values, or reject the file."""
 import os
 import shutil
 import struct

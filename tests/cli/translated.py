@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""translated.py PROGRAM [EMULATOR]: logs whose counters have translated names, as Windows writes them in other languages,
-are checked, compared and filtered like English ones, and people see the names of the log."""
+"""translated.py PROGRAM [EMULATOR]: logs with translated counter names, as Windows writes them in other languages, are
+checked, compared and filtered like English ones, and users see the names of the log."""
 import datetime
 import json
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""typeperf.py PROGRAM [EMULATOR]: typeperf of openpla.exe, which is PROGRAM, does what its help says. A user would miss
-samples, log other counters than the list names, or lose the end of a file."""
+"""typeperf.py PROGRAM [EMULATOR]: typeperf of openpla.exe, which is PROGRAM, does what its help says. Otherwise a user
+would miss samples, log other counters than the list names, or lose the end of a file."""
 import csv
 import datetime
 import json

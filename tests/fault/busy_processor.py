@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A processor that is kept busy is the one that the log shows busy, as much as the kernel itself says, and so is
-_Total."""
+"""The log shows a busy processor and _Total as busy as the kernel itself does."""
 import datetime
 import os
 import shutil

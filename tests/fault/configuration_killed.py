@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A host that is killed while it records a configuration: the XML is a whole document that says that it is not complete,
-with all but the last moment's rows, and the next run records all of it."""
+"""A set host process is killed while it records a configuration: the XML is a well-formed document that says that it is
+incomplete, with all rows except the last moment's, and the next run records everything."""
 import os
 import shutil
 import tempfile

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The service offers counters by RPC only where a setting says so, in a process of its own: one that dies hard takes
-nothing from the service and is started anew, and it ends with the service."""
+"""The service serves counters over RPC only if a setting says so, in a separate process. If that process is killed, the
+service is not affected and restarts it; the process ends with the service."""
 import os
 import subprocess
 

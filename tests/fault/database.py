@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A database that dies amid a run and comes back has all samples of the time between; nobody else's samples are late;
-a stop while it is away ends and says what is lost; a host that dies hard loses what was not committed, one sample at most."""
+"""A database that is killed during a run and restarted contains all samples of the time in between; samples of other
+sets are not late. A stop while the database is down ends and reports the losses. A killed set host process loses only
+uncommitted samples, at most one."""
 import os
 import shutil
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the fault tests share: a client of the server in the tests' Wine prefix, its processes, its logs."""
+"""Shared parts of the fault tests: a client of the server in the tests' Wine prefix, its processes, its logs."""
 import csv
 import os
 import signal

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A disk that fills up ends neither the host nor what is in the log: the lines so far are whole, and the run's record
-says what was lost and why. With room again the run collects on."""
+"""A disk that becomes full neither ends the set host process nor damages the log: the lines so far are complete, and
+the run's record states the losses and the reason. When there is space again, the run continues to collect."""
 import os
 import subprocess
 import sys

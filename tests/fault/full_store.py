@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Start on a store whose disk is full, or becomes so in the middle of the start, says that and which file, not that the
-host does not answer; and the set is no run that was cut off, but can be started when there is room again."""
+"""A Start on a store whose disk is full, or becomes full during the start, reports this and the file, not that the set
+host process does not answer. The set does not count as an interrupted run, and can be started when there is space
+again."""
 import os
 import subprocess
 import sys

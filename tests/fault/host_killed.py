@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A run's host that dies hard costs what was not flushed and nothing else: the set reads as stopped at once, its log is
-whole, it starts again, and the new run does not take the old one's number."""
+"""A killed set host process loses only unflushed data: the set's status is stopped immediately, its log is complete, it
+can be started again, and the new run does not use the old one's number."""
 import os
 import shutil
 import tempfile

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""After a crash of the machine the service brings back the sets whose users want it, and schedules go on without any
-client. Under Wine the machine goes down with its wineserver, and comes up with the first program."""
+"""After a crash of the machine, the service restarts the sets whose settings request this, and schedules continue
+without a client. Under Wine the machine's crash is that of its wineserver, and it starts with the first program."""
 import json
 import os
 import shutil

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Sets of another computer, which is this prefix' server by DCOM, through openpla logman -s and from a script: the life
-of a set, what an account's role allows, and what a client sees when the server dies and comes back."""
+"""Sets of another computer, which is this prefix's server over DCOM, through openpla logman -s and a script: the life
+of a set, the rights of an account's role, and a client's view when the server is killed and restarted."""
 import os
 import shutil
 import subprocess

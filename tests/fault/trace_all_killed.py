@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""trace_all_killed.py PROGRAM: the host of a trace session, all that write to it and the server of Wine are killed at
-once: every event that was accepted is in the log that the next program finds. PROGRAM is test_etw_hosts."""
+"""trace_all_killed.py PROGRAM: the host of a trace session, all its writers and wineserver are killed at the same time:
+every accepted event is in the log that the next program finds. PROGRAM is test_etw_hosts."""
 import os
 import signal
 import subprocess

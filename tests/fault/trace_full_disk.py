@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A disk that fills up ends neither a trace session nor the programs that write to it: what was in the file stays
-readable, what is lost is counted, and with room again the trace goes on. Programs that know nothing of us, the examples,
-and another reader of the file, etl_check.py. A user would lose the whole trace, or believe it whole."""
+"""A disk that becomes full ends neither a trace session nor the programs that write to it: the file's contents stay
+readable, losses are counted, and when there is space again the trace continues. The programs are the examples, which
+contain no code of OpenPLA, and another reader of the file, etl_check.py. Otherwise a user would lose the whole trace,
+or trust an incomplete one."""
 import os
 import re
 import struct

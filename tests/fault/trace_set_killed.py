@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A set with a trace collector beside processes that die hard: the provider costs what it had not written, the server
-nothing, and when the set's own host dies the supervisor ends its session, which nobody else would: it would fill the
-disk, and its name would be taken. Logs are whole each time."""
+"""A set with a trace collector, and processes that are killed: the event provider loses only what it had not written, a
+killed server loses nothing, and if the set host process is killed, the supervisor ends its session. Otherwise that
+session would fill the disk and keep its name in use. Logs are complete each time."""
 import os
 import re
 import signal

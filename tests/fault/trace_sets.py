@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What scripts make of Session and Autosession: a session that goes on when script and server have ended, with the events
-of a program that knows nothing of us, and one that begins with the Wine prefix. A user would have an empty log, or a
-session that nobody finds."""
+"""Session and Autosession in scripts: a session that continues when script and server have exited, with the events of a
+program that contains no code of OpenPLA, and a session that starts with the Wine prefix. Otherwise a user would have an
+empty log, or a session that nobody finds."""
 import os
 import re
 import subprocess
