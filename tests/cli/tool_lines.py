@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tool_lines.py LINES PROGRAM: the command lines of LINES, which administrators have in scripts and on pages for Windows'
-typeperf, relog and tracerpt, end with the code and write what stands behind them, by a program of that name. Who has such a
-script would have to change it. A line marked "unserved" has its reason there; no other may fail, and one that is served
-after all keeps to nothing. A line has a folder of its own, in which the logs and traces are that it names; what runs
-without an end is ended by Ctrl+C when it has written something. To write the outcomes anew: OPENPLA_LINES_OUT=FILE."""
+"""tool_lines.py LINES PROGRAM: the command lines in LINES, which administrators use in scripts and pages for Windows'
+typeperf, relog and tracerpt, exit with the given code and write the given output, if a program of that name runs them.
+Otherwise these scripts would have to be changed. A line marked "unserved" states its reason; no other line may fail,
+and an unserved line that succeeds may have any output. Each line has a separate folder with the logs and traces that it
+names. A command that does not end by itself is ended with Ctrl+C after it has written something. OPENPLA_LINES_OUT=FILE
+writes the results to FILE."""
 import csv
 import json
 import os

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""trace_top.py [live] PROGRAM [EMULATOR]: `openpla trace top` says who ran, who waited for a processor and who read and
-wrote how much, of a file, or, `live`, of what happens now, where the host lets us see its kernel's events. A user would look for who is to
-blame and blame another one, or leave a session behind that nobody looks at."""
+"""trace_top.py [live] PROGRAM [EMULATOR]: `openpla trace top` shows which processes ran, waited for a processor, read
+and wrote, and how much: from a file or, with `live`, at this time, if the host OS gives access to the kernel's events.
+Otherwise a user would blame the wrong process, or leave a session that nobody uses."""
 import atexit
 import glob
 import json

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""dcom_network.py PROGRAMS: remote clients from another host: two network namespaces with a cable between them. The client
-is examples/remote_set.py at port 135, with unmodified impacket. Exit status 77: no root, or no namespaces."""
+"""dcom_network.py PROGRAMS: remote clients on another computer, simulated by two network namespaces that are connected
+by a cable. The client is examples/remote_set.py at port 135, with unmodified impacket. Exit status 77: no root, or no
+namespaces."""
 import os
 import shutil
 import signal

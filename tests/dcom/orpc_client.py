@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""ORPC calls through unmodified impacket, with bodies of our own NDR, so that each byte of a method is under test."""
+"""ORPC calls through unmodified impacket, whose bodies this module encodes itself, so that each byte of a method is
+tested."""
 import re
 import struct
 import uuid

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Processes of openplasrv in the prefix of a test."""
+"""The processes of openplasrv in a test's prefix."""
 import os
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""api_trace.py [--fetch] BIN CACHE EMULATOR...: programs that nobody made for us, in C++ (node.exe), Go (esbuild.exe) and
-Rust (biome.exe), have the same output and exit code untraced and under `openpla run -apis`: names, arguments, and calls
-between DLLs. CACHE has npm's packages, which --fetch puts there; without them the test is skipped."""
+"""api_trace.py [--fetch] BIN CACHE EMULATOR...: other people's programs, in C++ (node.exe), Go (esbuild.exe) and Rust
+(biome.exe), have the same output and exit code untraced and under `openpla run -apis`; names, arguments, and calls
+between DLLs are logged. CACHE contains npm's packages, which --fetch downloads; without them the test is skipped."""
 import glob
 import json
 import os

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""node.py BIN CACHE EMULATOR...: node.exe for Windows, a program that nobody made for us, is started by `openpla run`,
-and what its providers write is in our session's file, its child's too. Fetches node from npm into CACHE. BIN is the
-build's folder of programs. No part of the ordinary tests: it needs the network."""
+"""node.py BIN CACHE EMULATOR...: `openpla run` starts node.exe for Windows, a program of other people, and its events
+and those of its child process are in the session's file. Fetches node from npm into CACHE. BIN is the build's folder of
+programs. Not part of the ordinary tests, because it needs the network."""
 import collections
 import glob
 import os

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Reads binary performance logs (.blg) on its own and says whether they are whole and hold what they should.
+"""Reads binary performance logs (.blg) independently of the engine, and checks that they are complete and have the
+expected contents.
 
-blg_check.py FILE...         structure only; prints what each file holds
-blg_check.py --written DIR   the files of write_blg, each against the text of what was written
+blg_check.py FILE...         checks only the structure, and prints the contents of each file
+blg_check.py --written DIR   compares the files of write_blg with the text of what was written
+
 """
 import argparse
 import datetime

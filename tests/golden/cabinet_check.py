@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Our cabinets as cabextract reads them: cabinet_check.py PROGRAM [EMULATOR...]. Every file of the folder is in one, under
-its name, byte for byte and to 2 seconds of its time."""
+"""Checks OpenPLA's cabinets with cabextract: cabinet_check.py PROGRAM [EMULATOR...]. Every file of the folder must be
+in a cabinet, with its name, its bytes and, to 2 seconds, its time."""
 import os
 import random
 import shutil

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A second, small reader of .etl and .blg containers, written from a description of the format alone, and a maker of
-containers of many shapes, to judge the engine's reader by.
+"""A second, small reader of .etl and .blg containers, written only from a description of the format, and a generator of
+containers of many forms, to check the engine's reader.
 
 etl_check.py FILE...         prints the events, as read_logs does
 etl_check.py --make DIR      writes containers (several processors, both pointer sizes, compressed, circular, cut)
-etl_check.py --compare DIR   NAME.events of read_logs against what this reader finds in NAME.etl or NAME.blg
+etl_check.py --compare DIR   compares NAME.events of read_logs with what this reader finds in NAME.etl or NAME.blg
+
 """
 import argparse
 import os

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""event_programs.py [--32 BIN_32] BIN COMPILER EMULATOR...: a provider, a controller and a consumer, examples written from Windows'
-headers alone, make a trace. What the consumer reads of its file is what etl_check.py finds there, and what the provider
-wrote. The provider is linked here as a user links one, and finds openetw.dll by PATH. Then all three once more, linked
-to Windows' DLLs alone and started by `openpla run`. With --32 and a compiler for 32 bits the provider is such a program,
-with the DLL in BIN_32, the others have 64; then all have 32."""
+"""event_programs.py [--32 BIN_32] BIN COMPILER EMULATOR...: an event provider, a controller and a consumer, which are
+examples written only with Windows' headers, create a trace. The consumer must read from its file what etl_check.py
+finds there, and what the event provider wrote. The event provider is linked here as a user would link it, and finds
+openetw.dll through PATH. Then all three run again, linked only to Windows' DLLs and started by `openpla run`. With --32
+and a compiler for 32-bit programs, the event provider is a 32-bit program, with the DLL in BIN_32, and the others are
+64-bit programs; then all are 32-bit programs."""
 import os
 import re
 import shutil

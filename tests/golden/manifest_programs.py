@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""manifest_programs.py BIN EMULATOR...: a provider with a manifest, an example written from Windows' headers alone, writes
-a field of each type. Once its manifest is added, each comes out of tracerpt as it was written, with names and messages;
-before and after that as hexadecimal digits with the reason."""
+"""manifest_programs.py BIN EMULATOR...: an event provider with a manifest, an example written only with Windows'
+headers, writes a field of each type. While its manifest is registered, tracerpt must print each field as it was
+written, with names and messages; before and afterwards, as hexadecimal digits with the reason."""
 import csv
 import json
 import os

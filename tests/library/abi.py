@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""abi.py [--write] SOURCE LIBRARY: programs that were built with an earlier libopenpla-logs.so.0 run with this one. What
-the library exports is what its version script and its header name, and functions and structures are those of
-library/libopenpla-logs.abi (--write: becomes them, when a function was added or before the soname changes)."""
+"""abi.py [--write] SOURCE LIBRARY: programs that were built with an earlier libopenpla-logs.so.0 run with this one. The
+library must export the names in its version script and its header, and its functions and structures must be those of
+library/libopenpla-logs.abi. --write updates that file, after a function was added or before the soname changes."""
 import os
 import re
 import shutil

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""installed.py BUILD PROGRAM COMPILER [OPTION...]: the library as a package installs it. A program finds it by pkg-config
-below any prefix, the two examples are built from nothing else and say the same as the command line, and the header is
-valid C++."""
+"""installed.py BUILD PROGRAM COMPILER [OPTION...]: the library as a package installs it. A program finds it through
+pkg-config below any prefix, the two examples are built with nothing else and print the same as the command line, and
+the header is valid C++."""
 import csv
 import json
 import os

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""python_module.py PROGRAM WRITE_WILDCARD_LOG: the module openpla without pandas. It reads what relog writes and `trace show`
-prints, and a failure is an exception that names the file. An analyst would compute with other numbers than the log
-has."""
+"""python_module.py PROGRAM WRITE_WILDCARD_LOG: the module openpla without pandas. It reads the logs that relog writes
+and the events that `trace show` prints, and a failure is an exception that names the file. Otherwise an analyst would
+compute with wrong numbers."""
 import csv
 import datetime
 import json

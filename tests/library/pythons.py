@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs a test's code in a Python with the module openpla, whose library may need a sanitizer's runtime."""
+"""Runs a test's code in a Python that can import the module openpla, whose library may need a sanitizer's runtime."""
 import os
 import re
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Chromium without a window, for tests of pages."""
+"""Chromium without a window, for the tests of pages."""
 import base64
 import json
 import os

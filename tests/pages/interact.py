@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""interact.py PROGRAM [--axe axe.min.js] [--pictures FOLDER]: uses the charts of a report page in Chromium as a reader does:
-points at a value, zooms, hides a series, selects instances and counters, follows a warning to its time and back, changes the
-time zone, and takes the visible range as CSV. Without its script the page shows its SVG charts. Skipped without Chromium."""
+"""interact.py PROGRAM [--axe axe.min.js] [--pictures FOLDER]: uses the charts of a report page in Chromium as a reader
+does: points at a value, zooms, hides a series, selects instances and counters, follows a warning to its time and back,
+changes the time zone, and gets the visible range as CSV. Without its script the page shows its SVG charts. Skipped
+without Chromium."""
 import argparse
 import os
 import subprocess

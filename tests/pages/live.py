@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""live.py PROGRAM [--pictures FOLDER]: uses the page of openpla live in Chromium as a reader does: sees values change, searches
-a counter and charts it, pauses and continues, and gets the samples of before when the page is opened again. Skipped without
-Chromium."""
+"""live.py PROGRAM [--pictures FOLDER]: uses the page of openpla live in Chromium as a reader does: watches values
+change, searches a counter and charts it, pauses and continues, and gets the earlier samples when the page is opened
+again. Skipped without Chromium."""
 import argparse
 import os
 import re

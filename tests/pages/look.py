@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""look.py PROGRAM [--axe axe.min.js] [--pictures FOLDER] [--suite]: opens pages of reports (tiny, large, mixed, only
-warnings, only events, broken input) in Chromium: light, dark, 320 pixels wide, in forced colours and in print. No page
-may load, say or scroll what it should not, print shows what is folded, axe-core finds nothing in either mode, and
-pictures of them (and a PDF) are left in a folder for who wants to look. --suite: one page alone, light and dark. Without
-Chromium or axe-core it is skipped, behind all that can be seen without axe-core. That is npm's: npm install axe-core, then
-node_modules/axe-core/axe.min.js, which OPENPLA_AXE may name too."""
+"""look.py PROGRAM [--axe axe.min.js] [--pictures FOLDER] [--suite]: opens report pages (tiny, large, mixed, only
+warnings, only events, broken input) in Chromium: light, dark, 320 pixels wide, in forced colours and in print. A page
+must not load other resources, report errors or scroll sideways, print must show folded parts, and axe-core must find
+nothing in either mode. Pictures of the pages (and a PDF) are left in a folder for inspection. --suite: only one page,
+light and dark. Without Chromium the test is skipped; without axe-core it is skipped after all checks that do not need
+it. axe-core is an npm package: after npm install axe-core, use node_modules/axe-core/axe.min.js, which OPENPLA_AXE may
+also name."""
 import argparse
 import html
 import math

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""api_trace.py TARGET: a 32-bit program runs as untraced and its calls are logged, by `openpla run -apis` and by a set. A
-user would see another program, or a log without its calls."""
+"""api_trace.py TARGET: a 32-bit program behaves as if untraced, and its calls are logged, by `openpla run -apis` and by
+a set. Otherwise a user would see a program that behaves differently, or a log without its calls."""
 import json
 import os
 import re

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""with_32_bits.py COMMAND...: runs it where the prefix has 32-bit programs that run, else ends with 77 and the reason.
+"""with_32_bits.py COMMAND...: runs the command if 32-bit programs run in the prefix; otherwise prints the reason and
+exits with 77.
+
 """
 import os
 import re

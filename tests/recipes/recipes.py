@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""recipes.py BUILD CMAKE NINJA: the recipes of docs/developer/architecture.md, "Adding things", are enough. Applies
-five of them to a copy of the tree (a property, a logman option, a counter object, a log format, a field of a kernel event),
-builds openpla and the reference there, and uses what was added. Fails if a recipe lacks a place, or names another.
+"""recipes.py BUILD CMAKE NINJA: checks that the recipes of docs/developer/architecture.md, "Adding things", are
+sufficient. Applies five of them to a copy of the tree (a property, a logman option, a counter object, a log format, a
+field of a kernel event), builds openpla and the reference there, and uses the additions. Fails if a recipe lacks a
+place, or names another.
 
-Objects of BUILD that no edit reaches are used as they are, so this costs a small part of a build."""
+Objects of BUILD that no edit affects are reused, so this takes a small part of a build's time."""
 import atexit
 import glob
 import json

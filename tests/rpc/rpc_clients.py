@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""rpc_clients.py SERVER [PORT CALLS]: real clients against engine/rpc. Unmodified impacket activates a class and calls its methods;
-Samba's client checks the signatures. Exit status 77: neither is installed."""
+"""rpc_clients.py SERVER [PORT CALLS]: real clients call engine/rpc. Unmodified impacket activates a class and calls its
+methods; Samba's client checks the signatures. Exit status 77: neither is installed."""
 import os
 import select
 import socket

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The example of a set with an account and a database's password, as a user runs it: neither is read back, nor found in
-any file of the store."""
+"""The example of a set with an account and a database's password, as a user runs it: neither password is returned, nor
+found in any file of the store."""
 import os
 import sys
 

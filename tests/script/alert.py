@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The examples of alerts: a real load of the processors is an event, a row of the log and the start of the second set;
-without one nothing happens. A user would lose what alerts are for."""
+"""The examples of alerts: a real load of the processors causes an event, a row of the log and the start of the second
+set; without load nothing happens. Otherwise alerts would be useless."""
 import csv
 import os
 import re

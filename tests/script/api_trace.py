@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""examples/api_trace.vbs as users run it: the program exits with its own code, and its calls are in the log that the script
-names, without those that it excludes."""
+"""examples/api_trace.vbs as users run it: the program exits with its own code, and its calls are in the log that the
+script names, without the excluded ones."""
 import json
 import os
 import re

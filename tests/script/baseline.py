@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""baseline.py OPENPLA WINE-RUN: examples/baseline.cmd makes its log twice, and ends with logman's code when it cannot; what
-docs/user/command-line.md says of batch files is so. Who copies lines of these would be misled."""
+"""baseline.py OPENPLA WINE-RUN: examples/baseline.cmd creates its log twice, and exits with logman's code if it cannot.
+The statements of docs/user/command-line.md about batch files are true. Otherwise users who copy its lines would be
+misled."""
 import csv
 import os
 import subprocess

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""c_examples.py WINE-RUN: the two examples of MS-PLA section 4, built as C programs, do what the specification says. A C
-program written from the specification would meet the same."""
+"""c_examples.py WINE-RUN: the two examples of MS-PLA section 4, built as C programs, do what the specification says.
+Other C programs written from the specification would have the same problems."""
 import os
 import re
 import subprocess

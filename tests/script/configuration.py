@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""examples/configuration.vbs as users run it: its set ends by itself, and files, keys and what else was asked for are in
-one XML, twice in a row, each run in a folder of its own; openpla config shows them and says what has changed."""
+"""examples/configuration.vbs as users run it: its set ends by itself, and the requested files, keys and other data are
+in one XML document. Two runs in a row have separate folders; openpla config shows the documents and their
+differences."""
 import os
 import re
 import sys

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a script's end says of Wine: beside others its cscript sometimes ends before it runs anything."""
+"""Explains a script's exit under Wine: beside other programs, Wine's cscript sometimes exits before it runs
+anything."""
 ATTEMPTS = 3
 
 

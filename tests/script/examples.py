@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""examples.py WINE-RUN: the example scripts do what README says, twice in a row and the same in both languages.
-A user would lose the first thing that is tried."""
+"""examples.py WINE-RUN: the example scripts do what README says, twice in a row and identically in both languages. They
+are the first thing that a user tries."""
 import csv
 import datetime
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""examples/extract.vbs as a user runs it: a cabinet, made here by hand, is taken apart; one that would write beside its
-folder is not, and nothing is replaced."""
+"""examples/extract.vbs as a user runs it: it extracts a cabinet that this test creates by hand, rejects one that would
+write outside its folder, and replaces no file."""
 import os
 import struct
 import sys

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Folder actions as a script has them (folders.vbs): the folders of two runs hold their reports and a cabinet of all;
-what came later, and a folder that is nobody's, are there still. And examples/folders.vbs as a user runs it, twice: the
-latest three runs stay."""
+"""Folder actions in a script (folders.vbs): the folders of two runs contain their reports and a cabinet of all files;
+files that were added later, and a foreign folder, still exist. Also runs examples/folders.vbs twice, as a user does:
+the latest three runs are kept."""
 import os
 import shutil
 import sys

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""languages.py WINE-RUN: the examples in C++, Python, PowerShell and C#. The one in C++ runs. Wine has no Python, PowerShell
-or .NET here, so of the others the syntax is checked where this host can read it, and each member that they call is one of
-the interfaces' (idl/pla.idl): a user would copy a name that is wrong. PowerShell's scripts, those that register too, are
-read by pwsh, or by npm's grammar of it in the folder that OPENPLA_POWERSHELL names (powershell.js)."""
+"""languages.py WINE-RUN: the examples in C++, Python, PowerShell and C#. The C++ example is run. Wine has no Python,
+PowerShell or .NET here, so for the other examples the syntax is checked if this system can parse it, and each member
+that they call must be a member of the interfaces (idl/pla.idl). Otherwise a user would copy a wrong name. pwsh parses
+the PowerShell scripts, including the registration scripts, or npm's grammar in the folder that OPENPLA_POWERSHELL names
+(powershell.js)."""
 import glob
 import os
 import re

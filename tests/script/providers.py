@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""providers.py WINE-RUN: the example scripts enable a provider of another program, with a level, keywords and filter data, and
-change the level while the set runs. A user would lose what MS-PLA 4.1 promises: that the trace holds what was asked for, and no more."""
+"""providers.py WINE-RUN: the example scripts enable another program's event provider, with a level, keywords and filter
+data, and change the level while the set runs. Otherwise users would not have what MS-PLA 4.1 promises: a trace with
+exactly the requested events."""
 import glob
 import os
 import re

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Reports behind runs: report.py [SECONDS]. examples/report.vbs as users run it, and a set with counters, a trace and a
-configuration under a load that is known. When such a run is stopped its report is there, and says what the run's own logs
-say: the figures are summed up here from the logs as CSV, and the events by what the load has written."""
+"""Reports after runs: report.py [SECONDS]. Runs examples/report.vbs as users do, and a set with counters, a trace and a
+configuration under a known load. When such a run is stopped, its report exists and agrees with the run's own logs: this
+test computes the statistics from the logs as CSV, and the events from what the load has written."""
 import csv
 import glob
 import os

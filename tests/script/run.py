@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""run.py [--32] SCRIPT EXPECTED [COPIES]: runs a script with cscript (or a program), COPIES of it at once, each with a set of
-its own, and compares what each says with the file EXPECTED. Under Wine an error that no script handled ends it silently with exit
-code 0, so the last line must be "Done."
+"""run.py [--32] SCRIPT EXPECTED [COPIES]: runs a script with cscript (or a program), in COPIES at the same time, each
+with a separate set, and compares the output of each with the file EXPECTED. Under Wine an unhandled error ends a script
+silently with exit code 0, so the last line must be "Done."
 
-What differs from run to run is replaced: the set's name, process ids, libxml2's words; a line "log PATH" becomes what is
-in the log.
-`run.py --write SCRIPT EXPECTED` writes the file; read what it wrote. --32: the cscript for 32-bit programs."""
+Parts that differ from run to run are replaced: the set's name, process IDs, libxml2's messages; a line "log PATH" is
+replaced with the contents of the log.
+`run.py --write SCRIPT EXPECTED` writes the file; check it before you commit it. --32: the cscript for 32-bit
+programs."""
 import csv
 import os
 import re

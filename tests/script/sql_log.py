@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""sql_log.py WINE-RUN: a script collects into SQLite, by a connection string and by the name of a data source, and into
-PostgreSQL. What arrives is asked for with the databases' own clients. A user would lose the rows, or find them under
-names and types that no query of Windows' tables fits."""
+"""sql_log.py WINE-RUN: a script collects into SQLite, through a connection string and through a data source's name, and
+into PostgreSQL. The databases' own clients query the rows. Otherwise a user would lose the rows, or have them under
+names and types that no query for Windows' tables matches."""
 import os
 import re
 import shutil

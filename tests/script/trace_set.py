@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Sets with a trace collector as scripts make them, and a program that knows nothing of us: the log has the events of the
-level that was asked for, and of another level from the change on, and no more."""
+"""Sets with a trace collector, created by scripts, and a program that contains no code of OpenPLA: the log has exactly
+the events of the requested level, and after the change those of the other level."""
 import os
 import re
 import sys

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """api_soak.py [--times N] [--seed N]
 
-API tracing while the set's host process, the server and the traced program are killed at random moments, each N times (20).
-It fails when a program that is traced ends or calculates wrongly because of it, a killed program ends the set, a set
-cannot be stopped and started again while its program lives, or a log cannot be read or lacks the calls. By hand: half an
-hour and more. Wants WINEPREFIX with OpenPLA registered, OPENPLA_BIN_DIR and OPENPLA_SOURCE_DIR, as ctest gives them."""
+Tests API tracing while the set host process, the server and the traced program are killed at random times, each N times
+(20). It fails if a traced program exits or computes wrong results because of this, if a killed program ends the set, if
+a set cannot be stopped and started again while its program runs, or if a log cannot be read or lacks the calls. Run it
+by hand; it takes half an hour or more. Needs WINEPREFIX with OpenPLA registered, OPENPLA_BIN_DIR and
+OPENPLA_SOURCE_DIR, as ctest sets them."""
 import argparse
 import glob
 import json

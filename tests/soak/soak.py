@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 """soak.py [--seconds N] [--sets N] [--clients N] [--cycles N] [--host-kills N] [--server-kills N]
 
-Sets that run for long while clients poll, sets start and stop, hosts and servers are killed. It fails when a set is
-lost or changed, a log torn, a sample doubled, or missing without the run having told it, a serial number repeated, a
-client told anything but "running", a process or zombie left, or when the handles or the memory of the server or of a
-host have grown beyond a bound. --missing N: it fails when more than N samples are missing, told or not; -1, the default,
-for any number, as on a busy machine. Figures: samples missing and off their second, times of starts and stops.
-Wants WINEPREFIX with OpenPLA registered, OPENPLA_BIN_DIR and OPENPLA_SOURCE_DIR, as ctest gives them."""
+Runs sets for a long time while clients poll, sets start and stop, and set host processes and servers are killed. It
+fails if a set is lost or changed, a log is incomplete, a sample is duplicated, or missing without a report of the run,
+a serial number is repeated, a client gets a status other than "running", a process or zombie is left, or the handles or
+memory of the server or of a set host process grow beyond a limit. --missing N: it also fails if more than N samples are
+missing, reported or not; -1, the default, permits any number, as on a busy machine. Prints the number of samples that
+are missing or not in their second, and the times of starts and stops. Needs WINEPREFIX with OpenPLA registered,
+OPENPLA_BIN_DIR and OPENPLA_SOURCE_DIR, as ctest sets them."""
 import argparse
 import cmath
 import datetime

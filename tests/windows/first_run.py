@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""first_run.py WINE-RUN: first-run.vbs says in some forty lines what works, all of it does here, and it leaves nothing
-behind; of programs that are not there it says so. Somebody with a Windows machine would send a report that says nothing."""
+"""first_run.py WINE-RUN: first-run.vbs reports in some forty lines what works, everything works here, and the script
+leaves nothing behind. It reports missing programs. Otherwise a report from a Windows computer would be useless."""
 import os
 import re
 import subprocess
