@@ -11,13 +11,14 @@
 #define CABINET_SIZE_MAX  0x7FFFFFFFu /* bytes in the whole cabinet */
 #define CABINET_FILE_MAX  0x7FFF8000u /* bytes in one file: 65,535 blocks of 32,768 bytes */
 
-/* Receives progress at least once per megabyte: `done` of `whole` bytes are read or written. `go_on` may be NULL. */
+/* Receives the progress at least once per megabyte: `done` of the `whole` bytes have been read or written. `go_on` may
+   be NULL. */
 struct cabinet_watch {
-    bool (*go_on)(void *user, uint64_t done, uint64_t whole); /* false: cancel with ERROR_CANCELLED's HRESULT */
+    bool (*go_on)(void *user, uint64_t done, uint64_t whole); /* false cancels with ERROR_CANCELLED's HRESULT */
     void *user;
 };
 
-/* ---- packing; takes open files, because other users can change the folders at the same time ---- */
+/* ---- packing: reads members from open files, because other users can change the folders in the meantime ---- */
 
 struct cabinet;
 struct cabinet_limits;
@@ -35,10 +36,11 @@ struct cabinet_source {
     void *user;
 };
 /* Writes the members in their order to `out`, an empty file that is open for writing. Always compresses with MSZIP;
-   uses cabinet.dll if it exists. PLA_E_CABAPI_FAILURE: no members, an invalid name, a file too large or shorter than
-   its size, a cabinet over 2 GB. After a failure the contents of `out` are undefined. */
+   uses cabinet.dll if it exists. PLA_E_CABAPI_FAILURE: there are no members, a name is invalid, a file is too large or
+   shorter than its `size`, or the cabinet would exceed 2 GB. After a failure the contents of `out` are undefined. */
 HRESULT cabinet_pack(const struct cabinet_source *source, struct file *out, const struct cabinet_watch *watch);
-/* Works like cabinet_open, for an open file, which the caller still owns and closes. `name` appears in messages. */
+/* Works like cabinet_open, for a file that is already open; the caller keeps it and closes it. `name` appears in
+   messages. */
 HRESULT cabinet_open_file(struct file *f, const char *name, const struct cabinet_limits *limits, struct cabinet **out);
 /* Compares the cabinet with its source files. Call it before deleting files that the cabinet replaces. S_OK: every
    member is in the cabinet, with the size and the bytes of its file. Otherwise PLA_E_CABAPI_FAILURE with a message that
@@ -59,20 +61,20 @@ struct cabinet_entry {
     int64_t written;     /* FILETIME, local time, in steps of 2 s; 0: the cabinet has no valid time */
     uint32_t attributes; /* FILE_TRAIT_ of engine/base/file.h */
 };
-/* Opens the cabinet and validates all headers, names and sizes without extracting anything. Rejects names that leave
-   the folder, that are invalid on some host OS or occur twice, missing or overlapping blocks, inconsistent sizes, parts
-   of multi-cabinet sets, compression other than MSZIP, and far more blocks than the sizes require. The file stays open,
-   so that the validated file is the one that is extracted. */
+/* Opens the cabinet and validates all headers, names and sizes without extracting anything. Rejects names that lead out
+   of the folder, are invalid on some host OS, or occur twice. Also rejects missing or overlapping blocks, inconsistent
+   sizes, parts of multi-cabinet sets, compression other than MSZIP, and far more blocks than the sizes require. The
+   file stays open, so that the validated file is the one that is extracted. */
 HRESULT cabinet_open(const char *path, const struct cabinet_limits *limits, struct cabinet **out);
 void cabinet_close(struct cabinet *c); /* NULL is allowed */
 size_t cabinet_count(const struct cabinet *c);
 const struct cabinet_entry *cabinet_entry_at(const struct cabinet *c, size_t index); /* borrowed */
 
 /* Extracts all entries into the folder, and creates the folder if it is missing. Writes the files to a new subfolder
-   first, and moves them to the folder when all of them are complete. Replaces nothing: fails with the HRESULT of
-   ERROR_FILE_EXISTS if a name exists, and of ERROR_DISK_FULL if there is too little space, both before writing
-   anything. Never follows links below the folder. Read-only is the only attribute that is preserved. On failure an
-   existing folder is unchanged, and folders that were created are removed again. */
+   first, and moves them to the folder when all of them are complete. Replaces nothing. Before it writes anything, fails
+   with the HRESULT of ERROR_FILE_EXISTS if a name exists, or with that of ERROR_DISK_FULL if there is too little space.
+   Never follows links below the folder. Read-only is the only attribute that is preserved. On failure an existing
+   folder is unchanged, and folders that were created are removed again. */
 HRESULT cabinet_extract_all(struct cabinet *c, const char *folder, const struct cabinet_watch *watch);
 /* Opens, extracts and closes a cabinet. */
 HRESULT cabinet_extract(const char *path, const struct cabinet_limits *limits, const char *folder,

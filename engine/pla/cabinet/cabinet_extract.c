@@ -50,7 +50,7 @@ static HRESULT check_target(struct extraction *x)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* ---- into the subfolder ---- */
+/* ---- extracting into the subfolder ---- */
 
 static HRESULT extract_begin(void *user, size_t entry)
 {
@@ -71,8 +71,8 @@ static HRESULT extract_bytes(void *user, size_t entry, const uint8_t *data, size
     return file_write(x->file, data, size);
 }
 
-/* Converts local time to UTC. Two steps, because the bias is that of a UTC time, which is only estimated in the first
-   step. */
+/* Converts local time to UTC. clock_bias_minutes takes a UTC time, which is not known yet: the first step estimates it,
+   and the second step uses the bias at the estimated time. */
 static int64_t utc_of_local(int64_t local)
 {
     const int64_t minute = 600000000;
@@ -94,7 +94,7 @@ static HRESULT extract_end(void *user, size_t entry)
     return hr;
 }
 
-/* ---- out of the subfolder, and cleaning up ---- */
+/* ---- moving out of the subfolder, and cleaning up ---- */
 
 /* Removes the folders in the name below `base`, innermost first. Keeps folders that are not empty. */
 static void remove_folders(const char *base, const char *name)
@@ -178,11 +178,11 @@ static void make_read_only(const struct extraction *x)
     }
 }
 
-/* Creates the subfolder with an unused name. A killed process leaves its subfolder behind, and process ids are
-   reused. */
+/* Creates the subfolder with an unused name. A name with this process's id can exist, because a killed process leaves
+   its subfolder behind and process ids are reused. */
 static HRESULT make_inner(struct extraction *x)
 {
-    static atomic_uint extracted; /* allows several threads to extract into one folder */
+    static atomic_uint extracted; /* distinguishes threads that extract into one folder */
     HRESULT hr = S_OK;
     for (int tries = 0; hr == S_OK && tries < INNER_TRIES; tries++) {
         char name[64];

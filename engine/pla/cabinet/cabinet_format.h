@@ -16,7 +16,7 @@
 
 #define CABINET_SIGNATURE 0x4643534Du /* "MSCF" */
 
-/* Sizes of the structures without names and reserved bytes, and the offsets of their fields. */
+/* Sizes of the structures, not counting names and reserved bytes, and offsets of their fields. */
 enum {
     CABINET_HEADER_BYTES = 36,
     HEADER_SIZE = 8,      /* u32, size of the cabinet */
@@ -122,7 +122,7 @@ HRESULT cabinet_visit(struct cabinet *c, const struct cabinet_visitor *visitor, 
 /* The default limits. */
 extern const struct cabinet_limits cabinet_limits_usual;
 
-/* Reports progress to the watch, which may be NULL. HRESULT of ERROR_CANCELLED: the watch cancels. */
+/* Reports progress to the watch, which may be NULL. HRESULT of ERROR_CANCELLED: the watch has cancelled. */
 HRESULT cabinet_go_on(const struct cabinet_watch *watch, uint64_t done, uint64_t whole);
 
 /* ---- packing: shared by both packers ---- */
@@ -154,7 +154,7 @@ HRESULT packing_write(struct packing *p);
 /* Call before deflateInit or inflateInit, so that zlib uses engine/base/memory.h. */
 void mszip_memory(z_stream *z);
 
-/* Zero-initialise. mszip_unpack initialises it on first use. mszip_end may also be called on zeros. */
+/* Zero-initialise. mszip_unpack initialises it on first use. mszip_end may also be called for a zeroed struct. */
 struct mszip {
     z_stream z;
 };

@@ -12,7 +12,7 @@
    ratio of logs. */
 #define BYTES_USUAL (64ull << 30)
 enum {
-    BLOCKS_SPARE = 65536, /* allowed in addition to the necessary blocks, for the last one of each folder */
+    BLOCKS_SPARE = 65536, /* extra blocks, because the last block of each folder may be short */
     BLOCKS_WATCHED = 1024,
 };
 
@@ -247,7 +247,7 @@ static HRESULT read_entries(struct opening *o)
     return SUCCEEDED(hr) ? check_names(c) : hr;
 }
 
-/* ---- the whole ---- */
+/* ---- opening a cabinet ---- */
 
 static HRESULT make_room(struct opening *o, uint64_t **ends)
 {

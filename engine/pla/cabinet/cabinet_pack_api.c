@@ -243,7 +243,7 @@ static INT_PTR DIAMONDAPI fci_open_member(char *name, USHORT *date, USHORT *time
     return handle;
 }
 
-/* ---- the whole ---- */
+/* ---- packing a cabinet ---- */
 
 static HRESULT fci_load_library(struct fci *f)
 {

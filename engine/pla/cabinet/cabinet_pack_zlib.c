@@ -153,7 +153,7 @@ static HRESULT write_head(const struct writer *w)
     return file_write_at(w->p->out, 0, head, w->head_bytes);
 }
 
-/* ---- the whole ---- */
+/* ---- packing a cabinet ---- */
 
 static HRESULT add_bytes(struct writer *w, size_t index, struct file *in)
 {

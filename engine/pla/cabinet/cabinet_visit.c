@@ -19,7 +19,7 @@ struct visit {
     bool begun;
     struct mszip mszip;
     size_t history;                          /* bytes before the block to which the block may refer */
-    uint8_t unpacked[2 * CABINET_BLOCK_MAX]; /* the previous block ends in the middle, the current block begins there */
+    uint8_t unpacked[2 * CABINET_BLOCK_MAX]; /* the current block begins in the middle, where the previous block ends */
     uint8_t packed[CABINET_PACKED_MAX];
 };
 

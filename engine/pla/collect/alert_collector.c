@@ -10,8 +10,8 @@
 
 #include <inttypes.h>
 
-#define ONE_SAMPLE     UINT32_MAX /* SampleInterval */
-#define READINGS_MS    1000       /* between the two readings of such a sample */
+#define ONE_SAMPLE     UINT32_MAX /* value of SampleInterval: take a single sample */
+#define READINGS_MS    1000       /* between the two readings of a single sample */
 /* Missing counters are searched for again after this many samples or milliseconds, whichever comes first. */
 #define SEARCH_SAMPLES 10
 #define SEARCH_MS      60000
@@ -22,8 +22,9 @@ struct alerts {
     struct alert_log *log; /* NULL: not requested */
     struct collect_context context;
     char *path;
-    uint64_t max_bytes;         /* maximum size of the log per segment; 0: no limit */
-    bool once, read_once, done; /* take one sample only; its first reading is done; both readings are done */
+    uint64_t max_bytes; /* maximum size of the log per segment; 0: no limit */
+    /* once: take a single sample; read_once: its first reading is done; done: both are done */
+    bool once, read_once, done;
     bool completed;
     bool log_full, log_fails;
     uint32_t samples_since; /* samples since the latest search */

@@ -65,8 +65,8 @@ static bool is_all_wildcard(const char *text)
     return !text[strspn(text, "*/#")];
 }
 
-/* Replaces a wildcard that matches some instances with one that matches all, and a filter, so that instances can appear
-   and disappear while the query is open. */
+/* If a wildcard matches only some instances, uses a query path that matches all of them, and a filter. Instances can
+   then appear and disappear while the query is open. */
 static HRESULT choose_query_path(struct threshold *t)
 {
     const struct counter_path *p = &t->path;
@@ -517,7 +517,7 @@ enum alert_verdict alert_evaluate(const struct alert_rules *rules, const struct 
         state->beyond++;
     state->raised = state->raised || state->beyond >= rules->samples;
     bool held = state->ever && now - state->latest < (uint64_t)rules->hold_off * 1000;
-    /* A crossing during a hold-off is reported after it if the value is beyond the threshold then. */
+    /* A crossing during a hold-off is reported when the hold-off ends, if the value is still beyond the threshold. */
     if (!state->raised || held || (rules->on_crossing && state->was_alert))
         return ALERT_NONE;
     state->was_alert = state->ever = true;

@@ -15,7 +15,7 @@ struct alert_rules {
     uint32_t samples;  /* consecutive samples beyond the threshold that an alert requires; 0 means 1 */
     double hysteresis; /* how far back across the threshold a value must move to count as returned */
     bool relative;     /* `hysteresis` is a percentage of the threshold */
-    uint32_t hold_off; /* seconds after an alert without further alerts */
+    uint32_t hold_off; /* for this many seconds after an alert, no further alert is reported */
     bool all_clear;    /* also report when a value returns after an alert */
 };
 
@@ -53,15 +53,15 @@ struct alert_found {
 };
 struct alert_listener {
     void *user;
-    /* The threshold's path matches no counter. Called one time until it matches one. */
+    /* The threshold's path matches no counter. Not called again while it still matches none. */
     void (*missing)(void *user, HRESULT reason, const char *path, const char *text);
     void (*appeared)(void *user, const char *path); /* a missing counter now exists */
     void (*found)(void *user, const struct alert_found *what);
 };
 
 /* Watches these thresholds (alert_threshold_parse); copies `listener`. `before`: a watch that no longer takes samples;
-   its counters continue in the new watch, and so do the states of thresholds that both have; NULL: none. `beside`: an
-   active watch from which these states are copied; NULL: none. A missing counter is not a failure. */
+   NULL: none. The new watch continues its counters, and the states of the thresholds that both watches have. `beside`:
+   an active watch, from which only these states are copied; NULL: none. A missing counter is not a failure. */
 HRESULT alert_watch_open(const struct texts *thresholds, const struct alert_listener *listener,
                          struct alert_watch *before, struct alert_watch *beside, struct alert_watch **out);
 /* Takes a sample without evaluating it, so that rates have a value at the next sample. */

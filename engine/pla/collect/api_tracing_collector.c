@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The API tracing data collector (MS-PLA 3.2.4.10). It consists of a trace collector, whose session enables the event
    provider of API tracing, and of a watcher that injects that event provider into the program (engine/etw/api_trace.h).
-   Segments, limits, statistics and the cleanup after a killed host process are those of the trace collector, which is
-   created from a model of its type. */
+   The trace collector also provides segments, limits, statistics and the cleanup after a killed host process. It is
+   opened with a trace collector object that this file creates (trace_model). */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -126,7 +126,7 @@ static HRESULT add_provider(struct trace_data_collector *trace, const struct api
     return hr;
 }
 
-/* Creates the model of the trace collector. */
+/* Creates the object with which the trace collector is opened. */
 static HRESULT trace_model(struct object *object, const struct api_trace *api, struct object **out)
 {
     const struct api_tracing_collector *c = (const struct api_tracing_collector *)object;
@@ -188,7 +188,7 @@ static void note_formatted(struct api_tracing *a, char *text)
     memory_free(text);
 }
 
-/* Adds the counts of the previous settings. Each settings section counts from 0. */
+/* Adds the counts made under the previous settings, because the section of each new API trace counts from 0. */
 static void add_earlier(struct totals *to, struct api_trace *api)
 {
     struct api_trace_numbers n;
@@ -197,7 +197,7 @@ static void add_earlier(struct totals *to, struct api_trace *api)
     to->calls += n.calls;
 }
 
-/* Adds the run's totals to the message of a run that traced something. */
+/* Adds the totals to the run's message. */
 static void note_totals(struct api_tracing *a, const struct api_trace_numbers *now, uint64_t lost)
 {
     note_formatted(a, text_format("API tracing: %" PRIu64 " processes, %" PRIu64 " functions hooked, %" PRIu64

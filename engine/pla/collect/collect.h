@@ -29,9 +29,9 @@ struct collect_context {
     uint32_t segment_max_mb; /* SegmentMaxSize, 0 = none */
     bool segmented;          /* the set's Segment: a full log ends its segment even if it is circular */
     void *user;
-    /* Adds a note to the run's message for users: for example, a counter was dropped or a database was unavailable.
-       `reason` is a failure if something is not collected; `subject` names it (the counter, event provider or file).
-       Otherwise `subject` is NULL. Call on the run's thread only. */
+    /* Adds a note for users to the run's message, for example that a counter was dropped or a database was unavailable.
+       If something is not collected, `reason` is a failure and `subject` names the counter, event provider or file.
+       Otherwise `reason` is S_OK and `subject` is NULL. Call on the run's thread only. */
     void (*note)(void *user, HRESULT reason, const char *subject, const char *text);
     /* Reports a crossing, for which the run performs the alert's actions. Returns the text of the alert's message, from
        memory_alloc; NULL: none. Call on the run's thread only. Does not block. */
@@ -46,9 +46,10 @@ struct collect_context {
     /* Registers a file of the run other than output_path, in `folder` or below. Call before creating the file. `base`
        is output_base. May be called on any thread, even on one that outlives the collector. */
     void (*made)(const char *base, const char *folder, const char *path);
-    /* The collector of the previous segment, completed; NULL: none. The new collector takes over its counters, so that
-       rates continue, or its session, so that no event is lost. For kinds that follow changed definitions (kind.h), the
-       previous collector may have another definition and be active. The run closes it afterwards. */
+    /* The collector of the previous segment, which has been completed; NULL: none. The new collector takes over its
+       counters, so that rates continue, or its session, so that no event is lost. For kinds that follow changed
+       definitions (kind.h), the previous collector may have another definition and be active. The run closes it
+       afterwards. */
     struct collector *previous;
     /* A text log has columns only for the instances that its wildcards matched when it was created. When new instances
        appear, the collector requests a new segment, but not within this many seconds after it was opened. 0: never.

@@ -16,7 +16,7 @@
 
 enum {
     LOOK_MS = 500,      /* between polls, which update the statistics */
-    PATIENCE_MS = 1500, /* time that a source has to stop */
+    PATIENCE_MS = 1500, /* time within which a source must stop */
     DEFAULT_DEPTH = 30, /* used if FileMaxRecursiveDepth is 0 */
     HEAD_BYTES = 512,   /* bytes to check in a file before it is overwritten */
 };
@@ -149,8 +149,8 @@ static void collect(void *user)
 
 /* ---- opening ---- */
 
-/* Empties an existing file, but only if its content is a configuration document, because the name does not show what a
-   user would lose. */
+/* Empties an existing file, but only if it contains a configuration document. A user could lose other data, because any
+   file can have that name. */
 static HRESULT empty_file(struct work *w)
 {
     static const char begins[] = "<?xml", report[] = "<Report name=\"configuration\"";

@@ -405,7 +405,7 @@ HRESULT configuration_end_section(struct configuration_document *d)
     return document_pop_element(d, SECTION);
 }
 
-/* ---- the whole ---- */
+/* ---- beginning and ending the document ---- */
 
 static void document_free(struct configuration_document *d)
 {

@@ -281,7 +281,7 @@ static bool has_wildcard(const char *text)
     return strpbrk(text, "*?") != NULL;
 }
 
-/* Returns whether FileMaxCount is reached, which limits all entries together. */
+/* Returns whether FileMaxCount, the limit for all entries together, is reached. */
 static bool is_full(const struct configuration_source_context *c)
 {
     return c->request->file_count && atomic_load(c->files_copied) >= c->request->file_count;
@@ -415,7 +415,7 @@ static HRESULT collection_push_folder(struct collection *c, const char *folder)
     c->depth++;
     HRESULT hr = folder_list(folder, true, &l->folders);
     sort_names(&l->folders);
-    return hr == E_OUTOFMEMORY ? hr : S_OK; /* other problems were reported for its files */
+    return hr == E_OUTOFMEMORY ? hr : S_OK; /* listing its files has already reported other failures */
 }
 
 static void pop(struct collection *c)
@@ -512,8 +512,8 @@ static HRESULT split_pattern(struct collection *c)
     return c->name && c->folder ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Returns whether the entry names a file stream, with a ':' that does not follow a drive letter, or a drive without a
-   folder. The latter would depend on the process's current folder. */
+/* Returns whether the entry names a file stream (a ':' does not follow a drive letter), or is relative to a drive, such
+   as C:a.txt, so that it would depend on the process's current folder. */
 static bool names_stream(const struct collection *c)
 {
     const char *at = c->folder;

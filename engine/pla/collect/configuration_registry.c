@@ -11,8 +11,8 @@
 
 /* Windows' limit for the depth of keys. A deeper path must be a cycle. */
 #define DEEPEST      512
-/* Reading a key ends after this many more subkeys or values than it had at first, so that it ends even if others keep
-   adding some. */
+/* A key is read up to this many subkeys or values more than it had at first, so that reading ends even if other
+   processes keep adding to the key. */
 #define NEW_ONES     65536
 #define FAR_LIMIT_MS 30000
 #define GONE         HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)
@@ -34,7 +34,7 @@ static void put_error(struct walk *w, const char *key, const char *name, HRESULT
     configuration_end_item(w->document);
 }
 
-/* Writes a failure as a row. Exception: returns E_OUTOFMEMORY, which ends the collection. */
+/* Writes a failure as a row, except E_OUTOFMEMORY, which it returns to end the collection. */
 static HRESULT walk_put_failure(struct walk *w, const char *key, const char *name, HRESULT hr)
 {
     if (hr == E_OUTOFMEMORY)

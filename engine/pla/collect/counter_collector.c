@@ -243,8 +243,8 @@ static HRESULT counter_collector_open(struct object *object, const struct collec
     return S_OK;
 }
 
-/* Replaces a full circular log whose format cannot overwrite old samples with an empty one. The log thus never exceeds
-   its limit and always ends with the newest samples. */
+/* Starts a full circular log again as an empty one, for formats that cannot overwrite old samples. The log thus never
+   exceeds its limit and always ends with the newest samples. */
 static HRESULT start_over(struct counter_collector *cc)
 {
     HRESULT hr = log_writer_close(cc->log);

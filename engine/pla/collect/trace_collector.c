@@ -487,7 +487,7 @@ static bool trace_collector_follows(const struct collector *c, struct object *mo
     const struct trace_collector *tc = (const struct trace_collector *)c;
     struct trace_plan plan;
     if (!tc->owns || FAILED(plan_again(tc, model, &plan)))
-        return true; /* nothing must be stopped first, or collector_open will fail with the reason */
+        return true; /* there is no session to stop first, or collector_open will fail with the reason */
     const bool follows = trace_plan_can_become(&tc->plan, &plan) || !text_equal_nocase(tc->plan.session, plan.session);
     trace_plan_free(&plan);
     return follows;

@@ -15,7 +15,8 @@ struct known_value {
     const char *name;
     uint64_t value;
 };
-/* Values that Windows reserves (MS-PLA notes 36 and 37; the latter calls the keyword of response times Reserved). */
+/* Values that Windows reserves (MS-PLA notes 36 and 37). Note 37 uses the name Reserved for the keyword of response
+   times. */
 #define OPCODE(called, number, shown)
 #define TASK(called, number, shown)
 #define CHANNEL(called, number)
@@ -121,7 +122,7 @@ static HRESULT provider_fill(struct object *o, const GUID *guid, const char *nam
     return hr;
 }
 
-/* Returns whether the GUIDs are equal, or the names if `guid` is NULL. */
+/* Returns whether the GUIDs are equal or, if `guid` is NULL, whether the names are equal. */
 static bool is_meant(const GUID *guid, const char *name, const GUID *its_guid, const char *its_name)
 {
     return guid ? guid_equal(guid, its_guid) : text_equal_nocase(name, its_name);
@@ -227,7 +228,7 @@ static HRESULT add_filled(struct object *collection, const GUID *guid, const cha
     if (SUCCEEDED(hr))
         hr = collection_add(collection, provider);
     object_release(provider);
-    return hr == PLA_E_NO_DUPLICATES ? S_OK : hr; /* Windows lists the kernel's again under other names */
+    return hr == PLA_E_NO_DUPLICATES ? S_OK : hr; /* Windows lists kernel providers under further names */
 }
 
 HRESULT trace_providers_list(struct object *collection)

@@ -469,7 +469,8 @@ static HRESULT fill_masks(struct object *map, const uint32_t masks[GROUP_MASKS])
     return hr;
 }
 
-/* Writes the kernel flags. A plan of an autologger has none; its kernel provider stays as it was committed. */
+/* Writes the kernel flags. The plan of an autologger has none, so the set's kernel provider keeps the committed
+   flags. */
 static HRESULT fill_kernel(struct object *provider, const struct trace_plan *plan)
 {
     return plan->kernel ? fill_masks(((struct trace_data_provider *)provider)->KeywordsAny, plan->masks) : S_OK;

@@ -159,7 +159,7 @@ static HRESULT ask_provider(const struct etw_api *etw, uint64_t handle, const ch
     error_clear();
     const ULONG result = etw->EnableTraceEx2(handle, &e->guid, code, e->level, e->any, e->all,
                                              now < until ? (ULONG)(until - now) : 0, &parameters);
-    if (result == ERROR_SUCCESS || result == ERROR_TIMEOUT) /* on a timeout it is enabled, too */
+    if (result == ERROR_SUCCESS || result == ERROR_TIMEOUT) /* after a timeout it is enabled, too */
         return S_OK;
     text_from_guid(&e->guid, guid);
     HRESULT hr = failed(result, session);
