@@ -35,7 +35,8 @@ HRESULT definition_list(const struct caller *caller, const char *space, struct t
 
 /* ---- rules of the namespaces (MS-PLA 3.2.1; behaviour 4) ---- */
 
-/* Determines whether a namespace allows a method. hr S_OK: allowed; otherwise the error to return, and the reason. */
+/* Whether a namespace allows a method. S_OK: the method is allowed. Otherwise `hr` is the error to return, and `why`
+   the reason. */
 struct refusal {
     HRESULT hr;
     const char *why;

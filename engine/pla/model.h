@@ -139,7 +139,8 @@ struct object *object_child(const struct object *o, const struct property *p);
 HRESULT object_get_field(struct object *o, const struct property *p, struct value *out);
 HRESULT object_put_default(struct object *o, const struct property *p);
 /* Returns whether the row's value was chosen explicitly: a client set it, or the XML contained a value other than the
-   default (exports have an element for each row). A collection is chosen if it has items. */
+   default. A default value in XML is not a choice, because exports have an element for each row. A collection is chosen
+   if it has items. */
 bool object_row_is_chosen(struct object *o, const struct property *p);
 /* Call after reading an object from XML. Clears the chosen mark of each row whose value is the one that it would have
    if the XML had no element for it. */
@@ -149,8 +150,8 @@ void object_give_unchecked(struct object *o, const struct property *p, struct va
 /* Sets a text property without its checks. */
 HRESULT object_put_text(struct object *o, const struct property *p, const char *text);
 const struct property *class_property(const struct class *class, const char *name);
-/* Creates an object of the same class, with the same lock and values. Copies the values of child objects that are
-   stored; collections are empty. */
+/* Creates an object of the same class, with the same lock and values. Also copies the values of those child objects
+   whose rows are stored; collections are empty. */
 HRESULT object_copy(struct object *from, struct object **out);
 /* Exchanges the property values, child values and items of two objects that have the same class and lock; child objects
    keep their identity. Without `all`, `from` is a draft: only the rows that were set in it are taken, so values that

@@ -38,8 +38,8 @@ uint32_t run_wait_ms(uint32_t otherwise);
 
 /* Starts the committed set in a host process: openplahost from the module's folder, or the program in the environment
    variable OPENPLA_HOST. Synchronous: returns when the set collects data, or with the error that prevents it.
-   Otherwise: returns as soon as the host process has locked the set, so that Stop and a second Start find it; the
-   caller gets earlier errors, and the run record gets later errors.
+   Otherwise: returns as soon as the host process has locked the set, so that Stop and a second Start find it; earlier
+   errors are returned, and later errors are written to the run record.
 
    PLA_E_DCS_NOT_FOUND, PLA_E_DCS_IN_USE, HRESULT of ERROR_PATH_NOT_FOUND (RootPath), ERROR_ALREADY_EXISTS (output),
    PLA_E_NO_MIN_DISK, PLA_E_TOO_MANY_FOLDERS, PLA_E_DC_START_WAIT_TIMEOUT (a collector does not open),

@@ -346,8 +346,8 @@ struct store_finding {
 };
 /* Checks all namespaces, each under its lock, and calls `each` for every finding; its failure ends the check. `repair`:
    also repairs what can be repaired without loss. Moves unreadable files, and files without a set, to the folder
-   `aside` of the data folder, except run records, because without them serial numbers would be repeated. Definitions
-   are never deleted. */
+   `aside` of the data folder. Run records without a set stay, because serial numbers would be repeated without them.
+   Definitions are never deleted. */
 HRESULT store_check(bool repair, HRESULT (*each)(void *user, const struct store_finding *finding), void *user);
 
 #endif

@@ -555,7 +555,8 @@ HRESULT object_forget_defaults(struct object *o)
     return hr;
 }
 
-/* Copies the rows, and those of child objects that are stored. Call it under the lock of `from`. */
+/* Copies the values of the rows, and the values of those child objects whose rows are stored. Call it under the lock of
+   `from`. */
 static HRESULT copy_values(const struct object *from, struct object *to)
 {
     HRESULT hr = S_OK;
@@ -648,7 +649,7 @@ bool object_take_outstanding(struct object *o, struct object *from, atomic_bool 
     bool was = atomic_load(outstanding);
     if (was)
         object_take_rows(o, from, true);
-    atomic_store(outstanding, false); /* last, so that a thread that reads false without the lock sees the rows */
+    atomic_store(outstanding, false); /* last: a thread that reads false without the lock must see the new rows */
     object_unlock(o);
     return was;
 }

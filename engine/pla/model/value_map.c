@@ -261,8 +261,8 @@ HRESULT value_map_put_value(struct object *map, const struct variant *in)
             enable[i] = matched = true;
         }
     }
-    /* Adds an item without a name for bits, or a number, that no item has. The other items change only after that has
-       succeeded. */
+    /* If no item has the number or some of the bits, adds an unnamed item for them. The other items change only if that
+       succeeds. */
     if (SUCCEEDED(hr) && (type == TYPE_FLAG ? left != 0 : !matched))
         hr = add_number(map, type == TYPE_FLAG ? (int64_t)left : wanted);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)

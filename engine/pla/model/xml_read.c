@@ -366,7 +366,8 @@ static bool find_item(struct object *o, const char *name, struct element *e)
     return e->class;
 }
 
-/* Returns the meaning of the element's name. Elements with the same name usually follow one another. */
+/* Returns the meaning of the element's name. Compares the latest name first, because elements with the same name
+   usually follow one another. */
 static struct element *element_of(struct reading *r, const xmlChar *name)
 {
     struct element e = {.name = name};

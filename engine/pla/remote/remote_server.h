@@ -13,7 +13,7 @@ struct remote_server;
 HRESULT remote_server_open(const char *name, struct remote_server **out);
 struct remote_server *remote_server_reference(struct remote_server *s);
 void remote_server_close(struct remote_server *s); /* NULL is allowed */
-/* Creates an object on the server, a set of the namespace or a collection of such sets. Its interface is IDispatch. */
+/* Creates an object on the server: a set of the namespace, or a collection of such sets. Its interface is IDispatch. */
 HRESULT remote_server_create(struct remote_server *s, const char *space, bool is_collection, struct orpc_object **out);
 /* Creates an object of another class of MS-PLA on the server. `class` and `interface` are the first 32 bits of the
    identifiers. */
@@ -41,8 +41,8 @@ HRESULT remote_value_text(const char *member, const struct ndr_variant *v, char 
 /* Get a property. *out is from memory_alloc. DISP_E_TYPEMISMATCH: the property has another type. */
 HRESULT remote_object_get_text(struct orpc_object *o, const char *property, char **out);
 HRESULT remote_object_get_number(struct orpc_object *o, const char *property, uint32_t *out);
-/* Get an object: remote_object_get from a property, or with an `index` from an item of a collection (-1: not an item);
-   remote_value_object from the `value` that a method returned. */
+/* Get an object. remote_object_get reads a property (`index` -1), or the item with that index of a collection.
+   remote_value_object converts the `value` that a method returned. */
 HRESULT remote_object_get(struct orpc_object *o, const char *property, int32_t index, struct orpc_object **out);
 HRESULT remote_value_object(struct orpc_object *from, const struct ndr_variant *value, struct orpc_object **out);
 

@@ -237,7 +237,7 @@ static HRESULT take_issue(struct orpc_object *item, struct object *issues)
     return hr;
 }
 
-/* Adds to `issues` the items of the server's value map that it does not yet have. */
+/* Adds to `issues` the items of the server's value map that `issues` does not contain yet. */
 static HRESULT take_issues(struct orpc_object *from, const struct ndr_variant *value, struct object *issues)
 {
     struct orpc_object *map, *item;

@@ -486,7 +486,8 @@ static bool is_in(const char *name, const char *folder, size_t length)
     return !strncmp(name, folder, length) && name[length] == '/';
 }
 
-/* Finds the first name that does not sort before "FOLDER/". If the folder contains a listed file, this is one. */
+/* Finds the first name that does not sort before "FOLDER/". If any listed file is in the folder, so is the file of this
+   name. */
 bool run_files_below(const struct run_files *r, const char *folder)
 {
     const size_t length = strlen(folder);

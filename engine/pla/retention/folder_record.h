@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The folders that a set's runs created, and the files in them. For each folder there is a record in the store and a
-   mark file in the folder, with the same random word. The set owns the folder only if both exist and match, so not
-   after the folder was moved, renamed or copied (DECISIONS 103). The mark also lists the files of the runs; each name
-   is added before the file is created. All other files belong to users and are left alone (DECISIONS 113). */
+   mark file in the folder, with the same random word. The set owns the folder only if both exist and match. It
+   therefore does not own a folder that was moved, renamed or copied (DECISIONS 103). The mark also lists the files of
+   the runs; each name is added before the file is created. All other files belong to users and are left alone
+   (DECISIONS 113). */
 #ifndef OPENPLA_FOLDER_RECORD_H
 #define OPENPLA_FOLDER_RECORD_H
 
@@ -59,9 +60,9 @@ void folder_records_free(struct folder_records *r);
 struct folder_record *folder_records_find(const struct folder_records *r, const char *name);
 
 /* Registers a folder that a run created: writes its mark and appends its record, replacing one of that name. A shared
-   folder that is already the set's becomes the newest folder, with that serial number. It also does if the call fails
-   because the mark cannot be read, so that the folder is not deleted: the newest folder never is. `made`: the run has
-   created the folder. S_FALSE: the folder existed before and is not the set's; nothing is written. */
+   folder that is already the set's becomes the newest folder, with that serial number. This also happens if the call
+   fails because the mark cannot be read: the newest folder is never deleted, so the shared folder is safe. `made`: the
+   run has created the folder. S_FALSE: the folder existed before and is not the set's; nothing is written. */
 HRESULT folder_take(const char *space, const char *set, const char *root, const char *name, bool made, uint32_t serial);
 /* Undoes folder_take for a folder that was created by a failed start; ignores failures. */
 void folder_give_back(const char *space, const char *set, const char *root, const char *name);

@@ -445,7 +445,7 @@ static HRESULT sending_compare(struct sending *s, struct file *there)
 }
 
 /* Checks the destination path. S_OK: the cabinet has already been sent; S_FALSE: no file has the name;
-   ERROR_FILE_EXISTS: another file has the name, and may be unreadable. */
+   ERROR_FILE_EXISTS: the file of that name differs, or cannot be opened. */
 static HRESULT find_destination(struct sending *s, const char *path)
 {
     struct file *there;

@@ -192,7 +192,7 @@ HRESULT folder_remove_marked(const char *path, struct folder_kept *kept);
    optionally followed by folders. */
 const char *send_destination_fault(const char *destination);
 /* Copies the folder's cabinet to the destination, under a temporary name until the copy is complete; an interrupted
-   copy is made again. Replaces nothing: if the name is taken, because folders of other computers or sets can have the
+   copy is repeated. Replaces nothing: if the name is taken, because folders of other computers or sets can have the
    same name, uses COMPUTER_FOLDER.cab, then COMPUTER_FOLDER_2.cab and so on. Succeeds if an identical file exists.
    S_FALSE: no cabinet. File errors name the destination. *own: the failure concerns only this cabinet or its name, not
    the destination. */

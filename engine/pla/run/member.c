@@ -339,8 +339,8 @@ static HRESULT check(const struct data_manager *m, const char *root)
    counts as the set's, so a further folder is deleted instead. */
 enum { ROOM_PASSES = 2 };
 
-/* Frees resources by the policy before the start fails. Otherwise a disk that other data have filled would prevent all
-   further runs of the set. */
+/* If a condition is not met, first deletes run folders by the retention policy. Otherwise a disk that other data have
+   filled would prevent all further runs of the set. */
 HRESULT output_check_resources(const struct run_set *r)
 {
     const struct data_manager *m = (const struct data_manager *)r->set->DataManager;

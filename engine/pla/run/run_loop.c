@@ -114,7 +114,7 @@ static HRESULT same_collector(struct object *a, struct object *b, bool *same)
     return hr;
 }
 
-/* Returns whether the two definitions, without their collectors, write to the same folders in the same way. */
+/* Returns whether the two definitions, apart from their collectors, write to the same folders in the same way. */
 static bool same_folders(const struct data_collector_set *x, const struct data_collector_set *y)
 {
     return x->Segment == y->Segment && x->SegmentMaxSize == y->SegmentMaxSize &&

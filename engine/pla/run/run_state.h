@@ -59,9 +59,10 @@ enum stop_reason { STOP_ASKED, STOP_EXPIRED }; /* requested by a client; by expi
 /* Requests a stop. The first request determines the reason. */
 HRESULT run_section_request_stop(struct run_section *s, enum stop_reason why);
 bool run_section_stop_requested(struct run_section *s, enum stop_reason *why);
-/* Host process: waits between samples, until a request, for timeout_ms, or for a few seconds if that is shorter. */
+/* Host process: waits between samples, until there is a request or timeout_ms have passed, but never longer than a few
+   seconds. */
 HRESULT run_section_wait(struct run_section *s, uint32_t timeout_ms);
-/* Host process: ends that wait without a request. From any thread. NULL: does nothing. */
+/* Host process: ends the wait in run_section_wait without a request. From any thread. NULL: does nothing. */
 void run_section_wake(struct run_section *s);
 /* Terminates the set's host process, as run_host_end does. */
 HRESULT run_section_end_host(struct run_section *s, const char *space, const char *name);

@@ -76,7 +76,7 @@ void ended_segments_close(struct ended_segments *q);
 /* A set starts a task for each ended segment (MS-PLA 3.2.4.1, Task), on the thread of ended segments. Only a stop of
    the set waits for tasks, for at most OpenPLA.TaskTimeout. */
 
-#define SEGMENT_TASKS_MAX    32 /* running at the same time; no more tasks are started, because these seem to hang */
+#define SEGMENT_TASKS_MAX    32 /* running at once; when so many run, they seem to hang, so no more are started */
 #define TASK_TIMEOUT_USUAL   60 /* seconds */
 #define SEGMENT_TASK_LOOK_MS 100
 
@@ -112,9 +112,9 @@ HRESULT output_check_root(const struct data_collector_set *set);
    deletes run folders of the set by its policy, and checks again. PLA_E_NO_MIN_DISK, PLA_E_TOO_MANY_FOLDERS. */
 HRESULT output_check_resources(const struct run_set *r);
 /* Determines the file of a collector in `folder`; *out is from memory_alloc. `follows`: the segment continues a run. If
-   the file exists in this case, adds the serial number, or the next unused number, to the name, unless the collector
-   appends, overwrites or is circular (behaviour 5). For an API trace, adds a number whenever the file exists. HRESULT
-   of ERROR_ALREADY_EXISTS: no unused number was found. */
+   the file then exists, adds the serial number, or the next unused number, to the name, unless the collector appends,
+   overwrites or is circular (behaviour 5). For an API trace, adds a number whenever the file exists. HRESULT of
+   ERROR_ALREADY_EXISTS: no unused number was found. */
 HRESULT output_file(struct object *collector, const char *folder, const struct name_context *context, bool follows,
                     char **out);
 

@@ -2,8 +2,8 @@
 /* The export of a running set.
 
    The export has a separate query and a thread that samples it; the sender has another thread. The run loop therefore
-   shares only one lock with them, the lock of the notes, which is never held for long. At the end of the run, the run
-   waits up to END_MS for the thread. A thread that hangs in a sample, for example of a remote computer, is abandoned
+   shares only one lock with them, the lock of the notes, which is never held for long. At its end, the run waits up to
+   END_MS for the sampling thread. If that thread hangs in a sample, for example of a remote computer, it is abandoned
    together with its memory, which it frees when it returns. */
 #include "engine/pla/run/set_export.h"
 

@@ -90,7 +90,8 @@ static void host_began(void *user)
 }
 
 /* Writes the reason to the run record before the starter gets the result, so that the starter finds the reason there.
-   Does not wait for disk space before that. Preserves the thread's error text. */
+   If the record cannot be written at once, for example because the disk is full, sends the result first and then
+   retries. Preserves the thread's error text. */
 static void failed_start(struct run *r, HRESULT hr, struct start_report **report)
 {
     struct error_kept why = error_keep(hr);

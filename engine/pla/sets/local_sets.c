@@ -197,9 +197,9 @@ static HRESULT restore_definition(const char *space, const char *name, const cha
     return error_restore(&why);
 }
 
-/* Loads the stored definition, or only its end with the account line. *xml is NULL if the definition does not exist or
-   cannot be read; it has no account then. `stored`: the set if it was read before, from which the XML is taken, or zero
-   if it did not exist; NULL: it was not read. */
+/* Loads the stored definition or, unless `whole` is set, only its end with the account line. If the definition does not
+   exist or cannot be read, *xml is NULL, which means that there is no account. `stored`: the result of an earlier read,
+   whose XML is moved to *xml (zero: the set did not exist); NULL: not read yet. */
 static HRESULT load_before(const char *space, const char *name, bool whole, struct stored_set *stored, char **xml,
                            size_t *size)
 {
@@ -304,7 +304,7 @@ static HRESULT check_running_session(const struct caller *caller, enum set_acces
     return S_OK;
 }
 
-/* Checks access before a commit: what the caller may store, update and flush depends on the mode. */
+/* Checks before a commit whether the caller may store the set and, depending on the mode, update or flush it. */
 static HRESULT check_commit(struct object *o, const struct caller *caller, const struct category *c, const char *name,
                             const struct stored_set *stored, uint32_t mode)
 {

@@ -37,7 +37,7 @@ HRESULT run_folders_pass(const struct run_pass *pass);
 /* ---- properties without effect ---- */
 
 /* Reports each data manager property that has no effect with PLA_S_PROPERTY_IGNORED (MS-PLA 2.2.2.11). Otherwise users
-   would notice only when the disk is full that retention does not work. */
+   would not notice that retention does not work until the disk is full. */
 HRESULT unsupported_validate(struct object *set, struct object *issues);
 
 #endif

@@ -283,9 +283,9 @@ static HRESULT wait_for_end(struct run_section *section, const char *space, cons
     while (SUCCEEDED(hr) && run_section_read(section, &state)) {
         uint64_t now = clock_monotonic_ms();
         bool compiling = state.phase == PHASE_COMPILING;
-        /* The time of the data manager does not count: when it begins or ends, the time is measured from then. It is
-           measured with this process's clock, and limited in all, because the set's account could forge times in the
-           section. */
+        /* The time limits of the stop and of the data manager are separate: the measurement restarts when the data
+           manager begins and when it ends. It uses this process's clock, and the total time is also limited, because
+           the set's account could forge times in the section. */
         if (compiling != was_compiling)
             seen_since = now;
         was_compiling = compiling;

@@ -23,7 +23,8 @@
      second look         reads an unreadable file again after 1, 2, 4 ... s: its writer may not have finished
 
    Scans are at least SCAN_PAUSE_MS apart, because running sets often write their records. A set that cannot be read
-   keeps its previous schedule; this is reported only once. A set without a schedule needs an entry, but no time.
+   keeps its previous schedule; this is reported only once. A set without a schedule also has an entry, but no next
+   start.
 
    Loop (supervisor_run). Each pass scans if something has changed, calls supervisor_do_due, and waits until the next
    start, restart, second look or check of host processes, or until the watch reports a change. Starts are compared with
@@ -73,12 +74,12 @@
 #define LAST_PAUSE     300000
 #define STEADY_MS      60000                    /* a host process that has run for this time counts as stable */
 #define CLOCK_SET_MS   100                      /* a smaller difference means that the clock is being adjusted */
-#define WATCH_PAUSE_MS 200                      /* before the next attempt to supervise */
-#define GRACE_MS       5000                     /* added, so that a waiting client acts first */
+#define WATCH_PAUSE_MS 200                      /* between two attempts to become the supervisor */
+#define GRACE_MS       5000                     /* added to limits, so that a waiting client acts first */
 #define AHEAD          (10 * INT64_C(10000000)) /* time between preparing a host process and its start, in 100 ns */
 #define NOTE_PAUSE_MS  1000                     /* after a start, before it is noted in the record */
-#define AHEAD_MOST     64                       /* most host processes that are prepared at a time */
-#define LOOKS_MOST     100 /* most files that are read again in one pass, so that starts are not delayed */
+#define AHEAD_MOST     64                       /* maximum number of host processes prepared at a time */
+#define LOOKS_MOST     100 /* maximum number of files read again in one pass, so that starts are not delayed */
 
 #define SPACES_MAX     8
 
@@ -395,7 +396,7 @@ static bool scan_again(struct supervisor *v)
     uint64_t ticks = clock_monotonic_ms();
     size_t looks = 0;
     bool left = false;
-    /* From the last entry, because removing an entry moves the last one to its position. */
+    /* Begins with the last entry, because removing an entry moves the last one to its position. */
     for (size_t i = v->count; i-- > 0 && looks < LOOKS_MOST;) {
         struct supervised_set *s = &v->sets[i];
         if (!s->look.at || s->look.at > ticks)

@@ -323,7 +323,7 @@ HRESULT trace_set_update(struct object *set, const struct trace_session *running
     HRESULT hr = trace_set_plan(set, running->is.session, &wanted);
     if (FAILED(hr))
         return hr;
-    /* A collector without a size of the circular file keeps that of the session. */
+    /* A plan without a file size is not circular. In this case the session stays circular and keeps its size. */
     if (!wanted.maximum_file && (running->is.mode & TRACE_PLAN_OF_LogCircular))
         wanted.mode |= running->is.mode & (TRACE_PLAN_OF_LogCircular | TRACE_PLAN_OF_PreallocateFile);
     if (stored || (wanted.file && running->is.file && is_same_file(running->is.file, wanted.file)))

@@ -289,7 +289,7 @@ void run_record_free(struct run_record *record)
 
 #define FIRST_WORDS "openpla-host 1 "
 #define LINE_MAX    512  /* bytes */
-#define PATIENCE_MS 1000 /* time for other readers, and until an old file of that name is deleted */
+#define PATIENCE_MS 1000 /* to retry while a reader has the file open, or a deleted file still has the name */
 #define STEP_MS     5
 
 /* Cuts off the first word of *rest; NULL: no word remains, or it is longer than `most`. */

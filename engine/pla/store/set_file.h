@@ -45,8 +45,8 @@ enum set_file_use {
    access while it holds the lock (stored_set_check_access). S_FALSE, without the lock: the folder does not exist. *out
    is zero on failure. */
 HRESULT set_file_open(const char *space, const char *name, enum set_file_use use, struct set_file *out);
-/* Release and retake the lock between set_file_open and set_file_close. Without it, only temporary files may be
-   written. */
+/* Release and retake the lock between set_file_open and set_file_close. While it is released, only temporary files may
+   be written. */
 void set_file_unlock(struct set_file *at);
 HRESULT set_file_lock(struct set_file *at);
 struct stored_set;
@@ -54,7 +54,7 @@ struct stored_set;
    made from the file name. `out` must be zero. Fails with E_OUTOFMEMORY only; free `out` then, too. */
 HRESULT stored_set_read(const char *folder, const char *file, struct stored_set *out);
 /* Checks the owner of a definition. E_ACCESSDENIED, with a text that names file and owner: it belongs to an account
-   that may not write here (file_load_trusted), or cannot be opened. Else fails with E_OUTOFMEMORY only. */
+   that may not write here (file_load_trusted), or cannot be opened. The only other failure is E_OUTOFMEMORY. */
 HRESULT set_file_check_owner(const char *path);
 /* Moves the definition in that file of the namespace's folder, where people put it, to its place. Call it under the
    lock. E_ACCESSDENIED, as by set_file_check_owner: it was not moved. */
@@ -65,13 +65,14 @@ HRESULT set_file_adopt_all(const struct set_file *at, uint64_t *left);
 /* Removes temporary files of killed writers from a place. Call it under the lock, so that no process is writing a
    definition. */
 void set_file_remove_torn(const char *place);
-/* Does the same, if the names of the files in the place are known. */
+/* Works like set_file_remove_torn, for a place whose file names are already known. */
 void set_file_remove_torn_of(const char *place, const struct texts *names);
 /* Returns whether this is the name of such a temporary file. */
 bool set_file_is_torn(const char *file);
 /* Records a change for the processes that watch the store (store_changes). Call it under the lock. */
 void set_file_note_change(const struct set_file *at);
-/* Does the work of store_changes, without files in the namespace's folder itself. Call it under the lock. */
+/* Works like store_changes, but ignores definitions that people put into the namespace's folder. Call it under the
+   lock. */
 struct store_mark;
 HRESULT set_file_changes(const struct set_file *at, struct store_mark *mark, struct texts *names);
 /* Unlocks and frees the paths. */
