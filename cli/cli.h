@@ -23,16 +23,14 @@ enum cli_exit {
 struct verb {
     const char *name;
     const char *summary; /* one line, for the list of verbs */
-    const char *help;    /* complete, ends with a newline; NULL: the verb prints its own help when run with -?, which
-                            may follow other words */
+    const char *help;    /* complete, ends with a newline; NULL: the verb itself prints its help if -? is an argument */
     /* Runs the verb. argv is UTF-8, without the names of program and verb. Returns an enum cli_exit. */
     int (*run)(int argc, char **argv);
 };
 
 /* A verb with sub-verbs: "openpla manifest add". */
 struct sub_verb {
-    const char *name;                  /* "": runs if no sub-verb is named, for operands and options; must be the last
-                                          row */
+    const char *name;                  /* "": the row that runs if argv[0] names no other row; must be the last row */
     int (*run)(int argc, char **argv); /* argv is also without the sub-verb's name */
 };
 /* Runs the sub-verb that argv[0] names, ignoring case. Returns an enum cli_exit. For an unknown name, prints the list
@@ -44,8 +42,8 @@ int cli_error(const char *verb, HRESULT hr);
 /* Prints "openpla VERB: ..." and how to get help to cli_messages(). Returns CLI_USAGE. */
 int cli_usage(const char *verb, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Makes all further messages go to stdout and errors begin with "Error: ", as in the Windows tool with the verb's name.
-   Has no effect if the command line requests JSON, so that stdout contains only JSON. */
+/* From now on, writes all messages to stdout, and begins errors with "Error: ", as the Windows tool with the verb's
+   name does. Has no effect if the command line requests JSON, so that stdout contains only JSON. */
 void cli_speak_as_windows(int argc, char **argv);
 /* Returns the stream of messages: stderr, or stdout after cli_speak_as_windows. */
 FILE *cli_messages(void);
@@ -62,7 +60,7 @@ struct option {
         OPTION_OPTIONAL, /* one value or no value; target as for OPTION_TEXT, "" if there is no value */
         OPTION_TEXTS,    /* all arguments up to the next option; target: struct texts, copies */
         OPTION_COUNT,    /* one value, a whole number from 1; target: uint32_t */
-        OPTION_FORM,     /* for verbs without options_parse; target: const char[], the value as the help shows it */
+        OPTION_FORM,     /* not for options_parse; target: const char[], the value as the help shows it */
     } kind;
     void *target;
 };
@@ -136,7 +134,7 @@ extern const struct verb verb_check, verb_compare, verb_completion, verb_config,
     verb_push, verb_relog, verb_remote, verb_report, verb_rules, verb_run, verb_schema, verb_serve, verb_store,
     verb_task, verb_trace, verb_tracerpt, verb_typeperf, verb_unlodctr, verb_version;
 
-/* For the native program (cli/server.c): prints which package contains the verb, which needs the server. Returns
+/* For verbs that need the server, in the native program (cli/server.c): prints which package contains the verb. Returns
    CLI_FAILED. */
 int cli_needs_server(const char *verb);
 /* Returns the error of a failed start. Its message names the package if the required program is not in this program's

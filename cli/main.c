@@ -98,7 +98,7 @@ static int verb_run_line(int argc, char **argv)
     int result = verb->run(argc - at, argv + at);
     if (options_help_wanted())
         result = help_print(verb, 0, NULL);
-    /* Detects a full disk or a closed pipe at the latest here. */
+    /* If the disk is full or the pipe is closed, this is detected here at the latest. */
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "openpla %s: cannot write the output\n", verb->name);
         result = result == CLI_DONE || result == CLI_REMARKS ? CLI_FAILED : result;
@@ -135,7 +135,8 @@ int wmain(int argc, WCHAR **argv)
         fputs("openpla: out of memory\n", stderr);
         return CLI_FAILED;
     }
-    /* The verbs write line ends as they are needed. The console is set to UTF-8. */
+    /* Binary mode, because the verbs themselves write the line ends that the output requires. The console is set to
+       UTF-8. */
     _setmode(_fileno(stdout), _O_BINARY);
     _setmode(_fileno(stderr), _O_BINARY);
     console_page = GetConsoleOutputCP();

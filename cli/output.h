@@ -42,7 +42,7 @@ void output_close(struct output *o);
 /* Adds a string from a file in a form that is safe for a terminal. Line ends and tabs become \n, \r and \t. Other
    control characters, and characters that change the direction of writing, become \u and four digits. */
 void add_shown(struct text_buffer *b, const char *text);
-/* Returns the number of columns on the terminal. */
+/* Returns the number of terminal columns that the string takes. */
 size_t shown_width(const char *shown);
 /* Returns the number of blanks that fill a column of `width`, for printf's %*s, because %-39s counts bytes. */
 int shown_room(const char *shown, size_t width);

@@ -13,7 +13,7 @@
 HRESULT counter_list_show(const char *machine, const char *object, bool instances, bool json);
 /* Adds the same paths to `paths`. */
 HRESULT counter_list_paths(const char *machine, const char *object, bool instances, struct texts *paths);
-/* Returns true if the PDH in use is OpenPLA's, whose sources are known. */
+/* Returns true if the PDH in use is OpenPLA's, so that OpenPLA's tables describe its counters. */
 bool counter_list_is_ours(void);
 
 /* Suggests similar names. Zero-initialise and set `pdh`. */
@@ -27,9 +27,9 @@ struct counter_nearest {
    unless an object or counter of this computer is unknown and a similar name exists; NULL if memory runs out. The
    result is from memory_alloc. */
 char *counter_nearest_text(struct counter_nearest *n, const char *path, HRESULT reason);
-/* Does the same for the name of an object. */
+/* Works like counter_nearest_text, for the name of an object. */
 char *counter_nearest_object_text(struct counter_nearest *n, const char *object);
-/* Does the same for a pattern that matches no counter of the logs. */
+/* Works like counter_nearest_text, for a pattern that matches no counter of the logs. */
 char *counter_nearest_in_logs(const struct inputs *in, const char *pattern);
 void counter_nearest_free(struct counter_nearest *n);
 

@@ -272,8 +272,8 @@ static int lodctr_rebuild(void)
     return CLI_DONE;
 }
 
-/* Only checks that the service is registered. Windows stores the library's time and size and then loads no other
-   version; OpenPLA loads every library in a separate process. */
+/* Only checks that the service is registered. Windows stores the library's time and size, and then loads no other
+   version. OpenPLA needs no such record, because it loads every library in a separate process. */
 static int lodctr_trust(const char *service)
 {
     struct registered_extensions list;

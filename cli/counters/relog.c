@@ -211,7 +211,8 @@ static HRESULT write_log(struct relog *r)
 {
     const struct log_info *info = log_reader_info(r->inputs.items[0].reader);
     const bool is_file = r->format->is_file;
-    /* The file that output_begin created is empty, unless the output is appended to a log. */
+    /* The file that output_begin created may be replaced, because it is empty unless the output is appended to a
+       log. */
     const struct log_options options = {.append = is_file ? r->append && r->appends : r->append,
                                         .replace = is_file && !r->appends,
                                         .comment = info->comment,

@@ -7,12 +7,12 @@
 #include <zlib.h>
 
 enum {
-    LEVEL = 2,        /* for pages of metrics as fast as level 1, and smaller; level 6 takes three times as long to save
-                         another fifth */
+    LEVEL = 2, /* for pages of metrics, as fast as level 1 with smaller results; level 6 saves a further fifth, but
+                  takes three times as long */
     GZIP_FORMAT = 16, /* added to WINDOW_BITS, tells zlib to write gzip */
     WINDOW_BITS = 15, /* zlib's largest window, which with its default memory level takes 256 KB */
     MEMORY_LEVEL = 8,
-    SMALL_BYTES = 32768, /* for bodies up to this size, half the memory halves the time and compresses as well */
+    SMALL_BYTES = 32768, /* up to this size, a stream with half the memory takes half the time and compresses as much */
     FIRST_BYTES = 4096,  /* initial size of the output buffer, which is doubled as needed */
 };
 

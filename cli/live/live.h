@@ -14,7 +14,7 @@
 
 enum {
     LIVE_KEPT_MS = 3600000,    /* time for which samples are kept */
-    LIVE_MOST_ROWS = 14400,    /* limit at short intervals, which keep less than an hour */
+    LIVE_MOST_ROWS = 14400,    /* maximum; at short intervals this is less than an hour */
     LIVE_LEAST_ROWS = 60,      /* minimum, even with very many counters */
     LIVE_MOST_CELLS = 16 << 20 /* 64 MB */
 };
@@ -36,7 +36,7 @@ struct live_history {
     uint64_t begun; /* start of this run in ms, which differs from that of every other run */
     uint64_t taken; /* number of samples since the beginning */
     int64_t *times; /* FILETIME, UTC */
-    float *values;  /* rows of `count`; NAN: no value */
+    float *values;  /* rows of `count` values; NAN: no value */
 };
 HRESULT live_history_open(struct live_history *h, const struct log_counter *columns, size_t count,
                           uint64_t interval_ms);

@@ -97,7 +97,7 @@ struct logman_line {
     bool help;
     struct logman_option *options;
     size_t count, capacity;
-    struct texts warnings; /* about words that were interpreted differently */
+    struct texts warnings; /* about words that were not interpreted as written */
 };
 
 /* Parses a command line. `settings` has the words of -config's files, which the command line overrides. argv is UTF-8,

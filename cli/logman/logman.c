@@ -277,7 +277,7 @@ static HRESULT logman_list(const char *server, bool sessions, struct object **co
 
 struct run {
     const struct logman_line *line;
-    struct texts warnings; /* about words that were interpreted differently */
+    struct texts warnings; /* about words that were not interpreted as written */
     struct texts issues;
     struct json *json; /* for --json: the object that contains the whole output; otherwise NULL */
 };

@@ -13,8 +13,8 @@ unsigned logman_adverb_of(const struct object *collector);
 /* ---- applying the options of a line to a set and its collector (docs/user/logman.md) ---- */
 
 /* Sets the properties. `session` means that the set belongs to a trace session (-ets); `create` means that missing
-   options get logman's defaults. Adds warnings about words that were interpreted differently to `warnings`. Fails with
-   E_INVALIDARG and a message that names option and value; the objects may then be partly changed. */
+   options get logman's defaults. Adds to `warnings` a warning for each word that was not interpreted as written. Fails
+   with E_INVALIDARG and a message that names option and value; the objects may then be partly changed. */
 HRESULT logman_change(const struct logman_line *line, struct object *set, struct object *collector, bool session,
                       bool create, struct texts *warnings);
 

@@ -193,7 +193,7 @@ static HRESULT add_names(struct object *map, const char *option, char *names)
     return hr;
 }
 
-/* Sets the flags. 0 means all flags, as if no word was specified, but for the kernel no flags. */
+/* Sets the flags. 0 means all flags, as if no word was specified; for the kernel provider, 0 means no flags. */
 static HRESULT put_flags(struct object *provider, const char *option, char *word)
 {
     uint64_t number;

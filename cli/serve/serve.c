@@ -164,9 +164,9 @@ static int serve_counters(const struct serve_settings *s)
     return result;
 }
 
-/* Limits glibc to one heap. Each connection has a thread, and glibc gives each thread its own heap, which would retain
-   parts of what the exporter keeps, so that memory would grow for hundreds of pages. Large blocks are mapped
-   separately, so that freeing them returns their memory. */
+/* Limits glibc to one heap. Each connection has a thread, and by default glibc uses several heaps for threads. Data
+   that the exporter keeps would then be spread over these heaps, and memory would grow for hundreds of pages. Large
+   blocks are mapped separately, so that freeing them returns their memory. */
 static void serve_use_one_heap(void)
 {
 #ifdef __GLIBC__

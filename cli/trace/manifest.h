@@ -15,7 +15,7 @@ HRESULT manifest_counters_load(const char *path, const char *name, struct texts 
 HRESULT manifest_counters_registered(const char *name, struct registered_countersets *out);
 /* Registers all providers of the list or none, as part of the manifest `whole`. */
 HRESULT manifest_counters_write(struct registered_countersets *list, const char *whole, bool force);
-/* Does the same, and prints the names of the providers. */
+/* Works like manifest_counters_write, and prints the names of the providers. */
 HRESULT manifest_counters_add(struct registered_countersets *list, const char *whole, bool force);
 /* Removes the registrations of the list's providers. *removed is the number of registrations removed. */
 HRESULT manifest_counters_remove(const struct registered_countersets *list, bool force, size_t *removed);

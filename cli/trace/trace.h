@@ -69,7 +69,7 @@ int trace_range(const struct texts *begin, const struct texts *end, struct trace
 
 /* Runs `openpla trace top`, without these two words in the arguments. Returns an enum cli_exit. */
 int trace_top(int argc, char **argv);
-/* Does the same for `openpla trace api-summary`. */
+/* Runs `openpla trace api-summary`, without these two words in the arguments. Returns an enum cli_exit. */
 int trace_api_summary(int argc, char **argv);
 /* Runs `openpla trace export`, without these two words in the arguments. Returns an enum cli_exit. */
 int trace_export(int argc, char **argv);

@@ -111,7 +111,7 @@ struct export
    changes when addresses of the process may contain different code than before. */
 HRESULT export_stack(struct export *x, const struct event_stack *stack, uint32_t process, uint32_t epoch,
                      uint64_t number, uint32_t *node);
-/* Does the same for a single address. */
+/* Works like export_stack, for a single address. */
 HRESULT export_address(struct export *x, uint64_t address, uint32_t process, uint32_t epoch, uint64_t number,
                        uint32_t *node);
 /* Finds or adds a frame that is not a code location. *index is its index in `frame`. */

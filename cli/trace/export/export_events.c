@@ -77,7 +77,7 @@ void export_threads_free(struct export *x)
     memory_free(x->threads);
 }
 
-/* Finds the thread that currently has the id. *out is NULL for the idle thread, without an id, and if the thread's
+/* Finds the thread that currently has the id. *out is NULL for the idle thread, if there is no id, or if the thread's
    process is not exported. `process` is used if the trace has not yet reported the thread's process. */
 static HRESULT thread_of(struct export_events *x, uint32_t id, uint32_t process, struct export_thread **out,
                          struct live_thread **live)

@@ -210,7 +210,7 @@ static HRESULT part_add(struct export *x, uint32_t from, const struct part *p, u
     while (depth-- > 0 && SUCCEEDED(hr)) {
         if (!has_room)
             hr = part_frames(x, p, path, depth + 1, depth, frames);
-        else if (depth >= AHEAD) /* the nodes until then are probably new */
+        else if (depth >= AHEAD) /* prefetches for a later node; the nodes before it are probably new */
             stack_tree_prefetch(&x->tree, (uint32_t)x->tree.count + AHEAD, (uint64_t)frames[depth - AHEAD] + 1);
         if (SUCCEEDED(hr))
             hr = node_add(x, *node, frames[depth], node);
