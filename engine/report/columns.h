@@ -14,7 +14,7 @@ struct filter_pattern {
     char *instance; /* "parent/instance#index" with wildcards; NULL: with and without any instance */
     const char *english_object, *english_counter; /* translated to English; NULL: unnecessary, or unknown */
     bool used;                                    /* something matched */
-    bool translated;                              /* something matched, and nothing by the names as they are */
+    bool translated;                              /* the pattern matched, but only by English names */
 };
 
 /* Without patterns, every counter matches. Zero-initialise. */

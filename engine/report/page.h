@@ -7,7 +7,7 @@
 #include "engine/base/text.h"
 
 #define PAGE_SECONDS    120
-#define PAGE_MOST_BYTES ((size_t)8 << 20) /* maximum size of a page made with OpenPLA's sheet */
+#define PAGE_MOST_BYTES ((size_t)8 << 20) /* maximum size of a page that OpenPLA's sheet creates */
 
 struct page_make {
     const char *report, *output; /* files */

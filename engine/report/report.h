@@ -28,7 +28,7 @@ struct report_make {
     bool ranged;                /* use only samples of counter logs from `from` to `to`, inclusive: FILETIMEs */
     int64_t from, to;           /* in the time zone of the first log; INT64_MIN, INT64_MAX: no limit */
     const struct counter_names *names; /* for counters in other languages; NULL: keep the logs' names */
-    char **names_result; /* NULL, or receives the result of inputs_describe_names, from memory_alloc, or NULL */
+    char **names_result; /* receives the result of inputs_describe_names, from memory_alloc or NULL; may be NULL */
     const struct trace_knowledge *known; /* schemas of events; NULL: those registered here */
     /* Called often, from the threads that read; true stops with ERROR_CANCELLED's HRESULT. May be NULL. */
     bool (*stop)(void *context);
@@ -44,9 +44,9 @@ HRESULT report_find_inputs(const char *folder, const struct texts *except, struc
 
 /* Creates the document. It also contains everything that the user must know: corrupt and unreadable inputs, lost events
    and gaps, and omitted parts of the schema. `warnings` has the problems of inputs and schema, but not lost events and
-   gaps.
-   REPORT_NO_DATA: no input could be read, or the schema has no table and the inputs have no configuration;
-   ERROR_CANCELLED; errors of writing. Then no new document exists, and an old one is unchanged. */
+   gaps. REPORT_NO_DATA: no input could be read, or the schema has no table and the inputs have no configuration;
+   ERROR_CANCELLED; errors of writing. After each of these failures no new document exists, and an old one is
+   unchanged. */
 HRESULT report_make(const struct report_make *make, struct texts *warnings);
 
 /* Names of a run's reports if its data manager does not name them. */

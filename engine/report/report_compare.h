@@ -3,11 +3,11 @@
    Sorts the rows of both (row_sort.h), so memory is limited to about 100 MB for files of any size; the rest goes to a
    scratch file.
 
-   Tables are the same if section, name and source are equal, and for a table in a row the row's keys. The keys of a row
-   are the columns that the Header marks (key="1"); without marks, the first of the following that the table has: path;
-   key and name; key; __PATH; __RELPATH; DeviceID; counter and instance; name. Keys are compared ignoring case. Without
-   any of them the whole row is its key: it is added or removed, but never changed. Rows with equal keys are paired in
-   the order of their keys' case, then of the document. */
+   Tables are the same if their sections, names and sources are equal and, for tables within rows, also the keys of
+   these rows. The keys of a row are the columns that the Header marks (key="1"); without marks, the first of the
+   following that the table has: path; key and name; key; __PATH; __RELPATH; DeviceID; counter and instance; name. Keys
+   are compared ignoring case. Without any of them the whole row is its key: it is added or removed, but never changed.
+   Rows whose keys are equal are paired in the order of their keys compared with case, and then in document order. */
 #ifndef OPENPLA_REPORT_COMPARE_H
 #define OPENPLA_REPORT_COMPARE_H
 

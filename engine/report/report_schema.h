@@ -162,12 +162,13 @@ HRESULT report_schema_add(struct report_schema *s, const char *path, const char 
                           schema_loader *load);
 /* Loads and adds a file by a name as in Import. */
 HRESULT report_schema_add_file(struct report_schema *s, const char *name, schema_loader *load);
-/* Adds slices of the counters that match to all counter tables, and a column of trends: rules need them. */
+/* Adds to all counter tables the slices of the counters that match, and a column of trends. Rules need both. */
 HRESULT report_schema_want_slices(struct report_schema *s, const char *patterns);
 /* Sorts sections and tables by key, after the last schema was added. */
 void report_schema_order(struct report_schema *s);
 /* Returns the text of an ID in the language ("de-AT"; "": no preference), otherwise in the language without its
-   country, otherwise the text without a language. If the ID has no text, returns the ID itself (MS-PLA 2.2.3.3). */
+   country, otherwise the text without a language, otherwise the English text. If the ID has no text, returns the ID
+   itself (MS-PLA 2.2.3.3). */
 const char *report_schema_string(const struct report_schema *s, const char *id, const char *language);
 void report_schema_free(struct report_schema *s);
 
@@ -190,7 +191,7 @@ struct shipped_schema {
     const char *name, *xml;
 };
 extern const struct shipped_schema shipped_schemas[];
-/* For any set: one table for each counter object that it may have collected. Also the schema of sets without one. */
+/* For any set: one table for each counter object that it may have collected. Also used for sets that have no schema. */
 #define SCHEMA_GENERAL "Report.General.xml"
 
 struct schema_file {
@@ -206,7 +207,7 @@ struct shipped_files {
     const struct shipped_schema *rows;
 };
 /* Loads the file `name` of an Import, or of a user (`importer` NULL). Expands variables; '\' and '/' both separate. A
-   user may name any file. An import must be in or below the folder of `importer`, a path, or in Windows' folder: names
+   user may name any file. An import must be in or below the folder of the path `importer`, or in Windows' folder: names
    and links that lead elsewhere are HRESULT of ERROR_BAD_PATHNAME. `importer` "": the importing text is not a file. If
    no such file exists, loads the built-in file of that name, ignoring case, if the name has no folder or Windows'
    folder. HRESULT of ERROR_FILE_NOT_FOUND, with the kind of file and its path in the error text; of

@@ -100,7 +100,7 @@ struct rules_job {
     const char *language;        /* language of strings; NULL: any */
     uint32_t log_level;          /* overrides the rules' level; 0: use theirs */
     uint32_t expression_limit;   /* XPath operations per expression; 0: 20,000,000 */
-    uint32_t seconds;            /* time limit of the rules; 0: RULES_SECONDS. Earlier warnings are kept */
+    uint32_t seconds;            /* time limit of the rules; 0: RULES_SECONDS. Warnings raised within it are kept */
     bool (*stop)(void *context); /* called often, also while an expression is evaluated; may be NULL */
     void *context;
 };

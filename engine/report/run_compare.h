@@ -26,18 +26,18 @@ struct run_change {
     size_t series[2];                        /* indexes of the series in the sides */
     struct run_figures figures[2];           /* statistics of A and B */
     double difference;                       /* difference of the means, B - A */
-    double percent;                          /* the difference in percent of A's mean; not finite: that is 0 */
-    double effect;                           /* Cliff's delta: -1 all slices of A are greater, 1 all of B */
-    double p;                                /* p of the test with the widened variance; 1: not tested */
-    double drift;                            /* correlation of neighbouring slices */
-    const char *why;                         /* the reason for RUN_UNDECIDED; otherwise "" */
+    double percent;                          /* the difference in percent of A's mean; not finite: A's mean is 0 */
+    double effect;   /* Cliff's delta; -1: all slices of A are greater, 1: all slices of B are greater */
+    double p;        /* p of the test with the widened variance; 1: not tested */
+    double drift;    /* correlation of neighbouring slices */
+    const char *why; /* the reason for RUN_UNDECIDED; otherwise "" */
     enum run_verdict verdict;
 };
 
 /* A counter of a run. `values` as in page.h. */
 struct run_series {
     char *object, *counter, *instance;
-    double begin, step; /* seconds of the middle of the first value, in the zone of the log */
+    double begin, step; /* seconds: middle of the first value, in the zone of the log; from value to value */
     size_t count;
     struct chart_value *values;
     bool has_figures; /* statistics of the whole run, from the table of counters */

@@ -88,7 +88,7 @@ static int direction_of(const char *counter)
 static void choose_time(struct run_comparison *c, const struct run_compare_options *options)
 {
     struct run_side *a = &c->sides[0], *b = &c->sides[1];
-    /* If compared by the clock, B is moved by whole days, so that it begins less than half a day from A. */
+    /* In a comparison by the clock, B is moved by whole days, so that it begins less than half a day from A. */
     const double move = options->by_clock ? round((b->begin - a->begin) / DAY) * DAY : b->begin - a->begin;
     const double begin = options->by_clock ? fmax(a->begin, b->begin - move) : a->begin;
     const double end = fmin(a->end, b->end - move);

@@ -313,7 +313,7 @@ static void take_number(struct event_fields *f, size_t field, uint64_t number, s
     if (is_time(type.in, type.out, size))
         add_filetime(&f->texts, (int64_t)number);
     else
-        (void)value_text(&type, NULL, bytes, size, &f->texts, NULL); /* the number must be complete */
+        (void)value_text(&type, NULL, bytes, size, &f->texts, NULL); /* cannot fail: the bytes are complete */
     end_text(f, field);
 }
 

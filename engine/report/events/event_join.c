@@ -226,7 +226,8 @@ HRESULT event_transactions_begin(struct event_transactions *t, const struct even
     const size_t before = thread ? thread->capacity : 0;
     if (!thread || !memory_grow((void **)&thread->open, &thread->capacity, thread->count + 1, sizeof *thread->open))
         return E_OUTOFMEMORY;
-    t->held += (thread->capacity - before) * sizeof *thread->open; /* kept when nothing is open */
+    /* The array is kept even when no transaction of the thread is open. */
+    t->held += (thread->capacity - before) * sizeof *thread->open;
     char *copy = memory_copy(body, size);
     if (!copy)
         return E_OUTOFMEMORY;

@@ -60,9 +60,9 @@ static bool is_own_source(const struct event_table *t, size_t source, const stru
            (said->any_event || said->id == field->id);
 }
 
-/* Determines the fields of a source's events. If each event is a row, an event fills all columns without a sum from its
-   fields of the same names, so that different kinds of events can be grouped together; otherwise a column belongs to
-   its own kind of event. */
+/* Determines the fields of a source's events. In a table of single events (no join, no transactions), an event fills
+   every column without a sum from its field of the same name, so that different kinds of events can be grouped
+   together. All other columns show only events of the column's own source. */
 static HRESULT make_source(struct event_table *t, size_t source)
 {
     const struct event_columns *c = &t->columns;
@@ -87,7 +87,7 @@ static HRESULT make_source(struct event_table *t, size_t source)
     return S_OK;
 }
 
-/* Makes the two kinds of events of the join sources 0 and 1, regardless of the columns shown. */
+/* Makes the join's two kinds of events the sources 0 and 1, regardless of the columns shown. */
 static HRESULT order_join(struct event_table *t)
 {
     struct event_columns *c = &t->columns;

@@ -414,7 +414,7 @@ HRESULT columns_begin(struct columns *c, const struct inputs *in)
     return hr;
 }
 
-/* Starts the numbers of the source's instances after the first `count` of the last sample. */
+/* Sets c->numbers to the state after the first `count` instances of the source's last sample. */
 static HRESULT number_places(struct columns *c, const struct source *s, size_t count)
 {
     HRESULT hr = S_OK;

@@ -547,7 +547,7 @@ HRESULT counter_rows_watched(const struct counter_rows *from, struct report_docu
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
         if (has_points(from, &rows[i]) && schema_patterns_match(from->table->counters.watch, rows[i].counter))
             watched[left++] = rows[i];
-    while (SUCCEEDED(hr) && left) { /* the counter of the first row; the other rows stay */
+    while (SUCCEEDED(hr) && left) { /* writes the chart of the first row's counter, and removes that counter's rows */
         struct row chosen[MOST_WATCHED];
         const struct row first = watched[0];
         size_t kept = 0;

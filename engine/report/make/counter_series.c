@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The values of a counter: statistics, and the points of its chart, in limited memory. Sums use Kahan's method.
-   Percentiles keep all values while there are few, and then the number of values in ranges of 2 % each, like DDSketch
-   (Masson, Rim, Lee: VLDB 2019), which is within 1 % of the value. A chart has a limited number of points: when the
-   time exceeds them, pairs of points are merged. */
+/* The values of a counter: statistics, and the points of its chart, in limited memory. Sums use Kahan's method. For
+   percentiles, all values are kept while there are few. Beyond that, only the number of values in ranges of 2 % each is
+   kept, as in DDSketch (Masson, Rim, Lee: VLDB 2019), so percentiles are then within 1 % of the exact value. A chart
+   has a limited number of points: when the time exceeds them, pairs of points are merged. */
 #include "engine/base/memory.h"
 #include "engine/report/make/report_counters.h"
 
@@ -18,7 +18,7 @@ struct bin {
     int32_t place; /* index of the range; ranges of negative values are below ZERO_PLACE, in ascending order */
     uint64_t count;
 };
-enum { ZERO_PLACE = 0, BEYOND = 1 << 20 /* between the ranges of values of one sign and 0 */ };
+enum { ZERO_PLACE = 0, BEYOND = 1 << 20 /* keeps the ranges of positive and of negative values away from 0 */ };
 
 struct value_sketch {
     double *values; /* all values; NULL: bins are used */
@@ -243,8 +243,8 @@ static bool are_neighbours(const struct chart_series *s, int64_t utc)
     return s->interval > 0 && step / 3 < ((uint64_t)s->interval + 1) / 2;
 }
 
-/* Fills empty points between two samples by linear interpolation: if points are shorter than the interval, they are not
-   a gap. */
+/* Fills empty points between two samples by linear interpolation: points that are empty because they are shorter than
+   the interval are not a gap. */
 static void chart_series_interpolate(struct chart_series *s, size_t to, float value)
 {
     const size_t from = s->count - 1;

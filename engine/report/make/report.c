@@ -52,7 +52,7 @@ struct making {
     struct texts notes;                      /* facts of the recording, not problems of an input or a schema */
     _Atomic uint64_t logs_done, traces_done; /* bytes */
     uint64_t logs_total, traces_total;
-    struct error_kept logs_failed; /* the failure of the thread that reads them */
+    struct error_kept logs_failed; /* the failure of the thread that reads the logs */
     atomic_bool failed;            /* a thread has failed: the other one must stop */
 };
 

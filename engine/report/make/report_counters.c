@@ -200,7 +200,7 @@ static HRESULT take_values(struct report_counters *c, int64_t utc, int64_t inter
             c->bytes += (s->slices.capacity - slices) * sizeof *s->slices.items;
         }
         if (c->bytes > c->make.memory && s->percentiles &&
-            SUCCEEDED(hr)) { /* existing percentiles remain exact or are dropped */
+            SUCCEEDED(hr)) { /* a series keeps its percentiles for all of its values, or has none */
             c->exhausted = true;
             s->percentiles = false;
             c->bytes -= value_statistics_memory(&s->statistics);
@@ -231,7 +231,7 @@ static HRESULT note_time(struct report_counters *c, struct rhythm *r, int64_t ut
     c->last = c->samples == 0 || utc > c->last ? utc : c->last;
     c->samples++;
     if (r->begun && utc > r->latest) {
-        /* Times that no clock has may differ by any amount. */
+        /* Unsigned, because invalid times may differ by more than an int64_t can represent. */
         const uint64_t distance = (uint64_t)utc - (uint64_t)r->latest;
         const int64_t length = distance > INT64_MAX ? INT64_MAX : (int64_t)distance;
         hr = sample_distances_add(&r->distances, length);

@@ -149,7 +149,8 @@ struct counter_series {
     char *instance; /* "parent/instance#index"; NULL: it has none */
     bool wanted;    /* some table needs it */
     bool percentiles, charted, watched;
-    bool sliced, in_slices; /* the row may have a table of slices; there are slices, for the table or for the trend */
+    /* sliced: the row may have a table of slices; in_slices: slices exist, for that table or for the trend */
+    bool sliced, in_slices;
     struct chart_series *chart; /* NULL: not requested, or too many charts */
     struct slice_series slices; /* width 0: not requested, or too many series have slices */
 };
@@ -171,8 +172,8 @@ HRESULT counter_rows_write(const struct counter_rows *rows, struct report_docume
 HRESULT counter_rows_chart(const struct counter_rows *rows, struct report_document *to, struct texts *warnings);
 #define COUNTER_MOST_WATCHED 512 /* series of a watched counter's chart */
 /* Writes a chart of each counter that the table watches, if the table's own charts do not contain all series of the
-   counter. First come the 8 greatest and the 8 least means, the 8 highest peaks, the 8 greatest growths, and _Total;
-   then the others. */
+   counter. First come the series with the 8 greatest and the 8 least means, the 8 highest peaks and the 8 greatest
+   growths, and _Total; then the other series. */
 HRESULT counter_rows_watched(const struct counter_rows *rows, struct report_document *to, struct texts *warnings);
 
 #endif

@@ -19,7 +19,7 @@
 
 struct report_document;
 
-/* Texts may be NULL if they are absent; all are borrowed; the texts of a table until report_table_end. */
+/* All texts are borrowed, those of a table until report_table_end. An absent text is NULL. */
 struct report_head {
     const char *name, *version;
     const char *base; /* folder below which the file must be (file_open_below); NULL: anywhere */
@@ -58,8 +58,8 @@ void report_section_begin(struct report_document *d, const char *name, const cha
 void report_section_end(struct report_document *d);
 /* Call it in a section, or in a row after its cells. */
 void report_table_begin(struct report_document *d, const struct report_table_head *head);
-/* Begins a row. False: the table or the document has reached its limit of rows. The row is counted, and must not be
-   written. */
+/* Begins a row. False: the table or the document has reached its limit of rows; the row is only counted, and the caller
+   must not write its cells. */
 bool report_row_begin(struct report_document *d);
 /* Writes the cell of the next column; NULL and "" mean an empty cell. */
 void report_cell(struct report_document *d, const char *text);
@@ -74,7 +74,7 @@ void report_footer_begin(struct report_document *d);
 void report_footer_end(struct report_document *d);
 /* Ends the table. *omitted (may be NULL): number of rows that were not written. */
 void report_table_end(struct report_document *d, uint64_t *omitted);
-/* Values over time, in a section; the points' text is report_counters.h's. */
+/* Values over time, in a section. The text of the points is that of chart_series_text (report_counters.h). */
 struct report_chart_head {
     const char *name, *title;
     const char *source;  /* the counters' object */
@@ -95,8 +95,8 @@ HRESULT report_document_status(const struct report_document *d);
 HRESULT report_document_close(struct report_document *d);
 void report_document_drop(struct report_document *d); /* deletes the unfinished document; NULL is allowed */
 
-/* Creates the temporary file of a report or one of its outputs, which is used until it is complete. `base`: the folder
-   below which it must be, even if another user creates links there (file.h, "below a base folder"), or NULL:
+/* Creates the temporary file to which a report, or one of its outputs, is written until it is complete. `base`: the
+   folder below which it must be, even if another user creates links there (file.h, "below a base folder"), or NULL:
    anywhere. */
 HRESULT report_draft_open(const char *base, const char *path, struct file **out);
 void report_draft_drop(const char *base, const char *path); /* if deleting fails, the next draft overwrites it */

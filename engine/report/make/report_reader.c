@@ -194,7 +194,7 @@ struct reader {
     struct xml_memory *memory;
     xmlParserCtxtPtr context;
     enum xml_excess excess;
-    HRESULT failed; /* a handler's failure, or that the form is another one */
+    HRESULT failed; /* a handler's failure, or the error that the document has another form */
     enum form_type open[MOST_ELEMENTS];
     bool begun;            /* Report has been seen */
     bool ending;           /* further errors of libxml2 mean an incomplete tag at the end of the file */
@@ -467,7 +467,7 @@ static HRESULT begin_element(struct reader *r, const char *element, const struct
     }
     HRESULT hr = begin_of(r, type, a);
     if (SUCCEEDED(hr))
-        r->open[r->depth++] = type; /* REPORT_MAX_TABLES bounds it */
+        r->open[r->depth++] = type; /* REPORT_MAX_TABLES limits the depth */
     return hr;
 }
 
@@ -516,8 +516,8 @@ static void on_text(void *about, const xmlChar *text, int length)
                     error_set(OPENPLA_E_MALFORMED_XML, "line %u: a row exceeds %u MB", line_now(r), LARGEST_ROW >> 20));
 }
 
-/* Whether the last item of the list has the same name as an earlier one. While they are in the order of the columns,
-   whose names are unique, no search is needed. */
+/* Whether the last item of the list has the same name as an earlier one. While the items are in the order of the
+   columns, whose names are unique, no search is needed. */
 static bool is_second(struct data_list *l, const struct data_list *order)
 {
     const size_t last = l->count - 1;

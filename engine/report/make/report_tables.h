@@ -84,7 +84,8 @@ struct report_events_make {
     const char *events_output; /* all events as XML go to this file; NULL: nowhere */
     const char *base;          /* folder below which that file must be (report_document.h) */
 };
-/* `warnings` and `notes` receive the messages described in report_tables.h until the end. */
+/* `warnings` and `notes` receive the messages that struct report_table_make describes; both are borrowed until
+   report_events_free. */
 HRESULT report_events_create(const struct report_events_make *make, struct texts *warnings, struct texts *notes,
                              struct report_events **out);
 /* Calls `seen` often with the number of bytes read; false ends the reading with ERROR_CANCELLED's HRESULT. */

@@ -47,8 +47,8 @@ HRESULT schema_read_event_table(struct schema_reading *r, xmlNodePtr e, struct s
 HRESULT schema_read_counter_table(struct schema_reading *r, xmlNodePtr e, struct schema_table *out);
 void schema_table_free(struct schema_table *table);
 
-/* Rates a string's language ("": any) against the requested one ("de-AT"; "": none): the same language, the same
-   without the country, any, English. 0: no match. */
+/* Rates how well a string's language ("": any) fits the requested one ("de-AT"; "": none). From best to worst: the same
+   language, the language without its country, any, English. 0: no match. */
 unsigned string_language_fit(const char *has, const char *wanted);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Creates a page: reads the report, builds the page's document, transforms it with a sheet, and writes the file.
-   libxslt's memory is the document's (xml_memory.c): if it is exhausted, all of it is released. */
+   libxslt allocates from the memory of the document (xml_memory.c): if that is exhausted, all of it is released. */
 #include "engine/report/page.h"
 
 #include "engine/base/clock.h"
@@ -47,7 +47,7 @@ static HRESULT transform_share(struct making *m, size_t part, struct texts *note
     HRESULT hr = page_document_make(make->report, &bounds, &document, notes);
     const char *sheet = make->picture ? page_sheet_svg : page_sheet_html;
     m->size = document.length;
-    if (SUCCEEDED(hr) && document.length <= PAGE_MOST_INPUT) /* otherwise the page is too large, too */
+    if (SUCCEEDED(hr) && document.length <= PAGE_MOST_INPUT) /* otherwise the page would be too large, too */
         hr = page_transform(
             &(struct page_part){make->picture ? "the style sheet for pictures" : "the style sheet for pages", sheet,
                                 strlen(sheet)},
@@ -225,8 +225,9 @@ struct transforming {
     const char *why;            /* NULL: libxslt's message */
     xmlChar *result;
     int size;
-    bool is_own;                   /* a sheet of the user */
-    struct text_buffer expression; /* here, because any allocation of libxml2 may jump out of it */
+    bool is_own; /* a sheet of the user */
+    /* Not a local variable, because any allocation by libxml2 may leave the function by a jump. */
+    struct text_buffer expression;
 };
 
 static void wrong(struct transforming *t, const struct page_part *at, const char *why)

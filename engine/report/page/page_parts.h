@@ -49,7 +49,7 @@ struct found_warning {
 struct found_row {
     char *tags;            /* tags of the row and its cells (report_document.h) */
     char *source, *series; /* the object; as charts name their lines: "counter (instance)" */
-    size_t counter;        /* bytes of the counter in it */
+    size_t counter;        /* bytes of the counter in `series` */
     const struct found_warning *worst[FINDINGS_MOST_LIMITS]; /* warnings that refer to it, the worst first */
     size_t worst_count;
 };

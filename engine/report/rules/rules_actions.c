@@ -275,7 +275,7 @@ HRESULT rules_do_actions(struct rules_run *run, xmlNodePtr actions, xmlNodePtr c
             return hr;
         failed |= hr == S_FALSE;
         if (context && context->type != XML_DOCUMENT_NODE && !report_target_has(run->target, context))
-            break; /* the node was deleted, so the following actions have none */
+            break; /* the node was deleted, so the following actions have no node */
     }
     return failed ? S_FALSE : S_OK;
 }

@@ -32,8 +32,9 @@ enum {
     EXPRESSION_VARIABLES_MAX = 64,
     EXPRESSION_DEEPEST = 64,          /* maximum depth of nested brackets */
     EXPRESSION_OPERATIONS = 20000000, /* limit of one evaluation: a second or less */
-    /* For an expression that compares nodes in pairs (xpath_pairs.h), each with a list of 40,960: a minute. In the
-       total of a run, they count as the operations that fit into the time they may take. */
+    /* Limit of an evaluation that compares nodes in pairs (xpath_pairs.h): a minute, if each operation compares with a
+       list of 40,960 nodes. In the total of a run, each of its operations counts as PAIRED_WEIGHT, because it can take
+       as long as that many others. */
     PAIRED_OPERATIONS = 250000,
     PAIRED_WEIGHT = 200,
     OPERATION_BYTES = 200, /* bytes of created texts and lists that count as one operation */
@@ -184,8 +185,9 @@ void rules_log(struct rules_run *run, uint32_t bits, const char *kind, const cha
 
 /* ---- the report ---- */
 
-/* A mark identifies elements and attributes that rules added: `rules="1"` an element, other words the names of
-   attributes that they added to an element; `+tag` means that rules added the lines of its tag after the first line. */
+/* A mark identifies elements and attributes that rules added. `rules="1"` marks an added element. Other words are the
+   names of attributes that rules added to an element; `+tag` means that rules added all lines of the element's tag
+   except the first. */
 #define RULES_MARK "rules"
 struct report_target {
     struct xml_document document;

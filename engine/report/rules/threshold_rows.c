@@ -262,8 +262,8 @@ static HRESULT slices_read(xmlNodePtr row, struct read_slices *out, uint64_t *vi
     return hr;
 }
 
-/* Replaces the means with the quotient or difference with another counter, in slices with the same start. Slices with
-   too little use become empty. */
+/* Subtracts the means of the counter `minus`, and divides by those of the counter `per`, if the Threshold has them. The
+   slices must have the same start. Slices with too little use become empty. */
 static void slices_join(const struct threshold *t, struct read_slices *a, const struct read_slices *per,
                         const struct read_slices *minus)
 {
@@ -300,7 +300,8 @@ static double slice_value(const struct threshold *t, const struct read_slice *s)
     return t->of == MEASURE_MAX ? s->greatest : t->of == MEASURE_MIN ? s->least : s->mean;
 }
 
-/* Adds up the time of the slices beyond the limit, in seconds; *critical: of those beyond the higher limit. */
+/* Adds up the time of the slices beyond the limit, in seconds; *critical: the time of the slices beyond the higher
+   limit. */
 static double add_slices(const struct threshold *t, const struct read_slices *all, struct threshold_finding *f,
                          double *critical)
 {

@@ -150,7 +150,7 @@ static void find_rows(struct pal_set *set, xmlNodePtr e, struct pal_source *s)
         is_regular(set, e, "ISCOUNTERINSTANCEREGULAREXPRESSION"))
         s->why = "a regular expression for counters or instances is not supported";
     const char *object = part_of(set, path + 1, instance ? instance : counter);
-    if (regular && *expression) { /* it has the form of the path, so its instance ends at the same place */
+    if (regular && *expression) { /* the expression has the form of the path, so its instance ends likewise */
         const char *end = strrchr(expression, '\\'), *begin = expression + (*expression == '\\');
         const char *bracket = end && instance ? instance_begin(begin, end) : NULL;
         object = part_of(set, begin, bracket ? bracket : end ? end : begin);
