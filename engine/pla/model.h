@@ -210,7 +210,8 @@ struct caller;
    namespace and name that the set is, or will be, bound to; `caller` is the client. Called without the lock. On failure
    the set is unchanged; on success it is bound or filled. */
 struct set_verbs {
-    /* Rejects a server that the verbs cannot reach. Not called for a set with a category, which ignores the server. */
+    /* Rejects a server that the verbs cannot reach. Not called for a set with a category, because such a set ignores
+       the server. */
     HRESULT (*check_server)(const char *server);
     HRESULT(*commit)
     (struct object *set, const struct caller *caller, const char *space, const char *name, const char *server,
@@ -388,8 +389,8 @@ HRESULT issues_has(struct object *map, HRESULT hr, const char *key, bool *out);
 
 /* ---- sets ---- */
 HRESULT set_create(struct object **out);
-/* Reads the Security of the set that the XML defines; *security is from memory_alloc. OPENPLA_E_MALFORMED_XML also if
-   Security is not a valid descriptor. */
+/* Reads the Security of the set that the XML defines; *security is from memory_alloc. Also fails with
+   OPENPLA_E_MALFORMED_XML if Security is not a valid descriptor. */
 HRESULT set_security_of_xml(const char *xml, size_t size, char **security);
 HRESULT set_put_value(struct object *set, const char *key, const char *value); /* value NULL: removes the key */
 /* Works like set_put_value. `document`: the value is an XML fragment (<Value type="document">). */

@@ -108,7 +108,7 @@ struct cabinet {
 HRESULT cabinet_fault(const struct cabinet *c, const char *what);
 
 /* Receives the entries. For each entry, `begin` is called, then `bytes` for each piece of its bytes, then `end`. A
-   failure ends the visit, which returns it. */
+   failure ends the visit and is its result. */
 struct cabinet_visitor {
     HRESULT (*begin)(void *user, size_t entry);
     HRESULT (*bytes)(void *user, size_t entry, const uint8_t *data, size_t size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The alert collector (MS-PLA 3.2.4.8): compares samples with thresholds, passes crossings to the run, which performs
-   the actions, and writes them to the alert log. */
+/* The alert collector (MS-PLA 3.2.4.8): compares samples with thresholds, writes crossings to the alert log, and passes
+   them to the run, which performs the actions. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/logs/alert_log.h"

@@ -129,8 +129,8 @@ enum collector_standing collector_poll(struct collector *c, HRESULT *reason);
 void collector_figures(struct collector *c, struct collector_figures *out);
 /* Flushes the collector's data to disk. */
 HRESULT collector_flush(struct collector *c);
-/* Completes the file, except a database, which the next segment continues. Afterwards the collector can only be used as
-   `previous`, and closed. */
+/* Completes the file, unless the log is a database, which the next segment continues. Afterwards the collector can only
+   be used as `previous`, and closed. */
 HRESULT collector_complete(struct collector *c);
 HRESULT collector_close(struct collector *c); /* completes the file; always frees; NULL is allowed */
 

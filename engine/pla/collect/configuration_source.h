@@ -174,7 +174,7 @@ struct whole_document {
     size_t closing;    /* bytes of the closing tags, which are within one page */
 };
 
-/* Begins the document with `head` and `closing`, which together may have half a page. The file must be empty. */
+/* Begins the document with `head` and `closing`, which together have at most half a page. The file must be empty. */
 HRESULT whole_document_begin(struct whole_document *w, struct file *file, const char *head, const char *closing);
 /* Adds the text, after which the document ends with `closing`, and empties the buffer. Blanks can follow the text. No
    character may cross a multiple of WHOLE_DOCUMENT_PAGE in the file, and the text may not contain "?>". On failure the

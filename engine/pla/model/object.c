@@ -102,7 +102,7 @@ static struct items *items_of(const struct object *o)
     return o->class->items ? (struct items *)((char *)o + o->class->items) : NULL;
 }
 
-/* Returns the union in the value, which has the same representation as a field. */
+/* Returns the value's union, whose representation is the same as that of a field. */
 static char *union_of(struct value *v)
 {
     return (char *)v + offsetof(struct value, boolean);

@@ -146,8 +146,8 @@ struct property {
     unsigned live_parts; /* bits of enum set_live_part that get_live uses */
     HRESULT (*check)(struct object *o, const struct property *p, const struct value *in); /* rejects a value */
     void (*changed)(struct object *o); /* called after the field was set, by a client or from XML; under the lock */
-    /* Returns whether a client set the field, which therefore overrides the run record. Called under the lock. NULL:
-       always true. */
+    /* Returns whether a client set the field, so that it overrides the run record. Called under the lock. NULL: always
+       true. */
     bool (*put)(const struct object *o);
     /* Reads the XML element of a SHOWN row. NULL: the element is ignored. */
     HRESULT (*read)(struct object *o, const struct property *p, const char *text);

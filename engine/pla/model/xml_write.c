@@ -82,7 +82,7 @@ static void write_texts(struct text_buffer *b, const struct property *p, const s
         xml_add_element(b, p->xml, "");
 }
 
-/* The output, and the live state of the set, which is read only one time. */
+/* The output, and the set's live state, so that it is read only one time. */
 struct writing {
     struct text_buffer text;
     const struct set_live *live; /* NULL: live state is not read */

@@ -238,7 +238,7 @@ HRESULT segment_tasks_validate(struct object *o, struct object *issues)
 
 /* ---- arguments ---- */
 
-/* Lists the set's values that are passed to tasks: all except OpenPLA's settings, and documents, which are for
+/* Lists the set's values that are passed to tasks. Omits OpenPLA's settings, and documents, because these are for
    display. */
 static HRESULT list_values(const struct data_collector_set *set, struct texts *out)
 {

@@ -320,7 +320,7 @@ static HRESULT check_commit(struct object *o, const struct caller *caller, const
     return hr;
 }
 
-/* Handles plaFlushTrace alone, which stores nothing. */
+/* Handles a commit with plaFlushTrace as its only flag, which stores nothing. */
 static HRESULT flush_only(struct object *o, const struct caller *caller, const struct category *c, const char *name)
 {
     char *xml;

@@ -231,7 +231,7 @@ static HRESULT export_setting(struct object *o, const char *key, char **value)
     return *value ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Rejects an invalid URL, also one with a password, which events and messages would contain. */
+/* Rejects an invalid URL, and a URL with a password, because events and messages show the URL. */
 static HRESULT check_export_url(struct object *o, const char *url)
 {
     uint32_t kind = 0;

@@ -32,7 +32,7 @@ struct start_rule start_rule_of(const struct set_schedule *schedule);
    the time of day, the start is at the change; if the time of day occurs twice, the start is at the first one. A day
    that the zone's calendar skips has no start. A rule without days and first day never starts. */
 int64_t next_start(const struct start_rule *rule, int64_t after, const struct start_zone *zone);
-/* Returns the end of the rule's last day, which is local midnight; NEXT_START_NEVER: no EndDate. */
+/* Returns the local midnight at which the rule's last day ends; NEXT_START_NEVER: no EndDate. */
 int64_t start_rule_end(const struct start_rule *rule, const struct start_zone *zone);
 
 /* Returns the time after which starts are due. A start that was missed by at most START_GRACE is made up. `done`: time

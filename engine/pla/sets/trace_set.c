@@ -283,7 +283,8 @@ static const char *find_unchangeable_property(const struct trace_plan *is, const
                : NULL;
 }
 
-/* Keeps the session's values that ETW cannot change, and those that are 0 in the new plan, which means unchanged. */
+/* Keeps the session's values that ETW cannot change, and those that are 0 in the new plan, because 0 means
+   unchanged. */
 static void keep_the_rest(const struct trace_plan *is, struct trace_plan *wanted)
 {
     wanted->guid = is->guid;
@@ -308,7 +309,7 @@ static HRESULT keep_file(const struct trace_plan *is, struct trace_plan *wanted)
     return S_OK;
 }
 
-/* Returns whether the set's file is that of the session, which may have added an extension. */
+/* Returns whether the set's file is the session's file, to whose name ".etl" may have been added. */
 static bool is_same_file(const char *is, const char *wanted)
 {
     const size_t length = strlen(is);
@@ -323,7 +324,7 @@ HRESULT trace_set_update(struct object *set, const struct trace_session *running
     HRESULT hr = trace_set_plan(set, running->is.session, &wanted);
     if (FAILED(hr))
         return hr;
-    /* A plan without a file size is not circular. In this case the session stays circular and keeps its size. */
+    /* A plan without a file size is not circular, but a circular session stays circular and keeps its size. */
     if (!wanted.maximum_file && (running->is.mode & TRACE_PLAN_OF_LogCircular))
         wanted.mode |= running->is.mode & (TRACE_PLAN_OF_LogCircular | TRACE_PLAN_OF_PreallocateFile);
     if (stored || (wanted.file && running->is.file && is_same_file(running->is.file, wanted.file)))

@@ -50,8 +50,8 @@ HRESULT set_file_open(const char *space, const char *name, enum set_file_use use
 void set_file_unlock(struct set_file *at);
 HRESULT set_file_lock(struct set_file *at);
 struct stored_set;
-/* Reads the set in that file. Its name is the one under which it was committed; that of a foreign or unreadable file is
-   made from the file name. `out` must be zero. Fails with E_OUTOFMEMORY only; free `out` then, too. */
+/* Reads the set in that file. The set's name is the one under which it was committed; for a foreign or unreadable file,
+   it is made from the file name. `out` must be zero. The only failure is E_OUTOFMEMORY; free `out` even then. */
 HRESULT stored_set_read(const char *folder, const char *file, struct stored_set *out);
 /* Checks the owner of a definition. E_ACCESSDENIED, with a text that names file and owner: it belongs to an account
    that may not write here (file_load_trusted), or cannot be opened. The only other failure is E_OUTOFMEMORY. */

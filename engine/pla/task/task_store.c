@@ -122,7 +122,7 @@ HRESULT task_store_remove(const char *name)
     return is_missing(hr) ? missing(name) : hr;
 }
 
-/* Adds the name in the definition if the file has the file name for it, otherwise the name that the file name
+/* Adds the name in the definition if it belongs to the file's name, otherwise the name that the file's name
    represents. */
 static HRESULT add_name(const char *folder, const char *file, struct texts *names)
 {
