@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla completion: scripts for bash, zsh and fish that complete the command lines of all verbs. A script contains
-   the option tables of the verbs and finds sets in the store's folders, so no program is started when Tab is pressed,
-   which would take seconds under Wine. The folder completion contains the shell functions that use the tables. */
+   the option tables of the verbs and finds sets in the store's folders. Tab therefore starts no program, because under
+   Wine that would take seconds. The folder completion contains the shell functions that use the tables. */
 #include "cli/cli.h"
 #include "engine/report/report_schema.h"
 

@@ -276,7 +276,7 @@ static int live_collect(const struct live_settings *s)
 {
     struct live_run r = {.settings = s};
     int result;
-    if (!interrupt_begin()) /* before PDH creates threads, which might receive a signal */
+    if (!interrupt_begin()) /* before PDH creates threads, because these might receive the signals */
         return cli_error(LIVE_VERB, E_FAIL);
     HRESULT hr = live_open(&r);
     const bool is_default = s->counters.count == 0 && !s->counter_file;

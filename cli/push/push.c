@@ -342,7 +342,7 @@ static int push_run(int argc, char **argv)
     int result = options_with_settings(verb_name, argc, argv, &arguments);
     if (result == CLI_DONE)
         result = push_parse((int)arguments.count, arguments.items, &v);
-    if (result == CLI_DONE && !interrupt_begin()) /* before threads run, which might receive a signal */
+    if (result == CLI_DONE && !interrupt_begin()) /* before threads run, because these might receive the signals */
         result = cli_error(verb_name, E_FAIL);
     else if (result == CLI_DONE) {
         result = v.logs.count > 0 ? push_logs(&v) : push_live(&v);

@@ -155,7 +155,7 @@ static int serve_until_interrupted(const struct serve_settings *s, struct export
 static int serve_counters(const struct serve_settings *s)
 {
     struct exporter *e;
-    if (!interrupt_begin()) /* before PDH creates threads, which might receive a signal */
+    if (!interrupt_begin()) /* before PDH creates threads, because these might receive the signals */
         return cli_error(verb_name, E_FAIL);
     const HRESULT hr = exporting_open(verb_name, &s->counters, false, &e);
     const int result = FAILED(hr) ? cli_error(verb_name, hr) : serve_until_interrupted(s, e);

@@ -569,7 +569,7 @@ static void set_cell(struct columns *c, size_t column, size_t source, const stru
     to->source = source;
 }
 
-/* Fills in a wildcard that is kept with its instances, except those that the filter rejects. */
+/* Fills in the instances of a wildcard that is kept as a wildcard, except those that the filter rejects. */
 static HRESULT keep_items(struct columns *c, struct source *s, const struct log_counter *names,
                           const struct log_cell *from)
 {

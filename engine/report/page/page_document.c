@@ -158,7 +158,7 @@ static void free_columns(struct open_table *t)
     t->column_count = 0;
 }
 
-/* Whether this is one of the columns that reports add to counter tables (CounterTable), which have no mask. */
+/* Whether this is one of the columns that reports add to counter tables (CounterTable); these columns have no mask. */
 static bool is_amount(const char *name)
 {
     static const char *const names[] = {"mean", "min", "max", "sum", "count", "p50", "p95", "p99", "last", "trend"};

@@ -50,8 +50,8 @@ static bool is_mixed(const xmlNode *from)
     return false;
 }
 
-/* Returns the text from `node` up to the next element, which is stored in *next. Blanks are kept only next to an
-   element. */
+/* Returns the text from `node` up to the next element, and stores that element in *next. Blanks are kept only next to
+   an element. */
 static HRESULT text_beside(struct rules_run *run, xmlNodePtr node, bool expand, xmlNodePtr *next, char **out)
 {
     struct text_buffer b = {0};

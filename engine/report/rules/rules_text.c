@@ -45,7 +45,7 @@ static xmlNodePtr find_string(const struct rules_run *run, const char *id, size_
     return found;
 }
 
-/* Adds the text with its strings, which are not expanded again. */
+/* Adds the text, with each `$(ID)` replaced by its string; strings are not expanded again. */
 static HRESULT add_strings(const struct rules_run *run, xmlNodePtr e, const char *text, struct text_buffer *out)
 {
     for (const char *c = text; *c;) {

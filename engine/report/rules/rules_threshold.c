@@ -434,7 +434,7 @@ static HRESULT put_warning(struct rules_run *run, const struct threshold *t, con
     return hr;
 }
 
-/* Raises one warning about the worst instance, which names the other instances. */
+/* Raises one warning about the worst instance; its text names the other instances. */
 HRESULT rules_do_threshold(struct rules_run *run, xmlNodePtr element)
 {
     struct threshold t;

@@ -287,8 +287,8 @@ static const char *joined_rows(struct writing *w, const struct pal_source *s, co
         s->is_sql && first->is_sql ? "[substring-before(../@source,':')='{palServer}']" : "");
 }
 
-/* Writes the mean of the same slice, or of a row without slices, which a report created without these rules may
-   have. */
+/* Writes the mean of the same slice, or of the row if it has no slices, as in a report that was created without these
+   rules. */
 static void write_operand(struct writing *w, const char *name, const char *rows, bool slices)
 {
     struct pal_pool *p = w->pool;
