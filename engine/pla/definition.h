@@ -14,8 +14,9 @@
 /* Loads the definition; *xml is from memory_alloc. SET_ACCESS_REFUSED: the caller may not read it. PLA_E_DCS_NOT_FOUND;
    the store's errors. */
 HRESULT definition_load(const struct caller *caller, const char *space, const char *name, char **xml, size_t *size);
-/* Checks whether the caller may perform the verb on the set: SET_ACCESS_REFUSED; PLA_E_DCS_NOT_FOUND. `set`: a trace
-   session that is not running yet, whose Guid determines access; NULL: none. Always S_OK for this process itself. */
+/* Checks whether the caller may perform the verb on the set. Fails with SET_ACCESS_REFUSED or PLA_E_DCS_NOT_FOUND.
+   `set`: a trace session that is not running yet, whose Guid determines access; NULL: none. Always S_OK for this
+   process itself. */
 HRESULT definition_check(const struct caller *caller, enum set_access_verb verb, const char *space, const char *name,
                          struct object *set);
 /* Checks whether the caller may commit `set`, as a new set or as a change. `stored`: the result of store_read_set;
@@ -56,7 +57,7 @@ struct category {
 const struct category *category_of(const char *space);
 /* Returns S_OK if the method is allowed, otherwise refusal->hr with a message that begins with the method. */
 HRESULT category_refuses(const struct refusal *refusal, const char *method);
-/* Checks that the set has exactly one trace collector if the namespace requires that: PLA_E_DCS_SINGLETON_REQUIRED. */
+/* Fails with PLA_E_DCS_SINGLETON_REQUIRED if the namespace requires exactly one trace collector and the set differs. */
 HRESULT category_check_collectors(const struct category *c, struct object *set);
 /* Calls set_validate, and adds findings for properties that were set although the namespace does not use them (MS-PLA
    2.2.2.11). `updates`: the commit mode contains plaUpdateRunningInstance. */

@@ -63,7 +63,8 @@ struct items {
 };
 
 /* Creates an object with default values and one reference. The object shares the lock of `beside` unless that is NULL.
-   The client that this thread serves is charged for the memory: HRESULT of ERROR_NOT_ENOUGH_QUOTA. */
+   The memory is charged to the client that this thread serves; HRESULT of ERROR_NOT_ENOUGH_QUOTA if its quota is
+   exceeded. */
 HRESULT object_create(const struct class *class, struct object *beside, struct object **out);
 /* Checks whether the object may grow by `bytes` on behalf of the client that this thread serves. HRESULT of
    ERROR_NOT_ENOUGH_QUOTA. The memory is charged to the object's creator. */

@@ -63,8 +63,9 @@ HRESULT run_make_ahead(const char *space, const char *name, struct run_ahead **o
 HRESULT run_start_ahead(const char *space, const char *name, struct run_ahead *ahead);
 void run_ahead_free(struct run_ahead *ahead); /* terminates the host process; NULL is allowed */
 /* PLA_E_DCS_NOT_RUNNING. Synchronous: returns when the logs are closed and the host process has exited. A host process
-   that does not stop within RUN_STOP_WAIT_MS (run_wait_ms) is terminated: HRESULT of ERROR_TIMEOUT; its logs end with
-   their last complete sample. PLA_E_REPORT_WAIT_TIMEOUT: the data manager is still working and continues. */
+   that does not stop within RUN_STOP_WAIT_MS (run_wait_ms) is terminated, and the HRESULT of ERROR_TIMEOUT is returned;
+   its logs then end with their last complete sample. PLA_E_REPORT_WAIT_TIMEOUT: the data manager is still working and
+   continues. */
 HRESULT run_stop(const char *space, const char *name, bool synchronous);
 /* Works like run_stop, for a set whose schedules have expired; not synchronous. The run record contains the reason. */
 HRESULT run_stop_expired(const char *space, const char *name);

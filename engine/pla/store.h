@@ -4,8 +4,8 @@
    people put into the namespace's folder to their places. engine/pla/store/store.c describes the layout and the
    recovery.
 
-   Functions with a `caller` check that caller against the set's Security: SET_ACCESS_REFUSED. Run records are for the
-   program itself and have no access check. */
+   Functions with a `caller` check that caller against the set's Security, and fail with SET_ACCESS_REFUSED. Run records
+   are for the program itself and have no access check. */
 #ifndef OPENPLA_STORE_H
 #define OPENPLA_STORE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Collectors. A run opens the collectors of its set, takes their samples, polls each one when it requests that or its
-   poll time has come, and closes them. Each kind of collector is implemented in its own file. */
+/* Collectors. A run opens the collectors of its set, takes their samples, polls each one on request and when its poll
+   time has come, and closes them. Each kind of collector is implemented in its own file. */
 #ifndef OPENPLA_COLLECT_H
 #define OPENPLA_COLLECT_H
 
@@ -52,8 +52,8 @@ struct collect_context {
        afterwards. */
     struct collector *previous;
     /* A text log has columns only for the instances that its wildcards matched when it was created. When new instances
-       appear, the collector requests a new segment, but not within this many seconds after it was opened. 0: never.
-       Other formats add instances to the log. */
+       appear, the collector requests a new segment, but not within this many seconds after the collector was opened. 0:
+       never. Other formats add instances to the log. */
     uint32_t new_instances_seconds;
     /* Like new_instances_seconds, but for all formats, and for counters of other computers that could not be reached
        when the log was created. 0: 60 s. */

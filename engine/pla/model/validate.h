@@ -73,9 +73,9 @@ HRESULT texts_common(const struct texts *a, const struct texts *b, const char **
 HRESULT collector_validate_name(const struct validation *v, const struct data_collector *c);
 HRESULT collector_validate_log(const struct validation *v, const struct data_collector *c, bool appends);
 
-/* Checks that all event providers of a trace collector have different GUIDs: PLA_E_NO_DUPLICATES, naming the GUID.
-   collection_add cannot ensure this, because a client can set the GUID after adding the event provider (MS-PLA
-   2.2.1). */
+/* Checks that all event providers of a trace collector have different GUIDs; otherwise fails with PLA_E_NO_DUPLICATES,
+   naming the GUID. collection_add cannot ensure this, because a client can set the GUID after adding the event provider
+   (MS-PLA 2.2.1). */
 HRESULT trace_check_providers(struct object *collector);
 
 #endif

@@ -62,8 +62,7 @@ struct journal_facts {
     HRESULT error;
 };
 /* Writes the event to the event file, and to the system's event log if its event provider defines the id. Preserves the
-   thread's error text. A failure is only informative: callers ignore it, because a run must not end because an event
-   could not be written. */
+   thread's error text. Callers ignore a failure: a run must not end because an event could not be written. */
 HRESULT journal_write(enum journal_id id, const struct journal_facts *facts);
 
 #endif

@@ -508,7 +508,7 @@ static HRESULT commit_set(struct object *o, const struct caller *caller, const c
 
 /* ---- Query, Delete, Start, Stop ---- */
 
-/* Calls sets_fill; its XML errors name the file. */
+/* Calls sets_fill, and adds the file's path to its XML errors. */
 static HRESULT set_fill_named(struct object *o, const char *xml, size_t size, const char *space, const char *name,
                               const char *server)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads and writes the files that a run keeps beside its set: the run record, the host process, and the lists of the
-   resources that it holds and of its folders. */
+/* Reads and writes the files that a run keeps beside its set: the run record, the registration of the host process, the
+   list of resources that the run holds, and the list of its folders. */
 #include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/debug_trace.h"

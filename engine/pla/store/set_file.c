@@ -203,7 +203,7 @@ HRESULT set_file_adopt(const struct set_file *at, const char *file)
         hr = folder_create_protected(to.place, PROTECTION_PLACE);
     if (SUCCEEDED(hr) && file_exists(run))
         hr = file_rename(run, to.run);
-    /* The file is renamed, because a copy would miss what a writer that still has it open writes. */
+    /* The file is renamed, not copied: a writer may still have it open, and a copy would miss what it writes later. */
     if (SUCCEEDED(hr))
         hr = file_rename(from, to.definition);
     if (SUCCEEDED(hr)) {
