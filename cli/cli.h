@@ -168,8 +168,8 @@ HRESULT lines_read(const char *path, struct texts *out);
    a byte order mark, from memory_alloc. The file's byte order mark selects its encoding. */
 HRESULT template_load(const char *path, char **xml, size_t *size);
 
-/* Makes Ctrl+C and other requests to exit set an event that loops can wait for, instead of ending the program, until
-   interrupt_end. Calls can be nested; each needs its own interrupt_end. False if this is not possible. */
+/* Until interrupt_end, Ctrl+C and other requests to exit do not end the program, but set an event that loops can wait
+   for. Calls can be nested; each needs its own interrupt_end. False if this is not possible. */
 bool interrupt_begin(void);
 /* Returns true if an exit was requested, now or earlier; false if the timeout has elapsed. */
 bool interrupt_wait(uint32_t timeout_ms);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The native program and the server: runs the command of the server's package if the package is installed, otherwise
-   names the package. */
+/* In the native program: runs the command of the server's package, or names that package if it is not installed. */
 #include "cli/cli.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"

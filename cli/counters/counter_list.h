@@ -8,8 +8,9 @@
 #include "engine/logs/log_inputs.h"
 #include "engine/logs/pdh_types.h"
 
-/* Prints the paths of `object`'s counters (NULL: of all objects) on `machine` (NULL: this computer), with `instances`
-   one path per instance, and with `json` descriptions. Fails with PDH's status and a message that names the object. */
+/* Prints the paths of `object`'s counters (NULL: of all objects) on `machine` (NULL: this computer). `instances`:
+   prints one path per instance. `json`: prints JSON, which also has the descriptions. Fails with PDH's status and a
+   message that names the object. */
 HRESULT counter_list_show(const char *machine, const char *object, bool instances, bool json);
 /* Adds the same paths to `paths`. */
 HRESULT counter_list_paths(const char *machine, const char *object, bool instances, struct texts *paths);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla doctor: checks the files of the sets, their runs, free disk space, the clock, and trace sessions. Reads the
-   files directly, because the store's functions would clean up. */
+   files directly, because the store's functions would also move and remove files. */
 #include "engine/pla/store.h"
 
 #include "cli/doctor/doctor.h"

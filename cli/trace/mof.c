@@ -23,7 +23,7 @@ static HRESULT load(struct shown *s)
     return mof_files_classes(&s->warnings, &s->classes);
 }
 
-/* Prints warnings about files that could not be loaded to stderr, and returns the exit code. */
+/* Prints to stderr the warnings about files that could not be loaded, and returns the exit code. */
 static int shown_finish(struct shown *s, HRESULT hr)
 {
     int result = FAILED(hr) ? cli_error(VERB, hr) : s->warnings.count ? CLI_REMARKS : CLI_DONE;

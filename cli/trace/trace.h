@@ -12,7 +12,7 @@
 
 /* Reports progress as a trace_progress function; the context is a struct cli_progress. */
 void trace_inputs_progress(void *progress, uint64_t done, uint64_t total);
-/* Prints warnings about corrupt parts of the traces to stderr. Returns CLI_DONE or CLI_REMARKS. */
+/* Prints to stderr the warnings about corrupt parts of the traces. Returns CLI_DONE or CLI_REMARKS. */
 int trace_inputs_print_warnings(const struct trace_inputs *in, const char *verb);
 
 /* Like trace_schemas_open, but prints warnings about unusable files to stderr. */

@@ -39,8 +39,8 @@ void event_cell_pack(const struct event_cell *cell, struct text_buffer *out);
 /* Reads the cell at `at` that event_cell_pack wrote; its text points there. Returns the position after it. */
 const char *event_cell_unpack(const char *at, struct event_cell *out);
 
-/* Adds bytes that compare in the order of the cells: first numbers by value, then texts, ignoring case before
-   considering it; empty cells are last in both directions. E_OUTOFMEMORY. */
+/* Adds bytes that compare in the order of the cells: first numbers by value, then texts, compared first without and
+   then with case; empty cells are last in both directions. E_OUTOFMEMORY. */
 HRESULT event_cell_sort(const struct event_cell *cell, bool descending, struct text_buffer *out);
 
 /* Sums numbers: exactly while they are whole and fit into 63 bits, otherwise with Neumaier's compensated sum, so that

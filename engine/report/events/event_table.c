@@ -465,7 +465,7 @@ static HRESULT table_write(void *table, const struct report_totals *totals, stru
     }
     hr = note_sources(t);
     if (SUCCEEDED(hr) && !has_events(t))
-        return S_OK; /* schemas are written for more systems than this one, so their tables would be empty */
+        return S_OK; /* no empty table, because schemas cover more systems than the traced one */
     if (SUCCEEDED(hr) && t->undecoded)
         hr = add_warning(
             t, text_format("%llu events could not be decoded and are omitted", (unsigned long long)t->undecoded));

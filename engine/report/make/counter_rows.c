@@ -67,7 +67,7 @@ bool counter_table_takes(const struct report_schema *schema, const struct schema
            patterns_take(t, false, instance, NULL);
 }
 
-/* Whether the table is written in the log's language: a user's own schema. */
+/* Whether the table's schema is written in the log's language, as a user's own schema can be. */
 static bool is_local_table(const struct schema_counter_table *t, const struct log_counter *counter)
 {
     if (!strcmp(t->object, "*") || !text_equal_nocase(t->object, counter->object))

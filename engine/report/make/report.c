@@ -23,8 +23,8 @@
    4. report_collect_warnings takes over the readers' warnings about corrupt parts, and the notes about lost events and
       gaps: those are facts of the recording, not problems of an input.
    5. write_document writes the sections in the order of the schema. The document is a draft under another name until
-      report_document_close renames it, and so is events_output until report_events_keep. Therefore a failure, a stop or
-      a crash leaves an old report unchanged; a crash leaves the draft behind.
+      report_document_close renames it; events_output is a draft, too, until report_events_keep renames it. Therefore a
+      failure, a stop or a crash leaves an old report unchanged; a crash leaves the draft behind.
 
    The document contains all warnings and notes (section "howMade"), because its readers do not see the caller's. */
 #include "engine/report/report.h"

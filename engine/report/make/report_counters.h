@@ -48,20 +48,20 @@ struct chart_point {
 };
 /* Zero-initialise. */
 struct chart_series {
-    int64_t begin, width; /* FILETIME of the first value; 100 ns of each point */
-    int64_t lead;     /* 100 ns by which the first point begins earlier, so that late samples remain in their point */
+    int64_t begin, width; /* FILETIME of the first value; length of a point in 100 ns */
+    int64_t lead;     /* how much earlier the first point begins, in 100 ns, so that late samples stay in their point */
     int64_t last;     /* FILETIME of the last value */
     float latest;     /* the last value */
-    int64_t interval; /* 100 ns between samples, as last reported; 0: unknown */
+    int64_t interval; /* time between samples in 100 ns, as last reported; 0: unknown */
     bool assumed;     /* the width is still an assumption */
     size_t most;      /* points at most; 0: CHART_POINTS */
     size_t count;     /* points up to the last one with a value */
     struct chart_point *points;
     size_t capacity;
 };
-/* Adds a value. Times may be in any order after the first one; an earlier time counts as the first. `interval` is the
-   log's, and the initial length of a point; 0: not known yet; a point is then one second long until a later call
-   specifies the interval. If another log has a longer interval, the time between its samples is not a gap.
+/* Adds a value. Times may be in any order; a time before the first one counts as the first. `interval`: the log's
+   sample interval, which is also the initial length of a point; 0: not known yet, so a point is one second long until a
+   later call specifies the interval. If another log has a longer interval, the time between its samples is not a gap.
    E_OUTOFMEMORY. */
 HRESULT chart_series_add(struct chart_series *s, int64_t utc, double value, int64_t interval);
 /* Limits the number of points from now on, to CHART_POINTS or less; existing points are merged. */
