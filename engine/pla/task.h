@@ -60,8 +60,8 @@ struct task_definition {
 
 /* Parses the XML of a task file: UTF-8, or UTF-16 with a byte order mark. Ignores elements about triggers and
    principals, and returns their names in *ignored, from memory_alloc, "" if the document has no such elements;
-   `ignored` may be NULL. Also fails with OPENPLA_E_MALFORMED_XML if the document is not a task or has no program;
-   HRESULT of ERROR_NOT_SUPPORTED: the task has another kind of action; E_INVALIDARG: an invalid value. `out` is zero on
+   `ignored` may be NULL. OPENPLA_E_MALFORMED_XML: the document is malformed, is not a task, or has no program; HRESULT
+   of ERROR_NOT_SUPPORTED: the task has another kind of action; E_INVALIDARG: an invalid value. `out` is zero on
    failure. */
 HRESULT task_definition_read(const char *xml, size_t size, struct task_definition *out, char **ignored);
 /* Formats the definition as XML; *xml is from memory_alloc. */

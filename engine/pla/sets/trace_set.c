@@ -353,7 +353,7 @@ HRESULT trace_set_flush(struct object *set, const char *space, const char *name)
         return error_set(PLA_E_DCS_NOT_FOUND, "'%s\\%.300s': the trace session does not exist", space, name);
     if (FAILED(hr))
         return hr;
-    /* A session that is only in memory is flushed to the file that a session with a file would have. */
+    /* A session that is only in memory is flushed to the file that the set's RootPath and FileName specify. */
     if (running.is.mode & TRACE_MODE_BUFFERING)
         hr = trace_set_file(set, &file);
     if (SUCCEEDED(hr)) {
