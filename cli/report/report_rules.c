@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the rules that a command line names, and creates reports of logs that exist only while a command runs. */
+/* Reads the rules that a command line names, and creates from logs temporary reports, which exist only while a command
+   runs. */
 #include "cli/report/report.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"

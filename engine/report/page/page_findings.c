@@ -233,8 +233,8 @@ static bool is_warned_of(const struct page_findings *f, const struct found_chart
     return false;
 }
 
-/* Whether only this chart, and no shown chart, has a series that a warning refers to. If this chart contains only other
-   series of the counter, any shown chart of the counter serves as well. */
+/* Whether this chart has a series that a warning refers to and that no shown chart has. If this chart contains only
+   other series of the counter, any shown chart of the counter serves as well. */
 static bool adds_series(const struct page_findings *f, const struct found_chart *c)
 {
     for (size_t i = 0; i < f->row_count; i++) {

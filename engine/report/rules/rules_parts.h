@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the code that reads and runs rules: XPath, the rules read, a run, and the report that it changes. */
+/* The parts of the code that reads and runs rules: XPath, the rules that were read, a run, and the report that it
+   changes. */
 #ifndef OPENPLA_RULES_PARTS_H
 #define OPENPLA_RULES_PARTS_H
 
@@ -150,7 +151,7 @@ struct rules_run {
    it. *out from memory_alloc. RULES_INVALID: unknown string, or the result is too long. */
 HRESULT rules_expand(struct rules_run *run, xmlNodePtr e, const char *text, char **out);
 HRESULT rules_set_variable(struct rules_run *run, const char *name, struct rule_value *value);
-/* Evaluates the attribute's expression at `context`, or (NULL) for the whole report. The error names element and
+/* Evaluates the attribute's expression at `context`; NULL: for the whole report. The error names element and
    attribute. */
 HRESULT rules_select(struct rules_run *run, xmlNodePtr element, const char *attribute, xmlNodePtr context,
                      struct xpath_result *out);
