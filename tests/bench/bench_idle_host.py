@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench_idle_host.py HOST [SECONDS]: measures the cost of a set that takes a sample of 10 counters once a second,
-beside Debian's pmlogger (package pcp) with 10 metrics in the same run. HOST is openplahost.exe, which is run under Wine
-in $WINEPREFIX, or a native set host. Under Wine the service, if it is registered, supervises the set host as in any
-run, and its CPU is a separate row. Prints the CPU of the processes per second (median and range of windows), resident
-memory, bytes written, the time from the start to the first sample, and how far samples deviate from their second."""
+"""bench_idle_host.py HOST [SECONDS [KIND]]: measures the cost of an idle set. KIND "counters", the default, is a set that
+takes a sample of 10 counters once a second, beside Debian's pmlogger (package pcp) with 10 metrics in the same run. KIND
+"apis" is a set that traces the API calls of a program that does not run; it needs Wine. HOST is openplahost.exe, which is
+run under Wine in $WINEPREFIX, or a native set host. Under Wine the service, if it is registered, supervises the set host
+as in any run, and its CPU is a separate row. Prints the CPU of the processes per second (median and range of windows),
+resident memory, bytes written, the time from the start to the first sample, and how far samples deviate from their
+second."""
 import datetime
 import glob
 import os
