@@ -7,40 +7,57 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+/* The numbers are copied as a whole. If they were written byte by byte, the compiler would join the bytes of two
+   adjacent numbers into one vector, which takes several times as long. */
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define LITTLE_U16(value) __builtin_bswap16(value)
+#define LITTLE_U32(value) __builtin_bswap32(value)
+#define LITTLE_U64(value) __builtin_bswap64(value)
+#else
+#define LITTLE_U16(value) (value)
+#define LITTLE_U32(value) (value)
+#define LITTLE_U64(value) (value)
+#endif
 
 static inline void put_u16(uint8_t *at, uint16_t value)
 {
-    at[0] = (uint8_t)value;
-    at[1] = (uint8_t)(value >> 8);
+    value = LITTLE_U16(value);
+    memcpy(at, &value, sizeof value);
 }
 
 static inline void put_u32(uint8_t *at, uint32_t value)
 {
-    at[0] = (uint8_t)value;
-    at[1] = (uint8_t)(value >> 8);
-    at[2] = (uint8_t)(value >> 16);
-    at[3] = (uint8_t)(value >> 24);
+    value = LITTLE_U32(value);
+    memcpy(at, &value, sizeof value);
 }
 
 static inline void put_u64(uint8_t *at, uint64_t value)
 {
-    put_u32(at, (uint32_t)value);
-    put_u32(at + 4, (uint32_t)(value >> 32));
+    value = LITTLE_U64(value);
+    memcpy(at, &value, sizeof value);
 }
 
 static inline uint16_t get_u16(const uint8_t *at)
 {
-    return (uint16_t)(at[0] | at[1] << 8);
+    uint16_t value;
+    memcpy(&value, at, sizeof value);
+    return LITTLE_U16(value);
 }
 
 static inline uint32_t get_u32(const uint8_t *at)
 {
-    return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+    uint32_t value;
+    memcpy(&value, at, sizeof value);
+    return LITTLE_U32(value);
 }
 
 static inline uint64_t get_u64(const uint8_t *at)
 {
-    return get_u32(at) | (uint64_t)get_u32(at + 4) << 32;
+    uint64_t value;
+    memcpy(&value, at, sizeof value);
+    return LITTLE_U64(value);
 }
 
 /* A growing buffer of bytes with little-endian numbers. Zero-initialise; free with memory_free(bytes). After a failed
