@@ -49,16 +49,21 @@ enum {
 
 #define CHARACTERS UINT64_C(0x3030303030303030)
 
+/* Splits each part of `parts` into its quotient by `divisor` and, `bits` bits higher, the remainder: value % divisor is
+   value - quotient * divisor, so all of this is one subtraction. */
+ALWAYS_INLINE uint64_t split_parts(uint64_t parts, uint64_t quotients, uint64_t divisor, unsigned bits)
+{
+    return (parts << bits) - quotients * ((divisor << bits) - 1);
+}
+
 /* Returns the eight digits of a number below 10^8, one per byte, with the first digit in the lowest byte. Groups of
    four digits become pairs, and pairs become single digits. Multiplying by 5243 / 2^19 or 103 / 2^10 is an exact
    division by 100 or 10 for such small numbers. */
 ALWAYS_INLINE uint64_t digits_of_eight(uint64_t value)
 {
-    uint64_t parts = value / 10000 | (value % 10000) << 32;
-    const uint64_t hundreds = (parts * 5243 >> 19) & 0x0000007F0000007Fu;
-    parts = hundreds | (parts - hundreds * 100) << 16;
-    const uint64_t tens = (parts * 103 >> 10) & 0x000F000F000F000Fu;
-    return tens | (parts - tens * 10) << 8;
+    const uint64_t fours = split_parts(value, value / 10000, 10000, 32);
+    const uint64_t pairs = split_parts(fours, (fours * 5243 >> 19) & 0x0000007F0000007Fu, 100, 16);
+    return split_parts(pairs, (pairs * 103 >> 10) & 0x000F000F000F000Fu, 10, 8);
 }
 
 ALWAYS_INLINE char *put_eight(char *at, uint64_t value)
@@ -187,22 +192,17 @@ ALWAYS_INLINE size_t put_nineteen(char *at, uint64_t value)
     return last != 0 ? 11 + last_digit(last) : middle != 0 ? 3 + last_digit(middle) : without_trailing_zeros(at, 3);
 }
 
-/* Returns quotient + 1 if the remainder is above half of 2^bits, or if it is half and the quotient is odd; otherwise
-   the quotient. */
-static uint64_t rounded(uint64_t quotient, uint128 remainder, unsigned bits)
-{
-    uint128 half = (uint128)1 << (bits - 1);
-    return quotient + (remainder > half || (remainder == half && (quotient & 1) != 0));
-}
+/* Returns quotient + 1 if the remainder is above half of the divisor, or if it is half and the quotient is odd;
+   otherwise the quotient. Without a branch, because half of the numbers are rounded up. */
+#define ROUNDED(quotient, remainder, half) ((quotient) + ((remainder) > (half) - ((quotient)&1)))
 
 /* Writes whole + fraction / 2^bits, where 1 <= whole < 2^52 and 0 < fraction. */
 ALWAYS_INLINE size_t put_mixed(uint64_t whole, uint64_t fraction, unsigned bits, char *text)
 {
     const size_t length = put_whole(whole, text), places = DIGITS - length;
     const uint128 product = (uint128)(fraction << (64 - bits)) * power_of_ten[places];
-    const uint64_t rest = (uint64_t)product, half = UINT64_C(1) << 63;
-    uint64_t digits = (uint64_t)(product >> 64);
-    digits += rest > half || (rest == half && (digits & 1) != 0);
+    const uint64_t quotient = (uint64_t)(product >> 64);
+    const uint64_t digits = ROUNDED(quotient, (uint64_t)product, UINT64_C(1) << 63);
     text[length] = '.';
     const size_t kept = put_nineteen(text + length + 1, digits * power_of_ten[DIGITS - 1 - places]);
     return kept == 0 ? length : length + 1 + kept;
@@ -231,7 +231,8 @@ ALWAYS_INLINE size_t put_fraction(double value, uint64_t mantissa, unsigned bits
     }
     product = (product & (((uint128)1 << shift) - 1)) * power_of_five[0];
     shift -= CHUNK;
-    uint64_t second = rounded((uint64_t)(product >> shift), product & (((uint128)1 << shift) - 1), shift);
+    uint64_t second = (uint64_t)(product >> shift);
+    second = ROUNDED(second, product & (((uint128)1 << shift) - 1), (uint128)1 << (shift - 1));
     if (second == power_of_ten[CHUNK]) {
         second = 0;
         first++;
@@ -328,8 +329,7 @@ struct decimal {
     uint64_t halves[2]; /* the first 19 digits after leading zeros, and the next 19 */
     int digits;         /* number of digits in `halves` */
     int exponent;       /* the value is digits * 10^exponent */
-    bool negative;
-    bool cut; /* more digits were cut off, and not all of them were zeros */
+    bool cut;           /* more digits were cut off, and not all of them were zeros */
 };
 
 #ifdef __SIZEOF_INT128__
@@ -448,13 +448,24 @@ static bool double_by_quotient(uint128 v, int power, double *out)
     return true;
 }
 
+/* Returns the upper 64 bits of v * 2^*up, whose highest bit is set. Without a branch, because numbers with
+   20 digits are on both sides of 2^64. */
+ALWAYS_INLINE uint64_t top_word(uint128 v, int *up)
+{
+    const uint64_t high = (uint64_t)(v >> 64), low = (uint64_t)v;
+    const uint64_t first = high != 0 ? high : low, second = high != 0 ? low : 0;
+    const int shift = __builtin_clzll(first);
+    *up = high != 0 ? shift : 64 + shift;
+    return first << shift | second >> 1 >> (63 - shift);
+}
+
 /* Computes v * 10^-power; v can be slightly too small if digits after it were cut off. False: the result is too close
    to the midpoint between two doubles. */
 ALWAYS_INLINE bool double_by_inverse(uint128 v, int power, double *out)
 {
     enum { BEHIND = 64 - DOUBLE_BITS, HALF = 1 << (BEHIND - 1) };
-    const int up = 127 - top_bit(v);
-    const uint64_t n = (uint64_t)(v << up >> 64);
+    int up;
+    const uint64_t n = top_word(v, &up);
     /* The product has 128 bits, of which the highest or the second highest is set. It is too small by less than 2^64 +
        2. This error is the sum of the digits after n, the bits that are cut off here, and the bits that are cut off
        from the inverse. */
@@ -524,6 +535,29 @@ ALWAYS_INLINE uint64_t eight_digits(uint64_t eight)
     return eight * (10000 * UINT64_C(0x100000000) + 1) >> 32;
 }
 
+ALWAYS_INLINE bool is_digit(const char *at, const char *end)
+{
+    return at < end && *at >= '0' && *at <= '9';
+}
+
+/* Reads "e+12" after the digits. Other text that starts with e is not part of the number. */
+ALWAYS_INLINE const char *read_exponent(const char *at, const char *end, int *exponent)
+{
+    const char *digit = at + 1;
+    bool negative = false;
+    int value = 0;
+    if (at >= end || (*at != 'e' && *at != 'E'))
+        return at;
+    if (digit < end && (*digit == '+' || *digit == '-'))
+        negative = *digit++ == '-';
+    if (!is_digit(digit, end))
+        return at;
+    for (; is_digit(digit, end); digit++)
+        value = value < MAX_EXPONENT ? value * 10 + (*digit - '0') : value;
+    *exponent = negative ? -value : value;
+    return digit;
+}
+
 #ifdef __SIZEOF_INT128__
 /* Returns how many of the eight characters are digits before the first other character. */
 ALWAYS_INLINE unsigned digits_in_front(uint64_t eight)
@@ -541,13 +575,8 @@ ALWAYS_INLINE uint64_t first_digits(uint64_t eight, unsigned count)
 
 enum { USUAL_BEFORE = 8, USUAL_BEHIND = 24, USUAL_ROOM = USUAL_BEFORE + 1 + USUAL_BEHIND + 1 };
 
-ALWAYS_INLINE bool is_digit_or_exponent(char c)
-{
-    return (c >= '0' && c <= '9') || c == 'e' || c == 'E';
-}
-
-/* Reads the form of nearly all numbers in logs, eight characters at a time: up to eight digits, a point, and up to 24
-   digits. NULL: the number has another form. */
+/* Reads the form of nearly all numbers in logs, eight characters at a time: up to eight digits, a point, up to 24
+   digits, and an exponent. NULL: the number has another form. */
 ALWAYS_INLINE const char *read_usual(const char *at, const char *end, char point, double *out)
 {
     if (end - at < USUAL_ROOM)
@@ -584,11 +613,16 @@ ALWAYS_INLINE const char *read_usual(const char *at, const char *end, char point
     } else {
         v = begin;
     }
-    if (is_digit_or_exponent(*at))
+    if (is_digit(at, end))
         return NULL;
-    if (v < EXACT_LIMIT && power <= EXACT_POWER)
-        *out = (double)(uint64_t)v / double_power_of_ten[power];
-    else if (v == 0 || (!double_by_inverse(v, (int)power, out) && !double_by_quotient(v, (int)power, out)))
+    int exponent = 0;
+    at = read_exponent(at, end, &exponent);
+    const int down = (int)power - exponent; /* the value is v * 10^-down */
+    if (down < 0 || down > READ_MAX_DOWN)
+        return NULL;
+    if (v < EXACT_LIMIT && down <= EXACT_POWER)
+        *out = (double)(uint64_t)v / double_power_of_ten[down];
+    else if (v == 0 || down == 0 || (!double_by_inverse(v, down, out) && !double_by_quotient(v, down, out)))
         return NULL;
     return at;
 }
@@ -632,29 +666,6 @@ static const char *add_digits(struct decimal *d, const char *at, const char *end
     return at;
 }
 
-static bool is_digit(const char *at, const char *end)
-{
-    return at < end && *at >= '0' && *at <= '9';
-}
-
-/* Reads "e+12" after the digits. Other text that starts with e is not part of the number. */
-static const char *read_exponent(const char *at, const char *end, int *exponent)
-{
-    const char *digit = at + 1;
-    bool negative = false;
-    int value = 0;
-    if (at >= end || (*at != 'e' && *at != 'E'))
-        return at;
-    if (digit < end && (*digit == '+' || *digit == '-'))
-        negative = *digit++ == '-';
-    if (!is_digit(digit, end))
-        return at;
-    for (; is_digit(digit, end); digit++)
-        value = value < MAX_EXPONENT ? value * 10 + (*digit - '0') : value;
-    *exponent = negative ? -value : value;
-    return digit;
-}
-
 /* Reads the number with strtod. The digits and the exponent are passed in C's form without a decimal point, which
    depends on the locale. */
 static double long_way(const struct decimal *d, const char *first, const char *end, char point)
@@ -691,15 +702,16 @@ static double long_way(const struct decimal *d, const char *first, const char *e
 
 const char *number_read(const char *at, const char *end, char point, double *out)
 {
-    struct decimal d = {0};
-    if (at < end && (*at == '-' || *at == '+'))
-        d.negative = *at++ == '-';
+    bool negative = false;
     double value;
+    if (at < end && (*at == '-' || *at == '+'))
+        negative = *at++ == '-';
     const char *usual = read_usual(at, end, point, &value);
     if (usual) {
-        *out = d.negative ? -value : value;
+        *out = negative ? -value : value;
         return usual;
     }
+    struct decimal d = {0};
     const char *first = at;
     at = add_digits(&d, at, end, false);
     bool any = at > first;
@@ -714,7 +726,7 @@ const char *number_read(const char *at, const char *end, char point, double *out
     d.exponent += exponent;
     if (!double_if_exact(&d, &value))
         value = long_way(&d, first, at, point);
-    *out = d.negative ? -value : value;
+    *out = negative ? -value : value;
     return behind;
 }
 

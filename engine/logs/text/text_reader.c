@@ -301,10 +301,13 @@ static bool is_blank(const char *at, const char *end)
     return at == end;
 }
 
+/* The other members of a cell are always zero. */
 static void set_value(struct log_cell *cell, double value)
 {
-    *cell = (struct log_cell){
-        .raw = {.status = PDH_CSTATUS_VALID_DATA, .multi_count = 1}, .has_value = true, .value = value};
+    cell->raw.status = PDH_CSTATUS_VALID_DATA;
+    cell->raw.multi_count = 1;
+    cell->has_value = true;
+    cell->value = value;
     memcpy(&cell->raw.first, &value, sizeof value);
 }
 

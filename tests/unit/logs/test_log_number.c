@@ -86,13 +86,24 @@ static const struct {
     {0x1.d4c1p+15, "60000.5"},
 };
 
-/* The text is read back to the last bit. */
-static void assert_read(const char *text, double value)
+static void assert_number(const char *text, const char *number_end, const char *end, double value)
 {
     double again;
-    const char *end = text + strlen(text);
-    if (number_read(text, end, '.', &again) != end || again != value || signbit(again) != signbit(value))
+    if (number_read(text, end, '.', &again) != number_end || again != value || signbit(again) != signbit(value))
         fail_msg("%s is read as %a, not %a", text, again, value);
+}
+
+/* The text is read back to the last bit, both at the end of a file and inside a row, where it is read in larger steps.
+ */
+static void assert_read(const char *text, double value)
+{
+    char row[1100];
+    const size_t length = strlen(text);
+    assert_number(text, text + length, text + length, value);
+    assert_true(length + 50 < sizeof row);
+    memset(row, '"', sizeof row);
+    memcpy(row, text, length);
+    assert_number(row, row + length, row + length + 50, value);
 }
 
 /* Numbers of other programs: signs, exponents, commas, more digits than a double has, ties between two doubles. */
@@ -104,6 +115,11 @@ static void numbers_of_others_are_read_to_the_nearest_double(void **state)
         size_t rest; /* characters that are not of the number */
     } others[] = {
         {"+1.5E+03", 1500, 0},
+        {"-2.5e-05", -2.5e-05, 0},
+        {"1.2345678901234567890e-05", 1.2345678901234568e-05, 0},
+        {"12345678.25e2", 1234567825, 0},
+        {"5e-39", 5e-39, 0},
+        {"0e-45", 0, 0},
         {".25", 0.25, 0},
         {"7.", 7, 0},
         {"000012", 12, 0},
@@ -133,6 +149,12 @@ static void numbers_of_others_are_read_to_the_nearest_double(void **state)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const char *end = others[i].text + strlen(others[i].text);
         assert_ptr_equal(number_read(others[i].text, end, '.', &value), end - others[i].rest);
+        assert_memory_equal(&value, &others[i].value, sizeof value);
+        char row[128];
+        const size_t length = strlen(others[i].text);
+        memset(row, ' ', sizeof row);
+        memcpy(row, others[i].text, length);
+        assert_ptr_equal(number_read(row, row + sizeof row, '.', &value), row + length - others[i].rest);
         assert_memory_equal(&value, &others[i].value, sizeof value);
     }
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
