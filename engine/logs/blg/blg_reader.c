@@ -335,7 +335,7 @@ struct item {
     uint32_t kind, size;
 };
 
-static bool next_item(const uint8_t **at, const uint8_t *end, struct item *out)
+static inline bool next_item(const uint8_t **at, const uint8_t *end, struct item *out)
 {
     if (end - *at < BLG_BLOCK_HEAD || (*at)[0] != 'B' || (*at)[1] != 'L')
         return false;
