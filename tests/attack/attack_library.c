@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An attacker who can make one of our programs start in his folder, or who places a library there before an
-   administrator starts one, must not get his code run by it. */
+/* An attacker who controls the folder in which one of our programs starts, or who plants a library there before an
+   administrator starts a program, must not get his code executed. */
 #include "engine/base/os.h"
 #include "tests/unit/patience.h"
 #include "tests/unit/scratch_folder.h"
@@ -9,7 +9,7 @@
 
 static char *folder, *bin;
 
-/* Names of libraries of the system, of ours, of a C library or a driver, and one that does not exist. */
+/* Library names of the system, of OpenPLA, of a C library and of a driver, and one name that does not exist. */
 static const char *const names[] = {"version.dll", "pdh.dll",     "xmllite.dll", "tdh.dll",     "odbc32.dll",
                                     "wevtapi.dll", "openpdh.dll", "openetw.dll", "openpla.dll", "rsaenh.dll",
                                     "bcrypt.dll",  "dbghelp.dll", "nobodys.dll"};
@@ -65,8 +65,8 @@ static int remove_planted(void **state)
     return 0;
 }
 
-/* Exit code of a program of bin that starts in the attacker's folder. */
-static uint32_t run_there(const char *program, const char *const *arguments, size_t count)
+/* Runs a program of bin in the attacker's folder and returns its exit code. */
+static uint32_t run_in_attacker_folder(const char *program, const char *const *arguments, size_t count)
 {
     struct process *p;
     uint32_t code = 0;
@@ -82,22 +82,23 @@ static uint32_t run_there(const char *program, const char *const *arguments, siz
 }
 
 /* Checks that the attack works: a careless program runs the planted code. */
-static void a_careless_program_runs_it(void **state)
+static void careless_program_runs_planted_library(void **state)
 {
     (void)state;
-    assert_int_equal(run_there("attack_library.exe", (const char *const[]){"careless"}, 1), 0);
+    assert_int_equal(run_in_attacker_folder("attack_library.exe", (const char *const[]){"careless"}, 1), 0);
     assert_int_equal(count_ran(), 1);
 }
 
-static void a_program_of_ours_does_not(void **state)
+static void our_program_does_not_run_planted_library(void **state)
 {
     (void)state;
-    assert_int_equal(run_there("attack_library.exe", (const char *const[]){"careful"}, 1), ERROR_MOD_NOT_FOUND);
+    assert_int_equal(run_in_attacker_folder("attack_library.exe", (const char *const[]){"careful"}, 1),
+                     ERROR_MOD_NOT_FOUND);
     assert_int_equal(count_ran(), 0);
 }
 
-/* All shipped programs, with the actions that make them load libraries. */
-static void nor_does_any_that_is_shipped(void **state)
+/* Runs every shipped program with the actions that make it load libraries. */
+static void no_shipped_program_runs_planted_library(void **state)
 {
     static const struct {
         const char *program, *arguments[6];
@@ -115,7 +116,7 @@ static void nor_does_any_that_is_shipped(void **state)
         size_t count = 0;
         while (runs[i].arguments[count])
             count++;
-        run_there(runs[i].program, runs[i].arguments, count);
+        run_in_attacker_folder(runs[i].program, runs[i].arguments, count);
         if (count_ran())
             fail_msg("%s %s ran what was planted", runs[i].program, runs[i].arguments[0]);
     }
@@ -130,9 +131,9 @@ static int load(bool careful)
 
 int main(int argc, char **argv)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(a_careless_program_runs_it),
-                                              cmocka_unit_test(a_program_of_ours_does_not),
-                                              cmocka_unit_test(nor_does_any_that_is_shipped)};
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(careless_program_runs_planted_library),
+                                              cmocka_unit_test(our_program_does_not_run_planted_library),
+                                              cmocka_unit_test(no_shipped_program_runs_planted_library)};
     if (argc == 2)
         return load(!strcmp(argv[1], "careful"));
     scratch_environment("OPENPLA_DATA", "attack_library.data");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A user who may define a set, or write into its folder, makes a host process write with the rights of its account. It
-   must write nothing outside the set's folder, and overwrite only logs. Definitions are put into the store directly, so
-   that Start is tested with definitions that Commit would reject. */
+/* A user who can define a set or write into its folder causes the set host process to write with the rights of the
+   set's account. The process must write nothing outside the set's folder, and overwrite only logs. Definitions are put
+   into the store directly, so that Start is tested with definitions that Commit would reject. */
 #include "engine/base/file.h"
 #include "engine/base/thread.h"
 #include "tests/unit/patience.h"
@@ -42,12 +42,12 @@ static void assert_nothing_outside(const char *what)
     assert_int_equal(folder_list(walls, false, &files), S_OK);
     assert_int_equal(folder_list(walls, true, &folders), S_OK);
     if (files.count != 1 || folders.count != 1)
-        fail_msg("%s: something was made outside", what);
+        fail_msg("%s: something was created outside", what);
     texts_free(&files);
     texts_free(&folders);
     char *text = scratch_read(canary);
     if (strcmp(text, CANARY) != 0)
-        fail_msg("%s: another's file was written", what);
+        fail_msg("%s: another user's file was overwritten", what);
     memory_free(text);
 }
 
@@ -117,7 +117,7 @@ static void names_do_not_lead_out(void **state)
         scratch_remove(root);
         assert_int_equal(folder_create(root), S_OK);
     }
-    /* The other entries are names below the folder, or the reader has reported and skipped them. */
+    /* The remaining entries either name files below the folder, or the XML reader reported and skipped them. */
     assert_true(refused >= 15);
 }
 
@@ -149,7 +149,7 @@ static void links_do_not_lead_out(void **state)
 }
 
 /* The existing file is a log of another format, or the beginning of a program: only logs may be overwritten. */
-static void files_that_are_no_logs_stay(void **state)
+static void existing_non_logs_are_kept(void **state)
 {
     static const char *const contents[] = {"#!/bin/sh\n", "MZ\x90", "root:x:0:0:", "<html>", "\177ELF"};
     char *path = path_join(root, "out.csv");
@@ -171,7 +171,7 @@ static void files_that_are_no_logs_stay(void **state)
 
 static atomic_bool enough;
 
-/* root/sub is a folder, a link out, a folder ... */
+/* Alternates root/sub between a folder and a link that leads out. */
 static void exchange(void *unused)
 {
     char *sub = path_join(root, "sub"), *kept = path_join(root, "kept"), *link = path_join(root, "link");
@@ -187,9 +187,9 @@ static void exchange(void *unused)
     memory_free(link);
 }
 
-/* Natively a process is fast enough to win such a race: the folder becomes a link between its check and the opening of
-   a file in it. */
-static void a_folder_that_is_exchanged_meanwhile(void **state)
+/* Run natively, a process is fast enough to win such a race: it replaces the folder by a link after the check of the
+   folder and before a file in it is opened. */
+static void folder_replaced_between_check_and_open(void **state)
 {
     struct thread *t;
     unsigned made = 0, refused = 0;
@@ -216,8 +216,8 @@ static void a_folder_that_is_exchanged_meanwhile(void **state)
     atomic_store(&enough, true);
     assert_true(thread_wait(t, PATIENCE_MS));
     thread_close(t);
-    print_message("%u opened, %u refused as they led out\n", made, refused);
-    assert_true(made && refused); /* both cases occurred, otherwise nothing was tested */
+    print_message("%u opened, %u rejected because they led out\n", made, refused);
+    assert_true(made && refused); /* both cases must occur; otherwise the race was not tested */
     unlink(sub);
     unlink(file);
     char *link = path_join(root, "link");
@@ -235,9 +235,9 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(names_do_not_lead_out, build, tear_down),
         cmocka_unit_test_setup_teardown(links_do_not_lead_out, build, tear_down),
-        cmocka_unit_test_setup_teardown(files_that_are_no_logs_stay, build, tear_down),
+        cmocka_unit_test_setup_teardown(existing_non_logs_are_kept, build, tear_down),
 #ifndef _WIN32
-        cmocka_unit_test_setup_teardown(a_folder_that_is_exchanged_meanwhile, build, tear_down),
+        cmocka_unit_test_setup_teardown(folder_replaced_between_check_and_open, build, tear_down),
 #endif
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

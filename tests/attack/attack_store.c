@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* An account that can put files into the store's folders, or a process that crashed, must not make the service hang,
-   read files outside the store, replace another set, or lose its records of the past. */
+   read files outside the store, replace another set, or lose earlier event records. */
 #include "engine/base/clock.h"
 #include "engine/logs/journal.h"
 #include "engine/pla/store.h"
@@ -54,8 +54,8 @@ static void assert_mine(void)
     memory_free(xml);
 }
 
-/* The path of the only set's files. */
-static char *place_of_mine(void)
+/* Returns the path of the only set's files. */
+static char *path_of_my_set(void)
 {
     struct texts places = {0};
     assert_int_equal(folder_list(sets, true, &places), S_OK);
@@ -76,9 +76,9 @@ static bool is_listed(const char *name)
     return found;
 }
 
-/* Names that try to reach other folders, streams, devices or the store's own files: each is rejected or gets its own
-   file. */
-static void names_stay_in_their_place(void **state)
+/* Names that aim at other folders, streams, devices or the store's own files: each is rejected or is stored in a
+   separate file. */
+static void names_cannot_escape_the_store(void **state)
 {
     static const char *const names[] = {
         "..",         ".",        "...",         "a..",   "con",           "NUL.xml",  "com1",     "lpt9.txt",
@@ -110,9 +110,9 @@ static void names_stay_in_their_place(void **state)
     assert_true(taken >= 20 && refused >= 12);
     struct texts all = {0};
     assert_int_equal(store_list(&caller_self, SPACE, &all), S_OK);
-    assert_int_equal(all.count, taken + 1); /* no name shares the file of another */
+    assert_int_equal(all.count, taken + 1); /* no two names share a file */
     texts_free(&all);
-    /* Nothing is written beside the store, nor in it outside the folders of definitions. */
+    /* Nothing is written beside the store, and within the store only into the folders of definitions. */
     assert_int_equal(folder_list(data, false, &all), S_OK);
     assert_int_equal(all.count, 0);
     texts_free(&all);
@@ -126,11 +126,10 @@ static void names_stay_in_their_place(void **state)
     texts_free(&all);
 }
 
-/* Files in place of definitions that are not definitions: too large, a folder, a link to another user's file, the end
-   of a pipe. */
-static void what_is_no_definition_costs_nobody_his(void **state)
+/* Invalid files in place of definitions: a file that is too large, a folder, a link to another user's file, a pipe. */
+static void invalid_definitions_do_not_affect_other_sets(void **state)
 {
-    char *place = place_of_mine(), *xml, *folder = path_join(place, "folder.xml");
+    char *place = path_of_my_set(), *xml, *folder = path_join(place, "folder.xml");
     size_t size = (16u << 20) + 8192;
     char *large = memory_alloc(size);
     (void)state;
@@ -176,7 +175,7 @@ static void what_is_no_definition_costs_nobody_his(void **state)
 
 /* A link in place of a data folder redirects all writes to its target. Each test uses a new data folder, because a
    process checks a folder only once: no other account can replace a folder inside ours. */
-static void a_link_in_place_of_the_folder(void **state)
+static void link_in_place_of_the_folder_is_rejected(void **state)
 {
     static const char *const folders[] = {"sets", "sets/Service", "events"};
     (void)state;
@@ -212,11 +211,12 @@ static void a_link_in_place_of_the_folder(void **state)
 }
 
 #ifndef _WIN32
-/* An account that can put files beside definitions must not define sets that way; only root can create another
-   account's files here. */
-static void a_definition_of_another_account(void **state)
+/* An account that can put files beside definitions must not be able to define sets that way. Only root can create
+   another account's files here. */
+static void definition_of_another_account_is_ignored(void **state)
 {
-    char *place = place_of_mine(), *own = path_join(place, "mine.xml"), *dropped = path_join(sets, "dropped.xml"), *xml;
+    char *place = path_of_my_set(), *own = path_join(place, "mine.xml"), *dropped = path_join(sets, "dropped.xml"),
+         *xml;
     size_t size;
     (void)state;
     put(sets, "dropped.xml", XML, strlen(XML));
@@ -226,7 +226,7 @@ static void a_definition_of_another_account(void **state)
     } else {
         assert_true(FAILED(store_load(&caller_self, SPACE, "dropped", &xml, &size)));
         assert_false(is_listed("dropped"));
-        /* A corrupt file in place of our definition: it does not count as that set. */
+        /* Our definition, now owned by another account, does not count as that set. */
         assert_int_equal(chown(own, 12345, 12345), 0);
         assert_true(FAILED(store_load(&caller_self, SPACE, "mine", &xml, &size)));
         assert_int_equal(chown(own, geteuid(), getegid()), 0);
@@ -239,10 +239,10 @@ static void a_definition_of_another_account(void **state)
 #endif
 
 /* A copy under another set's name, or a definition that claims another name, does not count as that set. */
-static void a_definition_does_not_speak_for_another(void **state)
+static void definition_under_a_wrong_name_is_ignored(void **state)
 {
     static const char forged[] = "<DataCollectorSet/>\n<?openpla-set name=\"mine\"?>\n";
-    char *place = place_of_mine();
+    char *place = path_of_my_set();
     (void)state;
     put(place, "other.xml", forged, strlen(forged));
     put(sets, "third.xml", forged, strlen(forged));
@@ -252,8 +252,8 @@ static void a_definition_does_not_speak_for_another(void **state)
     memory_free(place);
 }
 
-/* A forged list of changes, which watching processes rely on. */
-static void the_list_of_changes_may_lie(void **state)
+/* Tests a forged change list; processes that watch the store rely on this list. */
+static void forged_change_list_is_tolerated(void **state)
 {
     struct store_mark mark = {0};
     struct texts names = {0};
@@ -279,12 +279,12 @@ static void the_list_of_changes_may_lie(void **state)
     memory_free(long_line);
 }
 
-/* A forged run record: it promises more data than it has, or names objects of another set. */
-static void a_record_may_lie(void **state)
+/* Tests forged run records: one declares more data than it contains, another names objects of a foreign set. */
+static void forged_run_record_is_tolerated(void **state)
 {
     static const char *const lies[] = {"", "serial=99999999999999999999\n", "files=4294967295\n", "\xFF\xFF\xFF\xFF",
                                        "running=1\nlast_message=%n%n%s\n"};
-    char *place = place_of_mine();
+    char *place = path_of_my_set();
     (void)state;
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
         struct run_record record;
@@ -292,7 +292,7 @@ static void a_record_may_lie(void **state)
         if (SUCCEEDED(store_load_run(SPACE, "mine", &record)))
             run_record_free(&record);
         assert_mine();
-        /* The next commit of the set repairs it. */
+        /* The next commit of the set repairs its run record. */
         assert_int_equal(store_save(&caller_self, SPACE, "mine", STORE_MODIFY, XML, strlen(XML), NULL, NULL), S_OK);
     }
     memory_free(place);
@@ -318,8 +318,8 @@ static bool is_reported(const char *folder, uint32_t id)
     return found;
 }
 
-/* Foreign files among the event files: a full one with the highest number, some with invalid numbers, and one with a
-   single line without an end. Later events are still reported. */
+/* Foreign files among the event files (a full one with the highest number, some with invalid numbers, one with a single
+   unterminated line) do not hide later events. */
 static void forged_files_hide_no_event(void **state)
 {
     static const char *const names[] = {"events-4294967295.log", "events-4294967296.log", "events-9999999999.log",
@@ -334,10 +334,10 @@ static void forged_files_hide_no_event(void **state)
     assert_true(is_reported(folder, id));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         put(folder, names[i], full, size);
-        append(other, 1); /* as by a process that has not written here yet and searches for the newest file */
+        append(other, 1); /* written as by a process that has not yet written here and searches for the newest file */
         append(folder, ++id);
         if (!is_reported(folder, id))
-            fail_msg("%s hides what is written after it", names[i]);
+            fail_msg("%s hides later events", names[i]);
     }
     for (int i = 0; i < 5; i++) {
         append(other, 1);
@@ -349,8 +349,8 @@ static void forged_files_hide_no_event(void **state)
     memory_free(full);
 }
 
-/* Forged lines cannot be distinguished, but the name of a set cannot forge a line. */
-static void a_name_makes_no_line(void **state)
+/* Forged lines cannot be distinguished from real ones, but a set name cannot forge a line. */
+static void set_name_cannot_forge_a_line(void **state)
 {
     char *folder = path_join(data, "events");
     struct journal_entry e = {.utc = clock_utc(), .id = 5, .level = JOURNAL_WARNING, .message = "m", .count = 1};
@@ -376,16 +376,16 @@ static void a_name_makes_no_line(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(names_stay_in_their_place, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_no_definition_costs_nobody_his, begin, end),
-        cmocka_unit_test_setup_teardown(a_link_in_place_of_the_folder, begin, end),
+        cmocka_unit_test_setup_teardown(names_cannot_escape_the_store, begin, end),
+        cmocka_unit_test_setup_teardown(invalid_definitions_do_not_affect_other_sets, begin, end),
+        cmocka_unit_test_setup_teardown(link_in_place_of_the_folder_is_rejected, begin, end),
 #ifndef _WIN32
-        cmocka_unit_test_setup_teardown(a_definition_of_another_account, begin, end),
+        cmocka_unit_test_setup_teardown(definition_of_another_account_is_ignored, begin, end),
 #endif
-        cmocka_unit_test_setup_teardown(a_definition_does_not_speak_for_another, begin, end),
-        cmocka_unit_test_setup_teardown(the_list_of_changes_may_lie, begin, end),
-        cmocka_unit_test_setup_teardown(a_record_may_lie, begin, end),
+        cmocka_unit_test_setup_teardown(definition_under_a_wrong_name_is_ignored, begin, end),
+        cmocka_unit_test_setup_teardown(forged_change_list_is_tolerated, begin, end),
+        cmocka_unit_test_setup_teardown(forged_run_record_is_tolerated, begin, end),
         cmocka_unit_test_setup_teardown(forged_files_hide_no_event, begin, end),
-        cmocka_unit_test_setup_teardown(a_name_makes_no_line, begin, end)};
+        cmocka_unit_test_setup_teardown(set_name_cannot_forge_a_line, begin, end)};
     return skipped_result(cmocka_run_group_tests(tests, NULL, NULL));
 }

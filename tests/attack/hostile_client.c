@@ -227,7 +227,7 @@ static void starts(int count)
     IDataCollectorSet *set = any_set();
     for (int i = 0; i < count; i++) {
         threads[i] = CreateThread(NULL, 0, start_one, (void *)(INT_PTR)i, 0, NULL);
-        Sleep(1000); /* until it waits: the next event belongs to the next call */
+        Sleep(1000); /* until the starter waits: the next event belongs to the next call */
     }
     said("meanwhile", IDataCollectorSet_get_Status(set, &status));
     WaitForMultipleObjects((DWORD)count, threads, TRUE, INFINITE);
@@ -275,6 +275,6 @@ int main(int argc, char **argv)
         return 2;
     puts("Done.");
     fflush(stdout);
-    TerminateProcess(GetCurrentProcess(), 0); /* references of it remain, as for any client that dies */
+    TerminateProcess(GetCurrentProcess(), 0); /* its references remain, as for any client that crashes */
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A library that an attacker places where a program may search for one of the system's libraries or of ours. If it is
-   loaded, its code runs and creates a file beside itself. */
+/* A library that an attacker plants where a program may search for a library of the system or of OpenPLA. When loaded,
+   its code creates a file beside itself. */
 #include <windows.h>
 #include <wchar.h>
 
