@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tests' way to the objects. */
+/* How the tests create and use COM objects, in process or in the server. */
 #include "tests/com/client.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <wchar.h>
 
-#define MANIFEST_RESOURCE 2 /* in objects.rc; 1 would be in force for the whole program */
+#define MANIFEST_RESOURCE 2 /* in objects.rc; resource 1 would apply to the whole program */
 
 bool in_process, own_store;
 char said[2048];
@@ -104,7 +104,7 @@ bool client_end(void)
     if (in_process)
         ok = module_is_unused();
     if (own_store) {
-        /* A host that is about to end can still hold the store's lock. */
+        /* A host process that is about to exit can still have the store's lock open. */
         for (int i = 0; i < 40 && GetFileAttributesW(data_folder) != INVALID_FILE_ATTRIBUTES; i++) {
             remove_tree(data_folder);
             Sleep(i ? 50 : 0);
@@ -206,7 +206,7 @@ IValueMapItem *new_item(IValueMap *map, const WCHAR *key, const VARIANT *value)
     return item;
 }
 
-/* The sets that were committed; the same name once. */
+/* The names of the committed sets, without duplicates. */
 static WCHAR committed[64][128];
 static unsigned committed_count;
 
@@ -394,7 +394,7 @@ void *named_collector(IDataCollectorSet *set, LONG type, const WCHAR *name)
     return collector;
 }
 
-/* Whether the map has an item of this key and value; with key NULL each item is shown. */
+/* Returns whether the map contains an item with this key and value. If `key` is NULL, prints every item. */
 static bool walk_map(void *map, const WCHAR *key, HRESULT value)
 {
     bool found = false;

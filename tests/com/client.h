@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How the tests of the objects reach them: in process through this program's manifest, with the engine in this process;
-   in process as registered, where the server does the work; or in the registered server. Typed through the vtable, or
-   by name as scripts call. */
+/* How the tests reach the COM objects: in process through this program's manifest, with the engine in this process; in
+   process as registered, with the work done in the server; or in the registered server. Calls are typed (vtable) or
+   late-bound (by name, as scripts call). */
 #ifndef OPENPLA_TEST_CLIENT_H
 #define OPENPLA_TEST_CLIENT_H
 
@@ -18,38 +18,38 @@
 #include <ole2.h>
 
 enum client_way { CLIENT_IN_PROCESS, CLIENT_FACADE, CLIENT_LOCAL_SERVER };
-extern bool in_process; /* the objects of the four classes for clients are */
-extern bool own_store;  /* no other program stores sets in it */
+extern bool in_process; /* whether the objects of the four client classes are created in process */
+extern bool own_store;  /* whether no other program stores sets in the store */
 
-/* The way that the program's one argument names: in-process, facade or local-server; -1, with a line on stderr, for
-   anything else. */
+/* Returns the way that the program's only argument names: in-process, facade or local-server. For any other argument,
+   returns -1 and writes a line to stderr. */
 int client_way_of(int argc, char **argv);
-/* Enters the multithreaded apartment. CLIENT_IN_PROCESS: the manifest is in force for this thread, and the store is an
-   own folder. False, with a line on stderr, when that fails. */
+/* Enters the multithreaded apartment. With CLIENT_IN_PROCESS, it also activates the manifest for this thread and uses a
+   separate store folder. On failure, returns false and writes a line to stderr. */
 bool client_begin(enum client_way way);
-/* Leaves COM. False if the module says that objects are still alive (in process only). */
+/* Leaves COM. Returns false if the module reports that objects are still alive (in process only). */
 bool client_end(void);
-/* Removes the folder and its contents, as far as possible. */
+/* Removes the folder and its contents; ignores files that cannot be deleted. */
 void remove_tree(const WCHAR *folder);
-/* The manifest for a further thread. */
+/* Activates the manifest in an additional thread. */
 void client_thread_begin(DWORD apartment);
 void client_thread_end(void);
 
 void *create(REFCLSID class_id, REFIID iid);
 IDataCollectorSet *new_set(void);
 IDataCollectorCollection *collectors_of(IDataCollectorSet *set);
-/* A counter collector with this name and one counter. It is in no set. */
+/* Creates a counter collector with this name and one counter. It belongs to no set. */
 IPerformanceCounterDataCollector *new_collector(IDataCollectorSet *set, const WCHAR *name);
 IPerformanceCounterDataCollector *added_collector(IDataCollectorSet *set, const WCHAR *name);
-/* A value map: the one that SetXml gives. */
+/* Creates a value map: SetXml's validation map. */
 IValueMap *new_map(void);
 IValueMapItem *new_item(IValueMap *map, const WCHAR *key, const VARIANT *value);
-/* Commits with a name of the tests' own; the sets are deleted by delete_test_sets. */
+/* Commits under a name reserved for tests; delete_test_sets deletes these sets. */
 HRESULT commit(IDataCollectorSet *set, const WCHAR *name, LONG mode, IValueMap **issues);
 void delete_test_sets(void);
 void release(void *object);
 
-/* What went with the latest failing call, as UTF-8: IErrorInfo's or EXCEPINFO's description, "" if none. */
+/* Description of the latest failed call (from IErrorInfo or EXCEPINFO), in UTF-8; "" if none. */
 extern char said[2048];
 /* Fetches the thread's IErrorInfo into `said`; returns hr. */
 HRESULT heard(HRESULT hr);
@@ -58,46 +58,46 @@ void assert_said_(const char *part, const char *file, int line);
 void assert_hr_(HRESULT hr, HRESULT expected, const char *call, const char *file, int line);
 #define assert_hr(call, expected) assert_hr_(call, expected, #call, __FILE__, __LINE__)
 #define assert_ok(call)           assert_hr_(call, S_OK, #call, __FILE__, __LINE__)
-/* Whether an error text of a vtable call is to be had: Wine's out-of-process calls do not carry it. */
+/* Compares a vtable call's error text where one is available: Wine's out-of-process calls do not carry it. */
 #define assert_vtable_said(part)                                                                                       \
     do {                                                                                                               \
         if (in_process)                                                                                                \
             assert_said(part);                                                                                         \
     } while (0)
 
-/* Late-bound calls. They return the method's result; after a failure it is taken from the EXCEPINFO. Arguments in the
-   order of the call, borrowed. */
+/* Late-bound calls. They return the method's result; on failure, the result comes from the EXCEPINFO. Arguments are
+   borrowed and in call order. */
 HRESULT invoke(void *object, const WCHAR *name, WORD flags, VARIANT *result, const VARIANT *arguments, UINT count);
 HRESULT invoke_id(void *object, DISPID id, WORD flags, VARIANT *result, const VARIANT *arguments, UINT count);
 HRESULT get(void *object, const WCHAR *name, VARIANT *result);
-HRESULT put(void *object, const WCHAR *name, VARIANT value); /* takes the value over */
+HRESULT put(void *object, const WCHAR *name, VARIANT value); /* takes ownership of the value */
 HRESULT call(void *object, const WCHAR *method);             /* without arguments */
-/* A property's value, which must be there. */
+/* Compares the property, which must exist, with the expected string. */
 bool text_is(void *object, const WCHAR *name, const WCHAR *expected);
 ULONG number_of(void *object, const WCHAR *name); /* any number that fits */
-/* The object that a property or a method without arguments returns, as a reference to its dispatch interface. */
+/* Returns a reference to the dispatch interface of the object that a property or a method without arguments returns. */
 void *member(void *object, const WCHAR *name);
-/* Item(index) of a collection. */
+/* Returns Item(index) of a collection. */
 void *item_at(void *collection, LONG index);
-/* A new collector of this type and name, in no set; its own interface. */
+/* Creates a collector with this type and name, in no set, and returns its type-specific interface. */
 void *named_collector(IDataCollectorSet *set, LONG type, const WCHAR *name);
-/* Whether a validation map says `value` of the property; print_map shows what it says. */
+/* Returns whether a validation map contains `value` for the property. print_map prints the map. */
 bool map_says(void *map, const WCHAR *key, HRESULT value);
 void print_map(void *map);
 
 VARIANT of_long(LONG n);
 VARIANT of_text(const WCHAR *text);
-VARIANT of_object(void *object); /* a separate reference */
-/* An array of texts: VT_BSTR or VT_VARIANT. */
+VARIANT of_object(void *object); /* adds a reference */
+/* Creates an array of strings, as VT_BSTR or VT_VARIANT. */
 SAFEARRAY *text_array(VARTYPE type, const WCHAR *const *texts, UINT count);
 VARIANT of_array(VARTYPE type, const WCHAR *const *texts, UINT count);
 bool array_is(SAFEARRAY *array, const WCHAR *const *texts, UINT count);
-/* Whether it holds `part`; `text` is freed. */
+/* Returns whether `text` contains `part`; frees `text`. */
 bool bstr_has(BSTR text, const WCHAR *part);
 bool bstr_is(BSTR text, const WCHAR *expected);
 BSTR xml_of(IDataCollectorSet *set);
 
-/* The parts of the suite; each returns the number of its failed tests. */
+/* Test groups; each returns its number of failed tests. */
 int identity_tests(void);
 int property_tests(void);
 int value_tests(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The main job in process, by registration-free COM: it prints the same as tests/script/main.vbs does out of process.
-   job_in_process.exe SET */
+/* Runs the job of tests/script/main.vbs in process, with registration-free COM, and prints the same output as the
+   out-of-process script. job_in_process.exe SET */
 #include "tests/com/client.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static BSTR text_of(void *object, const WCHAR *member)
 {
     VARIANT v;
     expect_success("a text", get(object, member, &v));
-    return V_BSTR(&v); /* kept: the program ends soon */
+    return V_BSTR(&v); /* not freed: the program exits soon */
 }
 
 static LONG long_of(void *object, const WCHAR *member)

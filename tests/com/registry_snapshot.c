@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The keys and values below a key of HKEY_LOCAL_MACHINE as sorted lines of text. */
+/* Lists the keys and values below a key of HKEY_LOCAL_MACHINE as sorted text lines. */
 #include "tests/com/registry_snapshot.h"
 
 #include "engine/base/memory.h"
@@ -23,7 +23,7 @@ static char *string_to_narrow(const WCHAR *text, size_t units)
     return out;
 }
 
-/* Keys and names are case-insensitive, and the spelling of existing ones differs by host OS. */
+/* Keys and names are case-insensitive, and host OSes spell existing ones differently. */
 static char *string_to_lower(char *text)
 {
     for (char *c = text; c && *c; c++)
@@ -87,7 +87,7 @@ static void add_key(struct texts *lines, HKEY handle, const char *key)
         path = string_to_lower(text_format("%s\\%s", key, text));
         if (!path || FAILED(texts_add(lines, path)))
             abort();
-        /* The 32-bit view holds links to keys that are walked already. */
+        /* The 32-bit view contains links to keys that the walk covers already. */
         if (_stricmp(text, "Wow6432Node") && !RegOpenKeyExW(handle, name, 0, KEY_READ, &child)) {
             add_key(lines, child, path);
             RegCloseKey(child);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pla.dll's flat function for cabinets, as a program that loads it finds it: by its name and number. A valid cabinet is
-   extracted file by file; a corrupt one leaves nothing. */
+/* Tests pla.dll's flat cabinet function as programs load it, by name and by ordinal. A valid cabinet is extracted file
+   by file; a corrupt one leaves nothing behind. */
 #include "tests/unit/made_cabinet.h"
 
 #include <windows.h>
@@ -56,7 +56,7 @@ static void each_file_is_reported(void **state)
     assert_int_equal(extract(cabinet, folder, NULL, NULL), HRESULT_FROM_WIN32(ERROR_FILE_EXISTS));
 }
 
-static void a_hostile_cabinet_gives_nothing(void **state)
+static void corrupt_cabinet_extracts_nothing(void **state)
 {
     struct reported reported = {0};
     make_cabinet(*state, "..\\b.txt");
@@ -65,7 +65,7 @@ static void a_hostile_cabinet_gives_nothing(void **state)
     assert_int_equal(GetFileAttributesW(folder), INVALID_FILE_ATTRIBUTES);
 }
 
-static void what_is_no_path_is_refused(void **state)
+static void invalid_paths_are_rejected(void **state)
 {
     static const WCHAR lone[] = {0xD800, 0};
     make_cabinet(*state, "b.txt");
@@ -96,8 +96,8 @@ static bool is_there(const char *in, const char *name)
     return there;
 }
 
-/* A program that deletes a report deletes only files of the run, and no foreign folder. */
-static void a_report_goes_and_nothing_else(void **state)
+/* A program that deletes a report deletes only the run's files, and no foreign folder. */
+static void report_is_deleted_and_nothing_else(void **state)
 {
     static const char mark[] = "openpla-folder 1\n00112233445566778899aabbccddeeff\nserial number 1\nfile log.csv\n"
                                "file report.xml\n";
@@ -133,9 +133,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_file_is_reported, make_scratch, scratch_end),
-        cmocka_unit_test_setup_teardown(a_hostile_cabinet_gives_nothing, make_scratch, scratch_end),
-        cmocka_unit_test_setup_teardown(what_is_no_path_is_refused, make_scratch, scratch_end),
-        cmocka_unit_test_setup_teardown(a_report_goes_and_nothing_else, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(corrupt_cabinet_extracts_nothing, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(invalid_paths_are_rejected, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(report_is_deleted_and_nothing_else, make_scratch, scratch_end),
     };
     HMODULE module = LoadLibraryW(L"openpla.dll");
     if (!module)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the server checks before it serves a call: a mistake lets a password cross the network in the clear, or one
-   client keep all others out. Wine reports no authentication level, so the function that queries it is an argument. */
+/* Tests the checks that the server makes before it serves a call. Without them, a password would cross the network
+   unencrypted, or one client could block all others. Wine reports no authentication level, so the function that queries
+   it is a parameter. */
 #include "com/server/call_entry.h"
 #include "engine/base/error.h"
 #include "engine/base/quotas.h"
@@ -25,7 +26,7 @@ static HRESULT WINAPI fake_query_blanket(DWORD *service, DWORD *authorization, O
     return answer;
 }
 
-static void calls_without_privacy_are_refused(void **state)
+static void calls_without_privacy_are_rejected(void **state)
 {
     static const struct {
         DWORD level;
@@ -46,8 +47,8 @@ static void calls_without_privacy_are_refused(void **state)
     assert_non_null(strstr(error_text(E_ACCESSDENIED), "authentication level 5; packet privacy (6)"));
 }
 
-/* It fails closed, but for the one answer that Wine has. */
-static void unknown_level_is_refused(void **state)
+/* The check rejects the call if the level cannot be queried, except for the one result that Wine returns. */
+static void unknown_level_is_rejected(void **state)
 {
     static const HRESULT answers[] = {RPC_E_CALL_COMPLETE, E_OUTOFMEMORY, E_ACCESSDENIED, RPC_S_BINDING_HAS_NO_AUTH};
     (void)state;
@@ -59,19 +60,19 @@ static void unknown_level_is_refused(void **state)
     }
 }
 
-static void bounds(const char *text)
+static void set_limits(const char *text)
 {
     _putenv_s("OPENPLA_QUOTAS", text);
     assert_int_equal(quotas_read(), S_OK);
 }
 
-/* Each client has separate limits for calls and objects, and released ones are available again. */
-static void each_client_has_its_own(void **state)
+/* Each client has separate limits for calls and objects, and what it releases becomes available again. */
+static void each_client_has_separate_limits(void **state)
 {
     const struct caller one = {.process = GetCurrentProcessId()}, other = {.process = 4}, far_away = {.process = 0};
     struct client_use *first, *second, *third, *of_other, *of_far;
     (void)state;
-    bounds("requests=2;objects=3");
+    set_limits("requests=2;objects=3");
     assert_int_equal(client_use_begin(&one, &first), S_OK);
     assert_int_equal(client_use_begin(&one, &second), S_OK);
     assert_ptr_equal(first, second);
@@ -98,14 +99,14 @@ static void each_client_has_its_own(void **state)
     client_use_end(of_far);
     client_use_drop(of_other);
     client_use_end(of_other);
-    /* Without a client, the call is this process's own and has all rights. */
+    /* Without a client, the call comes from this process, which has all rights. */
     for (int i = 0; i < 10; i++)
         assert_int_equal(client_use_take(NULL), S_OK);
     client_use_drop(NULL);
 }
 
-/* Begins a call of the client, and checks whether the server still knew it. An entry has its memory share as long as it
-   lives, and `share` is referenced, so another entry has another one. The call is ended. */
+/* Begins and ends a call of the client, and returns whether the server still had the client's entry. An entry keeps its
+   memory share while it lives, and the caller references `share`, so a new entry has a different share. */
 static bool is_known(const struct caller *caller, const struct memory_share *share)
 {
     struct client_use *use;
@@ -115,26 +116,26 @@ static bool is_known(const struct caller *caller, const struct memory_share *sha
     return known;
 }
 
-/* The server lives for weeks and its clients for seconds: a table that only grows would hold a handle of each. */
+/* The server runs for weeks, a client for seconds: a table that only grows would accumulate one handle per client. */
 static void idle_clients_are_forgotten(void **state)
 {
     const struct caller one = {.process = GetCurrentProcessId()}, other = {.process = 4};
     struct client_use *use, *second;
     (void)state;
-    bounds("requests=2;objects=3");
+    set_limits("requests=2;objects=3");
     assert_int_equal(client_use_begin(&one, &use), S_OK);
     struct memory_share *share = memory_share_reference(client_use_share(use));
     assert_int_equal(client_use_begin(&one, &second), S_OK);
     client_use_end(second);
-    assert_true(is_known(&one, share)); /* a call is running */
+    assert_true(is_known(&one, share)); /* one call is still running */
     assert_int_equal(client_use_take(use), S_OK);
     client_use_end(use);
-    assert_true(is_known(&one, share)); /* it has an object */
+    assert_true(is_known(&one, share)); /* the client has an object */
     client_use_drop(use);
     assert_false(is_known(&one, share));
     memory_share_release(share);
 
-    /* Memory that others hold for it keeps it; without that the next new client's call removes it. */
+    /* Memory that is still charged to the entry keeps it; otherwise the next new client's call removes the entry. */
     assert_int_equal(client_use_begin(&one, &use), S_OK);
     share = memory_share_reference(client_use_share(use));
     memory_share_count(share, 1000);
@@ -147,7 +148,7 @@ static void idle_clients_are_forgotten(void **state)
     memory_share_release(share);
 }
 
-/* The objects of a client that has exited count until COM releases them; then nothing of it remains, and its process id
+/* The objects of a client that has exited count until COM releases them; the entry is then removed, and its process id
    can be reused. */
 static void dead_clients_are_forgotten(void **state)
 {
@@ -168,20 +169,20 @@ static void dead_clients_are_forgotten(void **state)
     CloseHandle(process.hProcess);
     assert_true(is_known(&dead, share));
     HANDLE kept = OpenProcess(SYNCHRONIZE, FALSE, dead.process);
-    assert_non_null(kept); /* the table's handle keeps the id from another process */
+    assert_non_null(kept); /* the table's handle prevents another process from getting the id */
     CloseHandle(kept);
     client_use_drop(use);
     assert_false(is_known(&dead, share));
     memory_share_release(share);
 }
 
-/* Calls of a process to itself go in, within one another too. */
-static void own_calls_are_let_through(void **state)
+/* Calls of a process to itself are allowed, nested calls too. */
+static void own_calls_are_allowed(void **state)
 {
     struct call_entry outer, inner;
     (void)state;
     call_entry_guard();
-    bounds("requests=1");
+    set_limits("requests=1");
     assert_int_equal(call_enter(&outer), S_OK);
     assert_int_equal(call_enter(&inner), S_OK);
     assert_null(call_client());
@@ -192,8 +193,8 @@ static void own_calls_are_let_through(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_without_privacy_are_refused), cmocka_unit_test(unknown_level_is_refused),
-        cmocka_unit_test(each_client_has_its_own),           cmocka_unit_test(idle_clients_are_forgotten),
-        cmocka_unit_test(dead_clients_are_forgotten),        cmocka_unit_test(own_calls_are_let_through)};
+        cmocka_unit_test(calls_without_privacy_are_rejected), cmocka_unit_test(unknown_level_is_rejected),
+        cmocka_unit_test(each_client_has_separate_limits),    cmocka_unit_test(idle_clients_are_forgotten),
+        cmocka_unit_test(dead_clients_are_forgotten),         cmocka_unit_test(own_calls_are_allowed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The caller as Windows identifies it: by impersonation, here of this process's account, because Wine's would be the
-   server's. A mistake means that a call is checked against the wrong account, or that a thread keeps another user's
-   identity. */
+/* Tests how the server identifies its caller on Windows, by impersonation. The test impersonates this process's
+   account, because Wine would report the server's. An error would check a call against the wrong account, or leave a
+   thread with another user's identity. */
 #include "com/server/call_entry.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
@@ -20,7 +20,7 @@
 
 static RPC_STATUS status;
 static ULONG client;
-static HRESULT refusal; /* of impersonation; S_OK: it is granted */
+static HRESULT refusal; /* result of impersonation; S_OK: it succeeds */
 static int impersonations;
 
 bool __wrap_os_is_wine(void);
@@ -71,7 +71,7 @@ static int begin_call(void **state)
     return 0;
 }
 
-static void a_call_of_this_process_is_its_own(void **state)
+static void call_of_this_process_has_its_account(void **state)
 {
     (void)state;
     client = GetCurrentProcessId();
@@ -81,7 +81,7 @@ static void a_call_of_this_process_is_its_own(void **state)
     assert_true(com_caller().in_process);
 }
 
-static void a_call_acts_for_its_account(void **state)
+static void call_acts_for_its_account(void **state)
 {
     const struct caller caller = com_caller();
     struct access_subject *subject;
@@ -98,8 +98,8 @@ static void a_call_acts_for_its_account(void **state)
     memory_free(own);
 }
 
-/* A set without an account runs as the caller of Start. */
-static void a_process_can_be_made_for_it(void **state)
+/* A set without an account runs as the user who calls Start. */
+static void caller_token_can_start_a_process(void **state)
 {
     const struct caller caller = com_caller();
     void *token = NULL;
@@ -114,7 +114,7 @@ static void a_process_can_be_made_for_it(void **state)
 }
 
 /* A client on another computer has no process here; only its account is checked. */
-static void a_call_from_afar_has_an_account_alone(void **state)
+static void remote_caller_has_only_an_account(void **state)
 {
     (void)state;
     status = RPC_S_INVALID_BINDING;
@@ -147,10 +147,10 @@ static void unidentifiable_caller_is_rejected(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_call_of_this_process_is_its_own, begin_call),
-        cmocka_unit_test_setup(a_call_acts_for_its_account, begin_call),
-        cmocka_unit_test_setup(a_process_can_be_made_for_it, begin_call),
-        cmocka_unit_test_setup(a_call_from_afar_has_an_account_alone, begin_call),
+        cmocka_unit_test_setup(call_of_this_process_has_its_account, begin_call),
+        cmocka_unit_test_setup(call_acts_for_its_account, begin_call),
+        cmocka_unit_test_setup(caller_token_can_start_a_process, begin_call),
+        cmocka_unit_test_setup(remote_caller_has_only_an_account, begin_call),
         cmocka_unit_test_setup(unidentifiable_caller_is_rejected, begin_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_categories in-process|facade|local-server: the classes of the namespaces as clients see them. MS-PLA 3.2.1;
-   behaviour 1, 4. The rules themselves are tested in tests/unit/run/sets/test_sets_categories.c. */
+/* test_categories in-process|facade|local-server: tests the classes of the namespaces as clients see them (MS-PLA
+   3.2.1; behaviour 1, 4). tests/unit/run/sets/test_sets_categories.c tests the rules themselves. */
 #include "tests/com/client.h"
 
 #include <stdio.h>
@@ -50,8 +50,8 @@ static int forget(void **state)
     return 0;
 }
 
-/* Any of the sixteen names that scripts and tools activate must give the object of that class. */
-static void every_class_can_be_made(void **state)
+/* Each of the sixteen names that scripts and tools activate must return an object of that class. */
+static void every_class_can_be_created(void **state)
 {
     static const struct {
         const CLSID *id;
@@ -94,8 +94,8 @@ static void every_class_can_be_made(void **state)
     }
 }
 
-/* A script that has a trace's object must not get at a user's set by a name that looks the same. */
-static void a_class_takes_its_own_names(void **state)
+/* A script with a trace session object must not reach a user's set under a similar name. */
+static void class_accepts_only_its_own_namespace(void **state)
 {
     static const struct {
         const CLSID *id;
@@ -126,7 +126,7 @@ static void a_class_takes_its_own_names(void **state)
     release(user);
 }
 
-/* The sets that come with the program: listed, read, run, and not to be changed. */
+/* The sets that ship with OpenPLA can be listed, read and run, but not changed. */
 static void system_sets_can_be_used_and_not_changed(void **state)
 {
     IDataCollectorSetCollection *sets =
@@ -158,8 +158,8 @@ static void system_sets_can_be_used_and_not_changed(void **state)
     release(sets);
 }
 
-/* The kernel's session is a system set's as others' is, wherever the host has events of the kernel. */
-static void a_system_set_runs_with_the_kernels_session(void **state)
+/* A system set runs with the kernel's session, like a user's set, wherever the host OS provides kernel events. */
+static void system_set_runs_with_the_kernel_session(void **state)
 {
     IDataCollectorSet *set = new_of(&CLSID_SystemDataCollectorSet), *live = new_of(&CLSID_TraceSession);
     VARIANT key = of_text(L"OpenPLA.LastRunMessage"), message;
@@ -178,7 +178,7 @@ static void a_system_set_runs_with_the_kernels_session(void **state)
     release(set);
 }
 
-/* How often the map has the key. */
+/* Returns how often the map contains the key. */
 static unsigned times_in(IValueMap *map, const WCHAR *key)
 {
     unsigned times = 0;
@@ -193,7 +193,7 @@ static unsigned times_in(IValueMap *map, const WCHAR *key)
     return times;
 }
 
-/* The set's one collector. */
+/* Returns the set's only collector. */
 static ITraceDataCollector *trace_of(IDataCollectorSet *set)
 {
     IDataCollectorCollection *collectors = collectors_of(set);
@@ -207,8 +207,8 @@ static ITraceDataCollector *trace_of(IDataCollectorSet *set)
     return trace;
 }
 
-/* Only one trace collector; settings that a session ignores are reported. */
-static void a_trace_session_says_what_it_cannot(void **state)
+/* A trace session has exactly one trace collector; settings that a session ignores are reported. */
+static void trace_session_reports_unsupported_settings(void **state)
 {
     IDataCollectorSet *set = new_of(&CLSID_TraceSession);
     IValueMap *map;
@@ -248,8 +248,8 @@ static int forget_guard(void **state)
     return forget(state);
 }
 
-/* The provider's security decides who may enable it, and Start names the provider. */
-static void a_set_may_enable_what_the_providers_security_lets_it(void **state)
+/* The event provider's security decides who may enable it; Start's error names the provider. */
+static void provider_security_limits_what_a_set_enables(void **state)
 {
     IDataCollectorSet *set = new_set();
     IDataCollectorCollection *collectors = collectors_of(set);
@@ -291,8 +291,8 @@ static ULONG64 session_id(IDataCollectorSet *set)
     return id;
 }
 
-/* A tool starts a session; another one finds it in the list, inspects, changes, flushes and stops it. */
-static void a_trace_session_is_live_to_everybody(void **state)
+/* One tool starts a session; another tool finds it in the list, inspects, changes, flushes and stops it. */
+static void trace_session_is_live_for_every_client(void **state)
 {
     IDataCollectorSet *set = new_of(&CLSID_TraceSession), *other = new_set();
     IDataCollectorSetCollection *sets = create(&CLSID_TraceSessionCollection, &IID_IDataCollectorSetCollection);
@@ -309,7 +309,7 @@ static void a_trace_session_is_live_to_everybody(void **state)
     assert_int_equal(number_of(set, L"Status"), plaRunning);
     const ULONG64 id = session_id(set);
     assert_true(id > 0 && id <= 64);
-    assert_int_equal(number_of(trace, L"NumberOfBuffers"), 0); /* Query tells that */
+    assert_int_equal(number_of(trace, L"NumberOfBuffers"), 0); /* 0 until Query reads it from the session */
     assert_hr(start(set), PLA_E_DCS_IN_USE);
     assert_hr(commit(other, L"Session\\test-com-live", plaCreateNew, NULL), PLA_E_DCS_SINGLETON_REQUIRED);
     release(trace);
@@ -345,8 +345,8 @@ static void a_trace_session_is_live_to_everybody(void **state)
     release(other);
 }
 
-/* A session for the next boot is stored and has a separate status. */
-static void a_boot_trace_is_stored(void **state)
+/* A session for the next boot is stored, but cannot be started or stopped. */
+static void boot_trace_is_stored(void **state)
 {
     IDataCollectorSet *set = new_of(&CLSID_BootTraceSession), *other = new_set();
     IDataCollectorSetCollection *sets = create(&CLSID_BootTraceSessionCollection, &IID_IDataCollectorSetCollection);
@@ -373,8 +373,8 @@ static void a_boot_trace_is_stored(void **state)
     release(set);
 }
 
-/* There is no older system to keep them: said at once. */
-static void legacy_sets_have_no_place(void **state)
+/* No older system exists that could store legacy sets; Commit reports that immediately. */
+static void legacy_sets_cannot_be_stored(void **state)
 {
     static const CLSID *const classes[] = {&CLSID_LegacyDataCollectorSet, &CLSID_LegacyTraceSession};
     IDataCollectorSetCollection *sets =
@@ -393,8 +393,8 @@ static void legacy_sets_have_no_place(void **state)
     release(sets);
 }
 
-/* A tool that builds its list of providers before it has a set. */
-static void providers_are_made_without_a_set(void **state)
+/* A tool builds its provider list before it creates a set. */
+static void providers_are_created_without_a_set(void **state)
 {
     ITraceDataProvider *provider = create(&CLSID_TraceDataProvider, &IID_ITraceDataProvider);
     ITraceDataProviderCollection *providers =
@@ -414,16 +414,16 @@ int main(int argc, char **argv)
 {
 #define T(name) cmocka_unit_test_teardown(name, forget)
     static const struct CMUnitTest tests[] = {
-        T(every_class_can_be_made),
-        T(a_class_takes_its_own_names),
+        T(every_class_can_be_created),
+        T(class_accepts_only_its_own_namespace),
         T(system_sets_can_be_used_and_not_changed),
-        T(a_system_set_runs_with_the_kernels_session),
-        cmocka_unit_test_teardown(a_set_may_enable_what_the_providers_security_lets_it, forget_guard),
-        T(a_trace_session_says_what_it_cannot),
-        T(a_trace_session_is_live_to_everybody),
-        T(a_boot_trace_is_stored),
-        T(legacy_sets_have_no_place),
-        T(providers_are_made_without_a_set),
+        T(system_set_runs_with_the_kernel_session),
+        cmocka_unit_test_teardown(provider_security_limits_what_a_set_enables, forget_guard),
+        T(trace_session_reports_unsupported_settings),
+        T(trace_session_is_live_for_every_client),
+        T(boot_trace_is_stored),
+        T(legacy_sets_cannot_be_stored),
+        T(providers_are_created_without_a_set),
     };
 #undef T
     int way = client_way_of(argc, argv), failed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The way of a put from COM into the model: texts and lists are copied once, when they become UTF-8, and what fails
-   leaves the object as it was. The DLL's own code, linked in. */
+/* Tests how a put passes values from COM into the model: strings and lists are copied once, on conversion to UTF-8, and
+   a failed put leaves the object unchanged. The DLL's own code is linked in. */
 #include "com/objects/convert.h"
 #include "engine/base/memory.h"
 
@@ -17,7 +17,7 @@ static IDataCollectorSet *new_set(struct data_collector_set **model)
     void *face;
     assert_int_equal(set_create(&o), S_OK);
     assert_int_equal(wrapper_get(o, &face), S_OK);
-    object_release(o); /* the wrapper has its own */
+    object_release(o); /* the wrapper has its own reference */
     *model = (struct data_collector_set *)o;
     return face;
 }
@@ -33,8 +33,9 @@ static SAFEARRAY *list_of(const char *first, const char *second)
     return array;
 }
 
-/* A long list of counters would be held thrice while it is put, by a server that many clients put at once. */
-static void what_is_put_is_copied_once(void **state)
+/* Otherwise a long counter list would be in memory three times during a put, in a server that many clients use at the
+   same time. */
+static void put_copies_values_once(void **state)
 {
     (void)state;
     struct data_collector_set *model;
@@ -73,7 +74,7 @@ static HRESULT put_both(IDataCollectorSet *set, BSTR text, SAFEARRAY *list)
 }
 
 /* A rejected value leaves the old one complete. */
-static void a_put_that_fails_changes_nothing(void **state)
+static void failed_put_changes_nothing(void **state)
 {
     (void)state;
     struct data_collector_set *model;
@@ -96,7 +97,8 @@ static void a_put_that_fails_changes_nothing(void **state)
             assert_string_equal(model->Subdirectory, SUCCEEDED(hr) ? "after" : "before");
         assert_int_equal(model->Keywords.count, SUCCEEDED(hr) ? 2 : 0);
     }
-    /* Of the text, of an item, of the list; a text that cannot be shortened stays as long as it is. */
+    /* At least the allocations of the string, a list item and the list fail. If shrinking a string fails, the string
+       keeps its larger block. */
     assert_true(failures >= 3);
     assert_int_equal(put_both(set, after, list), S_OK);
     assert_int_equal(IDataCollectorSet_put_Keywords(set, bad_list), E_INVALIDARG);
@@ -114,8 +116,8 @@ static void a_put_that_fails_changes_nothing(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_put_is_copied_once),
-        cmocka_unit_test(a_put_that_fails_changes_nothing),
+        cmocka_unit_test(put_copies_values_once),
+        cmocka_unit_test(failed_put_changes_nothing),
     };
     CoInitializeEx(NULL, COINIT_MULTITHREADED);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How counters are offered on Windows: with authentication, and to no call in the clear. Without it, anyone who reaches
-   this computer could observe all its programs. Wine's RPC has no such security, so its calls are this test's own. */
+/* Tests how counters are offered over RPC on Windows: with authentication, and rejecting unencrypted calls. Otherwise
+   anyone who reaches this computer could observe all its programs. Wine's RPC has no such security, so the test
+   replaces its functions. */
 #include "com/server/counter_server.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -15,7 +16,7 @@
 #include <string.h>
 
 static struct {
-    char order[256]; /* of the calls */
+    char order[256]; /* order of the calls */
     unsigned flags;
     RPC_STATUS authentication, tcp, listen;
 } rpc;
@@ -82,7 +83,7 @@ static RPC_STATUS WINAPI fake_use_protocol(RPC_CSTR protocol, UINT calls, RPC_CS
 }
 RPC_STATUS(WINAPI *__wrap___imp_RpcServerUseProtseqEpA)(RPC_CSTR, UINT, RPC_CSTR, void *) = fake_use_protocol;
 
-/* Refused, as the process would serve until its end. */
+/* Fails, because otherwise it would serve until the process exits. */
 static RPC_STATUS WINAPI listen_here(UINT least, UINT most, UINT wait)
 {
     assert_true(least && most && wait);
@@ -100,7 +101,7 @@ static int begin(void **state)
 
 #define PIPE_AND_LOCAL "ncacn_np:\\pipe\\winreg ncalrpc:OpenPLACounters "
 
-static void calls_in_the_clear_are_refused(void **state)
+static void unencrypted_calls_are_rejected(void **state)
 {
     (void)state;
     assert_int_equal(counter_server_main(NULL), 1);
@@ -117,7 +118,7 @@ static void nothing_is_offered_without_authentication(void **state)
 }
 
 /* Another program uses the port: the failure is reported, and the service retries. */
-static void a_port_that_is_taken_ends_it(void **state)
+static void port_in_use_is_reported(void **state)
 {
     (void)state;
     rpc.tcp = RPC_S_DUPLICATE_ENDPOINT;
@@ -128,9 +129,9 @@ static void a_port_that_is_taken_ends_it(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(calls_in_the_clear_are_refused, begin),
+        cmocka_unit_test_setup(unencrypted_calls_are_rejected, begin),
         cmocka_unit_test_setup(nothing_is_offered_without_authentication, begin),
-        cmocka_unit_test_setup(a_port_that_is_taken_ends_it, begin),
+        cmocka_unit_test_setup(port_in_use_is_reported, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_facade: what a user would lose if the objects that scripts get in their own process (DECISIONS 17) and those of
-   the server were not the same sets. `test_facade die SET FOLDER` and `test_facade quit SET FOLDER` are clients that
-   start a set and exit without releasing it; `test_facade survive SET FOLDER` is one that lives on when the server
-   is killed (tests/fault/facade_server_killed.py).
+/* test_facade: tests that the objects that scripts get in their own process (DECISIONS 17) and the server's objects are
+   the same sets. `test_facade die SET FOLDER` and `test_facade quit SET FOLDER` are clients that start a set and exit
+   without releasing it; `test_facade survive SET FOLDER` is one that lives on when the server is killed
+   (tests/fault/facade_server_killed.py).
  */
 #include "tests/com/client.h"
 #include "tests/unit/patience.h"
@@ -15,7 +15,7 @@
 
 static WCHAR folder[MAX_PATH];
 
-/* The server's own object, as clients have it that ask for CLSCTX_LOCAL_SERVER. */
+/* Creates the server's own object, as clients get it with CLSCTX_LOCAL_SERVER. */
 static void *at_server(REFCLSID class_id, REFIID iid)
 {
     void *object = NULL;
@@ -58,20 +58,20 @@ static HRESULT get_value(IDataCollectorSet *set, const WCHAR *key, VARIANT *valu
     return hr;
 }
 
-/* A set that can run: one counter, into the tests' folder. */
+/* Creates a set that can run: one counter, with output in the tests' folder. */
 static IDataCollectorSet *set_create_runnable(void)
 {
     IDataCollectorSet *set = new_set();
     IPerformanceCounterDataCollector *collector = added_collector(set, L"C");
     assert_ok(put(collector, L"LogFileFormat", of_long(plaCommaSeparated)));
-    assert_ok(put(collector, L"LogOverwrite", of_long(-1))); /* the runs of another test */
+    assert_ok(put(collector, L"LogOverwrite", of_long(-1))); /* overwrites logs that runs of another test left */
     release(collector);
     assert_ok(put(set, L"RootPath", of_text(folder)));
     assert_ok(put(set, L"SubdirectoryFormat", of_long(plaSerialNumber)));
     return set;
 }
 
-/* Removes what an interrupted run of the tests left. */
+/* Removes what an interrupted run of the tests left behind. */
 static int forget_earlier(void **state)
 {
     IDataCollectorSet *set = new_set();
@@ -100,7 +100,7 @@ static bool is_proxy(void *object)
     return true;
 }
 
-/* CreateObject of the four classes must return objects whose members cost no call between processes. A client that
+/* CreateObject of the four classes must return objects that work without calls to another process. A client that
    requests the server, or a class of a namespace, must get the server. */
 static void scripts_get_their_objects_in_process(void **state)
 {
@@ -139,7 +139,7 @@ static void assert_equal_sets(IDataCollectorSet *a, IDataCollectorSet *b)
     SysFreeString(y);
 }
 
-/* One set from both sides: both ways of committing store the same set, and each side reads the other's changes. */
+/* One set from both sides: both ways to commit store the same set, and each side reads the other's changes. */
 static void both_ways_see_the_same_set(void **state)
 {
     static const WCHAR *const keywords[] = {L"one", L"T\x00e4glich <&> \x4e2d"};
@@ -176,7 +176,7 @@ static void both_ways_see_the_same_set(void **state)
     assert_ok(set_query(theirs, NAME));
     assert_equal_sets(mine, theirs);
 
-    /* Removed settings are removed in the server too, not kept from the previous commit. */
+    /* Removed settings are also removed in the server, not kept from the previous commit. */
     assert_ok(put(mine, L"Keywords", of_array(VT_BSTR, keywords, 0)));
     assert_ok(put_value(mine, L"k", NULL));
     assert_ok(call(schedules, L"Clear"));
@@ -202,7 +202,7 @@ static void both_ways_see_the_same_set(void **state)
     release(mine);
 }
 
-/* Commit returns the same issues as the server's object for the same set, none missing and none twice. */
+/* Commit returns the same issues as the server's object for the same set, each exactly once. */
 static void commit_reports_the_same_issues(void **state)
 {
     IDataCollectorSet *sets[2] = {new_set(), set_at_server()};
@@ -212,8 +212,8 @@ static void commit_reports_the_same_issues(void **state)
         release(added_collector(sets[i], L"C"));
         assert_ok(put(sets[i], L"SubdirectoryFormat", of_long(plaPattern)));
         assert_ok(put(sets[i], L"SubdirectoryFormatPattern", of_text(L"yyyyQ")));
-        assert_ok(put(sets[i], L"Description", of_text(L"a\x0001 b"))); /* what XML cannot hold */
-        assert_ok(put(sets[i], L"TaskArguments", of_text(L""))); /* ignored, and put, although it is the default */
+        assert_ok(put(sets[i], L"Description", of_text(L"a\x0001 b"))); /* U+0001 cannot be written as XML */
+        assert_ok(put(sets[i], L"TaskArguments", of_text(L""))); /* put, although it equals the default, and ignored */
         assert_ok(commit(sets[i], NAME, plaCreateOrModify, &maps[i]));
     }
     ULONG count = number_of(maps[0], L"Count");
@@ -238,8 +238,8 @@ static void commit_reports_the_same_issues(void **state)
     }
 }
 
-/* The server's reasons reach the user in the client's process, by either kind of call. */
-static void the_servers_reasons_arrive(void **state)
+/* The server's error texts reach the client's process, by either kind of call. */
+static void server_error_texts_reach_the_client(void **state)
 {
     IDataCollectorSet *set = set_create_runnable(), *second = new_set();
     BSTR text = NULL;
@@ -263,8 +263,8 @@ static void the_servers_reasons_arrive(void **state)
     release(set);
 }
 
-/* Every object that is bound to a set shows its present run, even if another client started it. */
-static void status_is_live_for_everybody(void **state)
+/* Every object that is bound to a set shows the current run, even if another client started it. */
+static void status_is_live_for_every_client(void **state)
 {
     IDataCollectorSet *starter = set_create_runnable(), *watcher = new_set(), *theirs = set_at_server();
     VARIANT v;
@@ -307,9 +307,9 @@ static void status_is_live_for_everybody(void **state)
     release(starter);
 }
 
-/* The folder of the next run is expanded with the variables of the host process, not with the client's. Values that are
-   put but not yet committed are included as far as they are known. */
-static void the_next_folder_is_the_servers(void **state)
+/* The next run's folder is expanded with the host process's variables, not the client's. Values that are put but not
+   yet committed are used where they are known. */
+static void next_folder_is_computed_by_the_server(void **state)
 {
     IDataCollectorSet *mine = new_set(), *theirs = set_at_server(), *later = new_set();
     IPerformanceCounterDataCollector *collector = added_collector(mine, L"C");
@@ -339,9 +339,9 @@ static void the_next_folder_is_the_servers(void **state)
     release(mine);
 }
 
-/* A set that was read before a run and is committed after it must not reset the number of runs: the next run would
-   overwrite that run's files. The properties that were set are stored (DECISIONS 13). */
-static void a_commit_keeps_the_count_of_runs(void **state)
+/* A Commit of a set that was read before a run must not reset the run number: the next run would overwrite that run's
+   files. The properties that were put are stored (DECISIONS 13). */
+static void commit_keeps_the_run_number(void **state)
 {
     IDataCollectorSet *set = set_create_runnable(), *old = new_set();
     (void)state;
@@ -364,9 +364,9 @@ static void a_commit_keeps_the_count_of_runs(void **state)
     release(set);
 }
 
-/* A script that flushes its running set must have the set still: its Status, and a Stop that ends it. To an object that
-   is bound to nothing a flush of another's set binds nothing. */
-static void a_flush_leaves_the_set_bound(void **state)
+/* After a script flushes its running set, the object must still be bound to the set, with its Status, and Stop must
+   work. A flush through an unbound object does not bind it to the set. */
+static void flush_keeps_the_set_bound(void **state)
 {
     static const CommitMode modes[] = {plaFlushTrace, plaModify | plaFlushTrace, plaCreateOrModify | plaFlushTrace};
     IDataCollectorSet *set = set_create_runnable(), *other = new_set();
@@ -387,8 +387,8 @@ static void a_flush_leaves_the_set_bound(void **state)
     release(set);
 }
 
-/* MS-PLA 3.2.4.1.45: the account stays until the next Query, which returns the server's account. */
-static void the_account_stands_until_the_next_query(void **state)
+/* MS-PLA 3.2.4.1.45: the object keeps the put account until the next Query, which returns the server's account. */
+static void account_is_kept_until_the_next_query(void **state)
 {
     VARIANT account[2] = {of_text(L"DOMAIN\\somebody"), of_text(L"secret")},
             none[2] = {{.vt = VT_NULL}, {.vt = VT_NULL}};
@@ -403,7 +403,7 @@ static void the_account_stands_until_the_next_query(void **state)
     release(map);
     assert_true(text_is(set, L"UserAccount", L"DOMAIN\\somebody"));
     assert_ok(set_query(set, NAME));
-    assert_true(text_is(set, L"UserAccount", L"DOMAIN\\somebody")); /* the account in its registration */
+    assert_true(text_is(set, L"UserAccount", L"DOMAIN\\somebody")); /* the account in the set's registration */
     assert_ok(invoke(set, L"SetCredentials", DISPATCH_METHOD, NULL, none, 2));
     assert_true(text_is(set, L"UserAccount", L"SYSTEM"));
     assert_ok(commit(set, NAME, plaModify, NULL));
@@ -414,8 +414,9 @@ static void the_account_stands_until_the_next_query(void **state)
     release(set);
 }
 
-/* A name that is no machine's is said to be so, at once and by its name; this machine's names are no other's. */
-static void a_server_is_named_or_refused(void **state)
+/* The error for a name that belongs to no computer is immediate and contains the name; this computer's names select
+   this computer. */
+static void server_name_is_checked(void **state)
 {
     IDataCollectorSet *set = new_set();
     IDataCollectorSetCollection *sets = create(&CLSID_DataCollectorSetCollection, &IID_IDataCollectorSetCollection);
@@ -446,10 +447,10 @@ static void a_server_is_named_or_refused(void **state)
     assert_said("1024");
     assert_hr(heard(IDataCollectorSet_Query(set, name, too_long)), E_INVALIDARG);
     assert_said("1024");
-    too_long[1023] = 0; /* one character fewer is a valid name of no computer */
+    too_long[1023] = 0; /* one character less: a valid name, but no computer has it */
     SysReAllocString(&too_long, too_long);
     assert_hr(heard(IDataCollectorSet_Query(set, name, too_long)), HRESULT_FROM_WIN32(ERROR_BAD_NETPATH));
-    assert_true(text_is(set, L"Server", own)); /* as it was */
+    assert_true(text_is(set, L"Server", own)); /* unchanged */
     SysFreeString(name);
     SysFreeString(unknown);
     SysFreeString(mine);
@@ -458,7 +459,7 @@ static void a_server_is_named_or_refused(void **state)
     release(set);
 }
 
-/* The namespaces keep their rules: what each refuses is refused in the same words. */
+/* The namespaces' rules apply: each rejects the same things with the same message. */
 static void namespaces_keep_their_rules(void **state)
 {
     IDataCollectorSet *set = new_set(), *boot = new_set(), *session = new_set();
@@ -493,7 +494,7 @@ static void namespaces_keep_their_rules(void **state)
     release(set);
 }
 
-/* The trace collector of a session that is the server's. */
+/* Creates a session set in the server, and returns the event providers of its trace collector. */
 static IDispatch *providers_at_server(IDataCollectorSet **session)
 {
     *session = create(&CLSID_TraceSession, &IID_IDataCollectorSet);
@@ -509,8 +510,8 @@ static IDispatch *providers_at_server(IDataCollectorSet **session)
     return providers;
 }
 
-/* Providers are made in the client's process and sets of sessions in the server: providers created there must be
-   accepted here with all their values; the error for others names the reason. */
+/* Event provider objects are created in the client's process, and session sets in the server. The set must accept
+   providers created here, with all their values; the error for other objects names the reason. */
 static void providers_cross_to_the_server(void **state)
 {
     IDataCollectorSet *session, *mine = new_set();
@@ -565,7 +566,7 @@ static void providers_cross_to_the_server(void **state)
     assert_true(text_is(item, L"DisplayName", L"Renamed"));
     release(item);
 
-    /* A collector belongs to its set, and a set to its stored definition, so no copy is accepted. */
+    /* A collector belongs to its set, and a set to its stored definition, so a copy is rejected. */
     item = named_collector(session, plaTrace, L"U");
     v = of_object(item);
     assert_hr(invoke(collectors, L"Add", DISPATCH_METHOD, NULL, &v, 1), E_INVALIDARG);
@@ -590,7 +591,7 @@ static DWORD start_self(const WCHAR *mode)
     GetModuleFileNameW(NULL, program, MAX_PATH);
     _snwprintf(line, ARRAYSIZE(line), L"\"%ls\" %ls " NAME L" \"%ls\"", program, mode, folder);
     BOOL started = FALSE;
-    /* Wine: one process of some thousand dies before anything of its program has run. */
+    /* Under Wine, about one process in a thousand crashes before any of its program has run. */
     for (int i = 0; !started && i < 5; i++) {
         started = CreateProcessW(program, line, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &process);
         if (!started && GetLastError() != ERROR_INTERNAL_ERROR)
@@ -604,8 +605,8 @@ static DWORD start_self(const WCHAR *mode)
     return code;
 }
 
-/* The process that collects is the server's, not the script's. */
-static void what_a_script_started_runs_on_when_it_dies(void **state)
+/* The process that collects was started by the server, not by the script. */
+static void set_runs_on_after_its_script_exits(void **state)
 {
     static const WCHAR *const ways[] = {L"die", L"quit"};
     (void)state;
@@ -623,7 +624,7 @@ static void what_a_script_started_runs_on_when_it_dies(void **state)
 
 /* ---- separate client processes ---- */
 
-/* WScript.Quit ends a script as ExitProcess does: with its objects alive. */
+/* WScript.Quit ends a script like ExitProcess: without releasing its objects. */
 static int start_and_leave(const WCHAR *name, bool quit)
 {
     IDataCollectorSet *set = set_create_runnable();
@@ -656,7 +657,7 @@ static void say(const char *what, HRESULT hr)
     fflush(stdout);
 }
 
-/* Prints the result of each call before and after the server is killed. */
+/* Prints each call's result before and after the server is killed. */
 static int server_survives(const WCHAR *name)
 {
     IDataCollectorSet *set = set_create_runnable();
@@ -689,13 +690,19 @@ int main(int argc, char **argv)
 {
 #define T(name) cmocka_unit_test_teardown(name, forget)
     static const struct CMUnitTest tests[] = {
-        T(scripts_get_their_objects_in_process), T(both_ways_see_the_same_set),
-        T(commit_reports_the_same_issues),       T(the_servers_reasons_arrive),
-        T(status_is_live_for_everybody),         T(the_next_folder_is_the_servers),
-        T(a_commit_keeps_the_count_of_runs),     T(the_account_stands_until_the_next_query),
-        T(a_server_is_named_or_refused),         T(namespaces_keep_their_rules),
-        T(providers_cross_to_the_server),        T(what_a_script_started_runs_on_when_it_dies),
-        T(a_flush_leaves_the_set_bound),
+        T(scripts_get_their_objects_in_process),
+        T(both_ways_see_the_same_set),
+        T(commit_reports_the_same_issues),
+        T(server_error_texts_reach_the_client),
+        T(status_is_live_for_every_client),
+        T(next_folder_is_computed_by_the_server),
+        T(commit_keeps_the_run_number),
+        T(account_is_kept_until_the_next_query),
+        T(server_name_is_checked),
+        T(namespaces_keep_their_rules),
+        T(providers_cross_to_the_server),
+        T(set_runs_on_after_its_script_exits),
+        T(flush_keeps_the_set_bound),
     };
 #undef T
     WCHAR temporary[MAX_PATH];

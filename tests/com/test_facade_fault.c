@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A client's set when each allocation in turn fails: its values and its binding stay unchanged, and the server's work
-   is done completely or not at all. Also against a server that is not ours. The DLL's own code, linked in; the server
-   is the registered one. */
+/* Makes each allocation fail in turn in a client's set: its values and its binding stay unchanged, and the server's
+   work is done completely or not at all. It also tests a foreign server. The DLL's own code is linked in; the server is
+   the registered one. */
 #include "com/facade/facade.h"
 #include "com/facade/own_members.h"
 #include "com/facade/server_call.h"
@@ -21,7 +21,7 @@
 #define NAME "test-facade-fault"
 enum { MOST = 3000 };
 
-/* Every allocation at first, and then ever fewer: those of a list that are alike. */
+/* Returns the next allocation to fail: every one at first, then fewer and fewer, because those of a list are alike. */
 static unsigned next(unsigned n)
 {
     return n + 1 + n / 16;
@@ -169,11 +169,12 @@ static void live_properties_and_lists_fail_in_order(void **state)
         reached = memory_count() >= n;
         memory_fail_at(0);
         assert_true(hr == S_OK || hr == E_OUTOFMEMORY);
-        assert_int_equal(collection_count(sets), 1); /* the former one stays */
+        assert_int_equal(collection_count(sets), 1); /* the former contents are kept */
     }
     assert_false(reached);
     reached = true;
-    for (unsigned n = 1; reached && n < MOST; n = next(n)) { /* a listed set's status, which comes with others' */
+    for (unsigned n = 1; reached && n < MOST; n = next(n)) { /* the status of a listed set, which is read together with
+                                                                the statuses of the other sets */
         struct object *listed;
         struct value v;
         assert_int_equal(sets_find(sets, &caller_self, "", "Service\\" NAME), S_OK);
@@ -190,11 +191,11 @@ static void live_properties_and_lists_fail_in_order(void **state)
     object_release(set);
 }
 
-/* ---- a server that has the members of the specification alone ---- */
+/* ---- a server with only the members that the specification defines ---- */
 
 struct other_server {
     IDispatch iface;
-    IDispatch *ours; /* what stands behind it */
+    IDispatch *ours; /* OpenPLA's object that serves the calls */
     unsigned calls;
 };
 
@@ -223,7 +224,7 @@ static HRESULT STDMETHODCALLTYPE other_invoke(IDispatch *This, DISPID id, REFIID
 static IDispatchVtbl other_vtable = {
     .QueryInterface = other_query, .AddRef = other_count, .Release = other_count, .Invoke = other_invoke};
 
-/* The issues that the server reports for a set with credentials. Nothing is stored. */
+/* Returns the issues that the server reports for a set with credentials. Stores nothing. */
 static struct object *issues_of(IDispatch *set)
 {
     char *masked;
@@ -243,7 +244,7 @@ static struct object *issues_of(IDispatch *set)
     return issues;
 }
 
-static void another_server_is_asked_by_what_it_has(void **state)
+static void foreign_server_is_called_by_specified_members(void **state)
 {
     struct other_server other = {{&other_vtable}, NULL, 0};
     IDispatch *set;
@@ -264,7 +265,7 @@ static void another_server_is_asked_by_what_it_has(void **state)
         assert_true(known);
     }
     assert_int_equal(issues_has(theirs, PLA_S_PROPERTY_IGNORED, "UserAccount", &known), S_OK);
-    assert_true(known); /* the credentials have reached it */
+    assert_true(known); /* the server received the credentials */
     objects_release(items, count);
     object_release(theirs);
     object_release(ours);
@@ -272,8 +273,8 @@ static void another_server_is_asked_by_what_it_has(void **state)
     IDispatch_Release(set);
 }
 
-/* Any client can call a member by its number. */
-static void a_whole_commit_that_is_none_is_refused(void **state)
+/* Any client can call this member by its DISPID. */
+static void invalid_whole_commit_is_rejected(void **state)
 {
     VARIANT arguments[5] = {{.vt = VT_I4}}, answer; /* in reverse: mode, password, user, name, xml */
     DISPPARAMS params = {.rgvarg = arguments, .cArgs = 5};
@@ -308,8 +309,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(commit_is_whole_or_nothing, set_forget, set_forget),
         cmocka_unit_test_setup_teardown(query_leaves_the_object_as_it_was, set_forget, set_forget),
         cmocka_unit_test_setup_teardown(live_properties_and_lists_fail_in_order, set_forget, set_forget),
-        cmocka_unit_test(another_server_is_asked_by_what_it_has),
-        cmocka_unit_test_setup_teardown(a_whole_commit_that_is_none_is_refused, set_forget, set_forget),
+        cmocka_unit_test(foreign_server_is_called_by_specified_members),
+        cmocka_unit_test_setup_teardown(invalid_whole_commit_is_rejected, set_forget, set_forget),
     };
     int failed;
     if (FAILED(CoInitializeEx(NULL, COINIT_MULTITHREADED)))

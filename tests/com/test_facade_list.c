@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_facade_list: counts the calls between processes that a commit and a list of the server's sets cost, and checks
-   that a list's sets equal those of Query. */
+/* test_facade_list: counts the calls between processes that a commit and a list of the server's sets need, and checks
+   that listed sets equal those that Query returns. */
 #include "tests/com/client.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #define NAME L"test-com-facade-list"
 enum { FEW = 3, MANY = 40 };
 
-/* ---- how many calls leave this process ---- */
+/* ---- number of calls that leave this process ---- */
 
 static LONG calls;
 
@@ -102,7 +102,7 @@ static LONG calls_for_list(const WCHAR *pattern, ULONG expected)
     return made;
 }
 
-/* An object of the server's, as a set gets one for itself. */
+/* Creates an object in the server, as a set does. */
 static void *create_at_server(void)
 {
     void *set = NULL;
@@ -117,8 +117,8 @@ static int forget(void **state)
     return 0;
 }
 
-/* Validation issues must not be read word by word: apart from the cost of the server's object, a commit is one call. */
-static void a_commit_is_one_call(void **state)
+/* Validation issues must not be read one by one: apart from creating the server's object, a commit is one call. */
+static void commit_is_one_call(void **state)
 {
     (void)state;
     release(create_at_server());
@@ -137,8 +137,8 @@ static void a_commit_is_one_call(void **state)
     release(set);
 }
 
-/* Nor is a query. */
-static void a_query_is_one_call(void **state)
+/* A query is one call as well. */
+static void query_is_one_call(void **state)
 {
     (void)state;
     commit_sets(0, 1);
@@ -157,20 +157,21 @@ static void a_query_is_one_call(void **state)
     release(set);
 }
 
-/* Ten thousand sets in the store must not be ten thousand times the waiting for the server. */
-static void many_sets_cost_no_more_calls_than_few(void **state)
+/* A list of ten thousand sets must not need ten thousand calls to the server. */
+static void list_calls_do_not_grow_with_sets(void **state)
 {
     (void)state;
     commit_sets(0, FEW);
-    calls_for_list(L"Service\\" NAME L"-*", FEW); /* the first one finds the class */
+    calls_for_list(L"Service\\" NAME L"-*", FEW); /* the first list also looks up the class */
     LONG few = calls_for_list(L"Service\\" NAME L"-*", FEW);
     assert_true(few > 0);
     commit_sets(FEW, MANY);
     assert_int_equal(calls_for_list(L"Service\\" NAME L"-*", MANY), few);
 }
 
-/* Nor does reading each of them: their values come on demand, as they were when the list was created. */
-static void what_the_sets_of_a_list_hold_is_one_call(void **state)
+/* Reading all sets of a list is one call as well: their values are fetched on demand, as they were when the list was
+   created. */
+static void values_of_all_listed_sets_are_one_call(void **state)
 {
     (void)state;
     commit_sets(0, MANY);
@@ -186,14 +187,14 @@ static void what_the_sets_of_a_list_hold_is_one_call(void **state)
         release(set);
     }
     assert_int_equal(calls - before, 1);
-    for (LONG i = MANY; i-- > 0;) /* they hold it now */
+    for (LONG i = MANY; i-- > 0;) /* the sets have their values now */
         release(item_at(sets, i));
     assert_int_equal(calls - before, 1);
     release(sets);
 }
 
-/* In no order each is asked for alone. */
-static void a_set_out_of_a_list_is_its_own(void **state)
+/* Reads the sets in reverse order: each has its own values. */
+static void listed_set_has_its_own_values(void **state)
 {
     (void)state;
     commit_sets(0, FEW);
@@ -209,8 +210,8 @@ static void a_set_out_of_a_list_is_its_own(void **state)
     release(sets);
 }
 
-/* A set of a list equals the result of Query, and shows later changes of its state. */
-static void a_listed_set_is_the_servers(void **state)
+/* A listed set equals the result of Query, and shows later changes of its state. */
+static void listed_set_equals_query_result(void **state)
 {
     (void)state;
     commit_sets(0, FEW);
@@ -251,8 +252,8 @@ static void start_or_stop(IDispatch *set, const WCHAR *verb)
     assert_ok(invoke(set, verb, DISPATCH_METHOD, NULL, &yes, 1));
 }
 
-/* A program that shows a list reads the statuses one after the other, and needs no definitions for them. */
-static void the_statuses_of_a_list_are_one_call(void **state)
+/* A program that shows a list reads the statuses one after the other, and needs no definitions for that. */
+static void statuses_of_a_list_are_one_call(void **state)
 {
     (void)state;
     commit_sets(0, MANY);
@@ -269,12 +270,12 @@ static void the_statuses_of_a_list_are_one_call(void **state)
     release(sets);
 }
 
-/* A status that came with another one must not be shown after it is known to have changed: by a verb of this process,
-   or because the set is read again. */
-static void a_status_of_a_list_is_not_an_old_one(void **state)
+/* A status that was fetched together with another set's must not be shown once the status is known to have changed: by
+   a verb of this process, or because the set was read again. */
+static void listed_status_is_not_stale(void **state)
 {
     (void)state;
-    for (int i = 0; i < 2; i++) { /* without collectors, which would write one file */
+    for (int i = 0; i < 2; i++) { /* without collectors: two collectors would write one file */
         IDataCollectorSet *set = new_set();
         assert_ok(commit(set, i ? NAME L"-01" : NAME L"-00", plaCreateNew, NULL));
         release(set);
@@ -303,8 +304,8 @@ static void a_status_of_a_list_is_not_an_old_one(void **state)
     release(sets);
 }
 
-/* A set of a list requests only its own object from the server. */
-static void a_listed_set_outlives_its_list(void **state)
+/* A listed set requests only its own object from the server. */
+static void listed_set_outlives_its_list(void **state)
 {
     (void)state;
     commit_sets(0, FEW);
@@ -323,15 +324,15 @@ int main(void)
 {
     static const GUID extension = {0x6f1b2a53, 0x0c1e, 0x4e58, {0x9b, 0x0a, 0x51, 0x0e, 0x44, 0x7d, 0x36, 0x92}};
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_commit_is_one_call, forget),
-        cmocka_unit_test_teardown(a_query_is_one_call, forget),
-        cmocka_unit_test_teardown(many_sets_cost_no_more_calls_than_few, forget),
-        cmocka_unit_test_teardown(what_the_sets_of_a_list_hold_is_one_call, forget),
-        cmocka_unit_test_teardown(a_set_out_of_a_list_is_its_own, forget),
-        cmocka_unit_test_teardown(a_listed_set_is_the_servers, forget),
-        cmocka_unit_test_teardown(the_statuses_of_a_list_are_one_call, forget),
-        cmocka_unit_test_teardown(a_status_of_a_list_is_not_an_old_one, forget),
-        cmocka_unit_test_teardown(a_listed_set_outlives_its_list, forget),
+        cmocka_unit_test_teardown(commit_is_one_call, forget),
+        cmocka_unit_test_teardown(query_is_one_call, forget),
+        cmocka_unit_test_teardown(list_calls_do_not_grow_with_sets, forget),
+        cmocka_unit_test_teardown(values_of_all_listed_sets_are_one_call, forget),
+        cmocka_unit_test_teardown(listed_set_has_its_own_values, forget),
+        cmocka_unit_test_teardown(listed_set_equals_query_result, forget),
+        cmocka_unit_test_teardown(statuses_of_a_list_are_one_call, forget),
+        cmocka_unit_test_teardown(listed_status_is_not_stale, forget),
+        cmocka_unit_test_teardown(listed_set_outlives_its_list, forget),
     };
     if (!client_begin(CLIENT_FACADE) || FAILED(CoRegisterChannelHook(&extension, &hook)))
         return 1;

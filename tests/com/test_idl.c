@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The type library and mspla.h, member by member, against lists read out of MS-PLA: with one opnum, type or DISPID
-   wrong, every client built for Windows' PLA calls another method or reads another type than it means. */
+/* Compares the type library and mspla.h, member by member, with lists taken from MS-PLA. With a single wrong opnum,
+   type or DISPID, every client built for Windows' PLA would call another method or misread a value. */
 #include "mspla.h"
 
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-    NO_ID = 0x7fffffff, /* a member for which the specification writes no id() */
+    NO_ID = 0x7fffffff, /* the specification gives the member no id() */
 };
 
 struct member {
@@ -63,7 +63,7 @@ static const struct interface_row interfaces[] = {
 #undef IDL_INTERFACE
 #undef IDL_MEMBER
 
-/* The C header: each member's vtable slot is its opnum, or this file does not compile. */
+/* The C header: this file compiles only if each member's vtable slot is its opnum. */
 #define GET(name)    get_##name
 #define PUT(name)    put_##name
 #define METHOD(name) name
@@ -92,7 +92,7 @@ static const struct enumerator enumerators[] = {
 #include "idl_enumerators.inc"
 };
 
-/* Classes with their identifiers as the registry of Windows has them; MS-PLA names eight of them (3.2.4.1). */
+/* Classes and their identifiers in Windows' registry; MS-PLA names eight of them (3.2.4.1). */
 static const struct {
     const char *name, *interface_name;
     const CLSID *header_id;
@@ -157,7 +157,7 @@ static void name_of(ITypeInfo *info, MEMBERID member, char *out, size_t size)
     narrow(name, out, size);
 }
 
-/* The type info of that name, in its vtable view for a dual interface. */
+/* Returns the type info with that name, in its vtable view for a dual interface. */
 static ITypeInfo *type_find_member(const char *name)
 {
     for (UINT i = 0; i < ITypeLib_GetTypeInfoCount(library); i++) {
@@ -195,7 +195,7 @@ static void append(char *out, size_t size, const char *text)
     memcpy(out + used, text, strlen(text) + 1);
 }
 
-/* The name of a type as idl_members.inc writes it. */
+/* Writes a type's name as idl_members.inc spells it. */
 static void write_type(ITypeInfo *info, const TYPEDESC *type, char *out, size_t size)
 {
     static const struct {
@@ -252,7 +252,7 @@ static void write_signature(ITypeInfo *info, const FUNCDESC *function, char *out
         append(out, size, "void");
 }
 
-/* A type library does not say [unique]; the wire tests see it. */
+/* A type library does not store [unique]; the wire tests check it. */
 static void without_unique(const char *signature, char *out, size_t size)
 {
     static const char word[] = "unique ";
@@ -264,8 +264,8 @@ static void without_unique(const char *signature, char *out, size_t size)
     append(out, size, signature);
 }
 
-/* MIDL's rule for members without id(): 0x60000000, the depth of inheritance in the third byte (IUnknown 0), and the
-   place of the member's first accessor among its own interface's methods. */
+/* MIDL's rule for members without id(): 0x60000000, the inheritance depth (IUnknown is 0) in the third byte, and the
+   index of the member's first accessor among the interface's own methods. */
 static DISPID default_dispid(const struct member *member)
 {
     const struct member *first = member;
@@ -283,7 +283,7 @@ static const char *typelib_name(const struct member *member)
     return !strcmp(member->name, "Start") ? "start" : !strcmp(member->name, "Name") ? "name" : member->name;
 }
 
-static void every_member_is_the_specifications(void **state)
+static void every_member_matches_the_specification(void **state)
 {
     (void)state;
     unsigned wrong = 0;
@@ -315,7 +315,7 @@ static void every_member_is_the_specifications(void **state)
     assert_int_equal(wrong, 0);
 }
 
-static void every_interface_has_its_identifier_base_and_no_member_more(void **state)
+static void every_interface_has_its_identifier_base_and_members(void **state)
 {
     (void)state;
     assert_int_equal(COUNT(interfaces), 18);
@@ -357,7 +357,7 @@ static void scripts_find_members_by_name_in_any_case(void **state)
     ITypeInfo_Release(info);
 }
 
-static void the_library_is_the_one_that_programs_import(void **state)
+static void type_library_is_the_one_that_programs_import(void **state)
 {
     (void)state;
     static const GUID id = PLA_ID(0x03837500);
@@ -377,7 +377,7 @@ static void the_library_is_the_one_that_programs_import(void **state)
     assert_string_equal(text, "PlaLibrary");
     assert_true(SysStringLen(help) > 0);
     SysFreeString(help);
-    /* Interfaces, enumerations and classes and nothing that was pulled in by accident. */
+    /* The library contains interfaces, enumerations and classes, and nothing imported by accident. */
     assert_int_equal(ITypeLib_GetTypeInfoCount(library), 18 + 12 + COUNT(classes));
 }
 
@@ -440,10 +440,10 @@ static void every_enumerator_has_its_value(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_member_is_the_specifications),
-        cmocka_unit_test(every_interface_has_its_identifier_base_and_no_member_more),
+        cmocka_unit_test(every_member_matches_the_specification),
+        cmocka_unit_test(every_interface_has_its_identifier_base_and_members),
         cmocka_unit_test(scripts_find_members_by_name_in_any_case),
-        cmocka_unit_test(the_library_is_the_one_that_programs_import),
+        cmocka_unit_test(type_library_is_the_one_that_programs_import),
         cmocka_unit_test(every_class_has_its_identifier_and_default_interface),
         cmocka_unit_test(every_enumerator_has_its_value),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The message tables of our DLLs: a program passes a result to FormatMessage, as with Windows' pdh.dll and pla.dll, and
-   without a text it would show a number. */
+/* Tests the message tables of our DLLs: a program passes a result to FormatMessage, as with Windows' pdh.dll and
+   pla.dll; without a message it would show a number. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static const struct {
 #undef RESULT_TEXT
 };
 
-/* All rows of the list whose name begins with the prefix, and no others. */
+/* Every row of the list with the prefix in its name has a message, and no other result does. */
 static void each_result_has_its_text(const char *dll, const char *prefix)
 {
     char text[512], wanted[512];
@@ -42,7 +42,7 @@ static void pdh_has_its_statuses(void **state)
     each_result_has_its_text("openpdh.dll", "PDH_");
 }
 
-static void pla_has_all_that_it_returns(void **state)
+static void pla_has_messages_for_all_its_results(void **state)
 {
     (void)state;
     each_result_has_its_text("openpla.dll", "");
@@ -52,7 +52,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pdh_has_its_statuses),
-        cmocka_unit_test(pla_has_all_that_it_returns),
+        cmocka_unit_test(pla_has_messages_for_all_its_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

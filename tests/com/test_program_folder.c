@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Folders for the service's programs: if users can write to one, each of them can become the system. */
+/* Tests the check of the folder with the service's programs: anyone who can write to it can become SYSTEM. */
 #include "engine/base/os.h"
 #include "reg/program_folder.h"
 #include "tests/unit/scratch_folder.h"
@@ -16,32 +16,33 @@ static PSECURITY_DESCRIPTOR descriptor_of(const char *sddl)
     return d;
 }
 
-static void who_could_write_is_found(void **state)
+static void unsafe_write_rights_are_found(void **state)
 {
     static const struct {
         const char *sddl;
-        bool folder, parent; /* may it be, as each */
+        bool folder, parent; /* expected: allowed as the programs' folder, as its parent */
     } rows[] = {
         {GOOD, true, true},
         {"O:SYG:SYD:(A;;FA;;;SY)(A;;FA;;;S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464)", true, true},
-        {GOOD "(A;OICIIO;GA;;;CO)(A;OICIIO;FA;;;WD)", true, true}, /* for what is made in it alone */
+        {GOOD "(A;OICIIO;GA;;;CO)(A;OICIIO;FA;;;WD)", true, true}, /* applies only to objects created in the folder */
         {GOOD "(D;;FA;;;WD)", true, true},
         {GOOD "(A;;0x2;;;BU)", false, true},      /* add a file */
-        {GOOD "(A;;0x4;;;AU)", false, true},      /* add a folder: openplasrv.exe.local; C:\ has it */
-        {GOOD "(A;;0x10;;;WD)", false, true},     /* extended attributes */
-        {GOOD "(A;;0x100;;;WD)", false, true},    /* attributes */
-        {GOOD "(A;;0x10000;;;BU)", false, false}, /* rename it, and make another */
-        {GOOD "(A;;0x40;;;BU)", false, false},    /* delete what is in it */
-        {GOOD "(A;;0x40000;;;BU)", false, false}, /* give oneself the rest */
+        {GOOD "(A;;0x4;;;AU)", false, true},      /* add a folder, such as openplasrv.exe.local; C:\ grants this
+                                                     right */
+        {GOOD "(A;;0x10;;;WD)", false, true},     /* write extended attributes */
+        {GOOD "(A;;0x100;;;WD)", false, true},    /* write attributes */
+        {GOOD "(A;;0x10000;;;BU)", false, false}, /* rename the folder and create another in its place */
+        {GOOD "(A;;0x40;;;BU)", false, false},    /* delete the folder's contents */
+        {GOOD "(A;;0x40000;;;BU)", false, false}, /* grant oneself the other rights */
         {GOOD "(A;;0x80000;;;BU)", false, false},
         {GOOD "(A;;GW;;;S-1-5-32-559)", false, true},
         {GOOD "(A;;GA;;;S-1-5-21-1-2-3-1001)", false, false},
         {GOOD "(A;;FA;;;WD)", false, false},
-        {"O:BUG:BAD:(A;;FA;;;SY)", false, false}, /* an owner gives himself what he likes */
+        {"O:BUG:BAD:(A;;FA;;;SY)", false, false}, /* an owner can grant himself any right */
         {"O:S-1-5-21-1-2-3-1001G:BAD:(A;;FA;;;SY)", false, false},
         {"O:BAG:BA", false, false},
         {"G:BAD:(A;;FA;;;SY)", false, false},
-        {"O:BAG:BAD:", true, true}, /* nobody may anything */
+        {"O:BAG:BAD:", true, true}, /* grants nothing to anyone */
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -66,8 +67,8 @@ static void who_could_write_is_found(void **state)
     memory_free(who);
 }
 
-/* Under Wine the account of the prefix has all; it is trusted where it is asked to be. */
-static void the_own_account_is_trusted_only_if_asked(void **state)
+/* Under Wine, the prefix's account has all rights; it is trusted only on request. */
+static void own_account_is_trusted_only_on_request(void **state)
 {
     char *sid = process_own_sid(), *who, *sddl = text_format("O:%sG:BAD:(A;;FA;;;%s)(A;;FA;;;SY)", sid, sid);
     PSECURITY_DESCRIPTOR d = descriptor_of(sddl);
@@ -87,8 +88,8 @@ static void give(const char *path, const char *sddl)
     LocalFree(d);
 }
 
-/* Existing files, by the host's attributes. */
-static void a_folder_for_everyone_is_refused(void **state)
+/* Checks existing files by their attributes on the host OS. */
+static void folder_writable_by_everyone_is_rejected(void **state)
 {
     static const char mine[] = "D:P(A;OICI;FA;;;BA)(A;OICI;FA;;;OW)", all[] = "D:P(A;;FA;;;BA)(A;;FA;;;WD)";
     char *folder = scratch_create("program_folder"), *full = os_full_path(folder);
@@ -100,7 +101,7 @@ static void a_folder_for_everyone_is_refused(void **state)
     assert_int_equal(folder_create(narrow), S_OK);
     if (os_is_wine()) {
         assert_int_equal(program_folder_check(full), S_OK);
-        give(text, all); /* nobody runs it */
+        give(text, all); /* readme.txt is never executed */
         assert_int_equal(program_folder_check(full), S_OK);
         const char *const each[] = {program, narrow, full};
         for (size_t i = 0; i < 3; i++) {
@@ -118,7 +119,7 @@ static void a_folder_for_everyone_is_refused(void **state)
         memory_free(missing);
     } else {
         give(full, mine);
-        assert_int_equal(program_folder_check(full), E_ACCESSDENIED); /* this user's own */
+        assert_int_equal(program_folder_check(full), E_ACCESSDENIED); /* the folder belongs to this user */
     }
     scratch_remove(folder);
     memory_free(text);
@@ -130,8 +131,8 @@ static void a_folder_for_everyone_is_refused(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(who_could_write_is_found),
-                                              cmocka_unit_test(the_own_account_is_trusted_only_if_asked),
-                                              cmocka_unit_test(a_folder_for_everyone_is_refused)};
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(unsafe_write_rights_are_found),
+                                              cmocka_unit_test(own_account_is_trusted_only_on_request),
+                                              cmocka_unit_test(folder_writable_by_everyone_is_rejected)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Registration against the registry and the service manager of the test prefix: it writes exactly the rows of the
-   table, and removal restores everything. */
+/* Tests registration with the registry and the service manager of the test prefix: it writes exactly the table's rows,
+   and removal restores the earlier state. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "idl/proxy_clsid.h"
@@ -35,11 +35,11 @@
 static const struct registration with_service = {.folder = FOLDER, .service = true, .mode = REGISTRATION_DROPIN};
 static const struct registration no_service = {.folder = FOLDER, .mode = REGISTRATION_DROPIN};
 
-/* The state without any registration of ours: all tests begin and end here, and none of our keys may remain. */
+/* The state without any registration of ours. Every test begins and ends in this state; none of our keys may remain. */
 static struct texts before, own_before;
 
-/* All that we could have written. It takes seconds under Wine, so only tests of written values call it, and one final
-   check. */
+/* Returns all keys that we could have written. It takes seconds under Wine, so only tests of written values and one
+   final check call it. */
 static struct texts registry_take(void)
 {
     struct texts lines = {0};
@@ -85,7 +85,7 @@ static void add_table(struct texts *lines, enum registration_mode mode)
     registration_rows_free(&rows);
 }
 
-/* Only the keys that the table names, those of 32-bit programs too, and the service's. */
+/* Lists only the table's keys, their 32-bit variants and the service's key. */
 static struct texts table_snapshot(void)
 {
     struct texts lines = {0};
@@ -127,7 +127,7 @@ static void value_put(const char *key, const char *name, const char *text)
     registry_changes_free(&changes);
 }
 
-/* NULL when the value is absent; else from memory_alloc. */
+/* Returns NULL if the value is absent, otherwise a string from memory_alloc. */
 static char *value_get(const char *key, const char *name)
 {
     struct registered_value value;
@@ -167,8 +167,8 @@ static int wipe_rows(enum registration_mode mode)
     return 0;
 }
 
-/* Deletes every key that the table names, with all values, and the services. A run that failed or was ended left them;
-   this prefix is for tests. */
+/* Deletes every key that the table names, with all values, and the services. An earlier run that failed or was killed
+   may have left them; this prefix is for tests only. */
 static int keys_delete(void)
 {
     static const WCHAR *const services[] = {OPENPLA_SERVICE_NAME, L"OtherService"};
@@ -187,7 +187,7 @@ static int keys_delete(void)
     return 0;
 }
 
-/* A server that an earlier run registered in this prefix goes first: its process must end. */
+/* Removes a server that an earlier run registered in this prefix; its process must exit first. */
 static int remove_earlier(void **state)
 {
     char *folder = os_module_folder();
@@ -217,7 +217,7 @@ static int clean_up(void **state)
     return keys_delete();
 }
 
-/* Adds the lines of `key` and of its parents below `root`. */
+/* Adds the lines of `key` and its parents below `root`. */
 static void expect_keys(struct texts *lines, const char *root, const char *key)
 {
     for (size_t length = strlen(root) + 1; length <= strlen(key); length++) {
@@ -252,7 +252,7 @@ static struct texts table_lines(const struct registration *what)
     return lines;
 }
 
-/* Unlisted entries could never be removed from a user's system, and a missing entry breaks a client. */
+/* Removal could never delete entries that the table does not list, and a missing entry breaks a client. */
 static void writes_the_table_and_removes_it(void **state)
 {
     struct texts expected = table_lines(&with_service), service = {0};
@@ -275,7 +275,7 @@ static void writes_the_table_and_removes_it(void **state)
     texts_free(&after);
 }
 
-/* The entries that scripts, COM and other tools look up, spelled out apart from the table. */
+/* The entries that scripts, COM and other tools look up, listed independent of the table. */
 static void clients_find_the_classes(void **state)
 {
     static const struct {
@@ -297,7 +297,7 @@ static void clients_find_the_classes(void **state)
                    {"TraceDataProvider", "{03837513-098B-11D8-9414-505054503030}"},
                    {"TraceDataProviderCollection", "{03837511-098B-11D8-9414-505054503030}"}};
     char key[200], text[200];
-    /* In process, so that a script's gets and puts cost no call to the server. */
+    /* Registered in process, so that a script's gets and puts need no call to the server. */
     static const char *const in_process[] = {"DataCollectorSet", "DataCollectorSetCollection", "TraceDataProvider",
                                              "TraceDataProviderCollection"};
     WCHAR wide[100];
@@ -339,13 +339,13 @@ static void clients_find_the_classes(void **state)
     assert_value("Software\\Classes\\AppID\\openplasrv.exe", "AppID", OPENPLA_APPID);
 }
 
-/* A wrong proxy or slot count makes every call from another process fail or hit the wrong method. */
+/* With a wrong proxy or slot count, every call from another process would fail or call the wrong method. */
 static void interfaces_have_our_proxy(void **state)
 {
     static const CLSID ours = OPENPLA_PROXY_CLSID;
     const struct {
         const IID *iid;
-        const char *name, *methods; /* the highest opnum of MS-PLA 3.2.4 and one */
+        const char *name, *methods; /* the highest opnum in MS-PLA 3.2.4, plus one */
     } interfaces[] = {{&IID_IDataCollectorSet, "IDataCollectorSet", "67"},
                       {&IID_IDataManager, "IDataManager", "32"},
                       {&IID_IFolderAction, "IFolderAction", "15"},
@@ -407,8 +407,8 @@ static void assert_no_service(void)
     CloseServiceHandle(manager);
 }
 
-/* A path with blanks and without quotes would start C:\Program.exe; a service without automatic start has no schedules.
-   An older service of the same name is updated. */
+/* A path with spaces and without quotes would start C:\Program.exe; without automatic start, schedules would not run.
+   An older service with the same name is updated. */
 static void service_starts_our_program(void **state)
 {
     SC_HANDLE manager, service;
@@ -441,7 +441,7 @@ static void service_starts_our_program(void **state)
     assert_as_before();
 }
 
-/* Without a service, COM must start the program itself; with LocalService in the AppID it would not. */
+/* Without a service, COM must start the program itself; LocalService in the AppID would prevent that. */
 static void registers_without_a_service(void **state)
 {
     struct texts expected = table_lines(&no_service);
@@ -460,7 +460,7 @@ static void registers_without_a_service(void **state)
     assert_as_before();
 }
 
-/* An installer's repair runs it again. */
+/* An installer's repair runs the registration again. */
 static void writing_twice_changes_nothing(void **state)
 {
     (void)state;
@@ -491,9 +491,9 @@ static void assert_refused(HRESULT expected, const char *key, const char *advice
     assert_no_service();
 }
 
-/* A registry that refuses the last rows must not leave classes that point nowhere. A key that does not outlive the
-   system's end refuses keys that do. */
-static void refused_key_leaves_nothing(void **state)
+/* If the registry rejects the last rows, no class that points nowhere may remain. A volatile key rejects nonvolatile
+   subkeys. */
+static void rejected_key_leaves_nothing(void **state)
 {
     HKEY key;
     (void)state;
@@ -512,8 +512,9 @@ static void key_protect(HKEY key, const WCHAR *rights)
     LocalFree(descriptor);
 }
 
-/* As Windows protects the keys of its PLA: the error names what permits the change, and after that it works. */
-static void protected_key_names_what_allows_it(void **state)
+/* Keys protected as Windows protects those of its PLA: the error names the step that permits the change, and after that
+   step the registration works. */
+static void protected_key_error_names_the_remedy(void **state)
 {
     HKEY key;
     (void)state;
@@ -528,8 +529,8 @@ static void protected_key_names_what_allows_it(void **state)
     assert_int_equal(registration_remove(&with_service), S_OK);
 }
 
-/* The service comes last; without it the AppID would name a missing service. */
-static void refused_service_leaves_nothing(void **state)
+/* The service is created last; if that fails, the AppID must not name a missing service. */
+static void rejected_service_leaves_nothing(void **state)
 {
     SC_HANDLE manager = OpenSCManagerW(NULL, NULL, SC_MANAGER_ALL_ACCESS);
     SC_HANDLE other =
@@ -568,8 +569,8 @@ static void service_that_does_not_start_leaves_nothing(void **state)
     assert_no_service();
 }
 
-/* An update that fails at its last step leaves the service that worked, with all that an administrator had set. */
-static void an_earlier_service_comes_back(void **state)
+/* If an update fails at its last step, the earlier service is restored with all settings of its administrator. */
+static void failed_update_restores_the_service(void **state)
 {
     static const struct registration started = {.folder = FOLDER, .service = true, .start = true};
     static const WCHAR *const texts[] = {L"As it was", NULL};
@@ -602,8 +603,8 @@ static void an_earlier_service_comes_back(void **state)
     assert_as_before();
 }
 
-/* Runs out of memory at PLACES places of the `last` allocations, from the first to nearly the last, where all is
-   written and all must be taken back; every time the registry is as `expected`. Then writes it. */
+/* Makes one of the `last` allocations fail, at PLACES positions from the first to nearly the last, where everything is
+   written and must be undone. Each time the registry must equal `expected`. Finally registers successfully. */
 static void fail_at_many_places(const struct registration *what, uint64_t last, const struct texts *expected)
 {
     enum { PLACES = 8 };
@@ -620,8 +621,8 @@ static void fail_at_many_places(const struct registration *what, uint64_t last, 
     assert_int_equal(registration_write(what), S_OK);
 }
 
-/* A failing first registration leaves nothing; a failing repair or update leaves the registration that worked. */
-static void out_of_memory_takes_everything_back(void **state)
+/* A failing first registration leaves nothing; a failing repair or update leaves the working registration. */
+static void out_of_memory_undoes_everything(void **state)
 {
     static const struct registration moved = {.folder = "D:\\Other", .service = true, .mode = REGISTRATION_DROPIN};
     struct texts nothing = table_snapshot(), working;
@@ -643,8 +644,8 @@ static void out_of_memory_takes_everything_back(void **state)
     assert_as_before();
 }
 
-/* Windows' own PLA is not lost by accident, is replaced on request, and comes back. */
-static void another_module_comes_back(void **state)
+/* Windows' own PLA is not replaced by accident, but on request, and removal restores it. */
+static void replaced_module_is_restored(void **state)
 {
     static const struct registration dropin = {
         .folder = FOLDER, .service = true, .replace = true, .mode = REGISTRATION_DROPIN};
@@ -655,13 +656,13 @@ static void another_module_comes_back(void **state)
     value_put(CLSIDS SET_CLSID, NULL, "Another's set");
     value_put(in_process, NULL, "C:\\windows\\system32\\pla.dll");
     value_put(in_process, "ThreadingModel", "Both");
-    value_put("Software\\Classes\\PLA.DataCollectorSet\\CLSID", NULL, SET_CLSID); /* as ours is */
+    value_put("Software\\Classes\\PLA.DataCollectorSet\\CLSID", NULL, SET_CLSID); /* same value as ours */
     value_put(CLSIDS SET_CLSID "\\Programmable", "x", "");
-    value_put(CLSIDS SET_CLSID "\\Programmable", "x", NULL); /* a key without a value, as ours is */
+    value_put(CLSIDS SET_CLSID "\\Programmable", "x", NULL); /* a key without a value, as in our registration */
     value_put("Software\\Classes\\TypeLib\\" LIBRARY "\\1.0\\0\\win64", NULL, "C:\\windows\\system32\\pla.dll");
-    /* 32-bit programs have a separate view, and there is no DLL of ours for them here. */
+    /* 32-bit programs have a separate view, and this installation has no DLL for them. */
     value_put(NARROW_CLSIDS SET_CLSID "\\InprocServer32", NULL, "C:\\windows\\syswow64\\pla.dll");
-    value_put(NARROW_CLSIDS SET_CLSID "\\ProgID", NULL, "PLA.DataCollectorSet.1"); /* as ours is */
+    value_put(NARROW_CLSIDS SET_CLSID "\\ProgID", NULL, "PLA.DataCollectorSet.1"); /* same value as ours */
     value_put(NARROW_CLSIDS SET_CLSID "\\Programmable", "x", "");
     value_put(NARROW_CLSIDS SET_CLSID "\\Programmable", "x", NULL);
     foreign = table_snapshot();
@@ -680,7 +681,7 @@ static void another_module_comes_back(void **state)
     texts_free(&foreign);
 }
 
-/* Values of others in our keys stay theirs, and a registration from another folder is not removed. */
+/* Foreign values in our keys are kept, and a registration from another folder is not removed. */
 static void removes_only_what_is_ours(void **state)
 {
     static const struct registration elsewhere = {.folder = "D:\\Other", .service = true, .mode = REGISTRATION_DROPIN};
@@ -708,7 +709,7 @@ static void removes_only_what_is_ours(void **state)
     texts_free(&now);
 }
 
-/* What 32-bit programs see of a key; NULL when it or the value is absent. */
+/* Returns a key's value in the 32-bit view; NULL if the key or the value is absent. */
 static char *seen_in_32_bits(const char *key, const char *name)
 {
     WCHAR wide[300], wide_name[100], text[300];
@@ -731,8 +732,8 @@ static void assert_seen(const char *key, const char *name, const char *expected)
     memory_free(text);
 }
 
-/* Office and old agents are 32-bit programs: they find their own DLL and the 64-bit server, where that DLL is. */
-static void programs_of_32_bits_find_their_dll(void **state)
+/* Office and old agents are 32-bit programs: where the 32-bit DLL is installed, they find it and the 64-bit server. */
+static void programs_with_32_bits_find_their_dll(void **state)
 {
 #define FOLDER_32 "C:\\openpla registration test"
     static const struct registration both = {.folder = FOLDER_32, .mode = REGISTRATION_DROPIN};
@@ -763,7 +764,7 @@ static void programs_of_32_bits_find_their_dll(void **state)
     assert_null(seen_in_32_bits(key, NULL));
     assert_seen("Software\\Classes\\Interface\\{03837520-098B-11D8-9414-505054503030}\\ProxyStubClsid32", NULL,
                 OPENPLA_PROXY_CLSID_TEXT);
-    /* One for all programs, on Windows and under Wine 10. */
+    /* One entry for all programs, on Windows and under Wine 10. */
     assert_value("Software\\Classes\\PLA.DataCollectorSet\\CLSID", NULL, SET_CLSID);
     assert_value(library, NULL, FOLDER_32 "\\x86\\openpla.dll");
     assert_int_equal(registration_remove(&both), S_OK);
@@ -774,9 +775,9 @@ static void programs_of_32_bits_find_their_dll(void **state)
 #undef FOLDER_32
 }
 
-/* Beside Windows' own PLA scripts get OpenPLA by its own names, and nothing of Windows' is touched: no identifier,
-   interface, library or ProgID of PLA. */
-static void beside_takes_nothing_of_windows(void **state)
+/* Beside Windows' own PLA, scripts get OpenPLA under its own names. Nothing of Windows' PLA is touched: no identifier,
+   interface, library or ProgID. */
+static void registration_beside_windows_keeps_its_entries(void **state)
 {
     static const struct registration beside = {.folder = FOLDER, .service = true, .mode = REGISTRATION_BESIDE};
     struct texts expected = table_lines(&beside), service = {0};
@@ -804,7 +805,7 @@ static void beside_takes_nothing_of_windows(void **state)
     assert_memory_equal(&clsid, &same, sizeof same);
     assert_int_equal(registration_mode_here(), REGISTRATION_BESIDE);
     struct texts working = table_snapshot();
-    /* Then also in Windows' place, and back: the previous registration keeps working. */
+    /* Registration in place of Windows' PLA and back: the previous registration keeps working. */
     assert_int_equal(registration_write(&with_service), S_OK);
     assert_int_equal(registration_mode_here(), REGISTRATION_DROPIN);
     assert_int_equal(registration_remove(&with_service), S_OK);
@@ -822,8 +823,8 @@ static void beside_takes_nothing_of_windows(void **state)
     texts_free(&expected);
 }
 
-/* An AppID that allows everyone or no one to start the server. The table has the bytes, SDDL is what people read. */
-static void the_appid_says_who_may_call(void **state)
+/* The AppID must not allow everyone or nobody to start the server. The table has the bytes; SDDL is easier to read. */
+static void appid_limits_who_may_call(void **state)
 {
     static const struct {
         const char *name;
@@ -859,7 +860,7 @@ static void the_appid_says_who_may_call(void **state)
     registered_value_free(&value);
 }
 
-/* Changes outside of our keys that any test has left, which the other checks do not cover. */
+/* Reports changes outside our keys that any test has left, which the other checks do not cover. */
 static void nothing_is_left_elsewhere(void **state)
 {
     struct texts now = registry_take();
@@ -872,15 +873,24 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_teardown(name, clean_up)
     static const struct CMUnitTest tests[] = {
-        T(writes_the_table_and_removes_it),    T(clients_find_the_classes),
-        T(interfaces_have_our_proxy),          T(service_starts_our_program),
-        T(registers_without_a_service),        T(writing_twice_changes_nothing),
-        T(refused_key_leaves_nothing),         T(protected_key_names_what_allows_it),
-        T(refused_service_leaves_nothing),     T(service_that_does_not_start_leaves_nothing),
-        T(an_earlier_service_comes_back),      T(out_of_memory_takes_everything_back),
-        T(another_module_comes_back),          T(removes_only_what_is_ours),
-        T(programs_of_32_bits_find_their_dll), T(beside_takes_nothing_of_windows),
-        T(the_appid_says_who_may_call),        T(nothing_is_left_elsewhere),
+        T(writes_the_table_and_removes_it),
+        T(clients_find_the_classes),
+        T(interfaces_have_our_proxy),
+        T(service_starts_our_program),
+        T(registers_without_a_service),
+        T(writing_twice_changes_nothing),
+        T(rejected_key_leaves_nothing),
+        T(protected_key_error_names_the_remedy),
+        T(rejected_service_leaves_nothing),
+        T(service_that_does_not_start_leaves_nothing),
+        T(failed_update_restores_the_service),
+        T(out_of_memory_undoes_everything),
+        T(replaced_module_is_restored),
+        T(removes_only_what_is_ours),
+        T(programs_with_32_bits_find_their_dll),
+        T(registration_beside_windows_keeps_its_entries),
+        T(appid_limits_who_may_call),
+        T(nothing_is_left_elsewhere),
     };
 #undef T
     int failed;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* After a call that passed a password, a dump of the client or the server contains no copy of it in UTF-8 or UTF-16. */
+/* After a call that passed a password, a memory dump of the client or the server must contain no copy of it in UTF-8 or
+   UTF-16. */
 #include "tests/com/client.h"
 
 #include <stdio.h>
@@ -10,7 +11,8 @@
 #define NAME L"test-secret-memory"
 enum { LENGTH = 24, PART = 1 << 20 };
 
-/* A password that is nowhere in this program, even while it is searched. */
+/* A password whose letters are computed one at a time, so that this program's memory never contains it, even during the
+   search. */
 struct password {
     unsigned seed;
 };
@@ -19,7 +21,7 @@ static WCHAR letter(const struct password *p, unsigned i)
     return (WCHAR)('A' + (p->seed * 31 + i * i * 7 + i * 3) % 26);
 }
 
-/* With space before and after it, which the caller fills with the surrounding text. */
+/* Returns the password as a BSTR, between the strings `before` and `behind`. */
 static BSTR secret_spell(const struct password *p, const WCHAR *before, const WCHAR *behind)
 {
     UINT begin = (UINT)wcslen(before), end = (UINT)wcslen(behind);
@@ -32,7 +34,7 @@ static BSTR secret_spell(const struct password *p, const WCHAR *before, const WC
     return text;
 }
 
-/* The test's own copy: programs wipe theirs too. */
+/* Wipes and frees the test's own copy, as programs do. */
 static void secret_wipe(BSTR text)
 {
     volatile WCHAR *c = text;
@@ -85,7 +87,7 @@ static size_t secret_is_found(const struct password *p, HANDLE process, const ch
         }
     }
     SecureZeroMemory(part, sizeof part);
-    assert_true(bytes > 1 << 20); /* otherwise nothing was searched */
+    assert_true(bytes > 1 << 20); /* a smaller number would mean that nothing was searched */
     return count;
 }
 
@@ -114,8 +116,8 @@ static void expect_nowhere(const struct password *p, const char *what)
         fail_msg("%s: %u times in the client, %u in the server", what, (unsigned)here, (unsigned)there);
 }
 
-/* It is found where it is: else the others prove nothing. */
-static void a_password_that_is_there_is_found(void **state)
+/* Checks that the search finds a password that is in memory; otherwise the other tests prove nothing. */
+static void password_in_memory_is_found(void **state)
 {
     struct password p = {GetCurrentProcessId() + 1};
     BSTR text = secret_spell(&p, L"", L"");
@@ -132,7 +134,7 @@ static IDataCollectorSet *a_set(void)
     return set;
 }
 
-static void credentials_leave_nothing(void **state)
+static void credentials_leave_no_copy(void **state)
 {
     struct password p = {GetCurrentProcessId() + 2};
     IDataCollectorSet *set = a_set();
@@ -147,7 +149,7 @@ static void credentials_leave_nothing(void **state)
     release(set);
 }
 
-static void a_late_bound_call_leaves_nothing(void **state)
+static void late_bound_call_leaves_no_copy(void **state)
 {
     struct password p = {GetCurrentProcessId() + 3};
     IDataCollectorSet *set = a_set();
@@ -163,7 +165,7 @@ static void a_late_bound_call_leaves_nothing(void **state)
     release(set);
 }
 
-static void a_data_source_leaves_nothing(void **state)
+static void data_source_leaves_no_copy(void **state)
 {
     struct password p = {GetCurrentProcessId() + 4};
     IDataCollectorSet *set = new_set();
@@ -183,10 +185,10 @@ static void a_data_source_leaves_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_password_that_is_there_is_found),
-        cmocka_unit_test(credentials_leave_nothing),
-        cmocka_unit_test(a_late_bound_call_leaves_nothing),
-        cmocka_unit_test(a_data_source_leaves_nothing),
+        cmocka_unit_test(password_in_memory_is_found),
+        cmocka_unit_test(credentials_leave_no_copy),
+        cmocka_unit_test(late_bound_call_leaves_no_copy),
+        cmocka_unit_test(data_source_leaves_no_copy),
     };
     if (!client_begin(CLIENT_FACADE))
         return 1;

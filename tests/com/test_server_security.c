@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The security that the server requests from COM before the first call. It has no effect under Wine, so no other test
-   would detect an error. */
+/* Tests the security that the server requests from COM before the first call. Wine ignores it, so no other test would
+   detect an error. */
 #include "com/server/server.h"
 #include "engine/base/wintypes.h"
 
@@ -17,10 +17,10 @@ static struct {
     unsigned calls;
     DWORD authentication, impersonation, capabilities;
     bool absolute, open_to_all, open_to_users;
-    unsigned from_afar; /* accounts that may call from another machine */
+    unsigned from_afar; /* number of accounts that may call from another machine */
 } asked;
 
-/* Whether the list of allowed callers names the account. */
+/* Returns whether the list of allowed callers names the account. */
 static bool is_in(ACL *acl, WELL_KNOWN_SID_TYPE kind)
 {
     BYTE sid[SECURITY_MAX_SID_SIZE];
@@ -35,7 +35,7 @@ static bool is_in(ACL *acl, WELL_KNOWN_SID_TYPE kind)
     return found;
 }
 
-/* How many of the list may call from another machine: COM_RIGHTS_EXECUTE_REMOTE. */
+/* Counts the list's accounts that may call from another machine (COM_RIGHTS_EXECUTE_REMOTE). */
 static unsigned from_afar(ACL *acl)
 {
     unsigned count = 0;
@@ -78,7 +78,7 @@ static HRESULT WINAPI fake_initialize(PSECURITY_DESCRIPTOR descriptor, LONG serv
     asked.authentication = authentication;
     asked.impersonation = impersonation;
     asked.capabilities = capabilities;
-    asked.absolute = !(control & SE_SELF_RELATIVE); /* COM takes no other */
+    asked.absolute = !(control & SE_SELF_RELATIVE); /* COM accepts only absolute descriptors */
     asked.open_to_all = is_in(acl, WinWorldSid) || is_in(acl, WinAnonymousSid) || is_in(acl, WinBuiltinUsersSid) ||
                         is_in(acl, WinAuthenticatedUserSid);
     asked.open_to_users = is_in(acl, WinBuiltinPerfLoggingUsersSid) && is_in(acl, WinBuiltinAdministratorsSid);
@@ -96,7 +96,8 @@ static void the_server_trusts_no_client(void **state)
     assert_int_equal(asked.impersonation, RPC_C_IMP_LEVEL_IDENTIFY);
     assert_int_equal(asked.capabilities & (EOAC_NO_CUSTOM_MARSHAL | EOAC_DISABLE_AAA),
                      EOAC_NO_CUSTOM_MARSHAL | EOAC_DISABLE_AAA);
-    assert_int_equal(asked.capabilities & (EOAC_APPID | EOAC_ACCESS_CONTROL), 0); /* the argument is a descriptor */
+    assert_int_equal(asked.capabilities & (EOAC_APPID | EOAC_ACCESS_CONTROL), 0); /* the argument is a security
+                                                                                     descriptor */
     assert_true(asked.absolute && asked.open_to_users && !asked.open_to_all);
     assert_int_equal(asked.from_afar, 2); /* administrators and Performance Log Users */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pla.dll's flat function for the arguments of tasks, as a program that loads it finds it: by its name and number. */
+/* Tests pla.dll's flat function for task arguments as programs load it, by name and by ordinal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +70,7 @@ static void arguments_are_filled_in(void **state)
     expect_expanded(array_of(VT_VARIANT, with_values, 7), wanted);
 }
 
-static void what_holds_no_arguments_is_refused(void **state)
+static void values_without_arguments_are_rejected(void **state)
 {
     static const WCHAR *const half[] = {L"{a}", L"a"};
     static const WCHAR lone[] = {0xD800, 0};
@@ -91,7 +91,7 @@ static void what_holds_no_arguments_is_refused(void **state)
     V_ARRAY(&v) = SafeArrayCreateVector(VT_I4, 0, 1);
     expect_failure(v, DISP_E_TYPEMISMATCH);
     assert_int_equal(expand(v, NULL), E_POINTER);
-    /* A reference to nothing must not end the program that calls. */
+    /* A null reference must not crash the calling program. */
     static const VARTYPE kinds[] = {VT_VARIANT, VT_BSTR, VT_ARRAY | VT_BSTR, VT_ARRAY | VT_VARIANT};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         VARIANT inner, outer;
@@ -110,7 +110,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_are_filled_in),
-        cmocka_unit_test(what_holds_no_arguments_is_refused),
+        cmocka_unit_test(values_without_arguments_are_rejected),
     };
     HMODULE module = LoadLibraryW(L"openpla.dll");
     if (!module)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Eight threads use one set in process, as a server's thread pool does. */
+/* Eight threads use one set in process, as a server's thread pool does. A race would crash the program or tear a
+   value. */
 #include "tests/com/client.h"
 #include "tests/unit/patience.h"
 
@@ -12,7 +13,7 @@ enum { THREADS = 8, ROUNDS = 500, TEXT_UNITS = 200 };
 static IDataCollectorSet *shared;
 static volatile LONG faults;
 
-/* Assertions belong to the test's own thread; the others report and count. */
+/* Only the test's own thread may assert; the other threads report and count errors. */
 static void expect(bool ok, const char *what, LONG number, LONG round)
 {
     if (!ok && InterlockedIncrement(&faults) <= 20)
@@ -20,7 +21,7 @@ static void expect(bool ok, const char *what, LONG number, LONG round)
 }
 #define EXPECT(condition) expect((condition), #condition, number, round)
 
-/* A text or a list that one thread wrote is all of one letter: a mixture was torn. */
+/* Each thread writes strings and lists of a single letter: a mixture of letters is a torn value. */
 static bool all_one_letter(const WCHAR *text, size_t length)
 {
     for (size_t i = 1; i < length; i++)
@@ -69,7 +70,7 @@ static void put_and_get_number(LONG number, LONG round)
     EXPECT(n && n % 0x01010101u == 0 && n / 0x01010101u <= THREADS);
 }
 
-/* A separate collector is added to the shared set, found there, and removed. */
+/* Adds a new collector to the shared set, finds it there, and removes it. */
 static void add_and_remove(LONG number, LONG round)
 {
     IDataCollectorCollection *collectors = NULL;
@@ -118,7 +119,7 @@ static void collection_walk(LONG number, LONG round)
     release(collectors);
 }
 
-/* The XML that comes out while others write is whole: it can be read back. */
+/* XML that is read while others write must be complete: SetXml must accept it. */
 static void read_xml(LONG number, LONG round)
 {
     IDataCollectorSet *copy = NULL;
@@ -145,8 +146,8 @@ static void write_xml(LONG number, LONG round)
     release(map);
 }
 
-/* The verbs take turns: Wine 8's own COM does not survive many threads of one process that get and release a server's
-   objects at the same moment (crashes in its proxies' bookkeeping), whoever the server is. */
+/* Serializes the verbs: Wine 8's own COM crashes (in its proxies' bookkeeping) when several threads of a process get
+   and release a server's objects at the same time, whichever server it is. */
 static SRWLOCK verbs = SRWLOCK_INIT;
 
 static void set_validate(LONG number, LONG round)
@@ -215,5 +216,5 @@ int main(int argc, char **argv)
     if (!client_begin((enum client_way)way))
         return 1;
     failed = cmocka_run_group_tests(tests, NULL, NULL);
-    return client_end() || failed ? failed : 1; /* objects that are left were lost */
+    return client_end() || failed ? failed : 1; /* remaining objects are leaks */
 }

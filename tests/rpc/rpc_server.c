@@ -75,9 +75,9 @@ int main(int argc, char **argv)
     }
     printf("%u\n", port);
     fflush(stdout);
-    for (char line[16]; fgets(line, sizeof line, stdin);) { /* each line asks for the counts */
+    for (char line[16]; fgets(line, sizeof line, stdin);) { /* prints the counts for each input line */
         printf("%zu %u\n", orpc_server_objects(server), made_up_objects());
         fflush(stdout);
     }
-    _exit(0); /* its threads wait for clients */
+    _exit(0); /* its threads are waiting for clients */
 }

@@ -21,14 +21,14 @@ struct served {
     char space[16], name[64];
     char *xml;
     char account[64], password[64];
-    size_t places[SET_SERVER_MOST], count; /* of a list */
+    size_t places[SET_SERVER_MOST], count; /* sets in the list */
 };
 
 struct served_set served_sets[SET_SERVER_MOST];
 bool set_server_filters = true;
 HRESULT set_server_query_fails;
 static struct orpc_server *server;
-static struct lock lock = LOCK_INIT; /* one call at a time: the sets are plain memory */
+static struct lock lock = LOCK_INIT; /* serializes the calls: the sets are plain memory */
 
 #define NOT_FOUND      ((HRESULT)0x80300002) /* PLA_E_DCS_NOT_FOUND */
 #define ALREADY_EXISTS ((HRESULT)0x803000B7) /* PLA_E_DCS_ALREADY_EXISTS */
@@ -131,7 +131,7 @@ struct invoked {
     struct orpc_call *call;
     struct served *o;
     const struct dispatch_invoke *d;
-    char *texts[4]; /* of the arguments in the order of the call; NULL: another type */
+    char *texts[4]; /* string arguments in call order; NULL if the argument has another type */
     struct dispatch_result *result;
     WCHAR *returned;
     struct objref object;

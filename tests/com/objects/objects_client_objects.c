@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects that a client passes where a value is expected: the server calls them, and must not reveal its identity to
-   them. A client object of this process reports how its proxy is called. */
+/* Objects that a client passes where a value is expected. The server calls them, and must not reveal its identity to
+   them: a client object in this process records how its proxy is called. */
 #include "tests/com/client.h"
 
 #include <string.h>
 #include <wchar.h>
 
-/* An object with a value, as VB's controls have one (DISPID_VALUE), which is a JScript array of one item as well; and
-   its own security, as a proxy has it. */
+/* An object with a value (DISPID_VALUE), as VB's controls have, that is also a JScript array with one item. It
+   implements its own security interface, as a proxy does. */
 struct client_object {
     IDispatch iface;
     IClientSecurity security;
     LONG references;
-    const WCHAR *value; /* NULL: the object itself */
-    unsigned calls;     /* of its members */
-    unsigned unguarded; /* of these, while the blanket was not what it is to be */
+    const WCHAR *value; /* NULL: the value is the object itself */
+    unsigned calls;     /* calls of its members */
+    unsigned unguarded; /* member calls made while the blanket was not the expected one */
     bool guarded;
 };
 
@@ -148,7 +148,7 @@ static struct client_object client_object(const WCHAR *value)
     return self;
 }
 
-/* In another process the proxy there has the blanket, and Wine keeps none. */
+/* In another process, the proxy there has the blanket, and Wine does not store blankets. */
 static void assert_called_with_care(struct client_object *object)
 {
     assert_true(object->calls > 0);
@@ -165,8 +165,8 @@ static void *counter_collector(void)
     return collector;
 }
 
-/* A program that hands over a text box in place of its text gets the text's effect, by name as scripts do it. */
-static void an_object_stands_for_its_value(void **state)
+/* A script that passes a text box instead of its text gets the same effect as with the text. */
+static void object_argument_is_read_as_its_value(void **state)
 {
     static const struct {
         const WCHAR *property, *value;
@@ -190,7 +190,7 @@ static void an_object_stands_for_its_value(void **state)
     release(collector);
 }
 
-static void lists_and_guids_of_a_client_are_read_with_care(void **state)
+static void client_lists_and_guids_are_read_with_blanket(void **state)
 {
     static const WCHAR *const path[] = {L"\\System\\Threads"};
     static const WCHAR guid[] = L"{11111111-2222-3333-4444-555555555555}";
@@ -219,8 +219,8 @@ static void lists_and_guids_of_a_client_are_read_with_care(void **state)
     release(collector);
 }
 
-/* An object whose value is an object could continue without end. */
-static void an_objects_value_is_no_object(void **state)
+/* An object whose value is another object could form an endless chain. */
+static void object_as_value_of_object_is_rejected(void **state)
 {
     static const WCHAR *const properties[] = {L"Name", L"SampleInterval", L"PerformanceCounters"};
     (void)state;
@@ -228,15 +228,16 @@ static void an_objects_value_is_no_object(void **state)
     for (size_t i = 0; i < ARRAYSIZE(properties); i++) {
         struct client_object object = client_object(NULL);
         assert_hr(put(collector, properties[i], of_object(&object)), DISP_E_TYPEMISMATCH);
-        assert_true(object.calls <= 5); /* length and "0", each with its number, and the value */
+        assert_true(object.calls <= 5); /* the calls are `length` and "0", each with its DISPID lookup, and the value */
         assert_called_with_care(&object);
     }
     assert_true(text_is(collector, L"Name", L"C"));
     release(collector);
 }
 
-/* A value that is not kept is not asked for anything either: a record's description is the client's. */
-static void what_is_not_kept_is_not_called(void **state)
+/* The server does not call an object whose value it rejects anyway; a record's IRecordInfo is a client object as
+   well. */
+static void ignored_values_are_not_called(void **state)
 {
     (void)state;
     if (!in_process)
@@ -262,10 +263,10 @@ static void what_is_not_kept_is_not_called(void **state)
 int client_object_tests(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_object_stands_for_its_value),
-        cmocka_unit_test(lists_and_guids_of_a_client_are_read_with_care),
-        cmocka_unit_test(an_objects_value_is_no_object),
-        cmocka_unit_test(what_is_not_kept_is_not_called),
+        cmocka_unit_test(object_argument_is_read_as_its_value),
+        cmocka_unit_test(client_lists_and_guids_are_read_with_blanket),
+        cmocka_unit_test(object_as_value_of_object_is_rejected),
+        cmocka_unit_test(ignored_values_are_not_called),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

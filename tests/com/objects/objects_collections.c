@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Collections and their enumerators: of collectors in a set, and of sets. */
+/* Collections of collectors in a set and of sets, and their enumerators. */
 #include "tests/com/client.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ static LONG count_of(void *collection)
     return V_I4(&v);
 }
 
-/* The name of the item at `index`; NULL: the call failed. */
+/* Returns the name of the item at `index`; NULL if the call failed. */
 static BSTR item_name(void *collection, VARIANT index)
 {
     VARIANT item, name;
@@ -54,7 +54,7 @@ static VARIANT of_short(SHORT n)
     return v;
 }
 
-/* Every language has another type for indexes; people use names. */
+/* Each scripting language passes a different type of index; people use names. */
 static void items_are_found_by_any_index(void **state)
 {
     IDataCollectorSet *set = set_of_three();
@@ -96,7 +96,7 @@ static IEnumVARIANT *new_enumerator(void *collection, WORD flags)
     return e;
 }
 
-/* The next item's name, "-" at the end. Freed by the caller. */
+/* Returns the next item's name, "-" at the end. The caller frees it. */
 static BSTR next_name(IEnumVARIANT *e)
 {
     VARIANT v, name;
@@ -115,8 +115,8 @@ static BSTR next_name(IEnumVARIANT *e)
     return V_BSTR(&name);
 }
 
-/* For Each in VBScript asks for a property, JScript's Enumerator for a method; a change while it walks must neither
-   lose nor double an item. */
+/* For Each in VBScript reads a property, JScript's Enumerator calls a method. A change during the enumeration must
+   neither skip nor repeat an item. */
 static void for_each_walks_a_snapshot(void **state)
 {
     static const WORD ways[] = {DISPATCH_PROPERTYGET, DISPATCH_METHOD, DISPATCH_METHOD | DISPATCH_PROPERTYGET};
@@ -144,8 +144,8 @@ static void for_each_walks_a_snapshot(void **state)
     release(set);
 }
 
-/* Next with several, Skip, Reset and Clone: what .NET's and C++'s loops use. */
-static void enumerators_move_as_com_says(void **state)
+/* Next with several items, Skip, Reset and Clone, as the loops of .NET and C++ use them. */
+static void enumerators_follow_the_com_rules(void **state)
 {
     IDataCollectorSet *set = set_of_three();
     IDataCollectorCollection *collectors = collectors_of(set);
@@ -181,8 +181,8 @@ static void enumerators_move_as_com_says(void **state)
     release(set);
 }
 
-/* An enumerator may outlive its collection: a function that returns one. */
-static void an_enumerator_outlives_its_collection(void **state)
+/* An enumerator can outlive its collection, for example when a function returns the enumerator. */
+static void enumerator_outlives_its_collection(void **state)
 {
     IDataCollectorSet *set = set_of_three();
     IDataCollectorCollection *collectors = collectors_of(set);
@@ -231,8 +231,8 @@ static void items_are_removed_by_index_and_object(void **state)
     release(set);
 }
 
-/* Two collectors with one name would write one file; a nameless one gets a generated name. */
-static void names_in_a_set_are_unique(void **state)
+/* Two collectors with one name would write one file. A collector without a name gets a generated name. */
+static void collector_names_are_unique_in_a_set(void **state)
 {
     IDataCollectorSet *set = set_of_three();
     IDataCollectorCollection *collectors = collectors_of(set);
@@ -255,8 +255,8 @@ static void names_in_a_set_are_unique(void **state)
     release(set);
 }
 
-/* A collector in two sets would be changed by both; an object of another kind is no collector. */
-static void a_collector_belongs_to_one_set(void **state)
+/* A collector in two sets would be changed through both. An object of another kind is not a collector. */
+static void collector_belongs_to_one_set(void **state)
 {
     IDataCollectorSet *one = new_set(), *two = new_set();
     IDataCollectorCollection *first = collectors_of(one), *second = collectors_of(two);
@@ -269,7 +269,7 @@ static void a_collector_belongs_to_one_set(void **state)
     assert_true(FAILED(IDataCollectorCollection_Add(first, NULL)));
     assert_true(FAILED(invoke(first, L"Add", DISPATCH_METHOD, NULL,
                               (VARIANT[]){{.vt = VT_DISPATCH, .pdispVal = (IDispatch *)two}}, 1)));
-    if (in_process) /* the proxy refuses before the server sees it */
+    if (in_process) /* the proxy rejects it before the server sees it */
         assert_hr(heard(IDataCollectorCollection_Add(first, (IDataCollector *)two)), E_INVALIDARG);
     assert_ok(IDataCollectorCollection_Clear(first));
     assert_ok(IDataCollectorCollection_Add(second, (IDataCollector *)collector));
@@ -281,8 +281,8 @@ static void a_collector_belongs_to_one_set(void **state)
     release(one);
 }
 
-/* AddRange is all or nothing. */
-static void ranges_are_added_whole(void **state)
+/* AddRange adds all items or none. */
+static void ranges_are_added_completely_or_not(void **state)
 {
     IDataCollectorSetCollection *from = create(&CLSID_DataCollectorSetCollection, &IID_IDataCollectorSetCollection);
     IDataCollectorSetCollection *to = create(&CLSID_DataCollectorSetCollection, &IID_IDataCollectorSetCollection);
@@ -328,12 +328,12 @@ int collection_tests(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(items_are_found_by_any_index),
         cmocka_unit_test(for_each_walks_a_snapshot),
-        cmocka_unit_test(enumerators_move_as_com_says),
-        cmocka_unit_test(an_enumerator_outlives_its_collection),
+        cmocka_unit_test(enumerators_follow_the_com_rules),
+        cmocka_unit_test(enumerator_outlives_its_collection),
         cmocka_unit_test(items_are_removed_by_index_and_object),
-        cmocka_unit_test(names_in_a_set_are_unique),
-        cmocka_unit_test(a_collector_belongs_to_one_set),
-        cmocka_unit_test(ranges_are_added_whole),
+        cmocka_unit_test(collector_names_are_unique_in_a_set),
+        cmocka_unit_test(collector_belongs_to_one_set),
+        cmocka_unit_test(ranges_are_added_completely_or_not),
         cmocka_unit_test(collectors_of_every_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The five kinds of data collector and the data manager: each to XML and back, the issues that Commit reports, and the
-   results of Start for sets that cannot run. */
+/* The five kinds of data collector and the data manager: conversion to XML and back, the issues that Commit reports,
+   and the results of Start for sets that cannot run. */
 #include "tests/com/client.h"
 
 #include <stdio.h>
@@ -9,9 +9,10 @@
 
 #define NAME L"test-com-kinds"
 
-/* Each kind with values other than the defaults, in the order of Xml. */
+/* Each kind with values other than the defaults, in Xml order. */
 static const struct collector_kind {
-    const WCHAR *element, *before, *own; /* before and behind the members that all collectors have */
+    const WCHAR *element, *before, *own; /* `before` and `own`: values and XML before and after the members that all
+                                            collectors have */
 } kinds[] = {
     {L"PerformanceCounterDataCollector", L"0",
      L"<DataSourceName/><SampleInterval>2</SampleInterval><SegmentMaxRecords>9</SegmentMaxRecords>"
@@ -73,7 +74,7 @@ static ULONG set_xml(void *object, const WCHAR *xml)
     return issues;
 }
 
-/* The XML of a collector creates an equal one: an export of each kind can be imported. */
+/* A collector created from the XML of another collector equals it, so an export of each kind can be imported. */
 static void every_kind_survives_the_round_trip(void **state)
 {
     IDataCollectorSet *set = new_set();
@@ -111,7 +112,7 @@ static void every_kind_comes_from_xml(void **state)
         assert_int_equal(number_of(V_DISPATCH(&map), L"Count"), 0);
         assert_int_equal(number_of(V_DISPATCH(&collector), L"DataCollectorType"), type);
         assert_true(text_is(V_DISPATCH(&collector), L"Xml", xml));
-        _snwprintf(xml, ARRAYSIZE(xml), L"Kind %ld", type); /* names are unique in a set */
+        _snwprintf(xml, ARRAYSIZE(xml), L"Kind %ld", type); /* names must be unique in a set */
         assert_ok(put(V_DISPATCH(&collector), L"Name", of_text(xml)));
         assert_ok(invoke(collectors, L"Add", DISPATCH_METHOD, NULL, &collector, 1));
         VariantClear(&collector);
@@ -138,7 +139,7 @@ static void every_kind_comes_from_xml(void **state)
     release(set);
 }
 
-/* ---- what Commit says ---- */
+/* ---- issues that Commit reports ---- */
 
 #define IGNORED   0x00300100
 #define CONFLICT  PLA_E_PROPERTY_CONFLICT
@@ -157,12 +158,12 @@ struct note {
     const WCHAR *property;
     HRESULT value;
 };
-/* MS-PLA's tables of each kind, as behaviour 6 has them; "Property=value;..." is put first, and only properties that
-   were put are reported as ignored. */
+/* MS-PLA's tables of each kind, as behaviour 6 lists them. The test first puts "Property=value;..."; Commit reports
+   only properties that were put. */
 static const struct ignored {
     LONG type;
     const WCHAR *puts;
-    struct note said[8]; /* exactly these */
+    struct note said[8]; /* exactly these issues */
 } notes[] = {
     {plaPerformanceCounter, L"", {{0}}},
     {plaPerformanceCounter, L"LogCircular=0", {{L"LogCircular", IGNORED}}},
@@ -207,7 +208,8 @@ static void put_all(void *object, const WCHAR *puts)
     }
 }
 
-/* A setting without effect, or against another one, is named at Commit with its collector; nothing else is. */
+/* Commit names each setting that has no effect or that contradicts another one, with its collector, and names nothing
+   else. */
 static void commit_reports_what_each_kind_ignores(void **state)
 {
     (void)state;
@@ -253,8 +255,9 @@ static void *add_collector(IDataCollectorSet *set, LONG type, const WCHAR *name)
     return collector;
 }
 
-/* A function that is to be logged and not to be logged: Commit itself fails, without a map (behaviour 3). */
-static void contradicting_lists_fail_the_commit(void **state)
+/* A function that is both in the list of functions to log and in the list of functions not to log: Commit itself fails
+   and returns no map (behaviour 3). */
+static void contradictory_lists_fail_the_commit(void **state)
 {
     const WCHAR *in[] = {L"kernel32!Sleep", L"kernel32!Beep"}, *out[] = {L"KERNEL32!beep"};
     IDataCollectorSet *set = new_set();
@@ -266,7 +269,7 @@ static void contradicting_lists_fail_the_commit(void **state)
     assert_hr(commit(set, NAME, plaCreateOrModify, &map), PLA_E_CONFLICT_INCL_EXCL_API);
     assert_null(map);
     assert_vtable_said("kernel32!Beep");
-    assert_true(text_is(set, L"Name", L"")); /* nothing is stored, nothing bound */
+    assert_true(text_is(set, L"Name", L"")); /* nothing is stored, and the object is not bound */
     assert_ok(put(collector, L"ExcludeApis", of_array(VT_BSTR, out, 0)));
     assert_ok(commit(set, NAME, plaCreateOrModify, &map));
     release(map);
@@ -283,9 +286,9 @@ static int forget(void **state)
     return 0;
 }
 
-/* A set that cannot run names the collector that fails, and leaves neither a folder nor a run behind, even if an
+/* Start of a set that cannot run names the failing collector, and leaves neither a folder nor a run behind, even if an
    earlier collector was already open. */
-static void an_api_tracing_collector_without_a_program_is_named(void **state)
+static void start_names_api_collector_without_program(void **state)
 {
     (void)state;
     for (LONG type = plaApiTrace; type <= plaApiTrace; type++) {
@@ -318,8 +321,8 @@ static void an_api_tracing_collector_without_a_program_is_named(void **state)
 
 /* ---- the data manager ---- */
 
-/* Kinds that are not implemented do not report success. */
-static void the_data_manager_says_what_it_cannot_do(void **state)
+/* Action kinds that are not implemented must not report success. */
+static void data_manager_reports_unsupported_actions(void **state)
 {
     IDataCollectorSet *set = new_set();
     void *manager = member(set, L"DataManager");
@@ -328,7 +331,8 @@ static void the_data_manager_says_what_it_cannot_do(void **state)
     VARIANT shared[2] = {of_text(L"\\\\server\\share\\a.cab"), of_text(L"C:\\none")};
     VARIANT device[2] = {of_text(L"C:\\no such.cab"), of_text(L"\\\\.\\pipe\\none")};
     (void)state;
-    assert_hr(invoke(manager, L"Run", DISPATCH_METHOD, &result, run, 2), PLA_E_DCS_NOT_FOUND); /* never committed */
+    assert_hr(invoke(manager, L"Run", DISPATCH_METHOD, &result, run, 2), PLA_E_DCS_NOT_FOUND); /* the set was never
+                                                                                                  committed */
     assert_said("Run");
     V_I4(&run[0]) = 0x20;
     assert_hr(invoke(manager, L"Run", DISPATCH_METHOD, &result, run, 2), E_INVALIDARG);
@@ -337,7 +341,7 @@ static void the_data_manager_says_what_it_cannot_do(void **state)
     assert_said("no such.cab");
     assert_hr(invoke(manager, L"Extract", DISPATCH_METHOD, NULL, device, 2), E_INVALIDARG);
     assert_said("DestinationPath");
-    /* A server that opened the share would log on there under its own account on behalf of any client. */
+    /* A server that opened the share would log on to it with its own account on behalf of any client. */
     if (!in_process) {
         assert_hr(invoke(manager, L"Extract", DISPATCH_METHOD, NULL, shared, 2), E_ACCESSDENIED);
         assert_said("CabFilename");
@@ -425,12 +429,9 @@ int collector_kind_tests(void)
 {
 #define T(name) cmocka_unit_test_teardown(name, forget)
     static const struct CMUnitTest tests[] = {
-        T(every_kind_survives_the_round_trip),
-        T(every_kind_comes_from_xml),
-        T(commit_reports_what_each_kind_ignores),
-        T(contradicting_lists_fail_the_commit),
-        T(an_api_tracing_collector_without_a_program_is_named),
-        T(the_data_manager_says_what_it_cannot_do),
+        T(every_kind_survives_the_round_trip),        T(every_kind_comes_from_xml),
+        T(commit_reports_what_each_kind_ignores),     T(contradictory_lists_fail_the_commit),
+        T(start_names_api_collector_without_program), T(data_manager_reports_unsupported_actions),
         T(policies_and_schedules_are_stored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

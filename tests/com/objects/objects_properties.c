@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every property of every object, walked over the rows that make them: its default, its limits, both ways to it. */
+/* Every property of every object, driven by the rows of the .def files: its default, its limits, and both ways of
+   access. */
 #include "tests/com/objects/objects_rows.h"
 
 #include <stdio.h>
@@ -8,7 +9,7 @@
 
 typedef void (*row_test)(void *object, const struct row *row);
 
-/* All rows of a kind with one object: the test must leave it as it was. */
+/* Runs the test on all rows of a kind with one object; the test must restore the object. */
 static void for_every_row(row_test test)
 {
     for (size_t k = 0; k < kinds_of_object_count; k++) {
@@ -19,7 +20,7 @@ static void for_every_row(row_test test)
     }
 }
 
-/* Each row with a new object: through a server that takes ten times as long. */
+/* Runs the test on each row with a new object; through a server this takes ten times as long. */
 static void for_every_row_with_new_object(row_test test)
 {
     for (size_t k = 0; k < kinds_of_object_count; k++) {
@@ -31,7 +32,7 @@ static void for_every_row_with_new_object(row_test test)
     }
 }
 
-/* The enumerators as MS-PLA has them, not as the engine does. */
+/* The enumerators as MS-PLA lists them, independent of the engine's list. */
 static const struct enumerator_row {
     const char *enumeration;
     LONG value;
@@ -48,7 +49,7 @@ static const WCHAR *wide_name(const struct row *row)
     return name;
 }
 
-/* A value that the property takes where not any text will do. */
+/* Returns a value that the property accepts, for properties that do not accept every string. */
 static const WCHAR *sample_text(const struct row *row)
 {
     static const struct {
@@ -79,7 +80,7 @@ static bool is_number(enum kind kind)
     return kind == I32_ || kind == U32_ || kind == ENUM_ || kind == FLAGS_;
 }
 
-/* Both ways of reading give `expected`; COM's types for each kind: ULONG is VT_UI4, enumerations and LONG VT_I4. */
+/* Both ways of reading must return `expected`, with COM's types: VT_UI4 for ULONG, VT_I4 for enumerations and LONG. */
 static void assert_number(void *object, const struct row *row, int64_t expected)
 {
     ULONG value = 0xABADCAFE;
@@ -116,7 +117,7 @@ static void assert_bool(void *object, const struct row *row, VARIANT_BOOL expect
 }
 
 /* A program that sets only some properties relies on the defaults of the rest. */
-/* The one of a collector: a set has one too. */
+/* Returns whether the property is the collector's LatestOutputLocation; a set has a property of that name too. */
 static bool is_collectors_latest(void *object, const struct row *row)
 {
     IUnknown *collector = NULL;
@@ -138,7 +139,7 @@ static void has_its_default(void *object, const struct row *row)
         break;
     case TEXTS_:
         assert_ok(row->get(object, &array));
-        if (row->text) /* the one list that is not empty */
+        if (row->text) /* the only list that is not empty by default */
             assert_true(array_is(array, (const WCHAR *const[]){L"Advapi32", L"Gdi32", L"Kernel32", L"User32"}, 4));
         else
             assert_true(array_is(array, NULL, 0));
@@ -170,7 +171,7 @@ static void has_its_default(void *object, const struct row *row)
     case TEXT_:
         if (!strcmp(row->name, "OutputLocation"))
             break;                               /* computed; tested separately */
-        if (is_collectors_latest(object, row)) { /* of no set: MS-PLA 2.2.1 */
+        if (is_collectors_latest(object, row)) { /* a collector in no set: MS-PLA 2.2.1 */
             assert_hr(get(object, wide_name(row), &v), PLA_E_DCS_NOT_FOUND);
             assert_said("LatestOutputLocation");
             break;
@@ -187,8 +188,8 @@ static void has_its_default(void *object, const struct row *row)
     }
     default:
         if (!strcmp(row->name, "DataCollectorType"))
-            break; /* has a test in objects_collections.c */
-        /* The map that a fresh_map() is reports validation. */
+            break; /* tested in objects_collections.c */
+        /* A map from fresh_map() is a validation map. */
         assert_number(object, row, is_map_type(row) ? plaValidation : row->number);
         break;
     }
@@ -200,8 +201,8 @@ static void every_property_has_its_default(void **state)
     for_every_row(has_its_default);
 }
 
-/* The defaults that scripts are known to rely on, written down once more without the rows. */
-static void documented_defaults_are_so(void **state)
+/* The defaults that scripts are known to rely on, listed again independent of the rows. */
+static void documented_defaults_match(void **state)
 {
     IDataCollectorSet *set = new_set();
     void *collector = new_collector(set, L"C");
@@ -225,7 +226,7 @@ static void documented_defaults_are_so(void **state)
     release(set);
 }
 
-/* Puts a number both ways; each way is read both ways. */
+/* Sets a number in both ways, and reads each result in both ways. */
 static void puts_number(void *object, const struct row *row, int64_t number, int64_t expected)
 {
     ULONG raw = (ULONG)number;
@@ -278,7 +279,7 @@ static void keeps_texts(void *object, const struct row *row)
     assert_int_equal(V_VT(&late), VT_ARRAY | VT_BSTR);
     assert_true(array_is(V_ARRAY(&late), others, 1));
     VariantClear(&late);
-    array = NULL; /* no array is an empty one */
+    array = NULL; /* NULL counts as an empty array */
     assert_ok(row->put(object, &array));
     assert_ok(row->get(object, &back));
     assert_true(array_is(back, NULL, 0));
@@ -291,7 +292,7 @@ static void keeps_text(void *object, const struct row *row)
     assert_ok(row->put(object, &text));
     assert_text(object, row, text);
     SysFreeString(text);
-    if (strcmp(row->name, "Key") != 0) { /* MS-PLA: the one text that must not be empty */
+    if (strcmp(row->name, "Key") != 0) { /* the only string that must not be empty, by MS-PLA */
         assert_ok(row->put(object, &none));
         assert_text(object, row, L"");
     }
@@ -311,7 +312,7 @@ static void keeps_bool(void *object, const struct row *row)
     V_BOOL(&v) = VARIANT_FALSE;
     assert_ok(put(object, wide_name(row), v));
     assert_bool(object, row, VARIANT_FALSE);
-    /* dbatools and VBScript's numbers: any other value than 0 is true. */
+    /* As numbers from dbatools and VBScript, any value other than 0 means true. */
     assert_ok(put(object, wide_name(row), of_long(1)));
     assert_bool(object, row, VARIANT_TRUE);
 }
@@ -365,7 +366,7 @@ static void keeps_bytes(void *object, const struct row *row)
     VariantClear(&late);
 }
 
-/* Scripts put one moment into date and time; each keeps its part (MS-PLA 3.2.4.12). */
+/* Scripts assign one timestamp to both the date and the time property; each keeps its part (MS-PLA 3.2.4.12). */
 static void keeps_date(void *object, const struct row *row)
 {
     VARIANT v, back;
@@ -386,7 +387,8 @@ static void keeps_date(void *object, const struct row *row)
     assert_true(FAILED(put(object, wide_name(row), of_text(L"tomorrow"))));
 }
 
-/* The value that was set is read back, at the limits too, typed and by name: otherwise a template loses settings. */
+/* A value that was put is read back unchanged, also at the limits, typed and by name; otherwise a template would lose
+   settings. */
 static void keeps_what_was_put(void *object, const struct row *row)
 {
     if (!row->put)
@@ -434,8 +436,8 @@ static void property_refuses(void *object, const struct row *row, int64_t number
     assert_int_equal(after, before);
 }
 
-/* The error for a rejected value names property and value, and the old value stays. */
-static void refuses_what_is_out_of_range(void *object, const struct row *row)
+/* The error for a rejected value names the property and the value, and the old value is kept. */
+static void refuses_out_of_range_value(void *object, const struct row *row)
 {
     if (!row->put || !is_number(row->kind) || row->kind == FLAGS_)
         return;
@@ -452,7 +454,7 @@ static void refuses_what_is_out_of_range(void *object, const struct row *row)
 static void values_out_of_range_are_refused(void **state)
 {
     (void)state;
-    for_every_row(refuses_what_is_out_of_range);
+    for_every_row(refuses_out_of_range_value);
 }
 
 static void answers_without_a_place(void *object, const struct row *row)
@@ -462,28 +464,28 @@ static void answers_without_a_place(void *object, const struct row *row)
         assert_hr(hr, E_POINTER);
         assert_said(row->name);
     } else {
-        assert_true(FAILED(hr)); /* the proxy's own answer */
+        assert_true(FAILED(hr)); /* the proxy's own error */
     }
 }
 
-/* A client's mistake costs it an error, not the server. */
+/* A client's NULL pointer causes an error, not a crash of the server. */
 static void null_pointers_are_answered(void **state)
 {
     (void)state;
     for_every_row(answers_without_a_place);
 }
 
-static void is_not_to_be_put(void *object, const struct row *row)
+static void is_read_only(void *object, const struct row *row)
 {
     if (!row->put)
         assert_hr(put(object, wide_name(row), of_long(1)), DISP_E_MEMBERNOTFOUND);
 }
 
-/* A script that assigns to Status must not believe that it did. */
+/* A script that assigns to Status must get an error. */
 static void read_only_properties_refuse_scripts(void **state)
 {
     (void)state;
-    for_every_row(is_not_to_be_put);
+    for_every_row(is_read_only);
 }
 
 static void is_found_in_any_case(void *object, const struct row *row)
@@ -508,7 +510,7 @@ static void every_name_is_found_in_any_case(void **state)
 int property_tests(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_property_has_its_default),    cmocka_unit_test(documented_defaults_are_so),
+        cmocka_unit_test(every_property_has_its_default),    cmocka_unit_test(documented_defaults_match),
         cmocka_unit_test(every_property_keeps_what_was_put), cmocka_unit_test(values_out_of_range_are_refused),
         cmocka_unit_test(null_pointers_are_answered),        cmocka_unit_test(read_only_properties_refuse_scripts),
         cmocka_unit_test(every_name_is_found_in_any_case),

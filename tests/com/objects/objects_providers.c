@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Trace providers: Query, Resolve, the kernel, duplicates, and what needs the host's registry of providers (MS-PLA
-   3.2.4.11, 3.2.4.13). */
+/* Trace providers: Query, Resolve, the kernel provider, duplicates, and the operations that need the host OS's registry
+   of event providers (MS-PLA 3.2.4.11, 3.2.4.13). */
 #include "tests/com/client.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #define KERNEL_NAME    L"Windows Kernel Trace"
 #define KERNEL_GUID    L"{9E814AAD-3204-11D2-9A82-006008A86939}"
-#define NETWORK_GUID   L"{A68CA8B7-004F-D7B6-A698-07E2DE0F1F5D}" /* of MS-PLA 4.1 */
+#define NETWORK_GUID   L"{A68CA8B7-004F-D7B6-A698-07E2DE0F1F5D}" /* from MS-PLA 4.1 */
 #define PUBLISHED_GUID L"{1A2B3C4D-0001-4002-8003-0123456789AB}"
 #define PUBLISHED_NAME L"OpenPLA-Test-Provider"
 #define SECURITY_KEY   L"SYSTEM\\CurrentControlSet\\Control\\WMI\\Security"
@@ -74,10 +74,10 @@ static void put_map(void *provider, const WCHAR *name, LONG value)
 static void has_the_kernels_flags(void *provider)
 {
     assert_int_equal(map_count(provider, L"Level"), 16);
-    assert_int_equal(map_count(provider, L"KeywordsAny"), 34); /* MS-PLA note 2: 21 public and 13 more */
+    assert_int_equal(map_count(provider, L"KeywordsAny"), 34); /* MS-PLA note 2 lists 21 public flags and 13 more */
     assert_int_equal(map_count(provider, L"KeywordsAll"), 0);
     assert_int_equal(map_count(provider, L"Properties"), 3);
-    assert_int_equal(map_value(provider, L"Level"), 0); /* known, but none is enabled */
+    assert_int_equal(map_value(provider, L"Level"), 0); /* keywords are known, but none is enabled */
     assert_int_equal(map_value(provider, L"KeywordsAny"), 0);
     void *map = member(provider, L"KeywordsAny");
     assert_int_equal(number_of(map, L"ValueMapType"), plaFlagArray);
@@ -91,8 +91,8 @@ static void is_the_kernel(void *provider)
     has_the_kernels_flags(provider);
 }
 
-/* The circular kernel log is requested by the name that scripts use; it is a kernel trace too. */
-static void the_kernels_context_logger_is_known(void **state)
+/* The circular kernel log is requested by the name that scripts use; it is a kernel trace as well. */
+static void kernel_context_logger_is_known(void **state)
 {
     static const WCHAR *const names[] = {L"circular kernel context logger", L"{54DEA73A-ED1F-42A4-AF71-3E63D056F174}"};
     (void)state;
@@ -110,8 +110,8 @@ static void the_kernels_context_logger_is_known(void **state)
     }
 }
 
-/* By its name or its GUID in any spelling, the kernel's provider comes with the flags that can be chosen. */
-static void the_kernel_is_known(void **state)
+/* The kernel provider, queried by name or by GUID in any spelling, gets the flags that can be selected. */
+static void kernel_provider_is_known(void **state)
 {
     static const WCHAR *const names[] = {KERNEL_NAME, L"windows KERNEL trace", KERNEL_GUID,
                                          L"{9e814aad-3204-11d2-9a82-006008a86939}"};
@@ -122,12 +122,12 @@ static void the_kernel_is_known(void **state)
         put_map(provider, L"KeywordsAll", 7);
         assert_ok(put(provider, L"DisplayName", of_text(L"Old")));
         assert_ok(provider_query(provider, names[i]));
-        is_the_kernel(provider); /* what was there is lost: MS-PLA 3.2.4.11.15 */
+        is_the_kernel(provider); /* Query discards the earlier contents: MS-PLA 3.2.4.11.15 */
         release(provider);
     }
 }
 
-/* MS-PLA 3.2.4.11.15 names what Query sets; a filter that was put before it is not among that. */
+/* MS-PLA 3.2.4.11.15 lists what Query sets; a filter that was put earlier is not in that list. */
 static void query_keeps_the_filter(void **state)
 {
     static const BYTE bytes[] = {1, 2, 3};
@@ -156,7 +156,7 @@ static void query_keeps_the_filter(void **state)
     release(provider);
 }
 
-/* An unknown provider is named, and the object keeps its values. */
+/* The error names an unknown event provider, and the object keeps its values. */
 static void unknown_providers_are_named(void **state)
 {
     void *provider = new_provider();
@@ -165,7 +165,7 @@ static void unknown_providers_are_named(void **state)
     assert_hr(provider_query(provider, L"No such provider"), HRESULT_FROM_WIN32(4200));
     assert_said("'No such provider'");
     assert_hr(provider_query(provider, L"{0BADF00D-4200-4A11-9C3E-5D2B7E60F1A8}"),
-              HRESULT_FROM_WIN32(4200)); /* no test's */
+              HRESULT_FROM_WIN32(4200)); /* a GUID that no test registers */
     assert_hr(provider_query(provider, L""), HRESULT_FROM_WIN32(4200));
     is_the_kernel(provider);
     release(provider);
@@ -183,7 +183,8 @@ static HRESULT list_of_process(void *providers, LONG process)
     return invoke(providers, L"GetTraceDataProvidersByProcess", DISPATCH_METHOD, NULL, arguments, 2);
 }
 
-/* How often the collection has a provider of this GUID; its name, from VariantClear, if it has. */
+/* Returns how often the collection contains a provider with this GUID, and in `name` that provider's name, which the
+   caller clears with VariantClear. */
 static unsigned provider_is_listed(void *providers, const WCHAR *guid, VARIANT *name)
 {
     unsigned found = 0;
@@ -200,8 +201,8 @@ static unsigned provider_is_listed(void *providers, const WCHAR *guid, VARIANT *
     return found;
 }
 
-/* The list of providers replaces what was in the collection. Other programs of this host have registered providers
-   too. */
+/* The event provider list replaces the collection's contents. Other programs on this host OS have registered event
+   providers too. */
 static void known_providers_are_listed(void **state)
 {
     void *collector = new_trace(), *providers = member(collector, L"TraceDataProviders"), *mine = new_provider();
@@ -230,8 +231,8 @@ static void *provider_with(const WCHAR *guid)
     return provider;
 }
 
-/* Templates carry values without names; Resolve brings the names and keeps the values. */
-static void resolve_brings_names_and_keeps_values(void **state)
+/* Templates contain values without names; Resolve adds the names and keeps the values. */
+static void resolve_adds_names_and_keeps_values(void **state)
 {
     void *mine = provider_with(KERNEL_GUID), *theirs = new_provider();
     (void)state;
@@ -252,14 +253,14 @@ static void resolve_brings_names_and_keeps_values(void **state)
     assert_int_equal(number_of(item, L"Enabled"), 1);
     release(item);
     release(map);
-    assert_int_equal(map_value(theirs, L"Level"), 0); /* the names are copies */
+    assert_int_equal(map_value(theirs, L"Level"), 0); /* the names are copied */
     assert_ok(with_object(mine, L"Resolve", mine));
     assert_int_equal(map_value(mine, L"KeywordsAny"), 0x10303);
     release(theirs);
     release(mine);
 }
 
-/* From a collection the one with the same GUID counts; without one nothing changes. */
+/* In a collection, Resolve uses the provider with the same GUID; without such a provider, nothing changes. */
 static void resolve_finds_its_provider_in_a_collection(void **state)
 {
     void *collector = new_trace(), *providers = member(collector, L"TraceDataProviders");
@@ -285,8 +286,8 @@ static void resolve_finds_its_provider_in_a_collection(void **state)
     release(collector);
 }
 
-/* A provider that is enabled twice would randomly get one of its two settings. */
-static void a_provider_is_in_a_collection_once(void **state)
+/* An event provider that is enabled twice would get either of its two settings at random. */
+static void provider_is_in_a_collection_only_once(void **state)
 {
     void *collector = new_trace(), *other = new_trace(), *nameless[2] = {new_provider(), new_provider()};
     void *providers = member(collector, L"TraceDataProviders"), *more = member(other, L"TraceDataProviders");
@@ -297,19 +298,19 @@ static void a_provider_is_in_a_collection_once(void **state)
     assert_said("A68CA8B7");
     assert_hr(with_object(providers, L"Add", first), PLA_E_NO_DUPLICATES);
     assert_int_equal(number_of(providers, L"Count"), 1);
-    /* AddRange is all or nothing. */
+    /* AddRange adds all items or none. */
     assert_ok(provider_query(kernel, KERNEL_NAME));
     assert_ok(with_object(more, L"Add", kernel));
     assert_ok(with_object(more, L"Add", second));
     assert_hr(with_object(providers, L"AddRange", more), PLA_E_NO_DUPLICATES);
     assert_said("A68CA8B7");
     assert_int_equal(number_of(providers, L"Count"), 1);
-    /* Those without a GUID are not duplicates of each other. */
+    /* Providers without a GUID are not duplicates of each other. */
     assert_ok(put(nameless[0], L"DisplayName", of_text(L"Nameless")));
     assert_ok(with_object(providers, L"Add", nameless[0]));
     assert_ok(with_object(providers, L"Add", nameless[1]));
     assert_int_equal(number_of(providers, L"Count"), 3);
-    /* AddRange that fails removes only what it added: existing items keep their places. */
+    /* A failing AddRange removes only the items that it added: existing items keep their places. */
     assert_ok(call(more, L"Clear"));
     assert_ok(with_object(more, L"Add", nameless[0]));
     assert_ok(with_object(more, L"Add", second));
@@ -329,8 +330,8 @@ static void a_provider_is_in_a_collection_once(void **state)
     release(collector);
 }
 
-/* A kernel trace cannot be combined with other providers, and the collector reports that it is one. */
-static void a_kernel_trace_has_no_other_provider(void **state)
+/* A kernel trace cannot be combined with other event providers, and the collector reports that it is a kernel trace. */
+static void kernel_trace_rejects_other_providers(void **state)
 {
     IDataCollectorSet *set = new_set();
     IDataCollectorCollection *collectors = collectors_of(set);
@@ -359,18 +360,18 @@ static void a_kernel_trace_has_no_other_provider(void **state)
     release(map);
     assert_ok(put(collector, L"SessionName", of_text(L"Mine")));
     assert_true(text_is(collector, L"SessionName", L"Mine"));
-    /* A GUID that was put after Add: the collection contains it twice, and Commit reports that. */
+    /* A GUID that is put after Add makes the collection contain it twice; Commit reports that. */
     assert_ok(with_object(providers, L"Add", network));
     assert_ok(put(network, L"Guid", of_text(KERNEL_GUID)));
     assert_ok(commit(set, L"test-com-kernel", plaCreateOrModify | plaValidateOnly, &map));
     assert_true(map_says(map, L"TraceDataCollector[1]/TraceDataProviders", PLA_E_NO_DUPLICATES));
     release(map);
-    /* MS-PLA 2.2.1: the collector's own XML can then be neither read nor set. */
+    /* MS-PLA 2.2.1: in this state, the collector's own XML can neither be read nor set. */
     assert_hr(get(collector, L"Xml", &v), PLA_E_NO_DUPLICATES);
     assert_said("TraceDataProviders");
     assert_hr(invoke(collector, L"SetXml", DISPATCH_METHOD, NULL, &twice, 1), PLA_E_NO_DUPLICATES);
     assert_said("A68CA8B7");
-    assert_int_equal(number_of(providers, L"Count"), 2); /* as it was */
+    assert_int_equal(number_of(providers, L"Count"), 2); /* unchanged */
     VariantClear(&twice);
     release(kernel);
     release(network);
@@ -380,12 +381,13 @@ static void a_kernel_trace_has_no_other_provider(void **state)
     release(set);
 }
 
-/* Registers a provider in the host's registry as the installation of its manifest does, or removes it again. */
+/* Registers an event provider in the host OS's registry, as the installation of its manifest does, or removes the
+   registration. */
 static void provider_publish(const WCHAR *guid, const WCHAR *name)
 {
     static const WCHAR publishers[] = L"SOFTWARE\\Microsoft\\Windows\\CurrentVersion\\WINEVT\\Publishers\\";
     HKEY all;
-    /* 64-bit programs register there, whatever this one is. */
+    /* 64-bit programs register there, whether this program has 32 or 64 bits. */
     assert_int_equal(
         RegCreateKeyExW(HKEY_LOCAL_MACHINE, publishers, 0, NULL, 0, KEY_ALL_ACCESS | KEY_WOW64_64KEY, NULL, &all, NULL),
         0);
@@ -396,8 +398,8 @@ static void provider_publish(const WCHAR *guid, const WCHAR *name)
     RegCloseKey(all);
 }
 
-/* Removes what a failed test left in the registry. */
-static int take_out(void **state)
+/* Removes registry entries that a failed test left behind. */
+static int remove_leftover_providers(void **state)
 {
     (void)state;
     provider_publish(PUBLISHED_GUID, NULL);
@@ -405,7 +407,8 @@ static int take_out(void **state)
     return 0;
 }
 
-/* Providers are chosen by the names that programs registered: by name, by GUID, and in the list of all. */
+/* A provider can be selected by the name or GUID that its program registered, and is in the list of all event
+   providers. */
 static void registered_providers_are_found(void **state)
 {
     void *provider = new_provider(), *again = new_provider(), *collector = new_trace();
@@ -431,7 +434,7 @@ static void registered_providers_are_found(void **state)
     assert_true(listed);
     provider_publish(PUBLISHED_GUID, NULL);
     assert_hr(provider_query(provider, PUBLISHED_NAME), HRESULT_FROM_WIN32(4200)); /* ERROR_WMI_GUID_NOT_FOUND */
-    assert_true(text_is(provider, L"DisplayName", PUBLISHED_NAME));                /* its contents stay */
+    assert_true(text_is(provider, L"DisplayName", PUBLISHED_NAME));                /* the object's contents are kept */
     release(providers);
     release(collector);
     release(again);
@@ -443,7 +446,7 @@ static HRESULT security_of(void *provider, LONG parts, VARIANT *sddl)
     return invoke(provider, L"GetSecurity", DISPATCH_METHOD, sddl, (VARIANT[]){of_long(parts)}, 1);
 }
 
-/* Access to a provider is set for the computer, not for the object. */
+/* Access to an event provider is set for the whole computer, not for the object. */
 static void security_of_providers_is_the_hosts(void **state)
 {
     void *provider = new_provider(), *again = new_provider();
@@ -454,7 +457,8 @@ static void security_of_providers_is_the_hosts(void **state)
     assert_ok(put(provider, L"Guid", of_text(PUBLISHED_GUID)));
     assert_ok(put(again, L"Guid", of_text(PUBLISHED_GUID)));
     assert_ok(security_of(provider, 7, &text));
-    assert_non_null(wcsstr(V_BSTR(&text), L"(A;;0x800;;;WD)")); /* Windows' default: everybody may register */
+    assert_non_null(wcsstr(V_BSTR(&text), L"(A;;0x800;;;WD)")); /* Windows' default: everyone may register the
+                                                                   provider */
     VariantClear(&text);
     assert_ok(invoke(provider, L"SetSecurity", DISPATCH_METHOD, NULL, &sddl, 1));
     assert_ok(security_of(again, 7, &text));
@@ -466,10 +470,10 @@ static void security_of_providers_is_the_hosts(void **state)
     assert_hr(invoke(provider, L"SetSecurity", DISPATCH_METHOD, NULL, &wrong, 1), E_INVALIDARG);
     assert_said("nonsense");
     VariantClear(&wrong);
-    wrong = of_text(L""); /* a script's empty variable must not open the provider to all */
+    wrong = of_text(L""); /* a script's empty variable must not open the provider to everyone */
     assert_hr(invoke(provider, L"SetSecurity", DISPATCH_METHOD, NULL, &wrong, 1), E_INVALIDARG);
     assert_said("Sddl");
-    assert_ok(security_of(again, 0x1F, &text)); /* LABEL_SECURITY_INFORMATION besides: MS-PLA 2.2 */
+    assert_ok(security_of(again, 0x1F, &text)); /* plus LABEL_SECURITY_INFORMATION: MS-PLA 2.2 */
     assert_int_equal(wcscmp(V_BSTR(&text), V_BSTR(&sddl)), 0);
     VariantClear(&text);
     assert_hr(security_of(provider, 0, &text), E_INVALIDARG);
@@ -488,7 +492,7 @@ static HRESULT get_processes(void *provider, VARIANT *processes)
     return invoke(provider, L"GetRegisteredProcesses", DISPATCH_METHOD, NULL, &by_reference, 1);
 }
 
-/* A program that registered a provider without a manifest or name. */
+/* Registers an event provider without a manifest or a name in this process. */
 static REGHANDLE register_here(const GUID *guid)
 {
     REGHANDLE handle = 0;
@@ -510,7 +514,7 @@ static void *processes_of(void *provider)
     return V_DISPATCH(&processes);
 }
 
-/* Providers of running programs are listed by process and name as long as they are registered. */
+/* Event providers of running programs are listed by process and name as long as they are registered. */
 static void registered_processes_are_known(void **state)
 {
     static BYTE traits[] = "\x13\0OpenPLA.Test.Own";
@@ -519,7 +523,7 @@ static void registered_processes_are_known(void **state)
     VARIANT name;
     (void)state;
     const REGHANDLE plain = register_here(&own_guid), named = register_here(&other_guid);
-    assert_int_equal(EventSetInformation(named, (EVENT_INFO_CLASS)2 /* traits */, traits, sizeof traits),
+    assert_int_equal(EventSetInformation(named, (EVENT_INFO_CLASS)2 /* provider traits */, traits, sizeof traits),
                      ERROR_SUCCESS);
     assert_ok(list_all(providers));
     assert_int_equal(provider_is_listed(providers, OWN_GUID, &name), 1);
@@ -557,13 +561,13 @@ static void registered_processes_are_known(void **state)
     assert_int_equal(number_of(map, L"Count"), 0);
     release(map);
     assert_hr(provider_query(provider, OWN_GUID), HRESULT_FROM_WIN32(4200));
-    assert_ok(provider_query(provider, OTHER_NAME)); /* it has been seen */
+    assert_ok(provider_query(provider, OTHER_NAME)); /* it is known from its registration */
     release(provider);
     release(providers);
     release(collector);
 }
 
-static void who_has_registered_is_asked_for_by_guid_and_process(void **state)
+static void registrations_are_queried_by_guid_and_process(void **state)
 {
     void *collector = new_trace(), *providers = member(collector, L"TraceDataProviders"), *provider = new_provider();
     VARIANT processes;
@@ -571,7 +575,7 @@ static void who_has_registered_is_asked_for_by_guid_and_process(void **state)
     assert_ok(with_object(providers, L"Add", provider));
     assert_hr(list_of_process(providers, 0x7FFFFFF0), E_INVALIDARG);
     assert_said("2147483632");
-    assert_int_equal(number_of(providers, L"Count"), 1); /* as it was */
+    assert_int_equal(number_of(providers, L"Count"), 1); /* unchanged */
     release(providers);
     release(collector);
     assert_hr(get_processes(provider, &processes), E_INVALIDARG);
@@ -590,19 +594,19 @@ static void who_has_registered_is_asked_for_by_guid_and_process(void **state)
 int provider_tests(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_kernel_is_known),
-        cmocka_unit_test(the_kernels_context_logger_is_known),
+        cmocka_unit_test(kernel_provider_is_known),
+        cmocka_unit_test(kernel_context_logger_is_known),
         cmocka_unit_test(query_keeps_the_filter),
         cmocka_unit_test(unknown_providers_are_named),
         cmocka_unit_test(known_providers_are_listed),
-        cmocka_unit_test(resolve_brings_names_and_keeps_values),
+        cmocka_unit_test(resolve_adds_names_and_keeps_values),
         cmocka_unit_test(resolve_finds_its_provider_in_a_collection),
-        cmocka_unit_test(a_provider_is_in_a_collection_once),
-        cmocka_unit_test(a_kernel_trace_has_no_other_provider),
-        cmocka_unit_test_teardown(registered_providers_are_found, take_out),
-        cmocka_unit_test_teardown(security_of_providers_is_the_hosts, take_out),
+        cmocka_unit_test(provider_is_in_a_collection_only_once),
+        cmocka_unit_test(kernel_trace_rejects_other_providers),
+        cmocka_unit_test_teardown(registered_providers_are_found, remove_leftover_providers),
+        cmocka_unit_test_teardown(security_of_providers_is_the_hosts, remove_leftover_providers),
         cmocka_unit_test(registered_processes_are_known),
-        cmocka_unit_test(who_has_registered_is_asked_for_by_guid_and_process),
+        cmocka_unit_test(registrations_are_queried_by_guid_and_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

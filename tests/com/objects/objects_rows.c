@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of every object's properties. */
+/* The rows of every object's properties, from the engine's .def files. */
 #include "tests/com/objects/objects_rows.h"
 
 #define JOIN_(a, b, c) a##b##c
@@ -62,7 +62,8 @@
 #define ROWS(access, kind, Name, xml, default_, hooks, doc) ROWS_##access(kind, Name, default_)
 
 /* clang-format off */
-/* behaviour 5: owner administrators, full access for them and the system, reading for Performance Log Users. */
+/* behaviour 5: owned by administrators, full access for administrators and SYSTEM, read access for Performance Log
+   Users */
 #define SET_DEFAULT_SECURITY "O:BAG:DUD:(A;;FA;;;SY)(A;;FA;;;BA)(A;;0x1200a9;;;S-1-5-32-559)"
 
 #define PROPERTY CALLS
@@ -168,7 +169,7 @@ static const struct row item_rows[] = {
 #undef PROPERTY
 /* clang-format on */
 
-/* The collector of a type, through its own interface. */
+/* Returns the collector of a type through its type-specific interface. */
 static void *collector_of_type(LONG type, REFIID iid)
 {
     IDataCollectorSet *set = new_set();

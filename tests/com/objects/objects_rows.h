@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of every object's properties, made of the engine's .def files, and a way to make each object. */
+/* The rows of every object's properties, generated from the engine's .def files, and a way to create each object. */
 #ifndef OPENPLA_TEST_ROWS_H
 #define OPENPLA_TEST_ROWS_H
 
@@ -11,21 +11,21 @@ struct row {
     const char *name;
     enum kind kind;
     const char *enumeration;
-    HRESULT (*get)(void *object, void *out); /* the vtable's members */
+    HRESULT (*get)(void *object, void *out); /* the accessors in the vtable */
     HRESULT (*put)(void *object, const void *in);
     int64_t number, min, max;
     const char *text;
 };
 
 struct kind_of_object {
-    void *(*make)(void); /* through the interface that the rows are of */
+    void *(*make)(void); /* returns the object through the interface that the rows describe */
     const struct row *rows;
     size_t count;
 };
 extern const struct kind_of_object kinds_of_object[];
 extern const size_t kinds_of_object_count;
 
-/* Whether it is the type of a map: that of a fresh one is plaValidation. */
+/* Returns whether the row is a map's Type; in a fresh map it is plaValidation. */
 bool is_map_type(const struct row *row);
 
 #endif

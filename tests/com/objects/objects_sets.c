@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets and the store: Commit, Query, Delete, listing (MS-PLA 3.2.4.1.53 to 57, 3.2.4.16). Starting is for the scripts.
+/* Sets and the store: Commit, Query, Delete, listing (MS-PLA 3.2.4.1.53 to 57, 3.2.4.16). The script tests cover Start.
  */
 #include "tests/com/client.h"
 
@@ -25,8 +25,8 @@ static int forget(void **state)
     return 0;
 }
 
-/* A set that one client commits is read completely by another one. */
-static void what_is_committed_can_be_queried(void **state)
+/* A set that one client commits is read completely by another client. */
+static void committed_set_can_be_queried(void **state)
 {
     IDataCollectorSet *set = new_set(), *other = new_set();
     VARIANT pair[2] = {of_text(L"k"), of_text(L"v")}, v;
@@ -48,7 +48,7 @@ static void what_is_committed_can_be_queried(void **state)
     IDataCollectorCollection *collectors = collectors_of(other);
     assert_int_equal(number_of(collectors, L"Count"), 1);
     release(collectors);
-    /* Others do not see a change until it is committed; Query reverts it. */
+    /* Other clients do not see a change until it is committed; Query reverts an uncommitted change. */
     assert_ok(put(set, L"Duration", of_long(78)));
     assert_ok(set_query_status(other, NAME, L""));
     assert_int_equal(number_of(other, L"Duration"), 77);
@@ -60,9 +60,9 @@ static void what_is_committed_can_be_queried(void **state)
     release(set);
 }
 
-/* The modes keep a script from overwriting a set that it wanted to create, and from creating a set that it wanted to
+/* The modes keep a script from overwriting a set that it meant to create, and from creating a set that it meant to
    change. */
-static void commit_modes_mean_what_they_say(void **state)
+static void commit_modes_are_honoured(void **state)
 {
     IDataCollectorSet *set = new_set(), *second = new_set();
     (void)state;
@@ -83,14 +83,14 @@ static void commit_modes_mean_what_they_say(void **state)
     assert_ok(commit(set, NAME, plaModify | plaUpdateRunningInstance, NULL));
     assert_ok(set_query_status(second, NAME, L""));
     assert_int_equal(number_of(second, L"Duration"), 5);
-    /* MS-PLA 2.2: unknown bits are ignored, and known ones still count. */
+    /* MS-PLA 2.2: unknown bits are ignored, and known bits still count. */
     assert_hr(commit(set, NAME, 0x2000 | plaCreateNew, NULL), PLA_E_DCS_ALREADY_EXISTS);
     assert_ok(commit(set, NAME, 0x2000 | plaModify, NULL));
     release(second);
     release(set);
 }
 
-/* Validating stores nothing and binds to nothing. */
+/* Validation stores nothing and binds the object to nothing. */
 static void validate_only_leaves_nothing(void **state)
 {
     IDataCollectorSet *set = new_set(), *other = new_set();
@@ -98,7 +98,7 @@ static void validate_only_leaves_nothing(void **state)
     (void)state;
     assert_ok(put(set, L"TaskArguments", of_text(L"of no task")));
     assert_ok(commit(set, NAME, plaCreateNew | plaValidateOnly, &map));
-    assert_true(number_of(map, L"Count") > 0); /* TaskArguments without a Task at least */
+    assert_true(number_of(map, L"Count") > 0); /* at least the issue of TaskArguments without a Task */
     release(map);
     assert_hr(set_query_status(other, NAME, L""), PLA_E_DCS_NOT_FOUND);
     assert_said("test-com-sets");
@@ -108,8 +108,8 @@ static void validate_only_leaves_nothing(void **state)
     release(set);
 }
 
-/* Settings without effect are named at Commit, not discovered by missing logs. */
-static void commit_reports_what_will_not_work(void **state)
+/* Commit names settings without effect; otherwise the user would notice them only by missing logs. */
+static void commit_reports_settings_without_effect(void **state)
 {
     IDataCollectorSet *set = new_set();
     IPerformanceCounterDataCollector *collector = added_collector(set, L"C");
@@ -148,8 +148,8 @@ static void refuses_name(const WCHAR *name, HRESULT expected, const char *why)
     release(set);
 }
 
-/* Invalid names of sets are rejected before a file is created. */
-static void names_that_cannot_be_are_refused(void **state)
+/* Invalid set names are rejected before a file is created. */
+static void invalid_set_names_are_rejected(void **state)
 {
     (void)state;
     refuses_name(L"", E_INVALIDARG, "empty");
@@ -162,8 +162,8 @@ static void names_that_cannot_be_are_refused(void **state)
     refuses_name(L"System\\test-com-a", E_NOTIMPL, "System");
 }
 
-/* Names that only a file system minds are fine. */
-static void names_that_files_cannot_have_are_kept(void **state)
+/* Names that are invalid only as file names are accepted. */
+static void names_invalid_as_file_names_are_kept(void **state)
 {
     static const WCHAR *const names[] = {L"test-com-T\x00e4glich \x4e2d", L"CON", L"test-com-a.", L"test-com- %41~"};
     WCHAR longest[201];
@@ -182,8 +182,8 @@ static void names_that_files_cannot_have_are_kept(void **state)
     }
 }
 
-/* An invalid counter path is reported at once, but published templates contain some, so the set is stored. A counter
-   that this computer lacks is reported at Start. */
+/* Commit reports an invalid counter path immediately, but stores the set, because published templates contain such
+   paths. Start reports a counter that this computer lacks. */
 static void counter_paths_are_checked_at_commit(void **state)
 {
     IDataCollectorSet *set = new_set();
@@ -202,7 +202,7 @@ static void counter_paths_are_checked_at_commit(void **state)
 }
 
 /* A set is bound to its namespace and its machine. */
-static void a_set_is_bound_to_where_it_is(void **state)
+static void set_is_bound_to_namespace_and_machine(void **state)
 {
     IDataCollectorSet *set = new_set();
     WCHAR longest[1025];
@@ -220,8 +220,8 @@ static void a_set_is_bound_to_where_it_is(void **state)
     release(set);
 }
 
-/* Query of nothing must not leave half a set behind. */
-static void query_of_nothing_changes_nothing(void **state)
+/* A Query for a missing set must not change half of the object. */
+static void query_of_missing_set_changes_nothing(void **state)
 {
     IDataCollectorSet *set = new_set();
     (void)state;
@@ -235,8 +235,8 @@ static void query_of_nothing_changes_nothing(void **state)
     release(set);
 }
 
-/* Delete removes the stored set, not the object, which can be committed again. */
-static void what_is_deleted_is_gone_and_can_come_back(void **state)
+/* Delete removes the stored set, but not the object, which can be committed again. */
+static void deleted_set_can_be_committed_again(void **state)
 {
     IDataCollectorSet *set = new_set(), *other = new_set();
     (void)state;
@@ -254,7 +254,8 @@ static void what_is_deleted_is_gone_and_can_come_back(void **state)
     release(set);
 }
 
-/* The serial number that is put counts on; one that was not put does not take back a run's (DECISIONS 13). */
+/* Commit stores a serial number that was put since the last Commit; otherwise the store's number is kept, which a run
+   may have incremented (DECISIONS 13). */
 static void serial_numbers_do_not_go_back(void **state)
 {
     IDataCollectorSet *set = new_set(), *other = new_set();
@@ -266,7 +267,7 @@ static void serial_numbers_do_not_go_back(void **state)
     assert_int_equal(number_of(other, L"SerialNumber"), 40);
     assert_ok(put(other, L"SerialNumber", of_long(50)));
     assert_ok(commit(other, NAME, plaModify, NULL));
-    assert_ok(commit(set, NAME, plaModify, NULL)); /* its 40 was committed long ago */
+    assert_ok(commit(set, NAME, plaModify, NULL)); /* the object's 40 was committed long ago */
     assert_ok(set_query_status(other, NAME, L""));
     assert_int_equal(number_of(other, L"SerialNumber"), 50);
     release(other);
@@ -283,8 +284,8 @@ static LONG set_is_listed(IDataCollectorSetCollection *sets, const WCHAR *filter
     return (LONG)number_of(sets, L"Count");
 }
 
-/* Scripts list sets: all, those of a namespace in any case, or one name; an unknown namespace is an error, not an empty
-   list. */
+/* Scripts list all sets, those in a namespace (in any case), or one by name; an unknown namespace is an error, not an
+   empty list. */
 static void sets_are_listed_by_filter(void **state)
 {
     IDataCollectorSetCollection *sets = create(&CLSID_DataCollectorSetCollection, &IID_IDataCollectorSetCollection);
@@ -298,7 +299,7 @@ static void sets_are_listed_by_filter(void **state)
     assert_ok(commit(a, L"test-com-list-a", plaCreateNew, NULL));
     assert_ok(commit(b, L"test-com-list-b", plaCreateNew, NULL));
     LONG now = set_is_listed(sets, L"service\\*", S_OK);
-    if (own_store) { /* others' sets come and go in the shared store */
+    if (own_store) { /* in the shared store, other programs' sets appear and disappear */
         assert_int_equal(now, before + 2);
         assert_int_equal(set_is_listed(sets, L"", S_OK), before + 2 + shipped);
     } else {
@@ -313,7 +314,7 @@ static void sets_are_listed_by_filter(void **state)
     assert_int_equal(set_is_listed(sets, L"Service\\test-com-nothing", S_OK), 0);
     assert_int_equal(set_is_listed(sets, L"Legacy\\*", S_OK), 0);
     assert_int_equal(set_is_listed(sets, L"Service\\test-com-list-a", S_OK), 1);
-    assert_int_equal(set_is_listed(sets, L"Nowhere\\*", E_INVALIDARG), 1); /* as it was */
+    assert_int_equal(set_is_listed(sets, L"Nowhere\\*", E_INVALIDARG), 1); /* unchanged */
     /* behaviour 16: Remove also deletes the set from the store. */
     assert_ok(invoke(sets, L"Remove", DISPATCH_METHOD, NULL, (VARIANT[]){of_long(0)}, 1));
     assert_int_equal(number_of(sets, L"Count"), 0);
@@ -325,7 +326,7 @@ static void sets_are_listed_by_filter(void **state)
 }
 
 /* Remove also deletes the set, so it must accept only items of the list. */
-static void a_set_of_another_list_is_not_deleted(void **state)
+static void remove_rejects_set_of_another_list(void **state)
 {
     IDataCollectorSetCollection *sets = create(&CLSID_DataCollectorSetCollection, &IID_IDataCollectorSetCollection);
     IDataCollectorSet *set = new_set(), *other = new_set();
@@ -341,7 +342,7 @@ static void a_set_of_another_list_is_not_deleted(void **state)
     release(sets);
 }
 
-/* The account of a set can be set and removed; the password cannot be read anywhere. */
+/* A set's account can be set and removed; its password cannot be read anywhere. */
 static void credentials_are_not_readable(void **state)
 {
     IDataCollectorSet *set = new_set();
@@ -362,13 +363,13 @@ int set_tests(void)
 {
 #define T(name) cmocka_unit_test_teardown(name, forget)
     static const struct CMUnitTest tests[] = {
-        T(what_is_committed_can_be_queried),     T(commit_modes_mean_what_they_say),
-        T(validate_only_leaves_nothing),         T(commit_reports_what_will_not_work),
-        T(names_that_cannot_be_are_refused),     T(names_that_files_cannot_have_are_kept),
-        T(counter_paths_are_checked_at_commit),  T(a_set_is_bound_to_where_it_is),
-        T(query_of_nothing_changes_nothing),     T(what_is_deleted_is_gone_and_can_come_back),
+        T(committed_set_can_be_queried),         T(commit_modes_are_honoured),
+        T(validate_only_leaves_nothing),         T(commit_reports_settings_without_effect),
+        T(invalid_set_names_are_rejected),       T(names_invalid_as_file_names_are_kept),
+        T(counter_paths_are_checked_at_commit),  T(set_is_bound_to_namespace_and_machine),
+        T(query_of_missing_set_changes_nothing), T(deleted_set_can_be_committed_again),
         T(serial_numbers_do_not_go_back),        T(sets_are_listed_by_filter),
-        T(a_set_of_another_list_is_not_deleted), T(credentials_are_not_readable),
+        T(remove_rejects_set_of_another_list),   T(credentials_are_not_readable),
     };
 #undef T
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One kind of collection. `mark` is a number of its items by which the tests know them again. */
+/* One kind of collection. `mark` is a numeric property of its items, by which the tests recognize them. */
 struct collection_kind {
     const char *name;
     void *(*make)(void);
@@ -18,7 +18,7 @@ static void *make_collectors(void)
 {
     IDataCollectorSet *set = new_set();
     void *collectors = collectors_of(set);
-    release(set); /* the collection has no parent, as a script may keep it */
+    release(set); /* the collection has no parent; a script may keep it that way */
     return collectors;
 }
 
@@ -125,7 +125,7 @@ static void *marked(const struct collection_kind *k, void *collection, LONG mark
     return item;
 }
 
-/* A collection with the items 1 to count. */
+/* Creates a collection with the items 1 to count. */
 static void *collection_fill(const struct collection_kind *k, LONG count)
 {
     void *collection = k->make();
@@ -137,7 +137,7 @@ static void *collection_fill(const struct collection_kind *k, LONG count)
     return collection;
 }
 
-/* The marks as digits: 123. A script counts from zero. */
+/* Returns the marks as digits, such as 123. A script counts from zero. */
 static ULONG collection_marks(const struct collection_kind *k, void *collection)
 {
     ULONG all = 0;
@@ -181,7 +181,7 @@ static void keeps_items(const struct collection_kind *k)
     assert_hr(invoke(collection, L"Item", DISPATCH_PROPERTYGET, &v, &at, 1), DISP_E_BADINDEX);
     assert_said("'nobody'");
     VariantClear(&at);
-    /* Created, but not added: it is in no collection. */
+    /* Created, but not added: the item is in no collection. */
     void *item = marked(k, collection, 9);
     assert_int_equal(number_of(collection, L"Count"), 3);
     release(item);
@@ -197,7 +197,7 @@ static void items_are_kept_in_order(void **state)
 
 static void walks_snapshot(const struct collection_kind *k)
 {
-    /* For Each in VBScript asks for a property, JScript's Enumerator for a method. */
+    /* For Each in VBScript reads a property, JScript's Enumerator calls a method. */
     static const WORD ways[] = {DISPATCH_PROPERTYGET, DISPATCH_METHOD, DISPATCH_METHOD | DISPATCH_PROPERTYGET};
 
     for (size_t i = 0; i < ARRAYSIZE(ways); i++) {
@@ -246,7 +246,7 @@ static void removes_items(const struct collection_kind *k)
     assert_hr(remove_at(collection, 2), DISP_E_BADINDEX);
     assert_hr(remove_at(collection, -1), DISP_E_BADINDEX);
     assert_int_equal(collection_marks(k, collection), 24);
-    assert_int_equal(number_of(third, k->mark), 3); /* it lives on, and can come back */
+    assert_int_equal(number_of(third, k->mark), 3); /* the item stays alive and can be added again */
     assert_ok(with_object(collection, L"Add", third));
     assert_int_equal(collection_marks(k, collection), 243);
     assert_ok(call(collection, L"Clear"));
@@ -270,7 +270,7 @@ static void rejects_foreign_objects(const struct collection_kind *k)
     VARIANT nothing = {.vt = VT_DISPATCH, .pdispVal = NULL};
     for (size_t i = 0; i < ARRAYSIZE(kinds); i++) {
         void *theirs = kinds[i].make(), *item = kinds[i].make_item(theirs);
-        /* A typed argument is refused by the type library already, a VARIANT by the collection. */
+        /* The type library rejects a typed argument, the collection a VARIANT. */
         if (&kinds[i] != k)
             assert_true(FAILED(with_object(collection, L"Add", item)));
         assert_true(FAILED(with_object(collection, L"Add", theirs)));
@@ -286,8 +286,8 @@ static void rejects_foreign_objects(const struct collection_kind *k)
     release(collection);
 }
 
-/* A folder action among the schedules would be read as one: nothing but its own kind gets into a collection. */
-static void collections_take_their_own_kind_only(void **state)
+/* A folder action in a schedule collection would be read as a schedule: a collection accepts only its own kind. */
+static void collections_accept_only_their_own_kind(void **state)
 {
     (void)state;
     for_every_kind(rejects_foreign_objects);
@@ -301,7 +301,7 @@ static void adds_range(const struct collection_kind *k)
         assert_ok(with_object(from, L"Add", item));
         release(item);
     }
-    if (k->adopts) { /* MS-PLA note 34: Windows gives an error, also for nothing */
+    if (k->adopts) { /* MS-PLA note 34: Windows returns an error, even for an empty range */
         assert_hr(with_object(to, L"AddRange", from), E_INVALIDARG);
         assert_said("AddRange");
         assert_ok(call(from, L"Clear"));
@@ -328,8 +328,8 @@ static void ranges_are_added(void **state)
     for_every_kind(adds_range);
 }
 
-/* An empty variable or a Boolean instead of a number must not select an item: Remove would remove one. */
-static void refuses_what_is_no_index(const struct collection_kind *k)
+/* An empty variable or a Boolean instead of a number must not select an item: Remove would delete it. */
+static void refuses_invalid_index(const struct collection_kind *k)
 {
     void *collection = collection_fill(k, 2);
     VARIANT wrong[] = {of_text(L""),  {.vt = VT_EMPTY}, {.vt = VT_NULL}, {.vt = VT_BOOL}, {.vt = VT_ERROR},
@@ -354,14 +354,14 @@ static void refuses_what_is_no_index(const struct collection_kind *k)
     release(collection);
 }
 
-static void what_is_no_index_finds_nothing(void **state)
+static void invalid_index_finds_nothing(void **state)
 {
     (void)state;
-    for_every_kind(refuses_what_is_no_index);
+    for_every_kind(refuses_invalid_index);
 }
 
-/* Names are a convenience for scripts; items without a name are found only by number. */
-static void items_are_found_by_name_where_they_have_one(void **state)
+/* Scripts can use names; items without a name are found only by number. */
+static void named_items_are_found_by_name(void **state)
 {
     static const struct {
         size_t kind;
@@ -385,7 +385,7 @@ static void items_are_found_by_name_where_they_have_one(void **state)
     }
 }
 
-/* MS-PLA has a ULONG there, and a LONG in the other five: early-bound clients depend on it. */
+/* In MS-PLA this Count is a ULONG, and a LONG in the other five collections: early-bound clients depend on it. */
 static void counts_have_the_types_of_the_specification(void **state)
 {
     (void)state;
@@ -405,10 +405,10 @@ int six_collection_tests(void)
         cmocka_unit_test(items_are_kept_in_order),
         cmocka_unit_test(every_for_each_walks_a_snapshot),
         cmocka_unit_test(items_are_removed_from_every_collection),
-        cmocka_unit_test(collections_take_their_own_kind_only),
+        cmocka_unit_test(collections_accept_only_their_own_kind),
         cmocka_unit_test(ranges_are_added),
-        cmocka_unit_test(what_is_no_index_finds_nothing),
-        cmocka_unit_test(items_are_found_by_name_where_they_have_one),
+        cmocka_unit_test(invalid_index_finds_nothing),
+        cmocka_unit_test(named_items_are_found_by_name),
         cmocka_unit_test(counts_have_the_types_of_the_specification),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,7 +46,7 @@ static LONG count_of(IValueMap *map)
     return n;
 }
 
-/* Which items are enabled, as bits by place. */
+/* Returns the enabled items as bits, bit n for item n. */
 static unsigned enabled_in(IValueMap *map)
 {
     unsigned bits = 0;
@@ -70,8 +70,8 @@ static IValueMap *level_map(LONG type)
     return map;
 }
 
-/* A provider's level is its first enabled item, its keywords are all of them together. */
-static void the_items_make_the_value(void **state)
+/* A provider's level is its first enabled item; its keywords combine all enabled items. */
+static void value_is_computed_from_the_items(void **state)
 {
     IValueMap *map = level_map(plaIndex);
     (void)state;
@@ -84,7 +84,7 @@ static void the_items_make_the_value(void **state)
 }
 
 /* Scripts set the value as a number; the items must match it, and bits without an item must not be lost. */
-static void a_value_enables_its_items(void **state)
+static void value_enables_matching_items(void **state)
 {
     IValueMap *map = level_map(plaIndex);
     (void)state;
@@ -121,7 +121,7 @@ static HRESULT add(IValueMap *map, VARIANT value)
     return hr;
 }
 
-/* Add takes an item, a number in any writing, or the name of an item to enable. */
+/* Add accepts an item, a number in any notation, or the name of an item to enable. */
 static void add_takes_items_numbers_and_keys(void **state)
 {
     IValueMap *map = level_map(plaFlag);
@@ -152,7 +152,7 @@ static void add_takes_items_numbers_and_keys(void **state)
     release(map);
 }
 
-/* An item keeps the value that was put; arrays are rejected with a message (DECISIONS 4). */
+/* An item keeps any scalar that was put; arrays are rejected with a message (DECISIONS 4). */
 static void items_keep_every_scalar(void **state)
 {
     IValueMap *map = new_map();
@@ -200,8 +200,8 @@ static void items_keep_every_scalar(void **state)
     release(map);
 }
 
-/* Items are found by their key, removed by place and object; a map is also a collection. */
-static void a_map_is_a_collection(void **state)
+/* Items are found by key, and removed by index or object; a map is also a collection. */
+static void map_is_a_collection(void **state)
 {
     IValueMap *map = level_map(plaFlag), *other = new_map();
     IValueMapItem *item;
@@ -259,11 +259,11 @@ static void validation_maps_hold_results(void **state)
 int value_map_tests(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_items_make_the_value),
-        cmocka_unit_test(a_value_enables_its_items),
+        cmocka_unit_test(value_is_computed_from_the_items),
+        cmocka_unit_test(value_enables_matching_items),
         cmocka_unit_test(add_takes_items_numbers_and_keys),
         cmocka_unit_test(items_keep_every_scalar),
-        cmocka_unit_test(a_map_is_a_collection),
+        cmocka_unit_test(map_is_a_collection),
         cmocka_unit_test(validation_maps_hold_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What single properties ask for, and values as scripts make them. */
+/* Checks that single properties have beyond their rows, and values in the forms in which scripts pass them. */
 #include "tests/com/client.h"
 
 #include <math.h>
 #include <string.h>
 #include <wchar.h>
 
-/* A counter collector of no set, never named. */
+/* Returns an unnamed counter collector in no set. */
 static void *fresh_collector(void)
 {
     IDataCollectorSet *set = new_set();
@@ -25,7 +25,7 @@ static void refuses_text(void *object, const WCHAR *name, const WCHAR *text, HRE
 }
 
 /* Names and strings that would create files that cannot be opened, or logs that cannot be found. */
-static void texts_that_cannot_be_are_refused(void **state)
+static void invalid_strings_are_rejected(void **state)
 {
     IDataCollectorSet *set = new_set();
     void *collector = fresh_collector();
@@ -54,10 +54,11 @@ static void texts_that_cannot_be_are_refused(void **state)
     assert_hr(heard(IDataCollectorSet_put_RootPath(set, embedded)), E_INVALIDARG);
     assert_vtable_said("RootPath");
     assert_hr(heard(IDataCollectorSet_put_RootPath(set, lone)), E_INVALIDARG);
-    assert_ok(IDataCollectorSet_put_TaskUserTextArguments(set, lone)); /* DECISIONS 3: it becomes U+FFFD */
+    assert_ok(IDataCollectorSet_put_TaskUserTextArguments(set, lone)); /* DECISIONS 3: the lone surrogate becomes
+                                                                          U+FFFD */
     assert_ok(get(set, L"TaskUserTextArguments", &v));
     assert_true(bstr_is(V_BSTR(&v), L"a\xfffd"));
-    assert_ok(IDataCollectorSet_put_RootPath(set, ended)); /* as %COMPUTERNAME% comes from VBScript under Wine */
+    assert_ok(IDataCollectorSet_put_RootPath(set, ended)); /* as VBScript under Wine returns %COMPUTERNAME% */
     assert_true(text_is(set, L"RootPath", L"ab"));
     SysFreeString(embedded);
     SysFreeString(ended);
@@ -66,7 +67,7 @@ static void texts_that_cannot_be_are_refused(void **state)
     release(set);
 }
 
-/* FileName follows Name until it is put; a set is displayed with what was put, resolved or not. */
+/* FileName follows Name until it is put. The Unresolved properties of a set return the string that was put. */
 static void properties_that_follow_others(void **state)
 {
     IDataCollectorSet *set = new_set();
@@ -85,7 +86,7 @@ static void properties_that_follow_others(void **state)
     assert_ok(put(set, L"Description", of_text(L"plain")));
     assert_ok(get(set, L"DescriptionUnresolved", &v));
     assert_true(bstr_is(V_BSTR(&v), L"plain"));
-    /* A collector of no set has no folder to write to. */
+    /* A collector in no set has no output folder. */
     assert_hr(get(collector, L"OutputLocation", &v), PLA_E_DCS_NOT_FOUND);
     assert_hr(get(collector, L"LatestOutputLocation", &v), PLA_E_DCS_NOT_FOUND);
     assert_ok(put(collector, L"LatestOutputLocation", of_text(L"D:\\kept.csv")));
@@ -97,7 +98,7 @@ static void properties_that_follow_others(void **state)
     assert_ok(put(set, L"SerialNumber", of_long(41)));
     assert_ok(get(set, L"OutputLocation", &v));
     assert_true(bstr_is(V_BSTR(&v), L"D:\\Logs\\Run_000041"));
-    /* Scripts put a file's name behind it: without a subdirectory it ends as Windows' does. */
+    /* Scripts append a file name to it: without a subdirectory it ends as on Windows. */
     static const WCHAR *const roots[][2] = {{L"D:\\Logs", L"D:\\Logs\\"}, {L"D:", L"D:\\"}, {L"D:\\", L"D:\\"}};
     assert_ok(put(set, L"Subdirectory", of_text(L"")));
     assert_ok(put(set, L"SubdirectoryFormat", of_long(plaNone)));
@@ -109,13 +110,13 @@ static void properties_that_follow_others(void **state)
     release(set);
 }
 
-/* ---- arrays as scripts make them ---- */
+/* ---- arrays in the forms in which scripts create them ---- */
 
 /* A JScript array: an object with `length` and members named by numbers. */
 struct script_array {
     IDispatch iface;
     LONG references;
-    double length; /* as it says itself */
+    double length; /* as the object reports it */
 };
 static const WCHAR *const script_items[] = {L"\\System\\Threads", L"\\System\\Processes"};
 enum { SCRIPT_LENGTH = 100 };
@@ -200,12 +201,12 @@ static void arrays_of_every_script_language(void **state)
 
         array = of_array(type, items, count);
         wide = V_ARRAY(&array);
-        if (i / 2 == 0) { /* the array itself */
+        if (i / 2 == 0) { /* the array */
             reference = array;
-        } else if (i / 2 == 1) { /* a script's variable that holds it */
+        } else if (i / 2 == 1) { /* a script's variable that contains the array */
             V_VT(&reference) = VT_VARIANT | VT_BYREF;
             V_VARIANTREF(&reference) = &array;
-        } else { /* an array by reference */
+        } else { /* a reference to the array */
             V_VT(&reference) = VT_ARRAY | VT_BYREF | type;
             V_ARRAYREF(&reference) = &wide;
         }
@@ -223,7 +224,7 @@ static void arrays_of_every_script_language(void **state)
     assert_ok(get(collector, name, &back));
     assert_true(array_is(V_ARRAY(&back), script_items, 2));
     VariantClear(&back);
-    /* and a value that is not a list of strings is rejected and changes nothing */
+    /* a value that is not a list of strings is rejected and changes nothing */
     assert_true(FAILED(put(collector, name, of_text(L"\\System\\Threads"))));
     V_VT(&array) = VT_ARRAY | VT_VARIANT;
     V_ARRAY(&array) = SafeArrayCreate(VT_VARIANT, 2, two);
@@ -238,8 +239,8 @@ static void arrays_of_every_script_language(void **state)
     CoDisconnectObject((IUnknown *)&script.iface, 0);
 }
 
-/* An object that only resembles an array must not crash the program, nor be accepted in part. */
-static void arrays_that_cannot_be_are_refused(void **state)
+/* An object that only resembles an array must neither crash the program nor be accepted in part. */
+static void invalid_arrays_are_rejected(void **state)
 {
     static const struct {
         double length;
@@ -268,7 +269,7 @@ static void arrays_that_cannot_be_are_refused(void **state)
     release(collector);
 }
 
-/* VBA and PowerShell name their arguments, in any order: each must reach its own parameter. */
+/* VBA and PowerShell pass named arguments in any order; each must reach its own parameter. */
 static void arguments_may_be_named(void **state)
 {
     WCHAR method[] = L"Commit", name[] = L"name", server[] = L"server", mode[] = L"mode";
@@ -288,7 +289,7 @@ static void arguments_may_be_named(void **state)
         IDataCollectorSet_Invoke(set, ids[0], &IID_NULL, LOCALE_NEUTRAL, DISPATCH_METHOD, &params, &map, NULL, NULL));
     assert_int_equal(V_VT(&map), VT_DISPATCH);
     VariantClear(&map);
-    /* No server, where without names the mode would stand. */
+    /* Without names, the mode would be read as the server. */
     VARIANT turned[] = {arguments[1], arguments[0], arguments[2]};
     DISPID turned_ids[] = {ids[2], ids[3], ids[1]};
     params.rgvarg = turned;
@@ -302,7 +303,7 @@ static void arguments_may_be_named(void **state)
     release(set);
 }
 
-/* Scripts hand over numbers as texts and texts as numbers. */
+/* Scripts pass numbers as strings and strings as numbers. */
 static void values_are_converted(void **state)
 {
     void *collector = fresh_collector();
@@ -325,8 +326,8 @@ static void values_are_converted(void **state)
     release(collector);
 }
 
-/* Numbers of every VARIANT type, by reference too, as C++, VB and PowerShell hand them over. */
-static void numbers_of_every_type_are_taken(void **state)
+/* Numbers of every VARIANT type, also by reference, as C++, VB and PowerShell pass them. */
+static void numbers_of_every_type_are_accepted(void **state)
 {
     void *collector = fresh_collector();
     LONG number = 21;
@@ -364,7 +365,7 @@ static void numbers_of_every_type_are_taken(void **state)
     release(collector);
 }
 
-/* Arrays of Visual Basic begin at 1, and an item may be no string at all. */
+/* Visual Basic arrays begin at index 1, and an item may be something other than a string. */
 static void arrays_may_begin_anywhere(void **state)
 {
     IDataCollectorSet *set = new_set();
@@ -407,8 +408,8 @@ static ISchedule *fresh_schedule(void)
     return schedule;
 }
 
-/* The property rejects a date that no schedule can have; it would be lost with the set's XML. */
-static void dates_that_cannot_be_are_refused(void **state)
+/* The property rejects a date that a schedule cannot have; the set's XML could not store it. */
+static void invalid_dates_are_rejected(void **state)
 {
     ISchedule *schedule = fresh_schedule();
     VARIANT v = {.vt = VT_DATE}, back;
@@ -421,7 +422,7 @@ static void dates_that_cannot_be_are_refused(void **state)
     assert_said("StartDate: invalid date 1e+09");
     assert_hr(heard(ISchedule_put_StartTime(schedule, v)), E_INVALIDARG);
     assert_vtable_said("StartTime: invalid date 1e+09");
-    V_DATE(&v) = 44999; /* the day before the start, which may be moved next */
+    V_DATE(&v) = 44999; /* the day before the start; the script may move the start next */
     assert_ok(put(schedule, L"EndDate", v));
     assert_hr(put(schedule, L"StartDate", of_array(VT_BSTR, words, 1)), DISP_E_BADVARTYPE);
     assert_said("StartDate");
@@ -433,9 +434,9 @@ static void dates_that_cannot_be_are_refused(void **state)
     release(schedule);
 }
 
-/* MS-PLA 3.2.4.12: a date is a VARIANT of that type. A string means another day in another country, and a set that
-   starts a month late goes unnoticed. Vtable and by name, by reference too. */
-static void texts_are_no_dates(void **state)
+/* MS-PLA 3.2.4.12: a date is a VARIANT of type VT_DATE. A string means different days in different countries, and a set
+   that starts a month late goes unnoticed. Tested by vtable, by name and by reference. */
+static void strings_are_not_accepted_as_dates(void **state)
 {
     static const WCHAR *const texts[] = {L"1/2/2024", L"1/2/2024 6:00:00 PM", L"2024-01-02", L"tomorrow", L""};
     static const WCHAR *const rows[] = {L"StartDate", L"EndDate", L"StartTime"};
@@ -464,9 +465,9 @@ static VARIANT of_real(double n)
     return v;
 }
 
-/* Under Wine -1 and NaN become 4294967295 on the way to a ULONG: a set that was to be sampled each second would take
-   one sample in 136 years. Bits and enumerations are negative in scripts where their highest bit is set. */
-static void numbers_that_are_none_are_refused(void **state)
+/* Under Wine, -1 and NaN become 4294967295 when passed as a ULONG: a set to be sampled every second would take one
+   sample in 136 years. Flags and enumerations with the highest bit set are negative in scripts. */
+static void invalid_numbers_are_rejected(void **state)
 {
     static const WCHAR *const of_set[] = {L"Duration", L"SegmentMaxDuration", L"SegmentMaxSize", L"SerialNumber"};
     static const WCHAR *const of_collector[] = {L"SampleInterval", L"SegmentMaxRecords"};
@@ -505,7 +506,7 @@ static void numbers_that_are_none_are_refused(void **state)
     assert_int_equal((ULONG)number_of(objects[2].object, L"ExtendedModes"), 0x80000000u);
     assert_hr(put(objects[2].object, L"ClockType", of_real(NAN)), E_INVALIDARG);
     ISchedule *schedule = fresh_schedule();
-    assert_ok(put(schedule, L"Days", of_long(-1))); /* undefined bits are masked off: MS-PLA 2.2 */
+    assert_ok(put(schedule, L"Days", of_long(-1))); /* MS-PLA 2.2: undefined bits are masked off */
     assert_int_equal(number_of(schedule, L"Days"), 0x7F);
     assert_hr(put(schedule, L"Days", of_real(NAN)), E_INVALIDARG);
     release(schedule);
@@ -514,8 +515,8 @@ static void numbers_that_are_none_are_refused(void **state)
     release(set);
 }
 
-/* A reference to an existing string resource of comdlg32.dll, and the string. */
-static void a_resource(WCHAR reference[64], WCHAR text[256])
+/* Returns a reference to an existing string resource of comdlg32.dll, and its string. */
+static void find_resource_string(WCHAR reference[64], WCHAR text[256])
 {
     WCHAR path[MAX_PATH];
     UINT id = 1;
@@ -528,7 +529,8 @@ static void a_resource(WCHAR reference[64], WCHAR text[256])
     _snwprintf(reference, 64, L"@%%SystemRoot%%\\system32\\comdlg32.dll,#%u", id);
 }
 
-/* The sets that Windows ships are named by resources: people see the string, and the set keeps the reference. */
+/* The sets that Windows ships have resource references as names: users see the string, and the set keeps the
+   reference. */
 static void names_may_be_resources(void **state)
 {
     static const WCHAR missing[] = L"@%systemroot%\\system32\\no-such-openpla.dll,#10026";
@@ -536,7 +538,7 @@ static void names_may_be_resources(void **state)
     WCHAR reference[64], text[256];
     VARIANT xml, name[2] = {of_text(L"test-com-resource"), {.vt = VT_NULL}};
     (void)state;
-    a_resource(reference, text);
+    find_resource_string(reference, text);
     assert_ok(put(set, L"DisplayName", of_text(reference)));
     assert_ok(put(set, L"Description", of_text(missing)));
     assert_ok(commit(set, L"test-com-resource", plaCreateOrModify, NULL));
@@ -558,8 +560,8 @@ static void names_may_be_resources(void **state)
     release(set);
 }
 
-/* Every type of a VARIANT and some invalid ones, without a value: a member accepts or rejects it. */
-static void variants_of_every_type_are_survived(void **state)
+/* Every VARIANT type and some invalid types, without a value: each member accepts or rejects them. */
+static void variants_of_every_type_do_not_crash(void **state)
 {
     IDataCollectorSet *set = new_set();
     IDataCollectorCollection *collectors = collectors_of(set);
@@ -593,7 +595,7 @@ static void variants_of_every_type_are_survived(void **state)
             assert_ok(ISchedule_get_StartTime(schedule, &out));
             assert_true(V_VT(&out) == VT_EMPTY || V_VT(&out) == VT_DATE);
         }
-    /* By name, to a property of each kind; and references to nowhere. */
+    /* By name, with a property of each kind, and with null references. */
     static const WCHAR *const names[] = {L"PerformanceCounters", L"Name",          L"SampleInterval",
                                          L"LogAppend",           L"LogFileFormat", L"FileNameFormat"};
     for (unsigned vt = 0; in_process && vt < 0x60; vt++)
@@ -623,18 +625,18 @@ static void variants_of_every_type_are_survived(void **state)
 int value_tests(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_that_cannot_be_are_refused),
+        cmocka_unit_test(invalid_strings_are_rejected),
         cmocka_unit_test(properties_that_follow_others),
         cmocka_unit_test(arrays_of_every_script_language),
         cmocka_unit_test(values_are_converted),
-        cmocka_unit_test(arrays_that_cannot_be_are_refused),
+        cmocka_unit_test(invalid_arrays_are_rejected),
         cmocka_unit_test(arguments_may_be_named),
-        cmocka_unit_test(numbers_of_every_type_are_taken),
+        cmocka_unit_test(numbers_of_every_type_are_accepted),
         cmocka_unit_test(arrays_may_begin_anywhere),
-        cmocka_unit_test(dates_that_cannot_be_are_refused),
-        cmocka_unit_test(variants_of_every_type_are_survived),
-        cmocka_unit_test(texts_are_no_dates),
-        cmocka_unit_test(numbers_that_are_none_are_refused),
+        cmocka_unit_test(invalid_dates_are_rejected),
+        cmocka_unit_test(variants_of_every_type_do_not_crash),
+        cmocka_unit_test(strings_are_not_accepted_as_dates),
+        cmocka_unit_test(invalid_numbers_are_rejected),
         cmocka_unit_test(names_may_be_resources),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

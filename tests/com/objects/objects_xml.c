@@ -6,7 +6,8 @@
 #include <string.h>
 #include <wchar.h>
 
-/* SetXml by name; the number of issues, and the keys of the first ones in `keys`, which has room for 512. */
+/* Calls SetXml by name. Returns the number of issues, and the first issues' keys in `keys`, which has room for 512
+   characters. */
 static HRESULT set_xml(void *object, const WCHAR *xml, LONG *issues, WCHAR *keys)
 {
     VARIANT text = of_text(xml), map;
@@ -62,8 +63,8 @@ static const WCHAR full_set[] =
     L"<PerformanceCounterDataCollector><Name>Second</Name></PerformanceCounterDataCollector>"
     L"<Value name=\"k\">v &lt; w</Value></DataCollectorSet>";
 
-/* An export that is imported again must be the same set. */
-static void a_template_survives_the_round_trip(void **state)
+/* An export that is imported again must result in the same set. */
+static void template_survives_the_round_trip(void **state)
 {
     IDataCollectorSet *set = new_set(), *copy = new_set();
     VARIANT v, first;
@@ -76,7 +77,8 @@ static void a_template_survives_the_round_trip(void **state)
     assert_int_equal(number_of(set, L"SegmentMaxSize"), 16);
     assert_int_equal(number_of(set, L"SerialNumber"), 7);
     assert_true(text_is(set, L"TaskArguments", L"\\{logs\\}"));
-    assert_int_equal(number_of(set, L"Status"), plaStopped); /* a template is not running, even if its Status says so */
+    assert_int_equal(number_of(set, L"Status"), plaStopped); /* a set read from a template is not running, even if the
+                                                                template's Status claims so */
     assert_ok(get(set, L"TaskRunAsSelf", &v));
     assert_int_equal(V_BOOL(&v), VARIANT_TRUE);
     v = of_text(L"K");
@@ -103,7 +105,8 @@ static void a_template_survives_the_round_trip(void **state)
     release(set);
 }
 
-/* Programs set RootPath and credentials first and apply a part of a template then: only what is there may change. */
+/* Programs set RootPath and credentials first, and then apply a partial template: SetXml must change only what the
+   template contains. */
 static void partial_xml_changes_what_it_names(void **state)
 {
     IDataCollectorSet *set = new_set();
@@ -119,14 +122,14 @@ static void partial_xml_changes_what_it_names(void **state)
                    L"</PerformanceCounterDataCollector></DataCollectorSet>");
     assert_int_equal(number_of(collectors, L"Count"), 1);
     assert_int_equal(number_of(set, L"Duration"), 9);
-    takes_xml(set, L"<DataCollectorSet><Duration/></DataCollectorSet>"); /* empty: the default */
+    takes_xml(set, L"<DataCollectorSet><Duration/></DataCollectorSet>"); /* an empty element sets the default */
     assert_int_equal(number_of(set, L"Duration"), 0);
     release(collectors);
     release(set);
 }
 
-/* A template of a newer or another PLA is applied as far as possible, and each loss is reported. */
-static void what_cannot_be_taken_is_reported(void **state)
+/* A template of a newer or another PLA is applied as far as OpenPLA supports it, and each loss is reported. */
+static void unsupported_xml_is_reported(void **state)
 {
     IDataCollectorSet *set = new_set();
     WCHAR keys[512] = L"";
@@ -153,8 +156,8 @@ static void what_cannot_be_taken_is_reported(void **state)
     release(set);
 }
 
-/* Broken XML changes nothing and says where it is broken. */
-static void malformed_xml_is_refused_with_its_line(void **state)
+/* Malformed XML changes nothing; the error names its position. */
+static void malformed_xml_is_rejected_with_its_line(void **state)
 {
     static const struct {
         const WCHAR *xml;
@@ -194,8 +197,8 @@ static void malformed_xml_is_refused_with_its_line(void **state)
     release(set);
 }
 
-/* What people paste: files read into a string keep their mark, their declaration, their comments. */
-static void xml_is_taken_as_it_is_pasted(void **state)
+/* What people paste: files read into a string keep their byte order mark, declaration and comments. */
+static void pasted_xml_is_accepted(void **state)
 {
     static const WCHAR *const good[] = {
         L"<DataCollectorSet><Duration>5</Duration></DataCollectorSet>",
@@ -220,8 +223,8 @@ static void xml_is_taken_as_it_is_pasted(void **state)
     }
 }
 
-/* CreateDataCollectorFromXml gives its map through an argument: a variable of the script. */
-static void a_collector_comes_from_xml(void **state)
+/* CreateDataCollectorFromXml returns its map through an argument: a script's variable. */
+static void collector_is_created_from_xml(void **state)
 {
     IDataCollectorSet *set = new_set();
     IDataCollectorCollection *collectors = collectors_of(set);
@@ -249,7 +252,7 @@ static void a_collector_comes_from_xml(void **state)
     assert_true(text_is(V_DISPATCH(&v), L"Key", L"/PerformanceCounterDataCollector/SampleInterval"));
     VariantClear(&v);
     VariantClear(&map);
-    assert_int_equal(number_of(collectors, L"Count"), 0); /* it is created, not added */
+    assert_int_equal(number_of(collectors, L"Count"), 0); /* the collector is created, but not added */
     assert_ok(invoke(collectors, L"Add", DISPATCH_METHOD, NULL, &collector, 1));
     assert_int_equal(number_of(collectors, L"Count"), 1);
     VariantClear(&collector);
@@ -266,8 +269,8 @@ static void a_collector_comes_from_xml(void **state)
     release(set);
 }
 
-/* A collector takes its own element, in its set or outside, and no other. */
-static void a_collector_takes_its_own_element(void **state)
+/* A collector accepts its own element, inside or outside a set, and no other element. */
+static void collector_accepts_only_its_own_element(void **state)
 {
     IDataCollectorSet *set = new_set();
     IPerformanceCounterDataCollector *first = added_collector(set, L"First"), *second = added_collector(set, L"Second");
@@ -293,8 +296,8 @@ static void a_collector_takes_its_own_element(void **state)
     release(set);
 }
 
-/* Values that programs store in a set: kept, overwritten, removed, found in any case. */
-static void values_of_the_users_own(void **state)
+/* Values that programs store in a set can be overwritten, removed, and found in any case. */
+static void user_defined_values_are_kept(void **state)
 {
     IDataCollectorSet *set = new_set();
     VARIANT pair[2] = {of_text(L"Owner"), of_text(L"Anna & Bo")}, v, other = of_text(L"owner");
@@ -307,7 +310,7 @@ static void values_of_the_users_own(void **state)
     assert_ok(IDataCollectorSet_SetValue(set, key, NULL));
     assert_hr(invoke(set, L"GetValue", DISPATCH_METHOD, &v, &other, 1), E_INVALIDARG);
     assert_said("'owner'");
-    assert_ok(IDataCollectorSet_SetValue(set, key, NULL)); /* again: nothing to take away */
+    assert_ok(IDataCollectorSet_SetValue(set, key, NULL)); /* a second removal finds nothing to remove */
     assert_hr(heard(IDataCollectorSet_SetValue(set, none, key)), E_INVALIDARG);
     assert_hr(heard(IDataCollectorSet_SetValue(set, NULL, key)), E_INVALIDARG);
     takes_xml(
@@ -325,10 +328,14 @@ static void values_of_the_users_own(void **state)
 int xml_tests(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_template_survives_the_round_trip), cmocka_unit_test(partial_xml_changes_what_it_names),
-        cmocka_unit_test(what_cannot_be_taken_is_reported),   cmocka_unit_test(malformed_xml_is_refused_with_its_line),
-        cmocka_unit_test(xml_is_taken_as_it_is_pasted),       cmocka_unit_test(a_collector_comes_from_xml),
-        cmocka_unit_test(a_collector_takes_its_own_element),  cmocka_unit_test(values_of_the_users_own),
+        cmocka_unit_test(template_survives_the_round_trip),
+        cmocka_unit_test(partial_xml_changes_what_it_names),
+        cmocka_unit_test(unsupported_xml_is_reported),
+        cmocka_unit_test(malformed_xml_is_rejected_with_its_line),
+        cmocka_unit_test(pasted_xml_is_accepted),
+        cmocka_unit_test(collector_is_created_from_xml),
+        cmocka_unit_test(collector_accepts_only_its_own_element),
+        cmocka_unit_test(user_defined_values_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

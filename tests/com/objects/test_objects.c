@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_objects in-process|facade|local-server: the whole suite of the objects, either way to them. Here: the rules of
-   COM that every object must obey. */
+/* test_objects in-process|facade|local-server: runs the whole suite of COM object tests with the given way of access.
+   This file tests the COM rules that every object must obey. */
 #include "idl/proxy_clsid.h"
 #include "tests/com/client.h"
 
@@ -51,7 +51,7 @@ static void drop_samples(struct sample_of_kind samples[KINDS])
         release(samples[i].object);
 }
 
-/* The samples are complete: each of MS-PLA's 18 interfaces belongs to one of them. */
+/* The samples are complete: each of MS-PLA's 18 interfaces belongs to one of the sample objects. */
 static void every_interface_has_an_object(void **state)
 {
     static const struct {
@@ -87,7 +87,8 @@ static void *query(void *object, REFIID iid)
     return out;
 }
 
-/* A client that keeps objects in a table by their IUnknown would find none again. */
+/* A client that keeps objects in a table by their IUnknown pointer could not find them again if an object had
+   several. */
 static void one_object_has_one_identity(void **state)
 {
     struct sample_of_kind samples[KINDS];
@@ -104,7 +105,7 @@ static void one_object_has_one_identity(void **state)
             again = query(as, &IID_IUnknown);
             assert_ptr_equal(again, identity);
             release(again);
-            /* and back: what could be asked for once can be asked for from any interface */
+            /* and back: an interface that was returned once must be available from any other interface */
             again = query(as, samples[i].own);
             release(again);
             release(as);
@@ -114,8 +115,8 @@ static void one_object_has_one_identity(void **state)
     drop_samples(samples);
 }
 
-/* Two handles on one collection must not show two collections. */
-static void a_child_is_the_same_while_it_is_held(void **state)
+/* Two references to one collection must not return two different objects. */
+static void child_object_is_the_same_while_referenced(void **state)
 {
     IDataCollectorSet *set = new_set(), *above;
     IDataCollectorCollection *first = collectors_of(set), *second = collectors_of(set);
@@ -147,7 +148,7 @@ static void a_child_is_the_same_while_it_is_held(void **state)
 }
 
 /* A query for an unknown interface fails, and does not return another interface's vtable. */
-static void asking_for_interfaces_keeps_the_rules(void **state)
+static void query_interface_follows_the_com_rules(void **state)
 {
     static const IID nobodys = {0x9e0fb9b0, 0x0d18, 0x4d3b, {0x90, 0x01, 0x35, 0x1c, 0x2b, 0x78, 0x44, 0x10}};
     struct sample_of_kind samples[KINDS];
@@ -182,8 +183,8 @@ static void asking_for_interfaces_keeps_the_rules(void **state)
     drop_samples(samples);
 }
 
-/* The errors of an aggregated set would be lost, so aggregation is rejected. */
-static void aggregation_is_refused(void **state)
+/* Aggregation is rejected, because an aggregated set's errors would be lost. */
+static void aggregation_is_rejected(void **state)
 {
     static const CLSID *const classes[] = {
         &CLSID_DataCollectorSet,       &CLSID_DataCollectorSetCollection,
@@ -207,8 +208,8 @@ static void aggregation_is_refused(void **state)
     release(set);
 }
 
-/* The classes that scripts name and the two of the server; test_categories has the others. */
-static void every_class_can_be_made(void **state)
+/* The classes that scripts use by name, and the two of the server; test_categories tests the other classes. */
+static void every_class_can_be_created(void **state)
 {
     (void)state;
     release(create(&CLSID_DataCollectorSet, &IID_IDispatch));
@@ -217,7 +218,7 @@ static void every_class_can_be_made(void **state)
     release(create(&CLSID_ServerDataCollectorSetCollection, &IID_IDataCollectorSetCollection));
 }
 
-/* Tools that show members, and .NET's late binding, read the type information of each object. */
+/* Tools that show members, and .NET's late binding, read each object's type information. */
 static void every_object_has_its_type_information(void **state)
 {
     struct sample_of_kind samples[KINDS];
@@ -243,7 +244,7 @@ static void every_object_has_its_type_information(void **state)
     drop_samples(samples);
 }
 
-/* Scripts that were typed by many hands: names in any case, and a clear answer for a name that does not exist. */
+/* Scripts spell names in any case; a name that does not exist must cause a clear error. */
 static void names_are_found_in_any_case(void **state)
 {
     IDataCollectorSet *set = new_set();
@@ -265,7 +266,7 @@ static void names_are_found_in_any_case(void **state)
     release(set);
 }
 
-/* A script may let the set go and keep its collector; the tree below a handle must not die under it. */
+/* A script may release the set and keep its collector; the objects below a reference must stay valid. */
 static void children_outlive_their_parents(void **state)
 {
     IDataCollectorSet *set = new_set(), *above = NULL;
@@ -279,7 +280,7 @@ static void children_outlive_their_parents(void **state)
     assert_int_equal(count, 1);
     assert_ok(get(collector, L"Name", &name));
     assert_true(bstr_is(V_BSTR(&name), L"Orphan"));
-    /* The set itself has gone with its last handle. */
+    /* The set itself is freed with its last reference. */
     assert_hr(heard(IPerformanceCounterDataCollector_get_DataCollectorSet(collector, &above)), PLA_E_DCS_NOT_FOUND);
     assert_null(above);
     release(collectors);
@@ -288,7 +289,7 @@ static void children_outlive_their_parents(void **state)
     release(collector);
 }
 
-/* C++ clients read the reason of a failing call here. */
+/* C++ clients read the reason for a failed call here. */
 static void vtable_errors_carry_their_text(void **state)
 {
     IDataCollectorSet *set = new_set();
@@ -329,7 +330,7 @@ static DWORD WINAPI use_from_another_apartment(void *argument)
     return result;
 }
 
-/* A window's thread gets the set from a worker's: through our proxies, which the manifest names. */
+/* A window's thread receives the set from a worker thread, through the proxies that the manifest names. */
 static void another_apartment_can_use_the_object(void **state)
 {
     static const CLSID ours = OPENPLA_PROXY_CLSID;
@@ -356,10 +357,10 @@ int identity_tests(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_interface_has_an_object),
         cmocka_unit_test(one_object_has_one_identity),
-        cmocka_unit_test(a_child_is_the_same_while_it_is_held),
-        cmocka_unit_test(asking_for_interfaces_keeps_the_rules),
-        cmocka_unit_test(aggregation_is_refused),
-        cmocka_unit_test(every_class_can_be_made),
+        cmocka_unit_test(child_object_is_the_same_while_referenced),
+        cmocka_unit_test(query_interface_follows_the_com_rules),
+        cmocka_unit_test(aggregation_is_rejected),
+        cmocka_unit_test(every_class_can_be_created),
         cmocka_unit_test(every_object_has_its_type_information),
         cmocka_unit_test(names_are_found_in_any_case),
         cmocka_unit_test(children_outlive_their_parents),
