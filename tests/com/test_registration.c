@@ -53,8 +53,8 @@ static struct texts registry_take(void)
     return lines;
 }
 
-/* The key below its root that holds the row: HKLM\root\key. Rows of one key follow each other; NULL for all but the
-   first, so each key is read once. From memory_alloc. */
+/* Returns the key directly below its root that contains the row: HKLM\root\key. Rows of one key are adjacent; returns
+   NULL for all but the first, so that each key is read once. From memory_alloc. */
 static char *first_of_key(const struct registration_rows *rows, size_t i)
 {
     char *key[2] = {NULL, NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Events into Windows' event log, up to the calls that take them, since under Wine these reach nobody: an event with a
-   wrong channel, keyword or field is one that an administrator never sees, or sees without its set's name. */
+/* Tests events for Windows' event log up to the API calls that write them, because Wine delivers them to nobody. With a
+   wrong channel, keyword or field, an administrator would never see an event, or see it without its set's name. */
 #include "engine/base/memory.h"
 #include "engine/base/windows_services.h"
 
@@ -75,7 +75,7 @@ static int begin(void **state)
 
 static const struct event_log_field fields[] = {{.text = "Gr\xC3\xBC\xC3\x9F"}, {.number = 0x80300104}, {.text = ""}};
 
-static void an_event_has_its_fields(void **state)
+static void event_has_its_fields(void **state)
 {
     static const WCHAR text[] = u"Gr\u00FC\u00DF";
     const uint32_t number = 0x80300104;
@@ -88,14 +88,14 @@ static void an_event_has_its_fields(void **state)
     assert_int_equal(seen.event.Channel, 16);
     assert_true(seen.event.Keyword == 0x8000000000000000u);
     assert_int_equal(seen.count, 3);
-    assert_int_equal(seen.data[0].size, sizeof text); /* with its end */
+    assert_int_equal(seen.data[0].size, sizeof text); /* with its terminator */
     assert_memory_equal(seen.data[0].bytes, text, sizeof text);
     assert_int_equal(seen.data[1].size, sizeof number);
     assert_memory_equal(seen.data[1].bytes, &number, sizeof number);
     assert_int_equal(seen.data[2].size, sizeof(WCHAR));
 }
 
-static void refusals_are_reported_and_nothing_stays_registered(void **state)
+static void api_errors_are_reported_and_registration_is_undone(void **state)
 {
     (void)state;
     seen.refuse_write = ERROR_INVALID_PARAMETER;
@@ -107,7 +107,7 @@ static void refusals_are_reported_and_nothing_stays_registered(void **state)
     assert_int_equal(event_log_write(1, 4, fields, EVENT_LOG_FIELDS_MAX + 1), E_INVALIDARG);
 }
 
-static void no_memory_is_an_error(void **state)
+static void out_of_memory_is_an_error(void **state)
 {
     HRESULT hr = E_FAIL;
     (void)state;
@@ -124,9 +124,9 @@ static void no_memory_is_an_error(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(an_event_has_its_fields, begin),
-        cmocka_unit_test_setup(refusals_are_reported_and_nothing_stays_registered, begin),
-        cmocka_unit_test_setup(no_memory_is_an_error, begin),
+        cmocka_unit_test_setup(event_has_its_fields, begin),
+        cmocka_unit_test_setup(api_errors_are_reported_and_registration_is_undone, begin),
+        cmocka_unit_test_setup(out_of_memory_is_an_error, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

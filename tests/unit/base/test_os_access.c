@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rights by a descriptor. An entry that is evaluated otherwise than on Windows would let a user change or stop the sets
-   of another. */
+/* Access checks by security descriptor. If an entry were evaluated differently than on Windows, a user could change or
+   stop another user's sets. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/security.h"
@@ -31,9 +31,9 @@ static uint32_t granted_to(const struct caller *caller, const char *descriptor)
     return granted;
 }
 
-static void entries_count_in_their_order(void **state)
+static void entries_are_evaluated_in_order(void **state)
 {
-    /* Wine forgets a group that is for denying only. */
+    /* Wine ignores a group that is enabled only for deny entries. */
     const uint32_t switched_off = os_is_wine() ? READ : 0;
     const struct {
         const char *descriptor;
@@ -45,20 +45,20 @@ static void entries_count_in_their_order(void **state)
         {"D:(A;;GRGX;;;WD)(A;;GA;;;BA)", ALL, READ | RUN},
         {"D:", 0, 0},
         {"D:PAI", 0, 0},
-        /* An entry that denies holds for the entries behind it, not for those before it. */
+        /* A deny entry applies to the entries after it, not to those before it. */
         {"D:(D;;FR;;;WD)(A;;FA;;;WD)", ALL & ~READ, ALL & ~READ},
         {"D:(A;;FA;;;WD)(D;;FR;;;WD)", ALL, ALL},
         {"D:(A;;FR;;;WD)(D;;FA;;;WD)(A;;FA;;;WD)", READ, READ},
         /* A disabled group grants nothing, but its deny entries still apply. */
         {"D:(D;;FA;;;BA)(A;;FR;;;WD)", 0, switched_off},
         {"D:(A;;FR;;;WD)(D;;FA;;;BA)", READ, READ},
-        /* Inherit-only, object and conditional entries grant nothing. What denies, denies. */
+        /* Inherit-only, object and conditional entries grant nothing. Deny entries always apply. */
         {"D:(A;IO;FA;;;WD)(A;;FR;;;WD)", READ, READ},
         {"D:(OA;;FA;bf967aba-0de6-11d0-a285-00aa003049e2;;WD)", 0, 0},
         {"D:(OA;;FR;;;WD)", READ, READ},
         {"D:(XA;;FA;;;WD;(1==1))(A;;FR;;;WD)", READ, READ},
         {"D:(XD;;FR;;;WD;(1==2))(A;;FA;;;WD)", ALL & ~READ, ALL & ~READ},
-        /* Accounts of other machines and domains are kept, and match no account here. */
+        /* Accounts of other machines and domains are accepted, and match no account here. */
         {"O:S-1-5-21-7-7-7-500D:(A;;FA;;;S-1-5-21-7-7-7-1001)(A;;FR;;;WD)", READ, READ},
         {"D:(D;;FA;;;S-1-5-21-7-7-7-1001)(A;;FR;;;WD)", READ, READ},
         {"D:(A;;FA;;;EA)(A;;FR;;;WD)", READ, READ},
@@ -68,7 +68,7 @@ static void entries_count_in_their_order(void **state)
         {"", 0, 0},
         {"nonsense", 0, 0},
         {"D:(A;;FA;;;WD)(A;;XX;;;WD)", 0, 0},
-        /* Rights that files do not have. */
+        /* Rights that do not exist for files. */
         {"D:(A;;0xFFFFFFFF;;;WD)", ALL, ALL},
         {"D:(A;;0x01000200;;;WD)", 0, 0},
     };
@@ -86,7 +86,7 @@ static void entries_count_in_their_order(void **state)
     callers_close(&c);
 }
 
-static void owners_may_always_change_who_may(void **state)
+static void owners_can_always_change_the_descriptor(void **state)
 {
     struct callers c;
     (void)state;
@@ -94,7 +94,7 @@ static void owners_may_always_change_who_may(void **state)
     assert_int_equal(granted_to(&c.administrator, "O:BAD:(A;;0x1;;;WD)") & (OWN | 1), OWN | 1);
     assert_int_equal(granted_to(&c.user, "O:BAD:(A;;0x1;;;WD)"), 1);
     assert_int_equal(granted_to(&c.user, "O:S-1-5-21-7-7-7-500D:(A;;0x1;;;WD)"), 1);
-    if (!os_is_wine()) /* which does not know that account */
+    if (!os_is_wine()) /* Wine does not support that account */
         assert_int_equal(granted_to(&c.administrator, "O:BAD:(A;;0x1;;;WD)(A;;0x2;;;OW)"), 3);
     callers_close(&c);
 }
@@ -126,8 +126,8 @@ static void unknown_caller_has_no_rights(void **state)
     assert_false(access_is_account(&other, "S-1-1-0"));
 }
 
-/* An answer that memory has run out of is no answer, and never a yes. */
-static void without_memory_nobody_may(void **state)
+/* If the check runs out of memory, it returns an error and never allows access. */
+static void out_of_memory_denies_access(void **state)
 {
     struct callers c;
     (void)state;
@@ -155,9 +155,9 @@ static void without_memory_nobody_may(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(entries_count_in_their_order), cmocka_unit_test(owners_may_always_change_who_may),
-        cmocka_unit_test(accounts_are_distinguished),   cmocka_unit_test(unknown_caller_has_no_rights),
-        cmocka_unit_test(without_memory_nobody_may),
+        cmocka_unit_test(entries_are_evaluated_in_order), cmocka_unit_test(owners_can_always_change_the_descriptor),
+        cmocka_unit_test(accounts_are_distinguished),     cmocka_unit_test(unknown_caller_has_no_rights),
+        cmocka_unit_test(out_of_memory_denies_access),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

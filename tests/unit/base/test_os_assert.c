@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Assertions: a build that is tested ends a process whose invariant does not hold, with a line and an exit code and
-   without waiting for anybody; one that is installed does not evaluate them. */
+/* Assertions. A test build ends a process when an invariant does not hold, with a line and an exit code and without
+   waiting for input; an installed build does not evaluate assertions. */
 #include "engine/base/assert.h"
 #include "engine/base/debug_trace.h"
 #include "tests/unit/child_process.h"
@@ -15,7 +15,7 @@ static bool holds(bool is_true)
     return is_true;
 }
 
-static void assertion_that_holds_lets_the_program_go_on(void **state)
+static void true_assertion_continues_the_program(void **state)
 {
     (void)state;
     evaluated = 0;
@@ -23,7 +23,7 @@ static void assertion_that_holds_lets_the_program_go_on(void **state)
     assert_int_equal(evaluated, OPENPLA_ASSERTS);
 }
 
-static void failed_assertion_ends_the_process_with_a_line(void **state)
+static void failed_assertion_ends_the_process_with_a_message(void **state)
 {
     uint32_t code = 0;
     char *path = text_format("test_os_assert.%u.steps", process_own_id());
@@ -55,8 +55,8 @@ static void failed_assertion_ends_the_process_with_a_line(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(assertion_that_holds_lets_the_program_go_on),
-        cmocka_unit_test(failed_assertion_ends_the_process_with_a_line),
+        cmocka_unit_test(true_assertion_continues_the_program),
+        cmocka_unit_test(failed_assertion_ends_the_process_with_a_message),
     };
     child_program = argv[0];
     if (argc > 1) {

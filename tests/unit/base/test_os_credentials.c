@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The protected store. A mistake here exposes a password to an account that reads the disk, or to a set without a right
-   to it. */
+/* The protected store. An error here exposes a password to an account that reads the disk, or to a set without a right
+   to the password. */
 #include "engine/base/security.h"
 #include "tests/unit/scratch_folder.h"
 #include "tests/unit/secret_keys.h"
@@ -32,7 +32,7 @@ static void assert_kept(const char *key, const char *expected)
     memory_free_secret(text);
 }
 
-static void a_secret_is_kept_until_it_is_deleted(void **state)
+static void secret_is_kept_until_it_is_deleted(void **state)
 {
     char key[SHARED_KEY_DIGITS + 1], other[SHARED_KEY_DIGITS + 1];
     struct texts keys;
@@ -44,10 +44,10 @@ static void a_secret_is_kept_until_it_is_deleted(void **state)
     assert_int_equal(secret_store(other, ""), S_OK);
     assert_kept(key, PASSWORD);
     assert_kept(other, "");
-    assert_true(FAILED(secret_store(key, "another"))); /* a key has one secret for ever */
+    assert_true(FAILED(secret_store(key, "another"))); /* a key's secret can never be replaced */
     assert_kept(key, PASSWORD);
     list_secret_keys(&keys);
-    for (size_t i = 0; i < keys.count; i++) /* no file if the LSA keeps them */
+    for (size_t i = 0; i < keys.count; i++) /* the list is empty if the LSA stores the secrets */
         assert_true(!strcmp(keys.items[i], key) || !strcmp(keys.items[i], other));
     texts_free(&keys);
     assert_int_equal(secret_delete(key), S_OK);
@@ -56,8 +56,8 @@ static void a_secret_is_kept_until_it_is_deleted(void **state)
     assert_int_equal(secret_delete(other), S_OK);
 }
 
-/* Keys come out of files: one that is a path reads and deletes nothing. */
-static void what_is_no_key_reaches_no_file(void **state)
+/* Keys are read from files: a key that is a path must not read or delete any file. */
+static void invalid_keys_access_no_file(void **state)
 {
     static const char *const none[] = {"",
                                        "..",
@@ -81,7 +81,7 @@ static void what_is_no_key_reaches_no_file(void **state)
     memory_free(victim);
 }
 
-static void a_secret_has_a_bound(void **state)
+static void secret_size_is_limited(void **state)
 {
     char key[SHARED_KEY_DIGITS + 1], *text = memory_zero(1, SECRET_MOST + 2);
     (void)state;
@@ -97,8 +97,8 @@ static void a_secret_has_a_bound(void **state)
     memory_free(text);
 }
 
-/* An attacker copies the disk, or moves one set's secret under another's name. */
-static void a_file_gives_nothing_away(void **state)
+/* An attacker copies the disk, or stores one set's secret under another set's name. */
+static void secret_file_reveals_nothing(void **state)
 {
     char key[SHARED_KEY_DIGITS + 1], other[SHARED_KEY_DIGITS + 1];
     (void)state;
@@ -109,14 +109,14 @@ static void a_file_gives_nothing_away(void **state)
 #ifdef _WIN32
     char *data, *text;
     size_t size;
-    if (file_exists(path)) { /* else the LSA has it */
+    if (file_exists(path)) { /* otherwise the LSA stores the secret */
         assert_int_equal(file_load(path, 1 << 20, &data, &size), S_OK);
         for (size_t i = 0; i + 5 <= size; i++)
             assert_true(memcmp(data + i, "e; 42", 5) != 0 && memcmp(data + i, L"; 4", 6) != 0);
         assert_int_equal(file_store(moved, data, size), S_OK);
         assert_int_equal(secret_load(other, &text), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
         assert_null(text);
-        size_t refused = 0; /* not all bytes are checked, but none changes the secret */
+        size_t refused = 0; /* some bytes are not authenticated, but changing them does not change the secret */
         for (size_t i = 0; i < size; i++) {
             data[i] ^= 1;
             assert_int_equal(file_store(path, data, size), S_OK);
@@ -141,7 +141,7 @@ static void a_file_gives_nothing_away(void **state)
     assert_int_equal(st.st_mode & 0777, 0600);
     assert_int_equal(stat(secrets, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0700);
-    /* A folder that other accounts may enter was created by another account. */
+    /* A folder that other accounts can enter is treated as created by another account. */
     assert_int_equal(chmod(secrets, 0755), 0);
     assert_int_equal(secret_store(other, PASSWORD), E_ACCESSDENIED);
     assert_non_null(strstr(error_text(E_ACCESSDENIED), secrets));
@@ -200,8 +200,8 @@ static void service_accounts_are_recognised_by_name(void **state)
     assert_false(account_is_service("OTHER\\SYSTEM", &is_system));
 }
 
-/* A last write before a free is one that compilers leave out. */
-static void what_is_wiped_is_gone(void **state)
+/* Compilers remove a last write before a free unless it is protected. */
+static void wiped_memory_is_zero(void **state)
 {
     char room[] = "a password";
     (void)state;
@@ -216,13 +216,13 @@ static void what_is_wiped_is_gone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_secret_is_kept_until_it_is_deleted),
-        cmocka_unit_test(what_is_no_key_reaches_no_file),
-        cmocka_unit_test(a_secret_has_a_bound),
-        cmocka_unit_test(a_file_gives_nothing_away),
+        cmocka_unit_test(secret_is_kept_until_it_is_deleted),
+        cmocka_unit_test(invalid_keys_access_no_file),
+        cmocka_unit_test(secret_size_is_limited),
+        cmocka_unit_test(secret_file_reveals_nothing),
         cmocka_unit_test(out_of_memory_is_reported),
         cmocka_unit_test(service_accounts_are_recognised_by_name),
-        cmocka_unit_test(what_is_wiped_is_gone),
+        cmocka_unit_test(wiped_memory_is_zero),
     };
     char *folder = scratch_create("test_os_credentials");
     scratch_environment("OPENPLA_DATA", folder);

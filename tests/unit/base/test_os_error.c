@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The standard texts of results: a client that gets no better text gets one of these, and never a bare number. */
+/* Standard messages for results: a client that gets no more specific message gets one of these, and never only a
+   number. */
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -10,14 +11,14 @@
 #include <ctype.h>
 #include <string.h>
 
-#ifdef _WIN32 /* whose headers have all of PDH's names */
+#ifdef _WIN32 /* these headers define all PDH names */
 #define RESULT_TEXT(name, number, text)                                                                                \
     _Static_assert((HRESULT)(name) == (HRESULT)(number), "the row has the number of its name");
 #include "engine/base/result_texts.def"
 #undef RESULT_TEXT
 #endif
 
-/* An own English text: words, no full stop, unlike every other one. */
+/* Asserts that the result has a message in words, without a full stop, that no other result has. */
 static void assert_has_text(const char *name, HRESULT hr)
 {
     static const char *seen[128];
@@ -28,14 +29,15 @@ static void assert_has_text(const char *name, HRESULT hr)
         fail_msg("%s (0x%08X): '%s'", name, (unsigned)hr, text);
     for (size_t i = 0; i < count; i++)
         if (seen_results[i] != hr && !strcmp(seen[i], text))
-            fail_msg("%s (0x%08X) has the text of 0x%08X: '%s'", name, (unsigned)hr, (unsigned)seen_results[i], text);
+            fail_msg("%s (0x%08X) has the message of 0x%08X: '%s'", name, (unsigned)hr, (unsigned)seen_results[i],
+                     text);
     assert_true(count < 128);
     seen[count] = text;
     seen_results[count++] = hr;
 }
 
-/* Every PLA code that a header line of wintypes.h names: a new one without a text is found here. */
-static void every_pla_code_has_a_text(void **state)
+/* Checks every PLA code that a line of wintypes.h defines, so that a new code without a message fails the test. */
+static void every_pla_code_has_a_message(void **state)
 {
     char path[1024], *header;
     size_t size, codes = 0;
@@ -57,7 +59,7 @@ static void every_pla_code_has_a_text(void **state)
 }
 
 /* Other results of MS-PLA's methods (behaviour 3). */
-static void the_other_codes_of_the_methods_have_texts(void **state)
+static void other_method_results_have_messages(void **state)
 {
     static const struct {
         const char *name;
@@ -83,8 +85,8 @@ static void the_other_codes_of_the_methods_have_texts(void **state)
     assert_string_equal(error_standard_text((HRESULT)0x8030FFFF), "error 0x8030FFFF");
 }
 
-/* The user reads why a call failed, not why the cleanup after it failed. */
-static void a_kept_failure_survives_others(void **state)
+/* The user must read why the call failed, not why the cleanup after it failed. */
+static void saved_error_survives_later_errors(void **state)
 {
     (void)state;
     error_set(E_INVALIDARG, "SampleInterval: %d is below 1", 0);
@@ -93,7 +95,7 @@ static void a_kept_failure_survives_others(void **state)
     error_clear();
     assert_int_equal(error_restore(&why), E_INVALIDARG);
     assert_string_equal(error_text(E_INVALIDARG), "SampleInterval: 0 is below 1");
-    /* A failure without a text has its standard text, not that of another failure. */
+    /* A failure without a message of its own gets its standard message, not another failure's message. */
     why = error_keep(E_ACCESSDENIED);
     assert_string_equal(why.text, error_standard_text(E_ACCESSDENIED));
     error_restore(&why);
@@ -104,9 +106,9 @@ static void a_kept_failure_survives_others(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_pla_code_has_a_text),
-        cmocka_unit_test(the_other_codes_of_the_methods_have_texts),
-        cmocka_unit_test(a_kept_failure_survives_others),
+        cmocka_unit_test(every_pla_code_has_a_message),
+        cmocka_unit_test(other_method_results_have_messages),
+        cmocka_unit_test(saved_error_survives_later_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

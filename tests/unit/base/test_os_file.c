@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files: a mistake here loses logs or definitions. */
+/* Tests the file functions; an error here loses logs or definitions. */
 #include "engine/base/clock.h"
 #include "engine/base/os.h"
 #include "tests/unit/patience.h"
@@ -37,7 +37,7 @@ static void open_modes(void **state)
     assert_int_equal(file_open(path, FILE_CREATE_NEW, &f), S_OK);
     assert_int_equal(file_write(f, "12345", 5), S_OK);
     assert_int_equal(file_write_at(f, 1, "xy", 2), S_OK);
-    assert_int_equal(file_write(f, "67", 2), S_OK); /* goes on at the end after a rewrite */
+    assert_int_equal(file_write(f, "67", 2), S_OK); /* appends at the end after a rewrite */
     assert_int_equal(file_read_at(f, 0, data, sizeof(data), &got), S_OK);
     assert_int_equal(got, 7);
     assert_memory_equal(data, "1xy4567", 7);
@@ -68,7 +68,7 @@ static void open_modes(void **state)
     memory_free(path);
 }
 
-/* A growing log can be read, renamed and deleted by its owner's tools, but no other process writes to it. */
+/* A growing log can be read, renamed and deleted by the owner's tools, but no other process can write to it. */
 static void growing_log_is_shared(void **state)
 {
     char *path = in_folder("growing.csv"), *moved = in_folder("moved.csv"), data[16];
@@ -116,7 +116,7 @@ static void full_disk(void **state)
     char *path = in_folder("full.bin"), *text, record[600];
     uint64_t size;
 
-    /* The system writes the part that fits below the limit, then refuses: as a disk does. */
+    /* Like a full disk, the system writes the part that fits below the limit, and then fails. */
     memset(record, 'r', sizeof(record));
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &unlimited);
@@ -144,21 +144,21 @@ static void full_disk(void **state)
                                 "all others of this process",
                                 101),
                      full);
-    assert_non_null(strstr(error_text(full), path)); /* the user's file, and not the temporary one */
+    assert_non_null(strstr(error_text(full), path)); /* the error names the user's file, not the temporary one */
     setrlimit(RLIMIT_FSIZE, &unlimited);
-    text = scratch_read(path); /* a definition that could not be stored is as it was */
+    text = scratch_read(path); /* the previous contents are kept if a definition cannot be stored */
     assert_int_equal(strlen(text), 600);
     memory_free(text);
     struct texts names = {0};
     assert_int_equal(folder_list(folder, false, &names), S_OK);
     for (size_t i = 0; i < names.count; i++)
-        assert_int_not_equal(names.items[i][0], '~'); /* nor is a part of it left on the full disk */
+        assert_int_not_equal(names.items[i][0], '~'); /* no partial file is left on the full disk */
     texts_free(&names);
     memory_free(path);
 #endif
     (void)state;
     if (device) {
-        /* one writer at a time among all programs of a prefix; here a second process of this test */
+        /* only one process of a Wine prefix writes at a time; another process of this test may have the device open */
         assert_int_equal(file_open_wait(device, FILE_APPEND, PATIENCE_MS, &f), S_OK);
         assert_int_equal(file_write(f, "record", 6), full);
         assert_non_null(strstr(error_text(full), "full"));
@@ -166,7 +166,7 @@ static void full_disk(void **state)
     }
 }
 
-static void store_replaces_whole(void **state)
+static void store_replaces_the_whole_file(void **state)
 {
     char *path = in_folder("stored.xml");
     struct texts names = {0};
@@ -190,7 +190,7 @@ static void store_replaces_whole(void **state)
         assert_string_equal(text, "2nd");
         memory_free(text);
     }
-    /* no torn files stay beside it */
+    /* no incomplete files are left beside it */
     assert_int_equal(folder_list(folder, false, &names), S_OK);
     for (size_t i = 0; i < names.count; i++)
         assert_false(text_matches("*.tmp", names.items[i]));
@@ -202,8 +202,8 @@ static void store_replaces_whole(void **state)
     memory_free(path);
 }
 
-/* A cleanup after killed writers may delete the temporary file: then nothing is stored, and the call fails. */
-static void store_whose_temporary_file_is_gone(void **state)
+/* A cleanup after killed writers may delete the temporary file: then the call fails and stores nothing. */
+static void store_fails_if_temporary_file_is_deleted(void **state)
 {
     char *path = in_folder("taken.xml");
     struct texts names = {0};
@@ -222,7 +222,7 @@ static void store_whose_temporary_file_is_gone(void **state)
     assert_int_equal(taken, 1);
     HRESULT hr = file_store_end(storing);
     char *text = scratch_read(path);
-    assert_string_equal(text, SUCCEEDED(hr) ? "new" : "old"); /* a system may keep an open file */
+    assert_string_equal(text, SUCCEEDED(hr) ? "new" : "old"); /* some systems keep an open file that was deleted */
     assert_true(SUCCEEDED(hr) || hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
     memory_free(text);
     assert_int_equal(file_store_begin(path, "new", 3, &storing), S_OK);
@@ -234,7 +234,7 @@ static void store_whose_temporary_file_is_gone(void **state)
     memory_free(path);
 }
 
-/* A reader at the wrong moment delays the writer, but does not make the commit fail. */
+/* A reader that opens the file during the store delays the writer, but does not make the commit fail. */
 static void store_while_read(void **state)
 {
     char *path = in_folder("read.xml");
@@ -247,7 +247,7 @@ static void store_while_read(void **state)
     assert_true(clock_monotonic_ms() - start < PATIENCE_MS);
     file_close(reader);
     char *text = scratch_read(path);
-    /* Under Wine a replaced file must not be open anywhere: after the wait the file is unchanged. */
+    /* Under Wine, a replaced file must not be open in any process: after the wait, the file is unchanged. */
     assert_string_equal(text, SUCCEEDED(hr) ? "new" : "old");
 #ifdef _WIN32
     if (FAILED(hr))
@@ -291,7 +291,7 @@ static void load_has_a_limit(void **state)
     assert_string_equal(text, "");
     memory_free(text);
 #ifndef _WIN32
-    assert_int_equal(file_load("/proc/self/status", 1 << 20, &text, &size), S_OK); /* says that its size is 0 */
+    assert_int_equal(file_load("/proc/self/status", 1 << 20, &text, &size), S_OK); /* procfs reports the size 0 */
     assert_true(size > 100);
     memory_free(text);
 #endif
@@ -311,8 +311,8 @@ static void folders(void **state)
     assert_int_equal(folder_create(deep), S_OK);
     assert_true(folder_exists(deep));
     assert_false(file_exists(deep));
-    /* The result is Windows'; the text says that the path is a folder, so that the user does not search for a missing
-       right. */
+    /* The result code is Windows' own; the message says that the path is a folder, so that the user does not search for
+       a missing right. */
     assert_int_equal(file_load(deep, 100, &text, &size), E_ACCESSDENIED);
     assert_non_null(strstr(error_text(E_ACCESSDENIED), "' is a folder"));
     assert_int_equal(file_open(deep, FILE_REPLACE, &f), E_ACCESSDENIED);
@@ -349,7 +349,7 @@ static void folders(void **state)
     memory_free(deep);
 }
 
-/* Users nest folders deeper than 260 characters and name them in their own script. */
+/* Users nest folders more than 260 characters deep and name them in their own language. */
 static void long_and_foreign_paths(void **state)
 {
     struct text_buffer b = {0};
@@ -392,7 +392,7 @@ static void lock_excludes_within_a_process(void **state)
     assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION)), "x.lock"));
     file_lock_release(lock);
     assert_int_equal(file_lock_take(path, 0, &lock), S_OK);
-    /* The holder may delete the file; the next one creates it again. */
+    /* The process with the lock can delete the file; the next one creates it again. */
     assert_int_equal(file_delete(path), S_OK);
     file_lock_release(lock);
     assert_false(file_exists(path));
@@ -400,14 +400,14 @@ static void lock_excludes_within_a_process(void **state)
     file_lock_release(lock);
     file_lock_release(NULL);
     start = clock_monotonic_ms();
-    assert_true(FAILED(file_lock_take(bad, PATIENCE_MS, &lock))); /* no folder: no use in waiting */
+    assert_true(FAILED(file_lock_take(bad, PATIENCE_MS, &lock))); /* the folder does not exist, so waiting is useless */
     assert_true(clock_monotonic_ms() - start < PATIENCE_MS);
     memory_free(bad);
     memory_free(path);
 }
 
-/* A scanner, a backup or a user that reads the file must not block all others. */
-static void who_reads_a_lock_file_does_not_hold_it(void **state)
+/* A virus scanner, a backup or a user that reads the lock file must not block other processes. */
+static void reader_of_lock_file_does_not_lock(void **state)
 {
     char *path = in_folder("read.lock"), *text;
     struct file_lock *lock;
@@ -418,7 +418,7 @@ static void who_reads_a_lock_file_does_not_hold_it(void **state)
     assert_int_equal(file_open(path, FILE_READ, &reader), S_OK);
     assert_int_equal(file_lock_take(path, 0, &lock), S_OK);
     file_close(reader);
-    assert_int_equal(file_load(path, 10, &text, &size), S_OK); /* nor does the holder stop the readers */
+    assert_int_equal(file_load(path, 10, &text, &size), S_OK); /* the lock does not block readers either */
     assert_int_equal(size, 1);
     memory_free(text);
     file_lock_release(lock);
@@ -474,7 +474,7 @@ static void paths(void **state)
 
 static const HRESULT leads_out = HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME);
 
-/* "base/" and the name. */
+/* Returns "base/name". */
 static char *below(const char *base, const char *name)
 {
     char *path = text_format("%s/%s", base, name);
@@ -511,8 +511,8 @@ static void put(const char *base, const char *name, const char *text)
     memory_free(path);
 }
 
-/* Otherwise a run would overwrite another user's file, wherever a name or a link leads. */
-static void nothing_is_touched_outside_a_base(void **state)
+/* A run must not overwrite another user's file, wherever a name or a link leads. */
+static void nothing_is_accessed_outside_the_base(void **state)
 {
     static const char *const out[] = {"../victim", "in/../../victim", "in/..", "...", ".. /x", "a:b", "C:x",
                                       "nul",       "in/Com1.csv"};
@@ -552,7 +552,7 @@ static void nothing_is_touched_outside_a_base(void **state)
     assert_int_equal(folder_list(outside, false, &names), S_OK);
     assert_int_equal(names.count, 1);
     texts_free(&names);
-    /* A link that stays inside is the user's own. */
+    /* A link that stays inside the base is the user's decision. */
     assert_int_equal(open_below(base, "here/a", FILE_CREATE_NEW), S_OK);
     expect_text(inside, "a", "!");
     for (size_t i = 0; i < sizeof links / sizeof *links; i++)
@@ -562,8 +562,9 @@ static void nothing_is_touched_outside_a_base(void **state)
     memory_free(inside);
 }
 
-/* A root is the user's to choose, but it is a folder: a service that opens a device or a pipe for him does it harm. */
-static void a_root_is_a_folder(void **state)
+/* Users can choose any root path, but it must be a folder: a service that opened a device or a pipe for a user could be
+   harmed. */
+static void root_path_must_be_a_folder(void **state)
 {
     static const char *const good[] = {"C:\\PerfLogs",
                                        "c:",
@@ -590,15 +591,15 @@ static void a_root_is_a_folder(void **state)
             fail_msg("%s: %s", good[i], path_root_fault(good[i]));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (!path_root_fault(bad[i]))
-            fail_msg("%s is taken", bad[i]);
+            fail_msg("%s is accepted", bad[i]);
 }
 
 #ifndef _WIN32
-/* Between the check of a folder and the creation of a file in it: a user who may write the folder of a run replaces one
-   of its folders by a link out of it, and back, all the time. */
+/* Attacks the time between the check of a folder and the creation of a file in it: a thread repeatedly replaces a
+   folder of the run with a link that leads out, and restores it. */
 static atomic_bool exchanging;
 
-/* Moves away a file that the other thread has created in the place: else nothing is exchanged from then on. */
+/* Moves away a file that the other thread created under the name `to`; it would block all later renames. */
 static void put_back(const char *from, const char *to, unsigned *strays)
 {
     while (rename(from, to) && atomic_load(&exchanging)) {
@@ -613,7 +614,7 @@ static void *exchange(void *base)
     char *in = below(base, "in"), *kept = below(base, "kept"), *link = below(base, "link");
     unsigned strays = 0;
     while (atomic_load(&exchanging)) {
-        if (!rename(in, kept)) { /* a folder, then a link, then the folder again */
+        if (!rename(in, kept)) { /* replaces the folder with a link, then restores the folder */
             put_back(link, in, &strays);
             rename(in, link);
             put_back(kept, in, &strays);
@@ -625,8 +626,9 @@ static void *exchange(void *base)
     return NULL;
 }
 
-/* A child has its parent's files until it runs its program: a file that was closed in between is free. */
-static void a_closed_file_is_free_whoever_was_begun(void **state)
+/* A forked child has its parent's files open until it executes its program; a file that the parent closed is
+   nevertheless free to open. */
+static void closed_file_is_free_despite_forked_child(void **state)
 {
     char *path = in_folder("inherited");
     struct file *f;
@@ -646,7 +648,7 @@ static void a_closed_file_is_free_whoever_was_begun(void **state)
     memory_free(path);
 }
 
-static void a_folder_that_is_exchanged_leads_nowhere(void **state)
+static void replaced_folder_does_not_lead_outside(void **state)
 {
     enum { TRIES = 3000 };
     char *base = in_folder("exchanged"), *outside = in_folder("elsewhere"), *inside = below(base, "in");
@@ -659,7 +661,7 @@ static void a_folder_that_is_exchanged_leads_nowhere(void **state)
     scratch_link(base, "link", "../elsewhere", false);
     atomic_store(&exchanging, true);
     assert_int_equal(pthread_create(&thread, NULL, exchange, base), 0);
-    /* Until it was exchanged at the right moment, on a machine that has better to do as well. */
+    /* Repeats until a replacement happened at the critical point, also on a busy machine. */
     for (int i = 0; i < TRIES || ((opened == 0 || refused == 0) && i < 100 * TRIES); i++) {
         char *name = text_format("in/f%d/x", i), *place = text_format("%s/in/f%d", base, i);
         if (SUCCEEDED(folder_create_below(base, place)) && SUCCEEDED(open_below(base, name, FILE_REPLACE)))
@@ -684,7 +686,7 @@ static void a_folder_that_is_exchanged_leads_nowhere(void **state)
 }
 #endif
 
-/* Logs would not be written, or not continued, below a folder that is as it should be. */
+/* Logs must be written and continued below an ordinary folder. */
 static void files_below_a_base_are_files(void **state)
 {
     char *base = in_folder("good"), *deep = below(base, "a/b.c/d");
@@ -724,20 +726,20 @@ int main(void)
         cmocka_unit_test(open_modes),
         cmocka_unit_test(growing_log_is_shared),
         cmocka_unit_test(full_disk),
-        cmocka_unit_test(store_replaces_whole),
-        cmocka_unit_test(store_whose_temporary_file_is_gone),
+        cmocka_unit_test(store_replaces_the_whole_file),
+        cmocka_unit_test(store_fails_if_temporary_file_is_deleted),
         cmocka_unit_test(store_while_read),
         cmocka_unit_test(load_has_a_limit),
         cmocka_unit_test(folders),
         cmocka_unit_test(long_and_foreign_paths),
         cmocka_unit_test(lock_excludes_within_a_process),
-        cmocka_unit_test(who_reads_a_lock_file_does_not_hold_it),
+        cmocka_unit_test(reader_of_lock_file_does_not_lock),
         cmocka_unit_test(paths),
-        cmocka_unit_test(nothing_is_touched_outside_a_base),
-        cmocka_unit_test(a_root_is_a_folder),
+        cmocka_unit_test(nothing_is_accessed_outside_the_base),
+        cmocka_unit_test(root_path_must_be_a_folder),
 #ifndef _WIN32
-        cmocka_unit_test(a_folder_that_is_exchanged_leads_nowhere),
-        cmocka_unit_test(a_closed_file_is_free_whoever_was_begun),
+        cmocka_unit_test(replaced_folder_does_not_lead_outside),
+        cmocka_unit_test(closed_file_is_free_despite_forked_child),
 #endif
         cmocka_unit_test(files_below_a_base_are_files),
     };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks, the host's names and folders, kernel files, error texts and the allocator. */
+/* Clocks, the host OS's names and folders, kernel files, error messages and the allocator. */
 #include "engine/base/clock.h"
 #include "engine/logs/pdh_types.h"
 #include "engine/pdh/counter_query.h"
@@ -16,7 +16,7 @@ static int64_t at(int year, int month, int day, int hour, int minute, int second
     return clock_from_calendar(&t);
 }
 
-/* Samples carry the right date: checked against known days and day by day over 800 years. */
+/* Samples need correct dates: compares known days, and every day for 800 years. */
 static void calendar(void **state)
 {
     static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
@@ -52,7 +52,7 @@ static void calendar(void **state)
     }
 }
 
-/* The time in logs is the user's own, also around the change of the clocks. The zone is Pacific time. */
+/* Times in logs are in the user's time zone, also around a clock change. The zone is Pacific time. */
 static void time_zone(void **state)
 {
     int64_t to_daylight = at(2024, 3, 10, 10, 0, 0), to_standard = at(2024, 11, 3, 9, 0, 0), second = 10000000;
@@ -61,7 +61,7 @@ static void time_zone(void **state)
     assert_non_null(name);
     assert_true(*name);
 #ifdef _WIN32
-    if (!os_is_wine()) { /* the zone is the machine's: its two biases must show */
+    if (!os_is_wine()) { /* uses the machine's own zone: both of its biases are checked */
         TIME_ZONE_INFORMATION zone;
         DWORD now = GetTimeZoneInformation(&zone);
 
@@ -83,10 +83,10 @@ static void time_zone(void **state)
     assert_int_equal(clock_bias_minutes(to_standard), 480);
     assert_int_equal(clock_bias_minutes(at(2025, 1, 1, 0, 0, 0)), 480);
     assert_true(clock_utc_to_local(at(2024, 7, 15, 20, 0, 0)) == at(2024, 7, 15, 13, 0, 0));
-    /* The time in a file may be any number: adding a zone must not overflow. */
+    /* A timestamp in a file may be any number: adding the zone's bias must not overflow. */
     assert_true(clock_utc_to_local(INT64_MIN) <= INT64_MIN + INT64_C(864000000000));
     assert_true(clock_utc_to_local(INT64_MAX) >= INT64_MAX - INT64_C(864000000000));
-    /* The cached bias of the zone does not outlive a change of it, whichever way time goes. */
+    /* A cached bias must not be used after a change of the bias, whether times go forwards or backwards. */
     struct clock_zone zone = {0}, fixed = {.fixed = true, .offset = -3600 * second};
     const int64_t moments[] = {to_daylight - second, to_daylight, to_daylight + second, to_standard - second,
                                to_standard,          0,           to_daylight - second};
@@ -104,7 +104,8 @@ static void clocks_run(void **state)
     assert_true(utc > at(2024, 1, 1, 0, 0, 0) && utc < at(2200, 1, 1, 0, 0, 0));
     assert_true(frequency >= 1000);
     child_sleep(100);
-    /* A busy machine may stop between any two calls: ticks lie between the UTC before and behind them. */
+    /* A busy machine may pause between any two calls: the elapsed ticks must lie between the shortest and the longest
+       elapsed UTC time. */
     const double least = (double)(clock_utc() - utc_behind) / 1e7;
     const double by_ticks = (double)(clock_ticks() - ticks) / (double)frequency;
     const double most = (double)(clock_utc() - utc) / 1e7;
@@ -115,7 +116,7 @@ static void clocks_run(void **state)
 }
 
 /* "System Up Time" counts from the machine's boot, also under Wine. */
-static void boot_time_is_the_hosts(void **state)
+static void boot_time_is_that_of_the_machine(void **state)
 {
     int64_t up = clock_utc() - clock_boot_utc();
     struct kernel_file *f;
@@ -124,7 +125,7 @@ static void boot_time_is_the_hosts(void **state)
     (void)state;
     assert_true(up > 0);
     if (FAILED(kernel_file_open("/proc/uptime", &f)))
-        return; /* Windows: nothing to compare with */
+        return; /* Windows has no value to compare with */
     assert_int_equal(kernel_file_read(f, &text, &size), S_OK);
     assert_true((double)up / 1e7 > atof(text) - 2 && (double)up / 1e7 < atof(text) + 2);
     kernel_file_close(f);
@@ -149,7 +150,7 @@ static void environment(void **state)
     assert_expands("", "");
 }
 
-/* All processes find the same sets, whatever folder they were started in. */
+/* All processes find the same sets, whatever their current folder is. */
 static void data_folder(void **state)
 {
     char *module = os_module_folder(), *program;
@@ -173,7 +174,7 @@ static void data_folder(void **state)
 #endif
     memory_free(folder);
 #ifdef _WIN32
-    /* a service has another %ProgramData% than its callers, and must still find their sets */
+    /* a service's %ProgramData% may differ from its callers', but it must find their sets */
     scratch_environment("ProgramData", "C:\\elsewhere");
     folder = os_data_folder();
     assert_false(text_matches("*elsewhere*", folder));
@@ -209,7 +210,7 @@ static bool has_kernel_files(void)
 #endif
 }
 
-/* A kept file returns present values, not those of the first read. */
+/* An open kernel file returns current values, not those of the first read. */
 static void kernel_files_are_fresh(void **state)
 {
     struct kernel_file *f;
@@ -233,7 +234,7 @@ static void kernel_files_are_fresh(void **state)
     assert_int_equal(kernel_file_read(f, &text, &size), S_OK);
     assert_true(atof(text) > atof(first));
     kernel_file_close(f);
-    /* longer than the kernel returns in one piece */
+    /* longer than the kernel returns with one read */
     assert_int_equal(kernel_file_open("/proc/kallsyms", &f), S_OK);
     assert_int_equal(kernel_file_read(f, &text, &size), S_OK);
     assert_true(size > 100000);
@@ -242,8 +243,8 @@ static void kernel_files_are_fresh(void **state)
     kernel_file_close(f);
 }
 
-/* Arguments of a process are NULs apart: what follows the first is no less of its text. */
-static void a_kernel_file_at_once(void **state)
+/* A process's arguments are separated by NULs; the text after the first NUL must be read as well. */
+static void kernel_file_text_reads_whole_file(void **state)
 {
     char *text;
     size_t size = 1;
@@ -296,7 +297,7 @@ static void process_ids(void **state)
     }
 }
 
-/* Counters come from one PDH, the same for all; if it is missing the error names the module. */
+/* All counters come from the same PDH; if it is missing, the error names the module. */
 static void pdh_of_the_host(void **state)
 {
     const struct pdh_api *api = NULL, *again = NULL;
@@ -314,7 +315,7 @@ static void pdh_of_the_host(void **state)
     }
 }
 
-/* The message names the failed object, with the innermost function last. */
+/* The message names the object that failed, with the innermost function last. */
 static void error_texts(void **state)
 {
     char longest[1500];
@@ -333,7 +334,7 @@ static void error_texts(void **state)
     memcpy(longest + 1022, "\xC3\xBC", 2);
     longest[1499] = 0;
     error_set(E_FAIL, "%s", longest);
-    assert_int_equal(strlen(error_text(E_FAIL)), 1022); /* no half character at the cut */
+    assert_int_equal(strlen(error_text(E_FAIL)), 1022); /* the cut does not split a character */
     longest[1022] = 'x';
     longest[1023] = 'x';
     error_set(E_FAIL, "%s", longest);
@@ -397,7 +398,7 @@ static void *other_thread(void *unused)
 }
 #endif
 
-/* One client's failure is never shown to another, and a lock counts every entry. */
+/* One client's error is never shown to another client, and a lock counts every entry. */
 static void threads(void **state)
 {
 #ifdef _WIN32
@@ -426,12 +427,12 @@ int main(int argc, char **argv)
         cmocka_unit_test(calendar),
         cmocka_unit_test(time_zone),
         cmocka_unit_test(clocks_run),
-        cmocka_unit_test(boot_time_is_the_hosts),
+        cmocka_unit_test(boot_time_is_that_of_the_machine),
         cmocka_unit_test(environment),
         cmocka_unit_test(data_folder),
         cmocka_unit_test(names),
         cmocka_unit_test(kernel_files_are_fresh),
-        cmocka_unit_test(a_kernel_file_at_once),
+        cmocka_unit_test(kernel_file_text_reads_whole_file),
         cmocka_unit_test(process_ids),
         cmocka_unit_test(pdh_of_the_host),
         cmocka_unit_test(error_texts),

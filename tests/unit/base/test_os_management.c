@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* WMI's VARIANTs as strings: those of this host's classes, and those that other classes can have. */
+/* Conversion of WMI's VARIANTs to strings: values of this host OS's classes, and values that other classes can have. */
 #include "engine/base/memory.h"
 #include "engine/base/win32/management_value.h"
 
@@ -24,7 +24,7 @@ static void check(VARIANT *v, LONG type, const char *name, const char *first)
         VariantClear(v);
 }
 
-static void scalars_are_what_their_property_says(void **state)
+static void scalars_follow_their_property_type(void **state)
 {
     VARIANT v;
     (void)state;
@@ -69,7 +69,7 @@ static void scalars_are_what_their_property_says(void **state)
     check(&v, 4711, "unknown", "-1");
 }
 
-static void arrays_have_a_text_each(void **state)
+static void arrays_have_a_string_per_item(void **state)
 {
     struct management_value m = {.name = NULL};
     BYTE bytes[] = {0x0A, 0xFF};
@@ -114,7 +114,7 @@ static void arrays_have_a_text_each(void **state)
     VariantClear(&v);
 }
 
-static void what_is_none_of_wmis_is_refused_by_name(void **state)
+static void types_unknown_to_wmi_are_rejected_by_name(void **state)
 {
     struct management_value m = {.name = NULL};
     LONG number = 1;
@@ -139,8 +139,8 @@ static void what_is_none_of_wmis_is_refused_by_name(void **state)
     assert_int_equal(m.texts.count, 0);
 }
 
-/* An object within an object: any of this host's is one. */
-static void an_embedded_object_is_shown_in_mof(void **state)
+/* Tests an embedded object; any object of this host OS can be one. */
+static void embedded_object_is_shown_in_mof(void **state)
 {
     struct management_value m = {.name = NULL};
     IWbemLocator *locator;
@@ -177,10 +177,10 @@ static void an_embedded_object_is_shown_in_mof(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scalars_are_what_their_property_says),
-        cmocka_unit_test(arrays_have_a_text_each),
-        cmocka_unit_test(what_is_none_of_wmis_is_refused_by_name),
-        cmocka_unit_test(an_embedded_object_is_shown_in_mof),
+        cmocka_unit_test(scalars_follow_their_property_type),
+        cmocka_unit_test(arrays_have_a_string_per_item),
+        cmocka_unit_test(types_unknown_to_wmi_are_rejected_by_name),
+        cmocka_unit_test(embedded_object_is_shown_in_mof),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ static uint32_t next(uint32_t *state)
     return *state >> 8;
 }
 
-/* Small, at the border between small and large, and large. */
+/* Returns a small size, a large size, or one near the limit between the two. */
 static size_t any_size(uint32_t *state)
 {
     static const size_t below[] = {40, 600, 9000};
@@ -43,8 +43,8 @@ static bool holds(const unsigned char *p, size_t size, unsigned char mark)
 
 enum { BLOCKS = 300, STEPS = 3000 };
 
-/* Blocks are allocated, grow, shrink and are freed; each keeps its contents. Returns what went wrong, NULL for
-   nothing. */
+/* Allocates, grows, shrinks and frees blocks, and checks that each keeps its contents. Returns a description of the
+   error, NULL for none. */
 static const char *exercise(uint32_t seed)
 {
     unsigned char *blocks[BLOCKS] = {0};
@@ -78,7 +78,7 @@ static const char *exercise(uint32_t seed)
     return wrong;
 }
 
-static void blocks_keep_what_they_hold(void **state)
+static void blocks_keep_their_contents(void **state)
 {
     (void)state;
     const char *wrong = exercise(1);
@@ -102,7 +102,7 @@ static void *work(void *argument)
     return 0;
 }
 
-/* A server's threads allocate at once, and free what others allocated. */
+/* Server threads allocate at the same time, and free blocks that other threads allocated. */
 static void threads_do_not_share_blocks(void **state)
 {
     (void)state;
@@ -161,8 +161,9 @@ static void the_nth_allocation_fails_once(void **state)
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
-/* A reader of the program's memory would find a freed password, also in the old blocks of a text that grew. */
-static void what_is_given_back_is_wiped(void **state)
+/* Someone who reads the program's memory must not find a freed password, not even in the old blocks of a string that
+   grew. */
+static void freed_memory_is_wiped(void **state)
 {
     static const size_t sizes[] = {1, 16, 100, 512, 513, 5000};
     (void)state;
@@ -171,7 +172,7 @@ static void what_is_given_back_is_wiped(void **state)
         memset(first, 'x', sizes[i]);
         memory_free(first);
         unsigned char *again = memory_alloc(sizes[i]);
-        if (again == first) /* from the system's heap it need not come back, and the heap writes in what it has */
+        if (again == first) /* the system's heap need not return the same block, and writes into freed blocks */
             for (size_t k = sizes[i] > 512 ? 64 : 0; k < sizes[i]; k++)
                 assert_int_not_equal(again[k], 'x');
         else
@@ -179,15 +180,15 @@ static void what_is_given_back_is_wiped(void **state)
         memory_free(again);
     }
 }
-#define WIPES cmocka_unit_test(what_is_given_back_is_wiped),
+#define WIPES cmocka_unit_test(freed_memory_is_wiped),
 #else
-#define WIPES /* the sanitizers' heap is not wiped */
+#define WIPES /* the sanitizers' heaps are not wiped */
 #endif
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_keep_what_they_hold), cmocka_unit_test(threads_do_not_share_blocks),
+        cmocka_unit_test(blocks_keep_their_contents), cmocka_unit_test(threads_do_not_share_blocks),
         cmocka_unit_test(impossible_sizes_are_refused), cmocka_unit_test(the_nth_allocation_fails_once), WIPES};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* TCP connections: the last answer of a server arrives whatever its client still sends, and failures have a reason that
-   a user can act on. */
+/* TCP connections: a server's last answer arrives even if the client continues to send, and errors state a reason on
+   which a user can act. */
 #include "engine/base/network.h"
 #include "engine/base/thread.h"
 #include "tests/unit/scratch_folder.h"
@@ -64,7 +64,8 @@ static void failures_have_reasons(void **state)
     assert_int_equal(used, HRESULT_FROM_WIN32(WSAEADDRINUSE));
     assert_non_null(strstr(error_text(used), port));
     assert_string_equal(error_standard_text(used), "another program uses this port");
-    const HRESULT foreign = socket_listen_at("192.0.2.1", 0, &other); /* for documentation, RFC 5737 */
+    const HRESULT foreign = socket_listen_at("192.0.2.1", 0, &other); /* TEST-NET-1, reserved for documentation: RFC
+                                                                         5737 */
     assert_string_equal(error_standard_text(foreign), "this computer does not have this address");
     socket_close(listener);
     const HRESULT refused = socket_connect("127.0.0.1", port, 60000, &other);

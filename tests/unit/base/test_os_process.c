@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes, locks, shared memory and events between processes: this program starts itself in several roles. */
+/* Processes, locks, shared memory and events between processes. This program starts itself in several roles. */
 #include "engine/base/clock.h"
 #include "engine/base/thread.h"
 #include "tests/unit/child_process.h"
@@ -13,7 +13,7 @@
 #endif
 
 static char *folder;
-static char token[64]; /* in the names of all that this run shares */
+static char token[64]; /* part of the names of all objects that this run shares */
 
 /* ---- the roles of a child */
 
@@ -28,7 +28,7 @@ static int role_arguments(const char *path, int argc, char **argv)
 
     (void)argv;
     if (count != argc)
-        return 9; /* the C runtime takes the line apart in another way */
+        return 9; /* the C runtime split the command line differently */
     for (int i = 3; i < count; i++) {
         char *argument;
         text_from_utf16(wide[i], wcslen(wide[i]), true, &argument);
@@ -46,7 +46,7 @@ static int role_arguments(const char *path, int argc, char **argv)
     return FAILED(hr) ? 8 : 42;
 }
 
-/* Sets the event `name` when it is ready, then never exits. */
+/* Sets the event `name` when it is ready, and then waits until it is killed. */
 static int stay(const char *name)
 {
     struct signal *ready;
@@ -178,7 +178,7 @@ static struct signal *make_event(const char *name)
     return e;
 }
 
-/* A task gets exactly the arguments its user wrote, with quotes, blanks and backslashes. */
+/* A task gets exactly the arguments that its user wrote, with quotes, spaces and backslashes. */
 static void arguments_arrive(void **state)
 {
     static const char *const given[] = {"arguments",
@@ -211,7 +211,7 @@ static void arguments_arrive(void **state)
     memory_free(path);
 }
 
-static void start_fails_for_no_program(void **state)
+static void start_fails_without_a_program(void **state)
 {
     struct process *p;
     HRESULT hr = process_start(&(struct program){.path = "no-such-program.exe"}, &p);
@@ -221,8 +221,8 @@ static void start_fails_for_no_program(void **state)
     assert_non_null(strstr(error_text(hr), "no-such-program"));
 }
 
-/* A run continues after the server that started it has exited. */
-static void child_outlives_its_starter(void **state)
+/* A run continues after the server that started it exits. */
+static void child_survives_its_parent(void **state)
 {
     char *path = path_join(folder, "later.txt");
     struct process *p = child_start("start-and-leave", path, "");
@@ -239,8 +239,8 @@ static void child_outlives_its_starter(void **state)
     memory_free(path);
 }
 
-/* A script that reads the server's output to its end does not wait for the runs that the server started. */
-static void child_holds_no_pipe_of_ours(void **state)
+/* A script that reads the server's output to the end must not wait for the runs that the server started. */
+static void child_inherits_no_pipe(void **state)
 {
     char *name = named("pipe");
     struct signal *ready = make_event(name);
@@ -255,7 +255,7 @@ static void child_holds_no_pipe_of_ours(void **state)
     p = child_start("stay", name, "");
     assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     CloseHandle(write_end);
-    assert_false(ReadFile(read_end, &byte, 1, &n, NULL)); /* waits for ever if the child holds the other end */
+    assert_false(ReadFile(read_end, &byte, 1, &n, NULL)); /* blocks forever if the child has the other end open */
     assert_int_equal(GetLastError(), ERROR_BROKEN_PIPE);
     CloseHandle(read_end);
 #else
@@ -279,8 +279,8 @@ static void child_holds_no_pipe_of_ours(void **state)
     memory_free(name);
 }
 
-/* A set whose host was killed reads as stopped. */
-static void death_is_noticed(void **state)
+/* After its host process was killed, a set's status is stopped. */
+static void killed_process_is_detected(void **state)
 {
     char *name = named("death");
     struct signal *ready = make_event(name);
@@ -292,7 +292,7 @@ static void death_is_noticed(void **state)
     assert_true(started != 0);
     assert_true(process_start_time(id) == started);
     assert_true(process_alive(id, started));
-    assert_false(process_alive(id, started + 1)); /* another process of the same number */
+    assert_false(process_alive(id, started + 1)); /* a different process with the same id */
     assert_int_equal(process_wait(p, 0, NULL), S_FALSE);
     assert_int_equal(process_wait(p, 50, NULL), S_FALSE);
     child_kill(p, name);
@@ -317,7 +317,7 @@ static void death_is_noticed(void **state)
     memory_free(name);
 }
 
-/* One set runs once, and runs again as soon as its killed host is gone. */
+/* A set runs only once at a time, and can run again as soon as its killed host process is gone. */
 static void lock_between_processes(void **state)
 {
     char *path = path_join(folder, "run.lock"), *name = named("lock");
@@ -338,7 +338,7 @@ static void lock_between_processes(void **state)
     memory_free(path);
 }
 
-/* All observers see the same status of a run. */
+/* All observers see the same run status. */
 static void section_is_shared(void **state)
 {
     char *name = named("count"), *ready_name = named("count-ready");
@@ -360,7 +360,7 @@ static void section_is_shared(void **state)
     process_close(p);
     assert_int_equal(*(int *)section_memory(s), 400000);
     assert_int_equal(section_open(&(struct shared){.name = name, .create = true}, 4096, &second),
-                     S_OK); /* opens what is there */
+                     S_OK); /* opens the existing section */
     assert_int_equal(*(int *)section_memory(second), 400000);
     section_close(s);
     assert_int_equal(section_open(&(struct shared){.name = name}, 4096, &s), S_OK);
@@ -374,8 +374,8 @@ static void section_is_shared(void **state)
     memory_free(name);
 }
 
-/* A process that wants a separate channel learns that another one has planted one under its name. */
-static void a_planted_name_is_refused(void **state)
+/* A process that requests a new channel gets an error if another process created one under its name. */
+static void existing_name_is_rejected(void **state)
 {
     char *name = named("planted");
     const struct shared own = {.name = name, .create = true, .fresh = true};
@@ -395,8 +395,8 @@ static void a_planted_name_is_refused(void **state)
     memory_free(name);
 }
 
-/* The state left by a killed host is not mistaken for that of the next run. */
-static void section_of_the_dead_is_gone(void **state)
+/* The state that a killed host process left must not be taken for the next run's state. */
+static void section_ends_with_its_last_process(void **state)
 {
     char *name = named("dead"), *ready_name = named("dead-ready");
     struct signal *ready = make_event(ready_name);
@@ -432,7 +432,7 @@ static void events(void **state)
     assert_int_equal(signal_wait(ping, 0), S_FALSE);
     signal_set(ping);
     signal_set(ping);
-    assert_int_equal(signal_wait(ping, 0), S_OK); /* set twice is set once */
+    assert_int_equal(signal_wait(ping, 0), S_OK); /* setting an event twice has the effect of setting it once */
     uint64_t start = clock_monotonic_ms();
     assert_int_equal(signal_wait(ping, 100), S_FALSE);
     assert_true(clock_monotonic_ms() - start >= 90);
@@ -443,7 +443,7 @@ static void events(void **state)
     }
     assert_int_equal(process_wait(p, CHILD_PATIENCE, &code), S_OK);
     assert_int_equal(code, 0);
-    signal_set(pong); /* an answer counts even when the process has ended since */
+    signal_set(pong); /* a set event counts even if the process has exited in the meantime */
     assert_int_equal(signal_wait_or_process(pong, p, 0), S_OK);
     assert_int_equal(signal_wait_or_process(pong, p, 0), E_ABORT);
     process_close(p);
@@ -463,7 +463,7 @@ static void kill_and_close(struct process *p, const char *ready_name)
 }
 
 #ifdef _WIN32
-/* As the host calls the file. */
+/* Returns the file's path on the host OS. */
 static char *unix_path(const char *path)
 {
     FARPROC found = GetProcAddress(GetModuleHandleW(L"kernel32.dll"), "wine_get_unix_file_name");
@@ -490,7 +490,7 @@ static void start_shell(const char *line)
 }
 #endif
 
-/* What the host's shell prints for a script, which must print something. */
+/* Returns the output of the host OS's shell for a script, which must print something. */
 static char *host_shell(const char *script)
 {
     char *path = path_join(folder, "shell.txt"), *file = path_join(folder, "shell.sh"), *text = NULL;
@@ -506,7 +506,7 @@ static char *host_shell(const char *script)
 #ifdef _WIN32
     start_shell(line);
 #else
-    assert_int_equal(system(line), 0); /* NOLINT(cert-env33-c): a shell is what is asked for */
+    assert_int_equal(system(line), 0); /* NOLINT(cert-env33-c): the test needs a shell */
 #endif
     for (int i = 0; i < CHILD_PATIENCE / 20 && !file_exists(path); i++)
         child_sleep(20);
@@ -521,7 +521,7 @@ static char *host_shell(const char *script)
     return text;
 }
 
-/* Where the file of a lasting section lies, as the host calls it. */
+/* Returns the path of a lasting section's file on the host OS. */
 static char *host_path(const char *name)
 {
     char *shared = NULL;
@@ -536,9 +536,9 @@ static char *host_path(const char *name)
     return path;
 }
 
-/* Other accounts of the host see nothing of it, and can put nothing in its place: the modes of its file and of the
-   folder, as the host tells them. */
-static void check_own_alone(const char *name)
+/* Other accounts on the host OS can neither see the section nor replace it: checks the modes of its file and folder on
+   the host OS. */
+static void check_access_by_owner_only(const char *name)
 {
     char *file = host_path(name), *command = text_format("stat -c %%a '%s' \"$(dirname '%s')\"", file, file),
          *text = host_shell(command);
@@ -548,7 +548,7 @@ static void check_own_alone(const char *name)
     memory_free(file);
 }
 
-/* As a user who deletes the file on the host OS does. */
+/* Deletes the section's file, as a user of the host OS might. */
 static void take_name_away(const char *name)
 {
     char *file = host_path(name), *command = text_format("rm '%s' && echo gone", file), *text = host_shell(command);
@@ -558,8 +558,8 @@ static void take_name_away(const char *name)
     memory_free(file);
 }
 
-/* The data of a session can be recovered after all its processes were killed. */
-static void a_lasting_section_outlives_its_processes(void **state)
+/* A session's data can be recovered after all its processes were killed. */
+static void lasting_section_outlives_its_processes(void **state)
 {
     char *name = named("lasting"), *ready_name = named("lasting-ready");
     const struct shared there = {.name = name, .lasting = true},
@@ -573,18 +573,18 @@ static void a_lasting_section_outlives_its_processes(void **state)
     assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     kill_and_close(p, ready_name);
 #ifdef _WIN32
-    if (!os_is_wine()) { /* has no such sections */
+    if (!os_is_wine()) { /* Windows has no such sections */
         signal_close(ready);
         memory_free(ready_name);
         memory_free(name);
         return;
     }
 #endif
-    check_own_alone(name);
+    check_access_by_owner_only(name);
     assert_int_equal(section_open(&there, 200000, &s), S_OK);
     assert_int_equal(((int *)section_memory(s))[0], 0);
     assert_int_equal(((int *)section_memory(s))[40000], 42);
-    assert_int_equal(section_open(&there, 200001, &second), E_INVALIDARG); /* nobody reads behind its end */
+    assert_int_equal(section_open(&there, 200001, &second), E_INVALIDARG); /* nobody reads beyond its end */
     assert_int_equal(section_open(&fresh, 200000, &second), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
     assert_int_equal(section_open(&made, 200000, &second), S_OK);
     ((int *)section_memory(second))[1] = 7;
@@ -594,11 +594,11 @@ static void a_lasting_section_outlives_its_processes(void **state)
     take_name_away(name);
     assert_int_equal(section_is_named(s, name), S_FALSE);
     assert_int_equal(section_open(&fresh, 200000, &second), S_OK);
-    assert_int_equal(section_is_named(s, name), S_FALSE); /* another has it */
+    assert_int_equal(section_is_named(s, name), S_FALSE); /* the name now belongs to another section */
     assert_int_equal(section_is_named(second, name), S_OK);
     section_close(second);
     assert_int_equal(section_delete(name), S_OK);
-    ((int *)section_memory(s))[1] = 8; /* who holds it keeps it */
+    ((int *)section_memory(s))[1] = 8; /* a process that has the section open keeps it */
     section_close(s);
     assert_int_equal(section_open(&there, 200000, &s), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
     assert_int_equal(section_delete(name), S_FALSE);
@@ -611,8 +611,9 @@ static void a_lasting_section_outlives_its_processes(void **state)
     memory_free(name);
 }
 
-/* A script that cleans up /dev/shm does not crash the programs that trace: the part that it cut off is zero again. */
-static void a_shortened_section_is_long_again(void **state)
+/* If a script that cleans up /dev/shm truncates the section, programs that trace must not crash: the lost part reads as
+   zeros. */
+static void truncated_section_is_extended_again(void **state)
 {
     char *name = named("short");
     const struct shared what = {.name = name, .create = true, .fresh = true, .lasting = true};
@@ -620,7 +621,7 @@ static void a_shortened_section_is_long_again(void **state)
     (void)state;
     assert_int_equal(section_open(&what, 200000, &s), S_OK);
 #ifdef _WIN32
-    if (!os_is_wine()) { /* no file that is mapped can be shortened */
+    if (!os_is_wine()) { /* Windows cannot truncate a mapped file */
         section_close(s);
         memory_free(name);
         return;
@@ -634,7 +635,7 @@ static void a_shortened_section_is_long_again(void **state)
              *text = host_shell(command);
         words[0] = round ? 41 : words[0];
         assert_string_equal(text, "short\n");
-        assert_int_equal(words[40000], 0); /* read first */
+        assert_int_equal(words[40000], 0); /* read before it is written */
         words[40000] = 42;
         assert_int_equal(others[40000], 42);
         assert_int_equal(others[0], round ? 41 : 0);
@@ -648,8 +649,8 @@ static void a_shortened_section_is_long_again(void **state)
     memory_free(name);
 }
 
-/* A controller that is killed in the middle of a change does not block the changes of others. */
-static void a_mutex_of_the_dead_is_free(void **state)
+/* A controller that is killed during a change does not block the changes of others. */
+static void mutex_of_killed_process_is_free(void **state)
 {
     char *name = named("mutex"), *ready_name = named("mutex-ready");
     struct signal *ready = make_event(ready_name);
@@ -672,14 +673,14 @@ static void a_mutex_of_the_dead_is_free(void **state)
     mutex_close(m);
     mutex_close(NULL);
     char *file = text_format("%s.mutex", name);
-    (void)section_delete(file); /* natively */
+    (void)section_delete(file); /* native builds keep the mutex in a file */
     memory_free(file);
     signal_close(ready);
     memory_free(ready_name);
     memory_free(name);
 }
 
-/* A provider learns which host of its sessions has ended, be they as many as there can be. */
+/* A process with event providers learns which ETW session host has exited, even among the maximum number of hosts. */
 static void end_of_one_process_of_many_is_reported(void **state)
 {
     enum { KEPT = 2 };
@@ -723,7 +724,7 @@ static void end_of_one_process_of_many_is_reported(void **state)
     memory_free(name);
 }
 
-/* An event whose thread was terminated in the middle of it does not delay others while its process lives. */
+/* An event that is incomplete because its thread was terminated must not delay others while the process lives. */
 static void threads_of_processes_are_distinguished(void **state)
 {
     const uint32_t id = process_own_id();
@@ -738,7 +739,7 @@ static void threads_of_processes_are_distinguished(void **state)
     assert_false(process_has_thread(id, start_time + 1, thread_own_id()));
     assert_false(process_has_thread(id, start_time, 0x7FFFFFF0));
     assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
-    assert_false(process_has_thread(child, child_start_time, thread_own_id())); /* it is ours */
+    assert_false(process_has_thread(child, child_start_time, thread_own_id())); /* the thread id is ours */
     kill_and_close(p, name);
     assert_int_equal(process_open(child, child_start_time, &none), S_FALSE);
     assert_null(none);
@@ -753,8 +754,8 @@ static void threads_of_processes_are_distinguished(void **state)
 #define child_is_linux os_is_wine()
 #endif
 
-/* The counters of a process that ended fail at once; they do not repeat its last figures. */
-static void kernel_file_of_the_dead(void **state)
+/* Reading the counters of a process that has exited fails immediately, and does not repeat the last values. */
+static void kernel_file_of_exited_process_fails(void **state)
 {
     char *name = named("kernel"), path[64];
     struct signal *ready = make_event(name);
@@ -775,7 +776,7 @@ static void kernel_file_of_the_dead(void **state)
     process_close(p);
     if (f) {
         HRESULT hr = S_OK;
-        /* under Wine its parent reaps it some time later */
+        /* under Wine, the parent reaps it some time later */
         for (int i = 0; i < PATIENCE_MS / 20 && SUCCEEDED(hr); i++) {
             hr = kernel_file_read(f, &text, &size);
             child_sleep(20);
@@ -798,21 +799,21 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_arrive),
-        cmocka_unit_test(start_fails_for_no_program),
-        cmocka_unit_test(child_outlives_its_starter),
-        cmocka_unit_test(child_holds_no_pipe_of_ours),
-        cmocka_unit_test(death_is_noticed),
+        cmocka_unit_test(start_fails_without_a_program),
+        cmocka_unit_test(child_survives_its_parent),
+        cmocka_unit_test(child_inherits_no_pipe),
+        cmocka_unit_test(killed_process_is_detected),
         cmocka_unit_test(lock_between_processes),
         cmocka_unit_test(section_is_shared),
-        cmocka_unit_test(a_planted_name_is_refused),
-        cmocka_unit_test(section_of_the_dead_is_gone),
+        cmocka_unit_test(existing_name_is_rejected),
+        cmocka_unit_test(section_ends_with_its_last_process),
         cmocka_unit_test(events),
-        cmocka_unit_test(a_lasting_section_outlives_its_processes),
-        cmocka_unit_test(a_shortened_section_is_long_again),
-        cmocka_unit_test(a_mutex_of_the_dead_is_free),
+        cmocka_unit_test(lasting_section_outlives_its_processes),
+        cmocka_unit_test(truncated_section_is_extended_again),
+        cmocka_unit_test(mutex_of_killed_process_is_free),
         cmocka_unit_test(end_of_one_process_of_many_is_reported),
         cmocka_unit_test(threads_of_processes_are_distinguished),
-        cmocka_unit_test(kernel_file_of_the_dead),
+        cmocka_unit_test(kernel_file_of_exited_process_fails),
     };
     child_program = argv[0];
     if (argc > 1)

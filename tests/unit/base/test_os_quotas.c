@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of quotas: if a number differs from the page, or a mistyped setting is silently ignored, an administrator
-   relies on a limit that does not exist. */
+/* The quota table: if a number differed from the page, or a mistyped setting were silently ignored, administrators
+   would rely on a limit that does not exist. */
 #include "engine/base/quotas.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -23,7 +23,7 @@ static HRESULT read_text(const char *text)
     return quotas_read();
 }
 
-static void all_have_their_number_and_their_text(void **state)
+static void all_quotas_have_number_and_message(void **state)
 {
     (void)state;
     assert_int_equal(read_text(""), S_OK);
@@ -43,7 +43,7 @@ static void all_have_their_number_and_their_text(void **state)
     assert_int_equal(strncmp(error_text(rows[QUOTA_sets].error), "more than", 9), 0);
 }
 
-static void one_machine_has_other_numbers(void **state)
+static void setting_changes_the_limits(void **state)
 {
     (void)state;
     for (enum quota q = 0; q < QUOTAS; q++) {
@@ -59,7 +59,7 @@ static void one_machine_has_other_numbers(void **state)
     assert_non_null(strstr(error_text(rows[QUOTA_sets].error), "more than 1 sets"));
 }
 
-/* All numbers are those of the table then: no part of a wrong setting takes effect. */
+/* No part of an invalid setting takes effect: all limits keep the table's numbers. */
 static void wrong_setting_is_reported(void **state)
 {
     static const char *const wrong[] = {"sets=5;setz=7",         "sets=5;bytes",       "sets=5;bytes=0",
@@ -75,14 +75,14 @@ static void wrong_setting_is_reported(void **state)
 }
 
 /* docs/user/limits.md: | `name` | number | ... */
-static void the_page_says_the_same(void **state)
+static void page_lists_the_same_limits(void **state)
 {
     const char *source = getenv("OPENPLA_SOURCE_DIR");
     (void)state;
     assert_non_null(source);
     char *path = text_format("%s/docs/user/limits.md", source), *page = scratch_read(path);
     size_t lines = 0;
-    /* Then limits of connections follow, which are no quotas. */
+    /* The next section of the page lists connection limits, which are not quotas. */
     for (const char *at = page; *at && strncmp(at, "\n## Remote clients", 18) != 0; at++)
         lines += strncmp(at, "\n| `", 4) == 0;
     for (size_t i = 0; i < QUOTAS; i++) {
@@ -100,7 +100,7 @@ static void the_page_says_the_same(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_have_their_number_and_their_text), cmocka_unit_test(one_machine_has_other_numbers),
-        cmocka_unit_test(wrong_setting_is_reported), cmocka_unit_test(the_page_says_the_same)};
+        cmocka_unit_test(all_quotas_have_number_and_message), cmocka_unit_test(setting_changes_the_limits),
+        cmocka_unit_test(wrong_setting_is_reported), cmocka_unit_test(page_lists_the_same_limits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The registry, and its native replacement: both behave the same. */
+/* The registry and its native replacement: both must behave the same. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/process.h"
@@ -20,7 +20,7 @@ NTSTATUS NTAPI NtCreateKey(PHANDLE key, ACCESS_MASK access, POBJECT_ATTRIBUTES a
 NTSTATUS NTAPI NtDeleteKey(HANDLE key);
 #endif
 
-static char top[96]; /* of this process alone */
+static char top[96]; /* used only by this process */
 
 static struct registry_key *made(const char *below, bool expected)
 {
@@ -33,8 +33,8 @@ static struct registry_key *made(const char *below, bool expected)
     return key;
 }
 
-/* Values that other programs read: their types and bytes are Windows'. */
-static void values_come_back_as_they_were_put(void **state)
+/* Values that other programs read need Windows' types and bytes. */
+static void values_are_read_as_written(void **state)
 {
     static const uint32_t types[] = {REGISTRY_NUMBER, REGISTRY_LONG_NUMBER};
     struct registry_key *key = made("", true);
@@ -73,8 +73,8 @@ static void values_come_back_as_they_were_put(void **state)
     assert_int_equal(registry_delete(top), S_OK);
 }
 
-/* A value that another program has corrupted is named, and never read as another type. */
-static void values_of_another_kind_are_named(void **state)
+/* An error names a value that another program has corrupted; the value is never read as another type. */
+static void values_of_unexpected_type_are_named(void **state)
 {
     struct registry_key *key = made("", true);
     uint64_t number;
@@ -86,7 +86,7 @@ static void values_of_another_kind_are_named(void **state)
     assert_int_equal(registry_read_text(key, "Odd", &text), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
     assert_int_equal(registry_write(key, "Odd", REGISTRY_TEXT, "abc", 3), S_OK);
     assert_int_equal(registry_read_text(key, "Odd", &text), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
-    assert_int_equal(registry_write(key, "Odd", REGISTRY_TEXT, "a\0b\0", 4), S_OK); /* without an end */
+    assert_int_equal(registry_write(key, "Odd", REGISTRY_TEXT, "a\0b\0", 4), S_OK); /* without a terminating NUL */
     assert_int_equal(registry_read_text(key, "Odd", &text), S_OK);
     assert_string_equal(text, "ab");
     memory_free(text);
@@ -103,7 +103,7 @@ static void values_of_another_kind_are_named(void **state)
     assert_int_equal(registry_delete(top), S_OK);
 }
 
-static void keys_are_listed_and_go_with_what_is_below(void **state)
+static void keys_are_listed_and_deleted_with_subkeys(void **state)
 {
     struct registry_key *key;
     struct texts names;
@@ -140,8 +140,8 @@ static struct registry_key *in_view(bool of_32_bits, const char *path, HRESULT e
     return key;
 }
 
-/* The record of a machine has all values of a key, odd and huge ones too. */
-static void a_walk_finds_all_that_a_key_has(void **state)
+/* A machine's record contains all values of a key, including odd and very large ones. */
+static void walk_finds_all_values_of_a_key(void **state)
 {
     struct registry_key *key = made("\\Walk", true), *below;
     struct registry_entry *e = memory_zero(1, sizeof *e);
@@ -189,7 +189,7 @@ static void a_walk_finds_all_that_a_key_has(void **state)
         keys = 2;
     }
     assert_int_equal(registry_key_at(key, keys, e), S_FALSE);
-    /* Deleting the key ends the walk, with an error that names it. */
+    /* Deletion of the key ends the walk, with an error that names it. */
     assert_int_equal(registry_key_at(key, 0, e), S_OK);
     assert_int_equal(registry_delete(path), S_OK);
     HRESULT hr = registry_value_at(key, 0, e);
@@ -219,7 +219,7 @@ static void each_view_has_its_own_keys(void **state)
     registry_close(in_view(false, "", S_OK));
     memory_free(path);
 #ifdef _WIN32
-    /* Under Wine none can be reached; a Windows machine searches for it, which takes long. */
+    /* Wine can reach no remote registry; Windows would search for the computer, which takes long. */
     if (!os_is_wine())
         return;
 #endif
@@ -229,7 +229,7 @@ static void each_view_has_its_own_keys(void **state)
 }
 
 #ifdef _WIN32
-/* On Wine and Windows a link is reported as a link, and a key that only the native interface can name is read. */
+/* On Wine and Windows, a link is reported as a link, and a key whose name only the native API accepts is read. */
 static void links_and_counted_names_are_read(void **state)
 {
     static const WCHAR target[] = L"\\Registry\\Machine\\SOFTWARE";
@@ -286,10 +286,10 @@ static void links_and_counted_names_are_read(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_come_back_as_they_were_put),
-        cmocka_unit_test(values_of_another_kind_are_named),
-        cmocka_unit_test(keys_are_listed_and_go_with_what_is_below),
-        cmocka_unit_test(a_walk_finds_all_that_a_key_has),
+        cmocka_unit_test(values_are_read_as_written),
+        cmocka_unit_test(values_of_unexpected_type_are_named),
+        cmocka_unit_test(keys_are_listed_and_deleted_with_subkeys),
+        cmocka_unit_test(walk_finds_all_values_of_a_key),
         cmocka_unit_test(each_view_has_its_own_keys),
 #ifdef _WIN32
         cmocka_unit_test(links_and_counted_names_are_read),

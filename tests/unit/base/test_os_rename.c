@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A rename that replaces nothing, on every file system. A user would otherwise lose a file
-   to a cabinet that got its name a moment later. */
+/* A rename that replaces nothing, on every file system. Otherwise a cabinet could overwrite a user's file that was
+   created just before the rename. */
 #include "engine/base/memory.h"
 #include "tests/unit/file_faults.h"
 #include "tests/unit/rename_ways.h"
@@ -56,7 +56,7 @@ static void begin_way(int way)
 #ifndef _WIN32
     rename_way = (enum rename_way)way;
 #else
-    (void)way; /* the system's own, each time */
+    (void)way; /* the system's own way, each time */
 #endif
 }
 
@@ -104,21 +104,21 @@ static void nothing_is_replaced(void **state)
 #ifndef _WIN32
 static enum rename_way comes_at;
 
-static void somebody_comes(enum rename_way way)
+static void create_competing_file(enum rename_way way)
 {
     if (way == comes_at)
         put("run.cab", "mine");
 }
 
-/* A user creates the file after all checks have been made. */
-static void what_comes_meanwhile_stays(void **state)
+/* A user creates the target file after all checks were made. */
+static void file_created_during_rename_is_kept(void **state)
 {
     (void)state;
     for (int way = 0; way < WAYS; way++)
         for (int at = 0; at <= way && at < WAY_NAME; at++) {
             begin_way(way);
             put("~run.cab.tmp", "cabinet");
-            rename_tried = somebody_comes;
+            rename_tried = create_competing_file;
             comes_at = (enum rename_way)at;
             assert_int_equal(give_name("~run.cab.tmp", "run.cab"), HRESULT_FROM_WIN32(ERROR_FILE_EXISTS));
             rename_tried = NULL;
@@ -130,9 +130,9 @@ static void what_comes_meanwhile_stays(void **state)
     begin_way(WAY_RENAME);
 }
 
-/* After any failure the file has one of the names. It has both, or an empty second file exists, only if the process was
-   killed. */
-static void the_file_stays(void **state)
+/* After any failure the file has one of the two names. Only if the process is killed can it have both, or can an empty
+   second file exist. */
+static void file_survives_every_failure(void **state)
 {
     (void)state;
     for (int way = 0; way < WAYS; way++)
@@ -174,8 +174,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(nothing_is_replaced, begin, scratch_end),
 #ifndef _WIN32
-        cmocka_unit_test_setup_teardown(what_comes_meanwhile_stays, begin, scratch_end),
-        cmocka_unit_test_setup_teardown(the_file_stays, begin, scratch_end),
+        cmocka_unit_test_setup_teardown(file_created_during_rename_is_kept, begin, scratch_end),
+        cmocka_unit_test_setup_teardown(file_survives_every_failure, begin, scratch_end),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

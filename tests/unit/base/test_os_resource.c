@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* References to string resources: the names of the sets that Windows ships are such references, and users see the
-   string. */
+/* References to string resources: the names of the sets that Windows ships are such references, and users must see the
+   strings. */
 #include "engine/base/os.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -16,9 +16,9 @@ static void assert_text(const char *reference, const char *expected)
     memory_free(text);
 }
 
-/* A template of another machine keeps its reference if the resource is missing here; other strings are left
-   unchanged. */
-static void what_cannot_be_loaded_stays(void **state)
+/* A template from another machine keeps its reference if the resource is missing here; strings that are not references
+   are unchanged. */
+static void unresolved_references_are_kept(void **state)
 {
     static const char *const references[] = {
         "@%systemroot%\\system32\\no-such-openpla.dll,#10026",
@@ -46,7 +46,7 @@ static void what_cannot_be_loaded_stays(void **state)
 static const WCHAR *const dlls[] = {L"comdlg32.dll", L"shell32.dll", L"user32.dll"};
 enum { DLLS = 3, HIGHEST_ID = 0x3000 };
 
-/* The system's own answer, as UTF-8; NULL if the string does not exist. */
+/* Returns the string that the system loads, as UTF-8; NULL if it does not exist. */
 static char *system_text(HMODULE module, unsigned id)
 {
     WCHAR units[4096];
@@ -57,7 +57,7 @@ static char *system_text(HMODULE module, unsigned id)
     return text;
 }
 
-/* Each string of three real string tables equals the result of LoadString, and no code of the DLLs has run. */
+/* Each string of three real string tables equals LoadString's result, without executing the DLLs' code. */
 static void strings_are_those_of_the_system(void **state)
 {
     size_t found = 0;
@@ -83,7 +83,7 @@ static void strings_are_those_of_the_system(void **state)
     assert_true(found > 50);
 }
 
-/* The server must not be sent to a machine of the client's choice with its own account, nor search for the file. */
+/* The server must not connect with its account to a machine that the client chooses, nor search for the file. */
 static void only_files_on_drives_are_opened(void **state)
 {
     static const char *const ways[] = {"\\\\?\\", "\\\\.\\", "//?/", "\\??\\", "\\\\localhost\\", ".\\"};
@@ -105,7 +105,7 @@ static void only_files_on_drives_are_opened(void **state)
         memory_free(bad);
     }
     memory_free(good);
-    good = text_format("@comdlg32.dll,#%u", id); /* would be found by a search */
+    good = text_format("@comdlg32.dll,#%u", id); /* a search would find this file */
     assert_text(good, good);
     memory_free(good);
     memory_free(text);
@@ -113,16 +113,16 @@ static void only_files_on_drives_are_opened(void **state)
     FreeLibrary(module);
 }
 
-/* Puts `length` as the first string's length into each copy of the block in the file: languages may share its text. */
-static void damage(char *file, size_t size, const char *block, size_t block_size, uint16_t length)
+/* Writes `length` as the first string's length into each copy of the block in the file: languages may share it. */
+static void corrupt_length(char *file, size_t size, const char *block, size_t block_size, uint16_t length)
 {
     for (char *at = file; at + block_size <= file + size; at++)
         if (!memcmp(at + 2, block + 2, block_size - 2))
             memcpy(at, &length, 2);
 }
 
-/* A damaged file costs a text, not the server: lengths in its table that lead past the table's end. */
-static void a_damaged_table_is_no_text(void **state)
+/* A corrupt file costs the string, not the server: the lengths in its table lead beyond the table's end. */
+static void corrupt_table_resolves_no_string(void **state)
 {
     WCHAR system[MAX_PATH];
     char full[MAX_PATH], *file, *path, *text;
@@ -142,13 +142,14 @@ static void a_damaged_table_is_no_text(void **state)
     assert_true(GetFullPathNameA("damaged.dll", MAX_PATH, full, NULL) > 0);
     char *reference = text_format("@%s,#%u", full, id);
     assert_int_equal(file_store(full, file, size), S_OK);
-    assert_text(reference, text); /* not damaged yet */
+    assert_text(reference, text); /* not corrupt yet */
     for (int i = 0; i < 2; i++) {
-        damage(file, size, block, block_size, (uint16_t)(i ? block_size / 2 : 0xFFFF)); /* one unit too far; far */
+        corrupt_length(file, size, block, block_size, (uint16_t)(i ? block_size / 2 : 0xFFFF)); /* too long by one unit,
+                                                                                           and by far */
         assert_int_equal(file_store(full, file, size), S_OK);
         assert_text(reference, reference);
     }
-    assert_int_equal(file_store(full, file, size / 2), S_OK); /* cut off */
+    assert_int_equal(file_store(full, file, size / 2), S_OK); /* truncated */
     assert_text(reference, reference);
     file_delete(full);
     memory_free(block);
@@ -162,11 +163,11 @@ static void a_damaged_table_is_no_text(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_cannot_be_loaded_stays),
+        cmocka_unit_test(unresolved_references_are_kept),
 #ifdef _WIN32
         cmocka_unit_test(strings_are_those_of_the_system),
         cmocka_unit_test(only_files_on_drives_are_opened),
-        cmocka_unit_test(a_damaged_table_is_no_text),
+        cmocka_unit_test(corrupt_table_resolves_no_string),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

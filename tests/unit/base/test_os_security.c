@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rights to shared objects, and the account of a process. Natively neither exists, and the calls report that. */
+/* Access rights of shared objects, and the account of a process. Native builds have neither, and the calls report
+   that. */
 #include "tests/unit/child_process.h"
 
 #ifdef _WIN32
@@ -8,7 +9,7 @@
 
 #include <sddl.h>
 
-/* Rights that no default contains by chance: all but to delete, for SYSTEM and administrators. */
+/* Rights that no default contains by chance: SYSTEM and administrators have all except delete. */
 #define EVENT_SDDL   "D:P(A;;0x1e0003;;;SY)(A;;0x1e0003;;;BA)"
 #define SECTION_SDDL "D:P(A;;0xe001f;;;SY)(A;;0xe001f;;;BA)"
 #define PROCESS_SDDL "D:P(A;;0x1effff;;;SY)(A;;0x1effff;;;BA)"
@@ -23,12 +24,12 @@ static char *dacl_text(PSECURITY_DESCRIPTOR descriptor)
     char *text;
     assert_true(ConvertSecurityDescriptorToStringSecurityDescriptorA(descriptor, SDDL_REVISION_1,
                                                                      DACL_SECURITY_INFORMATION, &text, NULL));
-    char *copy = text_copy(text + strcspn(text, "(")); /* some hosts lose the flag P */
+    char *copy = text_copy(text + strcspn(text, "(")); /* some host OSes lose the flag P */
     LocalFree(text);
     return copy;
 }
 
-/* The descriptor of the handle's object, as the system returns it, is the requested one. */
+/* Asserts that the descriptor that the system returns for the handle's object is the requested one. */
 static void assert_dacl(HANDLE handle, const char *sddl)
 {
     PSECURITY_DESCRIPTOR asked;
@@ -57,7 +58,7 @@ static HANDLE open_name(bool event, const char *name)
     return NULL;
 }
 
-/* A run's section can be opened by those alone whom its set's descriptor names. */
+/* Only the accounts in a set's descriptor can open its run's section. */
 static void section_has_its_descriptor(void **state)
 {
     char *name = shared_name("described-section");
@@ -72,8 +73,8 @@ static void section_has_its_descriptor(void **state)
     memory_free(name);
 }
 
-/* An object without a descriptor, as most are, is for this account, the system and administrators. */
-static void objects_without_one_are_for_their_account(void **state)
+/* An object without an explicit descriptor, as most are, is accessible to this account, SYSTEM and administrators. */
+static void default_descriptor_is_for_own_account(void **state)
 {
     char *name = shared_name("own"), *sddl = protection_sddl(PROTECTION_OBJECT);
     struct section *s;
@@ -116,8 +117,8 @@ static void signal_has_its_descriptor(void **state)
     memory_free(name);
 }
 
-/* An object that another account has created under the name of our section or signal is not accepted. */
-static void another_accounts_is_refused(void **state)
+/* An object that another account created under the name of our section or signal is rejected. */
+static void object_of_another_account_is_rejected(void **state)
 {
     char *name = shared_name("owned");
     struct section *s, *second;
@@ -144,8 +145,9 @@ static void another_accounts_is_refused(void **state)
     memory_free(name);
 }
 
-/* Otherwise a process that we may not open would be mistaken for a host that died long ago and had the same id. */
-static void a_hidden_process_is_known_by_its_start(void **state)
+/* Otherwise a process that we cannot open would be taken for a host process that exited long ago and had the same
+   id. */
+static void inaccessible_process_is_known_by_start_time(void **state)
 {
     const char *const arguments[] = {"stay"};
     struct process *p;
@@ -158,7 +160,7 @@ static void a_hidden_process_is_known_by_its_start(void **state)
                                    &p),
                      S_OK);
     uint32_t id = process_id(p);
-    assert_int_equal(process_start_time(id), 0); /* we may not look */
+    assert_int_equal(process_start_time(id), 0); /* we cannot query it */
     assert_true(GetProcessTimes(process_handle(p), &created, &other[0], &other[1], &other[2]));
     uint64_t start = (uint64_t)created.dwHighDateTime << 32 | created.dwLowDateTime;
     assert_true(process_alive(id, start));
@@ -170,10 +172,10 @@ static void a_hidden_process_is_known_by_its_start(void **state)
 }
 
 /* A descriptor that grants everyone access, or grants nothing, is rejected. */
-static void no_descriptor_is_refused(void **state)
+static void empty_descriptors_are_rejected(void **state)
 {
-    static const char *const none[] = {"nonsense", "",
-                                       "O:BA"}; /* Wine takes D:NO_ACCESS_CONTROL for a DACL that lets nobody in */
+    static const char *const none[] = {"nonsense", "", "O:BA"}; /* Wine reads D:NO_ACCESS_CONTROL as a DACL that grants
+                                                                   access to nobody */
     char *name = shared_name("refused");
     struct section *s;
     struct signal *e;
@@ -195,7 +197,7 @@ static void no_descriptor_is_refused(void **state)
     memory_free(name);
 }
 
-/* A host of a set with credentials runs under their token, and its process is not everybody's to end. */
+/* The host process of a set with credentials runs under their token, and not every account can end it. */
 static void process_has_its_descriptor_and_account(void **state)
 {
     const char *const arguments[] = {"end"};
@@ -221,8 +223,8 @@ static void process_has_its_descriptor_and_account(void **state)
 }
 #endif
 
-/* Nothing runs as another account, as its token cannot be obtained. */
-static void no_token_no_process(void **state)
+/* Without a token for the other account, no process is started. */
+static void process_is_not_started_without_token(void **state)
 {
     const struct account other = {.name = "domain\\other"};
     struct process *p;
@@ -237,15 +239,15 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
 #ifdef _WIN32
-        cmocka_unit_test(objects_without_one_are_for_their_account),
+        cmocka_unit_test(default_descriptor_is_for_own_account),
         cmocka_unit_test(section_has_its_descriptor),
         cmocka_unit_test(signal_has_its_descriptor),
-        cmocka_unit_test(another_accounts_is_refused),
-        cmocka_unit_test(a_hidden_process_is_known_by_its_start),
-        cmocka_unit_test(no_descriptor_is_refused),
+        cmocka_unit_test(object_of_another_account_is_rejected),
+        cmocka_unit_test(inaccessible_process_is_known_by_start_time),
+        cmocka_unit_test(empty_descriptors_are_rejected),
         cmocka_unit_test(process_has_its_descriptor_and_account),
 #endif
-        cmocka_unit_test(no_token_no_process),
+        cmocka_unit_test(process_is_not_started_without_token),
     };
     child_program = argv[0];
     if (argc > 1 && !strcmp(argv[1], "stay"))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts: a mistake here shows as garbled names, refused numbers, or two sets that are one. */
+/* String functions: an error here would show as garbled names, rejected numbers, or two sets that are treated as
+   one. */
 #include "engine/base/text.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -16,7 +17,7 @@ static void assert_from_utf16(const WCHAR *units, size_t count, const char *expe
     memory_free(text);
 }
 
-/* Names in every script come through the border of COM and back unchanged. */
+/* Names in every script must pass through COM unchanged. */
 static void utf16_round_trip(void **state)
 {
     static const char text[] = "a\xC3\xBC\xE2\x82\xAC\xF0\x9F\x98\x80z"; /* a, u umlaut, euro, emoji, z */
@@ -41,8 +42,8 @@ static void utf16_round_trip(void **state)
     memory_free(back);
 }
 
-/* A name that no file could hold is refused, not cut at the NUL: "a\0b" must not become the set "a". */
-static void utf16_refuses_what_utf8_cannot_hold(void **state)
+/* A name that UTF-8 strings cannot contain is rejected, not cut at the NUL: "a\0b" must not become the set "a". */
+static void utf16_with_nul_is_rejected(void **state)
 {
     static const WCHAR bad[][3] = {{'a', 0, 'b'}, {'a', 0xD800, 'b'}, {'a', 'b', 0xD800}, {'a', 0xDC00, 0xD800}};
     static const char *const replaced[] = {"a\xEF\xBF\xBD"
@@ -64,7 +65,7 @@ static void utf16_refuses_what_utf8_cannot_hold(void **state)
     assert_non_null(strstr(error_text(E_INVALIDARG), "position 1"));
 }
 
-/* Bytes from a damaged file never reach a reader as something they are not. */
+/* Bytes from a corrupt file must not be read as different characters. */
 static void utf8_malformed(void **state)
 {
     static const struct {
@@ -92,7 +93,7 @@ static void utf8_malformed(void **state)
     assert_true(text_is_utf8("", 0));
 }
 
-/* Counter and set names match whatever their case, in the scripts that Windows users write them in. */
+/* Counter and set names match regardless of case, in the scripts that Windows users use. */
 static void compare_without_case(void **state)
 {
     (void)state;
@@ -100,14 +101,14 @@ static void compare_without_case(void **state)
     assert_true(
         text_equal_nocase("\xC3\xBC\xC5\xBE\xCF\x89\xD1\x8F\xD1\x91", "\xC3\x9C\xC5\xBD\xCE\xA9\xD0\xAF\xD0\x81"));
     assert_true(text_equal_nocase("\xC3\xBF", "\xC5\xB8"));  /* y diaeresis: its capital is in another block */
-    assert_false(text_equal_nocase("\xC3\xB7", "\xC3\x97")); /* the division sign is no letter */
+    assert_false(text_equal_nocase("\xC3\xB7", "\xC3\x97")); /* the division sign is not a letter */
     assert_false(text_equal_nocase("\xC4\xB1", "I"));        /* dotless i */
     assert_false(text_equal_nocase("\xC3\x9F", "SS"));
     assert_false(text_equal_nocase("a", "ab"));
     assert_true(text_hash_nocase("Pro\xC3\xBCX") == text_hash_nocase("pRO\xC3\x9Cx"));
     assert_true(text_hash_nocase("\xC3\xBF") == text_hash_nocase("\xC5\xB8"));
     assert_false(text_hash_nocase("ab") == text_hash_nocase("ba"));
-    /* by eights, and what is left; the characters beside a, z, A and Z have no case */
+    /* The hash takes eight bytes at a time, then the rest; the characters next to a, z, A and Z have no case. */
     assert_true(text_hash_nocase("\\process(azAZ@[`{)\\ID") == text_hash_nocase("\\PROCESS(AZaz@[`{)\\id"));
     assert_false(text_hash_nocase("abcdefg@12345678") == text_hash_nocase("abcdefg`12345678"));
     assert_false(text_hash_nocase("abcdefg[12345678") == text_hash_nocase("abcdefg{12345678"));
@@ -118,14 +119,15 @@ static void compare_without_case(void **state)
     assert_true(text_compare_nocase("a", "B") < 0);
     assert_true(text_compare_nocase("C", "b") > 0);
     assert_true(text_compare_nocase("ab", "a") > 0);
-    assert_true(text_compare_nocase("a_", "AB") > 0); /* '_' stands behind the capitals */
+    assert_true(text_compare_nocase("a_", "AB") > 0); /* '_' sorts after the capitals */
     assert_int_equal(text_compare_nocase(NULL, ""), 0);
     char *fold = text_fold("\xC3\xBCx\xE2\x82\xAC");
     assert_string_equal(fold, "\xC3\x9CX\xE2\x82\xAC");
     memory_free(fold);
 }
 
-/* Every character of the covered scripts folds as the system's own table does; natively the pairs must be pairs. */
+/* Every character of the covered scripts folds as in the system's own table; a native build checks that the pairs are
+   symmetric. */
 static void fold_agrees_with_the_system(void **state)
 {
     static const unsigned ranges[][2] = {{0x20, 0x17F}, {0x386, 0x3CE}, {0x400, 0x52F}};
@@ -184,7 +186,7 @@ static void wildcards(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         if (text_matches(cases[i].pattern, cases[i].text) != cases[i].matches)
             fail_msg("\"%s\" against \"%s\"", cases[i].pattern, cases[i].text);
-    /* A pattern from a script cannot hold up the service: this takes forever with a naive matcher. */
+    /* A pattern from a script must not block the service: a naive matcher would take forever for this one. */
     memset(longest, 'a', 2000);
     longest[2000] = 0;
     assert_false(text_matches("*a*a*a*a*a*a*a*a*a*a*a*a*a*b", longest));
@@ -261,8 +263,8 @@ static void guids(void **state)
     assert_false(guid_equal(&guid, &known));
 }
 
-/* A figure of a dump or log with a digit too few is another figure. */
-static void numbers_behind_a_text(void **state)
+/* A number with a missing digit in a dump or log is another number. */
+static void numbers_are_appended_to_a_string(void **state)
 {
     static const uint64_t edges[] = {0,          1,          9,          10,        15,         16,
                                      99,         100,        255,        256,       65535,      999999999,
@@ -302,16 +304,16 @@ static void numbers_behind_a_text(void **state)
     assert_ptr_equal(text_put_digits(put, 12345, 3), put + 3);
     assert_string_equal(put, "345");
     assert_ptr_equal(text_put_digits(put, 1205, 2), put + 2);
-    assert_string_equal(put, "055"); /* the last of the three is from before */
+    assert_string_equal(put, "055"); /* the third digit remains from the previous call */
     b.length = 0;
     text_buffer_add_guid(&b, &none);
     assert_string_equal(b.text, "{00000000-0000-0000-0000-000000000000}");
-    text_buffer_add_bytes(&b, bytes, SIZE_MAX / 2 + 2); /* twice that is a few bytes */
+    text_buffer_add_bytes(&b, bytes, SIZE_MAX / 2 + 2); /* twice this size overflows to a few bytes */
     assert_true(b.failed);
     text_buffer_free(&b);
 }
 
-/* A string that could not be built completely is discarded: half a command line must not run. */
+/* A string that could not be built completely is discarded: half a command line must not be executed. */
 static void buffer(void **state)
 {
     struct text_buffer b = {0};
@@ -354,7 +356,7 @@ static void lists(void **state)
     assert_int_equal(texts_copy(&b, &a), S_OK);
     assert_int_equal(b.count, 20);
     assert_string_equal(b.items[19], "19");
-    memory_fail_at(15); /* while the copy, which is one block, is taken apart to grow */
+    memory_fail_at(15); /* the allocation fails while the copy, a single block, is split so that it can grow */
     assert_int_equal(texts_add(&b, "20"), E_OUTOFMEMORY);
     memory_fail_at(0);
     assert_int_equal(b.count, 20);
@@ -411,14 +413,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(utf16_round_trip),
-        cmocka_unit_test(utf16_refuses_what_utf8_cannot_hold),
+        cmocka_unit_test(utf16_with_nul_is_rejected),
         cmocka_unit_test(utf8_malformed),
         cmocka_unit_test(compare_without_case),
         cmocka_unit_test(fold_agrees_with_the_system),
         cmocka_unit_test(wildcards),
         cmocka_unit_test(numbers),
         cmocka_unit_test(guids),
-        cmocka_unit_test(numbers_behind_a_text),
+        cmocka_unit_test(numbers_are_appended_to_a_string),
         cmocka_unit_test(buffer),
         cmocka_unit_test(lists),
         cmocka_unit_test(lists_from_rows),

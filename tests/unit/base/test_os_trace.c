@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The trace switch: lines of the areas that are on, nothing from the others, whole lines from several threads. */
+/* The trace switch: it writes lines of the enabled areas only, and complete lines from several threads. */
 #include "engine/base/debug_trace.h"
 #include "engine/base/thread.h"
 #include "tests/unit/scratch_folder.h"
@@ -7,10 +7,10 @@
 #include <errno.h>
 
 enum { THREADS = 4, STEPS = 200 };
-static char *path; /* of the file, with the id of this process for %p */
+static char *path; /* path of the file, with this process's id for %p */
 static char *loaded;
 
-/* The lines so far, until the next call. */
+/* Returns the lines so far; valid until the next call. */
 static const char *load_lines(void)
 {
     memory_free(loaded);
@@ -25,7 +25,7 @@ static unsigned evaluate_argument(void)
     return ++evaluated;
 }
 
-static void step_of_an_area_that_is_on_is_one_line(void **state)
+static void step_of_an_enabled_area_is_one_line(void **state)
 {
     char head[64];
     (void)state;
@@ -52,7 +52,7 @@ static void unknown_area_is_named_in_a_line(void **state)
     assert_non_null(strstr(text, "trace: unknown trace area 'nothing' in OPENPLA_TRACE\n"));
 }
 
-static void step_of_an_area_that_is_off_evaluates_nothing(void **state)
+static void step_of_a_disabled_area_evaluates_nothing(void **state)
 {
     (void)state;
     evaluated = 0;
@@ -62,7 +62,7 @@ static void step_of_an_area_that_is_off_evaluates_nothing(void **state)
     assert_null(strstr(text, "etw: "));
 }
 
-static void pla_means_its_parts(void **state)
+static void pla_enables_its_parts(void **state)
 {
     (void)state;
     TRACE_STEP(store, "from the store");
@@ -114,7 +114,7 @@ static void lines_of_several_threads_do_not_mix(void **state)
     assert_int_equal(whole, THREADS * STEPS);
 }
 
-static void list_with_an_unknown_area_is_refused(void **state)
+static void list_with_an_unknown_area_is_rejected(void **state)
 {
     (void)state;
     assert_int_equal(debug_trace_check("PDH,etw"), S_OK);
@@ -124,7 +124,7 @@ static void list_with_an_unknown_area_is_refused(void **state)
     assert_int_equal(debug_trace_check(""), E_INVALIDARG);
 }
 
-/* Sets the environment before anything that may be a step. */
+/* Sets the environment before anything can write a trace step. */
 static int begin_trace(void **state)
 {
     (void)state;
@@ -146,13 +146,13 @@ static int end_trace(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(step_of_an_area_that_is_on_is_one_line),
+        cmocka_unit_test(step_of_an_enabled_area_is_one_line),
         cmocka_unit_test(unknown_area_is_named_in_a_line),
-        cmocka_unit_test(step_of_an_area_that_is_off_evaluates_nothing),
-        cmocka_unit_test(pla_means_its_parts),
+        cmocka_unit_test(step_of_a_disabled_area_evaluates_nothing),
+        cmocka_unit_test(pla_enables_its_parts),
         cmocka_unit_test(long_message_is_cut),
         cmocka_unit_test(lines_of_several_threads_do_not_mix),
-        cmocka_unit_test(list_with_an_unknown_area_is_refused),
+        cmocka_unit_test(list_with_an_unknown_area_is_rejected),
     };
     return cmocka_run_group_tests(tests, begin_trace, end_trace);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rights of files on Windows, up to the calls that set them, as Wine turns them into Unix modes: a wrong right
-   keeps an account's set from writing its log, or lets everyone read another's. */
+/* Access rights of files on Windows, tested up to the API calls that set them, because Wine maps them to Unix modes. A
+   wrong right would keep a set's account from writing its log, or let everyone read another user's log. */
 #include "engine/base/file.h"
 #include "engine/base/os.h"
 #include "tests/unit/scratch_folder.h"
@@ -19,7 +19,7 @@ bool __wrap_os_is_wine(void)
     return false;
 }
 
-/* The file's descriptor before and after, as text; the call fails with `code`. */
+/* The file's descriptor before and after the call, as a string; the call fails with `code`. */
 static struct {
     const WCHAR *before;
     WCHAR *after;
@@ -100,8 +100,9 @@ static void is_after(const char *expected)
     memory_free(text);
 }
 
-/* In addition to existing rights, for the file only and not inherited; once, even if granted repeatedly. */
-static void an_account_is_let_beside_the_others(void **state)
+/* The right is added to the existing rights, applies to the file only and is not inherited; it is added once, even if
+   granted repeatedly. */
+static void account_is_added_to_existing_rights(void **state)
 {
     (void)state;
     assert_int_equal(file_grant(folder, ANNA, FILE_GRANT_ADD), S_OK);
@@ -112,7 +113,7 @@ static void an_account_is_let_beside_the_others(void **state)
     is_after("D:(A;;0x13019f;;;" ANNA ")(A;;FA;;;SY)");
 }
 
-static void a_refusal_names_the_file(void **state)
+static void error_names_the_file(void **state)
 {
     (void)state;
     rights.read_code = ERROR_ACCESS_DENIED;
@@ -125,9 +126,9 @@ static void a_refusal_names_the_file(void **state)
     assert_null(rights.after);
 }
 
-/* Each descriptor is set completely: it has a list, inherits nothing from the folder above, and has no owner, as a
-   set's host process may not change the owner. */
-static void a_protection_is_put_without_its_owner(void **state)
+/* Each descriptor is set completely: it has a DACL, inherits nothing from the parent folder, and sets no owner, because
+   the host process of a set must not change the owner. */
+static void descriptor_is_set_without_owner(void **state)
 {
     static const enum protection all[] = {PROTECTION_DATA,        PROTECTION_PLACE, PROTECTION_JOURNAL,
                                           PROTECTION_SECRETS,     PROTECTION_LOCK,  PROTECTION_SECRET,
@@ -152,9 +153,9 @@ static void a_protection_is_put_without_its_owner(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(an_account_is_let_beside_the_others, begin),
-        cmocka_unit_test_setup(a_refusal_names_the_file, begin),
-        cmocka_unit_test_setup(a_protection_is_put_without_its_owner, begin),
+        cmocka_unit_test_setup(account_is_added_to_existing_rights, begin),
+        cmocka_unit_test_setup(error_names_the_file, begin),
+        cmocka_unit_test_setup(descriptor_is_set_without_owner, begin),
     };
     folder = scratch_create("test_windows_rights");
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Passwords and logons on Windows, with the test's replacements for the LSA and LogonUser, since Wine has neither. A
-   wrong call loses a password, leaves one in memory, or starts a set under the wrong account. */
+/* Passwords and logons on Windows, with the test's replacements for the LSA and LogonUser, because Wine has neither. A
+   wrong call would lose a password, leave it in memory, or start a set under the wrong account. */
 #include "engine/base/os.h"
 #include "engine/base/security.h"
 #include "tests/unit/patience.h"
@@ -25,17 +25,17 @@ bool __wrap_os_is_wine(void)
     return false;
 }
 
-/* ---- an LSA with room for one secret ---- */
+/* ---- a fake LSA that can store one secret ---- */
 
 static struct {
-    NTSTATUS open, store, retrieve; /* what it answers */
+    NTSTATUS open, store, retrieve; /* results of its functions */
     WCHAR name[64];
     BYTE secret[LSA_MOST_SECRET];
     size_t bytes;
     bool has;
     int opened;         /* policies that are still open */
     BYTE *given;        /* allocations that were not freed */
-    size_t given_bytes; /* of it */
+    size_t given_bytes; /* size of that allocation */
 } lsa;
 
 NTSTATUS NTAPI __wrap_LsaOpenPolicy(LSA_UNICODE_STRING *system, LSA_OBJECT_ATTRIBUTES *attributes, ACCESS_MASK access,
@@ -43,7 +43,7 @@ NTSTATUS NTAPI __wrap_LsaOpenPolicy(LSA_UNICODE_STRING *system, LSA_OBJECT_ATTRI
 NTSTATUS NTAPI __wrap_LsaOpenPolicy(LSA_UNICODE_STRING *system, LSA_OBJECT_ATTRIBUTES *attributes, ACCESS_MASK access,
                                     LSA_HANDLE *out)
 {
-    assert_null(system); /* this computer's */
+    assert_null(system); /* NULL means this computer */
     assert_int_equal(attributes->Length, sizeof *attributes);
     assert_int_equal(access, POLICY_CREATE_SECRET | POLICY_GET_PRIVATE_INFORMATION);
     *out = lsa.open < 0 ? NULL : POLICY;
@@ -108,7 +108,7 @@ NTSTATUS NTAPI __wrap_LsaFreeMemory(void *memory);
 NTSTATUS NTAPI __wrap_LsaFreeMemory(void *memory)
 {
     for (size_t i = 0; i < lsa.given_bytes; i++)
-        assert_int_equal(lsa.given[i], 0); /* no password stays in memory that others get */
+        assert_int_equal(lsa.given[i], 0); /* the password was wiped before the memory was freed */
     lsa.given = NULL;
     lsa.given_bytes = 0;
     free(memory);
@@ -127,13 +127,13 @@ static void new_key(char key[SHARED_KEY_DIGITS + 1])
     assert_int_equal(shared_new_key(key), S_OK);
 }
 
-static void nothing_is_held(void)
+static void nothing_is_left_open(void)
 {
     assert_int_equal(lsa.opened, 0);
     assert_null(lsa.given);
 }
 
-static void the_lsa_keeps_a_secret(void **state)
+static void lsa_stores_a_secret(void **state)
 {
     char key[SHARED_KEY_DIGITS + 1], other[SHARED_KEY_DIGITS + 1], *text;
     WCHAR name[64];
@@ -143,7 +143,7 @@ static void the_lsa_keeps_a_secret(void **state)
     assert_int_equal(secret_load(key, &text), S_FALSE);
     assert_null(text);
     assert_int_equal(secret_store(key, PASSWORD), S_OK);
-    swprintf(name, ARRAYSIZE(name), L"L$OpenPLA-%hs", key); /* of this computer alone */
+    swprintf(name, ARRAYSIZE(name), L"L$OpenPLA-%hs", key); /* L$: readable on this computer only */
     assert_int_equal(wcscmp(lsa.name, name), 0);
     assert_int_equal(lsa.bytes, sizeof PASSWORD_WIDE - sizeof(WCHAR));
     assert_memory_equal(lsa.secret, PASSWORD_WIDE, lsa.bytes);
@@ -156,7 +156,7 @@ static void the_lsa_keeps_a_secret(void **state)
     assert_int_equal(secret_delete(key), S_OK);
     assert_false(lsa.has);
     assert_int_equal(secret_delete(key), S_FALSE);
-    nothing_is_held();
+    nothing_is_left_open();
 }
 
 static void the_longest_secret_fits(void **state)
@@ -177,11 +177,11 @@ static void the_longest_secret_fits(void **state)
     assert_int_equal(secret_load(key, &back), S_OK);
     assert_string_equal(back, "");
     memory_free_secret(back);
-    nothing_is_held();
+    nothing_is_left_open();
 }
 
-/* A program that may not use the LSA keeps secrets in a file, and one that may finds them there. */
-static void who_may_not_use_the_lsa_has_a_file(void **state)
+/* A program without access to the LSA stores secrets in a file, and a program with access finds them there. */
+static void program_without_lsa_access_uses_a_file(void **state)
 {
     char key[SHARED_KEY_DIGITS + 1], *text;
     (void)state;
@@ -195,11 +195,11 @@ static void who_may_not_use_the_lsa_has_a_file(void **state)
     memory_free_secret(text);
     assert_int_equal(secret_delete(key), S_OK);
     assert_int_equal(secret_load(key, &text), S_FALSE);
-    nothing_is_held();
+    nothing_is_left_open();
 }
 
-/* A failure names the call, reveals nothing of the password, and does not fall back to another store. */
-static void a_failure_of_the_lsa_is_reported(void **state)
+/* An LSA error names the call, does not contain the password, and does not cause the use of another store. */
+static void lsa_error_is_reported(void **state)
 {
     char key[SHARED_KEY_DIGITS + 1], *text;
     (void)state;
@@ -210,7 +210,7 @@ static void a_failure_of_the_lsa_is_reported(void **state)
     assert_non_null(strstr(error_text(hr), "the system's protected store"));
     assert_null(strstr(error_text(hr), PASSWORD));
     lsa.store = 0;
-    assert_int_equal(secret_load(key, &text), S_FALSE); /* nor in a file */
+    assert_int_equal(secret_load(key, &text), S_FALSE); /* the secret is not in a file either */
     lsa.retrieve = NO_ROOM;
     assert_true(FAILED(secret_load(key, &text)));
     assert_null(text);
@@ -218,7 +218,7 @@ static void a_failure_of_the_lsa_is_reported(void **state)
     assert_true(FAILED(secret_store(key, PASSWORD)));
     assert_true(FAILED(secret_load(key, &text)));
     assert_true(FAILED(secret_delete(key)));
-    nothing_is_held();
+    nothing_is_left_open();
 }
 
 /* ---- logons ---- */
@@ -228,7 +228,7 @@ static struct {
     bool has_domain, has_password;
     DWORD types[4];
     int count;
-    DWORD refusals[2]; /* last errors of the first calls; 0: it logs on */
+    DWORD refusals[2]; /* last errors of the first calls; 0: the logon succeeds */
 } logons;
 
 static BOOL WINAPI log_on_here(const WCHAR *user, const WCHAR *domain, const WCHAR *password, DWORD type,
@@ -250,7 +250,7 @@ BOOL(WINAPI *__wrap___imp_LogonUserW)
 (const WCHAR *user, const WCHAR *domain, const WCHAR *password, DWORD type, DWORD provider,
  HANDLE *token) = log_on_here;
 
-static void each_form_of_a_name_logs_on(void **state)
+static void every_account_name_form_logs_on(void **state)
 {
     static const struct {
         const char *account;
@@ -287,9 +287,9 @@ static void each_form_of_a_name_logs_on(void **state)
     }
 }
 
-/* An account without the right to log on as a batch job may have the right to log on locally. No other refusal is
-   retried, or a wrong password would lock the account in half the time. */
-static void a_refused_logon_says_who(void **state)
+/* An account without the right to log on as a batch job may have the right to log on locally. After any other error,
+   the logon must not be retried, because a wrong password would lock the account after half as many attempts. */
+static void rejected_logon_names_the_account(void **state)
 {
     const struct logon *logon = os_logon();
     void *token = NULL;
@@ -308,9 +308,9 @@ static void a_refused_logon_says_who(void **state)
     assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_LOGON_FAILURE)), "UserAccount: 'DOMAIN\\anna'"));
 }
 
-/* ---- a process of an account ---- */
+/* ---- a process that runs as an account ---- */
 
-static DWORD may; /* the access for which the caller's token was opened */
+static DWORD may; /* access rights with which the caller's token was opened */
 
 static HRESULT token_of_call(void **out)
 {
@@ -321,8 +321,8 @@ static HRESULT token_of_call(void **out)
     return made ? S_OK : HRESULT_FROM_WIN32(GetLastError());
 }
 
-/* The token for a set that names no account, and the caller's account. */
-static void a_process_runs_with_the_callers_token(void **state)
+/* Returns the caller's token and account, for a set without an account. */
+static void process_runs_with_the_caller_token(void **state)
 {
     const struct caller caller = {.process = 1, .token = token_of_call}, nobody = {.process = 1};
     const struct logon *logon = os_logon();
@@ -344,7 +344,7 @@ static void a_process_runs_with_the_callers_token(void **state)
     assert_int_equal(code, 7);
     process_close(process);
     logon->close(account.token);
-    may = TOKEN_QUERY; /* not enough to make another of it */
+    may = TOKEN_QUERY; /* not enough access to duplicate the token */
     assert_int_equal(logon->of_caller(&caller, &account.token), PLA_E_CREDENTIALS_REQUIRED);
     assert_null(account.token);
     assert_int_equal(logon->of_caller(&nobody, &account.token), PLA_E_CREDENTIALS_REQUIRED);
@@ -353,13 +353,13 @@ static void a_process_runs_with_the_callers_token(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(the_lsa_keeps_a_secret, begin),
+        cmocka_unit_test_setup(lsa_stores_a_secret, begin),
         cmocka_unit_test_setup(the_longest_secret_fits, begin),
-        cmocka_unit_test_setup(who_may_not_use_the_lsa_has_a_file, begin),
-        cmocka_unit_test_setup(a_failure_of_the_lsa_is_reported, begin),
-        cmocka_unit_test(each_form_of_a_name_logs_on),
-        cmocka_unit_test(a_refused_logon_says_who),
-        cmocka_unit_test(a_process_runs_with_the_callers_token),
+        cmocka_unit_test_setup(program_without_lsa_access_uses_a_file, begin),
+        cmocka_unit_test_setup(lsa_error_is_reported, begin),
+        cmocka_unit_test(every_account_name_form_logs_on),
+        cmocka_unit_test(rejected_logon_names_the_account),
+        cmocka_unit_test(process_runs_with_the_caller_token),
     };
     char *folder = scratch_create("test_windows_secrets");
     scratch_environment("OPENPLA_DATA", folder);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The DLLs that provide counters and events on Windows, tested with Wine's DLLs of these names: with a wrong one no
-   counter exists, or another program could put its own in the place. */
+/* The DLLs that provide counters and events on Windows, tested with Wine's DLLs with the same names. With a wrong DLL
+   no counter would exist, or another program could plant its own DLL. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/pdh_types.h"
@@ -21,7 +21,7 @@ bool __wrap_os_is_wine(void)
     return false;
 }
 
-static void counters_are_the_systems(void **state)
+static void counter_functions_come_from_system_dlls(void **state)
 {
     const struct pdh_api *pdh;
     WCHAR system[MAX_PATH], found[MAX_PATH];
@@ -42,6 +42,6 @@ static void counters_are_the_systems(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(counters_are_the_systems)};
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(counter_functions_come_from_system_dlls)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks by Windows' Task Scheduler, here one of this test's own under the same class, since Wine's runs nothing: a
-   wrong call means that an alert's task never starts, runs under the wrong account, or is reported as ended while it
-   still runs. */
+/* Tasks that Windows' Task Scheduler runs. This test replaces the scheduler's COM class, because Wine's runs nothing. A
+   wrong call would mean that an alert's task never starts, runs under the wrong account, or is reported as ended while
+   it runs. */
 #include "engine/base/error.h"
 #include "engine/base/windows_services.h"
 
@@ -30,18 +30,18 @@ bool __wrap_os_is_wine(void)
 }
 
 static struct {
-    LONG held; /* references to all objects */
+    LONG held; /* reference count of all objects */
     WCHAR arguments[2][64];
     LONG flags;
     HRESULT connect, run;
-    bool no_instance; /* it has ended before it could be given out */
-    int looks;        /* of which the last finds it ended */
-    HRESULT refresh;  /* of the last look */
-    TASK_STATE state; /* of the last look */
+    bool no_instance; /* the task ended before its instance could be returned */
+    int looks;        /* refreshes until the task has ended */
+    HRESULT refresh;  /* result of the last refresh */
+    TASK_STATE state; /* state after the last refresh */
     LONG result;
 } scheduler;
 
-/* All its objects are of one kind for these. */
+/* One COM class serves all interfaces. */
 static HRESULT WINAPI query(void *object, REFIID iid, void **out)
 {
     (void)iid;
@@ -160,7 +160,7 @@ static HRESULT WINAPI create(IClassFactory *This, IUnknown *outer, REFIID iid, v
 static IClassFactoryVtbl factory_methods = {UNKNOWN(IClassFactory), .CreateInstance = create};
 static IClassFactory factory = {&factory_methods};
 
-/* ---- calls of the scheduler ---- */
+/* ---- the scheduler's functions ---- */
 
 static LONG held_before;
 
@@ -174,7 +174,7 @@ static int begin(void **state)
     return 0;
 }
 
-static int nothing_is_held(void **state)
+static int no_reference_is_left(void **state)
 {
     (void)state;
     return scheduler.held != held_before;
@@ -189,7 +189,7 @@ static struct scheduled_task *started(bool as_self)
     return t;
 }
 
-static void a_task_gets_its_arguments_and_account(void **state)
+static void task_gets_its_arguments_and_account(void **state)
 {
     (void)state;
     host_task_scheduler()->close(started(false));
@@ -200,7 +200,7 @@ static void a_task_gets_its_arguments_and_account(void **state)
     assert_int_equal(scheduler.flags, AS_SELF);
 }
 
-static void its_end_is_waited_for(void **state)
+static void end_of_the_task_is_awaited(void **state)
 {
     const struct task_scheduler *windows = host_task_scheduler();
     uint32_t code = 99;
@@ -215,14 +215,14 @@ static void its_end_is_waited_for(void **state)
     assert_int_equal(code, 5);
     scheduler.looks = 1;
     scheduler.refresh = HAS_ENDED;
-    scheduler.state = TASK_STATE_RUNNING; /* as it was read before */
+    scheduler.state = TASK_STATE_RUNNING; /* state from the previous read */
     scheduler.result = IS_AT_WORK;        /* another instance */
     assert_int_equal(windows->wait(t, LONG_ENOUGH, &code), S_OK);
     assert_int_equal(code, 0);
     windows->close(t);
 }
 
-static void one_that_ended_at_once_has_ended(void **state)
+static void task_that_ended_immediately_is_reported_as_ended(void **state)
 {
     const struct task_scheduler *windows = host_task_scheduler();
     uint32_t code = 99;
@@ -235,7 +235,7 @@ static void one_that_ended_at_once_has_ended(void **state)
     windows->close(t);
 }
 
-static void a_task_that_does_not_start_is_named(void **state)
+static void task_that_does_not_start_is_named(void **state)
 {
     const struct task_scheduler *windows = host_task_scheduler();
     struct scheduled_task *t = (struct scheduled_task *)1;
@@ -246,7 +246,7 @@ static void a_task_that_does_not_start_is_named(void **state)
     scheduler.run = HRESULT_FROM_WIN32(ERROR_LOGON_FAILURE);
     assert_int_equal(windows->start("\\M\xC3\xBCller\\Clean up", "", "", false, &t), scheduler.run);
     assert_null(t);
-    scheduler.connect = E_ACCESSDENIED; /* the service is off */
+    scheduler.connect = E_ACCESSDENIED; /* the Task Scheduler service is disabled */
     assert_int_equal(windows->start("\\M\xC3\xBCller\\Clean up", "", "", false, &t), E_ACCESSDENIED);
     assert_null(t);
     windows->close(NULL);
@@ -255,10 +255,10 @@ static void a_task_that_does_not_start_is_named(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_task_gets_its_arguments_and_account, begin, nothing_is_held),
-        cmocka_unit_test_setup_teardown(its_end_is_waited_for, begin, nothing_is_held),
-        cmocka_unit_test_setup_teardown(one_that_ended_at_once_has_ended, begin, nothing_is_held),
-        cmocka_unit_test_setup_teardown(a_task_that_does_not_start_is_named, begin, nothing_is_held),
+        cmocka_unit_test_setup_teardown(task_gets_its_arguments_and_account, begin, no_reference_is_left),
+        cmocka_unit_test_setup_teardown(end_of_the_task_is_awaited, begin, no_reference_is_left),
+        cmocka_unit_test_setup_teardown(task_that_ended_immediately_is_reported_as_ended, begin, no_reference_is_left),
+        cmocka_unit_test_setup_teardown(task_that_does_not_start_is_named, begin, no_reference_is_left),
     };
     DWORD cookie;
     if (FAILED(CoInitializeEx(NULL, COINIT_MULTITHREADED)) ||
