@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Callers for tests. Natively they are descriptions of accounts. On Windows and Wine they are copies of this process's
-   token, an administrator's: one unchanged, one with the administrators' group for denying only. */
+/* Callers for tests. In native builds they are descriptions of accounts. On Windows and Wine they are copies of this
+   process's token (an administrator's): one unchanged, one with the administrators' group enabled for deny entries
+   only. */
 #ifndef OPENPLA_CALLERS_H
 #define OPENPLA_CALLERS_H
 
@@ -12,9 +13,9 @@
 #include <cmocka.h>
 
 struct callers {
-    struct caller administrator, user, nobody; /* nobody: who cannot be reported */
-    bool described;                            /* the others exist as well */
-    struct caller logger, owner;               /* a Performance Log User; a separate ordinary account */
+    struct caller administrator, user, nobody; /* nobody: a caller that cannot be identified */
+    bool described;                            /* whether the following callers exist as well */
+    struct caller logger, owner;               /* a Performance Log User, and a further ordinary account */
 };
 #define CALLERS_LOGGER "S-1-5-21-7-7-7-1002"
 #define CALLERS_OWNER  "S-1-5-21-7-7-7-1001"

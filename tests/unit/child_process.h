@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A test program that starts itself with an argument, and kills the started process by SIGKILL, natively and under
-   Wine, where the process then cannot notify wineserver. */
+/* A test program that starts itself with an argument, and kills the child with SIGKILL, natively and under Wine; under
+   Wine, the killed process cannot notify wineserver. */
 #ifndef OPENPLA_CHILD_PROCESS_H
 #define OPENPLA_CHILD_PROCESS_H
 
@@ -39,7 +39,7 @@ static inline struct process *child_start(const char *mode, const char *a, const
     return p;
 }
 
-/* The kernel's own id of the process that has `token` in its command line, 0 if no process has. */
+/* Returns the host OS's id of the process with `token` in its command line, 0 if no process has it. */
 static inline uint32_t child_kernel_id(const char *token)
 {
     uint32_t *ids, found = 0;
@@ -64,7 +64,7 @@ static inline uint32_t child_kernel_id(const char *token)
     return found;
 }
 
-/* `token` is an argument that only this child has. */
+/* Kills the child; `token` is an argument that only this child has. */
 static inline void child_kill(struct process *p, const char *token)
 {
 #ifdef _WIN32

@@ -95,7 +95,7 @@ static void saved_error_survives_later_errors(void **state)
     error_clear();
     assert_int_equal(error_restore(&why), E_INVALIDARG);
     assert_string_equal(error_text(E_INVALIDARG), "SampleInterval: 0 is below 1");
-    /* A failure without a message of its own gets its standard message, not another failure's message. */
+    /* A failure without a specific message gets its standard message, not another failure's message. */
     why = error_keep(E_ACCESSDENIED);
     assert_string_equal(why.text, error_standard_text(E_ACCESSDENIED));
     error_restore(&why);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Command lines of logman as they are typed, run in this process, and what came of them. */
+/* Runs logman command lines in this process and captures their results. */
 #ifndef OPENPLA_TESTS_LOGMAN_FIXTURE_H
 #define OPENPLA_TESTS_LOGMAN_FIXTURE_H
 
@@ -19,7 +19,7 @@
 
 #define DONE "The command completed successfully."
 
-/* As the C run time of Windows splits it; quotes of PowerShell too. Without logman itself. */
+/* Splits the line as the Windows C runtime does, also at PowerShell's quotes, and removes the word logman. */
 static inline void split(const char *line, struct texts *words)
 {
     while (*line) {
@@ -41,11 +41,12 @@ static inline void split(const char *line, struct texts *words)
     memmove(words->items, words->items + 1, --words->count * sizeof *words->items);
 }
 
-/* The verb's output on both streams; from memory_alloc. Its nth allocation fails, none for 0; *failed: it came to that
-   one. */
+/* Returns the verb's output to stdout and stderr, from memory_alloc. The nth allocation fails (none if n is 0); *failed
+   says whether it was reached. */
 static inline char *run_failing(const struct verb *verb, const struct texts *words, int *code, uint64_t n, bool *failed)
 {
-    static char *text; /* gcc 12, optimizing, takes what is returned for a pointer to a variable that has gone */
+    static char *text; /* static, because the gcc 12 optimizer warns that the returned pointer refers to a local
+                          variable */
     size_t size;
     fflush(stdout);
     const int shown = dup(1), said = dup(2), out = open("out", O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600);
@@ -81,7 +82,7 @@ static inline int with_traces(void **state)
     return 0;
 }
 
-/* A unique session name, as the tests run in parallel. */
+/* Uses a unique session name, because tests run in parallel. */
 static inline void logman_own_sessions(void)
 {
     char name[32];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the HTTP server makes of an answer and of a password: compression if the client asks for it, and bcrypt. A user
-   would have pages that no client can read, or be locked out. */
+/* The HTTP server's content encoding and password hashes: compression if the client accepts it, and bcrypt. An error
+   would send report pages that no client can read, or lock users out. */
 #include "cli/http/http.h"
 #include "cli/http/security.h"
 #include "engine/base/memory.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <zlib.h>
 
-static void the_client_chooses_the_coding(void **state)
+static void client_chooses_the_content_encoding(void **state)
 {
     (void)state;
     static const struct {
@@ -65,14 +65,14 @@ static void expect_unpacked(const char *packed, size_t packed_size, const char *
     memory_free(out);
 }
 
-static void a_compressed_body_is_the_same(void **state)
+static void compressed_body_unpacks_unchanged(void **state)
 {
     (void)state;
     enum { MOST = 300000 };
     char *bytes = memory_alloc(MOST), *packed;
     uint32_t chance = 1;
     size_t size;
-    for (size_t i = 0; i < MOST; i++) /* half of it cannot be compressed */
+    for (size_t i = 0; i < MOST; i++) /* the second half cannot be compressed */
         bytes[i] = (char)(i < MOST / 2 ? 'a' + i % 7 : (chance = chance * 1664525 + 1013904223) >> 24);
     for (size_t length = 0; length <= MOST; length = length ? length * 7 : 1) {
         assert_int_equal(http_gzip(bytes, length, &packed, &size), S_OK);
@@ -95,7 +95,7 @@ static void a_compressed_body_is_the_same(void **state)
     memory_free(bytes);
 }
 
-static void the_encodings_of_a_request_are_read(void **state)
+static void request_encodings_are_read(void **state)
 {
     (void)state;
     static const char text[] = "GET / HTTP/1.1\r\nHost: localhost\r\naccept-encoding:  gzip, br \r\n"
@@ -107,8 +107,8 @@ static void the_encodings_of_a_request_are_read(void **state)
     assert_int_equal(request.encodings.size, 0);
 }
 
-/* The values are those of Debian's crypt(3). */
-static void passwords_have_the_hashes_of_bcrypt(void **state)
+/* The hashes were generated with Debian's crypt(3). */
+static void passwords_have_bcrypt_hashes(void **state)
 {
     (void)state;
     static char long_password[81];
@@ -134,7 +134,7 @@ static void passwords_have_the_hashes_of_bcrypt(void **state)
         assert_true(password_hash("another", rows[i].hash, hash));
         assert_string_not_equal(hash, rows[i].hash);
     }
-    /* Costs and characters that bcrypt does not have. */
+    /* Costs and characters that are invalid in bcrypt. */
     assert_false(password_hash("x", "$2b$32$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW", hash));
     assert_false(password_hash("x", "$2b$03$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW", hash));
     assert_false(password_hash("x", "$2b$05$CCCCC,CCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW", hash));
@@ -143,10 +143,10 @@ static void passwords_have_the_hashes_of_bcrypt(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_client_chooses_the_coding),
-        cmocka_unit_test(a_compressed_body_is_the_same),
-        cmocka_unit_test(the_encodings_of_a_request_are_read),
-        cmocka_unit_test(passwords_have_the_hashes_of_bcrypt),
+        cmocka_unit_test(client_chooses_the_content_encoding),
+        cmocka_unit_test(compressed_body_unpacks_unchanged),
+        cmocka_unit_test(request_encodings_are_read),
+        cmocka_unit_test(passwords_have_bcrypt_hashes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 /* Messages of openpla logman for mistakes and unusual requests. Without them a user would not know what to do. */
 #include "tests/unit/cli/logman_fixture.h"
 
-/* The exit code of the line, and a part of its output. */
+/* Checks the exit code of the command line, and that its output contains `says`. */
 static void expect(const char *text, uint32_t code, const char *says)
 {
     struct texts words = {0};
@@ -15,7 +15,7 @@ static void expect(const char *text, uint32_t code, const char *says)
     texts_free(&words);
 }
 
-/* The whole output: exactly this warning. */
+/* Checks that the output consists of exactly this warning and the success message. */
 static void expect_alone(const char *text, const char *warning)
 {
     struct texts words = {0};
@@ -37,7 +37,7 @@ static void go_to(const char *name)
     memory_free(folder);
 }
 
-static void what_is_wrong_is_named_once(void **state)
+static void errors_are_named_once(void **state)
 {
     (void)state;
     go_to("wrong");
@@ -49,8 +49,8 @@ static void what_is_wrong_is_named_once(void **state)
     expect("logman create counter wrong -c \\System\\Threads -e 12/31/2299 00:00:00", 0x80070057, "\n-e: ");
 }
 
-/* update accepts "Set\Collector" for a collector; delete must not delete the whole set for it. */
-static void a_collector_is_no_set(void **state)
+/* update accepts "Set\Collector" for a collector; delete must reject it and not delete the whole set. */
+static void collector_is_not_a_set(void **state)
 {
     (void)state;
     go_to("collector");
@@ -61,7 +61,7 @@ static void a_collector_is_no_set(void **state)
     expect("logman delete whole", 0, DONE);
 }
 
-static void a_daily_set_may_begin_earlier_in_the_day(void **state)
+static void daily_set_can_begin_earlier_in_the_day(void **state)
 {
     (void)state;
     go_to("daily");
@@ -72,8 +72,8 @@ static void a_daily_set_may_begin_earlier_in_the_day(void **state)
     expect("logman delete daily", 0, DONE);
 }
 
-/* If a folder was named, a message about administrators would be misleading. */
-static void a_folder_is_no_definition(void **state)
+/* If the definition path is a folder, a message about administrator rights would be misleading. */
+static void folder_is_not_a_definition(void **state)
 {
     struct texts words = {0};
     int result;
@@ -107,8 +107,8 @@ static void corrected_input_is_reported(void **state)
     expect("logman delete “two words”", 0, "Warning: curly quotes around 'two words' are treated as quotes\n");
 }
 
-/* Each flag enables the known item, as if it had been chosen in a list; the short words work too. */
-static void the_kernels_flags_are_what_was_said(void **state)
+/* Each flag enables the matching keyword, as if it had been selected from a list; the short names work too. */
+static void kernel_flags_are_the_requested_ones(void **state)
 {
     static const char flags[] =
         "KeywordsAny:          0x10003 (Process Events, Thread Events, TCP/IP Network Events)\n";
@@ -136,8 +136,8 @@ static void the_kernels_flags_are_what_was_said(void **state)
     expect("logman delete kernel", 0, DONE);
 }
 
-/* A user who searches for the data of a running set finds them, not the place of the next run's data. */
-static void the_file_that_is_being_written_is_shown(void **state)
+/* A user who searches for a running set's data must find the current file, not the path of the next run. */
+static void current_output_file_is_shown(void **state)
 {
     (void)state;
     go_to("writing");
@@ -151,8 +151,8 @@ static void the_file_that_is_being_written_is_shown(void **state)
     expect("logman delete writing", 0, DONE);
 }
 
-/* Frequent mistakes are answered with advice. */
-static void a_usual_mistake_is_answered(void **state)
+/* The messages for frequent mistakes contain advice. */
+static void frequent_mistakes_get_advice(void **state)
 {
     (void)state;
     go_to("mistakes");
@@ -194,8 +194,8 @@ static void a_usual_mistake_is_answered(void **state)
     expect("logman stop session -ets", 0, DONE);
 }
 
-/* -config may have any place, and its file may end with any list. */
-static void the_line_wins_over_its_settings(void **state)
+/* -config can be at any position, and its file can end with any list option. */
+static void command_line_overrides_settings_file(void **state)
 {
     static const char file[] = "[si]\n7\n[f]\ncsv\n[max]\n9\n[c]\n\\System\\Threads\n\\Memory\\Available Bytes\n";
     (void)state;
@@ -210,8 +210,8 @@ static void the_line_wins_over_its_settings(void **state)
     expect("logman delete settled", 0, DONE);
 }
 
-/* An unreadable definition blocks neither the other sets nor the creation of a new set of its name. */
-static void a_corrupt_set_can_be_deleted(void **state)
+/* An unreadable definition must block neither other sets nor the creation of a set with its name. */
+static void corrupt_set_can_be_deleted(void **state)
 {
     char *path;
     (void)state;
@@ -231,8 +231,8 @@ static void a_corrupt_set_can_be_deleted(void **state)
     expect("logman delete sound", 0, DONE);
 }
 
-/* Fails at once: no question is asked without a console. */
-static void another_computer_is_refused(void **state)
+/* Fails immediately: without a console, no password prompt appears. */
+static void unreachable_computer_is_reported(void **state)
 {
     static const char *const lines[] = {"query",
                                         "query other",
@@ -256,8 +256,8 @@ static void another_computer_is_refused(void **state)
     }
 }
 
-/* Not a JSON reader's judgement, which cli.logman_json has: the text is whole, whatever became of the line. */
-static void is_whole(const char *line, const char *text)
+/* Checks only that the text is complete, whatever the result of the command line; cli.logman_json parses the JSON. */
+static void assert_json_complete(const char *line, const char *text)
 {
     const size_t length = strlen(text);
     if (strncmp(text, "{\n", 2) != 0 || length < 4 || strcmp(text + length - 3, "\n}\n") != 0 ||
@@ -265,7 +265,7 @@ static void is_whole(const char *line, const char *text)
         fail_msg("%s: %s", line, text);
 }
 
-static void json_is_whole_when_memory_ends(void **state)
+static void json_is_complete_when_out_of_memory(void **state)
 {
     static const char *const lines[] = {"logman query oom -json", "logman stop oom -json"};
     (void)state;
@@ -279,7 +279,7 @@ static void json_is_whole_when_memory_ends(void **state)
             int code;
             char *text = run_failing(&verb_logman, &words, &code, n, &failed);
             assert_true(failed || code == 0 || code == (int)0x80300104);
-            is_whole(lines[i], text);
+            assert_json_complete(lines[i], text);
             memory_free(text);
         }
         texts_free(&words);
@@ -290,18 +290,18 @@ static void json_is_whole_when_memory_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_wrong_is_named_once),
-        cmocka_unit_test(a_collector_is_no_set),
-        cmocka_unit_test(a_daily_set_may_begin_earlier_in_the_day),
-        cmocka_unit_test(a_folder_is_no_definition),
+        cmocka_unit_test(errors_are_named_once),
+        cmocka_unit_test(collector_is_not_a_set),
+        cmocka_unit_test(daily_set_can_begin_earlier_in_the_day),
+        cmocka_unit_test(folder_is_not_a_definition),
         cmocka_unit_test(corrected_input_is_reported),
-        cmocka_unit_test(the_kernels_flags_are_what_was_said),
-        cmocka_unit_test(the_file_that_is_being_written_is_shown),
-        cmocka_unit_test(a_usual_mistake_is_answered),
-        cmocka_unit_test(a_corrupt_set_can_be_deleted),
-        cmocka_unit_test(the_line_wins_over_its_settings),
-        cmocka_unit_test(another_computer_is_refused),
-        cmocka_unit_test(json_is_whole_when_memory_ends),
+        cmocka_unit_test(kernel_flags_are_the_requested_ones),
+        cmocka_unit_test(current_output_file_is_shown),
+        cmocka_unit_test(frequent_mistakes_get_advice),
+        cmocka_unit_test(corrupt_set_can_be_deleted),
+        cmocka_unit_test(command_line_overrides_settings_file),
+        cmocka_unit_test(unreachable_computer_is_reported),
+        cmocka_unit_test(json_is_complete_when_out_of_memory),
     };
     logman_own_sessions();
     return cmocka_run_group_tests_name("test_logman", tests, with_traces, fixture_teardown);

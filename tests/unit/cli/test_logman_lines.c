@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The command lines of logman_lines.txt, which administrators have in scripts and on pages: each exits with the
-   given code and leaves the set in the given state. The preconditions of a line are created first: a set or session of
-   the name that it starts, changes or deletes, and the providers and files that it names; a set that it creates does
-   not exist. OPENPLA_LINES_OUT=FILE writes the outcomes again. */
+/* Runs the command lines of logman_lines.txt, which administrators use in scripts and documentation: each must exit
+   with the given code and leave the set in the given state. The test first creates a line's preconditions: the set or
+   session that it starts, changes or deletes, and the event providers and files that it names. A set that the line
+   creates must not exist before. OPENPLA_LINES_OUT=FILE writes all results to FILE. */
 #include "cli/logman/line.h"
 #include "engine/base/clock.h"
 #include "tests/unit/cli/logman_fixture.h"
@@ -26,7 +26,7 @@ static int say(const char *format, const char *a, const char *b)
     return code;
 }
 
-/* ---- the preconditions of a line ---- */
+/* ---- preconditions of a line ---- */
 
 static void put_file(const char *name, const char *text)
 {
@@ -79,7 +79,7 @@ static void begin(const struct logman_line *line, const char *ets)
     if (logman_option(line, LOGMAN_INTERVAL))
         kind = kinds[0].line;
     (void)say(kind, line->name, ets);
-    /* A provider to be removed exists. */
+    /* An event provider that the line removes must exist. */
     const struct logman_option *provider = logman_option(line, LOGMAN_PROVIDER);
     if (provider && provider->negated) {
         char *add = text_format("logman update -n \"%s\" %s -p \"%%s\"%%s", line->name, ets);
@@ -99,9 +99,9 @@ static void end(const struct logman_line *line, const char *ets)
         (void)say("logman delete -n \"%s\"", line->name, "");
 }
 
-/* ---- its result ---- */
+/* ---- result of a line ---- */
 
-/* Each value without its label's blanks; not what differs from run to run. */
+/* Appends each value without the padding after its label, and skips values that differ between runs. */
 static void add_shown(struct text_buffer *b, char *text)
 {
     static const char *const passed[] = {"Name: ", "Status:", "Run as:", "Schedules:", "Buffers ", DONE};
@@ -137,7 +137,7 @@ static char *replaced(char *text, const char *what, const char *with)
     return text_buffer_take(&b);
 }
 
-/* "=m/d/yyyy;" of the day that it was or has become since. */
+/* Replaces "=m/d/yyyy;" by "=TODAY;" for today's date, and for the date of a minute ago. */
 static char *today_replaced(char *text)
 {
     for (int64_t ago = 0; ago <= 1; ago++) {
@@ -149,7 +149,7 @@ static char *today_replaced(char *text)
     return text;
 }
 
-/* "_MMDDHHMM" */
+/* Replaces the digits of timestamps by "_MMDDHHMM". */
 static void hide_moments(char *text)
 {
     for (char *at = text; (at = strchr(at, '_')) != NULL; at++)
@@ -196,7 +196,7 @@ static char *outcome(const char *text)
     return result;
 }
 
-/* ---- the providers that lines name ---- */
+/* ---- event providers that lines name ---- */
 
 static bool is_known(const char *name)
 {
@@ -268,7 +268,8 @@ static void split_lines(const char *text, struct texts *lines)
     }
 }
 
-/* Those that end with a code have a reason, and what this host cannot serve does not become more. */
+/* Lines that exit with an error code need a reason in logman_unserved.txt, and the number of lines that the host OS
+   cannot serve must not grow. */
 struct unserved {
     struct texts lines;
     size_t met, hosts;
@@ -303,7 +304,7 @@ static void unserved_check(struct unserved *u, const char *line, const char *res
         u->met++;
         return;
     }
-    fail_msg("%s: %s, and logman_unserved.txt has no reason", line, result);
+    fail_msg("%s: %s, but logman_unserved.txt has no reason for it", line, result);
 }
 
 static void unserved_end(struct unserved *u)
@@ -311,12 +312,12 @@ static void unserved_end(struct unserved *u)
     size_t rows = 0;
     for (size_t i = 0; i < u->lines.count; i++)
         rows += *u->lines.items[i] != '#';
-    assert_int_equal(u->met, rows); /* one that is served now is taken off */
+    assert_int_equal(u->met, rows); /* lines that succeed now must be removed from the file */
     assert_true(u->hosts <= MOST_OF_THE_HOST);
     texts_free(&u->lines);
 }
 
-static void each_line_does_what_it_says(void **state)
+static void each_line_has_its_recorded_result(void **state)
 {
     char *text, *out = NULL;
     size_t size, count = 0;
@@ -326,7 +327,7 @@ static void each_line_does_what_it_says(void **state)
     assert_int_equal(file_load(LOGMAN_LINES, 1 << 20, &text, &size), S_OK);
     split_lines(text, &lines);
     memory_free(text);
-    assert_non_null(freopen("/dev/null", "r", stdin)); /* nobody types a password */
+    assert_non_null(freopen("/dev/null", "r", stdin)); /* stdin is empty: nobody types a password */
     unserved_read(&unserved);
     here = fixture_folder("lines");
     assert_int_equal(chdir(here), 0);
@@ -367,7 +368,7 @@ static void each_line_does_what_it_says(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_line_does_what_it_says),
+        cmocka_unit_test(each_line_has_its_recorded_result),
     };
     logman_own_sessions();
     return cmocka_run_group_tests_name("test_logman_lines", tests, with_traces, fixture_teardown);

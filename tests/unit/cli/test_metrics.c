@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What counters become as metrics: names, types, units and exact values; times that do not fall; which format a client
-   gets. A user would have rates that are wrong by a factor, or a jump where a clock went back. */
+/* Conversion of counters to metrics: names, types, units and exact values, timestamps that never decrease, and the
+   choice of format for a client. An error would show as a rate that is wrong by a factor, or as a jump when a clock is
+   set back. */
 #include "cli/serve/serve.h"
 #include "engine/base/memory.h"
 #include "engine/export/metrics/steady.h"
@@ -83,7 +84,7 @@ static void values_without_a_number_are_skipped(void **state)
     text_buffer_free(&b);
 }
 
-static void times_do_not_fall_unless_they_restart(void **state)
+static void times_do_not_decrease_without_restart(void **state)
 {
     (void)state;
     struct steady s = {0};
@@ -91,7 +92,7 @@ static void times_do_not_fall_unless_they_restart(void **state)
     assert_int_equal(steady_keep(&s, 7, 2, 100, 990), 1000);
     assert_int_equal(steady_keep(&s, 7, 3, 100, 1005), 1005);
     assert_int_equal(steady_keep(&s, 7, 4, 100, 5), 5);
-    for (uint64_t key = 100; key < 5000; key++) /* many that end, and the table does not grow with them */
+    for (uint64_t key = 100; key < 5000; key++) /* many series end; the table must not grow with them */
         assert_int_equal(steady_keep(&s, key, key, 100, 1), 1);
     assert_true(s.count <= 512);
     assert_int_equal(steady_keep(&s, 0, 5000, 100, 50), 50);
@@ -99,7 +100,7 @@ static void times_do_not_fall_unless_they_restart(void **state)
     steady_free(&s);
 }
 
-static void the_client_chooses_the_format(void **state)
+static void client_chooses_the_format(void **state)
 {
     (void)state;
     static const struct {
@@ -125,7 +126,7 @@ static void the_client_chooses_the_format(void **state)
     }
 }
 
-/* A name of windows_exporter has one type, and no two counters can be the same series. */
+/* A windows_exporter name has one type, and no two counters map to the same series. */
 static void names_of_the_preset_are_consistent(void **state)
 {
     (void)state;
@@ -146,10 +147,10 @@ static void names_of_the_preset_are_consistent(void **state)
         }
         metrics += first == i;
     }
-    assert_int_equal(metrics, 232); /* as docs/user/exporter.md says, with 5 that are no counters */
+    assert_int_equal(metrics, 232); /* the number in docs/user/exporter.md, and 5 that are not counters */
 }
 
-/* A family of another type cannot share a name, also among thousands. */
+/* A family of another type cannot share a name, even among thousands of families. */
 static void families_are_found_and_do_not_clash(void **state)
 {
     struct metric_families families = {0};
@@ -160,7 +161,7 @@ static void families_are_found_and_do_not_clash(void **state)
             static const uint32_t types[] = {PERF_COUNTER_RAWCOUNT, PERF_COUNTER_BULK_COUNT, PERF_AVERAGE_BULK};
             char counter[32], expected[64], *name;
             size_t at;
-            /* "Thing 1" is a gauge, "Thing 1/sec" a counter of the same name. */
+            /* "Thing 1" is a gauge; "Thing 1/sec" is a counter with the same name. */
             snprintf(counter, sizeof counter, "Thing %zu%s", i / 3, i % 3 == 1 ? "/sec" : "");
             snprintf(expected, sizeof expected, "windows_o_thing_%zu%s", i / 3,
                      i % 3 == 0   ? ""
@@ -180,8 +181,8 @@ static void families_are_found_and_do_not_clash(void **state)
     metric_families_free(&families);
 }
 
-/* Text logs have values that PDH computed. */
-static void computed_values_are_gauges_of_other_names(void **state)
+/* Text logs contain values that PDH computed. */
+static void computed_values_are_gauges_with_other_names(void **state)
 {
     static const struct {
         const char *object, *counter, *metric;
@@ -212,7 +213,7 @@ static void computed_values_are_gauges_of_other_names(void **state)
     }
 }
 
-static void names_are_english_or_stay_different(void **state)
+static void non_english_names_remain_distinct(void **state)
 {
     static const struct log_counter counters[] = {
         {.object = "Prozessor",
@@ -260,12 +261,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_values_follow_the_type),
         cmocka_unit_test(values_without_a_number_are_skipped),
-        cmocka_unit_test(times_do_not_fall_unless_they_restart),
-        cmocka_unit_test(the_client_chooses_the_format),
+        cmocka_unit_test(times_do_not_decrease_without_restart),
+        cmocka_unit_test(client_chooses_the_format),
         cmocka_unit_test(names_of_the_preset_are_consistent),
         cmocka_unit_test(families_are_found_and_do_not_clash),
-        cmocka_unit_test(computed_values_are_gauges_of_other_names),
-        cmocka_unit_test(names_are_english_or_stay_different),
+        cmocka_unit_test(computed_values_are_gauges_with_other_names),
+        cmocka_unit_test(non_english_names_remain_distinct),
         cmocka_unit_test(texts_are_escaped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

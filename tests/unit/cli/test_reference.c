@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference agrees with the rows and the IDL, and its schema accepts the XML that we write and rejects the XML that
-   we reject. */
+/* The reference pages agree with the rows and the IDL; the schema accepts the XML that OpenPLA writes and rejects the
+   XML that OpenPLA rejects. */
 #include "docs/generate/reference.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -37,7 +37,7 @@ static const char *made(const struct reference *r, const char *name)
 
 /* ---- the files ---- */
 
-/* Prints the first difference; true: they are equal. */
+/* Returns whether the file is up to date; prints the first difference if not. */
 static bool is_current(const char *name, const char *committed, const char *wanted)
 {
     unsigned line = 1;
@@ -53,8 +53,8 @@ static bool is_current(const char *name, const char *committed, const char *want
     return false;
 }
 
-/* Readers of the reference would miss a property that was added, or trust a range that has changed. */
-static void committed_files_are_what_the_rows_make(void **state)
+/* Otherwise readers of the reference would miss a new property, or rely on an outdated range. */
+static void committed_files_match_the_rows(void **state)
 {
     struct reference r;
     struct texts names = {0};
@@ -81,7 +81,7 @@ static void committed_files_are_what_the_rows_make(void **state)
     assert_int_equal(stale, 0);
 }
 
-static void a_changed_page_is_found(void **state)
+static void outdated_page_is_detected(void **state)
 {
     (void)state;
     assert_true(is_current("made-up.md", "one\ntwo\n", "one\ntwo\n"));
@@ -103,8 +103,8 @@ static const struct expected members[] = {
 #undef IDL_MEMBER
 };
 
-/* A member that is missing in the index would not be found by readers. The members are held against those that were
-   read out of MS-PLA itself. */
+/* Readers would not find a member that is missing in the index. The members are compared with those extracted from
+   MS-PLA. */
 static void index_and_pages_have_every_member(void **state)
 {
     static const struct call {
@@ -132,16 +132,16 @@ static void index_and_pages_have_every_member(void **state)
             fail_msg("%s has no heading for %s", file, m->name);
         snprintf(line, sizeof line, "- %s %u, MS-PLA 3.2.4.", call->on_page, m->opnum);
         if (part && !strstr(part, line))
-            fail_msg("%s does not say of %s: %s", file, m->name, line);
+            fail_msg("%s lacks for %s: %s", file, m->name, line);
     }
     snprintf(line, sizeof line, "%u of %u members", (unsigned)count, (unsigned)count);
     assert_non_null(strstr(index, line));
     reference_free(&r);
 }
 
-/* The page lists what a put rejects, with the result, including checks of single rows. Links to sections lead to the
-   right page of MS-PLA. */
-static void pages_say_what_is_refused_and_where_it_is_specified(void **state)
+/* The page lists the values that a put rejects, with their results, including the checks of single rows. Links lead to
+   the right sections of MS-PLA. */
+static void pages_list_rejected_values_and_sections(void **state)
 {
     static const struct {
         const char *file, *text;
@@ -163,7 +163,7 @@ static void pages_say_what_is_refused_and_where_it_is_specified(void **state)
     for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
         const char *page = made(&r, said[i].file);
         if (!page || !strstr(page, said[i].text))
-            fail_msg("%s does not say: %s", said[i].file, said[i].text);
+            fail_msg("%s lacks: %s", said[i].file, said[i].text);
     }
     reference_free(&r);
 }
@@ -203,7 +203,7 @@ static void assert_object_validates(xmlSchemaPtr schema, struct object *o)
     memory_free(xml);
 }
 
-/* Users check their sets against the schema: one that we wrote ourselves must never be refused. */
+/* Users check their sets against the schema: it must accept every set that OpenPLA wrote. */
 static void every_golden_set_validates(void **state)
 {
     struct texts names = {0};
@@ -265,7 +265,7 @@ static void put_number(struct object *o, const struct property *p, uint32_t n)
     assert_int_equal(object_put(o, p, &v), S_OK);
 }
 
-/* Sets a stored property to the `n`th of its unusual values; false: there are no more. */
+/* Sets a stored property to the nth of its unusual values; returns false if there is no nth value. */
 static bool put_unusual(struct object *o, const struct property *p, unsigned n)
 {
     static const char *const texts[] = {"<a> & \"b\" ]]>", " blanks\tand\r\nlines ", "\xC3\x9F\xE2\x82\xAC\x01", ""};
@@ -294,7 +294,7 @@ static bool put_unusual(struct object *o, const struct property *p, unsigned n)
     case PROPERTY_TEXTS:
         v.texts.items = (char *[]){(char *)"\\a(*)\\b < 1", (char *)"c"};
         v.texts.count = n == 0 ? 2 : 0;
-        object_put(o, p, &v); /* a list that is no list of thresholds or keys is refused */
+        object_put(o, p, &v); /* an invalid list of thresholds or keys is rejected */
         return n < 2;
     case PROPERTY_BYTES:
         v.bytes.items = (uint8_t[1024]){0xAB, 1};
@@ -315,7 +315,8 @@ static bool put_unusual(struct object *o, const struct property *p, unsigned n)
     }
 }
 
-/* Numbers at their limits, every enumerator, texts that need escaping: whatever may be put must validate. */
+/* Numbers at their limits, every enumerator, strings that need escaping: every value that can be put must be valid by
+   the schema. */
 static void every_value_that_can_be_put_validates(void **state)
 {
     static const struct class *const classes[] = {&data_collector_set_class,   &performance_counter_collector_class,
@@ -345,7 +346,8 @@ static void add_unusual_item(xmlSchemaPtr schema, struct object *collection, con
     object_release(item);
 }
 
-/* The same for the objects below a set: schedules, the data manager, folder actions, providers and their maps. */
+/* The same test for the objects below a set: schedules, the data manager, folder actions, event providers and their
+   maps. */
 static void every_value_below_a_set_validates(void **state)
 {
     struct object *set = new_set(), *trace = NULL, *provider = NULL;
@@ -387,11 +389,11 @@ static bool is_read(const char *xml)
 #define COUNTERS(inside) "<PerformanceCounterDataCollector><Name>c</Name>" inside "</PerformanceCounterDataCollector>"
 #define PROVIDER(inside) TRACE("<TraceDataProvider>" inside "</TraceDataProvider>")
 
-/* An author of a set's XML gets from the schema exactly the complaints of SetXml. */
+/* The schema must report exactly the documents that SetXml reports. */
 static void schema_and_reader_agree(void **state)
 {
     static const struct {
-        const char *inside; /* of <DataCollectorSet> */
+        const char *inside; /* contents of <DataCollectorSet> */
         bool good;
     } documents[] = {
         {"", true},
@@ -417,7 +419,7 @@ static void schema_and_reader_agree(void **state)
         {"<Segment>FALSE</Segment>", true},
         {"<Segment>-1</Segment>", true},
         {"<Segment>yes</Segment>", false},
-        {"<SubdirectoryFormat>0x10200</SubdirectoryFormat>", true}, /* a bit too many is dropped */
+        {"<SubdirectoryFormat>0x10200</SubdirectoryFormat>", true}, /* excess bits are dropped */
         {"<SubdirectoryFormat>pattern</SubdirectoryFormat>", false},
         {COUNTERS("<SampleInterval>1</SampleInterval>"), true},
         {COUNTERS("<SampleInterval>0</SampleInterval>"), false},
@@ -428,7 +430,7 @@ static void schema_and_reader_agree(void **state)
         {COUNTERS("<LogFileFormat>4</LogFileFormat>"), false},
         {COUNTERS("<LogFileFormat>blg</LogFileFormat>"), false},
         {COUNTERS("<Counters>\\System\\Processes</Counters>"), false},
-        {COUNTERS("<Index>1</Index><n/>"), true}, /* in real exports */
+        {COUNTERS("<Index>1</Index><n/>"), true}, /* occurs in real exports */
         {TRACE("<BufferSize>16384</BufferSize>"), true},
         {TRACE("<BufferSize>0x4000</BufferSize>"), true},
         {TRACE("<BufferSize>0x3fFf</BufferSize>"), true},
@@ -463,7 +465,8 @@ static void schema_and_reader_agree(void **state)
         {"<DataManager><ResourcePolicy>1</ResourcePolicy><Rules><a b='c'>d</a></Rules></DataManager>", true},
         {"<DataManager><ReportSchema> <a b='c'>d<e/></a> </ReportSchema></DataManager>", true},
         {"<DataManager><ReportSchema/><Rules/></DataManager>", true},
-        {"<DataManager><ReportSchema><a/><b/></ReportSchema></DataManager>", false}, /* two roots are no document */
+        {"<DataManager><ReportSchema><a/><b/></ReportSchema></DataManager>", false}, /* two root elements are not a
+                                                                                        document */
         {"<DataManager><ResourcePolicy>2</ResourcePolicy></DataManager>", false},
         {"<DataManager><FolderAction><Age>1</Age></FolderAction></DataManager>", true},
         {"<FolderAction><Age>1</Age></FolderAction>", false},
@@ -475,17 +478,17 @@ static void schema_and_reader_agree(void **state)
         char *xml = text_format("<DataCollectorSet>%s</DataCollectorSet>", documents[i].inside);
         assert_non_null(xml);
         if (schema_takes(*state, xml, documents[i].good) != documents[i].good)
-            fail_msg("the schema %s: %s", documents[i].good ? "refuses" : "takes", xml);
+            fail_msg("the schema %s: %s", documents[i].good ? "rejects" : "accepts", xml);
         if (is_read(xml) != documents[i].good)
-            fail_msg("reading %s: %s", documents[i].good ? "refuses" : "takes", xml);
+            fail_msg("reading %s: %s", documents[i].good ? "rejects" : "accepts", xml);
         memory_free(xml);
     }
     assert_false(schema_takes(*state, "<DataCollectorSets/>", false));
     assert_false(schema_takes(*state, "<Schedule/>", false));
 }
 
-/* The form of the documents of configuration collectors. */
-static void report_schema_takes_the_form_and_nothing_else(void **state)
+/* Tests the document format of configuration collectors. */
+static void report_schema_accepts_only_its_format(void **state)
 {
     static const struct {
         const char *inside;
@@ -516,7 +519,7 @@ static void report_schema_takes_the_form_and_nothing_else(void **state)
         char *xml = text_format("<Report name='r' version='1' complete='0'>%s</Report>", documents[i].inside);
         assert_non_null(xml);
         if (schema_takes(*state, xml, documents[i].good) != documents[i].good)
-            fail_msg("the schema %s: %s", documents[i].good ? "refuses" : "takes", xml);
+            fail_msg("the schema %s: %s", documents[i].good ? "rejects" : "accepts", xml);
         memory_free(xml);
     }
     assert_false(schema_takes(*state, "<Report/>", false));
@@ -526,16 +529,16 @@ static void report_schema_takes_the_form_and_nothing_else(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(committed_files_are_what_the_rows_make),
-        cmocka_unit_test(a_changed_page_is_found),
+        cmocka_unit_test(committed_files_match_the_rows),
+        cmocka_unit_test(outdated_page_is_detected),
         cmocka_unit_test(index_and_pages_have_every_member),
-        cmocka_unit_test(pages_say_what_is_refused_and_where_it_is_specified),
+        cmocka_unit_test(pages_list_rejected_values_and_sections),
         cmocka_unit_test_setup_teardown(every_golden_set_validates, load_schema, free_schema),
         cmocka_unit_test_setup_teardown(default_set_and_every_kind_of_collector_validate, load_schema, free_schema),
         cmocka_unit_test_setup_teardown(every_value_that_can_be_put_validates, load_schema, free_schema),
         cmocka_unit_test_setup_teardown(every_value_below_a_set_validates, load_schema, free_schema),
         cmocka_unit_test_setup_teardown(schema_and_reader_agree, load_schema, free_schema),
-        cmocka_unit_test_setup_teardown(report_schema_takes_the_form_and_nothing_else, load_report_schema, free_schema),
+        cmocka_unit_test_setup_teardown(report_schema_accepts_only_its_format, load_report_schema, free_schema),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets of another computer from this one: every verb of logman with -s, and what scripts do with a set whose server is
-   named. The server is tests/rpc/set_server.c. A user would have to log on there for each of them. */
+/* Manages sets on another computer: every logman verb with -s, and script access to a set with a server name. Without
+   this, users would have to log on to each computer. The server is tests/rpc/set_server.c. */
 #include "engine/pla/remote_sets.h"
 #include "engine/pla/sets.h"
 #include "engine/rpc/remote_account.h"
@@ -9,7 +9,7 @@
 
 static char there[32]; /* 127.0.0.1:PORT */
 
-/* Runs "logman VERB -s THERE REST" and expects the code and a piece of what it says. */
+/* Runs "logman VERB -s THERE REST", and expects the exit code and a part of the output. */
 static void expect(const char *verb, const char *rest, uint32_t code, const char *says)
 {
     struct texts words = {0};
@@ -58,7 +58,7 @@ static int begin(void **state)
     return failed;
 }
 
-/* Objects of the server that this process holds: none when it holds no set. */
+/* Checks that this process holds no objects of the server when it has no set. */
 static int end(void **state)
 {
     (void)state;
@@ -99,14 +99,14 @@ static void every_verb_of_logman_works(void **state)
     assert_non_null(strstr(set_server_find("far")->xml, "<SampleInterval>7</SampleInterval>"));
 }
 
-static void findings_of_the_server_are_shown(void **state)
+static void server_issues_are_shown(void **state)
 {
     (void)state;
     expect("create counter far", "-c \\Memory\\Available* -v nnnnnn --verbose", 0, DONE);
     expect("update far", "-si 2 -verbose", 0, "not used there");
 }
 
-static void sessions_are_made_of_create_and_start(void **state)
+static void create_and_start_make_a_session(void **state)
 {
     (void)state;
     expect("start trace1", "-ets -o C:\\there\\trace.etl", 0, DONE);
@@ -140,7 +140,7 @@ static void lists_of_other_servers_are_filtered_here(void **state)
     }
 }
 
-static void the_account_decides(void **state)
+static void logon_needs_the_right_account(void **state)
 {
     (void)state;
     expect("query", "-u tester \"secret of tests\"", 0, DONE);
@@ -149,7 +149,8 @@ static void the_account_decides(void **state)
     expect("query", "", 0x80070005, "openpla remote add");
     give_account("tester", "secret of tests");
     expect("create counter far", "-c \\Memory\\Available* -u tester \"secret of tests\"", 0, DONE);
-    assert_string_equal(set_server_find("far")->account, ""); /* -u is for the logon */
+    assert_string_equal(set_server_find("far")->account, ""); /* -u is the account for the logon, not the set's
+                                                                 account */
 }
 
 static struct object *query(const char *name)
@@ -167,7 +168,7 @@ static uint32_t status_of(struct object *set)
     return v.u32;
 }
 
-static void live_properties_are_those_of_the_server(void **state)
+static void live_properties_come_from_the_server(void **state)
 {
     static const struct {
         const char *property, *value;
@@ -202,7 +203,7 @@ static void live_properties_are_those_of_the_server(void **state)
     object_release(set);
 }
 
-static void credentials_of_a_set_arrive(void **state)
+static void set_credentials_reach_the_server(void **state)
 {
     struct object *issues;
     (void)state;
@@ -217,7 +218,7 @@ static void credentials_of_a_set_arrive(void **state)
     object_release(set);
 }
 
-/* A server that was restarted knows no object of before. */
+/* A restarted server does not recognize objects from before the restart. */
 static void sets_survive_a_restart_of_the_server(void **state)
 {
     (void)state;
@@ -233,8 +234,8 @@ static void sets_survive_a_restart_of_the_server(void **state)
     object_release(set);
 }
 
-/* A set whose stored XML is damaged can be deleted, and only that. */
-static void damaged_sets_can_be_deleted(void **state)
+/* A set with corrupt stored XML can be deleted, but not used otherwise. */
+static void corrupt_sets_can_be_deleted(void **state)
 {
     (void)state;
     expect("create counter far", "-c \\Memory\\Available*", 0, DONE);
@@ -263,7 +264,7 @@ static HRESULT one_life(void)
     return hr;
 }
 
-static void lack_of_memory_is_an_error(void **state)
+static void out_of_memory_is_an_error(void **state)
 {
     HRESULT hr = E_OUTOFMEMORY;
     (void)state;
@@ -275,23 +276,18 @@ static void lack_of_memory_is_an_error(void **state)
         set_server_find("far")->status = 0;
     }
     assert_int_equal(hr, S_OK);
-    set_server_drop_objects(); /* what could not be released */
+    set_server_drop_objects(); /* objects that could not be released */
 }
 
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(every_verb_of_logman_works),
-        TEST(findings_of_the_server_are_shown),
-        TEST(sessions_are_made_of_create_and_start),
-        TEST(lists_of_other_servers_are_filtered_here),
-        TEST(the_account_decides),
-        TEST(live_properties_are_those_of_the_server),
-        TEST(credentials_of_a_set_arrive),
-        TEST(sets_survive_a_restart_of_the_server),
-        TEST(damaged_sets_can_be_deleted),
-        TEST(lack_of_memory_is_an_error),
+        TEST(every_verb_of_logman_works),       TEST(server_issues_are_shown),
+        TEST(create_and_start_make_a_session),  TEST(lists_of_other_servers_are_filtered_here),
+        TEST(logon_needs_the_right_account),    TEST(live_properties_come_from_the_server),
+        TEST(set_credentials_reach_the_server), TEST(sets_survive_a_restart_of_the_server),
+        TEST(corrupt_sets_can_be_deleted),      TEST(out_of_memory_is_an_error),
     };
     return cmocka_run_group_tests(tests, begin_all, fixture_teardown);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One running source of a configuration collector, and the document that it creates. */
+/* Runs a single source of a configuration collector and reads its document. */
 #ifndef OPENPLA_CONFIGURATION_FIXTURE_H
 #define OPENPLA_CONFIGURATION_FIXTURE_H
 
@@ -11,11 +11,11 @@
 struct collected {
     struct configuration_request request; /* filled by the test */
     atomic_bool stop;
-    HRESULT hr;    /* of the source */
-    xmlDocPtr doc; /* what it wrote; NULL: the document could not be begun */
+    HRESULT hr;    /* result of the source */
+    xmlDocPtr doc; /* the document that it wrote */
 };
 
-/* In a folder of the test program: others may have its process id, in other Wine prefixes. */
+/* Collects into a folder of the test program: a process in another Wine prefix may have the same process id. */
 static inline void collect_source(struct collected *c, HRESULT (*source)(const struct configuration_source_context *))
 {
     char *folder = scratch_create(path_name(__BASE_FILE__));
@@ -50,8 +50,8 @@ static inline void collected_end(struct collected *c)
     *c = (struct collected){.hr = S_OK};
 }
 
-/* Lets each allocation of the source fail in turn: the source reports it or continues without, and its document can be
-   completed. How many there were. */
+/* Makes each allocation of the source fail in turn: the source reports the error or continues without the memory, and
+   its document can be completed. Returns the number of allocations. */
 static inline uint64_t collect_without_memory(HRESULT (*source)(const struct configuration_source_context *),
                                               void (*ask_all)(struct collected *c))
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The fake PDH of the tests. */
+/* A fake PDH for tests. */
 #include "fake_pdh.h"
 
 #include "engine/base/memory.h"
@@ -19,7 +19,7 @@ PDH_STATUS fake_list_status;
 int fake_open_queries;
 
 static const struct {
-    const char *names[2]; /* German, English */
+    const char *names[2]; /* in German and English */
     bool has_instances;
     const char *counters[2][2];
 } objects[] = {
@@ -226,7 +226,8 @@ static PDH_STATUS WINAPI raw_array(PDH_HCOUNTER counter, LPDWORD bytes, LPDWORD 
     return 0;
 }
 
-/* A quarter more than the raw values. The first sample lacks the first instance and the value of the last. */
+/* Values are a quarter more than the raw values. The first sample lacks the first instance and the last instance's
+   value. */
 static PDH_STATUS WINAPI formatted_array(PDH_HCOUNTER counter, DWORD format, LPDWORD bytes, LPDWORD count,
                                          PPDH_FMT_COUNTERVALUE_ITEM_W items)
 {
@@ -299,7 +300,7 @@ static void list_path(LPWSTR list, DWORD room, DWORD *units, const char *object,
     *units += n;
 }
 
-/* Knows only German names, as Windows knows only its own language. */
+/* Supports only German names, as Windows supports only its own language. */
 static PDH_STATUS WINAPI expand(LPCWSTR source, LPCWSTR path, LPWSTR list, LPDWORD units, DWORD flags)
 {
     struct parts p;

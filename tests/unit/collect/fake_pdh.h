@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A fake PDH for tests: a German system with one object with instances and one without. The test sets the instances.
-   Natively it is linked instead of ours. */
+/* A fake PDH for tests: a German system with one object with instances and one without. The test sets the instances. In
+   native builds it is linked instead of OpenPLA's PDH. */
 #ifndef OPENPLA_FAKE_PDH_H
 #define OPENPLA_FAKE_PDH_H
 
@@ -9,10 +9,10 @@
 /* \Prozess(*)\Zahl and \Zeit (English: Process, Count, Time), \Speicher\Frei (Memory, Free). Zahl of the i-th instance
    is i, Zeit has a value from the second sample on, Frei counts the samples. */
 extern const char *fake_instances[8]; /* up to the first NULL */
-extern const double *fake_values;     /* values of Zahl by instance; NULL: as above */
+extern const double *fake_values;     /* Zahl's values by instance; NULL: the defaults above */
 extern bool fake_no_memory;           /* the object Speicher does not exist */
 extern PDH_STATUS fake_collect_status;
-extern PDH_STATUS fake_list_status; /* status of listing instances; 0: it works */
+extern PDH_STATUS fake_list_status; /* status that a list of instances returns; 0: success */
 extern int fake_open_queries;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Alert collectors over a PDH whose instances, values and failures the test decides: each value beyond its threshold
+/* Alert collectors with a PDH whose instances, values and failures the test controls: each value beyond its threshold
    causes one alert per sample, also in the log. */
 #include "engine/pla/collect/alert_watch.h"
 #include "engine/pla/collect/collect.h"
@@ -95,7 +95,7 @@ static int teardown(void **state)
     memory_free(t->path);
     memory_free(t);
     scratch_end(&base);
-    return fake_open_queries; /* a query that stays open would be a leak in PDH */
+    return fake_open_queries; /* a query that is still open would be a leak in PDH */
 }
 
 static void watch(struct object *model, const char *threshold)
@@ -112,7 +112,7 @@ static struct collector *open_one(struct test *t)
     return c;
 }
 
-/* The alerts of one sample, one per line, unsorted. */
+/* Takes a sample and expects its alerts, one per line, unsorted. */
 static void sample_says(struct test *t, struct collector *c, const char *wanted)
 {
     struct text_buffer b = {0};
@@ -135,8 +135,9 @@ static size_t rows(const struct test *t)
     return n - 1; /* the header */
 }
 
-/* Two limits of one counter, an instance, all of them: one query, each with the name that the user gave. */
-static void each_threshold_is_heard(void **state)
+/* Two thresholds for one counter, one for an instance, one for all instances: a single query, and each alert has the
+   name that the user wrote. */
+static void each_threshold_raises_alerts(void **state)
 {
     struct test *t = *state;
     const double values[] = {5, 70};
@@ -161,7 +162,7 @@ static void each_threshold_is_heard(void **state)
     assert_int_equal(t->heard.count, 0);
 }
 
-/* A process that comes later would never be watched, or one that is not meant would wake someone. */
+/* An instance that starts later must be watched, and an instance that does not match must not cause an alert. */
 static void instances_come_and_go(void **state)
 {
     struct test *t = *state;
@@ -205,8 +206,9 @@ static void instances_are_distinguished(void **state)
     assert_int_equal(rows(t), 6);
 }
 
-/* If a provider fails for one sample, values beyond the threshold must not be reported as ended and then as new. */
-static void a_sample_without_a_list_changes_nothing(void **state)
+/* If a counter provider fails for one sample, alerts for values beyond the threshold must not be cleared and then
+   raised again. */
+static void sample_without_instance_list_keeps_alert_state(void **state)
 {
     struct test *t = *state;
     const double high[] = {5, 5};
@@ -225,8 +227,8 @@ static void a_sample_without_a_list_changes_nothing(void **state)
     assert_int_equal(collector_close(c), S_OK);
 }
 
-/* One mistyped counter would cost all the others; a service that is started later would never be watched. */
-static void a_missing_counter_is_named_and_looked_for(void **state)
+/* A mistyped counter must not disable the others; a service that starts later must be watched. */
+static void missing_counter_is_named_and_searched_again(void **state)
 {
     struct test *t = *state;
     fake_no_memory = true;
@@ -248,21 +250,21 @@ static void a_missing_counter_is_named_and_looked_for(void **state)
     assert_int_equal(collector_close(c), S_OK);
 }
 
-/* MS-PLA 3.2.4.8, SampleInterval. */
-static void one_sample_is_one(void **state)
+/* SampleInterval in MS-PLA 3.2.4.8: the collector takes a single sample. */
+static void collector_without_interval_takes_one_sample(void **state)
 {
     struct test *t = *state;
     HRESULT reason;
     t->model->SampleInterval = UINT32_MAX;
     watch(t->object, "\\Memory\\Free>0");
-    watch(t->object, "\\Process(alpha)\\Time>0"); /* which has a value at the second reading */
+    watch(t->object, "\\Process(alpha)\\Time>0"); /* this rate has a value from the second reading on */
     struct collector *c = open_one(t);
     assert_int_equal(collector_end(c, true), ENDS_BY_ITSELF);
     sample_says(t, c, "");
     assert_int_equal(collector_poll(c, &reason), COLLECTOR_GOES_ON);
     sample_says(t, c, "> 0 \\Memory\\Free 2\n> 0 \\Process(alpha)\\Time 200\n");
     assert_int_equal(collector_poll(c, &reason), COLLECTOR_DONE);
-    /* The next segment has none. */
+    /* The next segment takes no sample. */
     assert_int_equal(collector_complete(c), S_OK);
     t->context.previous = c;
     struct collector *next = open_one(t);
@@ -277,8 +279,8 @@ static void one_sample_is_one(void **state)
     assert_int_equal(collector_close(c), S_OK);
 }
 
-/* At each segment the alert would be reported again although nothing has changed. */
-static void a_segment_goes_on_with_what_is_known(void **state)
+/* A new segment must not report the alert again when nothing has changed. */
+static void next_segment_keeps_alert_state(void **state)
 {
     struct test *t = *state;
     t->rules = (struct alert_rules){.on_crossing = true};
@@ -296,8 +298,9 @@ static void a_segment_goes_on_with_what_is_known(void **state)
     assert_int_equal(rows(t), 3);
 }
 
-/* Commit with plaUpdateRunningInstance: the others would be reported again, or a rate be without a value. */
-static void a_running_one_takes_other_thresholds(void **state)
+/* Commit with plaUpdateRunningInstance: unchanged thresholds must not be reported again, and a rate must not lose its
+   previous sample. */
+static void running_collector_accepts_new_thresholds(void **state)
 {
     struct test *t = *state;
     t->rules = (struct alert_rules){.on_crossing = true};
@@ -320,8 +323,8 @@ static void a_running_one_takes_other_thresholds(void **state)
     assert_int_equal(collector_close(c), S_OK);
 }
 
-/* A full disk, or an existing file of the user, must not end the alert. */
-static void the_log_costs_no_alert(void **state)
+/* A full disk, or a user's existing file, must not end the alerts. */
+static void log_failure_does_not_stop_alerts(void **state)
 {
     struct test *t = *state;
     assert_int_equal(file_store(t->path, "somebody's", 10), S_OK);
@@ -345,8 +348,8 @@ static void the_log_costs_no_alert(void **state)
     assert_int_equal(rows(t), 3);
 }
 
-/* A full log must not end its alert; with segments, the next one continues it. */
-static void a_full_log_makes_room(void **state)
+/* A full log must not end its alerts; with segments, the next segment continues the log. */
+static void full_log_does_not_end_alerts(void **state)
 {
     struct test *t = *state;
     HRESULT reason;
@@ -365,7 +368,7 @@ static void a_full_log_makes_room(void **state)
     }
 }
 
-static void memory_that_is_out_is_an_ordinary_error(void **state)
+static void out_of_memory_is_an_error(void **state)
 {
     struct test *t = *state;
     struct object *other = make_model();
@@ -401,16 +404,16 @@ static void memory_that_is_out_is_an_ordinary_error(void **state)
     object_release(other);
 }
 
-/* An all clear for a value that is beyond still, or the same crossing twice. */
-static void memory_that_is_out_takes_no_instance_for_gone(void **state)
+/* Out of memory must not clear an alert whose value is still beyond the threshold, nor raise an alert twice. */
+static void out_of_memory_clears_no_alert(void **state)
 {
     struct test *t = *state;
     const double high[] = {5, 5};
     t->rules = (struct alert_rules){.on_crossing = true, .all_clear = true};
-    t->context.output_path = ""; /* no log, whose failure would be reported as out of memory */
+    t->context.output_path = ""; /* without a log: its failure would be reported as out of memory */
     fake_values = high;
     watch(t->object, "\\Process(*)\\Count>1");
-    watch(t->object, "\\Process(*a#*)\\Count>1"); /* the number of a first one goes without saying */
+    watch(t->object, "\\Process(*a#*)\\Count>1"); /* a first instance has the implicit number #0 */
     for (uint64_t n = 1, used = n; n <= used; n++) {
         struct collector *c = open_one(t);
         sample_says(t, c, "");
@@ -434,18 +437,18 @@ static void memory_that_is_out_takes_no_instance_for_gone(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(each_threshold_is_heard, setup, teardown),
+        cmocka_unit_test_setup_teardown(each_threshold_raises_alerts, setup, teardown),
         cmocka_unit_test_setup_teardown(instances_come_and_go, setup, teardown),
         cmocka_unit_test_setup_teardown(instances_are_distinguished, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_sample_without_a_list_changes_nothing, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_missing_counter_is_named_and_looked_for, setup, teardown),
-        cmocka_unit_test_setup_teardown(one_sample_is_one, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_segment_goes_on_with_what_is_known, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_running_one_takes_other_thresholds, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_log_costs_no_alert, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_full_log_makes_room, setup, teardown),
-        cmocka_unit_test_setup_teardown(memory_that_is_out_is_an_ordinary_error, setup, teardown),
-        cmocka_unit_test_setup_teardown(memory_that_is_out_takes_no_instance_for_gone, setup, teardown),
+        cmocka_unit_test_setup_teardown(sample_without_instance_list_keeps_alert_state, setup, teardown),
+        cmocka_unit_test_setup_teardown(missing_counter_is_named_and_searched_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(collector_without_interval_takes_one_sample, setup, teardown),
+        cmocka_unit_test_setup_teardown(next_segment_keeps_alert_state, setup, teardown),
+        cmocka_unit_test_setup_teardown(running_collector_accepts_new_thresholds, setup, teardown),
+        cmocka_unit_test_setup_teardown(log_failure_does_not_stop_alerts, setup, teardown),
+        cmocka_unit_test_setup_teardown(full_log_does_not_end_alerts, setup, teardown),
+        cmocka_unit_test_setup_teardown(out_of_memory_is_an_error, setup, teardown),
+        cmocka_unit_test_setup_teardown(out_of_memory_clears_no_alert, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The output of a configuration collector in its set's folder: copies of the requested files, and one XML that reports
-   the result for each. */
+/* A configuration collector's output in its set's folder: copies of the requested files, and an XML file that reports
+   each result. */
 #include "engine/base/file.h"
 #include "engine/base/thread.h"
 #include "engine/etw/kernel/kernel_tracer.h"
@@ -76,7 +76,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Names have '/' between them. */
+/* Creates a file; `name` uses '/' as separator. */
 static void put(struct test *t, const char *name, const char *content)
 {
     char *path = path_join(t->in, name), *folder = path_folder(path);
@@ -105,7 +105,7 @@ static struct collector *open_collector(struct test *t)
     return c;
 }
 
-/* As the run does it: a poll after each call, and each so many milliseconds. */
+/* Polls as a run does: after each wake-up, and in the interval that the collector requests. */
 static enum collector_standing await(struct test *t, struct collector *c, HRESULT *reason)
 {
     enum collector_standing standing = COLLECTOR_GOES_ON;
@@ -139,7 +139,7 @@ static void check_copy(struct test *t, const char *name, const char *content)
 
 #define FILES_ITEM "/Report/Section[@name='files']/Table/Item"
 
-static void files_of_a_folder_come_first_then_its_folders(void **state)
+static void files_of_a_folder_precede_its_subfolders(void **state)
 {
     struct test *t = *state;
     put(t, "b.txt", "b");
@@ -191,7 +191,7 @@ static void entries_are_absolute_or_relative_with_wildcards_and_variables(void *
     xmlFreeDoc(doc);
 }
 
-static void what_cannot_be_copied_is_an_entry_and_the_rest_comes(void **state)
+static void uncopyable_files_are_entries_and_the_rest_is_copied(void **state)
 {
     struct test *t = *state;
     put(t, "a.txt", "a");
@@ -217,13 +217,14 @@ static void what_cannot_be_copied_is_an_entry_and_the_rest_comes(void **state)
 }
 
 /* Each copy would take longer than the one before. */
-/* The copy would be a stream of another copy, which no folder shows and no archive takes along. */
-static void streams_are_an_entry_and_not_copied(void **state)
+/* A copy with this name would be a stream of another copy; no folder listing shows streams, and no archive includes
+   them. */
+static void streams_are_reported_and_not_copied(void **state)
 {
     struct test *t = *state;
     put(t, "a.txt", "a");
 #ifndef _WIN32
-    put(t, "a.txt:hidden", "secret"); /* this host OS treats it as a name */
+    put(t, "a.txt:hidden", "secret"); /* this host OS treats it as an ordinary file name */
 #endif
     ask(t, "a.txt:hidden");
     ask(t, "a.txt::$DATA");
@@ -241,7 +242,7 @@ static void streams_are_an_entry_and_not_copied(void **state)
     xmlFreeDoc(doc);
 }
 
-static void very_many_copies_are_in_several_folders(void **state)
+static void many_copies_use_several_folders(void **state)
 {
     struct test *t = *state;
     put(t, "a.txt", "a");
@@ -255,7 +256,7 @@ static void very_many_copies_are_in_several_folders(void **state)
     xmlFreeDoc(doc);
 }
 
-static void limits_end_the_copying_and_say_so(void **state)
+static void limits_end_copying_and_are_reported(void **state)
 {
     struct test *t = *state;
     for (int i = 0; i < 5; i++) {
@@ -293,8 +294,8 @@ static void limits_end_the_copying_and_say_so(void **state)
     xmlFreeDoc(doc);
 }
 
-/* An entry and a message of the run would make people search for missing data. */
-static void limit_that_leaves_nothing_out_says_nothing(void **state)
+/* An error entry or a message of the run would make people search for missing data. */
+static void limit_that_omits_nothing_is_not_reported(void **state)
 {
     struct test *t = *state;
     put(t, "a.txt", "a");
@@ -309,7 +310,7 @@ static void limit_that_leaves_nothing_out_says_nothing(void **state)
     xmlFreeDoc(doc);
 }
 
-static void links_end_and_circles_are_named(void **state)
+static void links_are_copied_and_cycles_are_reported(void **state)
 {
     struct test *t = *state;
     put(t, "a.txt", "a");
@@ -324,7 +325,7 @@ static void links_end_and_circles_are_named(void **state)
     scratch_unlink(t->in, "other");
     scratch_unlink(t->in, "dead.txt");
     scratch_unlink(t->in, "to.txt");
-    check_xpath(doc, "count(//Data[@name='copy'][. != ''])", "3"); /* a, to, b by one of its ways */
+    check_xpath(doc, "count(//Data[@name='copy'][. != ''])", "3"); /* a, to, and b through one of its paths */
     /* Wine does not list links without a target. */
     check_xpath(doc, "count(//Data[@name='result'][. = '0x80070002'])", os_is_wine() ? "0" : "1");
     check_xpath(doc, "count(//Data[@name='result'][. = '0x800700B7'])", "2");
@@ -365,7 +366,7 @@ static void times_and_attributes_are_kept(void **state)
     file_close(f);
     assert_true(traits.written == 116444736000000000 + 10000000LL * 1700000000 + 1230000);
     assert_true(traits.attributes & FILE_TRAIT_READ_ONLY);
-#ifdef _WIN32 /* else they stay */
+#ifdef _WIN32 /* otherwise they are restored */
     SetFileAttributesA(path, FILE_ATTRIBUTE_NORMAL);
     SetFileAttributesA(copy, FILE_ATTRIBUTE_NORMAL);
 #endif
@@ -373,12 +374,12 @@ static void times_and_attributes_are_kept(void **state)
     memory_free(copy);
 }
 
-/* ---- while it is copied ---- */
+/* ---- changes during the copy ---- */
 
 HRESULT __real_file_write(struct file *f, const void *data, size_t size);
 HRESULT __wrap_file_write(struct file *f, const void *data, size_t size);
-static const char *grows;    /* a file that grows with the next write of the collector */
-static const char *vanishes; /* one that is deleted then */
+static const char *grows;    /* file that grows on the collector's next write */
+static const char *vanishes; /* file that is deleted on that write */
 
 HRESULT __wrap_file_write(struct file *f, const void *data, size_t size)
 {
@@ -397,7 +398,7 @@ HRESULT __wrap_file_write(struct file *f, const void *data, size_t size)
     return hr;
 }
 
-static void file_that_changes_meanwhile_is_marked(void **state)
+static void file_changed_during_copy_is_marked(void **state)
 {
     struct test *t = *state;
     put(t, "a.txt", "a");
@@ -412,7 +413,7 @@ static void file_that_changes_meanwhile_is_marked(void **state)
     memory_free(path);
 }
 
-static void file_that_vanishes_meanwhile_is_an_entry(void **state)
+static void file_deleted_during_copy_is_an_entry(void **state)
 {
     struct test *t = *state;
     put(t, "a.txt", "a");
@@ -430,8 +431,8 @@ static void file_that_vanishes_meanwhile_is_an_entry(void **state)
 }
 
 #ifdef _WIN32
-/* As databases and mail stores have theirs. */
-static void file_that_another_has_for_himself_is_an_entry(void **state)
+/* Databases and mail stores open their files without sharing. */
+static void exclusively_opened_file_is_an_entry(void **state)
 {
     struct test *t = *state;
     put(t, "a.txt", "a");
@@ -449,7 +450,7 @@ static void file_that_another_has_for_himself_is_an_entry(void **state)
 }
 #endif
 
-static void stop_in_the_middle_leaves_a_document_and_no_half_copy(void **state)
+static void stop_leaves_a_document_and_no_partial_copy(void **state)
 {
     struct test *t = *state;
     struct file *f;
@@ -457,7 +458,7 @@ static void stop_in_the_middle_leaves_a_document_and_no_half_copy(void **state)
     put(t, "huge.bin", "");
     char *path = path_join(t->in, "huge.bin");
     assert_int_equal(file_open(path, FILE_REPLACE, &f), S_OK);
-    assert_int_equal(file_set_size(f, 64ull << 30), S_OK); /* nothing is on the disk of it */
+    assert_int_equal(file_set_size(f, 64ull << 30), S_OK); /* a sparse file: it occupies no disk space */
     file_close(f);
     memory_free(path);
     ask(t, "a.txt");
@@ -484,7 +485,7 @@ static void stop_in_the_middle_leaves_a_document_and_no_half_copy(void **state)
     assert_non_null(strstr(t->note, "incomplete"));
 }
 
-static void run_that_ends_at_once_leaves_a_document(void **state)
+static void run_that_ends_immediately_leaves_a_document(void **state)
 {
     struct test *t = *state;
     put(t, "a.txt", "a");
@@ -495,9 +496,9 @@ static void run_that_ends_at_once_leaves_a_document(void **state)
     xmlFreeDoc(doc);
 }
 
-/* ---- its own file ---- */
+/* ---- the collector's output file ---- */
 
-static void other_files_in_its_place_stay(void **state)
+static void existing_foreign_files_are_kept(void **state)
 {
     struct test *t = *state;
     struct collector *c;
@@ -538,7 +539,7 @@ static void ask_for_state(struct test *t, const char *file)
     assert_int_equal(object_put_text(t->object, class_property(t->object->class, "SystemStateFile"), file), S_OK);
 }
 
-static void kernel_session_that_is_not_there_is_an_entry(void **state)
+static void missing_kernel_session_is_an_entry(void **state)
 {
     struct test *t = *state;
     put(t, "a.txt", "a");
@@ -569,7 +570,7 @@ static size_t rundown_of(const char *path)
     return processes;
 }
 
-/* As it is now. */
+/* Takes a snapshot of the session, and returns its number of rundown events. */
 static size_t rundown_in(TRACEHANDLE handle, const char *snapshot)
 {
     struct block b = block_of(0, snapshot);
@@ -577,8 +578,8 @@ static size_t rundown_in(TRACEHANDLE handle, const char *snapshot)
     return rundown_of(snapshot);
 }
 
-/* The events before the collection are saved beside it, and the session continues. */
-static void kernel_session_in_memory_is_a_file_beside_it(void **state)
+/* The collector saves the session's earlier events in a file beside the document, and the session continues. */
+static void kernel_session_in_memory_is_saved_to_a_file(void **state)
 {
     struct test *t = *state;
     struct block b = block_of(TRACE_MODE_BUFFERING, NULL);
@@ -601,7 +602,7 @@ static void kernel_session_in_memory_is_a_file_beside_it(void **state)
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
 }
 
-static void kernel_session_that_is_not_in_memory_is_an_entry(void **state)
+static void kernel_session_with_a_file_is_an_entry(void **state)
 {
     struct test *t = *state;
     char *path = path_join(t->scratch, "context.etl");
@@ -618,7 +619,7 @@ static void kernel_session_that_is_not_in_memory_is_an_entry(void **state)
     memory_free(path);
 }
 
-static void pipe_is_not_waited_for(void **state)
+static void pipe_does_not_block(void **state)
 {
     struct test *t = *state;
     char *path = path_join(t->in, "pipe");
@@ -633,13 +634,13 @@ static void pipe_is_not_waited_for(void **state)
     xmlFreeDoc(doc);
     file_delete(path);
     memory_free(path);
-#ifdef _WIN32 /* Wine deletes no pipe, and a later run may have this one's folder */
+#ifdef _WIN32 /* Wine cannot delete a pipe, and a later run may use the same folder */
     scratch_command(t->in, text_copy("rm pipe"));
 #endif
 }
 
 #ifndef _WIN32
-static void full_disk_leaves_no_half_copy_and_says_so(void **state)
+static void full_disk_leaves_no_partial_copy_and_is_reported(void **state)
 {
     struct test *t = *state;
     char *large = memory_alloc(400001);
@@ -660,7 +661,7 @@ static void full_disk_leaves_no_half_copy_and_says_so(void **state)
     memory_free(large);
 }
 
-static void document_that_finds_no_room_fails_the_collector(void **state)
+static void document_without_space_fails_the_collector(void **state)
 {
     struct test *t = *state;
     HRESULT reason;
@@ -684,32 +685,32 @@ static void document_that_finds_no_room_fails_the_collector(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(files_of_a_folder_come_first_then_its_folders),
+        TEST(files_of_a_folder_precede_its_subfolders),
         TEST(entries_are_absolute_or_relative_with_wildcards_and_variables),
-        TEST(what_cannot_be_copied_is_an_entry_and_the_rest_comes),
-        TEST(streams_are_an_entry_and_not_copied),
-        TEST(very_many_copies_are_in_several_folders),
-        TEST(limits_end_the_copying_and_say_so),
-        TEST(limit_that_leaves_nothing_out_says_nothing),
-        TEST(links_end_and_circles_are_named),
+        TEST(uncopyable_files_are_entries_and_the_rest_is_copied),
+        TEST(streams_are_reported_and_not_copied),
+        TEST(many_copies_use_several_folders),
+        TEST(limits_end_copying_and_are_reported),
+        TEST(limit_that_omits_nothing_is_not_reported),
+        TEST(links_are_copied_and_cycles_are_reported),
         TEST(copies_are_not_copied_again),
         TEST(times_and_attributes_are_kept),
-        TEST(file_that_changes_meanwhile_is_marked),
-        TEST(file_that_vanishes_meanwhile_is_an_entry),
+        TEST(file_changed_during_copy_is_marked),
+        TEST(file_deleted_during_copy_is_an_entry),
 #ifdef _WIN32
-        TEST(file_that_another_has_for_himself_is_an_entry),
+        TEST(exclusively_opened_file_is_an_entry),
 #endif
-        TEST(stop_in_the_middle_leaves_a_document_and_no_half_copy),
-        TEST(run_that_ends_at_once_leaves_a_document),
-        TEST(other_files_in_its_place_stay),
+        TEST(stop_leaves_a_document_and_no_partial_copy),
+        TEST(run_that_ends_immediately_leaves_a_document),
+        TEST(existing_foreign_files_are_kept),
         TEST(open_without_memory_leaves_nothing),
-        TEST(kernel_session_that_is_not_there_is_an_entry),
-        TEST(kernel_session_in_memory_is_a_file_beside_it),
-        TEST(kernel_session_that_is_not_in_memory_is_an_entry),
-        TEST(pipe_is_not_waited_for),
+        TEST(missing_kernel_session_is_an_entry),
+        TEST(kernel_session_in_memory_is_saved_to_a_file),
+        TEST(kernel_session_with_a_file_is_an_entry),
+        TEST(pipe_does_not_block),
 #ifndef _WIN32
-        TEST(full_disk_leaves_no_half_copy_and_says_so),
-        TEST(document_that_finds_no_room_fails_the_collector),
+        TEST(full_disk_leaves_no_partial_copy_and_is_reported),
+        TEST(document_without_space_fails_the_collector),
 #endif
     };
     own_directory_name();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The file of a configuration collector is a complete document at any time, with everything that sources gave. */
+/* A configuration collector's file is a complete document at any time, with everything that its sources wrote so
+   far. */
 #include "engine/pla/collect/configuration_source.h"
 #include "tests/unit/collect/xml_path.h"
 #include "tests/unit/schema_check.h"
@@ -12,7 +13,7 @@ static const struct configuration_column columns[] = {
 HRESULT __real_file_write_at(struct file *f, uint64_t offset, const void *data, size_t size);
 HRESULT __wrap_file_write_at(struct file *f, uint64_t offset, const void *data, size_t size);
 
-static const char *watched; /* checked after each page; NULL: not at all */
+static const char *watched; /* path to check after each page; NULL: no checks */
 static uint64_t most_bytes = UINT64_MAX;
 static unsigned states, broken;
 
@@ -30,7 +31,7 @@ static void check_state(void)
     memory_free(text);
 }
 
-/* A host that is killed leaves whole pages of a write. */
+/* A killed host process leaves whole pages of an interrupted write: writes page by page. */
 HRESULT __wrap_file_write_at(struct file *f, uint64_t offset, const void *data, size_t size)
 {
     HRESULT hr = S_OK;
@@ -92,7 +93,7 @@ static void begin_table(struct configuration_document *d, const char *name)
     configuration_begin_table(d, name, NULL, columns, sizeof columns / sizeof *columns);
 }
 
-static void document_has_what_sources_gave(void **state)
+static void document_contains_all_source_data(void **state)
 {
     (void)state;
     struct made m;
@@ -133,14 +134,15 @@ static void document_has_what_sources_gave(void **state)
     check_xpath(doc, "//Table[@name='files']/Item[1]/Data[@name='when']", "18446744073709551615");
     check_xpath(doc, "//Item[2]/Data[@name='error']", "\"gone\": does not exist");
     check_xpath(doc, "//Item[2]/Data[@name='result']", "0x80070002");
-    check_xpath(doc, "count(/Report/Section/Table/Item[2]/Data)", "5"); /* each Item has all columns */
+    check_xpath(doc, "count(/Report/Section/Table/Item[2]/Data)", "5"); /* each Item has a Data element for every
+                                                                           column */
     check_xpath(doc, "count(/Report/Section/Table/Item[3]/Data)", "5");
     check_xpath(doc, "/Report/Section/Table/Item[3]/Table/Item/Data[@name='path']", "in");
     xmlFreeDoc(doc);
     end(&m);
 }
 
-/* Lengths that meet each place in a page, and characters of several bytes across its end. */
+/* Lengths that end at every position of a page, and multibyte characters across a page's end. */
 static void file_is_a_document_after_each_page_that_is_written(void **state)
 {
     (void)state;
@@ -173,7 +175,7 @@ static void file_is_a_document_after_each_page_that_is_written(void **state)
     end(&m);
 }
 
-static void full_disk_leaves_all_items_that_were_put_out(void **state)
+static void full_disk_keeps_all_written_items(void **state)
 {
     (void)state;
     for (uint64_t most = 300; most < 400000; most += most / 2) {
@@ -244,7 +246,7 @@ static void out_of_memory_leaves_a_document(void **state)
     end(&m);
 }
 
-static void what_does_not_fit_the_form_fails_and_leaves_a_document(void **state)
+static void invalid_calls_fail_and_leave_a_document(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 5; i++) {
@@ -275,11 +277,11 @@ static void what_does_not_fit_the_form_fails_and_leaves_a_document(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(document_has_what_sources_gave),
+        cmocka_unit_test(document_contains_all_source_data),
         cmocka_unit_test(file_is_a_document_after_each_page_that_is_written),
-        cmocka_unit_test(full_disk_leaves_all_items_that_were_put_out),
+        cmocka_unit_test(full_disk_keeps_all_written_items),
         cmocka_unit_test(out_of_memory_leaves_a_document),
-        cmocka_unit_test(what_does_not_fit_the_form_fails_and_leaves_a_document),
+        cmocka_unit_test(invalid_calls_fail_and_leave_a_document),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* QueryNetworkAdapters of a configuration collector: this host's adapters, as they are. */
+/* QueryNetworkAdapters of a configuration collector: the document describes this host OS's adapters. */
 #include "engine/base/network.h"
 #include "engine/base/registry.h"
 #include "tests/unit/collect/configuration_fixture.h"
@@ -34,7 +34,7 @@ static void adapters_are_described(void **state)
     check_xpath(c.doc, "count(" TABLE "/Item[Data[@name='error']!=''])", "0");
     check_xpath(c.doc, "count(" TABLE "/Item[Data[@name='name']=''])", "0");
     check_xpath(c.doc, "count(" TABLE "/Item[Data[@name='status']=''])", "0");
-    /* One that every host has. */
+    /* The loopback adapter, which every host OS has. */
     check_xpath(c.doc,
                 "count(" TABLE "/Item[Data[@name='type']='loopback' and contains(Data[@name='addresses'], "
                 "'127.0.0.1/8')])",
@@ -42,7 +42,7 @@ static void adapters_are_described(void **state)
     collected_end(&c);
 }
 
-static void nobody_asks_nothing_is_written(void **state)
+static void nothing_is_written_without_a_request(void **state)
 {
     struct collected c = {.hr = S_OK};
     (void)state;
@@ -51,8 +51,8 @@ static void nobody_asks_nothing_is_written(void **state)
     collected_end(&c);
 }
 
-/* The rows before a failure of the host are kept, followed by the failure. */
-static void a_failure_is_an_entry(void **state)
+/* Rows that the host OS returned before a failure are kept, followed by the failure. */
+static void failure_is_an_entry(void **state)
 {
     struct collected c = {.request = {.network_adapters = true}};
     (void)state;
@@ -65,7 +65,7 @@ static void a_failure_is_an_entry(void **state)
     collected_end(&c);
 }
 
-static void a_stop_ends_it(void **state)
+static void stop_ends_the_collection(void **state)
 {
     struct collected c = {.request = {.network_adapters = true}, .stop = true};
     (void)state;
@@ -83,8 +83,8 @@ static HRESULT take_name(void *user, const struct network_adapter *a)
     return S_OK;
 }
 
-/* The keywords of the driver's key, which Windows' drivers have and Wine's have not: put there for the test. */
-static void what_an_adapter_offloads_is_read_from_its_driver(void **state)
+/* The test writes the keywords of the driver's registry key, which Windows' drivers have and Wine's lack. */
+static void adapter_offloads_are_read_from_its_driver(void **state)
 {
     static const char key_path[] =
         "SYSTEM\\CurrentControlSet\\Control\\Class\\{4D36E972-E325-11CE-BFC1-08002BE10318}\\9876";
@@ -111,8 +111,9 @@ static void what_an_adapter_offloads_is_read_from_its_driver(void **state)
     collected_end(&c);
 }
 #else
-/* The kernel's values for the loopback interface, which has no hardware but all offloads that software can perform. */
-static void what_an_interface_offloads_is_asked_of_the_kernel(void **state)
+/* The kernel's values for the loopback interface, which has no hardware but supports every offload that software can
+   perform. */
+static void interface_offloads_are_read_from_the_kernel(void **state)
 {
     struct collected c = {.request = {.network_adapters = true}};
     (void)state;
@@ -128,7 +129,7 @@ static void ask_for_adapters(struct collected *c)
     c->request.network_adapters = true;
 }
 
-static void out_of_memory_ends_it(void **state)
+static void out_of_memory_ends_the_collection(void **state)
 {
     (void)state;
     assert_true(collect_without_memory(configuration_collect_network, ask_for_adapters) > 10);
@@ -138,15 +139,15 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(adapters_are_described),
-        cmocka_unit_test(nobody_asks_nothing_is_written),
-        cmocka_unit_test(a_failure_is_an_entry),
-        cmocka_unit_test(a_stop_ends_it),
+        cmocka_unit_test(nothing_is_written_without_a_request),
+        cmocka_unit_test(failure_is_an_entry),
+        cmocka_unit_test(stop_ends_the_collection),
 #ifdef _WIN32
-        cmocka_unit_test(what_an_adapter_offloads_is_read_from_its_driver),
+        cmocka_unit_test(adapter_offloads_are_read_from_its_driver),
 #else
-        cmocka_unit_test(what_an_interface_offloads_is_asked_of_the_kernel),
+        cmocka_unit_test(interface_offloads_are_read_from_the_kernel),
 #endif
-        cmocka_unit_test(out_of_memory_ends_it),
+        cmocka_unit_test(out_of_memory_ends_the_collection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ManagementQueries of a configuration collector: rows as they come, failures and queries that hang as entries. */
+/* ManagementQueries of a configuration collector: rows are written in the order of arrival; failures and hung queries
+   become entries. */
 #include "engine/base/os.h"
 #include "engine/base/thread.h"
 #include "engine/base/windows_services.h"
@@ -35,8 +36,8 @@ static void entries_without_a_query_are_named(void **state)
 }
 
 #ifdef _WIN32
-/* What this host answers. */
-static void real_classes_give_their_rows(void **state)
+/* Queries classes that this host OS provides. */
+static void real_classes_return_rows(void **state)
 {
     struct collected c = {.hr = S_OK};
     char *name = os_computer_name(), path[160];
@@ -73,7 +74,7 @@ static void real_failures_are_entries_with_their_results(void **state)
     ask(&c, "root\\nosuch:SELECT * FROM Win32_OperatingSystem");
     ask(&c, "root\\cimv2:SELECT * FROM NoSuchClass WHERE Name = ' from Win32_Process '");
     ask(&c, "root\\cimv2:SELECT FROM WHERE");
-    ask(&c, "root\\cimv2:SELECT * FROM Win32_Process WHERE ProcessId = 4294967294"); /* no rows, and nothing wrong */
+    ask(&c, "root\\cimv2:SELECT * FROM Win32_Process WHERE ProcessId = 4294967294"); /* returns no rows and no error */
     ask(&c, "root\\cimv2:SELECT Caption FROM Win32_OperatingSystem");
     collect(&c);
     check_xpath(c.doc, ERROR_OF("1", "0x8004100E", "root\\nosuch: the namespace does not exist"), "1");
@@ -84,19 +85,19 @@ static void real_failures_are_entries_with_their_results(void **state)
     collected_end(&c);
 }
 
-static void another_computers_wmi_is_an_entry(void **state)
+static void wmi_of_another_computer_is_an_entry(void **state)
 {
     struct collected c = {.hr = S_OK};
     (void)state;
     if (!os_is_wine())
-        skip(); /* it searches for the computer */
+        skip(); /* the host OS would search for the computer */
     ask(&c, "\\\\other\\root\\cimv2:SELECT * FROM Win32_OperatingSystem");
     collect(&c);
     check_xpath(c.doc, ERROR_OF("1", "0x80041015", "other"), "1");
     collected_end(&c);
 }
 #else
-/* ---- the test's replacement for WMI ---- */
+/* ---- replacement for WMI ---- */
 
 static struct lock lock = LOCK_INIT;
 static struct thread_condition changed;
@@ -216,7 +217,7 @@ static void values_are_shown_by_their_types(void **state)
     collected_end(&c);
 }
 
-static void rows_of_another_shape_have_a_table_of_theirs(void **state)
+static void rows_with_other_columns_get_a_separate_table(void **state)
 {
     struct collected c = {.hr = S_OK};
     (void)state;
@@ -228,7 +229,7 @@ static void rows_of_another_shape_have_a_table_of_theirs(void **state)
     collected_end(&c);
 }
 
-static void failures_are_entries_behind_what_came(void **state)
+static void failures_are_entries_after_the_received_rows(void **state)
 {
     struct collected c = {.hr = S_OK};
     (void)state;
@@ -244,8 +245,8 @@ static void failures_are_entries_behind_what_came(void **state)
     collected_end(&c);
 }
 
-/* A query that hangs, before or after its first row, is abandoned, and the next one runs. */
-static void a_query_that_hangs_is_an_entry(void **state)
+/* A query that hangs before or after its first row is abandoned, and the next query runs. */
+static void hung_query_is_an_entry(void **state)
 {
     struct collected c = {.request = {.query_limit_s = 1}};
     (void)state;
@@ -271,8 +272,8 @@ static void stop_it(void *user)
     atomic_store((atomic_bool *)user, true);
 }
 
-/* With a limit that no test would wait for. */
-static void a_stop_does_not_wait_for_a_query(void **state)
+/* The time limit is longer than any test would wait. */
+static void stop_does_not_wait_for_a_query(void **state)
 {
     struct collected c = {.request = {.query_limit_s = 1000000}};
     struct thread *stopper;
@@ -290,8 +291,8 @@ static void a_stop_does_not_wait_for_a_query(void **state)
     collected_end(&c);
 }
 
-/* Rows come one at a time, however many there are, and a stop in their middle is answered. */
-static void a_stop_ends_a_million_rows(void **state)
+/* Rows arrive one at a time, whatever their number, and a stop takes effect between two rows. */
+static void stop_ends_a_query_with_a_million_rows(void **state)
 {
     struct collected c = {.hr = S_OK};
     (void)state;
@@ -309,7 +310,7 @@ static void ask_for_both(struct collected *c)
     ask(c, "root:bad");
 }
 
-static void out_of_memory_ends_it(void **state)
+static void out_of_memory_ends_the_collection(void **state)
 {
     (void)state;
     assert_true(collect_without_memory(configuration_collect_queries, ask_for_both) > 10);
@@ -321,17 +322,17 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(entries_without_a_query_are_named),
 #ifdef _WIN32
-        cmocka_unit_test(real_classes_give_their_rows),
+        cmocka_unit_test(real_classes_return_rows),
         cmocka_unit_test(real_failures_are_entries_with_their_results),
-        cmocka_unit_test(another_computers_wmi_is_an_entry),
+        cmocka_unit_test(wmi_of_another_computer_is_an_entry),
 #else
         cmocka_unit_test(values_are_shown_by_their_types),
-        cmocka_unit_test(rows_of_another_shape_have_a_table_of_theirs),
-        cmocka_unit_test(failures_are_entries_behind_what_came),
-        cmocka_unit_test(a_query_that_hangs_is_an_entry),
-        cmocka_unit_test(a_stop_does_not_wait_for_a_query),
-        cmocka_unit_test(a_stop_ends_a_million_rows),
-        cmocka_unit_test(out_of_memory_ends_it),
+        cmocka_unit_test(rows_with_other_columns_get_a_separate_table),
+        cmocka_unit_test(failures_are_entries_after_the_received_rows),
+        cmocka_unit_test(hung_query_is_an_entry),
+        cmocka_unit_test(stop_does_not_wait_for_a_query),
+        cmocka_unit_test(stop_ends_a_query_with_a_million_rows),
+        cmocka_unit_test(out_of_memory_ends_the_collection),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The output of a configuration collector is read by the programs that show and compare it, also while it is
-   written: inspecting a collection that is running or was killed would otherwise show less than there is, or an
-   error. */
+/* The programs that show and compare reports can read a configuration collector's output, also while it is written.
+   Otherwise, for a running or killed collection, they would show an error or too few rows. */
 #include "engine/pla/collect/configuration_source.h"
 #include "engine/report/report_compare.h"
 #include "tests/unit/scratch_folder.h"
@@ -51,7 +50,7 @@ static void add_row(struct configuration_document *d, unsigned i, unsigned value
     assert_int_equal(configuration_put_out(d), S_OK);
 }
 
-static void looks(const char *path, unsigned rows, const char *warning)
+static void check_report(const char *path, unsigned rows, const char *warning)
 {
     static const struct report_handlers handlers = {.table_begin = on_table, .row = on_row};
     struct found f = {0};
@@ -66,7 +65,8 @@ static void looks(const char *path, unsigned rows, const char *warning)
     texts_free(&warnings);
 }
 
-/* Its path, from memory_alloc; row `changed` has another value, and all have another time. */
+/* Writes a report and returns its path, from memory_alloc; row `changed` has another value, and every row another
+   time. */
 static char *collect(const char *folder, const char *name, unsigned changed, bool look)
 {
     char *path = path_join(folder, name);
@@ -80,7 +80,7 @@ static char *collect(const char *folder, const char *name, unsigned changed, boo
     for (unsigned i = 0; i < 500; i++) {
         add_row(d, i, i == changed ? 7 : 1, changed);
         if (look && i % 7 == 0)
-            looks(path, i + 1, "stopped before it was complete");
+            check_report(path, i + 1, "stopped before it was complete");
     }
     configuration_end_table(d);
     configuration_end_section(d);
@@ -89,10 +89,10 @@ static char *collect(const char *folder, const char *name, unsigned changed, boo
     return path;
 }
 
-static void all_that_was_put_out_is_read_at_each_moment(void **state)
+static void all_written_rows_are_readable_at_any_time(void **state)
 {
     char *path = collect(*state, "a.xml", 0, true);
-    looks(path, 500, NULL);
+    check_report(path, 500, NULL);
     memory_free(path);
 }
 
@@ -102,8 +102,8 @@ static HRESULT count_changes(void *about, const struct report_difference *d)
     return S_OK;
 }
 
-/* Keys and values that always change have the marks that the comparison expects. */
-static void two_collections_differ_in_what_changed(void **state)
+/* Key columns and columns that always change have the marks that the comparison expects. */
+static void comparison_finds_only_the_changed_value(void **state)
 {
     char *before = collect(*state, "before.xml", 500, false), *after = collect(*state, "after.xml", 17, false);
     size_t changes = 0;
@@ -127,8 +127,8 @@ static int set_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_that_was_put_out_is_read_at_each_moment),
-        cmocka_unit_test(two_collections_differ_in_what_changed),
+        cmocka_unit_test(all_written_rows_are_readable_at_any_time),
+        cmocka_unit_test(comparison_finds_only_the_changed_value),
     };
     return cmocka_run_group_tests(tests, set_up, scratch_end);
 }

@@ -5,7 +5,7 @@
 #include "engine/pla/collect/configuration_source.h"
 #include "tests/unit/collect/configuration_fixture.h"
 
-static char top[96]; /* below HKEY_LOCAL_MACHINE, of this process alone */
+static char top[96]; /* below HKEY_LOCAL_MACHINE; used only by this process */
 
 static struct registry_key *made(const char *below)
 {
@@ -44,8 +44,8 @@ static int forget(void **state)
 
 #define OF(name, column) "string(//Item[Data[@name='name']='" name "']/Data[@name='" column "'])"
 
-/* Each type of a value, and what someone has put under a type that it does not fit. */
-static void every_type_is_shown_as_what_it_is(void **state)
+/* Each value type, and data that do not match the type under which they were stored. */
+static void every_type_is_shown_correctly(void **state)
 {
     static const WCHAR texts[] = u"one\0two\0\0", holes[] = u"one\0\0two\0", lines[] = u"one\ntwo\0\0";
     static const WCHAR text[] = u"C:\\Gr\u00F6\u00DFe", lone[] = {'a', 0xD800}, control[] = u"a\001";
@@ -110,7 +110,7 @@ static void every_type_is_shown_as_what_it_is(void **state)
     collected_end(&c);
 }
 
-/* A value that is too large is named and omitted; the others are written. */
+/* A value that is too large is omitted, with an entry that names it; the other values are written. */
 static void huge_values_are_named(void **state)
 {
     struct collected c = {.hr = S_OK};
@@ -130,7 +130,7 @@ static void huge_values_are_named(void **state)
     collected_end(&c);
 }
 
-static void each_form_names_what_it_asks_for(void **state)
+static void each_form_requests_the_right_keys_or_values(void **state)
 {
     struct collected c = {.hr = S_OK};
     (void)state;
@@ -144,7 +144,7 @@ static void each_form_names_what_it_asks_for(void **state)
     ask(&c, "\\one\\C:\\dir\\a.dll"); /* 2: a name with backslashes */
     ask(&c, "\\One\\");               /* 3 */
     ask(&c, "\\One\\\\");             /* 4 */
-    ask(&c, "\\\\Start");             /* 5: of that name, everywhere */
+    ask(&c, "\\\\Start");             /* 5: values with that name in all keys */
     ask(&c, "\\One\\Empty\\");        /* 6 */
     char *text = text_format("\\hklm\\%s\\Start", top);
     assert_int_equal(texts_add_owned(&c.request.registry_keys, text), S_OK); /* 7 */
@@ -195,7 +195,7 @@ static void the_depth_counts_from_the_key(void **state)
 }
 
 /* Missing keys and empty entries are reported with a reason, and the rest is collected. */
-static void what_cannot_be_read_is_an_entry(void **state)
+static void unreadable_values_are_entries(void **state)
 {
     static const char *const bad[] = {"HKEY_NOWHERE\\A\\B", "HKEY_LOCAL_MACHINE", "", "\\\\", "\\\\OTHER", "A\\B"};
     struct collected c = {.hr = S_OK};
@@ -232,7 +232,7 @@ static void other_computers_are_refused_with_the_reason(void **state)
     (void)state;
 #ifdef _WIN32
     if (!os_is_wine())
-        skip(); /* it searches for the computer */
+        skip(); /* the host OS would search for the computer */
 #endif
     assert_int_equal(texts_add(&c.request.registry_keys, "\\\\OTHER\\HKEY_LOCAL_MACHINE\\Software\\A"), S_OK);
     assert_int_equal(texts_add(&c.request.registry_keys, "\\\\OTHER\\HKEY_LOCAL_MACHINE\\Software\\A\\\\"), S_OK);
@@ -242,7 +242,7 @@ static void other_computers_are_refused_with_the_reason(void **state)
     collected_end(&c);
 }
 
-static void the_32_bit_view_is_asked_for(void **state)
+static void view_with_32_bits_can_be_requested(void **state)
 {
     struct collected c = {.hr = S_OK};
     struct registry_key *key;
@@ -268,7 +268,7 @@ static void the_32_bit_view_is_asked_for(void **state)
     collected_end(&c);
 }
 
-/* Links lead where they want, in circles too. */
+/* Registry links can lead anywhere, also in circles. */
 static void links_are_recorded_and_not_followed(void **state);
 
 #ifdef _WIN32
@@ -294,10 +294,10 @@ static void links_are_recorded_and_not_followed(void **state)
     assert_int_equal(RegSetValueExW(link, L"SymbolicLinkValue", 0, REG_LINK, (const BYTE *)target, (DWORD)(2 * units)),
                      0);
     ask(&c, "\\\\");
-    ask(&c, "\\Real\\Back\\Real\\Back\\Real\\A"); /* a path may go through them */
+    ask(&c, "\\Real\\Back\\Real\\Back\\Real\\A"); /* a path can pass through links */
     collect(&c);
     assert_int_equal(NtDeleteKey(link), 0);
-    check_xpath(c.doc, "count(//Table[1]/Item)", "3"); /* top, Real's A, the link */
+    check_xpath(c.doc, "count(//Table[1]/Item)", "3"); /* the top key, value A in Real, and the link */
     check_xpath(c.doc, "string(//Table[1]/Item[Data='REG_LINK']/Data[@name='value'])", text);
     check_xpath(c.doc, "string(//Table[2]/Item/Data[@name='value'])", "1");
     RegCloseKey(link);
@@ -309,7 +309,7 @@ static void links_are_recorded_and_not_followed(void **state)
     collected_end(&c);
 }
 
-/* A key that may not be read is named; the keys beside it are collected. */
+/* A key that cannot be read gets an entry; its sibling keys are collected. */
 static void keys_without_access_are_named(void **state)
 {
     static const struct {
@@ -359,7 +359,7 @@ static void links_are_recorded_and_not_followed(void **state)
 #endif
 
 /* The depth of nested keys is limited. */
-static void the_deepest_key_ends_a_branch(void **state)
+static void depth_limit_ends_a_branch(void **state)
 {
     struct collected c = {.hr = S_OK};
     struct text_buffer b = {.length = 0};
@@ -377,10 +377,10 @@ static void the_deepest_key_ends_a_branch(void **state)
     collected_end(&c);
 }
 
-/* ---- a registry that changes, and a caller with a time limit ---- */
+/* ---- a registry that changes, and a stop during the collection ---- */
 
 static struct {
-    unsigned calls, at; /* at that call of registry_value_at ... */
+    unsigned calls, at; /* performs the action at call number `at` of registry_value_at */
     enum { NOTHING, DELETE_ALL, STOP } what;
     atomic_bool *stop;
 } change;
@@ -419,7 +419,7 @@ static void keys_that_vanish_are_named(void **state)
     }
 }
 
-static void a_stop_is_answered_at_the_next_value(void **state)
+static void stop_takes_effect_at_the_next_value(void **state)
 {
     struct collected c = {.hr = S_OK};
     (void)state;
@@ -452,7 +452,7 @@ static void ask_for_all_forms(struct collected *c)
     ask(c, "\\\\A");
 }
 
-static void out_of_memory_ends_it(void **state)
+static void out_of_memory_ends_the_collection(void **state)
 {
     (void)state;
     put("", "A", REGISTRY_NUMBER, "\1\0\0\0", 4);
@@ -464,21 +464,21 @@ static void out_of_memory_ends_it(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(every_type_is_shown_as_what_it_is, forget),
+        cmocka_unit_test_teardown(every_type_is_shown_correctly, forget),
         cmocka_unit_test_teardown(huge_values_are_named, forget),
-        cmocka_unit_test_teardown(each_form_names_what_it_asks_for, forget),
+        cmocka_unit_test_teardown(each_form_requests_the_right_keys_or_values, forget),
         cmocka_unit_test_teardown(the_depth_counts_from_the_key, forget),
-        cmocka_unit_test_teardown(what_cannot_be_read_is_an_entry, forget),
+        cmocka_unit_test_teardown(unreadable_values_are_entries, forget),
         cmocka_unit_test(other_computers_are_refused_with_the_reason),
-        cmocka_unit_test_teardown(the_32_bit_view_is_asked_for, forget),
+        cmocka_unit_test_teardown(view_with_32_bits_can_be_requested, forget),
         cmocka_unit_test_teardown(links_are_recorded_and_not_followed, forget),
 #ifdef _WIN32
         cmocka_unit_test_teardown(keys_without_access_are_named, forget),
 #endif
-        cmocka_unit_test_teardown(the_deepest_key_ends_a_branch, forget),
+        cmocka_unit_test_teardown(depth_limit_ends_a_branch, forget),
         cmocka_unit_test_teardown(keys_that_vanish_are_named, forget),
-        cmocka_unit_test_teardown(a_stop_is_answered_at_the_next_value, forget),
-        cmocka_unit_test_teardown(out_of_memory_ends_it, forget),
+        cmocka_unit_test_teardown(stop_takes_effect_at_the_next_value, forget),
+        cmocka_unit_test_teardown(out_of_memory_ends_the_collection, forget),
     };
     char *name = text_format("SOFTWARE\\OpenPLA test %u", (unsigned)process_own_id());
     text_fit(top, sizeof top, name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How the counters of a set get into its log, over a PDH whose language, instances and failures the test controls. */
+/* How a set's counters get into its log, with a PDH whose language, instances and failures the test controls. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -65,7 +65,7 @@ static int teardown(void **state)
     texts_free(&t->reports);
     object_release(t->object);
     memory_free(t);
-    return fake_open_queries; /* a query that stays open would be a leak in PDH */
+    return fake_open_queries; /* a query that is still open would be a leak in PDH */
 }
 
 static void add(struct test *t, const char *path)
@@ -112,7 +112,7 @@ static size_t count(const char *text, const char *part)
     return n;
 }
 
-/* The n-th line, from 0, without its time stamp. */
+/* Returns the nth line, from 0, without its timestamp. */
 static char *row(const char *text, int n)
 {
     while (n--)
@@ -121,7 +121,7 @@ static char *row(const char *text, int n)
     return text_copy_n(text, strcspn(text, "\r\n"));
 }
 
-/* Reports and readers find columns by computer, object and instance, and values by column. */
+/* Reports and log readers find columns by computer, object and instance, and values by column. */
 static void columns_and_values(void **state)
 {
     struct test *t = *state;
@@ -133,7 +133,7 @@ static void columns_and_values(void **state)
     char *header = row(text, 0), *first = row(text, 1), *second = row(text, 2);
     assert_string_equal(header, "\"\\\\FAKE\\Prozess(alpha)\\Zahl\",\"\\\\FAKE\\Prozess(beta)\\Zahl\","
                                 "\"\\\\FAKE\\Speicher\\Frei\",\"\\\\FAKE\\Prozess(alpha)\\Zeit\"");
-    assert_string_equal(first, "\"0\",\"1\",\"1\",\" \""); /* a rate has no value yet */
+    assert_string_equal(first, "\"0\",\"1\",\"1\",\" \""); /* a rate has no value in the first sample */
     assert_string_equal(second, "\"0\",\"1\",\"2\",\"200\"");
     memory_free(header);
     memory_free(first);
@@ -141,7 +141,7 @@ static void columns_and_values(void **state)
     memory_free(text);
 }
 
-/* English templates would collect nothing on a localised system. */
+/* English templates must collect data on a localised system. */
 static void english_names_on_a_localised_system(void **state)
 {
     struct test *t = *state;
@@ -157,7 +157,7 @@ static void english_names_on_a_localised_system(void **state)
     memory_free(text);
 }
 
-/* One invalid path must neither cost the whole log nor disappear silently. */
+/* One invalid path must neither cost the whole log nor be dropped without a message. */
 static void invalid_counters_are_reported(void **state)
 {
     struct test *t = *state;
@@ -224,7 +224,7 @@ static bool holds_wide(const char *data, size_t size, const char *text)
     return false;
 }
 
-/* A binary log of all processes must include those that start during the run. The columns of a text log are fixed, and
+/* A binary log of all processes must include processes that start during the run. A text log's columns are fixed, and
    those of exited processes stay empty. */
 static void instances_come_and_go(void **state)
 {
@@ -262,8 +262,7 @@ static void instances_come_and_go(void **state)
     }
 }
 
-/* Otherwise a rate would have an empty cell at the start of every file, and the time since the last sample would be
-   lost. */
+/* Otherwise a rate would be empty in the first row of every file, and the time since the last sample would be lost. */
 static void rates_continue_in_the_next_segment(void **state)
 {
     struct test *t = *state;
@@ -311,7 +310,7 @@ static void new_instances_request_a_segment(void **state)
         for (uint64_t until = clock_monotonic_ms() + 1200; clock_monotonic_ms() < until;)
             assert_int_equal(collector_sample(c), S_OK);
         assert_int_equal(standing(c), COLLECTOR_GOES_ON);
-        set_instances("beta", NULL, NULL); /* an instance that disappears is no reason */
+        set_instances("beta", NULL, NULL); /* a disappearing instance does not request a segment */
         assert_int_equal(collector_sample(c), S_OK);
         assert_int_equal(standing(c), COLLECTOR_GOES_ON);
         set_instances("beta", "gamma", NULL);
@@ -324,7 +323,7 @@ static void new_instances_request_a_segment(void **state)
     }
 }
 
-/* Otherwise a computer that was not up at the beginning of the log would be missing until its end. */
+/* Otherwise a computer that was down when the log began would be missing until the log ends. */
 static void remote_computer_that_starts_requests_a_segment(void **state)
 {
     struct test *t = *state;
@@ -359,7 +358,7 @@ static void come_up(void *user, HRESULT reason, const char *subject, const char 
     fake_no_memory = false;
 }
 
-/* A computer that starts just after the request must not be lost either. */
+/* A computer that comes up just after the request must be included as well. */
 static void remote_computer_that_starts_early_requests_a_segment(void **state)
 {
     struct test *t = *state;
@@ -378,7 +377,7 @@ static void remote_computer_that_starts_early_requests_a_segment(void **state)
     assert_int_equal(collector_close(c), S_OK);
 }
 
-/* The run must learn of a failed sample, and the log must not get an empty row. */
+/* The run must be notified of a failed sample, and the log must not get an empty row. */
 static void failed_collection_loses_one_sample(void **state)
 {
     struct test *t = *state;
@@ -393,7 +392,7 @@ static void failed_collection_loses_one_sample(void **state)
     assert_int_equal(collector_close(c), S_OK);
 }
 
-/* A log with nothing but times must not leave its user searching for the counters. */
+/* Without a message, the user of a log with only timestamps would search for the counters. */
 static void collector_without_counters_is_reported(void **state)
 {
     struct test *t = *state;
@@ -423,7 +422,7 @@ static void size_limits_hold(void **state)
     assert_int_equal(samples_of(c), 2);
     assert_int_equal(collector_close(c), S_OK);
 
-    static char wide[40000]; /* a description does not reach the limit of a text log, long names do */
+    static char wide[40000]; /* long names reach a text log's size limit, a description does not */
     memset(wide, 'x', sizeof wide - 1);
     set_instances(wide, NULL, NULL);
     t->model->SegmentMaxRecords = 0;
@@ -460,7 +459,7 @@ static void size_limits_hold(void **state)
     assert_int_equal(collector_close(c), S_OK);
 }
 
-/* If the database is not available the user must learn why, and for which log. */
+/* If the database is unavailable, the message must contain the reason and the log. */
 static void unreachable_database_is_reported(void **state)
 {
     struct test *t = *state;
@@ -475,7 +474,7 @@ static void unreachable_database_is_reported(void **state)
     assert_null(c);
 }
 
-/* Each instance of a wildcard is a row with its value. LogAppend, LogOverwrite and LogCircular have no meaning here
+/* Each instance of a wildcard becomes a row with its value. LogAppend, LogOverwrite and LogCircular have no effect here
    (MS-PLA 2.2.2.11) and must not delete existing rows. */
 static void database_gets_every_instance(void **state)
 {
@@ -498,7 +497,7 @@ static void database_gets_every_instance(void **state)
         assert_int_equal(collector_sample(c), S_OK);
         set_instances("beta", NULL, NULL);
         assert_int_equal(collector_sample(c), S_OK);
-        assert_int_equal(t->reports.count, 0); /* nothing was wrong with the database */
+        assert_int_equal(t->reports.count, 0); /* the database caused no error */
         assert_int_equal(collector_close(c), S_OK);
     }
     assert_int_equal(odbc_connect(connection, 5, &odbc), S_OK);

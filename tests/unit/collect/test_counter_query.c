@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The cells of a query from sample to sample: instances that appear, disappear and change places, and the cost of a
+/* The cells of a query from sample to sample: instances that appear, disappear or change position, and the cost of a
    sample. */
 #include "engine/base/memory.h"
 #include "engine/pdh/counter_paths.h"
@@ -33,7 +33,7 @@ static void set_instances(const char *a, const char *b, const char *c)
     fake_instances[3] = NULL;
 }
 
-/* The cells have the current instances with their values, in both wildcard columns. */
+/* Checks that the cells contain the current instances and their values, in both wildcard columns. */
 static void check_instances(const struct log_cell *cells, bool values)
 {
     size_t count = 0;
@@ -53,7 +53,7 @@ static void check_instances(const struct log_cell *cells, bool values)
     }
 }
 
-/* A collector of all processes must not convert thousands of names each second for nothing. */
+/* A collector of all processes must not convert thousands of unchanged names each second. */
 static void unchanged_instances_need_no_allocation(void **state)
 {
     (void)state;
@@ -62,7 +62,7 @@ static void unchanged_instances_need_no_allocation(void **state)
         int64_t utc;
         set_instances("alpha", "b\xC3\xA9ta", "gamma");
         struct counter_query *q = open_query(values);
-        /* the list of one sample keeps its names, the next one needs separate room */
+        /* the first sample's list keeps its names; the next one allocates separately */
         for (int i = 0; i < 2; i++)
             assert_int_equal(counter_query_sample(q, &utc, &cells), S_OK);
         const char *name = cells[0].items[1].instance;
@@ -76,7 +76,7 @@ static void unchanged_instances_need_no_allocation(void **state)
     assert_int_equal(fake_open_queries, 0);
 }
 
-/* The values of a process must not appear under the name of another that had its place before. */
+/* A process's values must not appear under the name of the process that was at its position before. */
 static void names_follow_their_instances(void **state)
 {
     static const char *const lists[][3] = {
@@ -99,7 +99,7 @@ static void names_follow_their_instances(void **state)
     }
 }
 
-/* PDH lists programs of the same name under the same string: a log and an alert must distinguish them. */
+/* PDH lists several programs of the same name under one string; logs and alerts must distinguish them. */
 static void equal_names_get_numbers(void **state)
 {
     static const char *const lists[][2][3] = {{{"a", "b", "a"}, {"a", "b", "a#1"}},
@@ -159,7 +159,7 @@ static void out_of_memory_loses_one_sample(void **state)
     assert_true(whole && lost > 5);
 }
 
-/* A list that grows faster than it can be fetched must end; one that grew once must be read. */
+/* Fetching a list that keeps growing must end with an error; a list that grew once must be read. */
 static void growing_lists_are_read(void **state)
 {
     struct pdh_list l = {0};
@@ -173,7 +173,7 @@ static void growing_lists_are_read(void **state)
         assert_int_equal(l.status, 0);
         assert_int_equal(calls, round ? 1 : 2);
     }
-    struct pdh_list threads = {0}; /* of a computer that starts more and more threads */
+    struct pdh_list threads = {0}; /* from a computer that starts more and more threads */
     for (DWORD need = 40000; pdh_list_ask(&threads, sizeof(WCHAR)); need += need / 5) {
         threads.status = threads.size < need ? (PDH_STATUS)PDH_MORE_DATA : 0;
         threads.size = need;
@@ -196,7 +196,7 @@ static void note_refusal(void *user, HRESULT reason, const char *path, const cha
     ++*(int *)user;
 }
 
-/* A definition from a French computer would collect nothing on a German one. */
+/* A definition from a French computer must collect data on a German one. */
 static void paths_in_a_third_language_are_found(void **state)
 {
     static char *paths[] = {(char *)"\\M\xC3\xA9moire\\Free", (char *)"\\M\xC3\xA9moire\\Unbekannt",

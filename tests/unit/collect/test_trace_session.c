@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Trace collectors in ETW: the plans of their sessions, and sessions started from plans, with real hosts and a provider
-   of this process. */
+/* Trace collectors and ETW: the session plans, and sessions started from plans with real ETW session hosts and an event
+   provider in this process. */
 #include "engine/pla/collect/trace_session.h"
 #include "tests/unit/numbered_provider.h"
 
@@ -46,9 +46,9 @@ static struct trace_plan plan_of(const char *elements, const char *file)
 
 /* ---- plans ---- */
 
-/* If a mode is lost, the log is not the requested one: it grows without end, begins again, or cannot be read by any
-   consumer. */
-static void a_plan_has_the_modes_of_the_properties(void **state)
+/* If a mode were lost, the log would differ from the requested one: it would grow without limit, start over, or be
+   unreadable for any consumer. */
+static void plan_has_the_modes_of_the_properties(void **state)
 {
     static const struct {
         const char *elements;
@@ -86,7 +86,7 @@ static void a_plan_has_the_modes_of_the_properties(void **state)
     }
 }
 
-static void a_plan_has_the_numbers_of_the_properties(void **state)
+static void plan_has_the_numbers_of_the_properties(void **state)
 {
     (void)state;
     struct trace_plan plan = plan_of("<BufferSize>64</BufferSize><MinimumBuffers>3</MinimumBuffers>"
@@ -116,7 +116,8 @@ static void a_plan_has_the_numbers_of_the_properties(void **state)
     trace_plan_free(&plan);
 }
 
-/* MS-PLA knows data, ETW knows filters with a header: a provider would be refused with what MS-PLA's example sends. */
+/* MS-PLA has only filter data; ETW has filters with a header. Without the header, an event provider would reject the
+   data of MS-PLA's example. */
 static void filter_data_are_a_filter_of_etw(void **state)
 {
     static const char provider[] = "<TraceDataProvider>" OWN_PROVIDER "<FilterEnabled>%d</FilterEnabled><FilterType>%u"
@@ -158,7 +159,7 @@ static void filter_data_are_a_filter_of_etw(void **state)
 #define ITEM_OF(map, value)                                                                                            \
     "<" map "><ValueMapItem><Enabled>-1</Enabled><Value>" value "</Value></ValueMapItem></" map ">"
 
-static void what_no_session_can_be_is_named(void **state)
+static void invalid_session_settings_are_named(void **state)
 {
     static const char long_filter[] = "<FilterEnabled>-1</FilterEnabled><FilterData>%0*d</FilterData>";
     static const struct {
@@ -197,7 +198,7 @@ static void what_no_session_can_be_is_named(void **state)
     assert_non_null(strstr(error_text(E_INVALIDARG), "has 1001 bytes (at most 1000"));
     memory_free(filter);
     memory_free(elements);
-    /* A client cannot put such a name; the name of another program's session is used unchanged. */
+    /* A client cannot put such a name; the name of a foreign session is used unchanged. */
     struct object *c = collector_of_xml("");
     const struct property *p = class_property(c->class, "SessionName");
     const struct trace_output output = {.file = ""};
@@ -210,8 +211,8 @@ static void what_no_session_can_be_is_named(void **state)
     object_release(c);
 }
 
-/* A wrong flag would record other events than requested, or none. */
-static void a_plan_has_the_kernels_flags(void **state)
+/* A wrong flag would record events that were not requested, or none. */
+static void plan_has_the_kernel_flags(void **state)
 {
     static const struct {
         const char *elements;
@@ -248,7 +249,7 @@ static void a_plan_has_the_kernels_flags(void **state)
 }
 
 /* Each allocation of a plan fails in turn. */
-static void a_plan_without_memory_is_none(void **state)
+static void plan_without_memory_fails(void **state)
 {
     (void)state;
     struct object *c = collector_of_xml("<TraceDataProvider><DisplayName>p</DisplayName>" OWN_PROVIDER
@@ -310,7 +311,7 @@ static void write_event(REGHANDLE provider, uint8_t level, uint64_t keyword, uin
     assert_int_equal(EventWrite(provider, &event, 1, &data), ERROR_SUCCESS);
 }
 
-/* The numbers of a log's events, each bit one. */
+/* Returns the numbers of the log's events, as one bit each. */
 static uint64_t numbers_in(const char *path)
 {
     struct etl_reader *reader;
@@ -331,8 +332,9 @@ static uint64_t numbers_in(const char *path)
     "<TraceDataProvider>" OWN_PROVIDER "<Level><Value>" #level "</Value></Level><KeywordsAny><Value>" #any             \
     "</Value></KeywordsAny></TraceDataProvider>"
 
-/* Exactly the requested events, even if the session changes while it runs; and no event is lost between two files. */
-static void a_session_changes_and_loses_nothing(void **state)
+/* The log contains exactly the requested events, even if the session changes while it runs, and no event is lost
+   between two files. */
+static void session_changes_lose_no_events(void **state)
 {
     (void)state;
     REGHANDLE provider;
@@ -379,8 +381,8 @@ static void a_session_changes_and_loses_nothing(void **state)
     assert_int_equal(EventUnregister(provider), ERROR_SUCCESS);
 }
 
-/* A ninth session of a provider would run without its events, for no visible reason. */
-static void a_provider_that_cannot_be_enabled_is_named(void **state)
+/* Otherwise an event provider's ninth session would run without its events, for no visible reason. */
+static void event_provider_that_cannot_be_enabled_is_named(void **state)
 {
     enum { SESSIONS_OF_ONE = 8 };
     struct trace_session s[SESSIONS_OF_ONE], ninth;
@@ -419,7 +421,7 @@ static void a_provider_that_cannot_be_enabled_is_named(void **state)
     memory_free(file);
 }
 
-static void a_name_in_use_is_reported(void **state)
+static void name_in_use_is_reported(void **state)
 {
     (void)state;
     struct trace_plan plan = plan_of("<SessionName>taken</SessionName><StreamMode>2</StreamMode>", NULL);
@@ -443,7 +445,7 @@ static struct trace_session kernel_as_it_is(void)
 
 /* Flags of all masks, changed while the session runs, together with an event provider of programs. Processes of this
    machine that live too briefly for a poorer source count as lost. */
-static void the_kernels_session_has_its_flags(void **state)
+static void kernel_session_has_its_flags(void **state)
 {
     (void)state;
     struct trace_plan plan = plan_of("<StreamMode>2</StreamMode>" KERNEL(FLAG("0x1") FLAG("0x10")), NULL),
@@ -484,7 +486,8 @@ static void sessions_are_listed_with_their_providers(void **state)
     trace_sessions_free(list, count);
     assert_int_equal(trace_session_providers(&s), S_OK);
     assert_int_equal(s.is.count, 1);
-    assert_true(s.is.enables[0].any == UINT64_MAX); /* ETW keeps 0 so; a session of all keywords read as one of 0 */
+    assert_true(s.is.enables[0].any == UINT64_MAX); /* ETW stores 0 this way; a session with all keywords was read as
+                                                       one with 0 */
     assert_true(trace_enable_same(&s.is.enables[0], &plan.enables[0]));
     stop_it(&s);
     trace_plan_free(&plan);
@@ -493,16 +496,16 @@ static void sessions_are_listed_with_their_providers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_plan_has_the_modes_of_the_properties),
-        cmocka_unit_test(a_plan_has_the_numbers_of_the_properties),
+        cmocka_unit_test(plan_has_the_modes_of_the_properties),
+        cmocka_unit_test(plan_has_the_numbers_of_the_properties),
         cmocka_unit_test(filter_data_are_a_filter_of_etw),
-        cmocka_unit_test(what_no_session_can_be_is_named),
-        cmocka_unit_test(a_plan_has_the_kernels_flags),
-        cmocka_unit_test(a_plan_without_memory_is_none),
-        cmocka_unit_test(a_session_changes_and_loses_nothing),
-        cmocka_unit_test(a_provider_that_cannot_be_enabled_is_named),
-        cmocka_unit_test(a_name_in_use_is_reported),
-        cmocka_unit_test(the_kernels_session_has_its_flags),
+        cmocka_unit_test(invalid_session_settings_are_named),
+        cmocka_unit_test(plan_has_the_kernel_flags),
+        cmocka_unit_test(plan_without_memory_fails),
+        cmocka_unit_test(session_changes_lose_no_events),
+        cmocka_unit_test(event_provider_that_cannot_be_enabled_is_named),
+        cmocka_unit_test(name_in_use_is_reported),
+        cmocka_unit_test(kernel_session_has_its_flags),
         cmocka_unit_test(sessions_are_listed_with_their_providers),
     };
     return run_numbered("trace_session", tests, sizeof tests / sizeof *tests);

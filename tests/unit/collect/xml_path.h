@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Documents of tests, and their values at an XPath. */
+/* Reads XML documents in tests, and checks their values by XPath. */
 #ifndef OPENPLA_XML_PATH_H
 #define OPENPLA_XML_PATH_H
 
@@ -8,7 +8,7 @@
 #include <libxml/parser.h>
 #include <libxml/xpath.h>
 
-/* The test ends if the file is no whole document. */
+/* Reads the file; the test fails if it is not a complete document. */
 static inline xmlDocPtr xml_read(const char *path)
 {
     char *text;
@@ -16,12 +16,12 @@ static inline xmlDocPtr xml_read(const char *path)
     assert_int_equal(file_load(path, 1 << 26, &text, &size), S_OK);
     xmlDocPtr doc = xmlReadMemory(text, (int)size, NULL, NULL, XML_PARSE_NONET);
     if (!doc)
-        fail_msg("%s is no whole document:\n%s", path, text);
+        fail_msg("%s is not a complete document:\n%s", path, text);
     memory_free(text);
     return doc;
 }
 
-/* The test ends if it is another text. */
+/* Evaluates the XPath; the test fails if the result is another string. */
 static inline void check_xpath(xmlDocPtr doc, const char *path, const char *expected)
 {
     xmlXPathContextPtr context = xmlXPathNewContext(doc);
