@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Real sessions for tests, with separate hosts in a separate directory, and a writer that puts numbered events into
-   them as providers do. */
+/* Real sessions for tests, with separate ETW session hosts in a separate directory, and a writer that puts numbered
+   events into them as event providers do. */
 #ifndef OPENPLA_CONTROLLER_FIXTURE_H
 #define OPENPLA_CONTROLLER_FIXTURE_H
 
@@ -15,7 +15,7 @@
 #include "tests/unit/own_directory.h"
 #include "tests/unit/session_fixture.h"
 
-/* A block as programs create it, with room for both names. */
+/* A properties block as programs create it, with room for both names. */
 struct block {
     EVENT_TRACE_PROPERTIES p;
     WCHAR name[1100], file[1100];
@@ -32,7 +32,7 @@ static inline void wide(const char *text, WCHAR *out)
     memory_free(units);
 }
 
-/* Valid until the next call. */
+/* The returned string is valid until the next call. */
 static inline const char *narrow(const WCHAR *text)
 {
     static char out[4096];
@@ -82,7 +82,7 @@ static inline struct directory_session session_of_handle(TRACEHANDLE handle)
     return s;
 }
 
-/* Writes to a session as a provider does. */
+/* Writes to a session as an event provider does. */
 struct provider {
     struct section *section;
     struct signal *signal;
@@ -130,7 +130,7 @@ static inline void provider_close(struct provider *p)
 }
 
 struct log_sums {
-    uint64_t events, sum; /* of the events of the fixture's writers; `sum`: of their numbers */
+    uint64_t events, sum; /* number of events from the fixture's writers; `sum`: sum of their numbers */
     uint64_t first, last;
     uint32_t buffers_written, events_lost, buffers_lost;
 };
@@ -157,7 +157,7 @@ static inline struct log_sums read_log(const char *path)
     return sums;
 }
 
-/* Counts the entries of this id in the test's journal. */
+/* Counts the entries with this id in the test's journal. */
 static inline unsigned journal_count(uint32_t id)
 {
     char *where = journal_folder();

@@ -374,7 +374,7 @@ static void every_value_below_a_set_validates(void **state)
     object_release(set);
 }
 
-/* Whether a set accepts the document without an issue. */
+/* Returns whether a set accepts the document without an issue. */
 static bool is_read(const char *xml)
 {
     struct object *set = new_set(), *issues = new_issues();

@@ -296,7 +296,7 @@ static void rates_continue_in_the_next_segment(void **state)
     memory_free(next);
 }
 
-/* Otherwise users lose what starts after the log, unless they request this. */
+/* Otherwise the log would never contain instances that start later; users must request the new segment. */
 static void new_instances_request_a_segment(void **state)
 {
     struct test *t = *state;

@@ -443,8 +443,8 @@ static struct trace_session kernel_as_it_is(void)
     return now;
 }
 
-/* Flags of all masks, changed while the session runs, together with an event provider of programs. Processes of this
-   machine that live too briefly for a poorer source count as lost. */
+/* Flags of all masks, changed while the session runs, together with an event provider in a program. Processes on this
+   machine that are too short-lived for the polling source count as lost. */
 static void kernel_session_has_its_flags(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Manifests for tests: a provider with a bit of everything, and frames for parts of one. */
+/* Manifests for tests: one event provider that uses every element, and frames for parts of a provider. */
 #ifndef OPENPLA_MANIFEST_TEXT_H
 #define OPENPLA_MANIFEST_TEXT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counter manifests and their registration: PDH knows a provider's countersets as the manifest describes them; errors
-   name line, element and value; and a failed registration changes nothing. */
+/* Counter manifests and their registration: PDH lists a counter provider's countersets as its manifest describes them;
+   errors name line, element and value; a failed registration changes nothing. */
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/registry.h"
@@ -76,7 +76,7 @@ static void countersets_are_read(void **state)
     assert_int_equal(c->scale, -3);
     assert_int_equal(c->attributes, COUNTER_BY_REFERENCE | COUNTER_AS_HEX);
     assert_int_equal(registered_counter_of(s, 8)->base, 12);
-    assert_int_equal(registered_counter_of(s, 9)->base, 10); /* the next one */
+    assert_int_equal(registered_counter_of(s, 9)->base, 10); /* the next counter in the manifest */
     counter_manifest_free(&m);
 }
 
@@ -156,7 +156,7 @@ static void registration_is_read_back(void **state)
     struct registered_countersets list;
     mark(&m);
     assert_int_equal(registered_countersets_write(&m.providers, false), S_OK);
-    assert_int_equal(registered_countersets_write(&m.providers, false), S_OK); /* an update */
+    assert_int_equal(registered_countersets_write(&m.providers, false), S_OK); /* registers the same manifest again */
     assert_int_equal(registered_countersets_read(&list), S_OK);
     assert_int_equal(list.count, 1);
     assert_string_equal(list.items[0].manifest, "/where/shop.man");
@@ -193,7 +193,7 @@ static void foreign_registration_is_kept(void **state)
     mark(&m);
     assert_int_equal(registered_countersets_write(&m.providers, false), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
     assert_int_equal(registered_provider_remove(&other, false), E_ACCESSDENIED);
-    m.providers.items[0].guid.Data1++; /* another provider, the same counterset */
+    m.providers.items[0].guid.Data1++; /* another counter provider registers the same counterset */
     assert_int_equal(registered_countersets_write(&m.providers, true), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
     assert_int_equal(registered_countersets_read(&list), S_OK);
     assert_int_equal(list.count, 1);
@@ -204,7 +204,7 @@ static void foreign_registration_is_kept(void **state)
     counter_manifest_free(&m);
 }
 
-/* Each allocation fails in turn. Until all succeed the previous registration stays. */
+/* Each allocation fails in turn. Until all succeed, the previous registration remains. */
 static void out_of_memory_changes_nothing(void **state)
 {
     (void)state;

@@ -93,7 +93,7 @@ static void make_service(void)
     registry_close(key);
 }
 
-/* Asserts that the value has `wanted` under the number. */
+/* Asserts that the registry value contains `wanted` under the number. */
 static void assert_listed(const char *value, uint32_t number, const char *wanted)
 {
     struct registry_key *key;
@@ -146,7 +146,7 @@ static void numbers_are_assigned_and_released(void **state)
     assert_int_equal(registered_extensions_read(SERVICE, &list), S_OK);
     assert_true(list.items[0].is_disabled && !list.items[0].first_counter);
     registered_extensions_free(&list);
-    assert_int_equal(extension_register(&i), S_OK); /* assigned numbers are not assigned again */
+    assert_int_equal(extension_register(&i), S_OK); /* existing numbers are kept */
     assert_listed("Counter 009", last + 2, "Shop");
     assert_true(last + 2 > first);
     assert_int_equal(extension_rebuild(), S_OK);
@@ -155,7 +155,7 @@ static void numbers_are_assigned_and_released(void **state)
     extension_ini_free(&i);
 }
 
-/* An impossible number in the corrupt key of one service must not move the numbers of others to the system's. */
+/* An invalid number in one service's corrupt key must not shift other services' numbers into the system's range. */
 static void corrupt_numbers_are_ignored(void **state)
 {
     static const uint32_t corrupt[] = {UINT32_MAX, UINT32_MAX - 1, (uint32_t)INT32_MAX + 1};
@@ -181,7 +181,7 @@ static void corrupt_numbers_are_ignored(void **state)
     extension_ini_free(&i);
 }
 
-/* A string that could not be read again is rejected, and the service gets none of its strings. */
+/* A string that the registry could not return is rejected, and the service gets none of its strings. */
 static void long_strings_are_rejected(void **state)
 {
     (void)state;

@@ -61,7 +61,7 @@ static void invalid_addresses_are_reported(void **state)
     assert_int_equal(tdh_enumerate_provider_field_information((void *)bad, 0, buffer, &size), ERROR_NOACCESS);
     assert_int_equal(tdh_delete_payload_filter((void *)bad), ERROR_NOACCESS);
     assert_int_equal(tdh_open_decoding_handle((void *)bad), ERROR_NOACCESS);
-    /* No lock is held that the next call would wait for. */
+    /* The failed call holds no lock for which the next call would wait. */
     size = sizeof buffer;
     assert_int_equal(tdh_get_event_information(&good, 0, NULL, buffer, &size), ERROR_SUCCESS);
     assert_int_equal(tdh_get_property(&good, 0, NULL, 1, &step, 4, buffer), ERROR_SUCCESS);

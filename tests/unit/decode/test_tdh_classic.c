@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel events are decoded without any file: each class has Windows' layout in each version. `test_tdh_classic FILE
-   ...` reads traces instead and reports how many events of classes were decoded to their last byte. */
+/* Kernel events are decoded without any schema file: each class has Windows' layout in each version. `test_tdh_classic
+   FILE ...` reads traces instead, and reports how many classic events were decoded to their last byte. */
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
@@ -29,7 +29,7 @@ static int end(void **state)
     return 0;
 }
 
-/* The offset of a property. */
+/* Finds the offset of a property. */
 struct place {
     const char *name;
     const uint8_t *begin;
@@ -58,7 +58,7 @@ static void each_class_has_windows_layout(void **state)
         uint16_t hook, version;
         uint32_t pointer_size;
         size_t size;
-        const char *name; /* the property at: */
+        const char *name; /* the property at offset `at` */
         size_t at;
     } rows[] = {
         {0x0000, 2, 8, 0x118 + 4, "BootTime", 0xF8},
@@ -203,7 +203,7 @@ static int read_trace(const char *path)
             event_schema_free(schema);
         }
         read++;
-        /* Up to seven bytes are padding that some writers count. */
+        /* Up to seven bytes are padding, which some writers include in the size. */
         if (FAILED(one) || r.data_size - used > 7) {
             wrong++;
             printf("%s: hook %04X, version %u: %zu of %u bytes: %s\n", path, r.id, r.version, used,

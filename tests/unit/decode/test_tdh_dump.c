@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A dump has every event, also unknown ones and those with truncated data, and reports that its file cannot be written.
-   Otherwise nobody would notice the loss. */
+/* A dump contains every event, also unknown ones and those with truncated data. If its file cannot be written, an error
+   is reported; otherwise nobody would notice the loss. */
 #include "engine/base/memory.h"
 #include "engine/etw/event_dump.h"
 #include "engine/etw/event_values.h"
@@ -75,7 +75,7 @@ static HRESULT dump(enum event_dump_form form, enum event_dump_encoding encoding
     return FAILED(hr) ? hr : closed;
 }
 
-/* The second line, from after the time. */
+/* Checks the second line, from after the time. */
 static void assert_values(const char *expected)
 {
     const char *line = strchr(written.text, '\n') + 1;
@@ -123,7 +123,7 @@ static void an_unknown_event_has_a_reason(void **state)
     assert_values(",0x07000000612C0A22000900,\"not decoded: nobody \"\"knows\"\" it\"\r\n");
 }
 
-/* As tracerpt writes them, so that readers of its dumps find the bytes. */
+/* tracerpt writes unknown events this way, and readers of its dumps expect the bytes there. */
 static void an_unknown_event_is_binary_data_in_xml(void **state)
 {
     (void)state;
@@ -136,7 +136,7 @@ static void an_unknown_event_is_binary_data_in_xml(void **state)
     assert_null(strstr(written.text, "ProcessingErrorData"));
 }
 
-/* The time zone in a trace's header: 176 bytes of no use to readers. */
+/* The time zone in a trace's header: 176 bytes that are useless to readers. */
 static void hidden_properties_are_skipped(void **state)
 {
     (void)state;
@@ -163,7 +163,7 @@ static void a_full_disk_is_reported(void **state)
     (void)state;
     bool decoded;
     const struct dumped_event e = {.record = &record, .schema = &schema};
-    room = 600 * 1024; /* the third write */
+    room = 600 * 1024; /* fails at the third write */
     assert_int_equal(dump(EVENT_DUMP_XML, EVENT_DUMP_UTF8, false, &e, 2000, &decoded),
                      HRESULT_FROM_WIN32(ERROR_DISK_FULL));
     assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_DISK_FULL)), "dump.csv"));
@@ -181,7 +181,7 @@ static void out_of_memory_is_reported(void **state)
     uint64_t n = 1;
     for (HRESULT hr = E_OUTOFMEMORY; hr != S_OK; n++) {
         begin(NULL);
-        (void)text_buffer_reserve(&written, 4000); /* by the test itself */
+        (void)text_buffer_reserve(&written, 4000); /* allocated by the test, not by the dump */
         memory_fail_at(n);
         hr = dump(EVENT_DUMP_CSV, EVENT_DUMP_UTF16, false, &e, 1, &decoded);
         memory_fail_at(0);

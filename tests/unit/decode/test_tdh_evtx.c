@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An event log file is valid at every size: without events, with one chunk, full. tests/cli/tracerpt_evtx.py compares
-   what a viewer reads with the XML dump. */
+/* An event log file is valid at every size: without events, with one chunk, and when full. tests/cli/tracerpt_evtx.py
+   compares the output of a log viewer with the XML dump. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/evtx/evtx.h"
 #include "engine/etw/event_dump.h"
@@ -49,7 +49,7 @@ static int begin(void **state)
     return 0;
 }
 
-/* Checks the header, the chunks and the chain of records; returns their number. */
+/* Checks the header, the chunks and the chain of records; returns the number of records. */
 static uint64_t records(void)
 {
     assert_true(size >= EVTX_HEADER_BYTES && (size - EVTX_HEADER_BYTES) % EVTX_CHUNK_BYTES == 0);
@@ -62,7 +62,7 @@ static uint64_t records(void)
         const uint8_t *chunk = file + EVTX_HEADER_BYTES + i * EVTX_CHUNK_BYTES;
         const uint32_t end = get_u32(chunk + 48);
         assert_memory_equal(chunk, "ElfChnk", 8);
-        assert_true(end < EVTX_CHUNK_BYTES); /* or libevtx skips the last record */
+        assert_true(end < EVTX_CHUNK_BYTES); /* otherwise libevtx skips the last record */
         uint32_t at = 512;
         while (at < end) {
             const uint32_t length = get_u32(chunk + at + 4);
@@ -113,10 +113,10 @@ static void an_empty_log_is_valid(void **state)
     assert_int_equal(dump(NULL, 0), S_OK);
     assert_int_equal(records(), 0);
     assert_int_equal(size, EVTX_HEADER_BYTES + EVTX_CHUNK_BYTES);
-    assert_int_equal(get_u64(file + EVTX_HEADER_BYTES + 16), UINT64_MAX); /* no last record */
+    assert_int_equal(get_u64(file + EVTX_HEADER_BYTES + 16), UINT64_MAX); /* there is no last record */
 }
 
-/* Also for data that end at each position. */
+/* Also for data that are truncated at each position. */
 static void truncated_data_still_give_a_record(void **state)
 {
     (void)state;
@@ -163,7 +163,7 @@ static void a_full_disk_is_reported(void **state)
     }
 }
 
-/* Everything written before the end is a valid file. */
+/* The file is valid with everything that was written before it became full. */
 static void a_full_file_is_reported(void **state)
 {
     (void)state;
@@ -194,7 +194,7 @@ static void a_full_file_is_reported(void **state)
     free(long_text);
 }
 
-/* Elements as deep as a hostile manifest nests them. */
+/* Elements nested as deeply as in a hostile manifest. */
 static void depth_is_limited(void **state)
 {
     (void)state;

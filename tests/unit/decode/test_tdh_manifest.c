@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Instrumentation manifests: events decode as the manifest says, in the preferred language, and an error names the
-   line, the element and the value. */
+/* Instrumentation manifests: events are decoded as the manifest describes them, in the preferred language; an error
+   names the line, the element and the value. */
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
@@ -45,7 +45,7 @@ static void an_event_matches_the_manifest(void **state)
     struct event_schema *s = schema_of(m, 1, 0, NULL);
     assert_int_equal(s->descriptor.Level, 4);
     assert_int_equal(s->descriptor.Task, 7);
-    assert_int_equal(s->descriptor.Opcode, 20); /* the task's opcode beats the global one */
+    assert_int_equal(s->descriptor.Opcode, 20); /* the task's opcode takes precedence over the global one */
     assert_int_equal(s->descriptor.Channel, 16);
     assert_true(s->descriptor.Keyword == (12 | UINT64_C(1) << 62)); /* the bit of the second channel */
     assert_int_equal(s->event.Data1, 0x11111111);
@@ -67,7 +67,7 @@ static void an_event_matches_the_manifest(void **state)
     assert_int_equal(s->properties[0].out_type, 1);
     const struct event_map *colours = event_schema_map(s, s->properties[2].map);
     assert_int_equal(colours->flag, MAP_MANIFEST_VALUES);
-    assert_string_equal(colours->entries[1].text, "Green"); /* without the trailing blank */
+    assert_string_equal(colours->entries[1].text, "Green"); /* without the trailing space */
     const struct event_map *bits = event_schema_map(s, "Bits");
     assert_int_equal(bits->flag, MAP_MANIFEST_BITS);
     assert_int_equal(bits->entries[1].value, 4);
@@ -82,7 +82,7 @@ static void structs_lengths_and_counts_are_found(void **state)
     struct event_schema *s = schema_of(list.items[0], 1, 2, NULL);
     assert_int_equal(s->top_level, 5);
     assert_int_equal(s->property_count, 7);
-    assert_int_equal(s->descriptor.Opcode, 11); /* Write has none itself */
+    assert_int_equal(s->descriptor.Opcode, 11); /* a global opcode: the task Write defines none */
     assert_string_equal(s->opcode_name, "Green ");
     assert_string_equal(s->level_name, "Red");
     assert_int_equal(s->properties[1].flags, PROPERTY_STRUCT | PROPERTY_PARAM_COUNT);
@@ -276,7 +276,7 @@ static void extra_content_of_real_manifests_is_accepted(void **state)
     char *fixed = strdup(xml);
     memcpy(strstr(fixed, "a0"), "c0", 2); /* two bits */
     assert_int_equal(manifest_xml_read(fixed, strlen(fixed), NULL, &list), MANIFEST_INVALID);
-    memcpy(strstr(fixed, "c0"), "80", 2); /* digits alone are decimal: not a single bit */
+    memcpy(strstr(fixed, "c0"), "80", 2); /* digits without a prefix are decimal; 80 is not a single bit */
     assert_int_equal(manifest_xml_read(fixed, strlen(fixed), NULL, &list), MANIFEST_INVALID);
     memcpy(strstr(fixed, "'80'"), "'16'", 4);
     assert_int_equal(manifest_xml_read(fixed, strlen(fixed), &warnings, &list), S_OK);
@@ -292,7 +292,7 @@ static void extra_content_of_real_manifests_is_accepted(void **state)
 }
 
 /* .NET's EventSource names 0 and combinations of bits in a flags enumeration; rejecting one would lose all events of
-   the provider. */
+   the event provider. */
 static void a_bit_map_may_name_several_bits(void **state)
 {
     (void)state;
@@ -321,8 +321,8 @@ static void a_bit_map_may_name_several_bits(void **state)
     texts_free(&warnings);
 }
 
-/* PerfView's dumps of Windows' own manifests: they lose lengths, give one id to two strings, and name ids and levels in
-   their own way. */
+/* PerfView's dumps of Windows' own manifests omit lengths, give two strings one id, and name ids and levels in their
+   own way. */
 static void dumps_of_registered_manifests_are_accepted(void **state)
 {
     (void)state;
@@ -369,7 +369,7 @@ static void dumps_of_registered_manifests_are_accepted(void **state)
     texts_free(&warnings);
 }
 
-/* Windows' providers declare such names without a namespace of that prefix. */
+/* Windows' event providers declare such names, although no namespace has that prefix. */
 static void a_declared_name_may_have_a_colon(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Definitions that merged traces contain: an event is decoded by the one of its provider, id and version, with its
-   maps, also when it was seen before; a malformed one is the reason why, and harms no other event. A user would not
-   see what the events of a customer's trace say, or a hostile trace would crash the reader. */
+/* Event definitions that merged traces contain. An event is decoded by the definition with its event provider, id and
+   version, and with its maps, also if the event came first. A malformed definition is reported as the reason and
+   affects no other event. Otherwise users could not read a customer's trace, or a hostile trace would crash the
+   reader. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/metadata/trace_metadata.h"
 #include "engine/etw/decode/tdh/tdh.h"
@@ -53,7 +54,7 @@ static struct event_schema *schema_of(uint16_t id, uint8_t version)
     return s;
 }
 
-/* What a merging program writes for the event: TDH's block. */
+/* Returns the block that a merging program writes for the event: TDH's event information. */
 static struct tdh_block info_of(uint16_t id, uint8_t version)
 {
     struct event_schema *s = schema_of(id, version);
@@ -110,7 +111,7 @@ static const struct found_schema *find(uint16_t id, uint8_t version)
     return found;
 }
 
-/* Blanks at the end of a wanted text are not part of it: Windows adds one. */
+/* Ignores spaces at the end of the expected string: Windows adds one. */
 static void expect_text(const char *have, const char *wanted)
 {
     size_t length = wanted ? strlen(wanted) : 0;
@@ -147,7 +148,7 @@ static void expect_same(const struct event_schema *have, const struct event_sche
     }
 }
 
-static void a_definition_gives_what_the_manifest_gave(void **state)
+static void definition_decodes_like_the_manifest(void **state)
 {
     (void)state;
     const struct {
@@ -169,8 +170,9 @@ static void a_definition_gives_what_the_manifest_gave(void **state)
     assert_int_equal(trace_metadata_count(metadata).events, 4);
 }
 
-/* An event may be seen before its definition, which a file opened beside it has, and the map comes after both. */
-static void an_event_seen_before_is_looked_up_again(void **state)
+/* A definition can follow its event, for example from a file that is opened beside the event's file, and a map can
+   follow both. */
+static void event_seen_before_its_definition_is_looked_up_again(void **state)
 {
     (void)state;
     const struct found_schema *early = find(1, 0);
@@ -182,7 +184,7 @@ static void an_event_seen_before_is_looked_up_again(void **state)
     take_maps(1, 0);
     const struct found_schema *last = find(1, 0);
     expect_text(last->schema->properties[2].map, "Colours");
-    assert_null(later->schema->properties[2].map); /* its holder's schema does not change */
+    assert_null(later->schema->properties[2].map); /* an earlier result's schema does not change */
     found_schema_release(schemas, early);
     found_schema_release(schemas, later);
     found_schema_release(schemas, last);
@@ -196,7 +198,7 @@ static HRESULT refuse(void *context, const EVENT_RECORD *event, uint32_t pointer
     return S_FALSE;
 }
 
-static void the_same_definition_again_costs_no_lookup(void **state)
+static void repeated_definition_costs_no_lookup(void **state)
 {
     (void)state;
     unsigned asked = 0;
@@ -210,7 +212,7 @@ static void the_same_definition_again_costs_no_lookup(void **state)
     assert_int_equal(trace_metadata_count(metadata).events, 1);
 }
 
-static void a_malformed_definition_is_the_reason(void **state)
+static void malformed_definition_is_reported_as_reason(void **state)
 {
     (void)state;
     static const struct {
@@ -250,7 +252,7 @@ static void a_malformed_definition_is_the_reason(void **state)
     found_schema_release(schemas, found);
 }
 
-/* Structures that contain the same members would multiply the values of an event. */
+/* Structures that share members would multiply an event's values. */
 static void structures_that_share_members_are_rejected(void **state)
 {
     (void)state;
@@ -271,8 +273,8 @@ static void structures_that_share_members_are_rejected(void **state)
     tdh_block_free(&b);
 }
 
-/* Definitions of other sources need none: TraceLogging and WPP. */
-static void a_definition_of_another_source_is_ignored(void **state)
+/* Events of other sources, TraceLogging and WPP, need no definition. */
+static void definition_of_another_source_is_ignored(void **state)
 {
     (void)state;
     struct tdh_block b = info_of(1, 0);
@@ -282,7 +284,7 @@ static void a_definition_of_another_source_is_ignored(void **state)
     tdh_block_free(&b);
 }
 
-static void a_trace_cannot_take_all_memory(void **state)
+static void trace_cannot_use_all_memory(void **state)
 {
     (void)state;
     struct tdh_block b = info_of(3, 0);
@@ -300,7 +302,7 @@ static void a_trace_cannot_take_all_memory(void **state)
     tdh_block_free(&b);
 }
 
-/* The width of a pointer is that of the process that wrote the event. */
+/* Pointers have the size of the process that wrote the event. */
 static void pointers_have_the_size_of_the_event(void **state)
 {
     (void)state;
@@ -347,13 +349,13 @@ static void out_of_memory_is_reported_everywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_definition_gives_what_the_manifest_gave, create, drop),
-        cmocka_unit_test_setup_teardown(an_event_seen_before_is_looked_up_again, create, drop),
-        cmocka_unit_test_setup_teardown(the_same_definition_again_costs_no_lookup, create, drop),
-        cmocka_unit_test_setup_teardown(a_malformed_definition_is_the_reason, create, drop),
+        cmocka_unit_test_setup_teardown(definition_decodes_like_the_manifest, create, drop),
+        cmocka_unit_test_setup_teardown(event_seen_before_its_definition_is_looked_up_again, create, drop),
+        cmocka_unit_test_setup_teardown(repeated_definition_costs_no_lookup, create, drop),
+        cmocka_unit_test_setup_teardown(malformed_definition_is_reported_as_reason, create, drop),
         cmocka_unit_test_setup_teardown(structures_that_share_members_are_rejected, create, drop),
-        cmocka_unit_test_setup_teardown(a_definition_of_another_source_is_ignored, create, drop),
-        cmocka_unit_test_setup_teardown(a_trace_cannot_take_all_memory, create, drop),
+        cmocka_unit_test_setup_teardown(definition_of_another_source_is_ignored, create, drop),
+        cmocka_unit_test_setup_teardown(trace_cannot_use_all_memory, create, drop),
         cmocka_unit_test_setup_teardown(pointers_have_the_size_of_the_event, create, drop),
         cmocka_unit_test_setup_teardown(out_of_memory_is_reported_everywhere, create, drop),
     };

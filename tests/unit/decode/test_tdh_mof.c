@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* MOF files as published: each class describes its events in the order, type and version they were written in, or the
-   file is rejected with its line. */
+/* Published MOF files: each class describes its events in the order, type and version in which they were written, or
+   the file is rejected with the line of the error. */
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/etw/mof_classes.h"
@@ -101,7 +101,7 @@ static void versions_of_the_published_example_differ(void **state)
     assert_int_equal(look_up(1, 0)->top_level, 5);
     assert_string_equal(schema->task_name, "MyCategory");
     assert_null(schema->event_name);
-    /* Newer than all: uses the newest. */
+    /* A version newer than all classes uses the newest class. */
     assert_int_equal(look_up(1, 7)->top_level, 6);
     assert_int_equal(schema->descriptor.Version, 1);
 }
@@ -129,7 +129,7 @@ static void a_missing_version_uses_the_nearest_lower_one(void **state)
     assert_int_equal(mof_classes_schema(classes, &category, 9, 0, &none), missing);
     assert_non_null(strstr(error_text(missing), "type 9"));
     assert_int_equal(mof_classes_schema(classes, &(GUID){1, 2, 3, {4}}, 9, 0, &none), missing);
-    /* A class without a version serves the newest events and those older than all. */
+    /* A class without a version serves the newest events, and those older than all versions. */
     assert_int_equal(add(HEAD VERSION("CN", "", A B C)), S_OK);
     assert_int_equal(look_up(1, 4)->top_level, 3);
     assert_int_equal(look_up(1, 3)->top_level, 2);
@@ -323,7 +323,7 @@ static void texts_follow_the_preferred_language(void **state)
     assert_string_equal(look_up(1, 0)->opcode_name, "Begin");
 }
 
-/* ---- the text itself ---- */
+/* ---- syntax of the file ---- */
 
 static void other_declarations_are_skipped(void **state)
 {
@@ -456,7 +456,7 @@ static void an_invalid_file_is_rejected_with_line_and_token(void **state)
             fail_msg("\"%s\"\n0x%08X: %s\nnot 0x%08X: %s", rows[i].text, (unsigned)hr, error_text(hr),
                      (unsigned)rows[i].hr, rows[i].said);
     }
-    /* Nothing of them remains. */
+    /* No class of a rejected file remains. */
     assert_null(mof_classes_find(classes, "A"));
     assert_null(mof_classes_find(classes, "P"));
     assert_int_equal(add(mof_example), S_OK);

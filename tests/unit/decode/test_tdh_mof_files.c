@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The MOF files of this computer: every decoder finds the added files, whatever happens to one of them. */
+/* This computer's MOF files: every decoder finds the added files, even if one of them is corrupt. */
 #include "engine/base/error.h"
 #include "engine/etw/mof_classes.h"
 #include "tests/unit/file_faults.h"
@@ -43,7 +43,7 @@ static HRESULT add(const char *name, const char *text, bool replace)
     return hr;
 }
 
-/* Checks the number of files and whether the event is described. */
+/* Checks the number of files, and whether the event has a description. */
 static void assert_files(size_t files, bool described, size_t warnings)
 {
     struct texts names = {0}, said = {0};
@@ -134,7 +134,7 @@ static void out_of_memory_adds_nothing(void **state)
             assert_int_equal(hr, E_OUTOFMEMORY);
             assert_files(0, false, 0);
         }
-        /* Most allocations belong to the built-in classes. */
+        /* Most allocations belong to the built-in classes, so few of them are tried. */
         n += n < 30 ? 1 : 997;
     } while (FAILED(hr));
     assert_files(1, true, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What an event without a schema says: who wrote it, and the strings in its data. A user would have hexadecimal digits
-   alone. */
+/* The output for an event without a schema: its writer's name and the strings in its data, instead of hexadecimal
+   digits alone. */
 #include "engine/base/memory.h"
 #include "engine/etw/provider_names.h"
 
@@ -29,10 +29,10 @@ static void every_name_is_found(void **state)
     assert_null(provider_known_name(&guid));
 }
 
-/* The strings, joined by '|'. */
+/* Expects these strings, joined by '|'. */
 static void expect_strings(const char *bytes, size_t size, const char *wanted)
 {
-    uint8_t *copy = memory_copy(bytes, size); /* the sanitizer sees a read behind it */
+    uint8_t *copy = memory_copy(bytes, size); /* a copy, so that the sanitizer detects a read beyond its end */
     struct text_buffer b = {0};
     struct data_string s;
     for (size_t at = 0; data_string_next(copy, size, &at, &s);) {

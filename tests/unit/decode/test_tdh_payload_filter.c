@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A session receives the events whose data match its payload filter, and every event that cannot be evaluated. */
+/* A session receives the events whose data match its payload filter, and every event whose data cannot be evaluated. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/payload_filter.h"
 #include "engine/etw/event_values.h"
@@ -121,8 +121,8 @@ static void undecidable_events_pass(void **state)
     memory_free(bytes);
 }
 
-/* Of one event's filters all marked ones must pass, or one that is not marked; here the first passes and the second
-   does not. */
+/* Of an event's filters, either all marked ones must match, or one unmarked one; here the first filter matches and the
+   second does not. */
 static void filters_of_an_event_are_joined(void **state)
 {
     (void)state;
@@ -171,7 +171,7 @@ static void invalid_conditions_are_rejected(void **state)
     size_t size;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (payload_filter_create(&schema, 3, 1, false, &rows[i], 1, &bytes, &size) != E_INVALIDARG)
-            fail_msg("%s %u %s is taken", rows[i].field, rows[i].operation, rows[i].value);
+            fail_msg("%s %u %s is accepted", rows[i].field, rows[i].operation, rows[i].value);
         assert_non_null(strstr(error_text(E_INVALIDARG), rows[i].field));
         assert_non_null(strstr(error_text(E_INVALIDARG), rows[i].value));
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Registered providers, and those that write their manifests into traces: without manifests a trace is only numbers. */
+/* Registered event providers, and event providers that write their manifests into traces. Without manifests, a trace
+   contains only numbers. */
 #include "engine/base/error.h"
 #include "engine/base/registry.h"
 #include "engine/etw/manifest_origins.h"
@@ -94,7 +95,7 @@ static void a_registered_provider_is_found_until_removed(void **state)
     assert_int_equal(manifest_registered_from(&provider, &from), S_OK);
     assert_string_equal(from, "/where/test.man");
     memory_free(from);
-    /* an update, which may remove channels */
+    /* an update, which can remove channels */
     struct manifest_fields *channels = &list.items[0]->fields[MANIFEST_CHANNELS];
     const size_t had = channels->count;
     struct registry_key *gone;
@@ -230,7 +231,7 @@ static void a_manifest_in_the_trace_decodes_later_events(void **state)
     assert_non_null(all);
     assert_int_equal(event_schemas_create(&schemas), S_OK);
     assert_true(pieces > 3);
-    for (int turn = 0; turn < 2; turn++) { /* .NET writes one per session */
+    for (int turn = 0; turn < 2; turn++) { /* .NET writes one manifest per session */
         for (unsigned i = 0; i < pieces; i++) {
             assert_int_equal(is_decoded(schemas), turn == 1);
             assert_int_equal(take_piece(all, schemas, xml, pieces, i), S_OK);
@@ -252,8 +253,8 @@ static void expect_reason(struct event_schemas *schemas, const char *part)
     found_schema_release(schemas, found);
 }
 
-/* An event without a schema has a reason, and an invalid manifest does not affect a valid one. */
-static void a_rejected_manifest_is_the_reason(void **state)
+/* For an event without a schema, the reason is reported; an invalid manifest does not affect a valid one. */
+static void rejected_manifest_is_reported_as_reason(void **state)
 {
     (void)state;
     static const char xml[] = WHOLE_MANIFEST;
@@ -264,7 +265,8 @@ static void a_rejected_manifest_is_the_reason(void **state)
     expect_reason(schemas, "no manifest for it was given");
     assert_int_equal(take_piece(all, schemas, "<broken>", 1, 0), S_FALSE);
     expect_reason(schemas, "invalid manifest in the trace: invalid XML: line 1");
-    assert_int_equal(take_piece(all, schemas, "<broken>", 1, 0), S_OK); /* written for each session, reported once */
+    assert_int_equal(take_piece(all, schemas, "<broken>", 1, 0), S_OK); /* the trace contains it once per session; it is
+                                                                           reported one time */
     for (unsigned i = 0; i < pieces; i++)
         assert_int_equal(take_piece(all, schemas, xml, pieces, i), S_OK);
     assert_true(is_decoded(schemas));
@@ -294,7 +296,7 @@ static void invalid_pieces_are_reported(void **state)
         hr = take_piece(all, schemas, other, (unsigned)((sizeof other - 1 + PIECE - 1) / PIECE), i);
     assert_int_equal(hr, S_FALSE);
     assert_non_null(strstr(error_text(S_FALSE), "not describe the provider"));
-    /* one begun, then another in its place */
+    /* an incomplete manifest, then another with the same id */
     assert_int_equal(take_piece(all, schemas, xml, pieces + 1, 1), S_OK);
     for (unsigned i = pieces; i; i--)
         assert_int_equal(take_piece(all, schemas, xml, pieces, i - 1), S_OK);
@@ -318,7 +320,7 @@ int main(void)
         cmocka_unit_test(a_file_without_a_template_is_rejected),
         cmocka_unit_test(registered_manifests_decode_events),
         cmocka_unit_test(a_manifest_in_the_trace_decodes_later_events),
-        cmocka_unit_test(a_rejected_manifest_is_the_reason),
+        cmocka_unit_test(rejected_manifest_is_reported_as_reason),
         cmocka_unit_test(invalid_pieces_are_reported),
     };
     return cmocka_run_group_tests(tests, begin, scratch_end);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An inconsistent schema from outside is rejected, whatever reader created it. */
+/* An inconsistent schema from an external source is rejected, whichever reader created it. */
 #include "engine/base/error.h"
 #include "engine/etw/decode/event_schema.h"
 
@@ -18,7 +18,7 @@ static struct event_map map = {names, MAP_MANIFEST_VALUES, &entry, 1};
 static struct event_property properties[4];
 static struct event_schema schema;
 
-/* A number, that many structs of one member, and a string of as many characters. */
+/* Creates a schema with a number, that many structs with one member each, and a string with as many characters. */
 static int create_consistent_schema(void **state)
 {
     (void)state;

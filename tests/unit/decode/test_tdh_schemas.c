@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The schema of an event comes from the latest origin of its kind that knows it, which is asked once; removing an
-   origin does not affect holders of its schemas. */
+/* An event's schema comes from the latest origin of its kind that has one, and that origin is queried one time;
+   removing an origin does not affect users of its schemas. */
 #include "engine/base/memory.h"
 #include "engine/etw/event_dump.h"
 
@@ -12,7 +12,7 @@
 
 struct fake {
     const char *name; /* NULL: unknown provider */
-    uint16_t id;      /* the id it knows; 0: none */
+    uint16_t id;      /* id of the event that it can decode; 0: none */
     HRESULT otherwise;
     unsigned asked, freed;
     uint32_t pointer_size;
@@ -79,7 +79,7 @@ static void expect_from(const char *name)
     found_schema_release(schemas, found);
 }
 
-static void the_latest_origin_wins_and_is_asked_once(void **state)
+static void latest_origin_wins_and_is_queried_once(void **state)
 {
     (void)state;
     static struct fake older = {"older", 7, S_FALSE, 0, 0, 0}, newer = {"newer", 8, S_FALSE, 0, 0, 0};
@@ -96,7 +96,7 @@ static void the_latest_origin_wins_and_is_asked_once(void **state)
     assert_int_equal(event_schemas_remove(schemas, id), S_FALSE);
 }
 
-static void only_origins_of_the_kind_are_asked(void **state)
+static void only_origins_of_the_kind_are_queried(void **state)
 {
     (void)state;
     static struct fake manifest = {"manifest", 7, S_FALSE, 0, 0, 0}, mof = {"mof", 7, S_FALSE, 0, 0, 0},
@@ -140,7 +140,7 @@ static void a_plain_string_needs_no_origin(void **state)
     found_schema_release(schemas, again);
 }
 
-/* Nothing cached for such an event applies to others without the flag. */
+/* A result that is cached for such an event does not apply to events without the flag. */
 static void only_manifest_events_can_be_plain_strings(void **state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static void a_self_describing_event_needs_no_origin(void **state)
     assert_int_equal(event_schemas_find(schemas, &event, 8, &again), S_OK);
     assert_ptr_equal(again, found);
     found_schema_release(schemas, again);
-    items[0].DataPtr = (uintptr_t)other; /* the same id, as all such events have */
+    items[0].DataPtr = (uintptr_t)other; /* the same id: all TraceLogging events have it */
     assert_int_equal(event_schemas_find(schemas, &event, 8, &again), S_OK);
     assert_string_equal(again->schema->event_name, "Eu");
     found_schema_release(schemas, again);
@@ -181,7 +181,7 @@ static void a_self_describing_event_needs_no_origin(void **state)
     found_schema_release(schemas, found);
 }
 
-static void held_schemas_survive_their_origin(void **state)
+static void schemas_in_use_survive_their_origin(void **state)
 {
     (void)state;
     static struct fake f = {"one", 7, S_FALSE, 0, 0, 0};
@@ -217,7 +217,7 @@ static void expect_reason(const char *reason)
     found_schema_release(schemas, found);
 }
 
-/* Users who have the provider's manifest must not read that it is missing because another origin does not know it. */
+/* Users who have the event provider's manifest must not read that it is missing because another origin lacks it. */
 static void the_reason_comes_from_an_origin_that_knows_the_provider(void **state)
 {
     (void)state;
@@ -231,7 +231,7 @@ static void the_reason_comes_from_an_origin_that_knows_the_provider(void **state
     expect_reason("given does not know 7");
 }
 
-/* A trace with endless kinds of events needs limited memory, and each event is decoded. */
+/* A trace with an unlimited number of event types needs limited memory, and each event is decoded. */
 static void many_kinds_of_events_are_read(void **state)
 {
     (void)state;
@@ -260,7 +260,7 @@ static void each_provider_is_listed_once(void **state)
     known_providers_free(&list);
 }
 
-static void memory_that_runs_out_is_an_error(void **state)
+static void out_of_memory_is_an_error(void **state)
 {
     (void)state;
     static struct fake f = {"one", 8, S_FALSE, 0, 0, 0};
@@ -287,7 +287,7 @@ static HRESULT count_one(struct event_kinds *kinds)
     return hr;
 }
 
-/* A trace with endless kinds of events needs limited memory; the excess is reported. */
+/* A trace with an unlimited number of event types needs limited memory; the excess types are reported. */
 static void counted_kinds_are_limited(void **state)
 {
     (void)state;
@@ -336,7 +336,7 @@ static HRESULT nested_schema(void *context, const EVENT_RECORD *record, uint32_t
     return event_schema_check(s);
 }
 
-/* As a crafted resource: each struct contains all later ones, so the paths through them are endless. */
+/* As in a crafted resource, each struct contains all later ones, so that the number of paths through them explodes. */
 static void shared_members_are_limited(void **state)
 {
     (void)state;
@@ -371,7 +371,7 @@ static void out_of_memory_loses_no_kind(void **state)
         struct texts warnings = {0};
         memory_fail_at(n);
         hr = count_one(&kinds);
-        event.EventHeader.Flags ^= 4; /* and an unknown one */
+        event.EventHeader.Flags ^= 4; /* and an event without a schema */
         if (SUCCEEDED(hr))
             hr = count_one(&kinds);
         event.EventHeader.Flags ^= 4;
@@ -391,17 +391,17 @@ static void out_of_memory_loses_no_kind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_latest_origin_wins_and_is_asked_once, create, drop),
-        cmocka_unit_test_setup_teardown(only_origins_of_the_kind_are_asked, create, drop),
+        cmocka_unit_test_setup_teardown(latest_origin_wins_and_is_queried_once, create, drop),
+        cmocka_unit_test_setup_teardown(only_origins_of_the_kind_are_queried, create, drop),
         cmocka_unit_test_setup_teardown(a_plain_string_needs_no_origin, create, drop),
         cmocka_unit_test_setup_teardown(only_manifest_events_can_be_plain_strings, create, drop),
         cmocka_unit_test_setup_teardown(a_self_describing_event_needs_no_origin, create, drop),
-        cmocka_unit_test_setup_teardown(held_schemas_survive_their_origin, create, drop),
+        cmocka_unit_test_setup_teardown(schemas_in_use_survive_their_origin, create, drop),
         cmocka_unit_test_setup_teardown(the_reason_is_reported, create, drop),
         cmocka_unit_test_setup_teardown(the_reason_comes_from_an_origin_that_knows_the_provider, create, drop),
         cmocka_unit_test_setup_teardown(many_kinds_of_events_are_read, create, drop),
         cmocka_unit_test_setup_teardown(each_provider_is_listed_once, create, drop),
-        cmocka_unit_test_setup_teardown(memory_that_runs_out_is_an_error, create, drop),
+        cmocka_unit_test_setup_teardown(out_of_memory_is_an_error, create, drop),
         cmocka_unit_test_setup_teardown(counted_kinds_are_limited, create, drop),
         cmocka_unit_test_setup_teardown(shared_members_are_limited, create, drop),
         cmocka_unit_test_setup_teardown(out_of_memory_loses_no_kind, create, drop),

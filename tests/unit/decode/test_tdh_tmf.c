@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* TMF files describe WPP messages: with them a message is a text with arguments, without them a number. */
+/* TMF files describe WPP messages: with them, a message is a string with arguments, otherwise only a number. */
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -214,7 +214,7 @@ static void an_invalid_file_is_rejected_with_its_line(void **state)
     }
     char text[8192];
     const int begin = snprintf(text, sizeof text, "a9d1b3c5-1111-2222-3333-444455556666 ");
-    memset(text + begin, 'n', 5000); /* a name that each of a million messages would have */
+    memset(text + begin, 'n', 5000); /* a name that a million messages would each repeat */
     text[begin + 5000] = 0;
     assert_int_equal(tmf_text_read("f.tmf", text, strlen(text), &document), invalid);
     assert_non_null(strstr(error_text(invalid), "names longer than 4096 bytes"));

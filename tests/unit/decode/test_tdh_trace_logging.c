@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A self-describing event is read by its metadata: fields, nested structs, counts, tags, custom fields; invalid
+/* A self-describing event is decoded by its metadata: fields, nested structs, counts, tags, custom fields; invalid
    metadata are rejected quickly. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/event_schema.h"
@@ -16,7 +16,7 @@ static const GUID provider = {0x01020304, 5, 6, {7, 8, 9, 10, 11, 12, 13, 14}};
 static const EVENT_DESCRIPTOR descriptor = {.Channel = 11, .Level = 4, .Opcode = 1};
 static struct event_schema *schema;
 
-/* Adds the size in front. */
+/* Adds the size before the metadata and reads them. */
 static HRESULT read(const char *metadata, size_t size)
 {
     uint8_t *copy = memory_alloc(size + 2);
@@ -53,7 +53,7 @@ static void an_event_has_names(void **state)
     (void)state;
     static const uint8_t traits[] = "\x07\0Mine\0";
     uint8_t metadata[] = {12, 0, 0x81, 0x02, 'E', 'v', 0, 'n', 0, 0x88, 5, 99};
-    metadata[0] = 11; /* bytes beyond the size are not part of them */
+    metadata[0] = 11; /* bytes after the declared size are ignored */
     assert_int_equal(trace_logging_schema(&provider, &descriptor, metadata, sizeof metadata, traits, 7, &schema), S_OK);
     assert_string_equal(schema->event_name, "Ev");
     assert_string_equal(schema->provider_name, "Mine");
@@ -75,7 +75,7 @@ static void array_counts_are_in_metadata_or_data(void **state)
     expect(3, "t", IN_TYPE_UINT64, 0, 0, 1);
 }
 
-/* s { a, t { b, v[] }, c }, d: members are adjacent, each level after the other. */
+/* s { a, t { b, v[] }, c }, d: the members of a struct are adjacent; each nesting level follows the previous one. */
 static void structs_nest(void **state)
 {
     (void)state;
@@ -118,7 +118,7 @@ static void fields_have_tags_and_custom_types(void **state)
     expect(3, "j", IN_TYPE_ANSISTRING, OUT_TYPE_JSON, 0, 1);
 }
 
-/* Otherwise readers of a dump could not read any of it. */
+/* Otherwise readers could not parse the dump. */
 static void invalid_utf8_names_are_replaced(void **state)
 {
     (void)state;
@@ -156,7 +156,7 @@ static void invalid_metadata_are_rejected(void **state)
                      HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
 }
 
-/* As many structs around one field as fit into 64 KB of metadata. */
+/* Nests as many structs around one field as fit into 64 KB of metadata. */
 static void deeply_nested_structs_are_rejected(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static void traits_contain_provider_and_group(void **state)
                      HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
 }
 
-static void memory_that_runs_out_loses_nothing(void **state)
+static void out_of_memory_loses_nothing(void **state)
 {
     (void)state;
     static const uint8_t metadata[] = "\x12\0\0e\0s\0\x98\x01v\0\x45x\0\xEE\x07\0\0";
@@ -208,7 +208,7 @@ int main(void)
         cmocka_unit_test_teardown(invalid_metadata_are_rejected, drop),
         cmocka_unit_test_teardown(deeply_nested_structs_are_rejected, drop),
         cmocka_unit_test_teardown(traits_contain_provider_and_group, drop),
-        cmocka_unit_test_teardown(memory_that_runs_out_loses_nothing, drop),
+        cmocka_unit_test_teardown(out_of_memory_loses_nothing, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

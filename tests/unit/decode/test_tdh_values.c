@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each value of an event reads back, for every type, and data that do not match their schema are reported. */
+/* Every value type decodes to the expected string, and data that do not match their schema are reported. */
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
 #include "engine/logs/little_endian.h"
@@ -110,7 +110,7 @@ static const struct row rows[] = {
     {IN_TYPE_WBEMSID, 0, 0, BYTES("\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\x01\0\0\0\0\0\x05\x12\0\0\0"), 28,
      "S-1-5-18"},
     {999, 0, 0, BYTES("abcd"), 0, NULL},
-    /* Pairs that Microsoft's pages list beyond the type's own. */
+    /* Type pairs from Microsoft's documentation beyond the default output types. */
     {IN_TYPE_UNICODESTRING, OUT_TYPE_STRING, 0, BYTES("a\0\0\0"), 4, "a"},
     {IN_TYPE_UNICODESTRING, OUT_TYPE_REDUCEDSTRING, 0, BYTES("a\0\0\0"), 4, "a"},
     {IN_TYPE_UNICODESTRING, OUT_TYPE_NOPRINT, 0, BYTES("a\0\0\0"), 4, "a"},
@@ -199,7 +199,7 @@ static void every_type_has_a_text(void **state)
     }
 }
 
-/* A provider may pair types as it likes: a value has the size of its input type, and a text. */
+/* An event provider can pair any types: a value has the size of its input type, and a string. */
 static void an_unsuitable_output_type_is_ignored(void **state)
 {
     (void)state;
@@ -282,7 +282,7 @@ static void string_maps_look_up_the_string(void **state)
 
 /* ---- the walk ---- */
 
-/* "name=text," for values, "name{" "}" for structs, "name[" "]" for arrays. */
+/* The recorded walk: "name=text," for values, "name{" "}" for structs, "name[" "]" for arrays. */
 struct recorded {
     const struct event_schema *schema;
     struct text_buffer out;
@@ -364,7 +364,7 @@ static void truncated_data_give_their_values(void **state)
     assert_non_null(strstr(error_text(EVENT_DATA_INVALID), "'blob': the length is 65535"));
 }
 
-/* Readers of manifests set the size of each type, even without elements. */
+/* Manifest readers set the size of each type, even for arrays without elements. */
 static void an_empty_array_takes_no_bytes(void **state)
 {
     (void)state;
@@ -405,7 +405,7 @@ static void empty_values_are_limited(void **state)
     assert_true(steps <= 0x20000);
 }
 
-static void memory_that_runs_out_is_an_error(void **state)
+static void out_of_memory_is_an_error(void **state)
 {
     (void)state;
     static const uint8_t bytes[] = "plain text of an event";
@@ -429,7 +429,7 @@ int main(void)
         cmocka_unit_test(truncated_data_give_their_values),
         cmocka_unit_test(an_empty_array_takes_no_bytes),
         cmocka_unit_test(empty_values_are_limited),
-        cmocka_unit_test(memory_that_runs_out_is_an_error),
+        cmocka_unit_test(out_of_memory_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A manifest that was compiled, or written again, reads back unchanged; corrupt or hostile resources are rejected
-   without harm. */
+/* A compiled manifest, and a manifest that was written from its resource, read back unchanged; corrupt or hostile
+   resources are rejected without harm. */
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -96,7 +96,7 @@ static void same_manifest(const struct provider_manifest *a, const struct provid
     }
 }
 
-/* Linked like mc's output: templates and the messages of each language. */
+/* Linked as mc's output is: a template, and each language's messages. */
 static void link_file(const char *path, const struct provider_manifests *list)
 {
     struct pe_resource resources[3] = {{.type_name = "WEVT_TEMPLATE"}};
@@ -200,7 +200,7 @@ static void corrupt_resources_are_rejected(void **state)
     provider_manifests_free(&list);
 }
 
-/* Many references to the same bytes would demand more memory than any file should get. */
+/* References to shared bytes would multiply the memory for a small file beyond any reasonable limit. */
 static void shared_data_are_limited(void **state)
 {
     enum { PROVIDERS = 32, FIELDS = 4096, WEVT = 16 + 20 * PROVIDERS, FIELD_BLOCK = WEVT + 28 };
@@ -244,7 +244,7 @@ static void shared_data_are_limited(void **state)
 static HRESULT look(void *about, uint16_t language, const uint8_t *bytes, size_t size)
 {
     (void)about, (void)language;
-    return size && bytes[0] == 1 && bytes[size - 1] == 1 ? S_FALSE : S_OK; /* both ends are readable */
+    return size && bytes[0] == 1 && bytes[size - 1] == 1 ? S_FALSE : S_OK; /* both ends of the resource are readable */
 }
 
 static void files_without_templates_are_reported(void **state)
@@ -362,7 +362,7 @@ static void a_rewritten_manifest_reads_back(void **state)
     same_text(again.items[0]->events[0].symbol, "ReadDone");
     assert_true(again.items[0]->events[1].not_logged);
     provider_manifests_free(&again);
-    /* Compiled templates and the provider have no names. */
+    /* Compiled templates have no names, and neither does this event provider. */
     link_file(path, &list);
     assert_int_equal(wevt_template_load(path, &compiled), S_OK);
     again = written(compiled.items[0], NULL, &warnings);
@@ -386,7 +386,7 @@ static void only_selected_events_are_written(void **state)
     const struct provider_manifest *m = again.items[0];
     assert_int_equal(m->event_count, 1);
     assert_int_equal(m->events[0].descriptor.Id, list.items[0]->events[2].descriptor.Id);
-    assert_int_equal(m->layout_count, 2); /* including the filter's */
+    assert_int_equal(m->layout_count, 2); /* including the filter's layout */
     assert_int_equal(m->map_count, 2);
     provider_manifests_free(&again);
     provider_manifests_free(&list);
@@ -468,7 +468,7 @@ static void impossible_names_become_texts(void **state)
     event_schema_free(s);
     assert_int_equal(warnings.count, 1);
     assert_string_equal(warnings.items[0], "Odd: map 'a:map': skipped 0x3: a manifest allows single bits only");
-    /* A provider that cannot be expressed at all is skipped. */
+    /* An event provider that a manifest cannot express is skipped. */
     struct manifest_document d = {0};
     t = &m->layouts[0];
     t->properties[0].in_type = 99;
@@ -482,7 +482,7 @@ static void impossible_names_become_texts(void **state)
     provider_manifest_free(m);
 }
 
-/* Nothing of it is added to the document; returns the warnings about it. */
+/* Expects that nothing of the event provider is added to the document; returns the warnings. */
 static char *skipped_with_warning(struct manifest_document *d, const struct provider_manifest *m)
 {
     struct texts warnings = {0};
@@ -496,7 +496,7 @@ static char *skipped_with_warning(struct manifest_document *d, const struct prov
     return why;
 }
 
-/* A hostile resource could demand endless comparisons. */
+/* A hostile resource could require an unlimited number of comparisons. */
 static void endless_comparisons_are_skipped(void **state)
 {
     enum { FIELDS = 50000 };
@@ -511,7 +511,7 @@ static void endless_comparisons_are_skipped(void **state)
     provider_manifest_free(m);
 }
 
-/* ... or, because structs may share members, a text larger than all memory. */
+/* ... or a string larger than the memory, because structs can share members. */
 static void oversized_providers_are_skipped(void **state)
 {
     enum { STRUCTS = 2000, LINE = 200 };
@@ -539,7 +539,7 @@ static void oversized_providers_are_skipped(void **state)
     provider_manifest_free(m);
 }
 
-/* Our own reader accepts no more. */
+/* Our own reader accepts no more event providers. */
 static void the_number_of_providers_is_limited(void **state)
 {
     (void)state;
@@ -572,7 +572,7 @@ static void out_of_memory_is_reported_when_writing(void **state)
     (void)state;
     struct provider_manifests list = read_xml();
     uint64_t n = 1;
-    for (unsigned whole = 0; whole < 3;) { /* messages are sorted even without memory */
+    for (unsigned whole = 0; whole < 3;) { /* messages are sorted even if no memory is available */
         struct manifest_document d = {0};
         struct text_buffer text = {0};
         struct texts warnings = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions and enables in a separate directory for each test, and other processes that use it. */
+/* Sessions and enables in a separate directory per test, and other processes that use it. */
 #ifndef OPENPLA_DIRECTORY_FIXTURE_H
 #define OPENPLA_DIRECTORY_FIXTURE_H
 
@@ -17,7 +17,7 @@ static inline GUID guid_of(uint32_t number)
     return (GUID){number, 0x1234, 0x5678, {1, 2, 3, 4, 5, 6, 7, 8}};
 }
 
-static uint32_t names; /* so that no two tests share one */
+static uint32_t names; /* makes names unique between tests */
 
 static inline struct signal *make_signal(char name[64])
 {

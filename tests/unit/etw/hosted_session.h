@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions in the directory whose host is the test itself. */
+/* Sessions in the directory, hosted by the test itself. */
 #ifndef OPENPLA_HOSTED_SESSION_H
 #define OPENPLA_HOSTED_SESSION_H
 
@@ -11,7 +11,7 @@ enum { BUFFERS = 8 };
 
 static struct directory *directory;
 
-/* ---- a session as its host would create it ---- */
+/* ---- a session as its ETW session host would create it ---- */
 
 struct hosted {
     struct directory_session s;

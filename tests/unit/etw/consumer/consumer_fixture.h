@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of every form for a log, and a consumer that keeps what it was given. */
+/* Events of every form for a log, and a consumer that stores what it receives. */
 #ifndef OPENPLA_CONSUMER_FIXTURE_H
 #define OPENPLA_CONSUMER_FIXTURE_H
 
@@ -19,7 +19,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#define FIXTURE_START INT64_C(132590000000000000) /* that of small_begin */
+#define FIXTURE_START INT64_C(132590000000000000) /* the start in the log from small_begin */
 enum { FIXTURE_STAMP = 100, FIXTURE_EVENT = 0x38 };
 static const GUID fixture_class = {0x11223344, 0x5566, 0x7788, {1, 2, 3, 4, 5, 6, 7, 8}};
 
@@ -31,7 +31,7 @@ static inline void put_guid(uint8_t *at, const GUID *guid)
     memcpy(at + 8, guid->Data4, 8);
 }
 
-/* A classic event that has its number for data, so many ticks of 100 ns behind the start. */
+/* Creates a classic event whose data is its number, `ticks` units of 100 ns after the start. */
 static inline void put_numbered(uint8_t at[FIXTURE_EVENT], uint32_t number, uint32_t ticks)
 {
     memset(at, 0, FIXTURE_EVENT);
@@ -49,7 +49,7 @@ static inline void store(const struct small_container *c, const char *path)
     small_store_damaged(c, NULL, 0, path);
 }
 
-/* A buffer of `count` events, one a tick, numbered as their ticks. */
+/* Adds a buffer with `count` events, one per tick; an event's number is its tick. */
 static inline void add_numbered(struct small_container *c, uint16_t processor, uint32_t from, uint32_t count,
                                 bool packed)
 {
@@ -59,20 +59,20 @@ static inline void add_numbered(struct small_container *c, uint16_t processor, u
     small_add(c, processor, events, count * FIXTURE_EVENT, packed);
 }
 
-/* ---- what a consumer was given ---- */
+/* ---- what a consumer received ---- */
 
 enum { MOST_TAKEN = 4096 };
 static struct consumed {
     uint32_t count, headers, buffers, buffers_read, filled;
-    uint32_t number[MOST_TAKEN]; /* of the numbered events, in order */
+    uint32_t number[MOST_TAKEN]; /* numbers of the numbered events, in order of arrival */
     int64_t time[MOST_TAKEN];
     int64_t header_time, current_time;
     void *context;
     bool first_was_header;
-    TRACEHANDLE close_at; /* closed by the callback of event close_number */
+    TRACEHANDLE close_at; /* handle that the callback of event close_number closes */
     uint32_t close_number;
-    ULONG closed;       /* what CloseTrace said */
-    uint32_t cancel_at; /* buffer whose callback says no */
+    ULONG closed;       /* result of CloseTrace */
+    uint32_t cancel_at; /* buffer whose callback cancels */
     void (*at_event)(uint32_t number);
 } consumed;
 
@@ -146,7 +146,7 @@ static inline ULONG process_one(TRACEHANDLE handle)
     return ProcessTrace(&handle, 1, NULL, NULL);
 }
 
-/* The events `from` to `to`, each once and in order, and the header before them. */
+/* Checks that the events `from` to `to` arrived once and in order, after the header. */
 static inline void check_taken(uint32_t from, uint32_t to)
 {
     assert_true(consumed.first_was_header);

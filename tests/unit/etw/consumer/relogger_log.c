@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The log of test_etw_relogger_com.c, which includes relogger.h and so none of the engine's headers. */
+/* The log for test_etw_relogger_com.c; separate, because that test includes relogger.h and therefore no header of the
+   engine. */
 #include "tests/unit/etw/consumer/relogger_log.h"
 
 #include "tests/unit/etw/consumer/consumer_fixture.h"

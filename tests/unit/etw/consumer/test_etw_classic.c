@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Classic providers: RegisterTraceGuids, TraceEvent, TraceEventInstance, TraceMessage. */
+/* Classic event providers: RegisterTraceGuids, TraceEvent, TraceEventInstance, TraceMessage. */
 #include "tests/unit/etw/hosted_session.h"
 
 static const GUID control = {5, 5, 5, {5}}, class_guid = {6, 6, 6, {6}}, parent_guid = {7, 7, 7, {7}};
@@ -35,7 +35,7 @@ static const struct fixture_log *log_of(struct hosted *h)
     return fixture_read(&f);
 }
 
-static void a_classic_provider_is_the_latest_sessions(void **state)
+static void classic_provider_belongs_to_the_latest_session(void **state)
 {
     (void)state;
     struct hosted first, second;
@@ -55,17 +55,18 @@ static void a_classic_provider_is_the_latest_sessions(void **state)
     assert_int_equal(asked.session & 0xFFFF, second.s.logger);
     assert_int_equal(GetTraceEnableLevel(asked.session), 5);
     assert_int_equal(GetTraceEnableFlags(asked.session), 0);
-    hosted_stop(&second); /* the first session still requests it */
+    hosted_stop(&second); /* the first session still has it enabled */
     assert_int_equal(asked.session & 0xFFFF, first.s.logger);
     hosted_stop(&first);
     assert_int_equal(asked.code, WMI_DISABLE_EVENTS);
-    assert_int_equal(EventUnregister(handle), ERROR_INVALID_HANDLE); /* not of this kind */
+    assert_int_equal(EventUnregister(handle), ERROR_INVALID_HANDLE); /* EventUnregister does not accept classic
+                                                                        handles */
     assert_int_equal(UnregisterTraceGuids(handle), ERROR_SUCCESS);
     assert_int_equal(UnregisterTraceGuids(handle), ERROR_INVALID_PARAMETER);
 }
 
-/* Nor does a private session of another process. */
-static void a_later_session_of_other_processes_leaves_a_classic_provider(void **state)
+/* A private session of another process does not take the event provider either. */
+static void private_session_of_another_process_leaves_classic_provider(void **state)
 {
     (void)state;
     static const struct directory_filter_process other = {0x7FFFFFF0, 0, 1};
@@ -87,7 +88,7 @@ static void a_later_session_of_other_processes_leaves_a_classic_provider(void **
     assert_int_equal(UnregisterTraceGuids(handle), ERROR_SUCCESS);
 }
 
-static void registration_calls_back_and_answers_with_it(void **state)
+static void registration_runs_its_callback(void **state)
 {
     (void)state;
     struct hosted session;
@@ -143,7 +144,7 @@ struct event {
     uint8_t data[300];
 };
 
-static void a_classic_event_arrives_as_it_was_made(void **state)
+static void classic_event_arrives_as_written(void **state)
 {
     (void)state;
     struct hosted session;
@@ -158,7 +159,7 @@ static void a_classic_event_arrives_as_it_was_made(void **state)
     event.header.Flags = WNODE_FLAG_TRACED_GUID;
     memcpy(event.data, "bytes", 5);
     assert_int_equal(TraceEvent(handle, &event.header), ERROR_SUCCESS);
-    /* Written by pointers, with its own timestamp, through the handle that a callback receives. */
+    /* Written with data pointers and its own timestamp, to the handle that a callback received. */
     const int64_t stamp = 987654321;
     MOF_FIELD fields[2] = {{(uintptr_t) "one", 3, 0}, {(uintptr_t) "and two", 7, 0}};
     big.header = event.header;
@@ -209,7 +210,7 @@ static void a_classic_event_arrives_as_it_was_made(void **state)
     hosted_stop(&session);
 }
 
-static void an_event_of_an_instance_names_it_and_its_parent(void **state)
+static void instance_event_names_its_instance_and_parent(void **state)
 {
     (void)state;
     struct hosted session;
@@ -310,16 +311,16 @@ static void messages_have_the_requested_parts(void **state)
     hosted_stop(&global);
 }
 
-/* ---- rest ---- */
+/* ---- after the end of a session ---- */
 
-/* The enables of the registration; the address differs after each new publication. */
+/* Returns the registration's enables; their address changes with each publication. */
 static const void *published(REGHANDLE handle)
 {
     return provider_table[handle % PROVIDER_PLACES].enables;
 }
 
-/* Whether nothing was published for a while. */
-static bool comes_to_rest(REGHANDLE handle)
+/* Returns whether nothing is published for a while. */
+static bool publishes_nothing(REGHANDLE handle)
 {
     enum { STEP_MS = 2, QUIET = 50, MOST = 2000 };
     const void *seen = published(handle);
@@ -334,7 +335,7 @@ static bool comes_to_rest(REGHANDLE handle)
     return false;
 }
 
-static void ended_handles_are_refused_and_harmless(void **state)
+static void ended_handles_are_rejected_and_harmless(void **state)
 {
     (void)state;
     struct hosted over, other;
@@ -346,13 +347,13 @@ static void ended_handles_are_refused_and_harmless(void **state)
     assert_int_equal(EventRegister(&parent_guid, NULL, NULL, &handle), ERROR_SUCCESS);
     hosted_wait(&parent_guid, hosted_enable(&other, e));
     assert_non_null(published(handle));
-    assert_true(comes_to_rest(handle)); /* an idle process does nothing */
+    assert_true(publishes_nothing(handle)); /* an idle process does nothing */
     hosted_start(&over, "over", 0);
     const TRACEHANDLE session = directory_handle(&over.s);
     assert_int_equal(TraceEvent(session, &event.header), ERROR_SUCCESS);
     hosted_stop(&over);
     assert_int_equal(TraceEvent(session, &event.header), ERROR_INVALID_HANDLE);
-    assert_true(comes_to_rest(handle));
+    assert_true(publishes_nothing(handle));
     const void *before = published(handle);
     for (int i = 0; i < 20; i++) {
         assert_int_equal(TraceEvent(session, &event.header), ERROR_INVALID_HANDLE);
@@ -360,7 +361,7 @@ static void ended_handles_are_refused_and_harmless(void **state)
         thread_sleep(2);
         assert_ptr_equal(published(handle), before);
     }
-    /* The logger belongs to another session: that one is found. */
+    /* The logger number belongs to another session now, which gets the event. */
     hosted_start(&over, "anew", 0);
     assert_int_equal(over.s.logger, session & 0xFFFF);
     assert_int_equal(TraceEvent(session, &event.header), ERROR_SUCCESS);
@@ -381,7 +382,7 @@ static void memory_of_ended_registrations_is_freed(void **state)
     hosted_start(&session, "leave", 0);
     (void)hosted_enable(&session, e);
     for (int i = 0; i < 3; i++) {
-        thread_sleep(5 * PROVIDER_GRACE_MS); /* the waiting thread has nothing to do */
+        thread_sleep(5 * PROVIDER_GRACE_MS); /* the waiting thread must have nothing to do */
         assert_int_equal(EventRegister(&parent_guid, NULL, NULL, &handle), ERROR_SUCCESS);
         assert_non_null(published(handle));
         assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
@@ -396,14 +397,14 @@ static void memory_of_ended_registrations_is_freed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_classic_provider_is_the_latest_sessions),
-        cmocka_unit_test(a_later_session_of_other_processes_leaves_a_classic_provider),
-        cmocka_unit_test(registration_calls_back_and_answers_with_it),
+        cmocka_unit_test(classic_provider_belongs_to_the_latest_session),
+        cmocka_unit_test(private_session_of_another_process_leaves_classic_provider),
+        cmocka_unit_test(registration_runs_its_callback),
         cmocka_unit_test(handles_of_callbacks_are_checked),
-        cmocka_unit_test(a_classic_event_arrives_as_it_was_made),
-        cmocka_unit_test(an_event_of_an_instance_names_it_and_its_parent),
+        cmocka_unit_test(classic_event_arrives_as_written),
+        cmocka_unit_test(instance_event_names_its_instance_and_parent),
         cmocka_unit_test(messages_have_the_requested_parts),
-        cmocka_unit_test(ended_handles_are_refused_and_harmless),
+        cmocka_unit_test(ended_handles_are_rejected_and_harmless),
         cmocka_unit_test(memory_of_ended_registrations_is_freed),
     };
     return cmocka_run_group_tests(tests, hosted_begin, NULL);

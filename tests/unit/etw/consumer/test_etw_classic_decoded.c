@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of a classic provider, written with TraceEvent, are decoded by its MOF: every field of the published
-   examples, and each type that MOF has. */
+/* A classic event provider's events, written with TraceEvent, are decoded by its MOF classes: every field of the
+   published examples, and each MOF type. */
 #include "engine/base/memory.h"
 #include "engine/etw/consumer/event_view.h"
 #include "engine/etw/event_values.h"
@@ -11,7 +11,7 @@
 
 static const GUID category = {0xB49D5931, 0xAD85, 0x4070, {0xB1, 0xB1, 0x3F, 0x81, 0xF1, 0x53, 0x28, 0x75}};
 
-/* "name=text;" of each value that the event has. */
+/* Appends "name=text;" for each of the event's values. */
 static HRESULT add_value(void *context, enum event_step step, const struct event_value *v)
 {
     struct decoded {
@@ -98,7 +98,8 @@ static void add(const char *text)
         fail_msg("%s", error_text(hr));
 }
 
-/* As a provider of the page writes them: Cost, Indices, Signature, IsComplete, ID, and in version 1 Size. */
+/* The fields as the published event provider writes them: Cost, Indices, Signature, IsComplete, ID, and Size in version
+   1. */
 #define EXAMPLE_DATA                                                                                                   \
     "\xF9\xFF\xFF\xFF"                                                                                                 \
     "\x01\0\0\0\x02\0\0\0\x03\0\0\0"                                                                                   \
@@ -109,7 +110,7 @@ static void add(const char *text)
 #define EXAMPLE_TEXT                                                                                                   \
     "Cost=-7;Indices=1;Indices=2;Indices=3;Signature=Sig;IsComplete=true;ID={b49d5931-ad85-4070-b1b1-3f81f1532875};"
 
-static void the_published_examples_come_out_as_written(void **state)
+static void published_examples_are_decoded_as_written(void **state)
 {
     (void)state;
     add(mof_example);
@@ -120,7 +121,7 @@ static void the_published_examples_come_out_as_written(void **state)
     decodes_to(classes, only_event(), EXAMPLE_TEXT);
     write_event(1, 1, EXAMPLE_DATA, sizeof EXAMPLE_DATA - 1);
     decodes_to(classes, only_event(), EXAMPLE_TEXT "Size=4096;");
-    /* A newer writer than the classes, and one that wrote less than they have. */
+    /* A writer that is newer than the classes, and an event that is shorter than its class. */
     write_event(1, 9, EXAMPLE_DATA, sizeof EXAMPLE_DATA - 1);
     decodes_to(classes, only_event(), EXAMPLE_TEXT "Size=4096;");
     write_event(1, 1, EXAMPLE_DATA, sizeof EXAMPLE_DATA - 5);
@@ -140,7 +141,7 @@ static void the_published_examples_come_out_as_written(void **state)
 #define POINTER_TEXT "0x89ABCDEF"
 #endif
 
-static void each_type_of_mof_comes_out_as_written(void **state)
+static void each_mof_type_is_decoded_as_written(void **state)
 {
     (void)state;
     static const struct {
@@ -207,8 +208,8 @@ static void each_type_of_mof_comes_out_as_written(void **state)
     }
 }
 
-/* Flags, parts of the header and arguments, as WPP's macros write them. */
-static void a_message_of_wpp_comes_out_as_written(void **state)
+/* Flags, parts of the header, and arguments as WPP's macros write them. */
+static void wpp_message_is_decoded_as_written(void **state)
 {
     (void)state;
     static const char tmf[] = "b49d5931-ad85-4070-b1b1-3f81f1532875 driver // SRC=d.c MJ=Major MN=Minor\n"
@@ -257,9 +258,9 @@ static void a_message_of_wpp_comes_out_as_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_published_examples_come_out_as_written, start, end),
-        cmocka_unit_test_setup_teardown(each_type_of_mof_comes_out_as_written, start, end),
-        cmocka_unit_test_setup_teardown(a_message_of_wpp_comes_out_as_written, start, end),
+        cmocka_unit_test_setup_teardown(published_examples_are_decoded_as_written, start, end),
+        cmocka_unit_test_setup_teardown(each_mof_type_is_decoded_as_written, start, end),
+        cmocka_unit_test_setup_teardown(wpp_message_is_decoded_as_written, start, end),
     };
     return cmocka_run_group_tests(tests, hosted_begin, NULL);
 }

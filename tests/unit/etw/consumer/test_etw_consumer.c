@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenTrace, ProcessTrace and CloseTrace on log files, under the names that programs call. */
+/* OpenTrace, ProcessTrace and CloseTrace on log files, through the functions that programs call. */
 #include "engine/base/thread.h"
 #include "engine/etw/decode/tdh/tdh.h"
 #include "engine/etw/event_values.h"
@@ -29,7 +29,7 @@
 
 static struct small_container container;
 
-/* Stores the numbers 0 to 59 on two processors, whose buffers overlap in time by tens. */
+/* Stores the numbers 0 to 59 in buffers of ten events, which alternate between two processors. */
 static void store_sixty(const char *path, uint32_t pointer, bool packed)
 {
     small_begin(&container, packed ? ETL_MODE_COMPRESSED : ETL_MODE_SEQUENTIAL, pointer, ETL_CLOCK_TICKS);
@@ -40,7 +40,7 @@ static void store_sixty(const char *path, uint32_t pointer, bool packed)
 
 /* ---- whole files ---- */
 
-static void events_of_all_processors_come_once_and_in_order(void **state)
+static void events_of_all_processors_arrive_once_and_in_order(void **state)
 {
     (void)state;
     for (int kind = 0; kind < 4; kind++) {
@@ -56,15 +56,15 @@ static void events_of_all_processors_come_once_and_in_order(void **state)
         assert_int_equal(consumed.buffers_read, 7);
         assert_int_equal(consumed.filled, ETL_BUFFER_HEAD + 10 * FIXTURE_EVENT);
         assert_int_equal(consumed.current_time, FIXTURE_START + 59);
-        assert_int_equal(process_one(handle), ERROR_SUCCESS); /* again */
+        assert_int_equal(process_one(handle), ERROR_SUCCESS); /* processed a second time */
         check_taken(0, 60);
         assert_int_equal(consumed.buffers_read, 7);
         assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
     }
 }
 
-/* A relogged file may begin with a header that is younger than its events. */
-static void the_header_comes_before_older_events(void **state)
+/* A relogged file can begin with a header that is newer than its events. */
+static void header_precedes_older_events(void **state)
 {
     (void)state;
     uint8_t early[FIXTURE_EVENT];
@@ -140,7 +140,7 @@ static void ansi_names_work(void **state)
 static void the_intact_part_of_a_corrupt_file_is_delivered(void **state)
 {
     (void)state;
-    static const uint8_t cut[] = {0x10, 0x03}; /* bytes: into the last buffer */
+    static const uint8_t cut[] = {0x10, 0x03}; /* offsets in the last buffer at which the file is truncated */
     small_begin(&container, ETL_MODE_SEQUENTIAL, 8, ETL_CLOCK_TICKS);
     for (uint32_t i = 0; i < 6; i++)
         add_numbered(&container, i % 2, i * 10, 10, false);
@@ -151,7 +151,7 @@ static void the_intact_part_of_a_corrupt_file_is_delivered(void **state)
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
 }
 
-static void a_file_that_is_written_gives_what_it_has(void **state)
+static void file_being_written_delivers_its_events_so_far(void **state)
 {
     (void)state;
     const struct etl_log log = {.buffer_size = ETL_SMALLEST_BUFFER,
@@ -180,9 +180,9 @@ static void a_file_that_is_written_gives_what_it_has(void **state)
     assert_int_equal(etl_file_close(file), S_OK);
 }
 
-/* ---- several files, times ---- */
+/* ---- several files, time ranges ---- */
 
-/* Of each ten numbers the even ones are in one file, the odd ones in the other. */
+/* Of each group of ten numbers, the even ones are in one file and the odd ones in the other. */
 static void store_halves(void)
 {
     static const char *const paths[] = {PATH, OTHER};
@@ -218,7 +218,7 @@ static FILETIME filetime(int64_t time)
     return (FILETIME){(uint32_t)time, (uint32_t)((uint64_t)time >> 32)};
 }
 
-static void a_range_of_time_has_both_its_ends(void **state)
+static void time_range_includes_both_ends(void **state)
 {
     (void)state;
     store_sixty(PATH, 8, false);
@@ -233,7 +233,7 @@ static void a_range_of_time_has_both_its_ends(void **state)
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
 }
 
-static void raw_time_stamps_are_those_of_the_file(void **state)
+static void raw_timestamps_are_unconverted(void **state)
 {
     (void)state;
     store_sixty(PATH, 8, false);
@@ -248,7 +248,7 @@ static void raw_time_stamps_are_those_of_the_file(void **state)
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
 }
 
-/* ---- what is refused ---- */
+/* ---- invalid calls ---- */
 
 static void failures_to_open_return_their_codes(void **state)
 {
@@ -269,7 +269,7 @@ static void failures_to_open_return_their_codes(void **state)
     assert_open_fails(&logfile, ERROR_INVALID_PARAMETER);
     logfile.LogFileName = NULL;
     logfile.LoggerName = (WCHAR *)(uintptr_t)u"no such session";
-    consumer_set_realtime(NULL); /* test_etw_live.c uses the directory */
+    consumer_set_realtime(NULL); /* only test_etw_live.c uses the directory */
     assert_open_fails(&logfile, ERROR_WMI_INSTANCE_NOT_FOUND);
     logfile.ProcessTraceMode = 0;
     assert_open_fails(&logfile, ERROR_INVALID_PARAMETER);
@@ -313,14 +313,14 @@ static void only_handles_that_are_open_are_closed(void **state)
     assert_int_equal(CloseTrace(first), ERROR_SUCCESS);
     assert_int_equal(CloseTrace(first), ERROR_INVALID_HANDLE);
     TRACEHANDLE second = open_log(W_PATH);
-    assert_true(second != first); /* although it reuses the first one's place */
+    assert_true(second != first); /* although it reuses the first handle's slot */
     assert_int_equal(CloseTrace(first), ERROR_INVALID_HANDLE);
     assert_int_equal(CloseTrace(second + 1), ERROR_INVALID_HANDLE);
-    assert_int_equal(CloseTrace(second & 0xFFFFFF), ERROR_INVALID_HANDLE); /* the form of a session's handle */
+    assert_int_equal(CloseTrace(second & 0xFFFFFF), ERROR_INVALID_HANDLE); /* looks like a session handle */
     assert_int_equal(CloseTrace(second), ERROR_SUCCESS);
 }
 
-static void a_handle_is_asked_about_itself(void **state)
+static void handle_can_be_queried(void **state)
 {
     (void)state;
     ETW_TRACE_PARTITION_INFORMATION partition;
@@ -344,9 +344,9 @@ static void a_handle_is_asked_about_itself(void **state)
                      ERROR_INVALID_HANDLE);
 }
 
-/* ---- ends ---- */
+/* ---- the end of processing ---- */
 
-static void a_buffer_callback_ends_it(void **state)
+static void buffer_callback_cancels_processing(void **state)
 {
     (void)state;
     store_sixty(PATH, 8, false);
@@ -360,7 +360,7 @@ static void a_buffer_callback_ends_it(void **state)
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
 }
 
-static void a_callback_closes_its_own_handle(void **state)
+static void event_callback_closes_its_own_handle(void **state)
 {
     (void)state;
     store_sixty(PATH, 8, false);
@@ -369,7 +369,7 @@ static void a_callback_closes_its_own_handle(void **state)
     consumed.close_number = 4;
     assert_int_equal(process_one(handle), ERROR_SUCCESS);
     assert_int_equal(consumed.closed, ERROR_CTX_CLOSE_PENDING);
-    check_taken(0, 10); /* what was queued: the buffer */
+    check_taken(0, 10); /* the rest of the queued buffer is delivered */
     assert_int_equal(CloseTrace(handle), ERROR_INVALID_HANDLE);
     assert_int_equal(ProcessTrace(&handle, 1, NULL, NULL), ERROR_INVALID_HANDLE);
 }
@@ -382,7 +382,7 @@ static ULONG WINAPI close_at_buffer(EVENT_TRACE_LOGFILEW *logfile)
     return 1;
 }
 
-static void a_buffer_callback_closes_its_own_handle(void **state)
+static void buffer_callback_closes_its_own_handle(void **state)
 {
     (void)state;
     store_sixty(PATH, 8, false);
@@ -395,7 +395,7 @@ static void a_buffer_callback_closes_its_own_handle(void **state)
     assert_int_equal(CloseTrace(to_close), ERROR_INVALID_HANDLE);
 }
 
-static void one_of_two_files_is_closed_and_the_other_goes_on(void **state)
+static void closing_one_of_two_files_continues_the_other(void **state)
 {
     (void)state;
     store_halves();
@@ -450,12 +450,12 @@ static void another_thread_closes_a_handle(void **state)
     wakeup_free(go_on);
 }
 
-/* ---- definitions of events ---- */
+/* ---- event definitions ---- */
 
-#ifndef _WIN32 /* where TDH is in another DLL */
+#ifndef _WIN32 /* on Windows, TDH is in another DLL */
 enum { DEFINED_ID = 9, INFO_BYTES = 112 + 24 + 8, DEFINITION_BYTES = 0x30 + INFO_BYTES, DEFINED_BYTES = 0x58 };
 
-/* The definition of an event with one UINT32, as a merging program writes it. */
+/* Writes the definition of an event with one UINT32, as a merging program does. */
 static void put_definition(uint8_t at[DEFINITION_BYTES], uint32_t ticks)
 {
     uint8_t *info = at + 0x30;
@@ -486,7 +486,7 @@ static void put_defined(uint8_t at[DEFINED_BYTES], uint32_t ticks)
 }
 
 static uint32_t known, unknown;
-/* A program that asks about the events of a provider alone. */
+/* Queries TDH for the events of one event provider. */
 static void WINAPI ask_tdh(EVENT_RECORD *e)
 {
     ULONG size = 0;
@@ -498,7 +498,7 @@ static void WINAPI ask_tdh(EVENT_RECORD *e)
         unknown++;
 }
 
-static void definitions_reach_tdh_whatever_the_callback_takes(void **state)
+static void definitions_reach_tdh_in_every_callback_mode(void **state)
 {
     (void)state;
     uint8_t definition[DEFINITION_BYTES], defined[DEFINED_BYTES];
@@ -511,7 +511,7 @@ static void definitions_reach_tdh_whatever_the_callback_takes(void **state)
     EVENT_TRACE_LOGFILEW logfile = logfile_of(W_PATH);
     logfile.EventRecordCallback = ask_tdh;
     TRACEHANDLE handle = OpenTraceW(&logfile);
-    FILETIME from = filetime(FIXTURE_START + 20); /* after the definition */
+    FILETIME from = filetime(FIXTURE_START + 20); /* later than the definition */
     assert_int_equal(ProcessTrace(&handle, 1, &from, NULL), ERROR_SUCCESS);
     assert_int_equal(known, 1);
     assert_int_equal(unknown, 0);
@@ -519,13 +519,13 @@ static void definitions_reach_tdh_whatever_the_callback_takes(void **state)
 }
 #endif
 
-/* ---- callbacks of classes ---- */
+/* ---- callbacks per event class ---- */
 
 static uint32_t of_class, of_header;
 static void WINAPI take_class(EVENT_TRACE *e)
 {
     assert_true(guid_equal(&e->Header.Guid, &fixture_class));
-    assert_int_equal(consumed.count, of_class); /* before the general one */
+    assert_int_equal(consumed.count, of_class); /* called before the general callback */
     of_class++;
 }
 static void WINAPI take_file_header(EVENT_TRACE *e)
@@ -534,7 +534,7 @@ static void WINAPI take_file_header(EVENT_TRACE *e)
     of_header++;
 }
 
-static void events_of_a_class_go_to_its_callback_too(void **state)
+static void events_of_a_class_also_go_to_its_callback(void **state)
 {
     (void)state;
     static const GUID header_class = {0x68FDD900, 0x4A3E, 0x11D1, {0x84, 0xF4, 0x00, 0x00, 0xF8, 0x04, 0x64, 0xE3}};
@@ -564,7 +564,7 @@ static void events_of_a_class_go_to_its_callback_too(void **state)
 
 /* ---- faults ---- */
 
-static void without_memory_nothing_is_half_done(void **state)
+static void out_of_memory_has_no_partial_effect(void **state)
 {
     (void)state;
     store_halves();
@@ -609,7 +609,7 @@ static ULONG WINAPI raise_at_buffer(EVENT_TRACE_LOGFILEW *logfile)
     return 1;
 }
 
-static void an_exception_of_a_callback_ends_it(void **state)
+static void exception_in_a_callback_ends_processing(void **state)
 {
     (void)state;
     store_sixty(PATH, 8, false);
@@ -643,31 +643,31 @@ static int no_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(events_of_all_processors_come_once_and_in_order),
-        TEST(the_header_comes_before_older_events),
+        TEST(events_of_all_processors_arrive_once_and_in_order),
+        TEST(header_precedes_older_events),
         TEST(the_header_is_returned),
         TEST(ansi_names_work),
         TEST(the_intact_part_of_a_corrupt_file_is_delivered),
-        TEST(a_file_that_is_written_gives_what_it_has),
+        TEST(file_being_written_delivers_its_events_so_far),
         TEST(several_files_are_merged_by_time),
-        TEST(a_range_of_time_has_both_its_ends),
-        TEST(raw_time_stamps_are_those_of_the_file),
+        TEST(time_range_includes_both_ends),
+        TEST(raw_timestamps_are_unconverted),
         TEST(failures_to_open_return_their_codes),
         TEST(failures_to_process_return_their_codes),
         TEST(only_handles_that_are_open_are_closed),
-        TEST(a_handle_is_asked_about_itself),
-        TEST(a_buffer_callback_ends_it),
-        TEST(a_callback_closes_its_own_handle),
-        TEST(a_buffer_callback_closes_its_own_handle),
-        TEST(one_of_two_files_is_closed_and_the_other_goes_on),
+        TEST(handle_can_be_queried),
+        TEST(buffer_callback_cancels_processing),
+        TEST(event_callback_closes_its_own_handle),
+        TEST(buffer_callback_closes_its_own_handle),
+        TEST(closing_one_of_two_files_continues_the_other),
         TEST(another_thread_closes_a_handle),
 #ifndef _WIN32
-        TEST(definitions_reach_tdh_whatever_the_callback_takes),
+        TEST(definitions_reach_tdh_in_every_callback_mode),
 #endif
-        TEST(events_of_a_class_go_to_its_callback_too),
-        TEST(without_memory_nothing_is_half_done),
+        TEST(events_of_a_class_also_go_to_its_callback),
+        TEST(out_of_memory_has_no_partial_effect),
 #ifdef _WIN32
-        TEST(an_exception_of_a_callback_ends_it),
+        TEST(exception_in_a_callback_ends_processing),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, no_files);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each form of header as consumers see it, in EVENT_RECORD and in EVENT_TRACE. */
+/* Each form of event header as consumers receive it, in EVENT_RECORD and in EVENT_TRACE. */
 #include "engine/etw/consumer/event_view.h"
 #include "tests/unit/etw/consumer/consumer_fixture.h"
 
@@ -9,7 +9,7 @@ static const GUID related = {0xAABBCCDD, 0x1122, 0x3344, {9, 8, 7, 6, 5, 4, 3, 2
 static struct event_view view;
 static const struct etl_buffer_header in_buffer = {.processor = 5, .logger = 3, .flags = ETL_FLAG_PROCESSOR_INDEX};
 
-/* Makes both views of the event, from a log of a 64-bit host. */
+/* Creates both views of the event, as from a log of a 64-bit host OS. */
 static void show(const uint8_t *event, uint32_t size, const struct etl_buffer_header *buffer, bool in_process)
 {
     static struct etl_record e;
@@ -41,7 +41,7 @@ static void check_data(const uint8_t *event, uint32_t at, uint32_t size)
     assert_int_equal(view.record.UserDataLength, size);
 }
 
-/* Thread 11 of process 22, times 33 and 44 at `times_at`. */
+/* Writes thread 11, process 22, and the times 33 and 44 at `times_at`. */
 static void put_common(uint8_t *at, uint8_t type, uint16_t size, uint32_t times_at)
 {
     memset(at, 0, LARGEST);
@@ -103,7 +103,7 @@ static void a_manifest_event_has_its_descriptor(void **state)
         assert_int_equal(view.record.BufferContext.LoggerId, 3);
         assert_int_equal(view.record.ExtendedDataCount, 0);
         assert_null(view.record.ExtendedData);
-        /* converted to the types of programs from before Windows Vista */
+        /* converted to the levels and opcodes of programs older than Windows Vista */
         assert_int_equal(view.trace.Header.Class.Type, 1);
         assert_int_equal(view.trace.Header.Class.Level, 4);
         assert_int_equal(view.trace.Header.Class.Version, 0x1234);
@@ -121,7 +121,7 @@ static uint32_t put_item(uint8_t *at, uint16_t type, uint16_t size, bool more)
     return total;
 }
 
-static void items_stand_beside_the_data(void **state)
+static void items_are_separate_from_the_data(void **state)
 {
     (void)state;
     uint8_t event[LARGEST];
@@ -140,13 +140,13 @@ static void items_stand_beside_the_data(void **state)
     assert_int_equal(item[0].DataPtr, (uintptr_t)(event + first + 8));
     assert_int_equal(item[0].Linkage, 1);
     assert_int_equal(item[1].ExtType, 3);
-    assert_int_equal(item[1].DataSize, 4); /* although 8 are needed */
+    assert_int_equal(item[1].DataSize, 4); /* although it needs 8 bytes */
     assert_int_equal(item[1].Linkage, 1);
     assert_int_equal(item[2].ExtType, 0xD);
     assert_int_equal(item[2].Linkage, 0);
     assert_int_equal(view.record.EventHeader.Flags, EVENT_HEADER_FLAG_EXTENDED_INFO | EVENT_HEADER_FLAG_64_BIT_HEADER |
                                                         EVENT_HEADER_FLAG_PROCESSOR_INDEX);
-    put_u16(event + second + 6, 9); /* more than is needed: nothing reads beyond it */
+    put_u16(event + second + 6, 9); /* larger than needed: nothing beyond the item is read */
     show(event, 0x98, &in_buffer, false);
     assert_int_equal(view.record.ExtendedDataCount, 1);
 }
@@ -200,7 +200,7 @@ static void an_instance_event_has_its_instances(void **state)
     assert_true(guid_equal(&view.record.EventHeader.ActivityId, &none));
 }
 
-static void a_kernel_event_has_the_class_of_its_group(void **state)
+static void kernel_event_has_the_class_of_its_group(void **state)
 {
     (void)state;
     static const GUID process = {0x3D6FA8D0, 0xFE05, 0x11D0, {0x9D, 0xDA, 0x00, 0xC0, 0x4F, 0xD7, 0xBA, 0x7C}};
@@ -222,7 +222,7 @@ static void a_kernel_event_has_the_class_of_its_group(void **state)
     put_u16(event + 6, 0x7F05); /* an unknown group */
     show(event, 0x28, &in_buffer, false);
     assert_true(guid_equal(&view.record.EventHeader.ProviderId, &none));
-    /* with a time only, and two counters of the processor */
+    /* with only a time, and two processor counters */
     memset(event, 0, sizeof event);
     put_u16(event, 0x0202);
     event[2] = 0x11;
@@ -263,10 +263,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_manifest_event_has_its_descriptor),
-        cmocka_unit_test(items_stand_beside_the_data),
+        cmocka_unit_test(items_are_separate_from_the_data),
         cmocka_unit_test(a_classic_event_has_its_class),
         cmocka_unit_test(an_instance_event_has_its_instances),
-        cmocka_unit_test(a_kernel_event_has_the_class_of_its_group),
+        cmocka_unit_test(kernel_event_has_the_class_of_its_group),
         cmocka_unit_test(a_message_has_its_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Real-time sessions: the ring between a session's host and a consumer, what comes out of it, and in which order. A
-   thread is the host. Built a second time with the thread sanitizer, which runs the named test only. */
+/* Real-time sessions: the ring between an ETW session host and a consumer, and the order of the events that the
+   consumer receives. A thread acts as the host. Built a second time with the thread sanitizer, which runs the named
+   test only. */
 #include "engine/base/clock.h"
 #include "engine/base/thread.h"
 #include "engine/etw/session/realtime_ring.h"
@@ -9,16 +10,16 @@
 
 enum { BUFFER = ETL_SMALLEST_BUFFER, LONG_FLUSH_MS = 60000, SHORT_FLUSH_MS = 50, MOST_CONNECTIONS = 64 };
 
-/* ---- a session of this process ---- */
+/* ---- a session in this process ---- */
 
 static struct host {
-    void *memory[MOST_CONNECTIONS]; /* of the rings */
+    void *memory[MOST_CONNECTIONS]; /* memory of the rings */
     struct realtime_ring ring;
     struct wakeup *wake;
     uint32_t rings, connections, closings, flush_ms;
     atomic_bool dead;
     bool no_header;
-    void (*begins)(void); /* at the connection */
+    void (*begins)(void); /* called when a consumer connects */
 } host;
 
 static HRESULT wait_for(void *context, uint32_t timeout)
@@ -56,7 +57,7 @@ static HRESULT connect_to(void *context, const char *session, struct realtime_co
         return error_set(HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND), "session %s does not exist", session);
     const size_t size = realtime_ring_size(BUFFER);
     assert_true(host.rings < MOST_CONNECTIONS);
-    void *memory = host.memory[host.rings++] = calloc(1, size); /* its allocation must not fail here */
+    void *memory = host.memory[host.rings++] = calloc(1, size); /* calloc, because this allocation must not fail here */
     assert_non_null(memory);
     *out = (struct realtime_connection){
         .flush_ms = host.flush_ms, .wait = wait_for, .wake = wake_consumer, .close = connection_closed};
@@ -98,7 +99,7 @@ static void wake_if(bool wake)
         wakeup_set(host.wake);
 }
 
-/* Puts a buffer with these events. False: the ring is full. */
+/* Puts a buffer with these events into the ring. Returns false if the ring is full. */
 static bool put(uint16_t processor, uint64_t sequence, uint32_t from, uint32_t count)
 {
     static uint8_t bytes[BUFFER];
@@ -164,7 +165,7 @@ static void the_header_of_a_session_is_returned(void **state)
     assert_true(realtime_ring_is_left(&host.ring));
 }
 
-static void all_events_come_before_the_end_of_the_session(void **state)
+static void all_events_arrive_before_the_end_of_the_session(void **state)
 {
     (void)state;
     TRACEHANDLE handle = open_session();
@@ -180,7 +181,7 @@ static void all_events_come_before_the_end_of_the_session(void **state)
     assert_int_equal(host.connections, 1);
 }
 
-/* Ten events of each processor; the order of their buffers in the ring does not matter. */
+/* Ten events per buffer on two processors; the order of the buffers in the ring does not matter. */
 static void processors_are_merged_up_to_the_mark(void **state)
 {
     (void)state;
@@ -222,7 +223,7 @@ static void wait_processed(struct thread *thread)
     thread_close(thread);
 }
 
-/* A thread reads the session and reports its tenth event. */
+/* Starts a thread that reads the session and signals the event with number 9. */
 static struct thread *begin_nine(TRACEHANDLE *handle)
 {
     *handle = open_session();
@@ -231,7 +232,7 @@ static struct thread *begin_nine(TRACEHANDLE *handle)
     return begin_processing(handle);
 }
 
-/* Events after the mark wait for older ones of another processor, but not longer than the session's FlushTimer. */
+/* Events after the mark wait for older events of another processor, but not longer than the session's FlushTimer. */
 static void events_after_the_mark_are_held(void **state)
 {
     (void)state;
@@ -240,7 +241,7 @@ static void events_after_the_mark_are_held(void **state)
     assert_true(put(1, 2, 20, 10));
     assert_true(put(0, 1, 0, 10));
     mark(9);
-    assert_true(wakeup_wait(nine_came, LONG_FLUSH_MS)); /* these come at once, then: */
+    assert_true(wakeup_wait(nine_came, LONG_FLUSH_MS)); /* these events arrive immediately */
     assert_true(put(0, 3, 10, 10));
     mark(19);
     end_session();
@@ -250,7 +251,7 @@ static void events_after_the_mark_are_held(void **state)
     wakeup_free(nine_came);
 }
 
-static void without_a_mark_the_flush_timer_gives_them_free(void **state)
+static void without_a_mark_the_flush_timer_releases_events(void **state)
 {
     (void)state;
     TRACEHANDLE handle;
@@ -265,7 +266,7 @@ static void without_a_mark_the_flush_timer_gives_them_free(void **state)
     wakeup_free(nine_came);
 }
 
-static void closing_wakes_a_consumer_that_waits(void **state)
+static void closing_wakes_a_waiting_consumer(void **state)
 {
     (void)state;
     TRACEHANDLE handle;
@@ -273,7 +274,7 @@ static void closing_wakes_a_consumer_that_waits(void **state)
     assert_true(put(0, 1, 0, 10));
     mark(9);
     assert_true(wakeup_wait(nine_came, LONG_FLUSH_MS));
-    assert_true(put(0, 2, 10, 10)); /* is queued */
+    assert_true(put(0, 2, 10, 10)); /* stays queued */
     assert_int_equal(CloseTrace(handle), ERROR_CTX_CLOSE_PENDING);
     wait_processed(thread);
     check_taken(0, 20);
@@ -281,7 +282,7 @@ static void closing_wakes_a_consumer_that_waits(void **state)
     wakeup_free(nine_came);
 }
 
-static void a_host_that_dies_ends_it(void **state)
+static void exited_host_ends_processing(void **state)
 {
     (void)state;
     TRACEHANDLE handle = open_session();
@@ -292,7 +293,7 @@ static void a_host_that_dies_ends_it(void **state)
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
 }
 
-static void a_second_time_is_a_new_connection(void **state)
+static void processing_again_is_a_new_connection(void **state)
 {
     (void)state;
     TRACEHANDLE handle = open_session();
@@ -303,12 +304,12 @@ static void a_second_time_is_a_new_connection(void **state)
     assert_int_equal(consumed.headers, 1);
     assert_int_equal(host.connections, 2);
     assert_int_equal(host.closings, 1);
-    consumer_set_realtime(NULL); /* the handle that opened it still counts */
+    consumer_set_realtime(NULL); /* a handle continues to use the source with which it was opened */
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
     assert_int_equal(host.closings, 2);
 }
 
-static void unknown_sessions_are_refused(void **state)
+static void unknown_sessions_are_rejected(void **state)
 {
     (void)state;
     EVENT_TRACE_LOGFILEW logfile = real_time_logfile();
@@ -334,7 +335,7 @@ static void put_ten_and_end(void)
     end_session();
 }
 
-static void without_memory_nothing_is_half_done(void **state)
+static void out_of_memory_has_no_partial_effect(void **state)
 {
     (void)state;
     TRACEHANDLE handle = 0;
@@ -347,7 +348,7 @@ static void without_memory_nothing_is_half_done(void **state)
         memory_fail_at(0);
         assert_true(status == ERROR_NOT_ENOUGH_MEMORY || (status == ERROR_SUCCESS && handle != 0));
     }
-    assert_int_equal(host.closings, host.connections - 1); /* each failed connection has left */
+    assert_int_equal(host.closings, host.connections - 1); /* each failed attempt was disconnected */
     for (uint64_t n = 1; !done; n++) {
         memory_fail_at(n);
         const ULONG status = process_one(handle);
@@ -400,7 +401,7 @@ static void losses_are_reported(void **state)
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
 }
 
-/* ---- a section that lies ---- */
+/* ---- a section with invalid contents ---- */
 
 static void an_invalid_ring_is_not_mapped(void **state)
 {
@@ -419,8 +420,8 @@ static void an_invalid_ring_is_not_mapped(void **state)
     memory_free(shared);
 }
 
-/* A host that claims more buffers than the ring has room for costs one bad buffer, not four thousand million. */
-static void a_host_that_lies_of_what_it_put_is_taken_at_its_last_slots(void **state)
+/* A host that claims more buffers than the ring has slots causes one bad buffer, not four billion. */
+static void false_buffer_count_reads_only_the_ring(void **state)
 {
     (void)state;
     struct realtime_shared *shared = memory_zero(1, realtime_ring_size(BUFFER));
@@ -428,7 +429,7 @@ static void a_host_that_lies_of_what_it_put_is_taken_at_its_last_slots(void **st
     struct etl_buffer_header head;
     struct realtime_ring own;
     realtime_ring_create(shared, BUFFER, &own);
-    atomic_store(&shared->put, UINT32_MAX); /* like a host with a decreased count */
+    atomic_store(&shared->put, UINT32_MAX); /* as if the host had decreased the count */
     uint32_t taken = 0;
     while (taken < 1000 && realtime_ring_take(&own, buffer, &head) != S_FALSE)
         taken++;
@@ -436,8 +437,8 @@ static void a_host_that_lies_of_what_it_put_is_taken_at_its_last_slots(void **st
     memory_free(shared);
 }
 
-/* Whatever host and consumer write into the ring, each stays inside it and finishes. */
-static void wrong_words_lead_nowhere(void **state)
+/* Whatever the other side writes into the ring, host and consumer stay inside it and finish. */
+static void invalid_ring_contents_are_harmless(void **state)
 {
     (void)state;
     uint64_t x = 88172645463325252u;
@@ -450,7 +451,7 @@ static void wrong_words_lead_nowhere(void **state)
         if (x % 5 == 0 || i % BUFFER < ETL_BUFFER_HEAD)
             put_u32(data + i, (uint32_t)x);
     }
-    /* a buffer that is longer than its slot */
+    /* a buffer that is larger than its slot */
     put_u32(data + 2 * BUFFER, BUFFER);
     put_u32(data + 2 * BUFFER + 0x30, BUFFER + 8);
     atomic_store(&host.ring.shared->buffer_size, UINT32_MAX);
@@ -466,7 +467,7 @@ static void wrong_words_lead_nowhere(void **state)
     }
 }
 
-/* ---- a real session behind it ---- */
+/* ---- a real session ---- */
 
 static HRESULT sink_write(void *context, const struct etl_buffer_header *head, const uint8_t *bytes)
 {
@@ -507,7 +508,8 @@ static void write_events(void *user)
             thread_yield();
 }
 
-static struct wakeup *consumer_ended; /* the thread sanitizer does not recognise thread_wait as a join */
+static struct wakeup *consumer_ended; /* signals the end, because the thread sanitizer does not recognise thread_wait as
+                                         a join */
 static void run_consumer(void *user)
 {
     const TRACEHANDLE handle = *(const TRACEHANDLE *)user;
@@ -516,8 +518,8 @@ static void run_consumer(void *user)
     wakeup_set(consumer_ended);
 }
 
-/* Two threads write, one is the session's host, one consumes. A writer without room waits here, so that nothing is
-   lost and everything can be counted. */
+/* Two threads write, one is the session's host, one consumes. Here, a writer without room waits, so that no event is
+   lost and all can be counted. */
 static void events_of_a_session_come_while_it_runs(void **state)
 {
     (void)state;
@@ -574,7 +576,7 @@ static void events_of_a_session_come_while_it_runs(void **state)
 
 /* ---- the backlog ---- */
 
-static void a_backlog_comes_first_and_in_order(void **state)
+static void backlog_arrives_first_and_in_order(void **state)
 {
     (void)state;
     struct realtime_backlog backlog = {.most = 50 * (ETL_BUFFER_HEAD + FIXTURE_EVENT)};
@@ -590,8 +592,8 @@ static void a_backlog_comes_first_and_in_order(void **state)
     assert_int_equal(backlog.bytes, backlog.most);
     TRACEHANDLE handle = open_session();
     bool wake, empty = realtime_backlog_give(&backlog, &host.ring, &wake);
-    assert_false(empty); /* the ring has fewer places */
-    assert_false(wake);  /* nobody waits yet */
+    assert_false(empty); /* the ring has fewer slots than the backlog has buffers */
+    assert_false(wake);  /* no consumer is waiting */
     struct thread *thread = begin_processing(&handle);
     while (!empty) {
         empty = realtime_backlog_give(&backlog, &host.ring, &wake);
@@ -619,21 +621,21 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(the_header_of_a_session_is_returned),
-        TEST(all_events_come_before_the_end_of_the_session),
+        TEST(all_events_arrive_before_the_end_of_the_session),
         TEST(processors_are_merged_up_to_the_mark),
         TEST(events_after_the_mark_are_held),
-        TEST(without_a_mark_the_flush_timer_gives_them_free),
-        TEST(closing_wakes_a_consumer_that_waits),
-        TEST(a_host_that_dies_ends_it),
-        TEST(a_second_time_is_a_new_connection),
-        TEST(unknown_sessions_are_refused),
-        TEST(without_memory_nothing_is_half_done),
+        TEST(without_a_mark_the_flush_timer_releases_events),
+        TEST(closing_wakes_a_waiting_consumer),
+        TEST(exited_host_ends_processing),
+        TEST(processing_again_is_a_new_connection),
+        TEST(unknown_sessions_are_rejected),
+        TEST(out_of_memory_has_no_partial_effect),
         TEST(losses_are_reported),
         TEST(an_invalid_ring_is_not_mapped),
-        TEST(a_host_that_lies_of_what_it_put_is_taken_at_its_last_slots),
-        TEST(wrong_words_lead_nowhere),
+        TEST(false_buffer_count_reads_only_the_ring),
+        TEST(invalid_ring_contents_are_harmless),
         TEST(events_of_a_session_come_while_it_runs),
-        TEST(a_backlog_comes_first_and_in_order),
+        TEST(backlog_arrives_first_and_in_order),
     };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A relogged file reads like its sources: events of every form, from several logs and processors, with all changes
-   of a callback, and without those that it dropped. Otherwise a user would lose events of the only copy. */
+/* A relogged file reads like its sources: it contains events of every form, from several logs and processors, with all
+   changes that a callback made, and without the events that it dropped. Otherwise a user could lose events from the
+   only copy. */
 #include "engine/etw/consumer/event_view.h"
 #include "engine/etw/consumer/relogger.h"
 #include "tests/unit/etw/consumer/consumer_fixture.h"
@@ -24,7 +25,7 @@ static const char *path_of(const char *name)
 static void assert_same_record(const EVENT_RECORD *a, const EVENT_RECORD *b)
 {
     EVENT_HEADER x = a->EventHeader, y = b->EventHeader;
-    x.Size = y.Size = 0; /* a kernel event may have had a compact header */
+    x.Size = y.Size = 0; /* a kernel event may have had a compact header, so its size differs */
     assert_memory_equal(&x, &y, sizeof x);
     assert_int_equal(a->UserDataLength, b->UserDataLength);
     if (a->UserDataLength != 0)
@@ -41,8 +42,8 @@ static void assert_same_record(const EVENT_RECORD *a, const EVENT_RECORD *b)
     }
 }
 
-/* The bytes written from an event's record give the same record, with the processor's index known. */
-static void assert_comes_back(const uint8_t *event, uint32_t size)
+/* Asserts that bytes written from an event's record decode to the same record, with the known processor index. */
+static void assert_round_trip(const uint8_t *event, uint32_t size)
 {
     static uint8_t bytes[RELOGGED_EVENT_LARGEST];
     struct etl_record record;
@@ -81,22 +82,22 @@ static uint32_t put_manifest(uint8_t *at, bool narrow, unsigned items)
     return size + 4;
 }
 
-static void each_form_comes_back(void **state)
+static void each_form_survives_the_round_trip(void **state)
 {
     (void)state;
     uint8_t event[200];
     for (unsigned items = 0; items < 3; items++) {
-        assert_comes_back(event, put_manifest(event, false, items));
-        assert_comes_back(event, put_manifest(event, true, items));
+        assert_round_trip(event, put_manifest(event, false, items));
+        assert_round_trip(event, put_manifest(event, true, items));
     }
     put_numbered(event, 5, 6);
-    assert_comes_back(event, FIXTURE_EVENT);
+    assert_round_trip(event, FIXTURE_EVENT);
     event[2] = 0x0A;
-    assert_comes_back(event, FIXTURE_EVENT);
+    assert_round_trip(event, FIXTURE_EVENT);
     memset(event + 0x30, 9, 0x20); /* instance */
     event[2] = 0x15;
     put_u16(event, 0x4C);
-    assert_comes_back(event, 0x4C);
+    assert_round_trip(event, 0x4C);
     static const uint16_t hooks[] = {0x0301, 0x030A, 0x1402, 0x0503, 0x0B0A};
     for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++) {
         memset(event, 7, sizeof event);
@@ -105,7 +106,7 @@ static void each_form_comes_back(void **state)
         event[3] = ETL_MARKS;
         put_u16(event + 4, 0x2B);
         put_u16(event + 6, hooks[i]);
-        assert_comes_back(event, 0x2B);
+        assert_round_trip(event, 0x2B);
     }
     for (uint16_t counts = 0; counts < 3; counts++) {
         memset(event, 7, sizeof event);
@@ -114,16 +115,16 @@ static void each_form_comes_back(void **state)
         event[3] = ETL_MARKS;
         put_u16(event + 4, 0x33);
         put_u16(event + 6, 0x0F2E);
-        assert_comes_back(event, 0x33);
+        assert_round_trip(event, 0x33);
     }
     memset(event, 7, sizeof event);
     put_u16(event, 8 + 32 + 3);
     put_u16(event + 2, 0x9000);
     put_u16(event + 6, 0xAA);
-    assert_comes_back(event, 8 + 32 + 3);
+    assert_round_trip(event, 8 + 32 + 3);
 }
 
-static void events_without_room_are_refused(void **state)
+static void events_without_room_are_rejected(void **state)
 {
     (void)state;
     static uint8_t bytes[RELOGGED_EVENT_LARGEST], data[65535];
@@ -152,7 +153,7 @@ static void events_without_room_are_refused(void **state)
 
 static struct relogger *relogger;
 static unsigned events, headers, ends;
-static uint32_t only; /* 0: each event is written; otherwise those whose number is a multiple */
+static uint32_t only; /* 0: writes each event; otherwise only events whose number is a multiple */
 static unsigned cancel_at;
 static void *users[2];
 
@@ -178,7 +179,7 @@ static HRESULT on_event(void *context, const EVENT_RECORD *event)
     assert_int_equal(relogged_event_copy(&changed, event), S_OK);
     changed.record.EventHeader.EventDescriptor.Level = 5;
     if (only != 0)
-        changed.record.EventHeader.TimeStamp.QuadPart -= 10 * (number % 7); /* times that step back */
+        changed.record.EventHeader.TimeStamp.QuadPart -= 10 * (number % 7); /* times that go backwards */
     assert_int_equal(relogger_inject(relogger, &changed.record), S_OK);
     relogged_event_free(&changed);
     return S_OK;
@@ -230,7 +231,7 @@ static void add_both(void)
     assert_int_equal(relogger_set_output(relogger, path_of("out.etl")), S_OK);
 }
 
-/* Returns the numbers of the events in the file, in order, and checks that times rise. */
+/* Returns the event numbers in the file, in order, and checks that times increase. */
 static uint32_t read_numbers(uint32_t *numbers, uint8_t level)
 {
     struct etl_reader *reader;
@@ -256,7 +257,7 @@ static void logs_become_one(void **state)
     (void)state;
     uint32_t numbers[100];
     add_both();
-    for (int turn = 0; turn < 2; turn++) { /* and once more */
+    for (int turn = 0; turn < 2; turn++) { /* relogs twice */
         events = 0;
         assert_int_equal(relogger_process(relogger, &callback), S_OK);
         assert_int_equal(events, 45);
@@ -278,7 +279,7 @@ static void chosen_events_are_in_order(void **state)
     only = 3;
     add_both();
     assert_int_equal(relogger_process(relogger, &callback), S_OK);
-    assert_int_equal(read_numbers(numbers, 5), 10 + 5); /* of 0 to 29, and of 10 to 24 */
+    assert_int_equal(read_numbers(numbers, 5), 10 + 5); /* multiples from 0 to 29, and from 10 to 24 */
 }
 
 static void a_cancelled_file_is_complete(void **state)
@@ -316,8 +317,8 @@ static void invalid_calls_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_form_comes_back),
-        cmocka_unit_test(events_without_room_are_refused),
+        cmocka_unit_test(each_form_survives_the_round_trip),
+        cmocka_unit_test(events_without_room_are_rejected),
         cmocka_unit_test_setup_teardown(logs_become_one, begin, end),
         cmocka_unit_test_setup_teardown(chosen_events_are_in_order, begin, end),
         cmocka_unit_test_setup_teardown(a_cancelled_file_is_complete, begin, end),

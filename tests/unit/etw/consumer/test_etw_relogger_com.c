@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ITraceRelogger as programs use it from relogger.h, without a registry: openetw.dll's class, the lives of its
-   objects, and the effect of each member on an event. Otherwise programs would crash, or write wrong events. */
+/* ITraceRelogger as programs use it from relogger.h, without a registry: openetw.dll's class, the lifetimes of its
+   objects, and the effect of each member on an event. An error would crash programs or write wrong events. */
 #ifndef COBJMACROS
 #define COBJMACROS
 #endif
@@ -38,7 +38,7 @@ static ULONG STDMETHODCALLTYPE reference(ITraceEventCallback *face)
     return 1;
 }
 
-/* Our event goes in before all others. */
+/* Injects an event before all others. */
 static HRESULT STDMETHODCALLTYPE on_begin(ITraceEventCallback *face, ITraceEvent *header, ITraceRelogger *relogger)
 {
     ITraceEvent *own;
@@ -49,7 +49,7 @@ static HRESULT STDMETHODCALLTYPE on_begin(ITraceEventCallback *face, ITraceEvent
     begun++;
     assert_int_equal(ITraceEvent_GetEventRecord(header, &record), S_OK);
     LARGE_INTEGER time = record->EventHeader.TimeStamp;
-    time.QuadPart--; /* before all others */
+    time.QuadPart--; /* earlier than all others */
     assert_int_equal(ITraceRelogger_CreateEventInstance(relogger, 99, 0, &own), E_INVALIDARG);
     assert_int_equal(ITraceRelogger_CreateEventInstance(relogger, stream, 0x8000, &own), E_INVALIDARG);
     assert_int_equal(ITraceRelogger_CreateEventInstance(relogger, stream, 0, &own), S_OK);
@@ -85,7 +85,7 @@ static HRESULT STDMETHODCALLTYPE on_event(ITraceEventCallback *face, ITraceEvent
     assert_int_equal(ITraceEvent_GetUserContext(event, &user), S_OK);
     assert_ptr_equal(user, &context);
     if (!kept) {
-        kept = event; /* held beyond the call */
+        kept = event; /* still referenced after the callback */
         ITraceEvent_AddRef(event);
     } else {
         assert_ptr_not_equal(event, kept);
@@ -95,7 +95,7 @@ static HRESULT STDMETHODCALLTYPE on_event(ITraceEventCallback *face, ITraceEvent
 static ITraceEventCallbackVtbl table = {query, reference, reference, on_begin, on_end, on_event};
 static ITraceEventCallback callback = {&table};
 
-/* The events of the log of this test, as ITraceRelogger reads them. */
+/* Reads the events of this test's log through ITraceRelogger. */
 static unsigned records;
 static EVENT_HEADER first;
 static char first_data[8];
@@ -154,7 +154,7 @@ static void events_are_relogged(void **state)
     assert_true(seen > 10);
     assert_int_equal(ITraceRelogger_Cancel(relogger), S_OK);
     assert_int_equal(ITraceRelogger_Release(relogger), 0);
-    assert_int_equal(can_unload(), S_FALSE); /* an event is held */
+    assert_int_equal(can_unload(), S_FALSE); /* an event object is still referenced */
     ITraceEvent *copy;
     assert_int_equal(ITraceEvent_Clone(kept, &copy), S_OK);
     assert_int_equal(ITraceEvent_Release(copy), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* TDH as a program uses it for a written event: sizes by two calls, blocks, properties by name, and texts. Every
+/* TDH as programs use it for a written event: sizes by two calls, blocks, properties by name, and strings. Every
    TraceLogging type reads back with each suitable output type. */
 #include "engine/etw/consumer/event_view.h"
 #include "engine/etw/decode/tdh/tdh.h"
@@ -45,7 +45,7 @@ static void add_field(const char *name, uint8_t in, uint8_t out, const void *byt
     add_data(bytes, size);
 }
 
-/* Written by the provider's functions and read as consumers receive it. */
+/* Writes the event with the event provider's functions, and reads it as consumers receive it. */
 static void write_event(void)
 {
     static const uint8_t traits[] = "\x0A\0AllMine\0";
@@ -215,10 +215,10 @@ static const struct typed all[] = {
     {"COUNTEDBINARY", "", 25, 0, BYTES("\x02\0\x12\x34"), "0x1234"},
     {"COUNTEDBINARY", "IPV6", 25, 9, BYTES("\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01"), "::1"},
     {"COUNTEDBINARY", "SOCKETADDRESS", 25, 10, BYTES("\x02\0\x02\0"), "0x0200"},
-    {"POINTER", "", 16, 0, BYTES("\x10\x20\0\0"), "0x2010"}, /* widened below */
+    {"POINTER", "", 16, 0, BYTES("\x10\x20\0\0"), "0x2010"}, /* widened in the code below */
 };
 
-/* As programs expect in EVENT_PROPERTY_INFO: the size of fixed types, 0 for all others. */
+/* As programs expect in EVENT_PROPERTY_INFO: the size of types with a fixed size, 0 for all others. */
 static uint16_t length_of_type(uint16_t in)
 {
     static const uint8_t lengths[] = {
@@ -305,11 +305,11 @@ static void an_event_has_names(void **state)
     assert_int_equal(get_u32(info + 104), 1);
 }
 
-/* For the kernel's Process class, which is MOF; `flags` give the pointer size. */
+/* Expects the lengths of the kernel's Process class, which is MOF; `flags` determine the pointer size. */
 static void expect_lengths_of_process(uint16_t flags, uint16_t pointer)
 {
     static const GUID process = {0x3D6FA8D0, 0xFE05, 0x11D0, {0x9D, 0xDA, 0x00, 0xC0, 0x4F, 0xD7, 0xBA, 0x7C}};
-    const uint16_t lengths[] = {pointer, 4, 4, 4, 4, pointer, 4, 0, 0, 0, 0, 0}; /* from UserSID on variable */
+    const uint16_t lengths[] = {pointer, 4, 4, 4, 4, pointer, 4, 0, 0, 0, 0, 0}; /* variable lengths from UserSID on */
     EVENT_RECORD classic = {.EventHeader = {.ProviderId = process,
                                             .Flags = (USHORT)(EVENT_HEADER_FLAG_CLASSIC_HEADER | flags),
                                             .EventDescriptor = {.Opcode = 1, .Version = 4}}};
@@ -328,7 +328,7 @@ static void lengths_of_classic_events_follow_the_writer(void **state)
     expect_lengths_of_process(EVENT_HEADER_FLAG_32_BIT_HEADER, 4);
 }
 
-/* A struct has no length; an element of an array has its own. */
+/* A struct has no length; an array's element has its own. */
 static void elements_of_structs_and_arrays_have_lengths(void **state)
 {
     (void)state;

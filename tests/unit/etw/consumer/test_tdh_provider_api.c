@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* TDH as a program uses it for event providers: loading manifests, their contents, events decoded by them, payload
-   filters created by them, and handles for messages. */
+/* TDH as programs use it for event providers: loads manifests, lists their contents, decodes events with them, creates
+   payload filters with them, and decodes messages through handles. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/decode/manifest/wevt_template.h"
@@ -167,7 +167,7 @@ static void an_event_is_decoded_with_its_map(void **state)
     assert_int_equal(tdh_format_property(block, block, 8, IN_TYPE_UINT8, 0, 0, 1, data, &bytes, text, &used),
                      ERROR_SUCCESS);
     assert_memory_equal(text, u"Second", sizeof u"Second");
-    event.EventHeader.EventDescriptor.Version = 2; /* the schema of another version is not used */
+    event.EventHeader.EventDescriptor.Version = 2; /* the manifest does not define this version of the event */
     assert_int_equal(tdh_get_event_information(&event, 0, NULL, NULL, &(ULONG){0}), ERROR_NOT_FOUND);
 }
 
@@ -225,7 +225,7 @@ static ULONG unload_row(const void *what, ULONG bytes)
     return bytes ? tdh_unload_manifest_from_memory(what, bytes) : tdh_unload_manifest(what);
 }
 
-/* A DLL as Windows loads it: only the manifest's template and messages. */
+/* Stores a DLL with a manifest's template and messages only, as Windows loads it. */
 static void store_binary(const char *path)
 {
     struct provider_manifests list;
@@ -241,7 +241,7 @@ static void store_binary(const char *path)
     provider_manifests_free(&list);
 }
 
-/* A program reloads its manifests when they may have changed. If memory is out, the old ones remain. */
+/* A program reloads its manifests when they may have changed. If memory is exhausted, the old ones remain. */
 static void out_of_memory_keeps_the_loaded_manifest(void **state)
 {
     (void)state;
@@ -284,7 +284,7 @@ static void out_of_memory_keeps_the_loaded_manifest(void **state)
     assert_int_equal(file_delete("test_tdh_memory.dll"), S_OK);
 }
 
-/* Windows' functions for the WMI of another computer, which no page describes. */
+/* Windows' undocumented functions for the WMI of another computer. */
 static void wmi_is_limited_to_this_computer(void **state)
 {
     (void)state;
@@ -315,7 +315,7 @@ static ULONG all_events(const EVENT_RECORD *event, void *to, ULONG *room)
     return tdh_get_all_events_information(event, NULL, &(ULONG){0}, &(ULONG){0}, to, room);
 }
 
-/* The functions that return a block, by index; 13: end of the list. */
+/* Calls the nth function that returns a block; 13: end of the list. */
 static ULONG give(unsigned function, void *handle, void *to, ULONG *room)
 {
     const EVENT_RECORD event = record(described_data, DESCRIBED_DATA);
@@ -360,7 +360,8 @@ static ULONG give(unsigned function, void *handle, void *to, ULONG *room)
     }
 }
 
-/* Programs ask for the size and pass such a buffer: nothing is written after it, nor into one that is too small. */
+/* Programs query the size and then pass a buffer of that size: nothing may be written beyond the buffer, or into a
+   buffer that is too small. */
 static void output_stays_within_the_buffer(void **state)
 {
     (void)state;
@@ -444,7 +445,7 @@ static void message_handles_have_parameters(void **state)
     assert_int_equal(tdh_get_wpp_message(handle, &event, &size, block), ERROR_INVALID_HANDLE);
 }
 
-/* Each folder of a search path, for events as well as for handles. */
+/* Each folder of a search path is searched, for events and for handles. */
 static void messages_are_found_in_folders(void **state)
 {
     (void)state;
@@ -520,10 +521,10 @@ static void a_message_has_properties(void **state)
     assert_int_equal(size, 16);
     assert_int_equal(tdh_get_property_offset_and_size(&event, 0, NULL, 1, &time, &place), ERROR_NOT_FOUND);
     assert_int_equal(tdh_get_property_size(&event, 0, NULL, 1, &flags, &size), ERROR_NOT_FOUND);
-    /* Symbols are not supported; what is known without them is unaffected. */
+    /* Symbols are not supported; properties that need no symbols are available. */
     size = sizeof block;
     assert_int_equal(tdh_get_event_information(&event, 1, &symbols, block, &size), ERROR_SUCCESS);
-    assert_int_equal(get_u16(block + TDH_EVENT_HEAD + 18), 0); /* a string has its own end */
+    assert_int_equal(get_u16(block + TDH_EVENT_HEAD + 18), 0); /* strings are NUL-terminated */
     assert_int_equal(get_u16(block + TDH_EVENT_HEAD + TDH_PROPERTY_SIZE + 18), 8);
     event.EventHeader.EventDescriptor.Id = 12;
     assert_int_equal(tdh_get_event_information(&event, 1, &symbols, block, &size), ERROR_NOT_SUPPORTED);

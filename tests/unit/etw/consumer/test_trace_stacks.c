@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks of a trace in memory: limits and failures of memory leave no wrong stack, records far out of order are found,
-   and an address has the code that was loaded when it was executed. */
+/* Stacks of a trace in memory: limits and allocation failures cause no wrong stack, records far out of order are found,
+   and an address belongs to the code that was loaded at the time of the event. */
 #include "engine/base/memory.h"
 #include "engine/etw/stacks/code_ranges.h"
 #include "engine/etw/stacks/match_sort.h"
@@ -44,7 +44,8 @@ static HRESULT give_image(struct trace_stacks *s, uint64_t base, const char *nam
     return give(s, &image, type, (int64_t)number, data, (uint16_t)(58 + 2 * strlen(name)), number);
 }
 
-/* A sample of the number's time, its part in the kernel as a key, and its part in the program; the key's definition. */
+/* Reads an image and 40 samples. The stack of each sample has a kernel part, given by a key, and a program part; the
+   keys' definitions follow. */
 static HRESULT read_all(struct trace_stacks *s)
 {
     uint8_t data[64] = {0};
@@ -78,12 +79,12 @@ static HRESULT read_all(struct trace_stacks *s)
     return code_places_finish(s->places);
 }
 
-static void stacks_are_whole_or_the_reading_fails(void **state)
+static void stacks_are_complete_or_reading_fails(void **state)
 {
     (void)state;
     struct event_stack stack;
     uint64_t frames[STACK_MOST_FRAMES];
-    for (uint64_t n = 0;; n++) { /* 0: none fails */
+    for (uint64_t n = 0;; n++) { /* n = 0: no allocation fails */
         struct trace_stacks s = {0};
         memory_fail_at(n);
         const HRESULT hr = read_all(&s);
@@ -105,7 +106,7 @@ static void stacks_are_whole_or_the_reading_fails(void **state)
     }
 }
 
-static void an_address_has_the_image_of_its_time(void **state)
+static void address_belongs_to_the_image_loaded_at_its_time(void **state)
 {
     (void)state;
     struct trace_stacks s = {0};
@@ -121,14 +122,14 @@ static void an_address_has_the_image_of_its_time(void **state)
     assert_string_equal(place.module->name, "first.dll");
     assert_true(code_places_find(s.places, 7, 0x10010, 35, &place) && place.offset == 0x10);
     assert_string_equal(place.module->name, "second.dll");
-    assert_true(code_places_find(s.places, 7, 0x50010, 1, &place)); /* it was there before the trace */
+    assert_true(code_places_find(s.places, 7, 0x50010, 1, &place)); /* loaded before the trace began */
     assert_string_equal(place.module->name, "always.dll");
     assert_false(code_places_find(s.places, 8, 0x10010, 15, &place)); /* another process */
-    assert_false(code_places_find(s.places, 7, 0x20000, 15, &place)); /* behind its end */
+    assert_false(code_places_find(s.places, 7, 0x20000, 15, &place)); /* beyond the image's end */
     trace_stacks_free(&s);
 }
 
-static void a_full_tree_refuses_stacks_and_keeps_the_others(void **state)
+static void full_tree_rejects_stacks_and_keeps_the_others(void **state)
 {
     (void)state;
     struct stack_tree t = {.most = 3};
@@ -159,9 +160,9 @@ static void records_in_any_order_are_sorted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stacks_are_whole_or_the_reading_fails),
-        cmocka_unit_test(an_address_has_the_image_of_its_time),
-        cmocka_unit_test(a_full_tree_refuses_stacks_and_keeps_the_others),
+        cmocka_unit_test(stacks_are_complete_or_reading_fails),
+        cmocka_unit_test(address_belongs_to_the_image_loaded_at_its_time),
+        cmocka_unit_test(full_tree_rejects_stacks_and_keeps_the_others),
         cmocka_unit_test(records_in_any_order_are_sorted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

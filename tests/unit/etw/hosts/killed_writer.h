@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A process that writes events until it is killed: the progress it reports, and when it is killed. */
+/* A process that writes events until it is killed, and the progress that it reports. */
 #ifndef OPENPLA_KILLED_WRITER_H
 #define OPENPLA_KILLED_WRITER_H
 
 #include "engine/etw/session/session_reserve.h"
 #include "tests/unit/session_fixture.h"
 
-/* In memory that outlives the process. */
+/* Stored in memory that outlives the process. */
 struct progress {
-    _Atomic uint64_t at;      /* number of accepted events * PROGRESS_UNIT, plus the progress of the next one */
+    _Atomic uint64_t at;      /* number of accepted events * PROGRESS_UNIT, plus the state of the next event */
     _Atomic uint64_t refused; /* events without room */
-    _Atomic uint32_t step;    /* of the protocol, where it killed itself */
-    _Atomic uint32_t owner;   /* identifies its events */
+    _Atomic uint32_t step;    /* step of the protocol at which the process killed itself */
+    _Atomic uint32_t owner;   /* identifies the writer's events */
     _Atomic uint32_t rescues;
 };
 enum { BETWEEN, RESERVING, HAS_PLACE, PROGRESS_UNIT };
@@ -21,13 +21,14 @@ static inline uint64_t progress_accepted(const struct progress *p)
     return p->at / PROGRESS_UNIT;
 }
 
-/* It was killed after its commit and before it recorded that: `came` events are in the log. */
+/* Returns whether the writer was killed after its commit and before it recorded the commit; `came` events are in the
+   log. */
 static inline bool progress_is_whole(const struct progress *p, uint64_t came)
 {
     return came == progress_accepted(p) + 1 && p->at % PROGRESS_UNIT != BETWEEN;
 }
 
-/* Writes the event of this number, with its owner. False: no room. */
+/* Writes the event with this number and the writer's owner id. Returns false if there is no room. */
 static inline bool progress_write(struct progress *own, const struct session_buffers *b, struct session_writer *w,
                                   uint64_t number)
 {
@@ -46,8 +47,8 @@ static inline bool progress_write(struct progress *own, const struct session_buf
     return true;
 }
 
-/* Computes how many events of a killed writer, of which `came` are in the log, are torn and counted as lost: at
-   least, and at most. The test fails unless all accepted events came. */
+/* Adds the fewest and the most events of a killed writer that can be torn and counted as lost; `came` of its events are
+   in the log. Fails the test unless all accepted events arrived. */
 static inline void progress_check(const struct progress *p, uint64_t came, uint64_t *least, uint64_t *most)
 {
     const uint64_t accepted = progress_accepted(p), state = p->at % PROGRESS_UNIT;

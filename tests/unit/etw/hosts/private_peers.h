@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private sessions with the numbered provider, in this process and in others that write on command. */
+/* Private sessions with the numbered event provider, in this process and in others that write on command. */
 #ifndef OPENPLA_PRIVATE_PEERS_H
 #define OPENPLA_PRIVATE_PEERS_H
 
@@ -19,7 +19,7 @@ static inline TRACEHANDLE start_enabled(const char *name, uint32_t mode, const c
     return session;
 }
 
-/* A private session is found by its mode alone. */
+/* Private sessions are found by their mode alone. */
 static inline ULONG control(TRACEHANDLE session, struct block *b, uint32_t mode, ULONG code)
 {
     *b = block_of(mode, NULL);
@@ -53,8 +53,8 @@ static inline ULONG update_file(TRACEHANDLE session, const char *path)
 
 /* ---- in several processes ---- */
 
-/* A process with the provider. On each command it writes as many events as `how` says, and with `l` one more that is
-   too large for a buffer. It exits on command. */
+/* Runs a process with the event provider. On each command, it writes the number of events given by `how`, and with `l`
+   one more that is too large for a buffer. It exits on command. */
 static inline int be_provider(const char *name, const char *how)
 {
     static const char *const what[] = {"ready", "go", "done"};
@@ -99,7 +99,7 @@ static inline struct signal *signal_of(const struct peer *p, const char *what)
     return signal;
 }
 
-/* It has the provider registered. */
+/* When the call returns, the process has registered the event provider. */
 static inline struct peer peer_start(const char *name, const char *how)
 {
     struct peer p = {.process = NULL};
@@ -135,7 +135,7 @@ static inline void peer_end(struct peer *p)
     peer_close(p);
 }
 
-/* The file of a peer that is not the first. */
+/* Returns the file of a peer that is not the first one. */
 static char *file_of(const char *path, const struct peer *p)
 {
     return text_format("%s_%u", path, (unsigned)process_id(p->process));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions that start with the host: their settings from registry values, and, under Wine, their start by the first
-   process of a prefix that traces. */
+/* Sessions that start with the host OS: their settings come from registry values; under Wine, the first process of a
+   prefix that traces starts them. */
 #include "engine/base/registry.h"
 #include "engine/etw/autologger.h"
 #include "tests/unit/controller_fixture.h"
@@ -134,7 +134,7 @@ static void a_failed_start_names_the_value(void **state)
     a = plain();
     a.mode = (struct autologger_number)NUMBER(TRACE_MODE_CIRCULAR | TRACE_MODE_SEQUENTIAL);
     assert_int_equal(settle(&a, &s, &counter), ERROR_INVALID_PARAMETER);
-    a.mode = (struct autologger_number)NUMBER(TRACE_MODE_PRIVATE_LOGGER); /* it would be in no process */
+    a.mode = (struct autologger_number)NUMBER(TRACE_MODE_PRIVATE_LOGGER); /* such a session would run in no process */
     assert_int_equal(settle(&a, &s, &counter), ERROR_INVALID_PARAMETER);
     assert_non_null(strstr(error_text(E_INVALIDARG), "LogFileMode"));
     for (uint64_t n = 1;; n++) {
@@ -211,7 +211,7 @@ static void a_session_starts_with_its_providers(void **state)
 
 #define KEPT "SYSTEM\\CurrentControlSet\\Control\\WMI\\Autologger."
 
-/* A key in this process's separate directory. */
+/* Returns a key in this process's separate directory. */
 static char *key_path(const char *name)
 {
     char *path = autologger_path(AUTOLOGGER_KEY, getenv("OPENPLA_ETW"), name);
@@ -225,8 +225,8 @@ static char *key_path(const char *name)
 static uint8_t ids_one_and_five[] = {1, 0, 2, 0, 1, 0, 5, 0};
 static uint8_t no_process[] = {1, 2, 3};
 
-/* An invalid filter excludes its provider; the others begin. */
-static void a_provider_with_an_invalid_filter_is_left_disabled(void **state)
+/* An invalid filter excludes its event provider; the session starts with the others. */
+static void provider_with_an_invalid_filter_stays_disabled(void **state)
 {
     struct autologger_provider providers[2] = {
         {.guid = {1, 2, 3, {4}},
@@ -259,7 +259,7 @@ static void a_provider_with_an_invalid_filter_is_left_disabled(void **state)
     directory_session_free(&s);
 }
 
-/* ---- what cannot be ---- */
+/* ---- invalid settings ---- */
 
 static void values_outside_their_limits_are_replaced_and_reported(void **state)
 {
@@ -301,7 +301,7 @@ static void values_outside_their_limits_are_replaced_and_reported(void **state)
     texts_free(&a.problems);
 }
 
-/* The GlobalLogger with flags is the kernel logger, by name and handle; other sessions keep their flags and show
+/* With flags, the GlobalLogger is the kernel logger, by name and handle; other sessions keep their flags and report
    them. */
 static void kernel_flags_are_kept_and_shown(void **state)
 {
@@ -324,7 +324,7 @@ static void kernel_flags_are_kept_and_shown(void **state)
     }
 }
 
-/* Its name makes it the context logger, as in Windows' key, with the kernel's events. */
+/* The name makes the session the context logger, as Windows' key does, with the kernel's events. */
 static void the_context_logger_starts_by_its_key(void **state)
 {
     (void)state;
@@ -376,7 +376,7 @@ static void assert_number(struct autologger_number n, uint64_t expected)
     assert_true(n.there && n.value == expected);
 }
 
-/* Another program may change what one program has set up for the next start; nothing else is lost by that. */
+/* A program that changes another program's autologger settings must not lose values that it does not understand. */
 static void unknown_values_of_a_key_stay(void **state)
 {
     struct autologger_provider providers[2] = {
@@ -412,7 +412,7 @@ static void unknown_values_of_a_key_stay(void **state)
     const struct autologger_provider *p = &b.providers[b.providers[0].guid.Data1 == 1 ? 0 : 1];
     assert_number(p->any, 0xF000000000000001);
     assert_true(!p->all.there && !p->flags.there);
-    /* The second provider and the file are removed. */
+    /* Removes the second event provider and the file. */
     b.providers[0] = *p;
     b.provider_count = 1;
     b.mode = (struct autologger_number)NUMBER(TRACE_MODE_REAL_TIME);
@@ -438,7 +438,7 @@ static void unknown_values_of_a_key_stay(void **state)
     memory_free(path);
 }
 
-/* Filters and kernel flags are read and written, too; unknown values among the filters stay. */
+/* Filters and kernel flags are read and written as well; unknown values among the filters are kept. */
 static void filters_are_in_a_key_below_their_provider(void **state)
 {
     static const uint32_t flags[2] = {3, 0x20000001};
@@ -585,7 +585,7 @@ static void set_text(HKEY key, const WCHAR *name, const char *text)
         RegSetValueExW(key, name, 0, REG_SZ, (const BYTE *)units, (DWORD)((wcslen(units) + 1) * sizeof *units)), 0);
 }
 
-/* Two processes trace; the first one starts the autologgers of the registry, the second one nothing. */
+/* Two processes trace; the first one starts the autologgers of the registry, the second starts none. */
 static void the_first_process_starts_the_autologgers(void **state)
 {
     static const WCHAR *const names[] = {L"openpla test good", L"openpla test bad", L"openpla test off"};
@@ -632,7 +632,8 @@ static void the_first_process_starts_the_autologgers(void **state)
         assert_int_equal(value_of(keys[0], L"FileCounter"), 1);
         assert_int_equal(value_of(keys[1], L"Status"), ERROR_INVALID_PARAMETER);
         assert_int_equal(journal_count(9111), 1);
-        assert_int_equal(journal_count(9109), 1); /* the wrong type of a value of the valid one */
+        assert_int_equal(journal_count(9109), 1); /* from the valid session, whose key has a value with the wrong
+                                                     type */
         assert_int_equal(value_of(keys[2], L"Status"), 0xDEAD);
     }
     d = own_directory();
@@ -665,7 +666,7 @@ static int make_folder(void **state)
 {
     *state = folder = scratch_create("test_etw_autologger");
     char *full = os_full_path(folder);
-    scratch_environment("OPENPLA_DATA", full); /* for the journal, of children too */
+    scratch_environment("OPENPLA_DATA", full); /* for the journal, also of child processes */
     memory_free(full);
     return 0;
 }
@@ -674,7 +675,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
 #ifdef _WIN32
-        cmocka_unit_test(the_first_process_starts_the_autologgers), /* before this process does */
+        cmocka_unit_test(the_first_process_starts_the_autologgers), /* runs before this process traces */
 #endif
         cmocka_unit_test(missing_values_have_windows_defaults),
         cmocka_unit_test(the_global_logger_has_its_own_defaults),
@@ -682,7 +683,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(each_start_has_the_next_file),
         cmocka_unit_test(a_failed_start_names_the_value),
         cmocka_unit_test(a_session_starts_with_its_providers),
-        cmocka_unit_test(a_provider_with_an_invalid_filter_is_left_disabled),
+        cmocka_unit_test(provider_with_an_invalid_filter_stays_disabled),
         cmocka_unit_test(values_outside_their_limits_are_replaced_and_reported),
         cmocka_unit_test(kernel_flags_are_kept_and_shown),
         cmocka_unit_test(the_context_logger_starts_by_its_key),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Controllers of sessions, through Windows' functions: answers, error codes, and what the wide and the ANSI forms
-   have in common. Hosts are processes, as for users. */
+/* Session controllers that use Windows' functions: results, error codes, and equal behaviour of the wide and the ANSI
+   functions. The ETW session hosts are processes, as for users. */
 #include "engine/base/file.h"
 #include "tests/unit/controller_fixture.h"
 
@@ -32,9 +32,9 @@ static void stop(TRACEHANDLE handle)
 
 static const GUID none;
 
-/* ---- a session's life ---- */
+/* ---- the life of a session ---- */
 
-static void a_session_takes_events_until_it_is_stopped(void **state)
+static void session_accepts_events_until_it_is_stopped(void **state)
 {
     (void)state;
     char *path = path_of("life.etl");
@@ -99,7 +99,7 @@ static void losses_are_counted(void **state)
 
 /* ---- mistakes ---- */
 
-static void each_start_that_fails_says_why(void **state)
+static void each_failed_start_has_its_error_code(void **state)
 {
     (void)state;
     char *path = path_of("one.etl"), *nowhere = path_of("nowhere/one.etl"), *other = path_of("other.etl");
@@ -129,14 +129,14 @@ static void each_start_that_fails_says_why(void **state)
     assert_int_equal(start_session("two", &b, &second), ERROR_DISK_FULL);
     stop(handle);
     b = block_of(0, other);
-    assert_int_equal(start_session("one", &b, &handle), ERROR_SUCCESS); /* all that failed left nothing */
+    assert_int_equal(start_session("one", &b, &handle), ERROR_SUCCESS); /* the failed calls left nothing behind */
     stop(handle);
     memory_free(path);
     memory_free(nowhere);
     memory_free(other);
 }
 
-static void each_control_that_fails_says_why(void **state)
+static void each_failed_control_has_its_error_code(void **state)
 {
     (void)state;
     char *path = path_of("control.etl"), *other = path_of("control2.etl"), *third = path_of("control3.etl");
@@ -169,21 +169,21 @@ static void each_control_that_fails_says_why(void **state)
     assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_INVALID_PARAMETER);
     b.p.Wnode.BufferSize = BLOCK_NAME + 8;
     assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_MORE_DATA);
-    assert_string_equal(narrow(b.name), "con"); /* what fits is there */
+    assert_string_equal(narrow(b.name), "con"); /* as much of the name as fits is returned */
     assert_int_equal(b.p.Wnode.HistoricalContext, handle);
-    b = block_of(0, NULL); /* not even the end of the first name has room before the second */
+    b = block_of(0, NULL); /* the gap before the second name has no room for even the first name's terminator */
     b.p.LogFileNameOffset = BLOCK_NAME + 1;
     assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_BAD_LENGTH);
     b = block_of(0, path);
     assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_UPDATE), ERROR_BAD_PATHNAME);
-    b = block_of(0, other); /* which the second session writes */
+    b = block_of(0, other); /* the file to which the second session writes */
     assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_UPDATE), ERROR_BAD_PATHNAME);
     b = block_of(0, third);
     assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_INCREMENT_FILE), ERROR_INVALID_PARAMETER);
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
-    assert_string_equal(narrow(b.file), path); /* as it was */
+    assert_string_equal(narrow(b.file), path); /* unchanged */
     stop(second);
-    b = block_of(0, NULL); /* a block without room for the names is nevertheless stopped */
+    b = block_of(0, NULL); /* the session is stopped even if the block has no room for its names */
     b.p.Wnode.BufferSize = BLOCK_NAME + 4;
     assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_STOP), ERROR_MORE_DATA);
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
@@ -192,7 +192,7 @@ static void each_control_that_fails_says_why(void **state)
     memory_free(third);
 }
 
-/* ---- what can be changed ---- */
+/* ---- updates ---- */
 
 static void an_update_changes_what_it_names(void **state)
 {
@@ -283,8 +283,8 @@ static ULONG control_private(TRACEHANDLE handle, uint32_t mode, struct block *b,
     return ControlTraceW(handle, NULL, &b->p, code);
 }
 
-/* One session after the other until there is no place; what stops makes one. */
-static void there_are_64_sessions(void **state)
+/* Starts sessions until no slot is free; a stopped session frees its slot. */
+static void sessions_are_limited_to_64(void **state)
 {
     (void)state;
     TRACEHANDLE handles[DIRECTORY_SESSIONS];
@@ -296,7 +296,7 @@ static void there_are_64_sessions(void **state)
         handles[i] = start_in_memory(name, none);
     }
     assert_int_equal(start_session("one more", &b, &more), ERROR_NO_SYSTEM_RESOURCES);
-    assert_int_equal(start_private(0, 0, &more), ERROR_SUCCESS); /* it is not one of them */
+    assert_int_equal(start_private(0, 0, &more), ERROR_SUCCESS); /* private sessions need no slot */
     stop(handles[5]);
     handles[5] = start_in_memory("in its place", none);
     assert_int_equal(control_private(more, TRACE_MODE_PRIVATE_LOGGER, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
@@ -319,7 +319,7 @@ static uint32_t kernel_logger(void)
 static void system_loggers_are_few(void **state)
 {
     (void)state;
-    enum { MOST = 6 }; /* of 8, two of which have reserved names */
+    enum { MOST = 6 }; /* of 8 system loggers, two have reserved names */
     TRACEHANDLE handles[MOST + 2], more;
     struct block b;
     for (int i = 0; i < MOST; i++) {
@@ -334,7 +334,7 @@ static void system_loggers_are_few(void **state)
     b.p.EnableFlags = 1;
     assert_int_equal(start_session("nt kernel logger", &b, &handles[MOST]), ERROR_SUCCESS);
     assert_true(guid_equal(&b.p.Wnode.Guid, &trace_kernel_guid));
-    assert_true(handles[MOST] == 0xFFFF); /* Tracy compares */
+    assert_true(handles[MOST] == 0xFFFF); /* Tracy compares the handle with this value */
     assert_true(b.p.Wnode.HistoricalContext == 0xFFFF);
     b = block_of(0, NULL);
     assert_int_equal(ControlTraceW(0xFFFF | (TRACEHANDLE)1 << 16, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY),
@@ -343,7 +343,7 @@ static void system_loggers_are_few(void **state)
     assert_int_equal(start_session("NT Kernel Logger", &b, &more), ERROR_ALREADY_EXISTS);
     b = block_of(TRACE_MODE_BUFFERING, NULL);
     assert_int_equal(start_session("Circular Kernel Context Logger", &b, &handles[MOST + 1]), ERROR_SUCCESS);
-    b = block_of(0, NULL); /* neither name nor handle counts */
+    b = block_of(0, NULL); /* name and handle are ignored */
     b.p.Wnode.Guid = trace_kernel_guid;
     assert_int_equal(ControlTraceW(handles[0], NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
     assert_string_equal(narrow(b.name), "nt kernel logger");
@@ -352,7 +352,7 @@ static void system_loggers_are_few(void **state)
     b.p.EnableFlags = 6;
     assert_int_equal(UpdateTraceW(0xFFFF, NULL, &b.p), ERROR_SUCCESS);
     assert_int_equal(b.p.EnableFlags, 6);
-    for (uint32_t i = 0; i < 8; i++) /* eight group masks, in an extension */
+    for (uint32_t i = 0; i < 8; i++) /* eight group masks in an extended structure */
         memcpy((char *)b.file + 4 * i, &(uint32_t){0x20000000u * i + i + 1}, 4);
     b.p.EnableFlags = 0x80000000u | 8u << 16 | BLOCK_FILE;
     assert_int_equal(UpdateTraceW(0xFFFF, NULL, &b.p), ERROR_SUCCESS);
@@ -487,8 +487,8 @@ static void versioned_blocks_are_larger(void **state)
     assert_int_equal(ControlTraceW(handle, NULL, p, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
 }
 
-/* A caller whose start failed has no session, and its host has ended: otherwise nobody would stop it. */
-static void a_start_without_memory_leaves_nothing(void **state)
+/* If Start fails, the caller gets no session, and the host process must have exited: otherwise nobody could stop it. */
+static void start_without_memory_leaves_nothing(void **state)
 {
     (void)state;
     bool failed = true;
@@ -524,14 +524,14 @@ static void a_start_without_memory_leaves_nothing(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_session_takes_events_until_it_is_stopped),
+        cmocka_unit_test(session_accepts_events_until_it_is_stopped),
         cmocka_unit_test(losses_are_counted),
-        cmocka_unit_test(each_start_that_fails_says_why),
-        cmocka_unit_test(each_control_that_fails_says_why),
+        cmocka_unit_test(each_failed_start_has_its_error_code),
+        cmocka_unit_test(each_failed_control_has_its_error_code),
         cmocka_unit_test(an_update_changes_what_it_names),
         cmocka_unit_test(all_sessions_are_listed),
-        cmocka_unit_test(a_start_without_memory_leaves_nothing),
-        cmocka_unit_test(there_are_64_sessions),
+        cmocka_unit_test(start_without_memory_leaves_nothing),
+        cmocka_unit_test(sessions_are_limited_to_64),
         cmocka_unit_test(system_loggers_are_few),
         cmocka_unit_test(private_sessions_are_separate),
         cmocka_unit_test(ansi_forms_do_the_same),

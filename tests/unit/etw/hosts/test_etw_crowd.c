@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Everything that may exist at once: 64 sessions with separate hosts, and 16 provider programs, each enabled by 8
-   sessions. Each session's log has the events of its two providers once, and EventsLost counts the missing ones. */
+/* The maximum of everything at the same time: 64 sessions with separate ETW session hosts, and 16 provider programs,
+   each enabled by 8 sessions. Each session's log contains the events of its two event providers once, and EventsLost
+   counts the missing ones. */
 #include "engine/etw/provider/event_api.h"
 #include "tests/unit/controller_fixture.h"
 
 enum {
     PROVIDERS = 16,
-    OF_EACH = 8, /* sessions that a provider is in */
+    OF_EACH = 8, /* sessions that enable each event provider */
     EVENTS = 1000,
     IN_SESSION = PROVIDERS * OF_EACH / DIRECTORY_SESSIONS
 };
 static char *folder;
 
-/* In turn: sessions with too little room; sessions that the failures of others do not affect; and two that they do
-   affect, where an event without room in one of the provider's sessions goes to none of the plain ones. */
+/* Kinds of sessions, in turn: one with too little room; one that other sessions' failures do not affect; and two plain
+   ones. An event without room in one of its event provider's sessions goes to none of the plain ones. */
 enum kind { TIGHT, INDEPENDENT, PLAIN, KINDS = 4 };
 static enum kind kind_of(unsigned session)
 {
@@ -40,7 +41,7 @@ static struct section *open_crowd(const char *name, bool create, struct crowd **
     return section;
 }
 
-/* ---- a program that provides ---- */
+/* ---- a program with an event provider ---- */
 
 static const EVENT_DESCRIPTOR some_event = {.Id = 7, .Level = 4, .Keyword = 5};
 
@@ -96,7 +97,7 @@ static ULONG enable_in(const struct watched *w, unsigned provider)
     return EnableTraceEx2(w->handle, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 0, 0, CHILD_PATIENCE, NULL);
 }
 
-/* Stops the session and reads its log; returns how many events it lost. */
+/* Stops the session and reads its log; returns the number of lost events. */
 static uint32_t check_log(struct watched *w)
 {
     struct block b;
@@ -106,7 +107,8 @@ static uint32_t check_log(struct watched *w)
     assert_int_equal(control_session(w->handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
     assert_int_equal(etl_reader_open(w->path, keep_warning, NULL, &reader), S_OK);
     assert_int_equal(etl_reader_log(reader)->events_lost, b.p.EventsLost);
-    assert_int_equal(etl_reader_log(reader)->buffers_written, b.p.BuffersWritten + 1); /* the header's */
+    assert_int_equal(etl_reader_log(reader)->buffers_written, b.p.BuffersWritten + 1); /* plus the buffer of the
+                                                                                          header */
     assert_int_equal(b.p.LogBuffersLost, 0);
     while (etl_reader_next(reader, &record) == S_OK) {
         if (record.kind == ETL_RECORD_SYSTEM)
@@ -130,7 +132,7 @@ static uint32_t check_log(struct watched *w)
     return b.p.EventsLost;
 }
 
-static void each_of_64_sessions_has_what_its_providers_wrote(void **state)
+static void each_of_64_sessions_has_its_providers_events(void **state)
 {
     (void)state;
     struct watched sessions[DIRECTORY_SESSIONS];
@@ -156,9 +158,10 @@ static void each_of_64_sessions_has_what_its_providers_wrote(void **state)
             assert_true(waited < CHILD_PATIENCE);
             child_sleep(1);
         }
-    for (unsigned i = 0; i < DIRECTORY_SESSIONS; i++) /* these are changed while they run */
+    for (unsigned i = 0; i < DIRECTORY_SESSIONS; i++) /* changes the sessions while they run */
         assert_int_equal(enable_in(&sessions[i], sessions[i].providers[1]), ERROR_SUCCESS);
-    assert_int_equal(enable_in(&sessions[0], PROVIDERS - 1), ERROR_NO_SYSTEM_RESOURCES); /* its ninth */
+    assert_int_equal(enable_in(&sessions[0], PROVIDERS - 1), ERROR_NO_SYSTEM_RESOURCES); /* the event provider's ninth
+                                                                                            session */
     crowd->go = 1;
     for (unsigned i = 0; i < PROVIDERS; i++) {
         uint32_t code;
@@ -181,7 +184,7 @@ static void each_of_64_sessions_has_what_its_providers_wrote(void **state)
 
 int main(int count, char **arguments)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_of_64_sessions_has_what_its_providers_wrote)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_of_64_sessions_has_its_providers_events)};
     child_program = arguments[0];
     if (count == 4)
         return provide(arguments[2], arguments[3]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Real-time sessions as their consumers see them: events from before the connection wait, later ones come at once,
-   and those without room are counted; a file may be written at the same time. */
+/* Real-time sessions as consumers see them: events from before the connection are kept, later events arrive
+   immediately, and events without room are counted; the session can write a file at the same time. */
 #include "engine/etw/session/realtime_ring.h"
 #include "tests/unit/controller_fixture.h"
 
@@ -70,7 +70,7 @@ static void take_until(struct consumer *c, uint64_t events)
         if (waited >= CHILD_PATIENCE) {
             uint64_t lost, buffers;
             realtime_ring_losses(&c->ring, &lost, &buffers);
-            fail_msg("%llu events came of %llu; %llu events and %llu buffers are said to be lost",
+            fail_msg("%llu of %llu events arrived; %llu events and %llu buffers are reported lost",
                      (unsigned long long)c->events, (unsigned long long)events, (unsigned long long)lost,
                      (unsigned long long)buffers);
         }
@@ -81,7 +81,7 @@ static void take_until(struct consumer *c, uint64_t events)
     assert_int_equal(c->events, events);
 }
 
-static void two_consumers_get_everything(void **state)
+static void two_consumers_receive_everything(void **state)
 {
     (void)state;
     char *path = path_join(folder, "both.etl");
@@ -124,7 +124,7 @@ static void buffers_without_room_are_counted(void **state)
     b.p.BufferSize = BUFFER_KB;
     assert_int_equal(start_session("room", &b, &handle), ERROR_SUCCESS);
     provider_open(handle, &p);
-    for (int i = 0; i < 320; i++) { /* 20 MB: more than a backlog holds */
+    for (int i = 0; i < 320; i++) { /* 20 MB: more than a backlog can store */
         assert_true(provider_write(&p, IN_ONE));
         child_sleep(i % 8 == 0);
     }
@@ -133,7 +133,7 @@ static void buffers_without_room_are_counted(void **state)
     assert_int_equal(b.p.LogBuffersLost, 0);
     const uint64_t lost = b.p.RealTimeBuffersLost;
     assert_int_equal(connect_to(handle, &c), ERROR_SUCCESS);
-    /* The newest buffers are lost, the last of which may not have been full. */
+    /* The newest buffers are lost; the last one of them may have been partly filled. */
     const uint64_t last = p.written % IN_ONE != 0 ? p.written % IN_ONE : IN_ONE;
     take_until(&c, p.written - (lost - 1) * IN_ONE - last);
     realtime_ring_losses(&c.ring, &events, &buffers);
@@ -157,8 +157,8 @@ static void only_real_time_sessions_have_consumers(void **state)
     close_consumer(&c);
 }
 
-/* By UPDATE, and by CONVERT_TO_REALTIME. */
-static void a_session_turns_to_real_time_and_back(void **state)
+/* Changed by UPDATE, and by CONVERT_TO_REALTIME. */
+static void session_switches_to_real_time_and_back(void **state)
 {
     (void)state;
     char *path = path_join(folder, "turns.etl");
@@ -195,8 +195,8 @@ static void a_session_turns_to_real_time_and_back(void **state)
     memory_free(path);
 }
 
-/* A session that wrote only full buffers flushes each second in real time. */
-static void time_alone_brings_events(void **state)
+/* A session that otherwise writes only full buffers flushes once per second in real time. */
+static void events_arrive_by_time_alone(void **state)
 {
     (void)state;
     for (int way = 0; way < 2; way++) {
@@ -223,7 +223,7 @@ static void time_alone_brings_events(void **state)
     }
 }
 
-/* Events that were accepted while it was in real time arrive before the end. */
+/* Events accepted while the session was in real-time mode arrive before that mode ends. */
 static void events_accepted_in_real_time_are_delivered(void **state)
 {
     (void)state;
@@ -248,7 +248,7 @@ static void events_accepted_in_real_time_are_delivered(void **state)
     memory_free(path);
 }
 
-/* A consumer that was behind once, while writers never pause. */
+/* A consumer falls behind one time, while writers never pause. */
 static void a_slow_consumer_catches_up(void **state)
 {
     (void)state;
@@ -257,17 +257,18 @@ static void a_slow_consumer_catches_up(void **state)
     struct provider p;
     TRACEHANDLE handle;
     b.p.BufferSize = 4;
-    b.p.MinimumBuffers = b.p.MaximumBuffers = REALTIME_SLOTS; /* so that one run of the writer fills the ring at most */
+    b.p.MinimumBuffers = b.p.MaximumBuffers = REALTIME_SLOTS; /* so that one time slice of the writer fills at most the
+                                                                 ring */
     assert_int_equal(start_session("behind", &b, &handle), ERROR_SUCCESS);
     assert_int_equal(connect_to(handle, &c), ERROR_SUCCESS);
     provider_open(handle, &p);
-    for (int i = 0; i < 60; i++) { /* more than the ring holds */
+    for (int i = 0; i < 60; i++) { /* more than the ring can store */
         assert_true(provider_write(&p, 50));
         child_sleep(1);
     }
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
     const uint64_t from = clock_monotonic_ms();
-    while (clock_monotonic_ms() < from + 500) { /* 17 MB and more would not fit in the backlog beside the ring */
+    while (clock_monotonic_ms() < from + 500) { /* 17 MB or more would not fit in the backlog and the ring */
         assert_true(provider_write(&p, 200));
         take_all(&c);
     }
@@ -279,9 +280,9 @@ static void a_slow_consumer_catches_up(void **state)
     close_consumer(&c);
 }
 
-/* ---- the end of a session whose consumers are behind ---- */
+/* ---- the end of a session with slow consumers ---- */
 
-/* Starts a session with more than its consumers' rings hold. */
+/* Starts a session with more events than its consumers' rings can store. */
 static TRACEHANDLE start_behind(const char *name, const char *path, struct consumer *c, size_t count,
                                 struct provider *p)
 {
@@ -297,11 +298,11 @@ static TRACEHANDLE start_behind(const char *name, const char *path, struct consu
         child_sleep(1);
     }
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
-    assert_true(atomic_load(&c[0].ring.shared->put) == REALTIME_SLOTS); /* it is full */
+    assert_true(atomic_load(&c[0].ring.shared->put) == REALTIME_SLOTS); /* the ring is full */
     return handle;
 }
 
-static void all_slow_consumers_get_everything(void **state)
+static void all_slow_consumers_receive_everything(void **state)
 {
     (void)state;
     struct consumer c[3];
@@ -317,7 +318,7 @@ static void all_slow_consumers_get_everything(void **state)
     provider_close(&p);
 }
 
-/* In a thread, so that the test can read at the same time. */
+/* Stops the session in a thread, so that the test can read at the same time. */
 struct stopping {
     TRACEHANDLE handle;
     struct block b;
@@ -331,8 +332,8 @@ static void stop_session(void *user)
     atomic_store(&s->stopped, true);
 }
 
-/* It delivers events that it took long ago, and takes nothing more until the session has been stopped. */
-static void a_slow_consumer_gets_everything_before_the_stop(void **state)
+/* The consumer delivers events that it read earlier, and reads nothing more until the session has been stopped. */
+static void slow_consumer_receives_everything_before_the_stop(void **state)
 {
     (void)state;
     struct consumer c;
@@ -384,8 +385,8 @@ static void a_sleeping_consumer_delays_the_stop_and_its_losses_are_counted(void 
     provider_close(&p);
 }
 
-/* By an update, after which the session continues. */
-static void a_slow_consumer_gets_the_rest_when_real_time_ends(void **state)
+/* Real time ends by an update, and the session continues. */
+static void slow_consumer_receives_the_rest_when_real_time_ends(void **state)
 {
     (void)state;
     char *path = path_join(folder, "rest.etl");
@@ -409,17 +410,17 @@ static void a_slow_consumer_gets_the_rest_when_real_time_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_consumers_get_everything),
+        cmocka_unit_test(two_consumers_receive_everything),
         cmocka_unit_test(buffers_without_room_are_counted),
         cmocka_unit_test(only_real_time_sessions_have_consumers),
-        cmocka_unit_test(a_session_turns_to_real_time_and_back),
-        cmocka_unit_test(time_alone_brings_events),
+        cmocka_unit_test(session_switches_to_real_time_and_back),
+        cmocka_unit_test(events_arrive_by_time_alone),
         cmocka_unit_test(events_accepted_in_real_time_are_delivered),
         cmocka_unit_test(a_slow_consumer_catches_up),
-        cmocka_unit_test(all_slow_consumers_get_everything),
-        cmocka_unit_test(a_slow_consumer_gets_everything_before_the_stop),
+        cmocka_unit_test(all_slow_consumers_receive_everything),
+        cmocka_unit_test(slow_consumer_receives_everything_before_the_stop),
         cmocka_unit_test(a_sleeping_consumer_delays_the_stop_and_its_losses_are_counted),
-        cmocka_unit_test(a_slow_consumer_gets_the_rest_when_real_time_ends),
+        cmocka_unit_test(slow_consumer_receives_the_rest_when_real_time_ends),
     };
     return controller_tests(tests, sizeof tests / sizeof *tests, "test_etw_delivery", &folder);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* EnableTrace, EnableTraceEx and EnableTraceEx2: what is stored for providers, which calls fail, and when a call
-   returns. Sessions have no hosts here. */
+/* EnableTrace, EnableTraceEx and EnableTraceEx2: the data stored for event providers, the calls that fail, and when a
+   call returns. Sessions have no ETW session hosts here. */
 #include "engine/base/thread.h"
 #include "engine/etw/controller/controller_api.h"
 #include "engine/etw/provider/provider_filter.h"
@@ -44,7 +44,7 @@ static void remove_session(TRACEHANDLE handle)
     memory_free(providers);
 }
 
-/* The sessions' enables of the provider, to be freed by the caller. */
+/* Stores the sessions' enables of the event provider in a list that the caller frees. */
 static size_t enables(struct directory_enable **list)
 {
     size_t count;
@@ -66,8 +66,8 @@ static ULONG enable_with(TRACEHANDLE handle, ENABLE_TRACE_PARAMETERS *parameters
     return EnableTraceEx2(handle, &provider, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 0x10, 0x20, 0, parameters);
 }
 
-/* Ids are reused: a filter applies to the processes that have them when it is set. */
-static void a_later_process_of_the_same_id_is_not_meant(void **state)
+/* Process ids are reused: a filter applies to the processes that have the ids when the filter is set. */
+static void filter_excludes_later_process_with_same_id(void **state)
 {
     (void)state;
     const TRACEHANDLE handle = add_session(1);
@@ -87,7 +87,7 @@ static void a_later_process_of_the_same_id_is_not_meant(void **state)
     remove_session(handle);
 }
 
-static void a_list_of_members_without_memory_is_not_taken(void **state)
+static void member_list_without_memory_is_rejected(void **state)
 {
     (void)state;
     const TRACEHANDLE handle = add_session(1);
@@ -102,7 +102,7 @@ static void a_list_of_members_without_memory_is_not_taken(void **state)
         failed = memory_count() >= n;
         memory_fail_at(0);
         assert_true(code == ERROR_SUCCESS || failed);
-        if (code == ERROR_SUCCESS) /* or an error text could not be allocated, which is not a failure */
+        if (code == ERROR_SUCCESS) /* or only an error message could not be allocated, which does not fail the call */
             taken = 2;
         else
             refused++;
@@ -114,7 +114,7 @@ static void a_list_of_members_without_memory_is_not_taken(void **state)
     remove_session(handle);
 }
 
-static void each_call_keeps_what_it_says(void **state)
+static void each_call_stores_its_parameters(void **state)
 {
     (void)state;
     const TRACEHANDLE handle = add_session(1);
@@ -142,7 +142,7 @@ static void each_call_keeps_what_it_says(void **state)
     assert_memory_equal(list->filter[1].data, &schematized, sizeof schematized);
     const uint64_t serial = list->serial;
     directory_enables_free(list, 1);
-    parameters.Version = 1; /* one descriptor, whatever follows the structure */
+    parameters.Version = 1; /* version 1 has one descriptor, whatever follows the structure */
     parameters.FilterDescCount = 99;
     assert_int_equal(enable_with(handle, &parameters), ERROR_SUCCESS);
     assert_int_equal(enables(&list), 1);
@@ -205,7 +205,7 @@ static void filters_are_checked(void **state)
     static uint8_t zero[8192];
     static const uint8_t ids[] = {1, 0, 2, 0, 10, 0, 11, 0}, too_many[200] = {1, 0, 65, 0},
                          bad_in[] = {2, 0, 1, 0, 1, 0},
-                         payload[] = {'O', 'L', 'P', 'F', 1, 0, 0, 0, 12, 0, 0, 0}; /* of no event */
+                         payload[] = {'O', 'L', 'P', 'F', 1, 0, 0, 0, 12, 0, 0, 0}; /* a filter for no event */
     uint8_t names[64] = {0};
     EVENT_FILTER_HEADER head = {.Size = sizeof head};
     const struct {
@@ -254,7 +254,7 @@ static void filters_are_checked(void **state)
     assert_int_equal(enable_with(handle, &parameters), ERROR_INVALID_PARAMETER);
     parameters.FilterDescCount = 14;
     assert_int_equal(enable_with(handle, &parameters), ERROR_INVALID_PARAMETER);
-    parameters.FilterDescCount = 0; /* removes all */
+    parameters.FilterDescCount = 0; /* removes all filters */
     assert_int_equal(enable_with(handle, &parameters), ERROR_SUCCESS);
     struct directory_enable *list;
     assert_int_equal(enables(&list), 1);
@@ -272,12 +272,13 @@ static void eight_sessions_have_a_provider(void **state)
         assert_int_equal(enable_with(handles[i], NULL),
                          i < DIRECTORY_ENABLES_OF_ONE ? ERROR_SUCCESS : ERROR_NO_SYSTEM_RESOURCES);
     }
-    assert_int_equal(enable_with(handles[0], NULL), ERROR_SUCCESS); /* the same again is not a ninth */
+    assert_int_equal(enable_with(handles[0], NULL), ERROR_SUCCESS); /* enabling again does not count as a ninth
+                                                                       session */
     assert_int_equal(EnableTrace(0, 0, 0, &provider, handles[0]), ERROR_SUCCESS);
     assert_int_equal(enable_with(handles[DIRECTORY_ENABLES_OF_ONE], NULL), ERROR_SUCCESS);
     for (unsigned i = 0; i <= DIRECTORY_ENABLES_OF_ONE; i++)
         remove_session(handles[i]);
-    assert_int_equal(enable_count(), 0); /* they ended with their sessions */
+    assert_int_equal(enable_count(), 0); /* the enables ended with their sessions */
 }
 
 /* ---- waiting for callbacks ---- */
@@ -304,7 +305,7 @@ static void the_call_waits_for_callbacks(void **state)
     uint32_t registration;
     assert_int_equal(directory_own_signal(own_directory(), &l.wake), S_OK);
     assert_int_equal(directory_register(own_directory(), &provider, DIRECTORY_PROVIDER, &registration), S_OK);
-    /* Nobody applies it: the call times out, but the enable is in force. */
+    /* Nobody applies the change: the call times out, but the enable is in effect. */
     assert_int_equal(EnableTraceEx2(handle, &provider, 1, 1, 0, 0, 30, NULL), ERROR_TIMEOUT);
     assert_int_equal(enable_count(), 1);
     assert_int_equal(EnableTraceEx2(handle, &provider, 1, 2, 0, 0, 0, NULL), ERROR_SUCCESS);
@@ -321,13 +322,13 @@ static void the_call_waits_for_callbacks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_call_keeps_what_it_says),
+        cmocka_unit_test(each_call_stores_its_parameters),
         cmocka_unit_test(each_mistake_has_its_code),
         cmocka_unit_test(filters_are_checked),
         cmocka_unit_test(eight_sessions_have_a_provider),
         cmocka_unit_test(the_call_waits_for_callbacks),
-        cmocka_unit_test(a_list_of_members_without_memory_is_not_taken),
-        cmocka_unit_test(a_later_process_of_the_same_id_is_not_meant),
+        cmocka_unit_test(member_list_without_memory_is_rejected),
+        cmocka_unit_test(filter_excludes_later_process_with_same_id),
     };
     return controller_tests(tests, sizeof tests / sizeof *tests, "test_etw_enable", &folder);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A trace session whose disk is full continues in memory, counts its losses, and writes again when there is space. If
-   no file system can be mounted, only the part without one runs. */
+/* A trace session whose disk is full continues in memory, counts its losses, and writes again when space is available.
+   If no file system can be mounted, only the test without one runs. */
 #include "tests/unit/controller_fixture.h"
 
 #include <stdio.h>
@@ -13,8 +13,8 @@ static bool mounted;
 
 enum { FULL_AT = 1 << 20, MAXIMUM_MB = 8 };
 
-/* Two ways to fill a disk and free its space again: a file size limit for the host, and a small file system that other
-   files fill. */
+/* Two ways to fill a disk and free its space again: a file size limit for the host process, and a small file system
+   that other files fill. */
 static void limit_host(pid_t host, const char *path, bool full)
 {
     const struct rlimit limit = {full ? FULL_AT : RLIM_INFINITY, RLIM_INFINITY};
@@ -78,13 +78,13 @@ static void outlive_full_disk(const char *where, void (*set_full)(pid_t host, co
     memory_free(path);
 }
 
-static void a_session_outlives_a_file_that_may_not_grow(void **state)
+static void session_survives_a_file_size_limit(void **state)
 {
     (void)state;
     outlive_full_disk(folder, limit_host);
 }
 
-static void a_session_outlives_a_full_disk(void **state)
+static void session_survives_a_full_disk(void **state)
 {
     char *small = path_join(folder, "small");
     *state = small;
@@ -106,8 +106,8 @@ static int remove_small_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_session_outlives_a_file_that_may_not_grow),
-        cmocka_unit_test_teardown(a_session_outlives_a_full_disk, remove_small_disk),
+        cmocka_unit_test(session_survives_a_file_size_limit),
+        cmocka_unit_test_teardown(session_survives_a_full_disk, remove_small_disk),
     };
     const int failed = controller_tests(tests, sizeof tests / sizeof *tests, "test_etw_full_disk", &folder);
     if (!failed && !mounted)

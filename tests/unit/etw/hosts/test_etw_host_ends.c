@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Providers of this process, sessions with real hosts, all by Windows' functions: from the start to the log, and what
-   becomes of them when a host is killed. */
+/* Event providers in this process and sessions with real ETW session hosts, through Windows' functions: from the start
+   to the log, and the effects of a killed host process. */
 #include "engine/etw/directory/directory_layout.h"
 #include "tests/unit/numbered_provider.h"
 
@@ -45,7 +45,8 @@ static void events_of_a_provider_are_in_the_log(void **state)
     memory_free(path);
 }
 
-/* A provider whose callback enables another provider would wait for itself. */
+/* The callback of an event provider enables a second event provider; if both used one thread, it would wait for
+   itself. */
 static const GUID second_guid = {0x22222222, 1, 2, {4}};
 static atomic_int nested_code = -1, second_calls;
 
@@ -108,7 +109,7 @@ static void a_provider_recovers_the_session_of_a_killed_host(void **state)
         struct directory_session s = session_of_handle(session);
         assert_int_equal(process_terminate(s.host.id, s.host.start_time), S_OK);
         directory_session_free(&s);
-        /* Only this process's thread uses the session. */
+        /* Only this process's waiting thread uses the session. */
         wait_until_gone(session);
         check_numbered(path, 0, ETW_HEADER_NO_CPUTIME);
         const uint64_t from = clock_monotonic_ms();
@@ -140,8 +141,8 @@ static void wait_for_end_of(const struct directory_process *host)
     }
 }
 
-/* The file of the directory was cut off (zeros) or overwritten. The session of before is complete in its log, the next
-   one starts, and programs that had registered their providers before are traced by it without being started again. */
+/* The directory's file was truncated (zeros) or overwritten. The earlier session's log is complete, the next session
+   starts, and it traces programs that registered their event providers before, without a restart. */
 static void programs_are_traced_after_the_directory_was_corrupt(void **state)
 {
     static const int contents[] = {0, 0xAB};
@@ -161,7 +162,7 @@ static void programs_are_traced_after_the_directory_was_corrupt(void **state)
         assert_int_equal(start_session("after", &b, &next), ERROR_SUCCESS);
         wait_for_end_of(&s.host);
         check_numbered(path, 0, ETW_HEADER_NO_CPUTIME);
-        wait_for_code(0); /* the provider has joined again */
+        wait_for_code(0); /* the event provider has registered again */
         enable_for(next);
         wait_for_code(1);
         write_numbered(handle);
@@ -174,8 +175,8 @@ static void programs_are_traced_after_the_directory_was_corrupt(void **state)
     assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
 }
 
-/* A program that lives on, as the server, starts sessions in the next directory, and one that had registered its
-   provider before is traced by them. */
+/* A long-running program, such as the server, starts sessions in the next directory, and they trace a program that
+   registered its event provider before. */
 static void trace_in_the_next_directory(REGHANDLE handle, const char *path)
 {
     struct block b = block_of(0, path);
@@ -188,7 +189,7 @@ static void trace_in_the_next_directory(REGHANDLE handle, const char *path)
     check_numbered(path, 0, ETW_HEADER_NO_CPUTIME);
 }
 
-/* The last process of all has exited: the directory no longer exists. */
+/* The last process has exited: the directory no longer exists. */
 static void a_host_ends_with_its_directory(void **state)
 {
     (void)state;
@@ -208,7 +209,7 @@ static void a_host_ends_with_its_directory(void **state)
     }
     check_numbered(path, 0, ETW_HEADER_NO_CPUTIME);
     assert_int_equal(journal_count(9107), reported + 1);
-    /* A user of the session's old directory notices its end, and releases its buffers. */
+    /* A process that uses the session through the old directory notices the session's end, and releases its buffers. */
     struct section *section;
     while (last_code != 0 || section_open(&(struct shared){.name = s.section, .lasting = true}, 1, &section) == S_OK) {
         if (last_code == 0)
@@ -218,7 +219,7 @@ static void a_host_ends_with_its_directory(void **state)
     }
     trace_in_the_next_directory(handle, path);
     wait_for_code(0);
-    assert_int_equal(section_delete(own_directory()->name), S_OK); /* as by hand */
+    assert_int_equal(section_delete(own_directory()->name), S_OK); /* as a user might delete it */
     trace_in_the_next_directory(handle, path);
     assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
     directory_session_free(&s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_etw_hosts [ROUNDS [SEED]]: hosts of sessions are killed while processes write, alone, together with all
-   writers, and together with a recovering process: every accepted event is in the log once, and the journal reports
-   it. This program starts itself as the writers and the recovering processes. */
+/* test_etw_hosts [ROUNDS [SEED]]: kills ETW session hosts while processes write: alone, together with all writers, and
+   together with a recovering process. Every accepted event must be in the log once, and the journal must report the
+   kill. This program starts itself as the writers and the recovering processes. */
 #include "engine/etw/session/session_start.h"
 #include "tests/unit/controller_fixture.h"
 #include "tests/unit/etw/hosts/killed_writer.h"
@@ -59,7 +59,7 @@ struct round {
     struct directory_process host;
 };
 
-/* Starts a session and its writers; the round has its name and its path. */
+/* Starts a session and its writers under the round's name and path. */
 static void begin_as_named(struct round *r)
 {
     struct block b;
@@ -110,7 +110,8 @@ static void kill_writers(struct round *r)
     }
 }
 
-/* Checks each writer: each accepted event occurs once. A killed one may have one more, which it had just finished. */
+/* Checks that each writer's accepted events occur once. A killed writer may have one more event, which it had just
+   committed. */
 static uint64_t check_round(struct round *r, bool killed)
 {
     uint64_t count[WRITERS] = {0}, sum[WRITERS] = {0}, all = 0;
@@ -153,7 +154,7 @@ static void end(struct round *r)
     memory_free(r->path);
 }
 
-/* Searches for the session as a controller does. */
+/* Searches for the session as a controller does, and expects that it does not exist. */
 static void find_none(struct round *r)
 {
     struct block b;
@@ -197,7 +198,7 @@ static void accepted_events_outlive_host_and_writers(void **state)
     }
 }
 
-/* A recovering process, which reports when it is about to begin. */
+/* Runs a recovering process, which signals when it is about to begin. */
 static int role_recover(const char *handle, const char *name)
 {
     const TRACEHANDLE h = strtoull(handle, NULL, 10);
@@ -217,8 +218,8 @@ static bool is_there(TRACEHANDLE handle)
     return hr == S_OK;
 }
 
-/* Some of them are killed on the way, on a slow machine in more rounds. */
-static void a_killed_recovery_is_continued_by_another(void **state)
+/* Some recovering processes are killed during the recovery; a slow machine needs more rounds for that. */
+static void killed_recovery_is_continued_by_another_process(void **state)
 {
     (void)state;
     enum { MOST = 50 };
@@ -247,10 +248,10 @@ static void a_killed_recovery_is_continued_by_another(void **state)
         end(&r);
     }
     assert_true(on_the_way > 0);
-    print_message("%u of the rescuers were killed on the way\n", on_the_way);
+    print_message("%u recovering processes were killed during recovery\n", on_the_way);
 }
 
-/* Starts and stops a session whenever it succeeds, as another process does. */
+/* Starts and stops a session as often as it can, at the same time as another process does. */
 static int role_control(const char *name, const char *count)
 {
     char *path = text_format("%s-%u.etl", name, (unsigned)process_own_id());
@@ -273,7 +274,7 @@ static int role_control(const char *name, const char *count)
     return wanted == 0 ? 0 : 102;
 }
 
-static void two_controllers_do_not_meet(void **state)
+static void two_controllers_never_own_one_session(void **state)
 {
     (void)state;
     char *name = path_join(folder, "two");
@@ -294,7 +295,7 @@ static void two_controllers_do_not_meet(void **state)
     memory_free(name);
 }
 
-/* No process has its file open, but it must not be overwritten. */
+/* No process has the log of the dead host open, but it must not be overwritten. */
 static void the_log_of_a_dead_host_is_not_overwritten(void **state)
 {
     (void)state;
@@ -332,7 +333,7 @@ static void the_log_of_a_dead_host_is_not_overwritten(void **state)
     }
 }
 
-/* ---- a starter that ends, a disk that is full ---- */
+/* ---- a starter that exits ---- */
 
 /* Enters a session that is starting, and exits. */
 static int role_starter(void)
@@ -367,9 +368,9 @@ static void a_dead_starter_leaves_no_session(void **state)
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
 }
 
-/* ---- for tests/fault: all processes are killed, the server of Wine too ---- */
+/* ---- for tests/fault: all processes are killed, Wine's server too ---- */
 
-/* Starts a session and its writers, until all are killed; a file beside the log shows that they write. */
+/* Starts a session and its writers, until all are killed; a file beside the log indicates that they are writing. */
 static _Noreturn void role_begin(const char *name, const char *path)
 {
     struct round r;
@@ -382,7 +383,7 @@ static _Noreturn void role_begin(const char *name, const char *path)
         child_sleep(1000);
 }
 
-/* After a restart: the accepted events are in the log. */
+/* Checks after a restart that the accepted events are in the log. */
 static int role_check(const char *name, const char *path)
 {
     struct directory_session *list;
@@ -395,7 +396,7 @@ static int role_check(const char *name, const char *path)
     r.path = text_copy(path);
     assert_int_equal(directory_sessions(own_directory(), &list, &count), S_OK);
     directory_sessions_free(list, count);
-    assert_int_equal(count, 1); /* it outlived them */
+    assert_int_equal(count, 1); /* the session's entry survived the processes */
     assert_int_equal(QueryAllTracesW(blocks, 1, &sessions), ERROR_SUCCESS);
     assert_int_equal(sessions, 0);
     r.section = open_progress(r.name, false, &r.progress);
@@ -426,8 +427,8 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_accepted_by_a_killed_host_are_in_the_log),
         cmocka_unit_test(accepted_events_outlive_host_and_writers),
-        cmocka_unit_test(a_killed_recovery_is_continued_by_another),
-        cmocka_unit_test(two_controllers_do_not_meet),
+        cmocka_unit_test(killed_recovery_is_continued_by_another_process),
+        cmocka_unit_test(two_controllers_never_own_one_session),
         cmocka_unit_test(the_log_of_a_dead_host_is_not_overwritten),
         cmocka_unit_test(a_dead_starter_leaves_no_session),
     };

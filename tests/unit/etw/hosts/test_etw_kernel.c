@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The NT Kernel Logger, started as programs do, on this machine's kernel: its file contains the actions of a known
-   load. Tested with the poorer source on each machine, and with tracefs if this user may use it. */
+/* The NT Kernel Logger, started as programs do, on this machine's kernel: its file contains the events of a known load.
+   Each machine tests the polling source, and tracefs if this user may use it. */
 #include "engine/base/thread.h"
 #include "engine/etw/controller/controller_api.h"
 #include "engine/etw/decode/event_schema.h"
@@ -14,30 +14,31 @@
 
 enum { MOST_STAMPS = 1 << 17 };
 enum { CHILDREN = 4 };
-#ifdef _WIN32 /* where each process takes its time; times are made of the same code */
+#ifdef _WIN32 /* processes start slowly here, so one clock is tested; the others use the same conversion code */
 enum { FIRST_CLOCK = 3 };
 #else
 enum { FIRST_CLOCK = 1 };
 #endif
-/* Of our children: another run of this test is on the same machine. */
+/* Exit code of our children: another run of this test may use the same machine. */
 static uint32_t exit_code;
 static char *folder;
 
 struct seen {
     size_t of_hook[0x10000];
-    size_t ended, disorder; /* processes with the code of our children */
+    size_t ended, disorder; /* processes with our children's exit code */
     int64_t first, last;
-    uint64_t longest; /* interrupt, from its InitialTime to its stamp */
+    uint64_t longest; /* duration of the longest interrupt, from its InitialTime to its timestamp */
     uint32_t lost;
     size_t stamps;
-    size_t with_event, without, of_program; /* stacks */
-    size_t own_samples;                     /* of this thread */
+    size_t with_event, without, of_program; /* stacks with and without an event, and stacks in program code */
+    size_t own_samples;                     /* samples of this thread */
     size_t begun, over;                     /* processes with our name */
-    size_t notes;                           /* of our provider "OpenPLA.KernelLogger", "Source" */
-    uint32_t sourceless;                    /* FlagsWithoutSource of the last one */
+    size_t notes;                           /* events of our event provider "OpenPLA.KernelLogger" with the name
+                                               "Source" */
+    uint32_t sourceless;                    /* FlagsWithoutSource in the last of these events */
     char source[16];
 };
-static int64_t stamp[MOST_STAMPS]; /* of switches and starts of processes */
+static int64_t stamp[MOST_STAMPS]; /* timestamps of switches and process starts */
 
 static void note_stack(struct seen *seen, const struct etl_record *e)
 {
@@ -56,7 +57,7 @@ static void note_sample(struct seen *seen, const struct etl_record *e)
     seen->own_samples += get_u32(e->data + 8) % KERNEL_HOST_OFFSET == (uint32_t)thread_own_id();
 }
 
-/* The last of its fields are two numbers and a text between them. */
+/* The event's last fields are two numbers with a string between them. */
 static void read_note(const struct etl_record *e, struct seen *seen)
 {
     const uint16_t traits = get_u16(e->extended), rest = (uint16_t)(e->extended_size - traits);
@@ -168,7 +169,7 @@ static void a_known_load_is_in_the_file(void **state)
     }
 }
 
-/* The other times that events have are of the session's clock as well. */
+/* Times in the data of events use the session's clock as well. */
 static void interrupts_have_their_length_in_each_clock(void **state)
 {
     (void)state;
@@ -207,8 +208,8 @@ static CLASSIC_EVENT_ID event_of(uint32_t class, uint8_t type)
                               .Type = type};
 }
 
-/* A reader joins them by exactly the event's time. Stacks without an event belong to starts that were not reported,
-   such as a fork before it runs a program. */
+/* A reader joins stacks and events by their exact time. Stacks without an event belong to starts that were not
+   reported, such as a fork that did not yet run a program. */
 static void chosen_events_have_their_stacks_in_each_clock(void **state)
 {
     (void)state;
@@ -217,7 +218,7 @@ static void chosen_events_have_their_stacks_in_each_clock(void **state)
         TRACEHANDLE handle;
         char *path = start("stacks.etl", 0, clock, FLAG_PROCESS | FLAG_SWITCH, &handle);
         assert_int_equal(TraceSetInformation(handle, TraceStackTracingInfo, events, sizeof events), ERROR_SUCCESS);
-        child_sleep(100); /* the next pass takes it */
+        child_sleep(100); /* the next pass reports it */
         run_children();
         stop(handle);
         const struct seen seen = read_events(path);
@@ -228,7 +229,7 @@ static void chosen_events_have_their_stacks_in_each_clock(void **state)
     }
 }
 
-/* The present contents of the session: a snapshot of one in memory, otherwise its file. */
+/* Reads the current contents of the session: a snapshot of a session in memory, otherwise its file. */
 static struct seen read_session(TRACEHANDLE handle, const char *path, bool in_memory)
 {
     struct block b = block_of(0, in_memory ? path : NULL);
@@ -236,8 +237,8 @@ static struct seen read_session(TRACEHANDLE handle, const char *path, bool in_me
     return read_events(path);
 }
 
-/* A process that lives until it is seen: looks are as far apart as this machine is busy. */
-static void run_a_child_that_is_seen(TRACEHANDLE handle, const char *path, bool in_memory)
+/* Runs a process until the session reports it; on a busy machine, that takes long. */
+static void run_child_until_reported(TRACEHANDLE handle, const char *path, bool in_memory)
 {
     struct process *p = NULL;
     const uint64_t from = clock_monotonic_ms();
@@ -253,16 +254,16 @@ static void run_a_child_that_is_seen(TRACEHANDLE handle, const char *path, bool 
     process_close(p);
 }
 
-/* Without tracefs: the trace contains processes that live for a while, with their names, and describes what it
-   lacks. */
-static void without_tracefs_processes_are_seen(void **state)
+/* Without tracefs, the trace contains longer-lived processes with their names, and lists the missing kinds of
+   events. */
+static void without_tracefs_processes_are_reported(void **state)
 {
     (void)state;
     for (uint32_t clock = FIRST_CLOCK; clock <= 3; clock++) {
         TRACEHANDLE handle;
         const unsigned before = journal_count(SESSION_KERNEL_POORER), flags = journal_count(SESSION_KERNEL_FLAGS);
         char *path = start("polling.etl", 0, clock, FLAG_PROCESS | FLAG_THREAD | FLAG_SWITCH | FLAG_DISK, &handle);
-        run_a_child_that_is_seen(handle, path, false);
+        run_child_until_reported(handle, path, false);
         stop(handle);
         const struct seen seen = read_events(path);
         assert_in_range(seen.of_hook[HOOK_PROCESS_RUNDOWN_START], 3, SIZE_MAX);
@@ -298,7 +299,7 @@ static void masks_without_a_flag_are_reported_too(void **state)
 {
     (void)state;
     TRACEHANDLE handle;
-    uint32_t masks[] = {0, 0x40}; /* pool */
+    uint32_t masks[] = {0, 0x40}; /* pool events */
     char *path = start("masks.etl", 0, 1, FLAG_PROCESS, &handle);
     const unsigned before = journal_count(SESSION_KERNEL_FLAGS);
     for (int i = 0; i < 2; i++)
@@ -309,7 +310,7 @@ static void masks_without_a_flag_are_reported_too(void **state)
     memory_free(path);
 }
 
-/* It is found by its name and by its GUID, and is separate from the NT Kernel Logger. */
+/* The logger is found by its name and by its GUID, and is separate from the NT Kernel Logger. */
 static void the_context_logger_keeps_the_latest_in_memory(void **state)
 {
     (void)state;
@@ -330,10 +331,10 @@ static void the_context_logger_keeps_the_latest_in_memory(void **state)
     stop(other);
     memory_free(path);
     path = path_join(folder, "first.etl");
-    run_a_child_that_is_seen(handle, path, true);
+    run_child_until_reported(handle, path, true);
     memory_free(path);
-    /* The session continues with its previous settings. Each look closes a buffer: the child's beginning may be too old
-       by now. */
+    /* The session continues with its previous settings. Each snapshot closes a buffer: the child's start may have been
+       overwritten by now. */
     path = path_join(folder, "second.etl");
     assert_in_range(read_session(handle, path, true).over, 1, SIZE_MAX);
     memory_free(path);
@@ -355,9 +356,9 @@ static void the_context_logger_is_circular_in_a_file_too(void **state)
     char *path = path_join(folder, "circular.etl");
     struct block b = block_of(TRACE_MODE_CIRCULAR, path);
     b.p.EnableFlags = FLAG_PROCESS | FLAG_THREAD;
-    b.p.MaximumFileSize = 16; /* the beginning stays in it, whatever a busy machine does */
+    b.p.MaximumFileSize = 16; /* the child's start remains in the file even on a busy machine */
     assert_int_equal(start_session(TRACE_CONTEXT_LOGGER, &b, &handle), ERROR_SUCCESS);
-    run_a_child_that_is_seen(handle, path, false);
+    run_child_until_reported(handle, path, false);
     stop(handle);
     const struct seen seen = read_events(path);
     assert_in_range(seen.of_hook[HOOK_PROCESS_RUNDOWN_START], 3, SIZE_MAX);
@@ -377,8 +378,8 @@ static void an_unknown_source_is_reported(void **state)
     memory_free(path);
 }
 
-/* Of an interval at most one sample of each processor, however often threads are switched and woken. */
-static void samples_say_who_used_the_processors(void **state)
+/* In each interval, each processor is sampled at most once, however often threads are switched and woken. */
+static void samples_show_processor_use(void **state)
 {
     (void)state;
     TRACEHANDLE handle;
@@ -391,7 +392,7 @@ static void samples_say_who_used_the_processors(void **state)
     const uint64_t intervals = (uint64_t)(clock_ticks() - before) / KERNEL_PROFILE_100NS + 2;
     const struct seen seen = read_events(path);
     assert_in_range(seen.of_hook[HOOK_SAMPLE], 10, processor_count() * intervals);
-#ifndef _WIN32 /* whose numbers threads have here */
+#ifndef _WIN32 /* native builds report Linux thread ids */
     assert_in_range(seen.own_samples, 10, seen.of_hook[HOOK_SAMPLE]);
 #endif
     assert_int_equal(seen.of_hook[HOOK_SAMPLE_INTERVAL_START], 1);
@@ -405,7 +406,7 @@ static void requests_without_a_source_are_reported_once(void **state)
     TRACEHANDLE handle;
     CLASSIC_EVENT_ID event = event_of(0x3D6FA8D1, HOOK_SWITCH & 0xFF);
     uint32_t sources[] = {2, 3},
-             masks[] = {FLAG_PROCESS, 0x40 | 0x4, 0, 0, 0, 0, 1}; /* pool, switches, configuration */
+             masks[] = {FLAG_PROCESS, 0x40 | 0x4, 0, 0, 0, 0, 1}; /* pool events, context switches, configuration */
     const unsigned flags = journal_count(SESSION_KERNEL_FLAGS), counters = journal_count(SESSION_KERNEL_COUNTERS),
                    stacks = journal_count(SESSION_KERNEL_STACKS);
     char *path = start("told.etl", 0, 1, FLAG_PROCESS | FLAG_SYSTEM_CALL, &handle);
@@ -421,7 +422,7 @@ static void requests_without_a_source_are_reported_once(void **state)
         assert_int_equal(TraceSetInformation(handle, TraceSystemTraceEnableFlagsInfo, masks, sizeof masks),
                          ERROR_SUCCESS);
     assert_int_equal(journal_count(SESSION_KERNEL_STACKS), stacks);
-    event.Type = 0x60; /* of no thread here */
+    event.Type = 0x60; /* an event that belongs to no thread here */
     for (int i = 0; i < 2; i++)
         assert_int_equal(TraceSetInformation(handle, TraceStackTracingInfo, &event, sizeof event), ERROR_SUCCESS);
     struct directory_session *sessions;
@@ -436,8 +437,10 @@ static void requests_without_a_source_are_reported_once(void **state)
     assert_true(lists.count[DIRECTORY_COUNTER_SOURCES] == 2 && lists.counter[1] == 3 &&
                 lists.count[DIRECTORY_COUNTED_EVENTS] == 1 && lists.counted[0] == HOOK_SWITCH &&
                 lists.count[DIRECTORY_STACKS] == 1);
-    assert_int_equal(journal_count(SESSION_KERNEL_FLAGS), flags + 2);       /* EnableFlags, and the pool's mask */
-    assert_int_equal(journal_count(SESSION_KERNEL_COUNTERS), counters + 2); /* the events, and the counters */
+    assert_int_equal(journal_count(SESSION_KERNEL_FLAGS), flags + 2);       /* one entry for EnableFlags, one for the
+                                                                               pool's mask */
+    assert_int_equal(journal_count(SESSION_KERNEL_COUNTERS), counters + 2); /* one entry for the events, one for the
+                                                                               counters */
     assert_int_equal(journal_count(SESSION_KERNEL_STACKS), stacks + 1);
     memory_free(path);
 }
@@ -447,7 +450,7 @@ static ULONG enable_system(TRACEHANDLE handle, const GUID *provider, ULONG code,
     return EnableTraceEx2(handle, provider, code, 0, keywords, 0, 0, NULL);
 }
 
-/* Two loggers at once; each gets only the events that it enables. */
+/* Two loggers at the same time; each gets only the events that it enables. */
 static void system_providers_are_enabled_by_keywords(void **state)
 {
     (void)state;
@@ -481,7 +484,7 @@ static void system_providers_are_enabled_by_keywords(void **state)
         memory_free(path[i]);
 }
 
-/* Instances of a host that started then; others run on this machine too. */
+/* Counts the tracefs instances of one host process; this machine may run others. */
 struct of_host {
     char owner[48];
     size_t count;
@@ -501,7 +504,7 @@ static size_t instances_of(struct of_host *of)
     return of->count;
 }
 
-static void a_killed_host_leaves_nothing_when_the_next_begins(void **state)
+static void next_host_cleans_up_after_a_killed_host(void **state)
 {
     (void)state;
     TRACEHANDLE handle;
@@ -519,7 +522,7 @@ static void a_killed_host_leaves_nothing_when_the_next_begins(void **state)
     directory_sessions_free(sessions, count);
     struct block b;
     while (control_session(handle, &b, EVENT_TRACE_CONTROL_QUERY) == ERROR_SUCCESS)
-        child_sleep(10); /* until its end is known, and it is recovered */
+        child_sleep(10); /* until the host's end is detected and its session recovered */
     memory_free(path);
     path = start("next.etl", 0, 1, FLAG_PROCESS, &handle);
     assert_int_equal(instances_of(&of), 0);
@@ -547,7 +550,7 @@ static int by_tracefs(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        POLLING(without_tracefs_processes_are_seen),
+        POLLING(without_tracefs_processes_are_reported),
         POLLING(without_tracefs_stacks_have_no_source),
         POLLING(masks_without_a_flag_are_reported_too),
         POLLING(the_context_logger_keeps_the_latest_in_memory),
@@ -558,9 +561,9 @@ int main(int count, char **arguments)
         TRACEFS(an_update_changes_what_is_recorded),
         TRACEFS(requests_without_a_source_are_reported_once),
         TRACEFS(chosen_events_have_their_stacks_in_each_clock),
-        TRACEFS(samples_say_who_used_the_processors),
+        TRACEFS(samples_show_processor_use),
         TRACEFS(system_providers_are_enabled_by_keywords),
-        TRACEFS(a_killed_host_leaves_nothing_when_the_next_begins),
+        TRACEFS(next_host_cleans_up_after_a_killed_host),
     };
     enum { ALL = sizeof tests / sizeof *tests, BY_POLLING = 6 };
     child_program = arguments[0];
