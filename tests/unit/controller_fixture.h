@@ -110,7 +110,7 @@ static inline void provider_open(TRACEHANDLE handle, struct provider *p)
     directory_session_free(&s);
 }
 
-/* False: the session accepts no more. */
+/* Returns false if the session accepts no more events. */
 static inline bool provider_write(struct provider *p, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)

@@ -69,7 +69,7 @@ static uint64_t add(struct fake *f, enum schema_source source)
     return id;
 }
 
-/* "": no schema. */
+/* Expects a schema from this origin; "": no schema. */
 static void expect_from(const char *name)
 {
     const struct found_schema *found;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Providers and sessions in one process, without a directory: the test sets what is enabled, and reads the events. */
+/* Event providers and sessions in one process, without a directory: the test defines the enables, and reads the
+   events. */
 #ifndef OPENPLA_PROVIDER_FIXTURE_H
 #define OPENPLA_PROVIDER_FIXTURE_H
 
@@ -18,7 +19,7 @@ struct fixture_session {
     struct session_drain *drain;
     atomic_bool released;
 };
-static struct fixture_session fixture_sessions[FIXTURE_SESSIONS + 1]; /* by logger */
+static struct fixture_session fixture_sessions[FIXTURE_SESSIONS + 1]; /* indexed by logger number */
 
 static inline void fixture_release(struct provider_session *s)
 {
@@ -54,7 +55,7 @@ static inline struct fixture_session *fixture_session(uint32_t logger, uint32_t 
     return f;
 }
 
-/* ---- what came ---- */
+/* ---- received events ---- */
 
 struct fixture_event {
     struct etl_record record;
@@ -81,7 +82,7 @@ static inline HRESULT fixture_take(void *context, const struct etl_buffer_header
     return S_OK;
 }
 
-/* Reads everything that the session has taken so far, replacing the earlier contents of the log. */
+/* Reads everything that the session received so far, and replaces the earlier contents of the log. */
 static inline const struct fixture_log *fixture_read(struct fixture_session *f)
 {
     static struct fixture_log log;
@@ -100,7 +101,7 @@ static inline uint64_t fixture_lost(const struct fixture_session *f)
     return session_buffers_lost(&f->memory.b);
 }
 
-/* Returns an extended item of the event; NULL: it has none of this type. */
+/* Returns an extended item of the event; NULL if the event has no item of this type. */
 static inline const uint8_t *fixture_item(const struct etl_record *r, uint16_t type, uint32_t *size)
 {
     const uint8_t *at = r->extended;
@@ -168,7 +169,7 @@ static inline int fixture_setup(void **state)
     return everybody_lives(state);
 }
 
-/* Disables everything and frees it. */
+/* Disables all event providers and frees everything. */
 static inline int fixture_teardown(void **state)
 {
     (void)state;
@@ -183,7 +184,7 @@ static inline int fixture_teardown(void **state)
         if (!f->memory.memory)
             continue;
         while (!f->released)
-            thread_sleep(1); /* the waiting thread of this process may be using it */
+            thread_sleep(1); /* this process's waiting thread may be using it */
         session_drain_free(f->drain);
         session_gone(&f->memory);
         *f = (struct fixture_session){0};

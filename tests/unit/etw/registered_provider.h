@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a provider is registered in this process. */
+/* Returns whether an event provider is registered in this process. */
 #ifndef OPENPLA_REGISTERED_PROVIDER_H
 #define OPENPLA_REGISTERED_PROVIDER_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* API tracing without a traced program: which functions are chosen, how calls read, and what corrupt settings and
-   tables of a program do. */
+/* API tracing without a traced program: the selection of functions, the text of calls, and the effects of a program's
+   corrupt settings and tables. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/api_trace.h"
@@ -57,7 +57,7 @@ static struct api_settings settings_of(const char *module, const char *include, 
     return s;
 }
 
-/* Included functions reach beyond the modules, and excluded ones win. */
+/* Included functions also select functions outside the included modules; excluded functions take precedence. */
 static void functions_are_chosen_by_module_and_name(void **state)
 {
     (void)state;
@@ -86,7 +86,7 @@ static void a_name_without_a_module_is_rejected(void **state)
     }
 }
 
-/* Traced programs can write to the section: whatever is in it is read or rejected, never followed. */
+/* Traced programs can write to the section: its contents are validated before use. */
 static void corrupt_settings_are_rejected(void **state)
 {
     (void)state;
@@ -118,7 +118,7 @@ static void corrupt_settings_are_rejected(void **state)
     api_settings_free(&s);
 }
 
-/* ---- the claim ---- */
+/* ---- exclusive tracing of a program ---- */
 
 static void assert_open(struct api_trace *claimed, const char *program, const char *include, HRESULT expected,
                         struct api_trace **out)
@@ -130,8 +130,8 @@ static void assert_open(struct api_trace *claimed, const char *program, const ch
     api_settings_free(&s);
 }
 
-/* Two sets that trace one program would each have half of its calls. */
-static void a_program_is_traced_once(void **state)
+/* If two sets traced one program, each would get half of its calls. */
+static void program_is_traced_by_one_set(void **state)
 {
     (void)state;
     struct api_trace *first, *second, *other, *same, *changed;
@@ -140,7 +140,7 @@ static void a_program_is_traced_once(void **state)
     assert_non_null(strstr(error_text(PLA_E_EXE_ALREADY_CONFIGURED), "claimed.EXE"));
     assert_open(NULL, "C:\\b\\Claimed.exe", NULL, S_OK, &other);
     assert_open(first, "C:\\a\\Claimed.exe", NULL, S_OK, &same);
-    assert_ptr_equal(same, first); /* a segment changes nothing in the program */
+    assert_ptr_equal(same, first); /* a new segment changes nothing in the program */
     assert_open(first, "C:\\a\\Claimed.exe", "ole32!CoInitialize", S_OK, &changed);
     assert_ptr_not_equal(changed, first);
     assert_string_not_equal(api_trace_filter(changed)->section, api_trace_filter(first)->section);
@@ -195,7 +195,7 @@ static void arguments_read_by_their_types(void **state)
     assert_null(call_text("", create, NULL));
 }
 
-/* The text has a fixed place on the program's stack. */
+/* The text is built in a fixed buffer on the program's stack. */
 static void long_arguments_are_cut(void **state)
 {
     (void)state;
@@ -364,7 +364,7 @@ static void exports_and_slots_are_found(void **state)
     assert_int_equal(t.data, 1);
     assert_int_equal(t.forwards, 1);
     assert_int_equal(t.slots, 2);
-    /* An address outside of the image belongs to another module, and what follows is still found. */
+    /* An address outside the image belongs to another module; the following entries are found nevertheless. */
     put(image, EXPORTS + 0x40, IMAGE + 0x100, 4);
     assert_true(walk(image, &t));
     assert_int_equal(t.code, 0);
@@ -373,7 +373,7 @@ static void exports_and_slots_are_found(void **state)
     memory_free(image);
 }
 
-/* A program that corrupts its tables must not take the tracer outside of its image, or into a loop. */
+/* A program that corrupts its tables must not make the tracer access memory outside the image, or loop forever. */
 static void corrupt_tables_stay_in_the_image(void **state)
 {
     (void)state;
@@ -409,9 +409,9 @@ static void add_resource(struct text_buffer *to, const char *type, uint16_t lang
     text_buffer_add(to, "\nEND\n");
 }
 
-/* Windows' tools, and all that decode with opentdh.dll, take the messages of API traces from these resources. With
-   OPENPLA_WRITE_GOLDEN set the file is written instead of compared. */
-static void the_resources_are_those_of_the_manifest(void **state)
+/* Windows' tools, and all programs that decode with opentdh.dll, read the messages of API traces from these resources.
+   If OPENPLA_WRITE_GOLDEN is set, the test writes the file instead of comparing it. */
+static void resources_match_the_manifest(void **state)
 {
     struct provider_manifests list;
     struct text_buffer expected = {0};
@@ -453,14 +453,14 @@ int main(void)
         cmocka_unit_test(functions_are_chosen_by_module_and_name),
         cmocka_unit_test(a_name_without_a_module_is_rejected),
         cmocka_unit_test(corrupt_settings_are_rejected),
-        cmocka_unit_test(a_program_is_traced_once),
+        cmocka_unit_test(program_is_traced_by_one_set),
         cmocka_unit_test(arguments_read_by_their_types),
         cmocka_unit_test(long_arguments_are_cut),
         cmocka_unit_test(arguments_of_32_bit_programs_end_with_the_stack),
         cmocka_unit_test(results_report_failures),
         cmocka_unit_test(exports_and_slots_are_found),
         cmocka_unit_test(corrupt_tables_stay_in_the_image),
-        cmocka_unit_test(the_resources_are_those_of_the_manifest),
+        cmocka_unit_test(resources_match_the_manifest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Data at invalid addresses: the call returns 998, nothing of the event remains, and events before and after it
-   arrive. */
+/* Event data at invalid addresses: the call returns 998, nothing of the event is written, and the events before and
+   after it arrive. */
 #include "tests/unit/etw/hosted_session.h"
 
 #include <setjmp.h>
@@ -10,7 +10,7 @@ enum { PAGE = 4096 };
 
 static const EVENT_DESCRIPTOR some_event = {.Id = 7, .Level = 4, .Keyword = 5};
 
-/* Two pages: one to read, and one that cannot be read. */
+/* Two pages: a readable one and an inaccessible one. */
 static uint8_t *page, *no_page;
 
 static void forbid(DWORD protection)
@@ -42,7 +42,8 @@ static void be_outside(void)
     assert_int_equal(t->inside, 0);
 }
 
-/* `count` events have come, all others left nothing, and no buffer is held by one. */
+/* Expects that `count` events arrived, that the other calls left nothing behind, and that no event still holds a
+   buffer. */
 static void expect(const struct session_buffers *b, struct session_drain *drain, uint32_t count)
 {
     struct fixture_session f = {.drain = drain};
@@ -77,14 +78,14 @@ static REGHANDLE provider_for(const struct directory_enable *list, size_t count)
     return handle;
 }
 
-static void pieces_that_cannot_be_read_are_refused(void **state)
+static void unreadable_data_are_rejected(void **state)
 {
     (void)state;
     struct fixture_session *session = fixture_session(1, 0, 4, FIXTURE_BUFFER);
     const struct directory_enable e = fixture_enable(1, 0, 0, 0);
     const REGHANDLE handle = provider_for(&e, 1);
     uint32_t good = 0;
-    /* The page begins somewhere in the second of three, of each length, or with it. */
+    /* Of three data pieces with each length, the second one crosses into the inaccessible page, or begins there. */
     for (size_t size = 1; size <= 40; size++)
         for (size_t there = 0; there < size; there++) {
             EVENT_DATA_DESCRIPTOR data[3] = {piece("first", 5), piece(no_page - there, size), piece("third", 5)};
@@ -95,7 +96,7 @@ static void pieces_that_cannot_be_read_are_refused(void **state)
     EVENT_DATA_DESCRIPTOR none[2] = {piece("first", 5), piece(NULL, 4)};
     assert_int_equal(EventWrite(handle, &some_event, 2, none), ERROR_NOACCESS);
     none[1].Size = 0;
-    assert_int_equal(EventWrite(handle, &some_event, 2, none), ERROR_SUCCESS); /* of which nothing is read */
+    assert_int_equal(EventWrite(handle, &some_event, 2, none), ERROR_SUCCESS); /* nothing is read if the size is 0 */
     const struct fixture_log *log = fixture_read(session);
     assert_int_equal(log->count, good + 1);
     write_good(handle);
@@ -103,7 +104,7 @@ static void pieces_that_cannot_be_read_are_refused(void **state)
     fixture_unregister(handle);
 }
 
-static void a_guard_page_is_refused_and_left_to_the_program(void **state)
+static void guard_page_is_rejected_and_left_to_the_program(void **state)
 {
     (void)state;
     struct fixture_session *session = fixture_session(1, 0, 4, FIXTURE_BUFFER);
@@ -114,20 +115,21 @@ static void a_guard_page_is_refused_and_left_to_the_program(void **state)
     forbid(PAGE_READWRITE | PAGE_GUARD);
     EVENT_DATA_DESCRIPTOR data = piece(no_page - 2, 4);
     assert_int_equal(EventWrite(handle, &some_event, 1, &data), ERROR_NOACCESS);
-    assert_int_equal(EventWrite(handle, &some_event, 1, &data), ERROR_SUCCESS); /* it guards once */
+    assert_int_equal(EventWrite(handle, &some_event, 1, &data), ERROR_SUCCESS); /* a guard page guards one access
+                                                                                   only */
     expect_of(session, 1);
     forbid(PAGE_NOACCESS);
     fixture_unregister(handle);
 }
 
-static void arguments_that_cannot_be_read_are_refused(void **state)
+static void unreadable_arguments_are_rejected(void **state)
 {
     (void)state;
     struct fixture_session *session = fixture_session(1, 0, 4, FIXTURE_BUFFER);
     const struct directory_enable e = fixture_enable(1, 0, 0, 0);
     const REGHANDLE handle = provider_for(&e, 1);
     EVENT_DATA_DESCRIPTOR data = piece("good", 4);
-    /* The second of two descriptors. */
+    /* The second of two descriptors is unreadable. */
     EVENT_DATA_DESCRIPTOR *cut = (EVENT_DATA_DESCRIPTOR *)(void *)(no_page - sizeof data);
     *cut = data;
     assert_int_equal(EventWrite(handle, &some_event, 2, cut), ERROR_NOACCESS);
@@ -144,7 +146,7 @@ static void arguments_that_cannot_be_read_are_refused(void **state)
     fixture_unregister(handle);
 }
 
-static void no_session_of_several_gets_such_an_event(void **state)
+static void no_session_receives_an_unreadable_event(void **state)
 {
     (void)state;
     struct fixture_session *sessions[] = {fixture_session(1, 0, 4, FIXTURE_BUFFER),
@@ -162,7 +164,7 @@ static void no_session_of_several_gets_such_an_event(void **state)
     fixture_unregister(handle);
 }
 
-static void schemas_that_cannot_be_read_are_refused(void **state)
+static void unreadable_schemas_are_rejected(void **state)
 {
     (void)state;
     struct fixture_session *session = fixture_session(1, 0, 4, FIXTURE_BUFFER);
@@ -180,9 +182,9 @@ static void schemas_that_cannot_be_read_are_refused(void **state)
     fixture_unregister(handle);
 }
 
-/* ---- the older kind ---- */
+/* ---- classic event providers ---- */
 
-static void fields_that_cannot_be_read_are_refused(void **state)
+static void unreadable_fields_are_rejected(void **state)
 {
     (void)state;
     struct hosted session;
@@ -201,7 +203,7 @@ static void fields_that_cannot_be_read_are_refused(void **state)
         event.header.Size = sizeof event.header + sizeof *event.field;
         assert_int_equal(TraceEvent(handle, &event.header), ERROR_SUCCESS);
     }
-    /* A header whose fields are at invalid addresses, and one whose GUID is. */
+    /* A header with invalid addresses in its fields, and one with an invalid address of its GUID. */
     event.header.Size = sizeof event;
     cut = (void *)(no_page - sizeof event.header - sizeof *event.field);
     memcpy(cut, &event, sizeof event.header + sizeof *event.field);
@@ -214,7 +216,7 @@ static void fields_that_cannot_be_read_are_refused(void **state)
     hosted_stop(&session);
 }
 
-static void arguments_of_messages_that_cannot_be_read_are_refused(void **state)
+static void unreadable_message_arguments_are_rejected(void **state)
 {
     (void)state;
     struct hosted session;
@@ -232,12 +234,12 @@ static void arguments_of_messages_that_cannot_be_read_are_refused(void **state)
     hosted_stop(&session);
 }
 
-/* ---- exceptions that are taken outside ---- */
+/* ---- exceptions that the program handles ---- */
 
 static jmp_buf outside;
 static bool leaves;
 
-/* A handler that it leaves this way stays one, under Wine. */
+/* Under Wine, a handler that is left this way remains registered. */
 static LONG CALLBACK leave(EXCEPTION_POINTERS *exception)
 {
     (void)exception;
@@ -247,7 +249,7 @@ static LONG CALLBACK leave(EXCEPTION_POINTERS *exception)
     longjmp(outside, 1);
 }
 
-/* Whether the call came to its end; else the program's handler has left it. */
+/* Returns whether the call ended normally; otherwise the program's handler left it. */
 static bool ends(void (*call)(void *), void *argument)
 {
     static void *handler;
@@ -289,7 +291,7 @@ static void trace_bad(void *argument)
                        (size_t)20, NULL);
 }
 
-static void a_program_may_take_the_exception_itself(void **state)
+static void program_can_handle_the_exception_itself(void **state)
 {
     (void)state;
     void (*const calls[])(void *) = {write_bad, write_bad_array, write_bad_related};
@@ -332,8 +334,8 @@ static void end_it(void *handle)
     fixture_unregister(*(const REGHANDLE *)handle);
 }
 
-/* The registration gets the next change, and its end waits for nobody. */
-static void a_callback_may_be_left_by_an_exception(void **state)
+/* The registration gets the next change, and its end does not block. */
+static void callback_can_be_left_by_an_exception(void **state)
 {
     (void)state;
     struct thread *other;
@@ -355,15 +357,15 @@ static void a_callback_may_be_left_by_an_exception(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(pieces_that_cannot_be_read_are_refused),
-        TEST(a_guard_page_is_refused_and_left_to_the_program),
-        TEST(arguments_that_cannot_be_read_are_refused),
-        TEST(no_session_of_several_gets_such_an_event),
-        TEST(schemas_that_cannot_be_read_are_refused),
-        cmocka_unit_test(fields_that_cannot_be_read_are_refused),
-        cmocka_unit_test(arguments_of_messages_that_cannot_be_read_are_refused),
-        TEST(a_program_may_take_the_exception_itself),
-        TEST(a_callback_may_be_left_by_an_exception),
+        TEST(unreadable_data_are_rejected),
+        TEST(guard_page_is_rejected_and_left_to_the_program),
+        TEST(unreadable_arguments_are_rejected),
+        TEST(no_session_receives_an_unreadable_event),
+        TEST(unreadable_schemas_are_rejected),
+        cmocka_unit_test(unreadable_fields_are_rejected),
+        cmocka_unit_test(unreadable_message_arguments_are_rejected),
+        TEST(program_can_handle_the_exception_itself),
+        TEST(callback_can_be_left_by_an_exception),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Registrations and their callbacks. */
+/* Event provider registrations and their callbacks. */
 #include "tests/unit/etw/provider_fixture.h"
 #include "tests/unit/etw/registered_provider.h"
 #include "tests/unit/patience.h"
@@ -105,7 +105,7 @@ static void sessions_are_combined(void **state)
     fixture_apply(e, 2);
     expect(&called, 1, &first_source, 1, 255, UINT64_MAX, 6);
     fixture_apply(e + 1, 1);
-    expect(&called, 1, &nobody, 1, 5, 8, 6); /* one of two is left */
+    expect(&called, 1, &nobody, 1, 5, 8, 6); /* one of two sessions remains */
     fixture_apply(NULL, 0);
     expect(&called, 1, &nobody, 0, 0, 0, 0);
     fixture_unregister(handle);
@@ -113,7 +113,7 @@ static void sessions_are_combined(void **state)
     assert_int_equal(called.calls, 0);
 }
 
-static void registering_reports_the_present_state(void **state)
+static void registration_reports_the_current_state(void **state)
 {
     (void)state;
     struct called called = {0};
@@ -176,7 +176,7 @@ static void filter_data_of_sessions_are_chained(void **state)
     fixture_unregister(handle);
 }
 
-static void a_process_excluded_by_a_filter_gets_no_callback(void **state)
+static void excluded_process_gets_no_callback(void **state)
 {
     (void)state;
     const struct directory_filter_process others[] = {{1, 0, 17}, {4711, 0, 16}, {4711, 0, 0}};
@@ -210,7 +210,7 @@ static void a_process_excluded_by_a_filter_gets_no_callback(void **state)
         fixture_apply(NULL, 0);
         assert_int_equal(called.calls, 2 * rows[i].admits);
     }
-    /* All filters must let it pass. */
+    /* All filters must accept the process. */
     struct directory_enable e = fixture_enable(1, 0, 0, 0);
     fixture_filter(&e, EVENT_FILTER_TYPE_PID, own, sizeof own);
     fixture_filter(&e, EVENT_FILTER_TYPE_EXECUTABLE_NAME, none, sizeof none);
@@ -225,7 +225,7 @@ static bool keeps_out(void *context, uint32_t logger, uint32_t generation, const
     return logger == 1 && guid_equal(provider, &fixture_guid);
 }
 
-static void members_of_a_group_are_enabled_by_it(void **state)
+static void group_enables_its_members(void **state)
 {
     (void)state;
     const GUID group = {9, 9, 9, {9}};
@@ -245,14 +245,14 @@ static void members_of_a_group_are_enabled_by_it(void **state)
     assert_true(has_group && guid_equal(&called_group, &group));
     fixture_apply(e, 2);
     assert_int_equal(called.calls, 2);
-    /* One session by both ways: one event. */
+    /* A session that enables the provider directly and by its group gets one event. */
     const EVENT_DESCRIPTOR event = {.Level = 1};
     assert_int_equal(EventWrite(handle, &event, 0, NULL), ERROR_SUCCESS);
     assert_int_equal(fixture_read(session)->count, 1);
     const EVENT_DESCRIPTOR less = {.Level = 2};
     assert_int_equal(EventWrite(handle, &less, 0, NULL), ERROR_SUCCESS);
     assert_int_equal(fixture_read(session)->count, 1);
-    /* Enabled by a session that excludes it from the group (TraceSetDisallowList). */
+    /* Enabled by a session that excludes the event provider from the group (TraceSetDisallowList). */
     const struct provider_source strict = {fixture_find, keeps_out, NULL, {{4711, 17}, NULL}};
     assert_int_equal(provider_apply(0, e, 1, &strict), S_OK);
     assert_false(EventProviderEnabled(handle, 1, 0));
@@ -261,7 +261,7 @@ static void members_of_a_group_are_enabled_by_it(void **state)
     fixture_unregister(handle);
 }
 
-/* ---- what they may do ---- */
+/* ---- calls that are allowed in a callback ---- */
 
 static REGHANDLE nested;
 
@@ -274,11 +274,11 @@ static VOID WINAPI register_another(LPCGUID source, ULONG enabled, UCHAR level, 
     if (enabled) {
         nested = fixture_register(&fixture_guid, NULL, NULL);
         fixture_unregister(nested);
-        fixture_unregister(*(REGHANDLE *)context); /* itself */
+        fixture_unregister(*(REGHANDLE *)context); /* unregisters itself */
     }
 }
 
-static void a_callback_may_write_register_and_end_its_own_registration(void **state)
+static void callback_can_write_register_and_unregister(void **state)
 {
     (void)state;
     static REGHANDLE handle;
@@ -310,7 +310,7 @@ static void apply_elsewhere(void *enable)
     fixture_apply(enable, 1);
 }
 
-static void the_end_of_a_registration_waits_for_its_callback(void **state)
+static void unregister_waits_for_the_callback(void **state)
 {
     (void)state;
     struct thread *thread;
@@ -333,8 +333,8 @@ static void end_it(void *handle)
     (void)provider_end(*(uint64_t *)handle, false, &numbers);
 }
 
-/* A thread calls EventUnregister before EventRegister, which has stored the handle, has returned on another thread. */
-static void a_registration_may_be_ended_before_it_has_begun(void **state)
+/* A thread calls EventUnregister with the stored handle before EventRegister has returned on another thread. */
+static void registration_can_end_before_register_returns(void **state)
 {
     (void)state;
     const struct provider_options options = {.guid = fixture_guid};
@@ -345,15 +345,14 @@ static void a_registration_may_be_ended_before_it_has_begun(void **state)
     assert_int_equal(thread_start(end_it, &handle, &thread), S_OK);
     while (provider_is_registered(&fixture_guid))
         thread_yield();
-    assert_false(provider_set_numbers(handle, numbers)); /* the directory must learn at once that it has ended */
+    assert_false(provider_set_numbers(handle, numbers)); /* reports immediately that the registration has ended */
     assert_int_equal(provider_begun(handle), ERROR_SUCCESS);
     assert_true(thread_wait(thread, PATIENCE_MS));
     thread_close(thread);
 }
 
-/* An EventRegister that fails late: a session has enabled the provider before, and `context` belongs to the caller
-   again. */
-static void a_failed_registration_gets_no_callback(void **state)
+/* EventRegister fails after a session has already enabled the event provider; `context` belongs to the caller again. */
+static void failed_registration_gets_no_callback(void **state)
 {
     (void)state;
     struct called called = {0};
@@ -368,7 +367,7 @@ static void a_failed_registration_gets_no_callback(void **state)
     assert_int_equal(provider_begun(handle), ERROR_SUCCESS);
     assert_int_equal(called.calls, 0);
     assert_int_equal(provider_end(handle, false, &numbers), ERROR_INVALID_HANDLE);
-    const uint64_t before = handle; /* its place is free */
+    const uint64_t before = handle; /* its slot is free */
     assert_int_equal(provider_begin(&options, &handle), ERROR_SUCCESS);
     assert_int_equal(handle & 0xFFFF, before & 0xFFFF);
     assert_int_equal(provider_end(handle, false, &numbers), ERROR_SUCCESS);
@@ -377,7 +376,7 @@ static void a_failed_registration_gets_no_callback(void **state)
 
 /* ---- out of memory ---- */
 
-static void a_failed_change_leaves_everything_as_it_was(void **state)
+static void failed_change_changes_nothing(void **state)
 {
     (void)state;
     struct called called = {0};
@@ -403,7 +402,7 @@ static void a_failed_change_leaves_everything_as_it_was(void **state)
         assert_int_equal(hr, E_OUTOFMEMORY);
         provider_run_callbacks();
         assert_int_equal(called.calls, 0);
-        const EVENT_DESCRIPTOR event = {.Id = 8, .Level = 1}; /* which the filter would not let pass */
+        const EVENT_DESCRIPTOR event = {.Id = 8, .Level = 1}; /* the failed filter would exclude this event */
         assert_int_equal(EventWrite(handle, &event, 0, NULL), ERROR_SUCCESS);
         assert_int_equal(fixture_read(session)->count, 1);
     }
@@ -420,15 +419,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(ended_handles_are_refused),
         TEST(sessions_are_combined),
-        TEST(registering_reports_the_present_state),
+        TEST(registration_reports_the_current_state),
         TEST(filter_data_of_sessions_are_chained),
-        TEST(a_process_excluded_by_a_filter_gets_no_callback),
-        TEST(members_of_a_group_are_enabled_by_it),
-        TEST(a_callback_may_write_register_and_end_its_own_registration),
-        TEST(the_end_of_a_registration_waits_for_its_callback),
-        TEST(a_registration_may_be_ended_before_it_has_begun),
-        TEST(a_failed_registration_gets_no_callback),
-        TEST(a_failed_change_leaves_everything_as_it_was),
+        TEST(excluded_process_gets_no_callback),
+        TEST(group_enables_its_members),
+        TEST(callback_can_write_register_and_unregister),
+        TEST(unregister_waits_for_the_callback),
+        TEST(registration_can_end_before_register_returns),
+        TEST(failed_registration_gets_no_callback),
+        TEST(failed_change_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

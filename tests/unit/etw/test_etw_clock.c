@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Converting time stamps to the session's clock. The readings are given, so all results are exact. */
+/* Conversion of timestamps to the session's clock. The test supplies the clock readings, so all results are exact. */
 #include "engine/base/clock.h"
 #include "engine/etw/session/session_drain.h"
 #include "engine/logs/etl_record.h"
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-/* 2.6 GHz and 10 MHz: 260 cycles a tick. */
+/* 2.6 GHz and 10 MHz: 260 cycles per tick. */
 enum { RATE = 260, SECOND = 10000000 };
 #define START UINT64_C(1000000000000)
 #define FIRST INT64_C(500000)
@@ -34,7 +34,7 @@ static void assert_near(const struct session_clock *c, int64_t ticks, int64_t of
     assert_true(time - (FIRST + ticks) <= off && time - (FIRST + ticks) >= -off);
 }
 
-static void times_are_exact_between_readings_and_beside_them(void **state)
+static void times_are_exact_between_and_outside_readings(void **state)
 {
     (void)state;
     struct session_clock c = clock_from(0);
@@ -47,7 +47,7 @@ static void times_are_exact_between_readings_and_beside_them(void **state)
         assert_near(&c, i * SECOND + 777, 1);
 }
 
-static void a_wrong_reading_is_repaired_by_the_next(void **state)
+static void next_reading_corrects_a_wrong_one(void **state)
 {
     (void)state;
     struct session_clock c = clock_from(0);
@@ -60,14 +60,14 @@ static void a_wrong_reading_is_repaired_by_the_next(void **state)
     session_clock_add(&c, at(3 * SECOND));
     assert_near(&c, 5 * SECOND / 2, 1);
     int64_t before = INT64_MIN;
-    for (int64_t i = 0; i < 3 * SECOND; i += 9973) { /* and never backwards */
+    for (int64_t i = 0; i < 3 * SECOND; i += 9973) { /* and times never go backwards */
         const int64_t time = session_clock_time(&c, at(i).cycles);
         assert_true(time >= before);
         before = time;
     }
 }
 
-static void a_clock_that_is_set_keeps_its_rate(void **state)
+static void setting_the_clock_keeps_its_rate(void **state)
 {
     (void)state;
     static const int64_t jumps[] = {-3600LL * SECOND, 3600LL * SECOND};
@@ -82,7 +82,7 @@ static void a_clock_that_is_set_keeps_its_rate(void **state)
     }
 }
 
-static void other_sources_are_the_clock_itself(void **state)
+static void other_sources_need_no_conversion(void **state)
 {
     (void)state;
     struct session_clock c;
@@ -97,7 +97,7 @@ static void other_sources_are_the_clock_itself(void **state)
     assert_true(time > before - SECOND && time <= clock_utc());
 }
 
-static void a_running_clock_gives_the_hosts_time(void **state)
+static void running_clock_matches_the_system_time(void **state)
 {
     (void)state;
     static const uint32_t clocks[] = {ETL_CLOCK_TICKS, ETL_CLOCK_SYSTEM};
@@ -115,7 +115,7 @@ static void a_running_clock_gives_the_hosts_time(void **state)
     }
 }
 
-static void a_continued_session_keeps_its_times(void **state)
+static void continued_session_keeps_its_times(void **state)
 {
     (void)state;
     struct session_clock c = clock_from(SECOND);
@@ -132,8 +132,8 @@ static void a_continued_session_keeps_its_times(void **state)
     assert_near(&c, SECOND / 3, 1);
 }
 
-/* As on 32-bit processors, where compilers have no 128-bit product. */
-static void fractions_are_the_same_in_halves(void **state)
+/* The calculation for 32-bit processors, where compilers have no 128-bit product, gives the same results. */
+static void split_multiplication_gives_the_same_results(void **state)
 {
     static const uint64_t numbers[] = {
         1, 3, 0xFFFFFFFF, UINT64_C(1) << 32, UINT64_C(0x123456789ABCDEF0), UINT64_MAX, UINT64_MAX - 1};
@@ -153,13 +153,13 @@ static void fractions_are_the_same_in_halves(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_are_exact_between_readings_and_beside_them),
-        cmocka_unit_test(a_wrong_reading_is_repaired_by_the_next),
-        cmocka_unit_test(a_clock_that_is_set_keeps_its_rate),
-        cmocka_unit_test(other_sources_are_the_clock_itself),
-        cmocka_unit_test(a_running_clock_gives_the_hosts_time),
-        cmocka_unit_test(a_continued_session_keeps_its_times),
-        cmocka_unit_test(fractions_are_the_same_in_halves),
+        cmocka_unit_test(times_are_exact_between_and_outside_readings),
+        cmocka_unit_test(next_reading_corrects_a_wrong_one),
+        cmocka_unit_test(setting_the_clock_keeps_its_rate),
+        cmocka_unit_test(other_sources_need_no_conversion),
+        cmocka_unit_test(running_clock_matches_the_system_time),
+        cmocka_unit_test(continued_session_keeps_its_times),
+        cmocka_unit_test(split_multiplication_gives_the_same_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

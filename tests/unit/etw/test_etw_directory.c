@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions, enables and changes in the directory. This program starts itself as the process that is killed in a
-   change. */
+/* Sessions, enables and changes in the session directory. This program starts itself as the process that is killed
+   during a change. */
 #include "tests/unit/etw/directory_fixture.h"
 
 /* Begins a change, adds a session, and waits to be killed. */
@@ -20,14 +20,15 @@ static int role_half(const char *ready_name)
 
 /* ---- sessions ---- */
 
-static void a_session_is_found_as_it_was_entered(void **state)
+static void session_is_read_as_added(void **state)
 {
     struct directory_session s = session_of("Süßes", 1), got;
     (void)state;
     s.file = (char *)"C:\\logs\\süß.etl";
     assert_int_equal(directory_begin(d), S_OK);
     assert_int_equal(directory_session_add(d, &s), S_OK);
-    assert_int_equal(directory_session_at(d, s.logger, s.generation, &got), S_FALSE); /* not yet */
+    assert_int_equal(directory_session_at(d, s.logger, s.generation, &got), S_FALSE); /* not visible before the
+                                                                                         commit */
     directory_end(d, NULL, 0);
     assert_in_range(s.logger, 1, DIRECTORY_SESSIONS);
     assert_int_not_equal(s.generation, 0);
@@ -55,7 +56,7 @@ static void a_session_is_found_as_it_was_entered(void **state)
     assert_int_equal(directory_begin(d), S_OK);
     assert_int_equal(directory_session_set(d, &s), S_OK);
     s.mode = 5;
-    assert_int_equal(directory_session_set(d, &s), S_OK); /* twice in a change */
+    assert_int_equal(directory_session_set(d, &s), S_OK); /* twice in one change */
     s.generation++;
     assert_int_equal(directory_session_set(d, &s), S_FALSE);
     s.generation--;
@@ -69,7 +70,7 @@ static void a_session_is_found_as_it_was_entered(void **state)
     assert_int_equal(session_count(), 0);
 }
 
-static void a_handle_names_one_session_for_ever(void **state)
+static void handle_always_identifies_one_session(void **state)
 {
     struct directory_session first = add("first", 1), got;
     (void)state;
@@ -81,7 +82,7 @@ static void a_handle_names_one_session_for_ever(void **state)
     drop(&second);
 }
 
-static void names_and_files_of_other_sessions_are_refused(void **state)
+static void names_and_files_of_other_sessions_are_rejected(void **state)
 {
     struct directory_session s = session_of("The Session", 1), other = session_of("the session", 2);
     (void)state;
@@ -117,7 +118,8 @@ static void names_and_files_of_other_sessions_are_refused(void **state)
     drop(&other);
 }
 
-/* After 64 sessions the user learns which one was left running. */
+/* When all 64 sessions exist, the error names the latest session whose starter no longer lives, so that the user can
+   stop it. */
 static void the_oldest_orphan_is_named(void **state)
 {
     struct directory_session s[DIRECTORY_SESSIONS];
@@ -128,7 +130,7 @@ static void the_oldest_orphan_is_named(void **state)
         s[i] = session_of(name, i + 1);
         s[i].started = 1000 - i;
         if (i == 20 || i == 30 || i == 10)
-            s[i].starter.start_time++; /* nobody of whom lives */
+            s[i].starter.start_time++; /* no process of this session lives */
         assert_int_equal(directory_begin(d), S_OK);
         assert_int_equal(directory_session_add(d, &s[i]), S_OK);
         directory_end(d, NULL, 0);
@@ -173,7 +175,7 @@ static void enables_are_found_with_their_filters(void **state)
     assert_memory_equal(list->filter[2].data, bytes, 21);
     serial = list->serial;
     directory_enables_free(list, count);
-    /* A capture changes nothing but its source. */
+    /* A capture changes only its source. */
     assert_int_equal(directory_begin(d), S_OK);
     assert_int_equal(directory_enable_capture(d, s.logger, s.generation, &guid, &source), S_OK);
     directory_end(d, &guid, 1);
@@ -182,7 +184,7 @@ static void enables_are_found_with_their_filters(void **state)
                 guid_equal(&list->source, &source));
     assert_memory_equal(list->filter[2].data, bytes, 21);
     directory_enables_free(list, count);
-    /* An update has a higher serial number, and so has one after a disable. */
+    /* An update has a higher serial number, and so does an enable after a disable. */
     e.filter_count = 0;
     e.level = 5;
     e.classic = true;
@@ -206,7 +208,7 @@ static void enables_are_found_with_their_filters(void **state)
     assert_int_equal(enables_of(7), 0);
 }
 
-/* Two places that take turns, like those of an enable that is changed often. */
+/* Two places that are used alternately, like those of an enable that changes often. */
 struct turns {
     struct directory_span span[2];
     atomic_bool end;
@@ -224,9 +226,9 @@ static void take_turns(void *context)
     atomic_store(&t->end, true);
 }
 
-/* A reader that saw the place of an ended enable while the next one was put there had that session's enable twice,
-   and wrote each event twice. */
-static void readers_during_changes_see_one(void **state)
+/* If a reader saw the place of an ended enable while the next enable was stored there, it would have the session's
+   enable twice, and write each event twice. */
+static void readers_see_one_enable_during_changes(void **state)
 {
     struct turns turns = {.end = false};
     size_t looks = 0, others = 0;
@@ -240,7 +242,7 @@ static void readers_during_changes_see_one(void **state)
         const uint64_t now = directory_revision(d);
         const bool first = directory_holds(&turns.span[0], now), second = directory_holds(&turns.span[1], now);
         if (atomic_load(&d->shared->revision) - now > 2)
-            continue; /* as directory_read does */
+            continue; /* directory_read does the same */
         looks++;
         others += first == second;
     }
@@ -277,7 +279,7 @@ static void only_running_sessions_enable(void **state)
     memory_free(providers);
 }
 
-/* The ninth session learns which eight have enabled the provider. */
+/* The error for the ninth session names the eight sessions that have enabled the event provider. */
 static void eight_sessions_enable_a_provider(void **state)
 {
     struct directory_session s[9];
@@ -305,8 +307,8 @@ static void eight_sessions_enable_a_provider(void **state)
         drop(&s[i]);
 }
 
-/* Filters and places of ended enables become free again. */
-static void room_for_enables_comes_back(void **state)
+/* Filters and places of ended enables are freed. */
+static void room_of_ended_enables_is_freed(void **state)
 {
     struct directory_session s = add("enabling", 1);
     uint8_t *bytes = memory_zero(1, DIRECTORY_FILTER_BYTES);
@@ -342,13 +344,13 @@ static void room_for_enables_comes_back(void **state)
         if (i < 300 || FAILED(hr))
             assert_int_equal(hr, S_OK);
         if (i == 300)
-            break; /* all of them take minutes under the sanitizers */
+            break; /* trying all of them takes minutes under the sanitizers */
     }
     drop(&s);
     memory_free(bytes);
 }
 
-/* ---- ends in the middle ---- */
+/* ---- interrupted changes ---- */
 
 static void an_interrupted_change_is_undone(void **state)
 {
@@ -360,7 +362,7 @@ static void an_interrupted_change_is_undone(void **state)
     (void)state;
     assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     assert_true(directory_revision(d) == revision);
-    assert_int_equal(session_count(), 1); /* while it lives, and afterwards */
+    assert_int_equal(session_count(), 1); /* while the process lives, and afterwards */
     end_child(p, ready_name);
     assert_int_equal(session_count(), 1);
     struct directory_session again = add("half", 999);
@@ -370,7 +372,7 @@ static void an_interrupted_change_is_undone(void **state)
     signal_close(ready);
 }
 
-static void numbers_come_once(void **state)
+static void numbers_are_unique(void **state)
 {
     const uint32_t sequence = directory_next_sequence(d);
     const uint64_t key = directory_next_event_key(d);
@@ -381,7 +383,7 @@ static void numbers_come_once(void **state)
     assert_true(directory_next_event_key(d) == key + 1);
 }
 
-static void out_of_memory_leaves_it_as_it_was(void **state)
+static void out_of_memory_changes_nothing(void **state)
 {
     static const uint8_t bytes[32];
     struct directory_session s = session_of("memory", 1), *list;
@@ -444,18 +446,18 @@ static void out_of_memory_leaves_it_as_it_was(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_session_is_found_as_it_was_entered),
-        cmocka_unit_test(a_handle_names_one_session_for_ever),
-        cmocka_unit_test(names_and_files_of_other_sessions_are_refused),
+        cmocka_unit_test(session_is_read_as_added),
+        cmocka_unit_test(handle_always_identifies_one_session),
+        cmocka_unit_test(names_and_files_of_other_sessions_are_rejected),
         cmocka_unit_test(the_oldest_orphan_is_named),
         cmocka_unit_test(enables_are_found_with_their_filters),
         cmocka_unit_test(only_running_sessions_enable),
         cmocka_unit_test(eight_sessions_enable_a_provider),
-        cmocka_unit_test(room_for_enables_comes_back),
+        cmocka_unit_test(room_of_ended_enables_is_freed),
         cmocka_unit_test(an_interrupted_change_is_undone),
-        cmocka_unit_test(numbers_come_once),
-        cmocka_unit_test(out_of_memory_leaves_it_as_it_was),
-        cmocka_unit_test(readers_during_changes_see_one),
+        cmocka_unit_test(numbers_are_unique),
+        cmocka_unit_test(out_of_memory_changes_nothing),
+        cmocka_unit_test(readers_see_one_enable_during_changes),
     };
     child_program = argv[0];
     if (argc == 4)

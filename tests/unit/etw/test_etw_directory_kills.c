@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_etw_directory_kills [KILLS [SEED]]: processes are killed at random inside changes of the directory, between
-   them, while they register and while they send requests. Readers see each change completely or not at all, the last
-   committed change stays, and nothing of dead processes is lost for living ones. Without arguments as many kills as
-   take seconds. */
+/* test_etw_directory_kills [KILLS [SEED]]: kills processes at random: during changes of the directory, between changes,
+   while they register, and while they send requests. Readers must see each change completely or not at all, the last
+   committed change must survive, and living processes must be able to reuse everything that dead processes had. Without
+   arguments, the number of kills is small enough for seconds. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -23,8 +23,8 @@
 
 enum { LANES = 3, FILTER = 700, HOST_ANSWERS = 77 };
 
-/* The progress of a victim, in memory that outlives it. A lane has a pair of sessions; change n creates it (n % 4 is
-   0), changes it, or removes it (3). Everything that a change writes contains n. */
+/* A victim's progress, in memory that survives it. A lane has a pair of sessions; change n creates the pair (n % 4 is
+   0), changes it, or removes it (n % 4 is 3). Everything that a change writes contains n. */
 struct lane {
     _Atomic uint64_t trying, done;
     _Atomic uint64_t in_change, registered, asked;
@@ -53,7 +53,7 @@ static void must(bool so)
         abort();
 }
 
-/* Starts a child that ends with this process. */
+/* Starts a child that ends when this process ends. */
 static pid_t start_child(void)
 {
     const pid_t pid = fork();
@@ -116,7 +116,7 @@ static void change(uint32_t lane, uint64_t n, struct directory_session pair[2])
                  count == 1);
         memory_free(providers);
     }
-    l->in_change = 0; /* it may be killed before or after its commit */
+    l->in_change = 0; /* may be killed before or after its commit */
     (void)directory_end(d, &provider, 1);
     l->done = n;
 }
@@ -136,7 +136,7 @@ static _Noreturn void victim(uint32_t lane, uint32_t host_logger, uint32_t host_
         lanes[lane].registered++;
         for (int i = 1; i < 5; i++)
             directory_unregister(d, registration[i]);
-        if (n % 8 == 0) { /* a requester that was killed before blocks others only briefly */
+        if (n % 8 == 0) { /* a requester that was killed earlier blocks others only briefly */
             must(directory_ask(d, host_logger, host_generation, &flush, 20000, &answer) == S_OK &&
                  answer == HOST_ANSWERS);
             lanes[lane].asked++;
@@ -165,7 +165,7 @@ static _Noreturn void host(uint32_t logger, const char *signal_name)
 
 /* ---- the observers ---- */
 
-/* Returns the number of the change that the whole lane shows; 0: it has no sessions. */
+/* Returns the number of the change that the whole lane shows; 0 if the lane has no sessions. */
 static uint64_t check_sessions(uint32_t lane)
 {
     struct directory_session *list;
@@ -206,7 +206,7 @@ static uint64_t check_enables(uint32_t lane)
     return n;
 }
 
-/* Checks the allowed states of a lane after its victim has ended. */
+/* Checks that the lane is in an allowed state after its victim's end. */
 static void check_lane(uint32_t lane, uint64_t *cut)
 {
     const uint64_t trying = lanes[lane].trying, done = lanes[lane].done, n = check_sessions(lane);
@@ -215,7 +215,7 @@ static void check_lane(uint32_t lane, uint64_t *cut)
     if (!as_done && !(as_tried && trying == done + 1) && !(as_tried && done == 0))
         fail_msg("lane %u: change %llu is seen, %llu was done, %llu was tried", (unsigned)lane, (unsigned long long)n,
                  (unsigned long long)done, (unsigned long long)trying);
-    if (lanes[lane].in_change) { /* it was killed before the commit */
+    if (lanes[lane].in_change) { /* the victim was killed before the commit */
         assert_true(as_done);
         ++*cut;
     }
@@ -281,14 +281,14 @@ static void nothing_is_lost_by_kills_inside_changes(void **state)
                 (void)check_sessions(lane);
                 (void)check_enables(lane);
                 looks++;
-                if (ends[lane] == 0 && lanes[lane].asked != 0) /* it has done each at least once */
+                if (ends[lane] == 0 && lanes[lane].asked != 0) /* it did each action at least once */
                     ends[lane] = clock_monotonic_ms() + random_below(20);
                 if (ends[lane] == 0 || clock_monotonic_ms() < ends[lane])
                     continue;
                 int status;
                 kill(pids[lane], SIGKILL);
                 waitpid(pids[lane], &status, 0);
-                assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL); /* it did not abort */
+                assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL); /* it was killed, and did not abort */
                 check_lane(lane, &cut);
                 changes += lanes[lane].done ? lanes[lane].done - 3 : 0;
                 asked += lanes[lane].asked;
@@ -321,7 +321,7 @@ static void nothing_is_lost_by_kills_inside_changes(void **state)
     assert_int_equal(directory_ask(d, s.logger, s.generation, &flush, 20000, &answer), E_ABORT);
 }
 
-/* A living process can take everything that the dead ones had registered. */
+/* A living process can register as much as if the dead processes had registered nothing. */
 static void everything_of_dead_processes_is_freed(void **state)
 {
     const GUID provider = guid_of(5, 5);
@@ -338,7 +338,7 @@ static void everything_of_dead_processes_is_freed(void **state)
     assert_int_equal(status, 0);
 }
 
-/* Signals of killed processes still have names. */
+/* The signals of killed processes still have names; removes them. */
 static void remove_signals(const char *name)
 {
     char *path = NULL;

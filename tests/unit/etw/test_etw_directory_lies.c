@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Another process writes anything into the directory. Its users stay inside it, finish, and return only what they
-   have checked. Arguments: rounds, seed. */
+/* Another process writes arbitrary data into the directory. The directory's users access no memory outside it, finish,
+   and return only checked data. Arguments: rounds, seed. */
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/etw/directory/directory_layout.h"
@@ -54,7 +54,7 @@ static void scribble_anywhere(void)
     scribble(shared->arena, 4096, 100);
     scribble(shared->name, 8 * sizeof *shared->name, 100);
     atomic_store(&shared->names_given, odd_number());
-    /* Records that seem to hold, with strings and filters of any length. */
+    /* Records that look valid, with strings and filters of any length. */
     for (uint32_t i = 0; i < 4; i++) {
         struct session_record *s = &shared->session[i][random_number() % 2];
         struct session_payload *p = (void *)s->words;
@@ -173,7 +173,7 @@ static void change_all(void)
     (void)directory_ask(d, 1 + (uint32_t)random_number() % 4, 0, &r, 0, &answer);
 }
 
-static void nobody_leaves_the_section(void **state)
+static void all_accesses_stay_inside_the_section(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < rounds; i++) {
@@ -196,12 +196,12 @@ static void scribble_on(void *user)
         const size_t from = offsetof(struct directory_shared, revision) / 8,
                      words = offsetof(struct directory_shared, tail) / 8 - from;
         _Atomic uint64_t *word = (_Atomic uint64_t *)(void *)shared;
-        /* Mostly where the directory has data. */
+        /* Usually a word where the directory has data. */
         atomic_store(&word[from + (x >> 33) % (x >> 20 & 1 ? words : 4096)], x >> 7 & 1 ? x : x >> 40);
     }
 }
 
-/* The values that are used are those that were checked. */
+/* Readers use the same copies of values that they checked. */
 static void readers_stay_inside_during_changes(void **state)
 {
     struct thread *t;
@@ -243,8 +243,9 @@ static void add_session(struct directory_session *out)
     assert_int_equal(sessions(), 1);
 }
 
-/* A file of another kind has its name: tracing nevertheless works, and doctor can say why the directory is empty. */
-static void a_file_of_another_kind_is_reset(void **state)
+/* A file of another type has the directory's name: tracing works nevertheless, and doctor can report why the directory
+   is empty. */
+static void foreign_file_is_reset(void **state)
 {
     const HRESULT corrupt = HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
     uint32_t slot;
@@ -259,8 +260,8 @@ static void a_file_of_another_kind_is_reset(void **state)
     assert_int_equal(directory_join(d, &slot), S_OK);
 }
 
-/* An overwritten word costs no session. A shortened file ends all of them, which each host reports. */
-static void a_corrupt_directory_is_repaired_while_it_is_used(void **state)
+/* An overwritten word ends no session. A truncated file ends all sessions; each ETW session host reports that. */
+static void corrupt_directory_is_repaired_in_use(void **state)
 {
     struct directory_session before, after;
     const uint64_t born = directory_born(d);
@@ -280,7 +281,7 @@ static void a_corrupt_directory_is_repaired_while_it_is_used(void **state)
     struct directory *same;
     memset((char *)shared + 4096, 0, sizeof *shared - 4096);
     assert_int_equal(directory_check(), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
-    assert_int_equal(directory_get(&same), S_OK); /* listing sessions begins no change */
+    assert_int_equal(directory_get(&same), S_OK); /* listing sessions is not a change */
     assert_true(same == d);
     assert_int_equal(directory_check(), S_OK);
     assert_int_equal(sessions(), 0);
@@ -301,9 +302,9 @@ static void a_corrupt_directory_is_repaired_while_it_is_used(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_of_another_kind_is_reset),
-        cmocka_unit_test(a_corrupt_directory_is_repaired_while_it_is_used),
-        cmocka_unit_test(nobody_leaves_the_section),
+        cmocka_unit_test(foreign_file_is_reset),
+        cmocka_unit_test(corrupt_directory_is_repaired_in_use),
+        cmocka_unit_test(all_accesses_stay_inside_the_section),
         cmocka_unit_test(readers_stay_inside_during_changes),
     };
     if (count > 1)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes in the directory: registrations, notifications, and requests to hosts. This program starts itself as the
-   other processes. */
+/* Processes that use the directory: registrations, notifications, and requests to ETW session hosts. This program
+   starts itself as the other processes. */
 #include "engine/base/thread.h"
 #include "engine/etw/session/session_host.h"
 #include "tests/unit/etw/directory_fixture.h"
 
 /* ---- the roles of a child ---- */
 
-/* Registers the provider `number` and sets the signal `ready`; applies each change it is woken for, and sets the
-   signal again. */
+/* Registers the event provider `number` and sets the signal `ready`; applies each change for which it is woken, and
+   sets the signal again. */
 static int role_provider(const char *number, const char *ready_name)
 {
     const GUID guid = guid_of((uint32_t)strtoul(number, NULL, 10));
@@ -58,7 +58,7 @@ static int role_host(const char *logger_text, const char *signal_name)
 
 /* ---- processes ---- */
 
-static void a_process_is_woken_for_its_providers_alone(void **state)
+static void process_is_woken_only_for_its_providers(void **state)
 {
     char ready_name[64], other_name[64];
     struct signal *ready = make_signal(ready_name), *other_ready = make_signal(other_name);
@@ -73,7 +73,7 @@ static void a_process_is_woken_for_its_providers_alone(void **state)
     assert_int_equal(directory_wait_applied(d, &e.provider, revision, CHILD_PATIENCE), S_OK);
     assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     assert_int_equal(signal_wait_or_process(other_ready, other, 50), S_FALSE);
-    /* A process that has not applied it is waited for until it ends. */
+    /* A caller waits for a process that has not applied the change until that process exits. */
     assert_int_equal(directory_wait_applied(d, &e.provider, revision + 2, 30), S_FALSE);
     end_child(p, ready_name);
     assert_int_equal(directory_wait_applied(d, &e.provider, revision + 2, CHILD_PATIENCE), S_OK);
@@ -83,8 +83,8 @@ static void a_process_is_woken_for_its_providers_alone(void **state)
     signal_close(other_ready);
 }
 
-/* A process changed the directory and ended before it had woken the others: the next change wakes them. */
-static void a_missed_notification_comes_with_the_next_change(void **state)
+/* A process changed the directory and exited before it woke the others: the next change wakes them. */
+static void next_change_delivers_a_missed_notification(void **state)
 {
     char ready_name[64];
     struct signal *ready = make_signal(ready_name);
@@ -118,7 +118,7 @@ static size_t registered(uint32_t provider, uint32_t *pid)
     return found;
 }
 
-static void registrations_are_seen_as_long_as_they_are(void **state)
+static void registrations_are_visible_while_they_exist(void **state)
 {
     const GUID guid = guid_of(7), classic = guid_of(8), group = guid_of(9);
     char ready_name[64];
@@ -147,7 +147,7 @@ static void registrations_are_seen_as_long_as_they_are(void **state)
     }
     memory_free(list);
     directory_unregister(d, a);
-    directory_unregister(d, a); /* belongs to another process, or to none */
+    directory_unregister(d, a); /* the slot belongs to another process or is free */
     assert_int_equal(registered(7, &pid), 2);
     end_child(p, ready_name);
     assert_int_equal(registered(7, &pid), 1);
@@ -159,7 +159,7 @@ static void registrations_are_seen_as_long_as_they_are(void **state)
     signal_close(ready);
 }
 
-static void all_registrations_can_be_taken_and_come_back(void **state)
+static void used_up_registrations_are_freed(void **state)
 {
     uint32_t *taken = memory_alloc(DIRECTORY_REGISTRATIONS * sizeof *taken), more, pid;
     char ready_name[64];
@@ -172,13 +172,13 @@ static void all_registrations_can_be_taken_and_come_back(void **state)
         assert_int_equal(directory_register(d, &guid, DIRECTORY_PROVIDER, &taken[i]), S_OK);
     assert_int_equal(directory_register(d, &guid, DIRECTORY_PROVIDER, &more),
                      HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES));
-    end_child(p, ready_name); /* its registrations are freed */
+    end_child(p, ready_name); /* frees its registrations */
     assert_int_equal(directory_register(d, &guid, DIRECTORY_PROVIDER, &taken[DIRECTORY_REGISTRATIONS - 1]), S_OK);
     for (uint32_t i = 0; i < DIRECTORY_REGISTRATIONS; i++)
         directory_unregister(d, taken[i]);
     assert_int_equal(registered(6, &pid), 0);
     assert_int_equal(directory_register(d, &guid, DIRECTORY_PROVIDER, &more), S_OK);
-    assert_int_equal(more, 0); /* a short search for readers */
+    assert_int_equal(more, 0); /* the search for readers is short */
     directory_unregister(d, more);
     signal_close(ready);
     memory_free(taken);
@@ -191,13 +191,13 @@ static void later(void)
         child_sleep(1);
 }
 
-/* A slot that events in a session may name is not given to another process; one that cannot be named is. */
+/* A slot that events in a session may name is not given to another process; a slot that cannot be named is. */
 static void slots_of_dead_processes_wait_for_sessions(void **state)
 {
     uint32_t own, slots[2] = {0};
     struct directory_process process;
     (void)state;
-    for (int reaped = 0; reaped < 300; reaped++) /* processes that ended in other tests */
+    for (int reaped = 0; reaped < 300; reaped++) /* reaps processes that exited in other tests */
         directory_session_reaped(d, DIRECTORY_SESSIONS, 0);
     struct directory_session s = add("naming", 1);
     assert_int_equal(directory_join(d, &own), S_OK);
@@ -221,7 +221,7 @@ static void slots_of_dead_processes_wait_for_sessions(void **state)
         end_child(p, ready_name);
         signal_close(ready);
         assert_false(directory_alive(d, slots[i], 0));
-        for (int reaped = 0; reaped < 300; reaped++) /* detects that it has ended */
+        for (int reaped = 0; reaped < 300; reaped++) /* detects that the process has exited */
             directory_session_reaped(d, s.logger, 0);
         assert_false(directory_process_of(d, slots[i], &process) && process.id == pid);
     }
@@ -246,15 +246,16 @@ struct sleeping_host {
     struct signal *wake;
 };
 
-static void say_tended(void *user)
+static void report_reaped(void *user)
 {
     struct sleeping_host *h = user;
     if (signal_wait(h->wake, CHILD_PATIENCE) == S_OK)
         directory_session_reaped(d, h->session->logger, clock_monotonic_ms());
 }
 
-/* When dead processes have all slots, the hosts are asked whether their sessions still name them. */
-static void a_host_that_sleeps_keeps_nobody_out(void **state)
+/* When dead processes have all slots, the directory requests the hosts to check whether their sessions still name the
+   slots. */
+static void sleeping_host_does_not_block_registration(void **state)
 {
     struct directory_session s = session_of("sleeping", 1);
     struct sleeping_host h = {.session = &s};
@@ -278,7 +279,7 @@ static void a_host_that_sleeps_keeps_nobody_out(void **state)
     }
     atomic_store(&shared->slots_used, DIRECTORY_SLOTS);
     later();
-    assert_int_equal(thread_start(say_tended, &h, &t), S_OK);
+    assert_int_equal(thread_start(report_reaped, &h, &t), S_OK);
     struct process *p = child_start("provider", "7", ready_name);
     assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     assert_true(thread_wait(t, CHILD_PATIENCE));
@@ -349,7 +350,7 @@ static void each_request_gets_its_own_answer(void **state)
         thread_close(threads[i]);
         assert_false(asking[i].wrong);
     }
-    ask(&s, DIRECTORY_TO_REALTIME, NULL, E_ABORT); /* it exits instead of answering */
+    ask(&s, DIRECTORY_TO_REALTIME, NULL, E_ABORT); /* exits without an answer */
     assert_int_equal(process_wait(p, CHILD_PATIENCE, NULL), S_OK);
     ask(&s, DIRECTORY_STOP, NULL, E_ABORT);
     assert_non_null(strstr(error_text(E_ABORT), "'asked'"));
@@ -359,15 +360,15 @@ static void each_request_gets_its_own_answer(void **state)
     signal_close(wake);
 }
 
-/* A host that does not respond blocks nobody, and later requests get their own answers. */
+/* A host process that does not respond blocks no other process, and later requests get their own answers. */
 static void an_abandoned_request_is_not_executed(void **state)
 {
     struct directory_session s = add("silent", 1);
     struct directory_request r;
     (void)state;
-    ask(&s, DIRECTORY_STOP, NULL, S_FALSE); /* its host is this process, which does not check its mailbox */
+    ask(&s, DIRECTORY_STOP, NULL, S_FALSE); /* its host is this process, which does not read its mailbox */
     assert_int_equal(directory_asked(d, s.logger, &r), S_FALSE);
-    directory_answer(d, s.logger, 7); /* no request waits */
+    directory_answer(d, s.logger, 7); /* no request is waiting */
     ask(&s, DIRECTORY_FLUSH, NULL, S_FALSE);
     assert_int_equal(directory_asked(d, s.logger, &r), S_FALSE);
     drop(&s);
@@ -389,9 +390,9 @@ static void serve(void *user)
         directory_answer(d, s->h.session.logger, ERROR_SUCCESS);
 }
 
-/* After a reset of the directory the host of an earlier session still writes its file, and another session has its
-   logger. A caller that stops that one must not get the old host's answer. */
-static void a_host_of_an_earlier_session_does_not_answer(void **state)
+/* After a reset of the directory, the host of an earlier session still writes its file, and a new session has its
+   logger number. A caller that stops the new session must not get the old host's answer. */
+static void host_of_an_earlier_session_does_not_answer(void **state)
 {
     struct directory_session s = add("next", 1);
     const uint64_t born = directory_born(d);
@@ -412,15 +413,15 @@ static void a_host_of_an_earlier_session_does_not_answer(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_process_is_woken_for_its_providers_alone),
-        cmocka_unit_test(a_missed_notification_comes_with_the_next_change),
-        cmocka_unit_test(registrations_are_seen_as_long_as_they_are),
-        cmocka_unit_test(all_registrations_can_be_taken_and_come_back),
+        cmocka_unit_test(process_is_woken_only_for_its_providers),
+        cmocka_unit_test(next_change_delivers_a_missed_notification),
+        cmocka_unit_test(registrations_are_visible_while_they_exist),
+        cmocka_unit_test(used_up_registrations_are_freed),
         cmocka_unit_test(slots_of_dead_processes_wait_for_sessions),
-        cmocka_unit_test(a_host_that_sleeps_keeps_nobody_out),
+        cmocka_unit_test(sleeping_host_does_not_block_registration),
         cmocka_unit_test(each_request_gets_its_own_answer),
         cmocka_unit_test(an_abandoned_request_is_not_executed),
-        cmocka_unit_test(a_host_of_an_earlier_session_does_not_answer),
+        cmocka_unit_test(host_of_an_earlier_session_does_not_answer),
     };
     child_program = argv[0];
     if (argc == 4)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openetw.dll as any program uses it: linked with its import library, or by LoadLibrary. */
+/* openetw.dll as programs use it: linked with its import library, or loaded with LoadLibrary. */
 #include "tests/unit/own_threads.h"
 
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-/* Returns the next handle: Wine assigns the lowest free one, and does not count them (GetProcessHandleCount). */
+/* Returns the next handle value: Wine assigns the lowest free one, and does not implement GetProcessHandleCount. */
 static HANDLE next_handle(void)
 {
     HANDLE event = CreateEventW(NULL, FALSE, FALSE, NULL);
@@ -18,8 +18,8 @@ static HANDLE next_handle(void)
     return event;
 }
 
-/* Many programs link it and write no event. */
-static void costs_nothing_until_it_is_called(void **state)
+/* Many programs link openetw.dll and never write an event. */
+static void needs_no_resources_until_it_is_called(void **state)
 {
     (void)state;
     const unsigned threads = own_threads();
@@ -37,7 +37,7 @@ static void costs_nothing_until_it_is_called(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(costs_nothing_until_it_is_called),
+        cmocka_unit_test(needs_no_resources_until_it_is_called),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How an import is added to a program's image: all existing imports stay, in their order, and a corrupt image is
-   refused. How exports are added to a module. */
+/* Adds an import to a program's image: all existing imports remain in their order, and a corrupt image is rejected.
+   Adds exports to a module. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/etw/injection.h"
@@ -41,7 +41,7 @@ static HRESULT read_image(void *user, uint64_t offset, void *to, size_t size)
     return S_OK;
 }
 
-/* Import descriptors that cross the end of a page. */
+/* Creates an image whose import descriptors cross a page's end. */
 static struct image make(unsigned descriptors)
 {
     struct image i = {.size = IMAGE_SIZE};
@@ -85,7 +85,7 @@ static void insert(struct image *i, const char *function)
     memory_free(block.bytes);
 }
 
-static void an_import_comes_before_all_others(void **state)
+static void added_import_precedes_all_others(void **state)
 {
     (void)state;
     static const unsigned counts[] = {0, 1, 12, 13, 300};
@@ -103,7 +103,7 @@ static void an_import_comes_before_all_others(void **state)
         assert_int_equal(get(&i, PE + 148), (counts[n] + 2) * DESCRIPTOR);
         assert_int_equal(get(&i, PE + 136 + 8 * 11), 0);
         assert_string_equal((char *)i.bytes + get(&i, BLOCK + 12), "C:\\o\\openetw.dll");
-        assert_int_equal(get(&i, get(&i, BLOCK + 16)), get(&i, get(&i, BLOCK))); /* the table and the names */
+        assert_int_equal(get(&i, get(&i, BLOCK + 16)), get(&i, get(&i, BLOCK))); /* the import table and the names */
         assert_memory_equal(i.bytes + BLOCK + DESCRIPTOR, i.bytes + IMPORTS, counts[n] * DESCRIPTOR);
         static const uint8_t end[DESCRIPTOR];
         assert_memory_equal(i.bytes + BLOCK + (counts[n] + 1) * DESCRIPTOR, end, DESCRIPTOR);
@@ -118,8 +118,8 @@ static void an_import_comes_before_all_others(void **state)
     }
 }
 
-/* Programs that link openetw.dll or import by ordinal are not treated as programs that we started. */
-static void other_first_imports_are_not_taken_for_ours(void **state)
+/* Programs that link openetw.dll or import by ordinal are not mistaken for programs that we started. */
+static void other_first_imports_are_not_mistaken_for_ours(void **state)
 {
     (void)state;
     struct image i = make(1);
@@ -132,11 +132,11 @@ static void other_first_imports_are_not_taken_for_ours(void **state)
     assert_int_equal(injection_image_has_import(&memory, &image, &children, &before), S_FALSE);
     put(&i, get(&i, BLOCK), 0x8000000000000001, 8);
     assert_int_equal(injection_image_has_import(&memory, &image, &children, &before), S_FALSE);
-    put(&i, BLOCK, 0, 4); /* no names */
+    put(&i, BLOCK, 0, 4); /* an import without names */
     assert_int_equal(injection_image_has_import(&memory, &image, &children, &before), S_FALSE);
 }
 
-static void truncated_images_are_refused(void **state)
+static void truncated_images_are_rejected(void **state)
 {
     (void)state;
     const struct image whole = make(1);
@@ -158,7 +158,7 @@ static void truncated_images_are_refused(void **state)
     assert_int_equal(injection_image_read(&memory, "x.exe", &image), S_OK);
     assert_int_equal(injection_block_make(&memory, &image, "x.exe", "a.dll", INJECTION_ENTRY, &block),
                      HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT));
-    put(&endless, PE + 144, 0xFFFFFFF0, 4); /* beyond everything */
+    put(&endless, PE + 144, 0xFFFFFFF0, 4); /* beyond the image's end */
     assert_int_equal(injection_image_read(&memory, "x.exe", &image), S_OK);
     assert_int_equal(injection_block_make(&memory, &image, "x.exe", "a.dll", INJECTION_ENTRY, &block),
                      HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT));
@@ -189,8 +189,8 @@ static void out_of_memory_is_reported(void **state)
 
 enum { EXPORTS = 0x1000, FUNCTIONS = 0x1100, NAMES = 0x1200, ORDINALS = 0x1300, TEXTS = 0x1400, EXPORTS_SIZE = 0x600 };
 
-/* Builds a module as the loader maps it, with `count` functions named "f00", "f02", ...; each third is a forwarder,
-   shown by its place within the directory. */
+/* Builds a module as the loader maps it, with `count` functions named "f00", "f02", ...; every third function is a
+   forwarder, recognizable by an address within the directory. */
 static struct image make_module(unsigned count)
 {
     struct image i = {.size = IMAGE_SIZE};
@@ -215,7 +215,7 @@ static struct image make_module(unsigned count)
     return i;
 }
 
-/* As the loader finds one: the function's RVA, or its forwarder; 0: it does not exist. */
+/* Finds an export as the loader does: returns the function's RVA, or its forwarder; 0 if it does not exist. */
 static uint32_t find_export(const struct image *i, const char *name, const char **forwarded)
 {
     const uint32_t d = get(i, PE + 136), count = get(i, d + 24);
@@ -248,8 +248,8 @@ static const char *jump_target(const struct image *i, uint32_t rva)
     return (const char *)(uintptr_t)target;
 }
 
-/* Otherwise GetProcAddress would find the added functions, but miss or mix up existing ones. */
-static void exports_are_added_and_the_others_stay(void **state)
+/* Otherwise GetProcAddress would find the added functions, but miss or confuse existing ones. */
+static void exports_are_added_and_the_others_kept(void **state)
 {
     static const char a[] = "a", b[] = "b", c[] = "c", d[] = "d";
     static const struct injection_export more[] = {{"f05", b}, {"f02", d}, {"a", a}, {"zz", c}};
@@ -280,12 +280,12 @@ static void exports_are_added_and_the_others_stay(void **state)
         assert_null(text);
         assert_ptr_equal(jump_target(&i, find_export(&i, "f05", &text)), b);
         assert_ptr_equal(jump_target(&i, find_export(&i, "zz", &text)), c);
-        if (counts[n] == 1) /* it has no f02 */
+        if (counts[n] == 1) /* the module has no f02 */
             assert_ptr_equal(jump_target(&i, find_export(&i, "f02", &text)), d);
         assert_int_equal(find_export(&i, "f03", &text), 0);
         assert_int_equal(get(&i, BLOCK + 16), 5);
         injection_exports_free(&e);
-        assert_int_equal(injection_exports_plan(i.bytes, more, 4, &e), S_FALSE); /* it has all of them now */
+        assert_int_equal(injection_exports_plan(i.bytes, more, 4, &e), S_FALSE); /* the module has all of them now */
     }
     struct image none = make_module(0);
     struct injection_exports e;
@@ -296,8 +296,8 @@ static void exports_are_added_and_the_others_stay(void **state)
     memory_fail_at(0);
 }
 
-/* API tracing takes 32-bit programs too, which have other headers. */
-static void programs_of_both_widths_are_known(void **state)
+/* API tracing supports 32-bit programs too, which have different headers. */
+static void programs_with_32_and_64_bits_are_recognized(void **state)
 {
     (void)state;
     struct image i = make(1);
@@ -326,12 +326,12 @@ static void programs_of_both_widths_are_known(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(programs_of_both_widths_are_known),
-        cmocka_unit_test(an_import_comes_before_all_others),
-        cmocka_unit_test(other_first_imports_are_not_taken_for_ours),
-        cmocka_unit_test(truncated_images_are_refused),
+        cmocka_unit_test(programs_with_32_and_64_bits_are_recognized),
+        cmocka_unit_test(added_import_precedes_all_others),
+        cmocka_unit_test(other_first_imports_are_not_mistaken_for_ours),
+        cmocka_unit_test(truncated_images_are_rejected),
         cmocka_unit_test(out_of_memory_is_reported),
-        cmocka_unit_test(exports_are_added_and_the_others_stay),
+        cmocka_unit_test(exports_are_added_and_the_others_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Extended items of events, and filters that read events. */
+/* Extended items of events, and filters that evaluate events. */
 #include "engine/etw/decode/payload_filter.h"
 #include "engine/etw/event_values.h"
 #include "tests/unit/etw/provider_fixture.h"
@@ -38,7 +38,8 @@ static void a_related_activity_is_an_item(void **state)
     struct fixture_session *session = fixture_session(1, 0, 4, FIXTURE_BUFFER);
     const struct directory_enable e = fixture_enable(1, 0, 0, 0);
     const REGHANDLE handle = provider_for(&e, 1);
-    EVENT_DATA_DESCRIPTOR data = piece("data", 4, ETW_DATA_EVENT_METADATA); /* an unknown type, which is not read */
+    EVENT_DATA_DESCRIPTOR data = piece("data", 4, ETW_DATA_EVENT_METADATA); /* an item of unknown type, which is
+                                                                               ignored */
     assert_int_equal(EventWriteTransfer(handle, &some_event, NULL, &related, 1, &data), ERROR_SUCCESS);
     const struct etl_record *r = only(session);
     const uint8_t *item = fixture_item(r, ETW_ITEM_RELATED_ACTIVITY, &size);
@@ -85,16 +86,16 @@ static void each_session_gets_only_the_items_it_requests(void **state)
     fixture_unregister(handle);
 }
 
-/* Every item that can be requested, except the event key, which needs the directory (test_etw_join): the items of a
-   host without packages and containers, once each and in order. */
-static void each_item_that_the_host_has_is_written(void **state)
+/* Every item that can be requested, except the event key, which needs the directory (test_etw_join): the items that a
+   host OS without packages and containers provides, once each and in order. */
+static void each_available_item_is_written(void **state)
 {
     (void)state;
     static const uint16_t expected[] = {ETW_ITEM_SID, ETW_ITEM_TS_ID, OWN_STACK, ETW_ITEM_PROCESS_START_KEY};
     struct fixture_session *s = fixture_session(1, 0, 4, FIXTURE_BUFFER);
     struct directory_enable e = fixture_enable(1, 0, 0, 0);
     uint8_t sid[THREAD_MOST_SID];
-    size_t count = thread_own_sid(sid) != 0 ? 0 : 1; /* natively it does not exist */
+    size_t count = thread_own_sid(sid) != 0 ? 0 : 1; /* native builds have no SID */
     e.property = 0xFFF & ~(EVENT_ENABLE_PROPERTY_IGNORE_KEYWORD_0 | EVENT_ENABLE_PROPERTY_PROVIDER_GROUP |
                            EVENT_ENABLE_PROPERTY_EVENT_KEY);
     const REGHANDLE handle = provider_for(&e, 1);
@@ -112,7 +113,7 @@ static void each_item_that_the_host_has_is_written(void **state)
     fixture_unregister(handle);
 }
 
-static void an_event_that_its_stack_makes_too_long_is_lost(void **state)
+static void event_too_large_with_its_stack_is_lost(void **state)
 {
     (void)state;
     static uint8_t bytes[4096];
@@ -156,7 +157,7 @@ static void trace_logging_events_carry_their_schema(void **state)
     const uint8_t *item = fixture_item(r, ETW_ITEM_TRAITS, &size);
     assert_true(item && size == sizeof own_traits);
     assert_memory_equal(item, own_traits, size);
-    assert_ptr_equal(item, r->extended + 8); /* before the schema */
+    assert_ptr_equal(item, r->extended + 8); /* precedes the schema */
     item = fixture_item(r, ETW_ITEM_SCHEMA_TL, &size);
     assert_true(item && size == sizeof metadata);
     assert_memory_equal(item, metadata, size);
@@ -171,7 +172,7 @@ static void trace_logging_events_carry_their_schema(void **state)
     fixture_unregister(handle);
 }
 
-static void a_time_stamp_may_be_the_callers(void **state)
+static void caller_can_supply_the_timestamp(void **state)
 {
     (void)state;
     const int64_t stamp = 123456789;
@@ -192,7 +193,7 @@ static void a_time_stamp_may_be_the_callers(void **state)
     fixture_unregister(handle);
 }
 
-static void a_provider_may_be_decoded_by_another_guid(void **state)
+static void decode_guid_can_differ_from_the_provider(void **state)
 {
     (void)state;
     const GUID decode = {3, 3, 3, {3}};
@@ -215,7 +216,7 @@ static void a_provider_may_be_decoded_by_another_guid(void **state)
     fixture_unregister(handle);
 }
 
-static void malformed_traits_are_refused(void **state)
+static void malformed_traits_are_rejected(void **state)
 {
     (void)state;
     static const uint8_t none[][8] = {
@@ -245,7 +246,7 @@ static void malformed_traits_are_refused(void **state)
 
 /* ---- filters ---- */
 
-/* Bits: which of the events 1 to 4, and of the TraceLogging events "Name" and "Else", arrive. */
+/* Bits of the events that arrive: events 1 to 4, and the TraceLogging events "Name" and "Else". */
 enum { EVENTS_1_2_3_4 = 15, NAME = 16, ELSE = 32 };
 
 static uint32_t what_comes(REGHANDLE handle, struct fixture_session *session, uint16_t with_item)
@@ -309,7 +310,7 @@ static void filters_choose_events(void **state)
         assert_int_equal(what_comes(handle, session, 0), rows[i].events);
         assert_int_equal(what_comes(handle, session, OWN_STACK), rows[i].stacks);
     }
-    /* Several filters: all must let an event pass. */
+    /* With several filters, all must accept an event. */
     struct directory_enable e = fixture_enable(1, 0, 0, 0);
     fixture_filter(&e, EVENT_FILTER_TYPE_EVENT_ID, in_2_4, sizeof in_2_4);
     fixture_filter(&e, EVENT_FILTER_TYPE_EVENT_NAME, named, sizeof named);
@@ -318,7 +319,8 @@ static void filters_choose_events(void **state)
     fixture_unregister(handle);
 }
 
-/* Of event 7 those whose number is above 10, also if it consists of pieces; of other events all. */
+/* Accepts those events 7 whose number is above 10, also if the event consists of several pieces, and all other
+   events. */
 static void payload_filters_read_the_data(void **state)
 {
     (void)state;
@@ -351,7 +353,8 @@ static void payload_filters_read_the_data(void **state)
     fixture_unregister(handle);
 }
 
-/* Filters in a section that others may write to: a malformed one enables nothing, and nothing beyond it is read. */
+/* Filters in a section to which other processes can write: a malformed filter enables nothing, and nothing beyond it is
+   read. */
 static void malformed_filters_enable_nothing(void **state)
 {
     (void)state;
@@ -392,12 +395,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_related_activity_is_an_item),
         TEST(each_session_gets_only_the_items_it_requests),
-        TEST(each_item_that_the_host_has_is_written),
-        TEST(an_event_that_its_stack_makes_too_long_is_lost),
+        TEST(each_available_item_is_written),
+        TEST(event_too_large_with_its_stack_is_lost),
         TEST(trace_logging_events_carry_their_schema),
-        TEST(a_time_stamp_may_be_the_callers),
-        TEST(a_provider_may_be_decoded_by_another_guid),
-        TEST(malformed_traits_are_refused),
+        TEST(caller_can_supply_the_timestamp),
+        TEST(decode_guid_can_differ_from_the_provider),
+        TEST(malformed_traits_are_rejected),
         TEST(filters_choose_events),
         TEST(payload_filters_read_the_data),
         TEST(malformed_filters_enable_nothing),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The providers of this process in the directory: enables arrive through the waiting thread, and ended sessions are
-   released. The test itself is the sessions' host. */
+/* This process's event providers in the directory: the waiting thread applies enables, and releases ended sessions. The
+   test itself hosts the sessions. */
 #include "engine/etw/provider/provider_table.h"
 #include "tests/unit/etw/hosted_session.h"
 #include "tests/unit/etw/registered_provider.h"
@@ -30,7 +30,7 @@ static VOID WINAPI hear(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG an
     h->calls++;
 }
 
-static void registration_is_refused_as_windows_does(void **state)
+static void registration_errors_match_windows(void **state)
 {
     (void)state;
     REGHANDLE handle = 5;
@@ -42,7 +42,7 @@ static void registration_is_refused_as_windows_does(void **state)
     assert_int_equal(EventUnregister(0xDEADBEEF), ERROR_INVALID_HANDLE);
 }
 
-/* Includes the first registration of the process; each has a session to map. */
+/* Includes the process's first registration; each registration has a session to map. */
 static void without_memory_nothing_is_registered(void **state)
 {
     (void)state;
@@ -92,7 +92,7 @@ static void enables_and_events_arrive(void **state)
     assert_int_not_equal(heard.thread, thread_own_id());
     assert_int_equal(EventWrite(handle, &some_event, 0, NULL), ERROR_SUCCESS);
     assert_int_equal(hosted_came(&session), 1);
-    /* A later registration finds it enabled, on its thread. */
+    /* A later registration finds the session enabled, on its own thread. */
     REGHANDLE second;
     struct heard second_heard = {.handle = &second};
     assert_int_equal(EventRegister(&fixture_guid, hear, &second_heard, &second), ERROR_SUCCESS);
@@ -115,7 +115,7 @@ static void enables_and_events_arrive(void **state)
     memory_free(list);
 }
 
-static void a_session_that_follows_on_the_same_logger_gets_its_own(void **state)
+static void next_session_on_the_same_logger_gets_its_own_events(void **state)
 {
     (void)state;
     REGHANDLE handle;
@@ -131,7 +131,7 @@ static void a_session_that_follows_on_the_same_logger_gets_its_own(void **state)
     assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
 }
 
-static void events_have_keys_that_are_the_same_in_all_sessions(void **state)
+static void event_keys_are_equal_in_all_sessions(void **state)
 {
     (void)state;
     uint64_t keys[2][2];
@@ -184,7 +184,7 @@ static void a_group_wakes_its_members(void **state)
     assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
 }
 
-/* Lists of providers can thus show names for providers without a manifest. */
+/* Lists can thus show names for event providers without a manifest. */
 static void a_provider_is_known_by_the_name_in_its_traits(void **state)
 {
     uint8_t traits[] = {9, 0, 'M', 'y', '.', 'O', 'w', 'n', 0}, worse[] = {5, 0, 'W', 0, 0};
@@ -212,13 +212,13 @@ static void a_provider_is_known_by_the_name_in_its_traits(void **state)
 
 static const GUID held_group = {9, 9, 9, {10}};
 
-/* Its first callback, on a separate thread, ends when the test says so. */
+/* An event provider whose first callback, on a separate thread, ends on the test's command. */
 struct held {
     REGHANDLE handle;
     atomic_uint thread;
     atomic_int calls, ended;
     atomic_bool holds, joined, released;
-    const GUID *waits_for; /* the provider of the other change; NULL: it does not wait */
+    const GUID *waits_for; /* event provider of the other change; NULL: does not wait */
     uint64_t revision;
     HRESULT waited;
 };
@@ -248,7 +248,7 @@ static void join_held_group(void *held)
     h->joined = true;
 }
 
-/* NULL: the waiting thread saw the group first, and called back. */
+/* Returns NULL if the waiting thread saw the group first and ran the callback. */
 static struct thread *try_to_hold(struct hosted *session, struct held *h)
 {
     struct thread *thread;
@@ -273,7 +273,7 @@ static struct thread *try_to_hold(struct hosted *session, struct held *h)
     return thread;
 }
 
-/* A thread is in the callback of one change, and another change has come. */
+/* One thread is in the callback of a change, and another change arrives. */
 static struct thread *hold_one(struct hosted *session, struct held *h, const GUID *waits_for)
 {
     struct thread *thread = NULL;
@@ -294,7 +294,7 @@ static void end_held(struct hosted *session, struct held *h, struct thread *thre
     hosted_stop(session);
 }
 
-static void a_change_is_applied_when_no_callback_runs(void **state)
+static void change_is_applied_after_the_callback(void **state)
 {
     (void)state;
     enum { BRIEF_MS = 200 };
@@ -309,8 +309,8 @@ static void a_change_is_applied_when_no_callback_runs(void **state)
     end_held(&session, &h, thread);
 }
 
-/* Its callback counts as ended. */
-static void a_callback_may_wait_for_a_change(void **state)
+/* While it waits, its callback counts as ended. */
+static void callback_can_wait_for_a_change(void **state)
 {
     (void)state;
     struct hosted session;
@@ -339,14 +339,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_memory_nothing_is_registered),
-        cmocka_unit_test(registration_is_refused_as_windows_does),
+        cmocka_unit_test(registration_errors_match_windows),
         cmocka_unit_test(enables_and_events_arrive),
-        cmocka_unit_test(a_session_that_follows_on_the_same_logger_gets_its_own),
-        cmocka_unit_test(events_have_keys_that_are_the_same_in_all_sessions),
+        cmocka_unit_test(next_session_on_the_same_logger_gets_its_own_events),
+        cmocka_unit_test(event_keys_are_equal_in_all_sessions),
         cmocka_unit_test(a_group_wakes_its_members),
         cmocka_unit_test(a_provider_is_known_by_the_name_in_its_traits),
-        cmocka_unit_test(a_change_is_applied_when_no_callback_runs),
-        cmocka_unit_test(a_callback_may_wait_for_a_change),
+        cmocka_unit_test(change_is_applied_after_the_callback),
+        cmocka_unit_test(callback_can_wait_for_a_change),
         cmocka_unit_test(an_invalid_section_enables_nothing),
     };
     return cmocka_run_group_tests(tests, hosted_begin, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sections in which a hostile process writes anything: nothing in them makes a provider or a host access memory
-   outside of them, or hang, and all output can be read. Run under the address sanitizer. */
+/* A hostile process writes arbitrary data into sections. Event providers and ETW session hosts must not access memory
+   outside the sections or hang, and all output must be readable. Run with the address sanitizer. */
 #include "tests/unit/session_fixture.h"
 
 enum { SMALL = ETL_SMALLEST_BUFFER, WRITER = 3 };
@@ -8,7 +8,7 @@ enum { SMALL = ETL_SMALLEST_BUFFER, WRITER = 3 };
 static const struct session_shape small_shape = {
     .buffers = 8, .minimum = 8, .buffer_size = SMALL, .processors = 2, .wake_at = 2, .source = SESSION_STAMP_CYCLES};
 
-static void a_section_that_holds_no_session_is_refused(void **state)
+static void invalid_section_is_rejected(void **state)
 {
     (void)state;
     struct memory_session s = session_in_memory(&small_shape);
@@ -47,7 +47,7 @@ static HRESULT read_lies(void *context, const struct etl_buffer_header *head, co
     return S_OK;
 }
 
-/* A word somewhere, of random bits or one that is nearly right. */
+/* Overwrites a word at a random position, with random bits or an almost valid value. */
 static void write_a_lie(const struct memory_session *s)
 {
     uint64_t *words = (uint64_t *)(void *)s->b.shared;
@@ -76,7 +76,7 @@ static void write_a_lie(const struct memory_session *s)
     }
 }
 
-static void lies_lead_nowhere(void **state)
+static void corrupt_sections_are_harmless(void **state)
 {
     (void)state;
     uint64_t sum = 0;
@@ -138,10 +138,10 @@ static void write_on(void *user)
     liars_and_writers--;
 }
 
-static void lies_during_use_lead_nowhere(void **state)
+static void corruption_during_use_is_harmless(void **state)
 {
     (void)state;
-    static struct thread *kept[3]; /* in reach: they are not joined */
+    static struct thread *kept[3]; /* kept reachable, because they are not joined */
     uint64_t sum = 0;
     struct memory_session s = session_in_memory(&small_shape);
     struct session_drain *d = fixture_drain(&s.b, 0);
@@ -169,9 +169,9 @@ static void lies_during_use_lead_nowhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_section_that_holds_no_session_is_refused),
-        cmocka_unit_test_setup(lies_lead_nowhere, everybody_lives),
-        cmocka_unit_test_setup(lies_during_use_lead_nowhere, everybody_lives),
+        cmocka_unit_test(invalid_section_is_rejected),
+        cmocka_unit_test_setup(corrupt_sections_are_harmless, everybody_lives),
+        cmocka_unit_test_setup(corruption_during_use_is_harmless, everybody_lives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The answers of StartTrace to EVENT_TRACE_PROPERTIES, row by row, and the settings of the sessions. */
+/* Row by row, how StartTrace responds to EVENT_TRACE_PROPERTIES, and the settings of the resulting sessions. */
 #include "engine/base/memory.h"
 #include "engine/etw/trace_properties.h"
 #include "engine/logs/etl_record.h"
@@ -50,7 +50,7 @@ static ULONG status_of(const struct block *b, const WCHAR *name)
     return status;
 }
 
-/* ---- the block, in the order of the checks ---- */
+/* ---- the properties block, in the order of the checks ---- */
 
 static void each_mistake_has_its_code(void **state)
 {
@@ -110,7 +110,7 @@ static void names_are_read_within_the_block(void **state)
     assert_string_equal(s.file, "C:\\\xC3\x9C.etl");
     assert_int_equal(s.guid.Data1, 5);
     trace_settings_free(&s);
-    /* The other variant, with bytes. */
+    /* The ANSI variant of the block. */
     memcpy(b.file, "C:\\a.etl", 9);
     const struct trace_call narrow = {.properties = &b.p, .name = "bytes"};
     assert_int_equal(trace_properties_check(&narrow, &s), ERROR_SUCCESS);
@@ -155,7 +155,7 @@ static void a_new_file_needs_a_pattern(void **state)
     }
 }
 
-static void an_extension_lies_in_the_block(void **state)
+static void extension_must_be_inside_the_block(void **state)
 {
     (void)state;
     const ULONG at = offsetof(struct block, session), words = (sizeof(struct block) - at) / 4;
@@ -182,8 +182,8 @@ static void an_extension_lies_in_the_block(void **state)
     }
 }
 
-/* Many programs leave Wnode.Flags 0, or set WNODE_FLAG_ALL_DATA: they could not start a session. */
-static void sessions_start_whatever_the_nodes_flags(void **state)
+/* Many programs leave Wnode.Flags 0 or set WNODE_FLAG_ALL_DATA, and must be able to start a session. */
+static void sessions_start_with_any_wnode_flags(void **state)
 {
     (void)state;
     static const ULONG flags[] = {0, 1 /* WNODE_FLAG_ALL_DATA */, TRACED_GUID, TRACED_GUID | 1, 0xFF7FFFFF};
@@ -191,7 +191,7 @@ static void sessions_start_whatever_the_nodes_flags(void **state)
         struct block b = block_of(u"C:\\x.etl");
         b.p.Wnode.Flags = flags[i];
         assert_int_equal(status_of(&b, u"name"), ERROR_SUCCESS);
-        b.p.Wnode.Flags |= 0x800000; /* an EVENT_TRACE_PROPERTIES_V2, which is larger */
+        b.p.Wnode.Flags |= 0x800000; /* EVENT_TRACE_PROPERTIES_V2, a larger structure */
         assert_int_equal(status_of(&b, u"name"), ERROR_INVALID_PARAMETER);
         b.p.LoggerNameOffset += 24;
         assert_int_equal(status_of(&b, u"name"), ERROR_SUCCESS);
@@ -286,7 +286,7 @@ static void modes_are_combined_as_documented(void **state)
         {M(INDEPENDENT), FILE_NAMED},
         {M(NO_PER_PROCESSOR), FILE_NAMED},
         {M(BLOCKING), FILE_NAMED},
-        {0x40100000, FILE_NAMED}, /* bits without a name stay */
+        {0x40100000, FILE_NAMED}, /* bits without a name are kept */
     };
     uint32_t tried = 0, all = 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -308,7 +308,7 @@ static void modes_are_combined_as_documented(void **state)
     }
 #define MODE(name, bit, documented, user, manager, needs) all |= bit;
 #include "engine/etw/controller/trace_modes.def"
-    assert_int_equal(tried & all, all); /* no mode is left out */
+    assert_int_equal(tried & all, all); /* all modes were tried */
 }
 
 static void settings_of(struct trace_settings *s, uint32_t mode)
@@ -334,7 +334,7 @@ static void overridden_modes_are_removed(void **state)
     trace_settings_free(&s);
 }
 
-/* ---- defaults and bounds ---- */
+/* ---- defaults and limits ---- */
 
 static void buffers_have_defaults_and_limits(void **state)
 {
@@ -347,7 +347,7 @@ static void buffers_have_defaults_and_limits(void **state)
         {0, 4, 2, 3, 4, 8, 8},
         {0, 16384, 20, 0, 16384, 20, 40},
         {0, 16385, 0, 0, 16384, 8, 28},
-        {0, 16384, 8, 1000, 16384, 8, 51}, /* a tenth of 8 GB */
+        {0, 16384, 8, 1000, 16384, 8, 51}, /* limited to a tenth of 8 GB */
         {0, 64, 9, 30, 64, 9, 30},
         {0, 64, 5000, 0, 64, 4095, 4095},
         {0, 4, 8, UINT32_MAX, 4, 8, 4095},
@@ -474,8 +474,8 @@ int main(void)
         cmocka_unit_test(names_are_read_within_the_block),
         cmocka_unit_test(kernel_loggers_have_their_names_and_guids),
         cmocka_unit_test(a_new_file_needs_a_pattern),
-        cmocka_unit_test(an_extension_lies_in_the_block),
-        cmocka_unit_test(sessions_start_whatever_the_nodes_flags),
+        cmocka_unit_test(extension_must_be_inside_the_block),
+        cmocka_unit_test(sessions_start_with_any_wnode_flags),
         cmocka_unit_test(modes_are_combined_as_documented),
         cmocka_unit_test(overridden_modes_are_removed),
         cmocka_unit_test(buffers_have_defaults_and_limits),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The event providers that scripts list: the results of TDH's functions are passed through, from ours and from the
-   system's TDH. */
+/* The event providers that scripts list: the results of TDH's functions are passed through, from OpenPLA's TDH and from
+   the system's. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/tdh/tdh.h"
 #include "engine/etw/etw_api.h"
@@ -14,7 +14,7 @@
 static const GUID guids[PROVIDERS] = {
     {0x11111111, 1, 2, {1, 2, 3, 4, 5, 6, 7, 8}}, {0x22222222, 3, 4, {8}}, {0x33333333, 5, 6, {9}}};
 static const char *const names[PROVIDERS] = {"Microsoft-Windows-First", "\xC3\x9Cn\xC3\xAF \xF0\x9F\x98\x80", ""};
-static size_t present; /* one more comes with each call */
+static size_t present; /* grows by one with each call */
 static ULONG status = ERROR_SUCCESS;
 
 static ULONG WINAPI some_providers(PROVIDER_ENUMERATION_INFO *buffer, ULONG *size)
@@ -31,7 +31,7 @@ static ULONG WINAPI some_providers(PROVIDER_ENUMERATION_INFO *buffer, ULONG *siz
     return packed;
 }
 
-/* Two levels, the second without a description. */
+/* Two levels; the second has no description. */
 static ULONG WINAPI some_fields(GUID *guid, EVENT_FIELD_TYPE type, PROVIDER_FIELD_INFOARRAY *buffer, ULONG *size)
 {
     static const WCHAR high[] = u"high", low[] = u"low", most[] = u"the most";
@@ -64,7 +64,7 @@ static const struct etw_api some = {.TdhEnumerateProviders = some_providers,
                                     .TdhEnumerateProviderFieldInformation = some_fields,
                                     .EnumerateTraceGuidsEx = nobody};
 
-/* Blocks of one provider that lead out of themselves, and a list that is never long enough. */
+/* Returns blocks that refer to memory outside themselves, and a list that is never long enough. */
 static ULONG WINAPI lies(TRACE_QUERY_INFO_CLASS what, void *in, ULONG in_bytes, void *out, ULONG room, ULONG *need)
 {
     const TRACE_GUID_INFO head = {.InstanceCount = UINT32_MAX};
@@ -83,7 +83,7 @@ static ULONG WINAPI lies(TRACE_QUERY_INFO_CLASS what, void *in, ULONG in_bytes, 
     return ERROR_SUCCESS;
 }
 
-static void answers_about_registrations_are_checked(void **state)
+static void registration_results_are_validated(void **state)
 {
     const struct etw_api lying = {.TdhEnumerateProviders = some_providers, .EnumerateTraceGuidsEx = lies};
     struct event_registrations list;
@@ -98,7 +98,7 @@ static void answers_about_registrations_are_checked(void **state)
     assert_int_equal(list.count, 0);
 }
 
-/* None is lost that is registered while the list is read. */
+/* No event provider is missing that is registered while the list is read. */
 static void all_providers_are_listed(void **state)
 {
     struct event_providers list;
@@ -125,7 +125,7 @@ static void a_failure_is_reported(void **state)
     status = ERROR_SUCCESS;
 }
 
-static void levels_are_the_providers_own(void **state)
+static void levels_come_from_the_provider(void **state)
 {
     struct event_fields fields;
     (void)state;
@@ -143,8 +143,8 @@ static void levels_are_the_providers_own(void **state)
     assert_int_equal(fields.count, 0);
 }
 
-/* This host's functions answer in any case, possibly with an empty list. */
-static void the_host_answers(void **state)
+/* The host OS's functions succeed in any case, possibly with an empty list. */
+static void functions_of_the_system_succeed(void **state)
 {
     struct event_providers list;
     struct event_fields fields;
@@ -164,8 +164,8 @@ static ULONG WINAPI counted(TRACE_QUERY_INFO_CLASS what, void *in, ULONG in_byte
     return openetw_api.EnumerateTraceGuidsEx(what, in, in_bytes, out, room, need);
 }
 
-/* Reading the whole directory for each of thousands of providers would take minutes. */
-static void all_registrations_are_read_at_once(void **state)
+/* Reading the whole directory for each of thousands of event providers would take minutes. */
+static void all_registrations_are_read_in_one_pass(void **state)
 {
     enum { COUNT = 300 };
     struct etw_api ours = openetw_api;
@@ -187,7 +187,7 @@ static void all_registrations_are_read_at_once(void **state)
     assert_int_equal(questions, 0);
     assert_true(named.count >= COUNT);
     event_providers_free(&named);
-    ours.registrations = NULL; /* as the system's */
+    ours.registrations = NULL; /* like the system's TDH */
     assert_int_equal(event_registrations_list(&ours, NULL, &slowly), S_OK);
     assert_true(questions > COUNT);
     assert_int_equal(list.count, COUNT);
@@ -202,8 +202,8 @@ static void all_registrations_are_read_at_once(void **state)
         directory_unregister(d, registrations[i]);
 }
 
-/* The name in a provider's traits is for people who choose a provider; TDH lists only those registered with a
-   manifest. */
+/* Traits contain names for people who choose an event provider; TDH lists only event providers that were registered
+   with a manifest. */
 static void tdh_lists_no_names_from_traits(void **state)
 {
     const GUID guid = {0x44444444, 1, 1, {1}};
@@ -223,8 +223,8 @@ static void tdh_lists_no_names_from_traits(void **state)
     event_providers_free(&list);
 }
 
-/* What lists providers for scripts and what decodes their events know the same. */
-static void fields_are_those_of_manifests(void **state)
+/* The list of event providers for scripts and the decoder of their events must use the same definitions. */
+static void fields_come_from_manifests(void **state)
 {
     static const char manifest[] =
         "<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events'><instrumentation><events>"
@@ -264,14 +264,10 @@ static void out_of_memory_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_providers_are_listed),
-        cmocka_unit_test(a_failure_is_reported),
-        cmocka_unit_test(answers_about_registrations_are_checked),
-        cmocka_unit_test(levels_are_the_providers_own),
-        cmocka_unit_test(the_host_answers),
-        cmocka_unit_test(all_registrations_are_read_at_once),
-        cmocka_unit_test(tdh_lists_no_names_from_traits),
-        cmocka_unit_test(fields_are_those_of_manifests),
+        cmocka_unit_test(all_providers_are_listed),           cmocka_unit_test(a_failure_is_reported),
+        cmocka_unit_test(registration_results_are_validated), cmocka_unit_test(levels_come_from_the_provider),
+        cmocka_unit_test(functions_of_the_system_succeed),    cmocka_unit_test(all_registrations_are_read_in_one_pass),
+        cmocka_unit_test(tdh_lists_no_names_from_traits),     cmocka_unit_test(fields_come_from_manifests),
         cmocka_unit_test(out_of_memory_is_reported),
     };
     own_directory_name();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries about providers and sessions, and settings of sessions: EnumerateTraceGuids(Ex), TraceQueryInformation and
-   TraceSetInformation, and the blocks of ntdll that stand for these. */
+/* Queries about event providers and sessions, and settings of sessions: EnumerateTraceGuids(Ex), TraceQueryInformation
+   and TraceSetInformation, and ntdll's equivalent blocks. */
 #include "engine/base/thread.h"
 #include "engine/etw/controller/controller_api.h"
 #include "engine/etw/controller/system_trace.h"
@@ -32,7 +32,7 @@ static int role_provider(const char *number, const char *ready_name)
         child_sleep(1000);
 }
 
-/* A session that this process hosts. */
+/* Adds a session that this process hosts. */
 static struct directory_session add(const char *name, uint32_t guid, uint32_t mode)
 {
     const struct directory_process self = {process_own_id(), process_start_time(process_own_id())};
@@ -81,8 +81,9 @@ static uint32_t registrations[4];
 static struct process *child;
 static char child_ready[64];
 
-/* Provider 1: two registrations of ours, enabled by both sessions. 2: of another process, classic. 3: enabled, not
-   registered. 4: a group, enabled by the first session. 5: a group of ours. 6: ours, not enabled. */
+/* Event provider 1: two registrations in this process, enabled by both sessions. 2: in another process, classic. 3:
+   enabled, not registered. 4: a group, enabled by the first session. 5: a group in this process. 6: in this process,
+   not enabled. */
 static int make_world(void **state)
 {
     const GUID guids[] = {guid_of(1), guid_of(1), guid_of(5), guid_of(6)};
@@ -100,7 +101,7 @@ static int make_world(void **state)
     signal_close(ready);
     enable(&first, 1, 4, 0);
     enable(&second, 1, 5, 3);
-    enable(&first, 3, 2, 0); /* for any keyword */
+    enable(&first, 3, 2, 0); /* enabled for any keyword */
     enable(&first, 4, 1, 0x20);
     return 0;
 }
@@ -250,7 +251,7 @@ static void registered_providers_have_their_newest_enable(void **state)
 
 static atomic_bool over;
 
-static uint32_t listed[4], listed_count; /* what was set last */
+static uint32_t listed[4], listed_count; /* the values that were set last */
 
 static void host(void *user)
 {
@@ -317,7 +318,7 @@ static void flags_of_a_system_logger_are_set_and_read(void **state)
                      ERROR_INVALID_PARAMETER);
 }
 
-static void the_hosts_settings_are_returned(void **state)
+static void system_settings_are_returned(void **state)
 {
     TRACE_PROFILE_INTERVAL interval = {0, 7};
     TRACE_VERSION_INFO version;
@@ -347,7 +348,7 @@ static void the_hosts_settings_are_returned(void **state)
     assert_int_equal(TraceQueryInformation(0, (TRACE_INFO_CLASS)99, &version, 8, &need), ERROR_NOT_SUPPORTED);
 }
 
-/* Those that are no events of the kernel are left out, as on Windows. */
+/* Flags without kernel events are omitted, as on Windows. */
 static void settings_of_a_system_logger_are_checked_and_reach_it(void **state)
 {
     struct directory_session s = add("system", 200, TRACE_MODE_SYSTEM_LOGGER | 0x100), plain = add("plain", 201, 0x100);
@@ -389,7 +390,7 @@ static void settings_of_a_system_logger_are_checked_and_reach_it(void **state)
 }
 
 /* No more often than the host's timer ticks, and at least each second. */
-static void the_sampling_interval_is_limited_by_the_host(void **state)
+static void sampling_interval_is_limited_by_the_system(void **state)
 {
     TRACE_PROFILE_INTERVAL interval = {0, 20000};
     (void)state;
@@ -401,7 +402,7 @@ static void the_sampling_interval_is_limited_by_the_host(void **state)
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         interval = (TRACE_PROFILE_INTERVAL){0, asked[i]};
         assert_int_equal(TraceSetInformation(0, TraceSampledProfileIntervalInfo, &interval, 8), ERROR_SUCCESS);
-        interval = (TRACE_PROFILE_INTERVAL){2, 50000}; /* of an unknown source */
+        interval = (TRACE_PROFILE_INTERVAL){2, 50000}; /* an interval of an unknown source */
         assert_int_equal(TraceSetInformation(0, TraceSampledProfileIntervalInfo, &interval, 8), ERROR_SUCCESS);
         interval.Source = 0;
         assert_int_equal(TraceQueryInformation(0, TraceSampledProfileIntervalInfo, &interval, 8, NULL), ERROR_SUCCESS);
@@ -438,9 +439,9 @@ static int32_t nt_set(const void *block, uint32_t bytes)
     return status;
 }
 
-/* A program with krabsetw reads the masks of its session by NtQuerySystemInformation as soon as it has started it, and
-   ends with an exception, its session running, where that fails. */
-static void masks_are_read_and_set_by_ntdlls_blocks(void **state)
+/* Programs with krabsetw read a session's masks with NtQuerySystemInformation immediately after its start. If that
+   fails, the program ends with an exception and its session keeps running. */
+static void masks_are_read_and_set_with_ntdll_blocks(void **state)
 {
     static const int32_t mismatch = (int32_t)0xC0000004, invalid = (int32_t)0xC000000D, gone = (int32_t)0xC0000297;
     struct directory_session s = add("system", 200, TRACE_MODE_SYSTEM_LOGGER | 0x100), plain = add("plain", 201, 0x100);
@@ -469,7 +470,7 @@ static void masks_are_read_and_set_by_ntdlls_blocks(void **state)
     assert_int_equal(nt_set(&list, (uint32_t)two_items), 0);
     assert_true(listed_count == 2 && listed[0] == 0x0524 && listed[1] == 0x030A);
     assert_int_equal(nt_set(&list, (uint32_t)two_items - 1), mismatch);
-    assert_int_equal(nt_set(&list, sizeof list), invalid); /* one more than there may be */
+    assert_int_equal(nt_set(&list, sizeof list), invalid); /* one more than the maximum */
     list.what = COUNTERS_CLASS;
     assert_int_equal(nt_set(&list, (uint32_t)two_items), 0);
     assert_int_equal(nt_set(&list, (uint32_t)two_items + 3 * 4), invalid);
@@ -482,7 +483,7 @@ static void masks_are_read_and_set_by_ntdlls_blocks(void **state)
     assert_int_equal(interval[1], 50000);
     assert_int_equal(nt_query(interval, 4, sizeof interval), mismatch);
     assert_int_equal(nt_set(interval, 4), mismatch);
-    b.handle = directory_handle(&plain); /* takes nothing of the kernel */
+    b.handle = directory_handle(&plain); /* the session records no kernel events */
     assert_int_equal(nt_query(&b, sizeof b, sizeof b), invalid);
     assert_int_equal(nt_set(&b, sizeof b), invalid);
     drop(&s);
@@ -490,7 +491,7 @@ static void masks_are_read_and_set_by_ntdlls_blocks(void **state)
     b.handle = directory_handle(&s);
     assert_int_equal(nt_query(&b, sizeof b, sizeof b), gone);
     assert_int_equal(nt_set(&b, sizeof b), gone);
-    /* The system answers all other queries, as it does without us. */
+    /* All other queries go to the system, as without OpenPLA. */
     assert_false(system_trace_query(other, sizeof other, &need, &status));
     assert_false(system_trace_set(other, sizeof other, &status));
     assert_false(system_trace_query(&b, 3, &need, &status));
@@ -510,7 +511,7 @@ static void members_of_groups_are_disallowed(void **state)
     assert_int_equal(TraceSetInformation(h, TraceSetDisallowList, NULL, 16), ERROR_INVALID_PARAMETER);
     assert_int_equal(TraceSetInformation(h, TraceSetDisallowList, list, sizeof list), ERROR_NO_SYSTEM_RESOURCES);
     assert_int_equal(TraceSetInformation(h, TraceSetDisallowList, list, 32), ERROR_SUCCESS);
-    s.mode = 0x400; /* the host changes the rest */
+    s.mode = 0x400; /* changes that the host process makes */
     assert_int_equal(directory_begin(d), S_OK);
     assert_int_equal(directory_session_set(d, &s), S_OK);
     directory_end(d, NULL, 0);
@@ -544,7 +545,7 @@ static size_t registered_by(const GUID *guid, uint32_t provider, uint32_t proces
     return found;
 }
 
-/* Each process once however often it registered, and none for what sessions alone speak of. */
+/* Each process is listed once, however often it registered; event providers that only sessions name are not listed. */
 static void registrations_of_a_provider_are_listed(void **state)
 {
     const uint32_t own = process_own_id(), other = process_id(child);
@@ -556,7 +557,7 @@ static void registrations_of_a_provider_are_listed(void **state)
     assert_int_equal(registered_by(NULL, 6, own), 1);
     assert_int_equal(registered_by(&one, 1, own), 1);
     assert_int_equal(event_registrations_list(&openetw_api, NULL, &list), S_OK);
-    assert_int_equal(list.count, 3); /* neither the enabled one, nor groups */
+    assert_int_equal(list.count, 3); /* without the enabled event provider and the groups */
     event_registrations_free(&list);
     assert_int_equal(event_registrations_list(&openetw_api, &nobodys, &list), S_OK);
     assert_int_equal(list.count, 0);
@@ -571,8 +572,8 @@ static const char *name_of(const struct event_providers *list, uint32_t number)
     return p ? p->name : "";
 }
 
-/* A provider is listed by its own name, otherwise by its GUID; a named one stays listed after its process has
-   exited. */
+/* An event provider is listed by its own name, otherwise by its GUID; a named event provider remains listed after its
+   process has exited. */
 static void registered_providers_are_listed_by_name(void **state)
 {
     const GUID six = guid_of(6), gone = guid_of(7);
@@ -587,7 +588,7 @@ static void registered_providers_are_listed_by_name(void **state)
     assert_string_equal(name_of(&list, 7), "Gone");
     assert_string_equal(name_of(&list, 1), "{00000001-1234-5678-0102-030405060708}");
     assert_string_equal(name_of(&list, 2), "{00000002-1234-5678-0102-030405060708}");
-    assert_string_equal(name_of(&list, 3), ""); /* a session waits for it */
+    assert_string_equal(name_of(&list, 3), ""); /* listed, because a session waits for it */
     const size_t count = list.count;
     event_providers_free(&list);
     HRESULT hr = E_OUTOFMEMORY;
@@ -615,7 +616,7 @@ static size_t names_now(const GUID *guid, char name[DIRECTORY_PROVIDER_NAME_ROOM
     return count;
 }
 
-/* The oldest ones are replaced when there is no room; an invalid or half written name is ignored. */
+/* When there is no room, the oldest names are replaced; an invalid or incomplete name is ignored. */
 static void names_of_providers_are_limited_and_checked(void **state)
 {
     static const char *const bad[] = {"", "bell\a", "\xC3(", "line\nline"};
@@ -641,7 +642,7 @@ static void names_of_providers_are_limited_and_checked(void **state)
     assert_string_equal(name, "many");
     (void)names_now(&a, name);
     assert_string_equal(name, "");
-    /* Its writer ended in the middle. */
+    /* Its writer exited before it finished. */
     atomic_fetch_xor(&d->shared->name[7].words[3], 1);
     assert_int_equal(names_now(&last, name), DIRECTORY_PROVIDER_NAMES - 1);
 }
@@ -656,10 +657,10 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(a_provider_lists_its_registrations_and_enables, make_world, end_world),
         cmocka_unit_test_setup_teardown(registered_providers_have_their_newest_enable, make_world, end_world),
         cmocka_unit_test(flags_of_a_system_logger_are_set_and_read),
-        cmocka_unit_test(the_hosts_settings_are_returned),
+        cmocka_unit_test(system_settings_are_returned),
         cmocka_unit_test(settings_of_a_system_logger_are_checked_and_reach_it),
-        cmocka_unit_test(the_sampling_interval_is_limited_by_the_host),
-        cmocka_unit_test(masks_are_read_and_set_by_ntdlls_blocks),
+        cmocka_unit_test(sampling_interval_is_limited_by_the_system),
+        cmocka_unit_test(masks_are_read_and_set_with_ntdll_blocks),
         cmocka_unit_test(members_of_groups_are_disallowed),
     };
     child_program = argv[0];

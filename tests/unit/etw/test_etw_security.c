@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Access to providers and sessions: EventAccessControl, EventAccessQuery, EventAccessRemove, and the descriptors of
-   the registry, whatever they contain. */
+/* Access to event providers and sessions: EventAccessControl, EventAccessQuery, EventAccessRemove, and registry
+   descriptors with arbitrary contents. */
 #define _EVNT_SOURCE_
 #include "engine/base/memory.h"
 #include "engine/etw/controller/trace_security.h"
@@ -38,7 +38,7 @@ static void rights_are_given_and_taken(void **state)
     const uint32_t both = TRACE_RIGHT_REGISTER_GUIDS | TRACE_RIGHT_GUID_ENABLE;
     (void)state;
     assert_int_equal(EventAccessRemove(&guid), ERROR_SUCCESS);
-    assert_int_equal(trace_allowed(&guid, TRACE_RIGHT_ALL), ERROR_SUCCESS); /* nothing is registered */
+    assert_int_equal(trace_allowed(&guid, TRACE_RIGHT_ALL), ERROR_SUCCESS); /* no descriptor is registered */
     assert_int_equal(EventAccessControl(&guid, 0, own, TRACE_RIGHT_REGISTER_GUIDS, TRUE), ERROR_SUCCESS);
     assert_int_equal(trace_allowed(&guid, TRACE_RIGHT_REGISTER_GUIDS), ERROR_SUCCESS);
     assert_int_equal(trace_allowed(&guid, TRACE_RIGHT_GUID_ENABLE), ERROR_ACCESS_DENIED);
@@ -50,7 +50,7 @@ static void rights_are_given_and_taken(void **state)
     assert_int_equal(trace_allowed(&guid, TRACE_RIGHT_GUID_ENABLE), ERROR_ACCESS_DENIED); /* denying ACEs come first */
     assert_int_equal(trace_allowed(&guid, TRACE_RIGHT_REGISTER_GUIDS), ERROR_SUCCESS);
     assert_int_equal(EventAccessControl(&guid, 0, own, TRACE_RIGHT_GUID_ENABLE, TRUE),
-                     ERROR_SUCCESS); /* only this right */
+                     ERROR_SUCCESS); /* this is the only right */
     assert_int_equal(trace_allowed(&guid, TRACE_RIGHT_GUID_ENABLE), ERROR_SUCCESS);
     assert_int_equal(trace_allowed(&guid, TRACE_RIGHT_REGISTER_GUIDS), ERROR_ACCESS_DENIED);
     GUID other = guid;
@@ -61,8 +61,8 @@ static void rights_are_given_and_taken(void **state)
     assert_int_equal(trace_allowed(&guid, TRACE_RIGHT_ALL), ERROR_SUCCESS);
 }
 
-/* The kernel's events are about everybody, so by default only the system and administrators get them. */
-static void the_kernels_guid_has_a_separate_default(void **state)
+/* Kernel events concern all users, so by default only SYSTEM and administrators get them. */
+static void kernel_guid_has_a_separate_default(void **state)
 {
     static const GUID kernel = {0x9E814AAD, 0x3204, 0x11D2, {0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8, 0x69, 0x39}};
     char *text;
@@ -108,8 +108,8 @@ static void put(const BYTE *bytes, DWORD size)
     RegCloseKey(key);
 }
 
-/* Adding a right where everybody has all removes none. */
-static void a_descriptor_without_a_list_stays_open(void **state)
+/* If everyone has all rights, adding a right must remove none. */
+static void adding_to_a_null_dacl_removes_no_rights(void **state)
 {
     SECURITY_DESCRIPTOR_RELATIVE open = {.Revision = SECURITY_DESCRIPTOR_REVISION,
                                          .Control = SE_SELF_RELATIVE | SE_DACL_PRESENT};
@@ -124,7 +124,7 @@ static void a_descriptor_without_a_list_stays_open(void **state)
     assert_int_equal(EventAccessRemove(&guid), ERROR_SUCCESS);
 }
 
-static void wrong_calls_are_refused(void **state)
+static void invalid_calls_are_rejected(void **state)
 {
     ULONG size = 0;
     BYTE sid[12] = {9};
@@ -138,7 +138,7 @@ static void wrong_calls_are_refused(void **state)
     assert_int_equal(EventAccessRemove(NULL), ERROR_INVALID_PARAMETER);
 }
 
-/* Unreadable descriptors grant nothing, and do no harm. */
+/* Unreadable descriptors grant nothing and cause no crash. */
 static void corrupt_descriptors_grant_no_rights(void **state)
 {
     BYTE whole[1024], damaged[1024];
@@ -180,9 +180,9 @@ static void corrupt_descriptors_grant_no_rights(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rights_are_given_and_taken),      cmocka_unit_test(the_kernels_guid_has_a_separate_default),
-        cmocka_unit_test(an_unknown_guid_has_the_default), cmocka_unit_test(a_descriptor_without_a_list_stays_open),
-        cmocka_unit_test(wrong_calls_are_refused),         cmocka_unit_test(corrupt_descriptors_grant_no_rights),
+        cmocka_unit_test(rights_are_given_and_taken),      cmocka_unit_test(kernel_guid_has_a_separate_default),
+        cmocka_unit_test(an_unknown_guid_has_the_default), cmocka_unit_test(adding_to_a_null_dacl_removes_no_rights),
+        cmocka_unit_test(invalid_calls_are_rejected),      cmocka_unit_test(corrupt_descriptors_grant_no_rights),
     };
     union {
         TOKEN_USER user;

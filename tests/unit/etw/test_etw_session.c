@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The buffers of a session: events of threads come out once, in order and complete, or are counted. Built a second
-   time with the thread sanitizer. */
+/* A session's buffers: the events of all threads are read once, in order and complete, or are counted as lost. Built a
+   second time with the thread sanitizer. */
 #include "engine/base/clock.h"
 #include "tests/unit/session_fixture.h"
 
@@ -11,7 +11,7 @@ static const struct session_shape small_shape = {
 static const struct session_shape one_stream = {
     .buffers = 8, .minimum = 8, .buffer_size = SMALL, .processors = 1, .wake_at = 2, .source = SESSION_STAMP_CYCLES};
 
-/* The session of a test, with a writer, the drain, and what came out. */
+/* The session of a test, with a writer, the drain, and the events that were read. */
 static struct memory_session s;
 static struct session_writer w;
 static struct session_drain *d;
@@ -40,7 +40,7 @@ static int end(void **state)
 
 /* ---- the section ---- */
 
-static void invalid_shapes_are_refused(void **state)
+static void invalid_shapes_are_rejected(void **state)
 {
     (void)state;
     struct session_shape bad[12];
@@ -70,7 +70,7 @@ static void invalid_shapes_are_refused(void **state)
 
 /* ---- one writer ---- */
 
-static void pass_all(void)
+static void drain_all(void)
 {
     const struct session_sink sink = tally_sink(t);
     HRESULT hr;
@@ -84,17 +84,17 @@ static void stop(uint32_t patience)
     assert_int_equal(session_drain_stop(d, &sink, patience), S_OK);
 }
 
-static void events_come_once_whole_and_in_order(void **state)
+static void events_arrive_once_complete_and_in_order(void **state)
 {
     (void)state;
     begin(&small_shape, 0);
     for (uint64_t i = 0; i < 5000; i++) {
         assert_true(event_write(&s.b, &w, i));
         if (i % 50 == 0)
-            pass_all();
+            drain_all();
     }
     session_drain_flush(d);
-    pass_all();
+    drain_all();
     assert_int_equal(t->events, 5000);
     assert_true(tally_is_whole(t));
     tally_check_order(t);
@@ -124,7 +124,7 @@ static void events_without_a_buffer_are_counted_and_the_host_is_woken(void **sta
     assert_false(in_use);
     for (uint64_t i = 0; i < 400; i++)
         accepted += event_write(&s.b, &w, i);
-    assert_int_equal(wakings, 2); /* the first buffer, and the second that was closed */
+    assert_int_equal(wakings, 2); /* for the first buffer, and for the second, which was closed */
     assert_false(session_drain_sleep(d, &in_use));
     assert_true(in_use);
     session_drain_wake(d);
@@ -133,17 +133,17 @@ static void events_without_a_buffer_are_counted_and_the_host_is_woken(void **sta
     assert_int_equal(statistics.events_lost, 400 - accepted);
     assert_int_equal(statistics.free, 0);
     session_drain_flush(d);
-    pass_all();
+    drain_all();
     assert_int_equal(t->events, accepted);
     assert_true(event_write(&s.b, &w, 400));
     stop(0);
     assert_int_equal(t->events, accepted + 1);
     assert_false(event_write(&s.b, &w, 401));
     session_statistics_read(&s.b, &statistics);
-    assert_int_equal(statistics.events_lost, 400 - accepted); /* one after the stop does not count */
+    assert_int_equal(statistics.events_lost, 400 - accepted); /* an event after the stop does not count as lost */
 }
 
-static void more_buffers_are_taken_only_when_none_is_free(void **state)
+static void buffers_are_added_only_when_all_are_in_use(void **state)
 {
     (void)state;
     struct session_shape shape = small_shape;
@@ -154,7 +154,7 @@ static void more_buffers_are_taken_only_when_none_is_free(void **state)
     for (; i < 200; i++) {
         assert_true(event_write(&s.b, &w, i));
         session_drain_flush(d);
-        pass_all();
+        drain_all();
     }
     session_buffers_count(&s.b, &allocated, &free);
     assert_int_equal(allocated, 3);
@@ -164,7 +164,7 @@ static void more_buffers_are_taken_only_when_none_is_free(void **state)
     assert_in_range(allocated, 5, 8);
 }
 
-/* UPDATE of MaximumBuffers: buffers above the limit go when they have been written, and may return later. */
+/* UPDATE of MaximumBuffers: buffers above the limit are freed after they were written, and can return later. */
 static void the_number_of_buffers_can_be_limited(void **state)
 {
     (void)state;
@@ -178,7 +178,7 @@ static void the_number_of_buffers_can_be_limited(void **state)
             taken[round]++;
         }
         session_drain_flush(d);
-        pass_all();
+        drain_all();
         session_buffers_count(&s.b, &allocated, &free);
         assert_int_equal(allocated, round == 1 ? 3 : 8);
         assert_int_equal(free, allocated);
@@ -188,8 +188,8 @@ static void the_number_of_buffers_can_be_limited(void **state)
     assert_int_equal(taken[1] * 8, taken[0] * 3);
 }
 
-/* All forms of headers, with the bytes that a reader must find again. */
-static void headers_of_all_forms_come_through(void **state)
+/* Headers of all forms, with the bytes that readers must find. */
+static void headers_of_all_forms_are_kept(void **state)
 {
     (void)state;
     static const struct {
@@ -241,7 +241,7 @@ static void headers_of_all_forms_come_through(void **state)
     }
 }
 
-static void a_time_stamp_of_the_caller_is_kept(void **state)
+static void timestamp_of_the_caller_is_kept(void **state)
 {
     (void)state;
     begin(&small_shape, 0);
@@ -297,7 +297,7 @@ static void other_clocks_and_processors_work(void **state)
     }
 }
 
-static void buffers_of_16_mb_take_places_to_their_end(void **state)
+static void buffers_of_16_mb_can_be_filled_completely(void **state)
 {
     (void)state;
     enum { LONGEST = 0xFFF8 };
@@ -334,8 +334,9 @@ static void buffers_of_16_mb_take_places_to_their_end(void **state)
     memory_free(copy);
 }
 
-/* A process with a long command line, in a session of small buffers: its event must not cost the others theirs. */
-static void an_event_that_no_buffer_holds_is_counted_and_closes_no_buffer(void **state)
+/* A process with a long command line in a session with small buffers: its event must not use up a buffer and so cost
+   other events. */
+static void event_larger_than_a_buffer_is_counted_and_closes_none(void **state)
 {
     (void)state;
     uint64_t stamp;
@@ -350,11 +351,12 @@ static void an_event_that_no_buffer_holds_is_counted_and_closes_no_buffer(void *
     assert_int_equal(statistics.free, 7);
     assert_true(event_write(&s.b, &w, 1));
     session_drain_flush(d);
-    pass_all();
+    drain_all();
     assert_int_equal(t->events, 2);
 }
 
-/* The size of a place has 13 bits, in units of 8: of 65,529 to 65,535 bytes it is 65,536, which they do not hold. */
+/* A place's size has 13 bits, in units of 8 bytes. Sizes of 65,529 to 65,535 bytes round up to 65,536, which does not
+   fit. */
 static void an_event_whose_rounded_size_has_17_bits_is_counted(void **state)
 {
     (void)state;
@@ -369,15 +371,15 @@ static void an_event_whose_rounded_size_has_17_bits_is_counted(void **state)
     assert_int_equal(statistics.events_lost, lost);
     assert_true(event_write(&s.b, &w, 0));
     session_drain_flush(d);
-    pass_all();
+    drain_all();
     assert_int_equal(t->events, 1);
     session_statistics_read(&s.b, &statistics);
     assert_int_equal(statistics.events_lost, lost);
 }
 
-/* ---- writers that do not finish ---- */
+/* ---- writers that do not finish an event ---- */
 
-/* Reserves a place and leaves it, like a writer that was stopped after this step. */
+/* Reserves a place and abandons it, like a writer that was stopped after this step. */
 static void leave_place(struct session_writer *who, bool marked)
 {
     uint64_t stamp;
@@ -387,22 +389,22 @@ static void leave_place(struct session_writer *who, bool marked)
         atomic_store(session_first_word(at), 0);
 }
 
-static void the_place_of_a_dead_writer_is_one_lost_event(void **state)
+static void place_of_a_dead_writer_is_one_lost_event(void **state)
 {
     (void)state;
     begin(&one_stream, 0);
     struct session_writer dead = {.owner = 9, .thread = 6};
     assert_true(event_write(&s.b, &w, 0));
-    leave_place(&dead, true); /* its first word names it */
+    leave_place(&dead, true); /* the place's first word names its writer */
     assert_true(event_write(&s.b, &w, 1));
-    leave_place(&dead, false); /* the next writer named it */
+    leave_place(&dead, false); /* the next writer wrote the dead writer's id */
     assert_true(event_write(&s.b, &w, 2));
     leave_place(&dead, false); /* the buffer's word names it */
     session_drain_flush(d);
-    pass_all();
-    assert_int_equal(t->events, 0); /* it lives: its buffer waits */
+    drain_all();
+    assert_int_equal(t->events, 0); /* the writer lives: its buffer waits */
     alive[9] = false;
-    pass_all();
+    drain_all();
     session_statistics_read(&s.b, &statistics);
     assert_int_equal(t->events, 3);
     assert_true(tally_is_whole(t));
@@ -411,7 +413,7 @@ static void the_place_of_a_dead_writer_is_one_lost_event(void **state)
     assert_int_equal(statistics.free, 8);
 }
 
-static void a_place_is_settled_once_even_if_its_slot_lives_again(void **state)
+static void place_is_settled_once_even_if_its_slot_is_reused(void **state)
 {
     (void)state;
     begin(&one_stream, 0);
@@ -420,16 +422,16 @@ static void a_place_is_settled_once_even_if_its_slot_lives_again(void **state)
     leave_place(&w, true);
     alive[9] = false;
     session_drain_flush(d);
-    pass_all();
-    alive[9] = true; /* another process */
+    drain_all();
+    alive[9] = true; /* a different process with the same slot */
     alive[WRITER] = false;
-    pass_all();
+    drain_all();
     session_statistics_read(&s.b, &statistics);
     assert_int_equal(statistics.events_lost, 2);
     assert_int_equal(statistics.free, 8);
 }
 
-static void a_stop_waits_for_writers_for_a_while(void **state)
+static void stop_waits_for_writers_up_to_a_limit(void **state)
 {
     (void)state;
     begin(&one_stream, 0);
@@ -448,7 +450,7 @@ static void buffers_of_dead_writers_return(void **state)
     begin(&one_stream, 0);
     atomic_store(&s.b.line[7].word,
                  session_line_open(SESSION_CLAIMED, 9, 4)); /* its process ended before it used the buffer */
-    atomic_store(&s.b.line[6].word, session_line_open(SESSION_CLAIMED, 8, 4)); /* is about to use it */
+    atomic_store(&s.b.line[6].word, session_line_open(SESSION_CLAIMED, 8, 4)); /* is going to use the buffer */
     assert_true(event_write(&s.b, &w, 0));
     assert_true(event_write(&s.b, &w, 1));
     const uint64_t word = session_load(&s.b.processor[0].word);
@@ -456,15 +458,16 @@ static void buffers_of_dead_writers_return(void **state)
     alive[9] = false;
     assert_int_equal(session_drain_reap(d), 0);
     assert_int_equal(session_drain_reap(d), 2);
-    pass_all();
+    drain_all();
     assert_int_equal(t->events, 2);
     session_statistics_read(&s.b, &statistics);
     assert_int_equal(statistics.free, 7);
     assert_true(session_word_buffer(word) < 6);
 }
 
-/* A process may have begun to fill it between two checks of the host: events that it then writes would be lost. */
-static void a_buffer_that_is_being_filled_is_not_closed(void **state)
+/* A process may have started to fill the buffer between two checks of the host process: if the buffer were closed, its
+   later events would be lost. */
+static void buffer_being_filled_is_not_closed(void **state)
 {
     (void)state;
     begin(&one_stream, 0);
@@ -479,7 +482,7 @@ static void a_buffer_that_is_being_filled_is_not_closed(void **state)
     assert_int_equal(session_drain_reap(d), 1);
 }
 
-static void a_slow_writer_holds_its_processor_until_buffers_run_short(void **state)
+static void slow_writer_delays_its_processor_until_buffers_run_out(void **state)
 {
     (void)state;
     begin(&one_stream, 0);
@@ -489,22 +492,22 @@ static void a_slow_writer_holds_its_processor_until_buffers_run_short(void **sta
     for (; i < 40; i++)
         assert_true(event_write(&s.b, &w, i));
     session_drain_flush(d);
-    pass_all();
-    assert_int_equal(t->events, 0); /* all wait, in order */
+    drain_all();
+    assert_int_equal(t->events, 0); /* all events wait, to keep the order */
     for (; i < 2000; i++) {
         assert_true(event_write(&s.b, &w, i));
-        pass_all();
+        drain_all();
     }
     assert_in_range(t->events, 1000, 2000); /* the others continued without the first buffer */
     event_fill(at, &slow, stamp, 0);
     session_commit(at, EVENT_BYTES | (uint64_t)EVENT_FIRST << 16);
     session_drain_flush(d);
-    pass_all();
+    drain_all();
     session_statistics_read(&s.b, &statistics);
     assert_int_equal(statistics.events_lost, 0);
     assert_int_equal(t->events, 2001);
     assert_true(tally_is_whole(t));
-    tally_check_order(t); /* its number still puts the first buffer first */
+    tally_check_order(t); /* by its number, the first buffer still comes first */
 }
 
 /* ---- the log rejects data ---- */
@@ -531,7 +534,7 @@ static void buffers_that_cannot_be_written_are_counted(void **state)
     assert_int_equal(statistics.events, 1);
 }
 
-/* ---- in memory, with snapshots ---- */
+/* ---- sessions in memory, with snapshots ---- */
 
 static void memory_keeps_the_newest_and_a_snapshot_leaves_them(void **state)
 {
@@ -541,12 +544,12 @@ static void memory_keeps_the_newest_and_a_snapshot_leaves_them(void **state)
     uint64_t i = 0;
     for (; i < 1000; i++) {
         assert_true(event_write(&s.b, &w, i));
-        pass_all();
+        drain_all();
     }
     assert_int_equal(t->buffers, 0);
     assert_int_equal(session_drain_snapshot(d, &(struct session_sink){tally_write, tally_holds, first}), S_OK);
     assert_in_range(first->events, 5 * 27, 7 * 27);
-    const uint64_t events = first->events, sum = events * (2 * 1000 - events - 1) / 2; /* of the last ones of 1000 */
+    const uint64_t events = first->events, sum = events * (2 * 1000 - events - 1) / 2; /* the last events of 1000 */
     assert_int_equal(first->writer[WRITER].next, 1000);
     assert_int_equal(first->writer[WRITER].sum, sum);
     tally_check_order(first);
@@ -562,20 +565,20 @@ static void memory_keeps_the_newest_and_a_snapshot_leaves_them(void **state)
     memory_free(second);
 }
 
-/* ---- going on after a host ---- */
+/* ---- recovery after a host process ---- */
 
-static void a_recovery_writes_what_the_host_did_not(void **state)
+static void recovery_writes_what_the_host_had_not_written(void **state)
 {
     (void)state;
     begin(&one_stream, 0);
     struct session_buffers again;
     for (uint64_t i = 0; i < 100; i++)
         assert_true(event_write(&s.b, &w, i));
-    pass_all();
+    drain_all();
     const uint64_t before = t->events;
     for (uint64_t i = 100; i < 150; i++)
         assert_true(event_write(&s.b, &w, i));
-    /* The host wrote one more and ended before it returned the buffer; the log has it. */
+    /* The host process wrote one more buffer and was killed before it returned it; the log contains the buffer. */
     session_drain_flush(d);
     for (uint32_t i = 0; i < s.b.buffers; i++)
         if (session_line_state(session_load(&s.b.line[i].word)) == SESSION_CLOSED) {
@@ -599,9 +602,8 @@ static void a_recovery_writes_what_the_host_did_not(void **state)
         .liveness = {fixture_alive, NULL}, .clock = ETL_CLOCK_TICKS, .first_number = t->buffers + 1};
     const uint64_t readings = atomic_load(&s.b.shared->totals.anchors);
     assert_int_equal(session_drain_create(&again, &options, &d), S_OK);
-    /* If this recovery is killed, too, the next one uses the old host's reading of the clock. With ours, taken
-       shortly before its own, converted times of old events would differ by microseconds from those that the host
-       wrote. */
+    /* If this recovery is killed too, the next one uses the old host's clock reading. With a reading taken shortly
+       before its own, the converted times of old events would differ by microseconds from those that the host wrote. */
     assert_int_equal(atomic_load(&s.b.shared->totals.anchors), readings);
     assert_int_equal(session_drain_recover(d, &(struct session_sink){tally_write, tally_holds, t}, 0), S_OK);
     assert_int_equal(t->events, 150);
@@ -622,7 +624,8 @@ struct thread_of_events {
     uint64_t written, refused;
     atomic_bool ended;
 };
-/* Not waited for: the thread sanitizer does not recognise the join, and takes a later thread for the same one. */
+/* The threads are not joined, because the thread sanitizer does not recognise the join and mistakes a later thread for
+   the earlier one. */
 static struct thread_of_events writers[THREADS * 3];
 static struct thread *threads[THREADS * 3];
 static uint32_t started;
@@ -639,7 +642,7 @@ static void write_many(void *user)
     own->ended = true;
 }
 
-static void threads_lose_nothing_that_is_not_counted(uint32_t processors, uint32_t keep)
+static void threads_lose_no_uncounted_events(uint32_t processors, uint32_t keep)
 {
     struct session_shape shape = small_shape;
     shape.processors = processors;
@@ -687,19 +690,19 @@ static void threads_lose_nothing_that_is_not_counted(uint32_t processors, uint32
 static void threads_on_their_processors(void **state)
 {
     (void)state;
-    threads_lose_nothing_that_is_not_counted(processor_count(), 0);
+    threads_lose_no_uncounted_events(processor_count(), 0);
 }
 
 static void threads_on_one_stream(void **state)
 {
     (void)state;
-    threads_lose_nothing_that_is_not_counted(1, 0);
+    threads_lose_no_uncounted_events(1, 0);
 }
 
 static void threads_beside_snapshots(void **state)
 {
     (void)state;
-    threads_lose_nothing_that_is_not_counted(2, 20);
+    threads_lose_no_uncounted_events(2, 20);
 }
 
 static void sequence_numbers_come_once(void **state)
@@ -722,7 +725,7 @@ static void a_slot_is_free_when_no_buffer_can_name_it(void **state)
     session_drain_flush(d);
     alive[WRITER] = false;
     assert_true(session_drain_oldest(d) < processor_cycles());
-    pass_all(); /* kept, but settled */
+    drain_all(); /* the place is kept, but settled */
     assert_true(session_drain_oldest(d) == UINT64_MAX);
 }
 
@@ -750,29 +753,27 @@ static void out_of_memory_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(invalid_shapes_are_refused),
-        cmocka_unit_test_setup_teardown(events_come_once_whole_and_in_order, everybody_lives, end),
+        cmocka_unit_test(invalid_shapes_are_rejected),
+        cmocka_unit_test_setup_teardown(events_arrive_once_complete_and_in_order, everybody_lives, end),
         cmocka_unit_test_setup_teardown(events_without_a_buffer_are_counted_and_the_host_is_woken, everybody_lives,
                                         end),
-        cmocka_unit_test_setup_teardown(more_buffers_are_taken_only_when_none_is_free, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(buffers_are_added_only_when_all_are_in_use, everybody_lives, end),
         cmocka_unit_test_setup_teardown(the_number_of_buffers_can_be_limited, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(headers_of_all_forms_come_through, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(a_time_stamp_of_the_caller_is_kept, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(headers_of_all_forms_are_kept, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(timestamp_of_the_caller_is_kept, everybody_lives, end),
         cmocka_unit_test_setup_teardown(other_clocks_and_processors_work, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(buffers_of_16_mb_take_places_to_their_end, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(an_event_that_no_buffer_holds_is_counted_and_closes_no_buffer, everybody_lives,
-                                        end),
+        cmocka_unit_test_setup_teardown(buffers_of_16_mb_can_be_filled_completely, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(event_larger_than_a_buffer_is_counted_and_closes_none, everybody_lives, end),
         cmocka_unit_test_setup_teardown(an_event_whose_rounded_size_has_17_bits_is_counted, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(the_place_of_a_dead_writer_is_one_lost_event, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(a_place_is_settled_once_even_if_its_slot_lives_again, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(a_stop_waits_for_writers_for_a_while, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(place_of_a_dead_writer_is_one_lost_event, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(place_is_settled_once_even_if_its_slot_is_reused, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(stop_waits_for_writers_up_to_a_limit, everybody_lives, end),
         cmocka_unit_test_setup_teardown(buffers_of_dead_writers_return, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(a_buffer_that_is_being_filled_is_not_closed, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(a_slow_writer_holds_its_processor_until_buffers_run_short, everybody_lives,
-                                        end),
+        cmocka_unit_test_setup_teardown(buffer_being_filled_is_not_closed, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(slow_writer_delays_its_processor_until_buffers_run_out, everybody_lives, end),
         cmocka_unit_test_setup_teardown(buffers_that_cannot_be_written_are_counted, everybody_lives, end),
         cmocka_unit_test_setup_teardown(memory_keeps_the_newest_and_a_snapshot_leaves_them, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(a_recovery_writes_what_the_host_did_not, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(recovery_writes_what_the_host_had_not_written, everybody_lives, end),
         cmocka_unit_test_setup_teardown(threads_on_their_processors, everybody_lives, end),
         cmocka_unit_test_setup_teardown(threads_on_one_stream, everybody_lives, end),
         cmocka_unit_test_setup_teardown(threads_beside_snapshots, everybody_lives, end),

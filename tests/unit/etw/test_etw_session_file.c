@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of sessions: which buffers are in which file, the headers, and continued files. tests/golden reads their
-   bytes with a reader that shares no code with them. */
+/* Session files: the distribution of buffers to files, the headers, and continued files. tests/golden reads the files
+   with a reader that shares no code with them. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/etw/session/session_output.h"
@@ -45,7 +45,7 @@ static struct session_file *create(const struct session_file_options *options)
     return f;
 }
 
-/* Writes a buffer with one event of this number, at that time after the start. */
+/* Writes a buffer with one event with this number, `ticks` after the start. */
 static HRESULT write_one(struct session_file *f, uint64_t number, uint16_t processor, int64_t ticks)
 {
     static uint8_t bytes[BUFFER_SIZE];
@@ -59,10 +59,10 @@ static HRESULT write_one(struct session_file *f, uint64_t number, uint16_t proce
 
 struct content {
     uint32_t events, buffers_written, events_lost, buffers_lost;
-    uint64_t first, last; /* numbers of events */
+    uint64_t first, last; /* numbers of the first and the last event */
     int64_t end_utc;
 };
-/* Reads the whole file: numbers rise by one. */
+/* Reads the whole file, and checks that the numbers increase by one. */
 static struct content content_of(const char *path)
 {
     struct content c = {0};
@@ -101,7 +101,7 @@ static int remove_files(void **state)
     return 0;
 }
 
-static void a_sequential_file_ends_at_its_maximum(void **state)
+static void sequential_file_ends_at_its_maximum_size(void **state)
 {
     (void)state;
     const struct session_file_options options = options_of(SEQUENTIAL, 5);
@@ -121,7 +121,7 @@ static void a_sequential_file_ends_at_its_maximum(void **state)
     assert_true(c.end_utc == end);
 }
 
-static void a_circular_file_keeps_its_header_and_the_newest(void **state)
+static void circular_file_keeps_header_and_newest_events(void **state)
 {
     (void)state;
     const struct session_file_options options = options_of(CIRCULAR, 6);
@@ -135,7 +135,7 @@ static void a_circular_file_keeps_its_header_and_the_newest(void **state)
     assert_int_equal(c.buffers_written, 6);
 }
 
-static void new_files_follow_at_the_maximum_and_when_asked(void **state)
+static void new_file_starts_at_maximum_size_or_on_request(void **state)
 {
     (void)state;
     struct session_file_options options = options_of(NEWFILE, 4);
@@ -158,8 +158,8 @@ static void new_files_follow_at_the_maximum_and_when_asked(void **state)
     assert_int_equal(three.events_lost, 1);
 }
 
-/* The file of a time is found by its begin; a time stamp means the same time in each. */
-static void each_file_has_its_begin(void **state)
+/* The file for a given time is found by its start time; a timestamp means the same time in each file. */
+static void each_file_has_its_start_time(void **state)
 {
     (void)state;
     struct session_file_options options = options_of(NEWFILE, 4);
@@ -167,7 +167,7 @@ static void each_file_has_its_begin(void **state)
     options.path = PATH ".%d";
     assert_int_equal(session_log_of_host(ETL_CLOCK_TICKS, &options.log), S_OK);
     options.log.buffer_size = BUFFER_SIZE;
-    options.log.start_stamp -= 5 * options.log.frequency; /* it began five seconds ago */
+    options.log.start_stamp -= 5 * options.log.frequency; /* it started five seconds ago */
     options.log.start_utc -= 50000000;
     struct session_file *f = create(&options);
     assert_int_equal(session_file_next(f), S_OK);
@@ -183,7 +183,7 @@ static void each_file_has_its_begin(void **state)
     etl_log_free(&options.log);
 }
 
-/* A host that was killed while it created the next file leaves it open until the process has gone. */
+/* The next file remains open if a host process is killed while creating it, until the process is gone. */
 static void a_file_that_is_in_use_is_skipped(void **state)
 {
     (void)state;
@@ -204,7 +204,7 @@ static void a_file_that_is_in_use_is_skipped(void **state)
     assert_int_equal(content_of(PATH ".3").first, 4);
 }
 
-static void only_new_file_has_a_next(void **state)
+static void only_newfile_mode_starts_next_files(void **state)
 {
     (void)state;
     const struct session_file_options options = options_of(SEQUENTIAL, 0);
@@ -223,7 +223,7 @@ static uint64_t size_of(const char *path)
     return size;
 }
 
-static void room_is_taken_first_and_given_back(void **state)
+static void space_is_preallocated_and_released(void **state)
 {
     (void)state;
     const struct session_file_options options = options_of(SEQUENTIAL | PREALLOCATE, 50);
@@ -296,7 +296,7 @@ static void another_file_is_not_appended_to(void **state)
     assert_int_equal(session_file_create(&options, &f), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
 }
 
-/* A host that is killed while it writes a buffer leaves the file unflushed. */
+/* A host process that is killed while it writes a buffer leaves an incomplete file. */
 static void cut_to(uint64_t bytes)
 {
     struct file *file;
@@ -314,9 +314,10 @@ static void a_file_of_a_dead_host_is_continued(void **state)
         assert_int_equal(write_one(f, i, (uint16_t)(i % 2), 1000 + (int64_t)i), S_OK);
     session_file_lost(f, 4, 1);
     assert_int_equal(session_file_close(f, 0), S_OK);
-    cut_to(4 * BUFFER_SIZE + 100); /* the fourth is incomplete */
+    cut_to(4 * BUFFER_SIZE + 100); /* the fourth buffer is incomplete */
     static const uint64_t reported[2] = {4, 1};
-    struct session_file_options later = options; /* the host's clock was set since, so its boot time seems different */
+    struct session_file_options later = options; /* the host OS's clock was set in between, so its boot time seems
+                                                    different */
     later.log.boot_utc += INT64_C(600) * 10000000;
     assert_int_equal(session_file_continue(&later, 1, reported, &f), S_OK);
     session_file_lost(f, 6, 1);
@@ -350,7 +351,7 @@ static void a_ring_of_a_dead_host_is_continued(void **state)
     }
 }
 
-static void readers_sort_a_buffer_that_comes_late(void **state)
+static void readers_sort_a_late_buffer(void **state)
 {
     (void)state;
     static const uint64_t order[] = {1, 3, 4, 2, 5};
@@ -373,9 +374,9 @@ static void a_full_disk_loses_only_the_events_of_that_time(void **state)
     assert_int_equal(write_one(f, 2, 0, 1002), S_OK);
     assert_int_equal(write_one(f, 3, 0, 1003), HRESULT_FROM_WIN32(ERROR_DISK_FULL));
     assert_int_equal(session_file_flush(f), S_OK);
-    assert_int_equal(content_of(PATH).events, 2); /* complete since */
+    assert_int_equal(content_of(PATH).events, 2); /* the file is complete at this point */
     full_disk_at(UINT64_MAX);
-    assert_int_equal(write_one(f, 3, 0, 1003), S_OK); /* the number was not used */
+    assert_int_equal(write_one(f, 3, 0, 1003), S_OK); /* the failed write did not use a number */
     session_file_lost(f, 0, 1);
     assert_int_equal(session_file_close(f, 0), S_OK);
     const struct content c = content_of(PATH);
@@ -383,7 +384,7 @@ static void a_full_disk_loses_only_the_events_of_that_time(void **state)
     assert_int_equal(c.buffers_lost, 1);
 }
 
-static void a_full_disk_leaves_the_old_file_when_a_new_one_is_due(void **state)
+static void full_disk_keeps_the_old_file_when_a_new_one_is_due(void **state)
 {
     (void)state;
     struct session_file_options options = options_of(NEWFILE, 3);
@@ -406,7 +407,7 @@ static void a_full_disk_leaves_the_old_file_when_a_new_one_is_due(void **state)
 static void a_failed_creation_leaves_no_file(void **state)
 {
     (void)state;
-    const struct session_file_options options = options_of(CIRCULAR, 2); /* too small for a ring */
+    const struct session_file_options options = options_of(CIRCULAR, 2); /* too small for a circular file */
     struct session_file *f;
     assert_int_equal(session_file_create(&options, &f), E_INVALIDARG);
     assert_false(file_exists(PATH));
@@ -420,7 +421,7 @@ static void out_of_memory_is_reported(void **state)
 {
     (void)state;
     const struct session_file_options options = options_of(APPEND, 0);
-    for (int round = 0; round < 2; round++) { /* of a new file, and of an existing one */
+    for (int round = 0; round < 2; round++) { /* with a new file, then with an existing one */
         struct session_file *f = NULL;
         for (uint64_t n = 1; !f; n++) {
             memory_fail_at(n);
@@ -447,23 +448,22 @@ static void out_of_memory_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_sequential_file_ends_at_its_maximum, remove_files, remove_files),
-        cmocka_unit_test_setup_teardown(a_circular_file_keeps_its_header_and_the_newest, remove_files, remove_files),
-        cmocka_unit_test_setup_teardown(new_files_follow_at_the_maximum_and_when_asked, remove_files, remove_files),
-        cmocka_unit_test_setup_teardown(each_file_has_its_begin, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(sequential_file_ends_at_its_maximum_size, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(circular_file_keeps_header_and_newest_events, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(new_file_starts_at_maximum_size_or_on_request, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(each_file_has_its_start_time, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(a_file_that_is_in_use_is_skipped, remove_files, remove_files),
-        cmocka_unit_test_setup_teardown(only_new_file_has_a_next, remove_files, remove_files),
-        cmocka_unit_test_setup_teardown(room_is_taken_first_and_given_back, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(only_newfile_mode_starts_next_files, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(space_is_preallocated_and_released, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(a_file_is_appended_to, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(a_file_without_events_is_appended_to, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(another_file_is_not_appended_to, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(a_file_of_a_dead_host_is_continued, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(a_ring_of_a_dead_host_is_continued, remove_files, remove_files),
-        cmocka_unit_test_setup_teardown(readers_sort_a_buffer_that_comes_late, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(readers_sort_a_late_buffer, remove_files, remove_files),
 #ifndef _WIN32
         cmocka_unit_test_setup_teardown(a_full_disk_loses_only_the_events_of_that_time, remove_files, remove_files),
-        cmocka_unit_test_setup_teardown(a_full_disk_leaves_the_old_file_when_a_new_one_is_due, remove_files,
-                                        remove_files),
+        cmocka_unit_test_setup_teardown(full_disk_keeps_the_old_file_when_a_new_one_is_due, remove_files, remove_files),
 #endif
         cmocka_unit_test_setup_teardown(a_failed_creation_leaves_no_file, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(out_of_memory_is_reported, remove_files, remove_files),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A provider in a DLL that is loaded and unloaded while its session enables and disables it. It uses only
-   openetw.dll's import library, as any program. */
+/* An event provider in a DLL that is loaded and unloaded while its session enables and disables it. The DLL uses only
+   openetw.dll's import library, like any program. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -59,7 +59,7 @@ static void a_provider_ends_with_its_dll(void **state)
         const ULONGLONG from = GetTickCount64();
         while (!waits && callbacks() == before)
             assert_true(GetTickCount64() - from < PATIENCE_MS);
-        assert_true(FreeLibrary(module)); /* in every second round while its callback runs */
+        assert_true(FreeLibrary(module)); /* in every second round, while its callback runs */
         assert_null(GetModuleHandleW(L"unloading_provider.dll"));
         if (i % 3 == 0)
             assert_int_equal(
@@ -74,7 +74,7 @@ static void a_provider_ends_with_its_dll(void **state)
 
 enum { LEFT = 100, PRIVATE_MODES = 0x20800 };
 
-/* In a separate process, which returns from main. */
+/* Runs in a separate process, which returns from main. */
 static int leave_session_open(const char *file)
 {
     TRACEHANDLE session;
@@ -94,7 +94,7 @@ static int leave_session_open(const char *file)
 
 static const char *own_program;
 
-/* Runs this program in another process, which must exit with that code. */
+/* Runs this program in another process, and expects the exit code. */
 static void run_to(const char *what, uint32_t wanted)
 {
     const char *arguments[] = {what, path};
@@ -125,7 +125,7 @@ static void a_session_left_open_is_complete(void **state)
 
 enum { ENDS = 50, EVENTS = 20000, SMALL_KB = 4, MANY = 4000 };
 
-/* In a separate process, which exits right after its last event, while the buffers before it are being written. */
+/* Runs in a separate process, which exits right after its last event, while earlier buffers are being written. */
 static void end_at_once(const char *file)
 {
     const GUID own = {0x88888888, 1, 2, {3}};
@@ -197,7 +197,7 @@ static DWORD WINAPI load(void *unused)
     return LoadLibraryW(L"unloading_provider.dll") ? 0 : 1;
 }
 
-/* Two first registrations at the same time, one of them in a DllMain. */
+/* Two first registrations at the same time, one of them in DllMain. */
 static int register_while_loading(void)
 {
     REGHANDLE handle;
@@ -229,7 +229,7 @@ static DWORD WINAPI enable_it(void *unused)
     return 0;
 }
 
-/* main returns while a provider of a DLL is in a callback; the DLL unregisters when it is unloaded. */
+/* main returns while an event provider in a DLL is in a callback; the DLL unregisters on unload. */
 static int end_in_callback(const char *file)
 {
     set_up_block(file);
@@ -242,13 +242,13 @@ static int end_in_callback(const char *file)
     return thread && WaitForSingleObject(stays, PATIENCE_MS) == WAIT_OBJECT_0 ? 0 : 3;
 }
 
-static void a_process_ends_in_the_middle_of_a_callback(void **state)
+static void process_exits_during_a_callback(void **state)
 {
     (void)state;
     run_as("end");
 }
 
-/* ---- a process whose threads leave; Windows ends it with the last one ---- */
+/* ---- a process that ends when its last thread exits, as on Windows ---- */
 
 static VOID NTAPI take_note(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
                             PEVENT_FILTER_DESCRIPTOR filter, PVOID context)
@@ -307,8 +307,8 @@ static int leave_as(const char *what, const char *file)
     return leave_by_exit_thread(strcmp(what, "leave-terminated") == 0 ? terminate_first : leave_last);
 }
 
-/* Otherwise a program that ends only its main thread and waits for the others would hang. */
-static void a_process_ends_with_its_last_own_thread(void **state)
+/* Otherwise a program that ends its main thread and lets the others finish would hang. */
+static void process_ends_with_its_last_own_thread(void **state)
 {
     (void)state;
     run_to("leave-provider", LAST_LEAVES);
@@ -325,8 +325,8 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_session_left_open_is_complete),
         cmocka_unit_test(a_process_that_exits_during_writes_loses_nothing),
         cmocka_unit_test(a_dll_registers_while_others_do),
-        cmocka_unit_test(a_process_ends_in_the_middle_of_a_callback),
-        cmocka_unit_test(a_process_ends_with_its_last_own_thread),
+        cmocka_unit_test(process_exits_during_a_callback),
+        cmocka_unit_test(process_ends_with_its_last_own_thread),
     };
     if (count > 2 && strcmp(arguments[1], "leave") == 0)
         return leave_session_open(arguments[2]);

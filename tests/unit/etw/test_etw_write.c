@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* EventWrite and related functions: events arrive completely, where they are enabled and nowhere else, and each call
+/* EventWrite and related functions: events arrive completely and only in the sessions that enabled them, and each call
    returns Windows' code. */
 #include "tests/unit/etw/provider_fixture.h"
 #include "tests/unit/patience.h"
@@ -12,7 +12,7 @@ static EVENT_DATA_DESCRIPTOR piece(const void *at, ULONG size)
     return (EVENT_DATA_DESCRIPTOR){.Ptr = (uintptr_t)at, .Size = size};
 }
 
-/* Registers the only provider of these tests, enabled by `list`. */
+/* Registers these tests' only event provider, with the enables of `list`. */
 static REGHANDLE provider_for(const struct directory_enable *list, size_t count)
 {
     const REGHANDLE handle = fixture_register(&fixture_guid, NULL, NULL);
@@ -22,7 +22,7 @@ static REGHANDLE provider_for(const struct directory_enable *list, size_t count)
 
 /* ---- calls ---- */
 
-static void calls_are_refused_in_the_order_of_windows(void **state)
+static void errors_are_checked_in_windows_order(void **state)
 {
     (void)state;
     EVENT_DATA_DESCRIPTOR data[MAX_EVENT_DATA_DESCRIPTORS + 1];
@@ -39,7 +39,7 @@ static void calls_are_refused_in_the_order_of_windows(void **state)
     assert_int_equal(EventWrite(0xDEADBEEF, &some_event, 0, NULL), ERROR_INVALID_HANDLE);
     assert_int_equal(EventWrite(handle ^ UINT64_C(1) << 16, &some_event, 0, NULL), ERROR_INVALID_HANDLE);
     assert_int_equal(EventWrite(UINT64_MAX, &some_event, 0, NULL), ERROR_INVALID_HANDLE);
-    assert_int_equal(EventWrite(handle, &unwanted, 1000, NULL), ERROR_SUCCESS); /* before its data are read */
+    assert_int_equal(EventWrite(handle, &unwanted, 1000, NULL), ERROR_SUCCESS); /* returns before the data are read */
     assert_int_equal(EventWrite(handle, &some_event, MAX_EVENT_DATA_DESCRIPTORS + 1, data), ERROR_INVALID_PARAMETER);
     assert_int_equal(EventWrite(handle, &some_event, 1, NULL), ERROR_INVALID_PARAMETER);
     assert_int_equal(EventWriteTransfer(handle, NULL, NULL, NULL, 0, NULL), ERROR_INVALID_PARAMETER);
@@ -58,7 +58,7 @@ static void calls_are_refused_in_the_order_of_windows(void **state)
     assert_int_equal(fixture_lost(session), 0);
 }
 
-static void an_event_has_all_that_its_header_says(void **state)
+static void event_contains_all_header_fields(void **state)
 {
     (void)state;
     const GUID activity = {1, 2, 3, {4}}, own = {5, 6, 7, {8}};
@@ -133,7 +133,7 @@ static void pieces_of_all_sizes_arrive(void **state)
     fixture_unregister(handle);
 }
 
-static void events_that_do_not_fit_are_refused_and_counted(void **state)
+static void events_that_do_not_fit_are_rejected_and_counted(void **state)
 {
     (void)state;
     static uint8_t bytes[65536];
@@ -155,7 +155,7 @@ static void events_that_do_not_fit_are_refused_and_counted(void **state)
     assert_int_equal(EventWrite(handle, &some_event, 1, data), ERROR_MORE_DATA);
     assert_int_equal(fixture_read(small)->count, 1);
     assert_int_equal(fixture_lost(small), 1);
-    /* And when there is no buffer: */
+    /* If no buffer is free: */
     data[0].Size = 3000;
     for (int i = 0; i < 4; i++)
         assert_int_equal(EventWrite(handle, &some_event, 1, data), ERROR_SUCCESS);
@@ -165,10 +165,10 @@ static void events_that_do_not_fit_are_refused_and_counted(void **state)
     fixture_unregister(handle);
 }
 
-/* ---- which session gets which events ---- */
+/* ---- sessions that receive an event ---- */
 
 /* MS-PLA 2.2.11.1.2, and other levels. */
-static void level_and_keywords_decide(void **state)
+static void level_and_keywords_select_events(void **state)
 {
     (void)state;
     enum { A = 1, B = 2, C = 4, D = 8 };
@@ -206,7 +206,7 @@ static void level_and_keywords_decide(void **state)
         fixture_apply(&e, 1);
         assert_int_equal(EventWrite(handle, &event, 0, NULL), ERROR_SUCCESS);
         assert_int_equal(fixture_read(session)->count, rows[i].logged);
-        /* May report an event as enabled that is not, but never the reverse. */
+        /* EventEnabled may return true for an event that is not logged, but never the reverse. */
         assert_true(EventEnabled(handle, &event) || !rows[i].logged);
         assert_int_equal(EventEnabled(handle, &event), EventProviderEnabled(handle, event.Level, event.Keyword));
     }
@@ -227,7 +227,7 @@ static void each_session_gets_what_it_requests(void **state)
         }
     assert_int_equal(fixture_read(one)->count, 2 * 2);
     assert_int_equal(fixture_read(two)->count, 5 * 2);
-    /* One less. */
+    /* One session less. */
     fixture_apply(e + 1, 1);
     const EVENT_DESCRIPTOR event = {.Level = 1, .Keyword = 3};
     assert_int_equal(EventWrite(handle, &event, 0, NULL), ERROR_SUCCESS);
@@ -240,7 +240,7 @@ static void each_session_gets_what_it_requests(void **state)
     fixture_unregister(handle);
 }
 
-static void a_failure_of_one_session_keeps_the_event_out_of_all(void **state)
+static void failure_in_one_session_drops_the_event_in_all(void **state)
 {
     (void)state;
     static uint8_t bytes[5000];
@@ -262,13 +262,13 @@ static void a_failure_of_one_session_keeps_the_event_out_of_all(void **state)
     assert_int_equal(EventWrite(handle, &some_event, 1, &data), ERROR_SUCCESS);
     for (uint32_t i = 1; i <= 4; i++)
         assert_int_equal(fixture_read(&fixture_sessions[i])->count, 1);
-    /* Only independent sessions: no callback. */
+    /* Only independent sessions: the callback does not run. */
     fixture_apply(e + 2, 2);
     data.Size = sizeof bytes;
     assert_int_equal(EventWrite(handle, &some_event, 1, &data), ERROR_SUCCESS);
     assert_int_equal(fixture_read(three)->count, 1);
     assert_int_equal(fixture_lost(four), 2);
-    /* Abandoned places do no harm. */
+    /* Abandoned places do not affect later events. */
     struct session_statistics statistics;
     session_statistics_read(&one->memory.b, &statistics);
     assert_int_equal(statistics.events, 1);
@@ -297,7 +297,7 @@ static void sessions_are_excluded_by_number_and_by_flag(void **state)
     fixture_unregister(handle);
 }
 
-/* ---- a session that writers wait for ---- */
+/* ---- a blocking session ---- */
 
 static atomic_bool emptied;
 
@@ -349,8 +349,8 @@ static void look_and_empty_later(void *user)
     (void)fixture_read(session[0]);
 }
 
-/* Providers that two such sessions enabled in different orders do not deadlock. */
-static void places_are_waited_for_in_one_order(void **state)
+/* Providers that two blocking sessions enabled in different orders must not deadlock. */
+static void writers_wait_for_sessions_in_one_order(void **state)
 {
     (void)state;
     static uint8_t bytes[3000];
@@ -375,7 +375,7 @@ static void places_are_waited_for_in_one_order(void **state)
 
 /* ---- activities ---- */
 
-static void activities_are_the_threads_own(void **state)
+static void activity_ids_are_per_thread(void **state)
 {
     (void)state;
     const GUID none = {0}, one = {1, 2, 3, {4}};
@@ -402,17 +402,17 @@ static void activities_are_the_threads_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(calls_are_refused_in_the_order_of_windows),
-        TEST(an_event_has_all_that_its_header_says),
+        TEST(errors_are_checked_in_windows_order),
+        TEST(event_contains_all_header_fields),
         TEST(pieces_of_all_sizes_arrive),
-        TEST(events_that_do_not_fit_are_refused_and_counted),
-        TEST(level_and_keywords_decide),
+        TEST(events_that_do_not_fit_are_rejected_and_counted),
+        TEST(level_and_keywords_select_events),
         TEST(each_session_gets_what_it_requests),
-        TEST(a_failure_of_one_session_keeps_the_event_out_of_all),
+        TEST(failure_in_one_session_drops_the_event_in_all),
         TEST(sessions_are_excluded_by_number_and_by_flag),
         TEST(a_writer_waits_for_a_blocking_session),
-        TEST(places_are_waited_for_in_one_order),
-        TEST(activities_are_the_threads_own),
+        TEST(writers_wait_for_sessions_in_one_order),
+        TEST(activity_ids_are_per_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stands for engine/etw/consumer/definitions_api.c in the library of the thread sanitizer, which has no TDH: its tests
+/* Replaces engine/etw/consumer/definitions_api.c in the thread sanitizer's library, which contains no TDH: its tests
    read no merged traces. */
 #include "engine/etw/consumer/consumer.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A DLL with a provider that it registers when it is loaded and unregisters when it goes, both in its DllMain. */
+/* A DLL that registers an event provider on load and unregisters it on unload, both in its DllMain. */
 #include <windows.h>
 #include <evntprov.h>
 
@@ -12,7 +12,8 @@ __declspec(dllexport) ULONG write_event(void);
 __declspec(dllexport) LONG callbacks(void);
 BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved);
 
-/* The program that loads us can make us slow at a certain point: an event of that name is set when we reach it. */
+/* Returns the event with this name, by which the program that loads the DLL delays it at a certain point: the DLL sets
+   the event when it reaches that point. */
 static BOOL named(const WCHAR *name)
 {
     HANDLE event = OpenEventW(EVENT_MODIFY_STATE, FALSE, name);
@@ -23,7 +24,7 @@ static BOOL named(const WCHAR *name)
     return event != NULL;
 }
 
-/* Long enough for the DLL to be unloaded during the call. */
+/* Sleeps long enough for the DLL to be unloaded during the call. */
 static VOID NTAPI take_a_while(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
                                PEVENT_FILTER_DESCRIPTOR filter, PVOID context)
 {
@@ -32,7 +33,7 @@ static VOID NTAPI take_a_while(LPCGUID source, ULONG enabled, UCHAR level, ULONG
     Sleep(named(L"unloading-provider-stays") ? 60000 : 5);
 }
 
-/* How many have begun. */
+/* Returns the number of callbacks that have begun. */
 LONG callbacks(void)
 {
     return called;
@@ -48,7 +49,7 @@ BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved)
 {
     (void)module, (void)reserved;
     if (reason == DLL_PROCESS_ATTACH && named(L"unloading-provider-loads"))
-        Sleep(500); /* the other thread is in its own first registration by then */
+        Sleep(500); /* by then, the other thread is in its own first registration */
     if (reason == DLL_PROCESS_ATTACH)
         return EventRegister(&guid, take_a_while, NULL, &provider) == ERROR_SUCCESS;
     if (reason == DLL_PROCESS_DETACH)

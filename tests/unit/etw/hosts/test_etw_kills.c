@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_etw_kills [KILLS [HOSTS [SEED]]]: providers end at random, by SIGKILL or at each step of the protocol, and hosts
-   end while another process recovers: every accepted event occurs once and is complete; lost events were being written,
-   and are counted. Without arguments as many kills as take seconds. */
+/* test_etw_kills [KILLS [HOSTS [SEED]]]: ends processes with event providers at random, by SIGKILL or at each step of
+   the protocol, and ends ETW session hosts while another process recovers their sessions. Every accepted event must
+   occur once and complete; an event that was being written is counted as lost. Without arguments, the number of kills
+   is small enough for seconds. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/process.h"
@@ -19,7 +20,7 @@ enum { BUFFERS = 32, BUFFER_SIZE = 8192, VICTIMS = 3, MOST_SLOTS = SESSION_MOST_
 
 static struct progress *progress;
 static struct session_buffers session;
-static _Atomic pid_t *pids; /* in memory that the host maps, too */
+static _Atomic pid_t *pids; /* in memory that the host maps as well */
 static uint32_t own_slot;
 static int chosen_step;
 static uint64_t chosen_in;
@@ -60,7 +61,7 @@ static _Noreturn void provide(uint32_t slot)
 static bool still_runs(void *context, uint32_t owner, uint32_t thread)
 {
     (void)context, (void)thread;
-    /* Only the parent waits for its children; others check whether the process is a zombie or has gone. */
+    /* Only the parent can wait for its children; other processes check whether the process is a zombie or gone. */
     char path[64], state = 'X';
     const uint32_t pid = owner < MOST_SLOTS ? (uint32_t)pids[owner] : 0;
     snprintf(path, sizeof path, "/proc/%u/stat", (unsigned)pid);
@@ -101,7 +102,7 @@ static void start_victim(uint32_t slot, bool at_step)
     pids[slot] = pid;
 }
 
-/* At most so many that each has a separate writer in the tally. */
+/* Few enough that each process has a separate writer entry in the tally. */
 enum { ROUND = TALLY_WRITERS - 1 };
 
 static void kill_round(bool at_steps, uint64_t *events, uint64_t *torn)
@@ -154,7 +155,7 @@ static void kill_round(bool at_steps, uint64_t *events, uint64_t *torn)
     const uint64_t holes = statistics.events_lost - session_buffers_lost(&session);
     assert_in_range(holes, least, most);
     assert_true(session_buffers_lost(&session) >= refused);
-    assert_true(session_buffers_lost(&session) <= refused + slot); /* some may have ended before they counted */
+    assert_true(session_buffers_lost(&session) <= refused + slot); /* some may have ended before they could count */
     uint32_t unclosed = 0;
     for (uint32_t i = 0; i < BUFFERS; i++)
         unclosed += session_line_state(session_load(&session.line[i].word)) != SESSION_FREE;
@@ -187,7 +188,7 @@ static void accepted_events_of_providers_that_end_at_any_step_come_once(void **s
                   (unsigned long long)torn);
 }
 
-/* ---- hosts ---- */
+/* ---- ETW session hosts ---- */
 
 static struct session_file_options file_options(void)
 {
@@ -222,7 +223,7 @@ static _Noreturn void be_host(void)
     }
 }
 
-/* Acts as a recovering process, which may be killed during recovery. */
+/* Runs a recovering process, which may be killed during the recovery. */
 static void recover(void)
 {
     const struct session_file_options options = file_options();
@@ -231,7 +232,7 @@ static void recover(void)
     struct session_drain *d;
     HRESULT hr = session_file_continue(&options, 1, (const uint64_t[2]){0, 0}, &file);
     if (FAILED(hr))
-        hr = session_file_create(&options, &file); /* the host had not created it */
+        hr = session_file_create(&options, &file); /* the host process had not created it yet */
     if (FAILED(hr))
         abort();
     how.first_number = session_file_first_number(file);
@@ -281,7 +282,7 @@ static void kill_one_host(uint64_t *events)
     usleep((useconds_t)(1000 + random_below(40000)));
     kill(host, SIGKILL);
     waitpid(host, NULL, 0);
-    if (random_below(2) != 0) { /* the first recovery ends, too */
+    if (random_below(2) != 0) { /* the first recovering process ends as well */
         const pid_t first = fork();
         if (first == 0) {
             recover();

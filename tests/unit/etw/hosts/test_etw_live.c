@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Consumers of running sessions with separate hosts: OpenTrace finds them by name, ProcessTrace delivers what is
-   written and ends with the session. */
+/* Consumers of running sessions with separate ETW session hosts: OpenTrace finds sessions by name; ProcessTrace
+   delivers the events as they are written, and ends with the session. */
 #include "engine/etw/consumer/consumer.h"
 #include "tests/unit/controller_fixture.h"
 
@@ -60,7 +60,7 @@ static void process(void *user)
     wakeup_set(reader.ended);
 }
 
-/* `next`: the number of the first event that comes. */
+/* Starts a consumer thread; `next` is the number of the first expected event. */
 static void begin_reading(const char *name, uint64_t next, EVENT_TRACE_LOGFILEW *logfile)
 {
     reader.next = next;
@@ -100,7 +100,7 @@ static TRACEHANDLE start_live(const char *name, struct provider *p)
     return handle;
 }
 
-static void a_consumer_gets_all_from_before_it_came_to_the_end(void **state)
+static void consumer_receives_earlier_and_later_events(void **state)
 {
     (void)state;
     EVENT_TRACE_LOGFILEW logfile;
@@ -126,7 +126,7 @@ static void a_consumer_gets_all_from_before_it_came_to_the_end(void **state)
     assert_int_equal(reader.lost, 0);
     assert_true(reader.buffers > 3);
     assert_int_equal(ProcessTrace(&reader.handle, 1, NULL, NULL),
-                     ERROR_WMI_INSTANCE_NOT_FOUND); /* it does not exist now */
+                     ERROR_WMI_INSTANCE_NOT_FOUND); /* the session no longer exists */
     assert_int_equal(CloseTrace(reader.handle), ERROR_SUCCESS);
 }
 
@@ -171,7 +171,7 @@ static void a_host_that_is_killed_ends_the_consumer(void **state)
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_WMI_INSTANCE_NOT_FOUND);
 }
 
-static void sessions_that_no_consumer_can_have_are_refused(void **state)
+static void sessions_without_real_time_are_rejected(void **state)
 {
     (void)state;
     EVENT_TRACE_LOGFILEW logfile;
@@ -191,10 +191,10 @@ static void sessions_that_no_consumer_can_have_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_consumer_gets_all_from_before_it_came_to_the_end),
+        cmocka_unit_test(consumer_receives_earlier_and_later_events),
         cmocka_unit_test(closing_ends_the_consumer_and_not_the_session),
         cmocka_unit_test(a_host_that_is_killed_ends_the_consumer),
-        cmocka_unit_test(sessions_that_no_consumer_can_have_are_refused),
+        cmocka_unit_test(sessions_without_real_time_are_rejected),
     };
     return controller_tests(tests, sizeof tests / sizeof *tests, "test_etw_live", &folder);
 }

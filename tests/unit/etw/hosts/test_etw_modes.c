@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each mode of LogFileMode through StartTrace, with a host: a refused mode leaves no session, a started session
+/* Starts a session with each LogFileMode and an ETW session host: a rejected mode leaves no session; a started session
    keeps its events as the mode requires. */
 #include "engine/base/thread.h"
 #include "tests/unit/controller_fixture.h"
@@ -76,7 +76,7 @@ static const struct row {
     {M(COMPRESSED), 0, 0, ERROR_SUCCESS},
     {M(NO_PER_PROCESSOR), 0, 0, ERROR_SUCCESS},
     {M(BLOCKING), 0, 0, ERROR_SUCCESS},
-    {0x00200000, 0, 0, ERROR_SUCCESS}, /* unknown: kept */
+    {0x00200000, 0, 0, ERROR_SUCCESS}, /* an unknown bit is kept */
     {0, 0, NO_FILE, ERROR_BAD_PATHNAME},
 };
 
@@ -106,7 +106,7 @@ static void start_row(const struct row *row)
         if ((row->how & NO_FILE) == 0) {
             const struct log_sums sums = read_log(first);
             assert_int_equal(sums.events, p.written);
-            assert_int_equal(sums.buffers_written, b.p.BuffersWritten + 1); /* the header's */
+            assert_int_equal(sums.buffers_written, b.p.BuffersWritten + 1); /* plus the buffer of the header */
             assert_int_equal(b.p.LogBuffersLost, 0);
         }
     }
@@ -116,14 +116,14 @@ static void start_row(const struct row *row)
     memory_free(first);
 }
 
-static void each_mode_starts_or_is_refused(void **state)
+static void each_mode_starts_or_is_rejected(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         start_row(&rows[i]);
 }
 
-/* ---- bounds ---- */
+/* ---- limits ---- */
 
 static struct block started(struct block b)
 {
@@ -224,7 +224,7 @@ static void wait_until_gone(TRACEHANDLE handle)
             return;
         child_sleep(10);
     }
-    fail_msg("the session goes on");
+    fail_msg("the session did not end");
 }
 
 static uint64_t size_of(const char *path)
@@ -255,7 +255,7 @@ static void a_full_file_ends_its_session(void **state)
     memory_free(path);
 }
 
-static void a_ring_keeps_the_newest(void **state)
+static void circular_file_keeps_the_newest_events(void **state)
 {
     (void)state;
     char *path = path_of("ring.etl");
@@ -355,7 +355,7 @@ static void a_snapshot_has_what_is_in_memory(void **state)
     assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
     assert_int_equal(read_log(path).events, 100);
     for (int i = 0; i < 100; i++) {
-        assert_true(provider_write(&p, 100)); /* more than there is room for */
+        assert_true(provider_write(&p, 100)); /* more events than the buffers have room for */
         child_sleep(1);
     }
     b = block_of(0, second);
@@ -370,8 +370,8 @@ static void a_snapshot_has_what_is_in_memory(void **state)
     memory_free(second);
 }
 
-/* The FlushTimer alone brings events into the file. */
-static void time_brings_events_into_the_file(void **state)
+/* The FlushTimer alone writes events into the file. */
+static void flush_timer_writes_events_to_the_file(void **state)
 {
     (void)state;
     char *path = path_of("timer.etl");
@@ -402,7 +402,7 @@ static void write_on(void *provider)
         (void)provider_write(provider, 100);
 }
 
-/* A flush covers the events that existed when it began, however fast new ones come. */
+/* A flush covers the events that existed when it began, however fast new events arrive. */
 static void a_flush_under_load_writes_each_buffer_once(void **state)
 {
     (void)state;
@@ -438,15 +438,15 @@ static void a_flush_under_load_writes_each_buffer_once(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_mode_starts_or_is_refused),
+        cmocka_unit_test(each_mode_starts_or_is_rejected),
         cmocka_unit_test(sizes_are_limited_and_returned),
         cmocka_unit_test(each_clock_dates_events),
         cmocka_unit_test(a_full_file_ends_its_session),
-        cmocka_unit_test(a_ring_keeps_the_newest),
+        cmocka_unit_test(circular_file_keeps_the_newest_events),
         cmocka_unit_test(files_follow_one_another),
         cmocka_unit_test(appended_events_follow_the_old_ones),
         cmocka_unit_test(a_snapshot_has_what_is_in_memory),
-        cmocka_unit_test(time_brings_events_into_the_file),
+        cmocka_unit_test(flush_timer_writes_events_to_the_file),
         cmocka_unit_test(a_flush_under_load_writes_each_buffer_once),
     };
     (void)count, (void)arguments;

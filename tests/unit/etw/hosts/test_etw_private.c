@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Private sessions: in the process that started one, and in each that has the provider. */
+/* Private sessions: in the process that started the session, or in every process that registers the event provider. */
 #include "tests/unit/etw/hosts/private_peers.h"
 
-static void a_private_session_is_its_process_alone(void **state)
+static void private_session_is_visible_only_in_its_process(void **state)
 {
     (void)state;
     char *path = path_join(folder, "here.etl");
@@ -59,7 +59,7 @@ static void events_have_the_time_of_their_thread(void **state)
     assert_int_equal(EventRegister(&guid, NULL, NULL, &handle), ERROR_SUCCESS);
     const TRACEHANDLE session = start_enabled("time", HERE, path);
     assert_int_equal(EventWrite(handle, &some_event, 0, NULL), ERROR_SUCCESS);
-    const uint64_t from = thread_own_user_time(), until = from + 3000000; /* 0.3 s */
+    const uint64_t from = thread_own_user_time(), until = from + 3000000; /* 0.3 s of processor time */
     for (uint64_t n = 0; thread_own_user_time() < until && n < UINT64_C(4000000000);)
         for (int i = 0; i < 10000; i++)
             n += (uint64_t)i % 2;
@@ -105,8 +105,8 @@ static void each_process_with_the_provider_has_its_own_file(void **state)
     memory_free(path);
 }
 
-/* A process begins after the first one has ended: the first one's file stays. */
-static void a_later_process_leaves_the_first_ones_file(void **state)
+/* A process that starts after the first one has exited must not overwrite the first one's file. */
+static void later_process_keeps_the_first_file(void **state)
 {
     (void)state;
     char *path = path_join(folder, "later.etl");
@@ -126,8 +126,8 @@ static void a_later_process_leaves_the_first_ones_file(void **state)
     memory_free(path);
 }
 
-/* Process ids are reused: a file with our name may belong to an ended process of this session. */
-static void a_process_with_the_id_of_an_ended_one_leaves_its_file(void **state)
+/* Process ids are reused: a file with this process's name may belong to an exited process of this session. */
+static void process_with_a_reused_id_keeps_the_earlier_file(void **state)
 {
     (void)state;
     static const char wrote[] = "what it wrote";
@@ -159,7 +159,7 @@ static void a_process_with_the_id_of_an_ended_one_leaves_its_file(void **state)
 static void statistics_cover_all_processes(void **state)
 {
     (void)state;
-    enum { EACH = 3 }; /* buffers of 64 KB that a peer's events fill at least */
+    enum { EACH = 3 }; /* number of 64 KB buffers that a peer's events fill at least */
     char *path = path_join(folder, "figures.etl");
     struct block b;
     struct peer peers[2] = {peer_start("figures0", "1l"), peer_start("figures1", "1l")};
@@ -247,7 +247,7 @@ static void the_flush_timer_writes_by_the_ms(void **state)
     struct peer peer = peer_start("timer", "1");
     const TRACEHANDLE session = start_enabled("timer", MODE, path);
     peer_write(&peer);
-    assert_true(events_in(path) < EVENTS); /* those in a buffer that is not full wait */
+    assert_true(events_in(path) < EVENTS); /* events in a partly filled buffer wait */
     b = block_of(MODE, NULL);
     b.p.FlushTimer = 20;
     assert_int_equal(UpdateTraceW(session, NULL, &b.p), ERROR_SUCCESS);
@@ -261,7 +261,7 @@ static void the_flush_timer_writes_by_the_ms(void **state)
     memory_free(path);
 }
 
-static void a_process_that_is_killed_loses_nothing(void **state)
+static void killed_process_loses_nothing(void **state)
 {
     (void)state;
     char *path = path_join(folder, "killed.etl");
@@ -325,7 +325,7 @@ static EVENT_FILTER_DESCRIPTOR filter_of(ULONG type, const void *data, size_t si
     return (EVENT_FILTER_DESCRIPTOR){.Ptr = (uintptr_t)data, .Size = (ULONG)size, .Type = type};
 }
 
-static void filters_say_which_processes_are_in_it(void **state)
+static void filters_select_the_processes(void **state)
 {
     (void)state;
     char *path = path_join(folder, "scoped.etl");
@@ -353,7 +353,7 @@ static void filters_say_which_processes_are_in_it(void **state)
     memory_free(path);
 }
 
-/* The file name of this program, in the form of filters. */
+/* Returns this program's file name, in the format of filters. */
 static size_t own_program(WCHAR out[300])
 {
     const char *name = child_program;
@@ -379,7 +379,8 @@ static void filters_of_other_programs_are_for_none_here(void **state)
     TRACEHANDLE session;
     REGHANDLE handle;
     assert_int_equal(EventRegister(&guid, NULL, NULL, &handle), ERROR_SUCCESS);
-    assert_int_equal(start_scoped(path, WHOLE, filters, 2, &session), ERROR_SUCCESS); /* no program is of a package */
+    assert_int_equal(start_scoped(path, WHOLE, filters, 2, &session), ERROR_SUCCESS); /* no program here belongs to a
+                                                                                         package */
     enable_for(session);
     assert_int_equal(control(session, &b, WHOLE, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
     assert_false(file_exists(path));
@@ -397,7 +398,7 @@ static void filters_of_other_programs_are_for_none_here(void **state)
     memory_free(path);
 }
 
-static void invalid_filters_are_refused(void **state)
+static void invalid_filters_are_rejected(void **state)
 {
     (void)state;
     char *path = path_join(folder, "refused.etl");
@@ -418,13 +419,14 @@ static void invalid_filters_are_refused(void **state)
     assert_int_equal(start_scoped(path, WHOLE, twice, 2, &session), ERROR_INVALID_PARAMETER);
     assert_int_equal(start_scoped(path, WHOLE, NULL, 1, &session), ERROR_INVALID_PARAMETER);
     assert_int_equal(start_scoped(path, WHOLE, twice, 14, &session), ERROR_INVALID_PARAMETER);
-    assert_int_equal(start_scoped(path, 0, twice, 1, &session), ERROR_INVALID_PARAMETER); /* not a private one */
+    assert_int_equal(start_scoped(path, 0, twice, 1, &session), ERROR_INVALID_PARAMETER); /* the session is not
+                                                                                             private */
     memory_free(path);
 }
 
-/* ---- ends ---- */
+/* ---- processes that exit ---- */
 
-/* A process that exits with its session open. */
+/* Exits and leaves its session open. */
 static int leave(const char *path, const char *how)
 {
     REGHANDLE handle;
@@ -453,8 +455,8 @@ static void a_session_left_open_is_complete(void **state)
     memory_free(path);
 }
 
-/* The same program twice, with the same session. */
-static void names_are_of_a_process_where_sessions_are(void **state)
+/* The same program runs twice, with a session of the same name. */
+static void session_names_are_local_to_their_process(void **state)
 {
     (void)state;
     char *path = path_join(folder, "own.etl"), *other = path_join(folder, "others.etl");
@@ -497,22 +499,22 @@ static void the_session_of_dead_processes_ends(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_private_session_is_its_process_alone),
+        cmocka_unit_test(private_session_is_visible_only_in_its_process),
         cmocka_unit_test(a_process_has_three_private_sessions),
         cmocka_unit_test(events_have_the_time_of_their_thread),
         cmocka_unit_test(each_process_with_the_provider_has_its_own_file),
-        cmocka_unit_test(a_later_process_leaves_the_first_ones_file),
-        cmocka_unit_test(a_process_with_the_id_of_an_ended_one_leaves_its_file),
+        cmocka_unit_test(later_process_keeps_the_first_file),
+        cmocka_unit_test(process_with_a_reused_id_keeps_the_earlier_file),
         cmocka_unit_test(statistics_cover_all_processes),
         cmocka_unit_test(a_flush_writes_in_every_process),
         cmocka_unit_test(an_update_changes_every_process_file),
         cmocka_unit_test(the_flush_timer_writes_by_the_ms),
-        cmocka_unit_test(a_process_that_is_killed_loses_nothing),
-        cmocka_unit_test(filters_say_which_processes_are_in_it),
+        cmocka_unit_test(killed_process_loses_nothing),
+        cmocka_unit_test(filters_select_the_processes),
         cmocka_unit_test(filters_of_other_programs_are_for_none_here),
-        cmocka_unit_test(invalid_filters_are_refused),
+        cmocka_unit_test(invalid_filters_are_rejected),
         cmocka_unit_test(a_session_left_open_is_complete),
-        cmocka_unit_test(names_are_of_a_process_where_sessions_are),
+        cmocka_unit_test(session_names_are_local_to_their_process),
         cmocka_unit_test(the_session_of_dead_processes_ends),
     };
     child_program = arguments[0];

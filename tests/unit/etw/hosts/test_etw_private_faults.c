@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private sessions without memory, and requests that fail in one of their processes. */
+/* Private sessions when memory is exhausted, and requests that fail in one of the session's processes. */
 #include "engine/base/thread.h"
 #include "engine/etw/provider/private_session.h"
 #include "engine/etw/session/session_buffers.h"
@@ -24,11 +24,11 @@ static char *numbered(const char *name, uint64_t number)
 
 /* ---- memory ---- */
 
-/* It is not registered, and the next process has the session with the given file. */
-static void a_process_without_memory_tries_again(void **state)
+/* If the registration fails, nothing is registered, and the next registration joins the session with the given file. */
+static void failed_registration_can_be_repeated(void **state)
 {
     (void)state;
-    enum { ALLOCATIONS = 45 }; /* more than there are; fewer if the waiting thread was first */
+    enum { ALLOCATIONS = 45 }; /* more than occur; fewer occur if the waiting thread was first */
     unsigned refused = 0;
     for (uint64_t n = 1; n <= ALLOCATIONS; n++) {
         char *path = numbered("comes", n);
@@ -55,7 +55,7 @@ static void a_process_without_memory_tries_again(void **state)
     assert_true(refused != 0);
 }
 
-/* Queries and flushes change nothing; an update is done, or fails. */
+/* Queries and flushes change nothing when they fail; an update is done completely, or fails. */
 static void calls_without_memory_lose_no_event(void **state)
 {
     (void)state;
@@ -110,8 +110,8 @@ static void calls_without_memory_lose_no_event(void **state)
     assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
 }
 
-/* A failed stop is called again, and then nothing is left of the session. */
-static void a_stop_without_memory_is_called_again(void **state)
+/* After a failed stop, the next stop succeeds, and nothing remains of the session. */
+static void failed_stop_can_be_repeated(void **state)
 {
     (void)state;
     char *path = path_join(folder, "stops.etl");
@@ -136,8 +136,9 @@ static void a_stop_without_memory_is_called_again(void **state)
     memory_free(path);
 }
 
-/* Its part exists completely or not at all; when it has ended, its totals are added to its session once. */
-static void a_part_without_memory_changes_nothing(void **state)
+/* The session's part in a process exists completely or not at all; after the part ends, its totals are added to the
+   session once. */
+static void failed_part_changes_nothing(void **state)
 {
     (void)state;
     enum { LOST = 5 };
@@ -157,7 +158,7 @@ static void a_part_without_memory_changes_nothing(void **state)
     const TRACEHANDLE session = start_enabled("part", WHOLE, path);
     s = session_of_handle(session);
     for (uint64_t n = 1; failed; n++) {
-        if (hr == S_OK) { /* only the memory for waking others was missing */
+        if (hr == S_OK) { /* only the memory for waking other processes was missing */
             private_part_refuse(d, &part);
             directory_session_free(&part);
         }
@@ -191,7 +192,7 @@ static void a_part_without_memory_changes_nothing(void **state)
     }
     assert_int_equal(private_part_over(d, &part, &buffers), S_FALSE);
     memory_free(memory);
-    /* The next part has the given name. */
+    /* The next part gets the given file name again. */
     private_part_refuse(d, &part);
     directory_session_free(&part);
     now = session_of_handle(session);
@@ -204,11 +205,11 @@ static void a_part_without_memory_changes_nothing(void **state)
     memory_free(path);
 }
 
-/* ---- one of several processes ---- */
+/* ---- a failure in one of several processes ---- */
 
-/* A folder has the name of the second process's file: the other processes continue in their new files, that one in its
-   old one, and the same update completes the change once the folder is removed. */
-static void an_update_that_fails_in_one_process_is_finished_by_the_next(void **state)
+/* A folder has the name of the second process's new file. The other processes continue in their new files, and the
+   second process in its old one. After the folder is removed, the same update completes the change. */
+static void partly_failed_update_is_completed_by_the_next_one(void **state)
 {
     (void)state;
     enum { PEERS = 3 };
@@ -257,7 +258,7 @@ static void an_update_that_fails_in_one_process_is_finished_by_the_next(void **s
     memory_free(after);
 }
 
-/* ---- the end of a process between two files ---- */
+/* ---- a process that exits between two files ---- */
 
 enum { NEW_FILES = WHOLE | TRACE_MODE_NEWFILE | TRACE_MODE_USE_KBYTES };
 
@@ -276,12 +277,12 @@ static void write_on(void *user)
     }
 }
 
-/* Exits while one of its threads writes, after so many events. Events that come after the session's end are not its
-   events. */
+/* Exits while one of its threads writes, after a number of events. Events after the session's end do not belong to
+   it. */
 static int end_while_writing(const char *name, const char *events)
 {
     static struct writing w;
-    static struct section *section; /* the data until the end */
+    static struct section *section; /* the data survive the process */
     static struct thread *thread;
     uint64_t until;
     if (FAILED(section_open(&(struct shared){.name = name}, sizeof *w.accepted, &section)) ||
@@ -295,7 +296,7 @@ static int end_while_writing(const char *name, const char *events)
     return 0;
 }
 
-/* Checks that the newest event and all earlier ones exist. */
+/* Checks that the newest event and all earlier events exist. */
 static uint64_t take_numbers(const char *path, uint8_t *seen, uint64_t most)
 {
     uint64_t newest = 0;
@@ -315,8 +316,8 @@ static uint64_t take_numbers(const char *path, uint8_t *seen, uint64_t most)
     return newest;
 }
 
-/* Each accepted event is in one of the files, which change every few buffers. */
-static void a_process_that_ends_between_two_files_loses_nothing(void **state)
+/* Each accepted event is in one of the files; a new file begins every few buffers. */
+static void process_that_exits_between_two_files_loses_nothing(void **state)
 {
     (void)state;
     enum { ROUNDS = 12, MOST_FILES = 20000, GAP = 40 };
@@ -373,12 +374,12 @@ static void a_process_that_ends_between_two_files_loses_nothing(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_process_without_memory_tries_again),
+        cmocka_unit_test(failed_registration_can_be_repeated),
         cmocka_unit_test(calls_without_memory_lose_no_event),
-        cmocka_unit_test(a_stop_without_memory_is_called_again),
-        cmocka_unit_test(a_part_without_memory_changes_nothing),
-        cmocka_unit_test(an_update_that_fails_in_one_process_is_finished_by_the_next),
-        cmocka_unit_test(a_process_that_ends_between_two_files_loses_nothing),
+        cmocka_unit_test(failed_stop_can_be_repeated),
+        cmocka_unit_test(failed_part_changes_nothing),
+        cmocka_unit_test(partly_failed_update_is_completed_by_the_next_one),
+        cmocka_unit_test(process_that_exits_between_two_files_loses_nothing),
     };
     child_program = arguments[0];
     if (count > 3 && strcmp(arguments[1], "provider") == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_etw_provider_kills [KILLS [SEED]]: providers of real sessions are killed at random, also in the middle of
-   their events: each accepted event is in the log once and complete, and EventsLost counts exactly the torn events
-   and those without room. This program starts itself as the providers. 2000 KILLS take minutes. */
+/* test_etw_provider_kills [KILLS [SEED]]: kills event provider processes of real sessions at random, also while they
+   write an event. Each accepted event must be in the log once and complete, and EventsLost must count exactly the torn
+   events and those without room. This program starts itself as the event providers. 2000 KILLS take minutes. */
 #include "engine/etw/provider/event_api.h"
 #include "tests/unit/controller_fixture.h"
 #include "tests/unit/etw/hosts/killed_writer.h"
@@ -22,10 +22,10 @@ static struct section *open_progress(const char *name, bool create, struct progr
     return section;
 }
 
-/* ---- providers, each a separate process until it is killed ---- */
+/* ---- processes with event providers, until they are killed ---- */
 
-/* Writes directly into the session's buffers, so that it is known whether an event had a place when its writer
-   ended. */
+/* Writes directly into the session's buffers, so that its progress shows whether an event had a place when the process
+   was killed. */
 static _Noreturn void role_reserve(TRACEHANDLE handle, struct progress *own)
 {
     struct provider p;
@@ -44,7 +44,7 @@ static uint64_t payload_word(uint64_t owner, uint64_t number, unsigned i)
     return i == 0 ? owner : i == 1 || i == WORDS - 1 ? number : owner << 32 | i;
 }
 
-/* Writes by EventWrite, with so much data that most of the time the event has a place but is not complete. */
+/* Writes with EventWrite, and so much data that usually an event has a place but is incomplete. */
 static int role_call(struct progress *own)
 {
     const uint32_t owner = own->owner;
@@ -79,16 +79,17 @@ static int role(const char *mode, const char *what, const char *name)
     const uint32_t index = (uint32_t)strtoul(end + 1, NULL, 10);
     struct progress *all;
     (void)open_progress(name, false, &all);
-    all[index].owner = index + 1; /* not its slot in the directory, which is reused after its death */
+    all[index].owner = index + 1; /* an id of the test, not the slot in the directory, which is reused after the process
+                                     is gone */
     if (!strcmp(mode, "call"))
         return role_call(&all[index]);
     role_reserve(handle, &all[index]);
 }
 
-/* ---- the round ---- */
+/* ---- a round ---- */
 
 struct came {
-    uint64_t count, sum, squares; /* of the numbers */
+    uint64_t count, sum, squares; /* sums over the events' numbers */
 };
 
 static bool check_called(const struct etl_record *record, uint64_t *owner, uint64_t *number)
@@ -103,7 +104,7 @@ static bool check_called(const struct etl_record *record, uint64_t *owner, uint6
     return true;
 }
 
-/* Returns the losses that the log reports. */
+/* Returns the number of losses that the log reports. */
 static uint32_t read_round(const char *path, bool called, struct came *came)
 {
     struct etl_reader *reader;
@@ -139,7 +140,7 @@ struct victim {
     struct process *process;
     char what[40];
     uint32_t index;
-    uint64_t end; /* ms; 0: not writing yet */
+    uint64_t end; /* ms; 0: the process does not write yet */
 };
 
 static void start_victim(struct victim *v, const char *mode, TRACEHANDLE handle, uint32_t index, const char *name)
@@ -149,7 +150,7 @@ static void start_victim(struct victim *v, const char *mode, TRACEHANDLE handle,
     v->process = child_start(mode, v->what, name);
 }
 
-/* True: it has ended. One of eight is killed without notifying Wine's server. */
+/* Returns true if the process has ended. One process in eight is killed without notifying Wine's server. */
 static bool kill_in_time(struct victim *v, const struct progress *all)
 {
     const uint64_t now = clock_monotonic_ms();
@@ -211,7 +212,7 @@ static void kill_round(const char *mode, struct totals *sum)
     assert_int_equal(b.p.EventsLost, lost);
     assert_int_equal(b.p.LogBuffersLost, 0);
     if (lost < f.refused + f.least || lost > f.refused + f.most)
-        fail_msg("%u events are said to be lost: %llu found no room, %llu to %llu were torn", (unsigned)lost,
+        fail_msg("%u events are reported lost: %llu found no room, %llu to %llu were torn", (unsigned)lost,
                  (unsigned long long)f.refused, (unsigned long long)f.least, (unsigned long long)f.most);
     sum->events += f.events;
     sum->refused += f.refused;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads write events while other threads enable, disable, remove and publish the data that they use: no event reaches
-   a session that did not enable it, none is torn, and no freed memory is used. Also built with the thread sanitizer.
-   Linked with --wrap=thread_yield and --wrap=thread_sleep_us. */
+/* Threads write events while other threads enable, disable, remove and publish the data that the writers use. No event
+   may reach a session that did not enable it, no event may be torn, and no freed memory may be used. Also built with
+   the thread sanitizer. Linked with --wrap=thread_yield and --wrap=thread_sleep_us. */
 #include "tests/unit/etw/provider_fixture.h"
 
 enum { WRITERS = 3, ROUNDS = 300, PROVIDERS = 4, OUTSIDE_ROUNDS = 60 };
@@ -11,7 +11,7 @@ static GUID guids[PROVIDERS];
 static atomic_bool enough;
 static atomic_uint writing;
 
-/* The data of an event contain its provider, so that an event with another's GUID is detected. */
+/* An event's data contain its event provider, so that an event with a wrong GUID is detected. */
 static void write_on(void *user)
 {
     uint64_t number = (uintptr_t)user;
@@ -42,7 +42,7 @@ static HRESULT check_buffer(void *context, const struct etl_buffer_header *head,
     return S_OK;
 }
 
-/* Checks what has come so far; writers may be faster. */
+/* Checks the events so far; writers may be faster. */
 static void check(struct fixture_session *session)
 {
     const struct session_sink sink = {check_buffer, NULL, NULL};
@@ -74,7 +74,7 @@ static uint32_t random_below(uint32_t most)
     return (uint32_t)(random_state % most);
 }
 
-/* Enables some providers by some sessions, some with filters and items. */
+/* Enables some event providers in some sessions, in some cases with filters and items. */
 static void enable_some(uint32_t sessions)
 {
     static const uint8_t ids[] = {0, 0, 1, 0, 77, 0};
@@ -102,7 +102,7 @@ static void start_writers(struct thread *threads[WRITERS])
         assert_int_equal(thread_start(write_on, (void *)(i * 1000), &threads[i]), S_OK);
 }
 
-/* The threads are not joined, as the thread sanitizer does not recognise the join. */
+/* The threads are not joined, because the thread sanitizer does not recognise the join. */
 static void stop_writers(struct thread *threads[WRITERS])
 {
     enough = true;
@@ -150,7 +150,7 @@ static void sessions_end_under_writers(void **state)
         enable_some(FIXTURE_SESSIONS);
         for (uint32_t s = 1; s <= FIXTURE_SESSIONS; s++)
             check(&fixture_sessions[s]);
-        assert_int_equal(fixture_teardown(state), 0); /* frees the memory that they write to */
+        assert_int_equal(fixture_teardown(state), 0); /* frees the memory to which they write */
     }
     stop_writers(threads);
     for (int i = 0; i < PROVIDERS; i++)
@@ -159,7 +159,8 @@ static void sessions_end_under_writers(void **state)
 
 /* ---- a section that another thread overwrites ---- */
 
-/* A writer waits for the session's host to make room. Here no host exists: on a busy machine the waits took hours. */
+/* A writer waits until the session's host makes room. Here no host exists, so the waits are skipped: on a busy machine
+   they took hours. */
 static atomic_bool no_host;
 
 void __real_thread_yield(void);
@@ -199,7 +200,7 @@ static void lie(const struct fixture_session *session)
     }
 }
 
-static void a_lying_section_leads_writers_nowhere(void **state)
+static void corrupt_section_does_not_mislead_writers(void **state)
 {
     (void)state;
     static uint8_t bytes[9000];
@@ -232,7 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(enables_and_registrations_change_under_writers),
         TEST(sessions_end_under_writers),
-        TEST(a_lying_section_leads_writers_nowhere),
+        TEST(corrupt_section_does_not_mislead_writers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

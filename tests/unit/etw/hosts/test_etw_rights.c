@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rights that a descriptor does not grant are refused, by each function for which Windows documents a right. */
+/* Each function for which Windows documents an access right fails if the descriptor does not grant the right. */
 #define _EVNT_SOURCE_
 #include "engine/etw/consumer/consumer.h"
 #include "engine/etw/controller/controller_api.h"
@@ -41,7 +41,7 @@ static ULONG count_sessions(void)
     return count;
 }
 
-static void a_session_is_started_asked_and_stopped_by_rights(void **state)
+static void rights_control_start_query_and_stop(void **state)
 {
     TRACEHANDLE handle;
     (void)state;
@@ -62,8 +62,9 @@ static void a_session_is_started_asked_and_stopped_by_rights(void **state)
     assert_int_equal(EventAccessRemove(&session_guid), ERROR_SUCCESS);
 }
 
-/* A caller with the right to query a session cannot change it, neither by TraceSetInformation nor by ControlTrace. */
-static void a_session_is_set_by_rights(void **state)
+/* A caller with only the right to query a session cannot change it, neither by TraceSetInformation nor by
+   ControlTrace. */
+static void rights_control_changes_of_a_session(void **state)
 {
     TRACEHANDLE handle;
     struct block b = block_of(TRACE_MODE_REAL_TIME | TRACE_MODE_SYSTEM_LOGGER, NULL);
@@ -91,7 +92,7 @@ static ULONG WINAPI never(WMIDPREQUESTCODE code, void *context, ULONG *size, voi
     return ERROR_SUCCESS;
 }
 
-static void a_provider_is_registered_and_enabled_by_rights(void **state)
+static void rights_control_registration_and_enabling(void **state)
 {
     TRACEHANDLE handle, classic;
     REGHANDLE registered = 7;
@@ -132,7 +133,7 @@ static bool reaches(TRACEHANDLE handle)
     return enabled;
 }
 
-static void a_secure_session_takes_events_by_right(void **state)
+static void rights_control_events_of_a_secure_session(void **state)
 {
     const ULONG rights = TRACE_RIGHT_CREATE_REALTIME | TRACE_RIGHT_QUERY;
     TRACEHANDLE handle;
@@ -148,7 +149,7 @@ static void a_secure_session_takes_events_by_right(void **state)
     assert_int_equal(EventAccessRemove(&session_guid), ERROR_SUCCESS);
 }
 
-static void a_session_is_consumed_by_right(void **state)
+static void rights_control_consuming_a_session(void **state)
 {
     static WCHAR name[] = u"rights";
     EVENT_TRACE_LOGFILEW logfile = {.LoggerName = name};
@@ -170,11 +171,11 @@ static void a_session_is_consumed_by_right(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_session_is_started_asked_and_stopped_by_rights),
-        cmocka_unit_test(a_session_is_set_by_rights),
-        cmocka_unit_test(a_provider_is_registered_and_enabled_by_rights),
-        cmocka_unit_test(a_secure_session_takes_events_by_right),
-        cmocka_unit_test(a_session_is_consumed_by_right),
+        cmocka_unit_test(rights_control_start_query_and_stop),
+        cmocka_unit_test(rights_control_changes_of_a_session),
+        cmocka_unit_test(rights_control_registration_and_enabling),
+        cmocka_unit_test(rights_control_events_of_a_secure_session),
+        cmocka_unit_test(rights_control_consuming_a_session),
     };
     union {
         TOKEN_USER user;

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* How long a writer waits for a buffer before its event is lost, and how often a host checks for closed buffers. */
+/* How long a writer waits for a buffer before its event is lost, and how often an ETW session host checks for closed
+   buffers. */
 #include "engine/base/clock.h"
 #include "engine/etw/session/session_host.h"
 #include "tests/unit/session_fixture.h"
 
-/* A writer yields 20 times and sleeps 20 times, 50 us or more each, before it gives up: so it checks once more after
-   LATE, however slow the machine. In 0.2 ms it sleeps 4 times at most. */
+/* Before a writer gives up, it yields 20 times and sleeps 20 times for at least 50 us: so it checks once more after
+   LATE us, even on a slow machine. In 0.2 ms it sleeps at most 4 times. */
 enum { WRITER = 3, BUFFERS = 8, LATE = 800, NEVER = -1, FEWEST = 20, PATIENT = 40, VAIN = 40, AGAIN = 24 };
 
 static struct memory_session s;
 static struct session_drain *d;
 static struct tally *t;
 static uint32_t looks;
-static int host_comes_after; /* us of a wait */
+static int host_comes_after; /* the host process frees a buffer after the writer has waited for so many us; NEVER: not
+                                at all */
 static int64_t wait_began;
 
-/* Called before each attempt of a writer that has found no buffer. */
+/* Called before each attempt of a writer that found no buffer. */
 void session_step(int step)
 {
     if (step != SESSION_STEP_WAITING)
@@ -53,7 +55,7 @@ static int end(void **state)
     return 0;
 }
 
-/* Counts the attempts of a writer until its event had a place or was lost. */
+/* Writes an event, and returns the number of the writer's attempts until the event had a place or was lost. */
 static uint32_t looks_of(uint64_t number, int after, bool accepted)
 {
     struct session_writer w = {.owner = WRITER, .thread = 5};
@@ -74,7 +76,7 @@ static uint64_t fill(uint64_t number)
     return number;
 }
 
-static void an_event_waits_for_a_host_that_is_late(void **state)
+static void event_waits_for_a_late_host(void **state)
 {
     (void)state;
     uint64_t number = 0;
@@ -90,8 +92,8 @@ static void an_event_waits_for_a_host_that_is_late(void **state)
     assert_int_equal(statistics.events_lost, 0);
 }
 
-/* A program that writes many events to a hanging host is not delayed for long at each event. */
-static void writers_wait_only_briefly_for_a_hanging_host(void **state)
+/* A program that writes many events to a hung host process must not be delayed for long at each event. */
+static void writers_wait_only_briefly_for_a_hung_host(void **state)
 {
     (void)state;
     uint64_t number = fill(0);
@@ -100,13 +102,13 @@ static void writers_wait_only_briefly_for_a_hanging_host(void **state)
         (void)looks_of(number++, NEVER, false);
     for (uint32_t i = 0; i < 20; i++)
         assert_in_range(looks_of(number++, NEVER, false), FEWEST, AGAIN);
-    /* Until the host continues. */
+    /* This ends when the host process continues. */
     assert_int_equal(looks_of(number++, 0, true), 1);
     number = fill(number);
     (void)looks_of(number++, LATE, true);
 }
 
-static void a_writer_continues_at_once_when_the_session_stops(void **state)
+static void writer_stops_waiting_when_the_session_stops(void **state)
 {
     (void)state;
     uint64_t number = fill(0);
@@ -114,13 +116,14 @@ static void a_writer_continues_at_once_when_the_session_stops(void **state)
     assert_int_equal(looks_of(number, NEVER, false), 0);
 }
 
-/* ---- the host ---- */
+/* ---- the ETW session host ---- */
 
 struct looks {
     uint32_t wakings, own;
 };
 
-/* Measures a host in the second of two seconds, while a writer closes a buffer at this interval. */
+/* Simulates a host process for two seconds, while a writer closes a buffer every `us` microseconds; counts the second
+   second. */
 static struct looks looks_beside(uint32_t us, uint32_t wake_at)
 {
     enum { STEP_US = 10, SECOND_US = 1000000 };
@@ -148,13 +151,13 @@ static void writers_do_not_wake_a_host_that_checks_often_enough(void **state)
     (void)state;
     for (uint32_t us = 200; us <= 50000; us += us < 2000 ? 100 : 1000) {
         const struct looks found = looks_beside(us, 16);
-        if (found.wakings != 0 || found.own > 1000000 / us + 1) /* not for nothing, either */
-            fail_msg("a buffer each %u us: the host looks %u times a second and is woken %u times", us, found.own,
+        if (found.wakings != 0 || found.own > 1000000 / us + 1) /* nor does the host check without need */
+            fail_msg("a buffer each %u us: the host checks %u times a second and is woken %u times", us, found.own,
                      found.wakings);
     }
 }
 
-static void a_host_that_finds_nothing_soon_stops_checking(void **state)
+static void idle_host_soon_stops_checking(void **state)
 {
     (void)state;
     uint32_t ms = session_pace(0, 4, 4), sum = 0, count = 0;
@@ -176,11 +179,11 @@ static void a_host_that_finds_nothing_soon_stops_checking(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_event_waits_for_a_host_that_is_late, begin, end),
-        cmocka_unit_test_setup_teardown(writers_wait_only_briefly_for_a_hanging_host, begin, end),
-        cmocka_unit_test_setup_teardown(a_writer_continues_at_once_when_the_session_stops, begin, end),
+        cmocka_unit_test_setup_teardown(event_waits_for_a_late_host, begin, end),
+        cmocka_unit_test_setup_teardown(writers_wait_only_briefly_for_a_hung_host, begin, end),
+        cmocka_unit_test_setup_teardown(writer_stops_waiting_when_the_session_stops, begin, end),
         cmocka_unit_test(writers_do_not_wake_a_host_that_checks_often_enough),
-        cmocka_unit_test(a_host_that_finds_nothing_soon_stops_checking),
+        cmocka_unit_test(idle_host_soon_stops_checking),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
