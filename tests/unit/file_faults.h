@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The Nth operation of this thread on files fails, or the disk is full from it on, or the process ends there. */
+/* Makes the nth file operation of this thread fail, makes the disk full from it on, or ends the process there. */
 #ifndef OPENPLA_TESTS_FILE_FAULTS_H
 #define OPENPLA_TESTS_FILE_FAULTS_H
 
@@ -8,15 +8,15 @@
 #include "engine/base/process.h"
 
 struct file_faults {
-    uint64_t at; /* the operation, counted from 1; 0: none */
+    uint64_t at; /* number of the operation, counted from 1; 0: none */
     enum { FAULT_ONCE, FAULT_LASTING, FAULT_FULL, FAULT_END } kind;
-    HRESULT hr; /* that of the first two */
+    HRESULT hr; /* result of the failing operations */
     uint64_t count;
-    enum file_operation operation; /* the first that was met */
+    enum file_operation operation; /* the first operation that failed */
     bool met;
 };
 
-/* Operations that need no room succeed on a full disk. */
+/* On a full disk, operations that need no space succeed. */
 static inline HRESULT file_fault(void *user, enum file_operation operation, const char *path)
 {
     struct file_faults *f = user;

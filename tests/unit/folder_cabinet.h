@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A folder's files into a cabinet and against it, by their names, as the data manager does it in a held folder. */
+/* Packs a folder's files into a cabinet and compares them, by their names relative to an open folder, as the data
+   manager does. */
 #ifndef OPENPLA_TESTS_FOLDER_CABINET_H
 #define OPENPLA_TESTS_FOLDER_CABINET_H
 
@@ -9,11 +10,11 @@
 
 struct folder_cabinet {
     const char *folder;
-    const struct texts *names; /* below it, with '/' */
+    const struct texts *names; /* names relative to the folder, with '/' */
     struct cabinet_member *members;
 };
 
-/* All files of it and of folders in it; `below` is "" or ends with '/'. */
+/* Lists all files in the folder and its subfolders; `below` is "" or ends with '/'. */
 static inline HRESULT folder_cabinet_names(const char *folder, const char *below, struct texts *names)
 {
     struct texts found = {0};
@@ -44,7 +45,7 @@ static inline HRESULT folder_cabinet_open(void *user, size_t index, struct file 
     return hr;
 }
 
-/* The members are as their files are now; to be freed whatever comes back. */
+/* Lists the members with the current state of their files. The caller must free the list, even on failure. */
 static inline HRESULT folder_cabinet_source(struct folder_cabinet *s, struct cabinet_source *out)
 {
     s->members = memory_zero(s->names->count + 1, sizeof *s->members);
@@ -63,7 +64,7 @@ static inline HRESULT folder_cabinet_source(struct folder_cabinet *s, struct cab
     return hr;
 }
 
-/* cabinet_pack into a new file, or over an existing one. */
+/* Calls cabinet_pack for a new or an existing file. */
 static inline HRESULT folder_cabinet_write(const char *folder, const struct texts *names, const char *output,
                                            const struct cabinet_watch *watch)
 {
@@ -80,7 +81,7 @@ static inline HRESULT folder_cabinet_write(const char *folder, const struct text
     return hr;
 }
 
-/* cabinet_compare. */
+/* Calls cabinet_compare. */
 static inline HRESULT folder_cabinet_holds(struct cabinet *c, const char *folder, const struct texts *names)
 {
     struct folder_cabinet s = {.folder = folder, .names = names};

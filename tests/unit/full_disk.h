@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A full disk for tests on POSIX hosts: files may not grow beyond a size, and a write across it is cut short. */
+/* A full disk for tests on POSIX hosts: files cannot grow beyond a size, and a write beyond it is truncated. */
 #ifndef OPENPLA_TESTS_FULL_DISK_H
 #define OPENPLA_TESTS_FULL_DISK_H
 
@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-/* Of every file of this process. UINT64_MAX: there is room again. */
+/* Sets the limit for every file of this process. UINT64_MAX: no limit. */
 static inline void full_disk_at(uint64_t bytes)
 {
     struct rlimit limit;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks the contents of process events in both tests of the kernel logger. */
+/* Checks process events, in both tests of the kernel logger. */
 #ifndef OPENPLA_TEST_KERNEL_PROCESS_H
 #define OPENPLA_TEST_KERNEL_PROCESS_H
 
@@ -14,7 +14,7 @@
 
 enum { PROCESS_ID = 8, PROCESS_PARENT = 12, PROCESS_CODE = 20, PROCESS_SID = 36 };
 
-/* ImageFileName in an event of version 4. */
+/* Returns ImageFileName of a process event, version 4. */
 static inline const char *process_name(const uint8_t *data, uint32_t size)
 {
     uint32_t at = PROCESS_SID;
@@ -25,7 +25,8 @@ static inline const char *process_name(const uint8_t *data, uint32_t size)
     return (const char *)data + at;
 }
 
-/* Of an exited process Linux reports only 15 bytes of the name, and other processes run on this machine, too. */
+/* Compares the name: for an exited process, Linux reports only 15 bytes, and other processes run on this machine
+   too. */
 static inline bool process_is_called(const char *name, const char *program)
 {
     for (const char *p = program; *p; p++)

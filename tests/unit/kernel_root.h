@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel files that a test writes: a folder that stands in for the root of /proc and /sys, so that files may vanish,
-   change their form or hang. */
+/* Kernel files that a test writes: a folder that replaces /proc and /sys, so that files can vanish, change their format
+   or hang. */
 #ifndef OPENPLA_KERNEL_ROOT_H
 #define OPENPLA_KERNEL_ROOT_H
 
@@ -14,7 +14,7 @@
 #endif
 
 struct kernel_root {
-    char *folder; /* path on the host */
+    char *folder; /* path in the test's own notation */
     char *root;   /* the same as a Unix path */
 };
 
@@ -44,7 +44,7 @@ static inline void kernel_root_delete(const struct kernel_root *r, const char *p
     memory_free(file);
 }
 
-/* As a Unix path; under Wine converted by the program that knows the drives. */
+/* Returns a Unix path; under Wine, the program that knows the drive letters converts it. */
 static inline char *kernel_root_unix(const char *folder)
 {
 #ifdef _WIN32
@@ -69,7 +69,7 @@ static inline char *kernel_root_unix(const char *folder)
 #endif
 }
 
-/* Two processors, a disk, an interface, a swap file, a process, a graphics card it uses, folders of other computers,
+/* Two processors, a disk, a network interface, a swap file, a process, a graphics card that it uses, network folders,
    and Wine's server. */
 static const char *const kernel_root_files[][2] = {
     {"/proc/stat", "cpu  30 3 33 600 6 2 4 0 0 0\ncpu0 10 1 11 200 2 1 2 7 0 0\ncpu1 20 2 22 400 4 1 2 0 0 0\n"
@@ -156,7 +156,7 @@ static const char *const kernel_root_files[][2] = {
                           "drm-total-vram:\t16 KiB\ndrm-resident-vram:\t8 KiB\ndrm-resident-gtt:\t4096\n"},
 };
 
-/* Queries opened from now on read it. */
+/* Creates the files; queries opened from now on read them. */
 static inline struct kernel_root kernel_root_create(const char *test)
 {
     struct kernel_root r = {.folder = scratch_create(test)};

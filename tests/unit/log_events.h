@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The events of a finished trace log, for tests that only count them; each warning of the reader is a failure. */
+/* Counts the events of a finished trace log; each warning of the reader fails the test. */
 #ifndef OPENPLA_LOG_EVENTS_H
 #define OPENPLA_LOG_EVENTS_H
 
@@ -15,7 +15,7 @@ static inline void keep_warning(void *context, const char *text)
     fail_msg("%s", text);
 }
 
-/* Without the header and what else the session itself writes. */
+/* Excludes the header and the other events that the session itself writes. */
 static inline uint64_t events_in(const char *path)
 {
     struct etl_reader *reader;

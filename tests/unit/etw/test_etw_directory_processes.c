@@ -33,8 +33,8 @@ static int role_provider(const char *number, const char *ready_name)
     }
 }
 
-/* Hosts the session of this logger: answers each request with its verb times 100 plus the length of its file name,
-   and exits without an answer on a change to real time. */
+/* Hosts the session of this logger. Answers each request with its verb times 100 plus the length of its file name, but
+   exits without an answer on a change to real time. */
 static int role_host(const char *logger_text, const char *signal_name)
 {
     const uint32_t logger = (uint32_t)strtoul(logger_text, NULL, 10);

@@ -389,7 +389,7 @@ static void settings_of_a_system_logger_are_checked_and_reach_it(void **state)
     drop(&plain);
 }
 
-/* No more often than the host's timer ticks, and at least each second. */
+/* The interval is at least the host OS's timer tick, and at most one second. */
 static void sampling_interval_is_limited_by_the_system(void **state)
 {
     TRACE_PROFILE_INTERVAL interval = {0, 20000};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts that openpla push is made of: URLs and credentials are checked, a queue keeps the order and its limit, and
-   corrupt files are never sent. A user would lose data, or send a password to everybody. */
+/* The components of openpla push: URLs and credentials are checked, a queue keeps its order and its limit, and corrupt
+   files are never sent. Otherwise a user would lose data, or send a password over an unencrypted connection. */
 #include "engine/export/formats/otlp.h"
 #include "engine/export/metrics/steady.h"
 #include "engine/export/push.h"
@@ -83,7 +83,7 @@ static void credentials_are_a_token_or_a_user(void **state)
     }
 }
 
-static void what_will_never_pass_is_not_sent_again(void **state)
+static void permanently_rejected_data_are_not_sent_again(void **state)
 {
     (void)state;
     static const struct {
@@ -113,8 +113,8 @@ static void pauses_grow_to_a_limit(void **state)
         }
     }
     assert_int_equal(push_pause_ms(1, 100, 0), 100000);                 /* Retry-After */
-    assert_int_equal(push_pause_ms(1, UINT32_MAX, 0), 3600 * 1000);     /* a hostile one */
-    assert_true(push_pause_ms(9, 1, 0) > push_pause_ms(1, 1, 0) + 100); /* not less than without it */
+    assert_int_equal(push_pause_ms(1, UINT32_MAX, 0), 3600 * 1000);     /* a value from a hostile server */
+    assert_true(push_pause_ms(9, 1, 0) > push_pause_ms(1, 1, 0) + 100); /* not less than without Retry-After */
 }
 
 /* ---- the queue ---- */
@@ -140,7 +140,7 @@ static void expect_first(struct push_queue *q, const char *text, uint32_t points
     push_batch_free(&b);
 }
 
-static void a_queue_keeps_order_and_survives(void **state)
+static void queue_keeps_its_order_and_survives_restarts(void **state)
 {
     struct push_queue *q, *other;
     char *folder = scratch_create("test_push_parts");
@@ -149,7 +149,7 @@ static void a_queue_keeps_order_and_survives(void **state)
     expect_first(q, NULL, 0);
     add(q, "first", 1, false);
     add(q, "second", 2, false);
-    add(q, "before", 3, true); /* a request that returns */
+    add(q, "before", 3, true); /* a request that returns to the queue */
     assert_int_equal(push_queue_open(folder, 1 << 20, &other), HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION));
     expect_first(q, "before", 3);
     push_queue_remove(q);
@@ -157,13 +157,14 @@ static void a_queue_keeps_order_and_survives(void **state)
     push_queue_close(q);
     assert_int_equal(push_queue_open(folder, 1 << 20, &q), S_OK);
     struct push_batch none;
-    assert_int_equal(push_queue_first(q, PUSH_INFLUX, &none), S_FALSE); /* and does not delete the others */
+    assert_int_equal(push_queue_first(q, PUSH_INFLUX, &none), S_FALSE); /* and does not delete the requests of the other
+                                                                           kind */
     push_queue_close(q);
-    assert_int_equal(push_queue_open(folder, 1 << 20, &q), S_OK); /* the first was not removed */
+    assert_int_equal(push_queue_open(folder, 1 << 20, &q), S_OK); /* the first request was not removed */
     assert_int_equal(push_queue_state(q).points, 3);
     expect_first(q, "first", 1);
     push_queue_remove(q);
-    push_queue_remove(q); /* not the next one */
+    push_queue_remove(q); /* does not remove the next request */
     expect_first(q, "second", 2);
     push_queue_remove(q);
     expect_first(q, NULL, 0);
@@ -172,7 +173,7 @@ static void a_queue_keeps_order_and_survives(void **state)
     memory_free(folder);
 }
 
-static void a_full_queue_drops_the_oldest_and_counts(void **state)
+static void full_queue_drops_the_oldest_and_counts_them(void **state)
 {
     struct push_queue *q;
     char *folder = scratch_create("test_push_parts");
@@ -191,7 +192,7 @@ static void a_full_queue_drops_the_oldest_and_counts(void **state)
     text[0] = 'g';
     expect_first(q, text, 6);
     push_queue_close(q);
-    assert_int_equal(push_queue_open(folder, 2500, &q), S_OK); /* a smaller limit than last time */
+    assert_int_equal(push_queue_open(folder, 2500, &q), S_OK); /* opened with a smaller limit than before */
     assert_int_equal(push_queue_state(q).batches, 2);
     assert_int_equal(push_queue_state(q).dropped_points, 6 + 7);
     push_queue_close(q);
@@ -221,12 +222,12 @@ static void corrupt_files_are_skipped_and_counted(void **state)
         add(q, "what was measured", 1, false);
     push_queue_close(q);
     assert_int_equal(folder_list(folder, false, &names), S_OK);
-    assert_int_equal(names.count, 61); /* and the lock */
+    assert_int_equal(names.count, 61); /* and the lock file */
     for (size_t i = 0; i + 1 < names.count; i++)
         if (i < 58)
             spoil(folder, names.items[i], i, 0);
         else
-            spoil(folder, names.items[i], 0, i - 57); /* cut, or longer than its header says */
+            spoil(folder, names.items[i], 0, i - 57); /* truncated, or longer than its header declares */
     assert_int_equal(push_queue_open(folder, 1 << 20, &q), S_OK);
     add(q, "the last", 1, false);
     expect_first(q, "the last", 1);
@@ -242,7 +243,7 @@ static void incomplete_files_are_deleted(void **state)
     struct push_queue *q;
     char *folder = scratch_create("test_push_parts"), *path = path_join(folder, "~123-4.tmp");
     (void)state;
-    assert_int_equal(file_store(path, "half of a batch", 15), S_OK); /* as a killed process leaves it */
+    assert_int_equal(file_store(path, "half of a batch", 15), S_OK); /* left by a killed process */
     assert_int_equal(push_queue_open(folder, 1 << 20, &q), S_OK);
     assert_false(file_exists(path));
     push_queue_close(q);
@@ -251,7 +252,7 @@ static void incomplete_files_are_deleted(void **state)
     memory_free(folder);
 }
 
-/* A full disk while the server is away. */
+/* A full disk while the server is unreachable. */
 static void requests_stay_in_memory_while_the_queue_cannot_be_written(void **state)
 {
     enum { GIVEN = 12 };
@@ -262,7 +263,7 @@ static void requests_stay_in_memory_while_the_queue_cannot_be_written(void **sta
         .kind = PUSH_OTLP, .url = "http://127.0.0.1:1", .queue_folder = folder, .queue_bytes = 1 << 20};
     (void)state;
     assert_int_equal(push_open(&settings, &p), S_OK);
-    assert_int_equal(folder_create(blocked), S_OK); /* the next file of the queue cannot be created */
+    assert_int_equal(folder_create(blocked), S_OK); /* the queue's next file cannot be created */
     for (int i = 0; i < GIVEN; i++)
         assert_int_equal(push_give(p, text_copy("request"), 7, 1, i + 1), S_OK);
     assert_int_equal(push_finish(p), S_FALSE);
@@ -278,7 +279,7 @@ static void requests_stay_in_memory_while_the_queue_cannot_be_written(void **sta
 
 /* ---- OTLP ---- */
 
-static void values_that_fall_begin_again(void **state)
+static void decreasing_values_restart_the_series(void **state)
 {
     struct steady s = {0};
     (void)state;
@@ -311,8 +312,8 @@ static HRESULT take(void *user, const char *bytes, size_t size, uint32_t points,
     return S_OK;
 }
 
-/* An independent reader: writes "1{1{...}2:5 3='text'}" for a message, taking bytes for a message if `paths` has them.
- */
+/* An independent reader: prints a message as "1{1{...}2:5 3='text'}", and treats bytes as a message if `paths` contains
+   them. */
 static void dump(struct text_buffer *b, const unsigned char *at, const unsigned char *end, const char *path)
 {
     static const char *const messages[] = {"/1",
@@ -336,7 +337,7 @@ static void dump(struct text_buffer *b, const unsigned char *at, const unsigned 
                                            "/1/2/2/11/1/7/2"};
     while (at < end) {
         uint64_t value = 0;
-        const unsigned key = *at++; /* all fields are below 16 */
+        const unsigned key = *at++; /* all field numbers are below 16 */
         char inner[64];
         snprintf(inner, sizeof inner, "%s/%u", path, key >> 3);
         text_buffer_format(b, "%u", key >> 3);
@@ -370,7 +371,7 @@ static void dump(struct text_buffer *b, const unsigned char *at, const unsigned 
     }
 }
 
-static void a_request_has_what_the_schema_says(void **state)
+static void request_matches_the_schema(void **state)
 {
     static const int64_t epoch = INT64_C(116444736000000000);
     struct given g = {0};
@@ -422,7 +423,7 @@ static void answers_are_read(void **state)
     assert_string_equal(message, "bad");
     assert_true(otlp_read_answer("", 0, false, &rejected, message, sizeof message));
     assert_int_equal(rejected, 0);
-    for (size_t size = 1; size < sizeof partial - 1; size++) /* cut anywhere */
+    for (size_t size = 1; size < sizeof partial - 1; size++) /* truncated at any position */
         assert_false(otlp_read_answer(partial, size, false, &rejected, message, sizeof message));
     assert_false(otlp_read_answer("{}", 2, false, &rejected, message, sizeof message));
 }
@@ -432,15 +433,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(urls_are_checked),
         cmocka_unit_test(credentials_are_a_token_or_a_user),
-        cmocka_unit_test(what_will_never_pass_is_not_sent_again),
+        cmocka_unit_test(permanently_rejected_data_are_not_sent_again),
         cmocka_unit_test(pauses_grow_to_a_limit),
-        cmocka_unit_test(a_queue_keeps_order_and_survives),
-        cmocka_unit_test(a_full_queue_drops_the_oldest_and_counts),
+        cmocka_unit_test(queue_keeps_its_order_and_survives_restarts),
+        cmocka_unit_test(full_queue_drops_the_oldest_and_counts_them),
         cmocka_unit_test(corrupt_files_are_skipped_and_counted),
         cmocka_unit_test(incomplete_files_are_deleted),
         cmocka_unit_test(requests_stay_in_memory_while_the_queue_cannot_be_written),
-        cmocka_unit_test(values_that_fall_begin_again),
-        cmocka_unit_test(a_request_has_what_the_schema_says),
+        cmocka_unit_test(decreasing_values_restart_the_series),
+        cmocka_unit_test(request_matches_the_schema),
         cmocka_unit_test(answers_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages of a kernel ring buffer as tests write them, in the form that Linux documents. */
+/* Pages of a kernel ring buffer, written by tests in the format that Linux documents. */
 #ifndef OPENPLA_RING_PAGES_H
 #define OPENPLA_RING_PAGES_H
 
@@ -13,7 +13,7 @@ static const struct ring_layout ring_test_layout = {8, 8, RING_TEST_HEAD, RING_T
 
 struct written_page {
     uint8_t bytes[RING_TEST_PAGE];
-    uint32_t used; /* after the header */
+    uint32_t used; /* bytes used after the header */
 };
 
 static inline void page_word(struct written_page *p, uint32_t value)
@@ -29,7 +29,7 @@ static inline void page_start(struct written_page *p, uint64_t time)
     put_u64(p->bytes, time);
 }
 
-/* An event of `words` words of data, which begin with `id` and then contain its position. */
+/* Adds an event with `words` words of data, beginning with `id` and its position. */
 static inline void page_event(struct written_page *p, uint32_t delta, uint32_t words, uint16_t id)
 {
     page_word(p, delta << 5 | words);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel events of a known load on this machine: child processes that start and exit, threads, switches. Processes are
-   recognized by the numbers programs know, under Wine Windows' numbers. Needs access to tracefs; skipped otherwise. */
+/* Kernel events of a known load on this machine: child processes that start and exit, threads, context switches. The
+   events must contain the process ids that programs see, under Wine those of Windows. Skipped without access to
+   tracefs. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/thread.h"
@@ -20,7 +21,7 @@
 
 enum { CHILDREN = 5, EXIT_CODE = 42, SKIPPED = 77, MOST = 100000, STILL_ACTIVE_CODE = 259, PASS_MS = 20 };
 
-/* Sizes of the events that have a fixed one. */
+/* Sizes of the events with a fixed size. */
 static const struct {
     enum kernel_hook hook;
     uint32_t size;
@@ -108,7 +109,7 @@ static HRESULT note(void *context, const struct kernel_event *e)
 }
 static const struct kernel_sink sink = {note, NULL};
 
-/* For one process; UINT32_MAX: for all. */
+/* Counts events of one process; UINT32_MAX: of all processes. */
 static size_t how_many(enum kernel_hook hook, uint32_t process, const char *name, uint32_t code)
 {
     size_t n = 0;
@@ -145,7 +146,8 @@ static struct kernel_tracer *begin(uint32_t flags)
     return k;
 }
 
-/* On a busy machine frequent events arrive faster than they are read, and some are lost; rare ones never are. */
+/* On a busy machine, frequent events arrive faster than they are read, and some are lost; rare events are never
+   lost. */
 static void end(struct kernel_tracer *k, bool rare)
 {
     assert_int_equal(kernel_tracer_pass(k, true, &sink), S_OK);
@@ -168,7 +170,8 @@ static void run_children(struct kernel_tracer *k)
     }
 }
 
-/* Each process has one start (by its parent), a thread, and an exit, in this order and with the known numbers. */
+/* Each process has one start (reported for its parent), one thread, and one exit, in this order and with the known
+   numbers. */
 static void processes_start_and_exit_with_names_and_codes(void **state)
 {
     (void)state;
@@ -185,7 +188,7 @@ static void processes_start_and_exit_with_names_and_codes(void **state)
         assert_int_equal(kernel_tracer_pass(k, false, &sink), S_OK);
     }
     end(k, true);
-    size_t whole = 0; /* command lines; a process that exited before it was read has none */
+    size_t whole = 0; /* command lines; a process that exited before its command line was read has none */
     for (size_t c = 0; c < CHILDREN; c++) {
         size_t starts = 0, threads = 0, ends = 0;
         const char *command = "";
@@ -262,7 +265,7 @@ static void image_events_give_the_address_of_code(void **state)
     end(k, true);
 }
 
-/* Readers on another computer learn the computer's configuration from the trace. */
+/* Readers on another computer get the computer's configuration from the trace. */
 static void the_rundown_has_the_configuration_on_request(void **state)
 {
     enum { CPU = HOOK_CONFIGURATION + 10, DISK = HOOK_CONFIGURATION + 11, VOLUME = HOOK_CONFIGURATION + 12 };
@@ -293,7 +296,7 @@ static void events_of_other_flags_are_absent(void **state)
     assert_int_equal(count, 0);
     run_children(k);
     end(k, false);
-    assert_in_range(of_hook[HOOK_SWITCH], 2 * CHILDREN, SIZE_MAX); /* to each child and back */
+    assert_in_range(of_hook[HOOK_SWITCH], 2 * CHILDREN, SIZE_MAX); /* a switch to each child and back */
     for (size_t i = 0; i < sizeof of_hook / sizeof of_hook[0]; i++)
         if (i != HOOK_SWITCH)
             assert_int_equal(of_hook[i], 0);
@@ -336,7 +339,7 @@ static void wait_long(void *user)
 static int end_at_once(void)
 {
     static struct thread *other;
-    child_sleep(300); /* so that a pass sees it */
+    child_sleep(300); /* until a pass has seen it */
     return SUCCEEDED(thread_start(wait_long, NULL, &other)) ? EXIT_CODE : 1;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tracer's map by number behaves like a plain list for any sequence of puts and removes. */
+/* The tracer's map with numeric keys behaves like a plain list for any sequence of insertions and removals. */
 #include "engine/etw/id_map.h"
 
 #include <setjmp.h>
@@ -26,7 +26,7 @@ static void the_map_behaves_like_a_list(void **state)
     uint32_t seed = 1;
     for (int i = 0; i < STEPS; i++) {
         const uint32_t n = 1 + next_random(&seed) % KEYS;
-        const uint64_t key = (uint64_t)n << 32; /* many have the same home */
+        const uint64_t key = (uint64_t)n << 32; /* many keys have the same home slot */
         uint64_t *item = id_map_find(&m, key);
         assert_int_equal(item ? *item : 0, model[n]);
         if (next_random(&seed) % 3 == 0) {
@@ -59,7 +59,7 @@ static void the_limit_of_items_holds(void **state)
         assert_non_null(item);
         *item = (uint32_t)key;
         assert_in_range(m.count, 1, BOUND);
-        item = id_map_find(&m, key * 7919); /* the newest item remains, whichever was replaced */
+        item = id_map_find(&m, key * 7919); /* the newest item remains, whichever item was replaced */
         assert_non_null(item);
         assert_int_equal(*item, key);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel logger without tracefs: processes and threads are found in /proc, which the tests create except for the
-   last one. Hidden processes are reported as such and never as exited. */
+/* The kernel logger without tracefs finds processes and threads in /proc, which the tests create, except in the last
+   test. Hidden processes are reported as hidden and never as exited. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/etw/kernel/tracepoint.h"
@@ -22,7 +22,7 @@ static struct came {
 static size_t count, counted;
 static uint8_t counters[104]; /* the newest counters and how many counter events the busy process had */
 
-/* Natively events have the host's numbers. */
+/* In native builds, events contain the host OS's process ids. */
 static uint32_t host_number(uint32_t number)
 {
     return number >= KERNEL_HOST_OFFSET ? number - KERNEL_HOST_OFFSET : number;
@@ -39,7 +39,7 @@ static HRESULT note(void *context, const struct kernel_event *e)
         return S_OK;
     }
     if (!root.root && (e->hook >> 8 != 0x03 || !process_is_called(process_name(e->data, e->size), child_program)))
-        return S_OK; /* on this machine only those of our children */
+        return S_OK; /* on this machine, counts only events of our children */
     if (e->hook >> 8 == 0x03) {
         c.process = host_number(get_u32(e->data + PROCESS_ID));
         c.parent = host_number(get_u32(e->data + PROCESS_PARENT));
@@ -123,7 +123,7 @@ static void remove_thread(uint32_t process, uint32_t thread)
     memory_free(path);
 }
 
-/* Forks since boot and the newest number. */
+/* Sets the number of forks since boot and the newest process id. */
 static void set_counts(unsigned forks, unsigned newest)
 {
     char text[64];
@@ -177,7 +177,7 @@ static void begin(void)
     begin_by(&kernel_source_polling);
 }
 
-/* Polls take time, and the next one is delayed accordingly. The results of a poll arrive with the following pass. */
+/* Polls take time, which delays the next poll. The following pass reports a poll's results. */
 static void pass_until(enum kernel_hook hook, uint32_t id, size_t times)
 {
     const uint64_t from = clock_monotonic_ms();
@@ -188,7 +188,7 @@ static void pass_until(enum kernel_hook hook, uint32_t id, size_t times)
     }
 }
 
-/* A full poll, although it is not due yet. */
+/* Starts a full poll before it is due. */
 static void poll_everything(void)
 {
     assert_int_equal(kernel_tracer_pass(k, true, &sink), S_OK);
@@ -247,7 +247,7 @@ static uint64_t size_at(uint32_t at)
     return get_u64(counters + at);
 }
 
-/* Counters cannot be read after the exit. */
+/* Counters must be reported before the exit: afterwards they cannot be read. */
 static void counters_are_reported_at_exit(void **state)
 {
     (void)state;
@@ -293,7 +293,7 @@ static void counters_are_reported_at_the_end_of_the_trace(void **state)
     assert_int_equal(counted, 1);
 }
 
-/* A shell forks before it loads the program that users search for. */
+/* A shell forks before it runs the program that users search for. */
 static void a_process_is_named_after_its_program(void **state)
 {
     (void)state;
@@ -326,7 +326,7 @@ static void an_exited_process_keeps_its_name(void **state)
     assert_string_equal(first(HOOK_PROCESS_START, NEW)->name, "short");
 }
 
-/* Its parent may never collect it. */
+/* Its parent may never reap it. */
 static void a_zombie_counts_as_exited(void **state)
 {
     (void)state;
@@ -336,7 +336,7 @@ static void a_zombie_counts_as_exited(void **state)
     poll_everything();
     pass_until(HOOK_PROCESS_END, BUSY, 1);
     assert_int_equal(how_many(HOOK_THREAD_END, BUSY), 1);
-    write_state(1, "init", 'Z', 0, 2, 1); /* but in this one another thread still runs */
+    write_state(1, "init", 'Z', 0, 2, 1); /* one of this process's other threads is running */
     add_process(NEW, "fresh", 1, 100000);
     set_counts(101, 81);
     pass_until(HOOK_PROCESS_START, NEW, 1);
@@ -348,17 +348,17 @@ static void processes_between_two_polls_are_counted(void **state)
     (void)state;
     begin();
     add_process(NEW, "fresh", BUSY, 100000);
-    set_counts(107, 86); /* seven forks, one of which is found */
+    set_counts(107, 86); /* seven forks, of which one is found */
     pass_until(HOOK_PROCESS_START, NEW, 1);
     poll_everything();
     assert_int_equal(kernel_tracer_lost(k), 6);
     add_process(OTHER, "other", BUSY, 100000);
-    set_counts(1107, 90); /* of the host's thousand forks, a container counts its four */
+    set_counts(1107, 90); /* the host OS counts a thousand forks; a container must count only its four */
     pass_until(HOOK_PROCESS_START, OTHER, 1);
     poll_everything();
     assert_int_equal(kernel_tracer_lost(k), 6 + 3);
     add_thread(OTHER, 310);
-    set_counts(1110, 310); /* numbering started over: a thousand numbers, one more than the other counter has */
+    set_counts(1110, 310); /* process ids started over: a thousand ids, one more than the other counter shows */
     poll_everything();
     pass_until(HOOK_THREAD_START, 310, 1);
     poll_everything();
@@ -371,7 +371,7 @@ static void a_reused_number_is_another_process(void **state)
     begin();
     remove_process(BUSY);
     add_process(BUSY, "second", 1, 100000);
-    set_counts(32700, 78); /* once around */
+    set_counts(32700, 78); /* ids wrapped around once */
     pass_until(HOOK_PROCESS_START, BUSY, 1);
     assert_int_equal(how_many(HOOK_PROCESS_END, BUSY), 1);
     assert_int_equal(how_many(HOOK_THREAD_END, BUSY), 1);
@@ -381,7 +381,7 @@ static void a_reused_number_is_another_process(void **state)
     assert_string_equal(first(HOOK_PROCESS_START, BUSY)->name, "second");
 }
 
-/* hidepid: hiding processes does not end them, and showing them again does not start them. */
+/* hidepid: a process that becomes hidden has not exited, and one that becomes visible again has not started. */
 static void hidden_processes_neither_exit_nor_start(void **state)
 {
     (void)state;
@@ -397,7 +397,7 @@ static void hidden_processes_neither_exit_nor_start(void **state)
     assert_int_equal(how_many(HOOK_THREAD_END, BUSY), 0);
     poll_everything();
     const uint64_t lost = kernel_tracer_lost(k);
-    remove_process(NEW); /* but one's own processes stay visible */
+    remove_process(NEW); /* the user's own processes stay visible */
     set_counts(160, 150);
     pass_until(HOOK_PROCESS_END, NEW, 1);
     poll_everything();
@@ -427,7 +427,7 @@ static void proc_without_counters_is_polled(void **state)
     assert_int_equal(kernel_tracer_lost(k), 0);
 }
 
-/* In a container process 2 may be any program, and its children are not kernel threads. */
+/* In a container, process 2 can be any program, and its children are not kernel threads. */
 static void a_container_has_no_kernel_threads(void **state)
 {
     (void)state;
@@ -440,7 +440,7 @@ static void a_container_has_no_kernel_threads(void **state)
     assert_int_equal(how_many(HOOK_PROCESS_RUNDOWN_START, 2), 1);
 }
 
-/* ---- a source that breaks down ---- */
+/* ---- a source that fails ---- */
 
 static int passes;
 
@@ -495,14 +495,14 @@ static void a_session_survives_the_loss_of_its_source(void **state)
     add_process(NEW, "fresh", BUSY, 100000);
     set_counts(101, NEW);
     pass_until(HOOK_PROCESS_START, NEW, 1);
-    remove_process(BUSY); /* which the other source had reported */
+    remove_process(BUSY); /* reported by the other source before */
     set_counts(101, NEW + 1);
     pass_until(HOOK_PROCESS_END, BUSY, 1);
     poll_everything();
     assert_int_equal(kernel_tracer_lost(k), 5);
 }
 
-/* ---- out of memory, and the real one ---- */
+/* ---- out of memory, and the real /proc ---- */
 
 static void out_of_memory_loses_no_process(void **state)
 {
@@ -529,7 +529,7 @@ static void a_child_of_this_host_is_found(void **state)
     begin();
     struct process *p = child_start("stay", "", "");
     const uint64_t from = clock_monotonic_ms();
-    /* The program that starts it forks more than once, and all forks have its name. */
+    /* The starting program forks more than once, and all forks have its name. */
     while (p || begins != ends) {
         assert_in_range(clock_passed_ms(from, clock_monotonic_ms()), 0, CHILD_PATIENCE);
         count = 0;
@@ -538,7 +538,7 @@ static void a_child_of_this_host_is_found(void **state)
             begins += came[i].hook == HOOK_PROCESS_START;
             ends += came[i].hook == HOOK_PROCESS_END;
         }
-        if (begins != 0 && p) { /* now it may exit */
+        if (begins != 0 && p) { /* both events arrived: the child may exit */
             assert_int_equal(process_terminate(process_id(p), process_start_time(process_id(p))), S_OK);
             process_close(p);
             p = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages and formats of the kernel's trace: each kind of record is read, and invalid ones lead nowhere. */
+/* Pages and formats of the kernel's trace buffer: each kind of record is read, and invalid records are harmless. */
 #include "engine/etw/kernel/ftrace_ring.h"
 #include "tests/unit/kernel/ring_pages.h"
 
@@ -39,7 +39,7 @@ static void events_have_times(void **state)
     page_start(&written, 1000);
     page_event(&written, 5, 2, 11);
     page_event(&written, 0, 28, 12);
-    page_word(&written, 7u << 5); /* the length follows: 4 for itself and 10 */
+    page_word(&written, 7u << 5); /* a length word follows: 4 for itself plus 10 */
     page_word(&written, 14);
     page_word(&written, 13);
     page_word(&written, 0);
@@ -101,12 +101,12 @@ static void lost_events_are_counted(void **state)
     begin();
     assert_int_equal(page.missed, 4711);
     next_is(0, 4, 1);
-    put_u64(written.bytes + 8, 0xC0000000u | (RING_TEST_PAGE - RING_TEST_HEAD - 4)); /* no room for it */
+    put_u64(written.bytes + 8, 0xC0000000u | (RING_TEST_PAGE - RING_TEST_HEAD - 4)); /* the page has no room for it */
     begin();
     assert_int_equal(page.missed, RING_UNCOUNTED);
 }
 
-/* One word each that is wrong about what follows. */
+/* Each row has one word that makes the rest of the page invalid. */
 static void an_invalid_record_ends_the_page(void **state)
 {
     (void)state;

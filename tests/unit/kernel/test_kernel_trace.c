@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's events of this machine: a known load is complete and in order of time, and nothing stays behind in the
-   kernel. Needs access to tracefs; skipped otherwise. */
+/* Kernel events of this machine: a known load is recorded completely and in order of time, and nothing remains in the
+   kernel. Skipped without access to tracefs. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/kernel_file.h"
@@ -54,7 +54,7 @@ struct marks {
     uint64_t from, last, until;
 };
 
-/* A program's write to trace_marker is an event with that text. */
+/* A program's write to trace_marker becomes an event with that text. */
 static HRESULT take_mark(void *context, const struct trace_record *r)
 {
     struct marks *m = context;
@@ -62,7 +62,7 @@ static HRESULT take_mark(void *context, const struct trace_record *r)
     assert_int_equal(get_u16(r->event.data), m->id);
     assert_in_range(r->event.time, m->last, m->until);
     m->last = r->event.time;
-    /* The text ends the event and has no size field. */
+    /* The text is the event's last field and has no size field. */
     const struct ring_field rest = {m->text.offset, (uint16_t)(r->event.size - m->text.offset), false, false};
     ring_text(&r->event, &rest, text, sizeof text);
     snprintf(expected, sizeof expected, "mark %zu\n", m->seen++);
@@ -70,7 +70,7 @@ static HRESULT take_mark(void *context, const struct trace_record *r)
     return S_OK;
 }
 
-static void every_event_comes_once_and_in_order(void **state)
+static void every_event_arrives_once_and_in_order(void **state)
 {
     (void)state;
     struct trace_instance *t = begin("marks");
@@ -91,7 +91,7 @@ static void every_event_comes_once_and_in_order(void **state)
             continue;
         m.until = now_ns();
         assert_int_equal(trace_stream_pass(s, m.until, false, &sink), S_OK);
-        assert_in_range(m.seen, 0, i + 1); /* the newest are held back */
+        assert_in_range(m.seen, 0, i + 1); /* the newest events are held back */
     }
     assert_int_equal(trace_instance_set(t, "tracing_on", "0"), S_OK);
     m.until = now_ns();
@@ -144,7 +144,7 @@ static void enabled_events_are_recorded(void **state)
     assert_int_equal(trace_instance_end(t), S_OK);
 }
 
-/* A ring that is too small counts the dropped events: received and lost ones are all of them. */
+/* A ring that is too small counts the dropped events: received and lost events must add up to all events. */
 static void lost_events_are_counted(void **state)
 {
     (void)state;
@@ -184,23 +184,23 @@ static void the_instance_of_a_killed_process_is_removed(void **state)
     assert_int_equal(file_load(said, 4096, &path, &size), S_OK);
     assert_int_equal(trace_instance_sweep(NULL, &left), S_OK);
     assert_int_equal(left, 0);
-    assert_int_equal(kernel_control_folder(path), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS)); /* it is alive */
+    assert_int_equal(kernel_control_folder(path), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS)); /* the owner is alive */
     child_kill(p, token);
     assert_int_equal(process_wait(p, CHILD_PATIENCE, NULL), S_OK);
     process_close(p);
     for (int i = 0; i < PATIENCE_MS / 10 && kernel_control_folder(path) != S_OK; i++) {
-        child_sleep(10); /* its files are closed a little later */
+        child_sleep(10); /* the kernel closes the process's files a little later */
         assert_int_equal(trace_instance_sweep(NULL, &left), S_OK);
     }
     assert_int_equal(kernel_control_remove(path), S_OK);
-    assert_int_equal(trace_instance_set(mine, "tracing_on", "1"), S_OK); /* mine was not changed */
+    assert_int_equal(trace_instance_set(mine, "tracing_on", "1"), S_OK); /* the other instance was not changed */
     assert_int_equal(trace_instance_end(mine), S_OK);
     memory_free(path);
     memory_free(said);
 }
 
 #ifndef _WIN32
-/* Unmounting tracefs does not affect its readers; what then remains in the kernel is reported. */
+/* Unmounting tracefs does not affect its readers; what remains in the kernel afterwards is reported. */
 static void reading_continues_after_tracefs_is_unmounted(void **state)
 {
     struct trace_instance *t;
@@ -269,7 +269,7 @@ static int make_folder(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_event_comes_once_and_in_order),
+        cmocka_unit_test(every_event_arrives_once_and_in_order),
         cmocka_unit_test(enabled_events_are_recorded),
         cmocka_unit_test(lost_events_are_counted),
         cmocka_unit_test_setup_teardown(the_instance_of_a_killed_process_is_removed, make_folder, scratch_end),

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Windows events created from Linux events, which the tests send as other kernel versions and in other orders would. */
+/* Windows events created from Linux events. The tests send the events as other kernel versions and in other orders
+   might. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/etw/kernel/tracepoint.h"
 #include "tests/unit/kernel_process.h"
 
-/* Ids that this machine cannot have, so that /proc does not know them. */
+/* Process ids that this machine cannot have, so that /proc does not contain them. */
 enum { LEADER = 0x7F000000, OTHER, PARENT };
 enum { NEW_THREAD = 0x10000, CODE = 42, KILLED = 128 + 9, CRASHED = (int)0xC0000005, NUMBER_BYTES = 8 };
 
@@ -20,12 +21,12 @@ static struct seen {
     uint32_t code;
     char name[16];
     size_t stacks, samples, intervals;
-    uint64_t of_time, ip; /* of the newest stack and sample */
+    uint64_t of_time, ip; /* time of the newest stack and sample */
     uint32_t thread, frames;
     uint64_t frame[STACK_FRAMES];
 } seen;
 static uint64_t now;
-static uint32_t interval; /* of samples, as last reported */
+static uint32_t interval; /* last reported sampling interval */
 
 static HRESULT note(void *context, const struct kernel_event *e)
 {
@@ -96,7 +97,7 @@ static const struct tracepoint *point_of(const struct tracepoint *group, const c
     return group;
 }
 
-/* Sends an event of that thread; the kernel lacks fields that are not given. */
+/* Sends an event of the thread; fields that are not given are missing, as on some kernels. */
 static void send_event(const struct tracepoint *group, const char *name, uint32_t thread,
                        const struct sent_field *fields_sent, size_t count)
 {
@@ -115,7 +116,7 @@ static void send_event(const struct tracepoint *group, const char *name, uint32_
     assert_int_equal(point->take(&k, &e), S_OK);
 }
 
-/* Sends what follows an event: the user frames, then the kernel frames; an empty list is not sent. */
+/* Sends the stacks that follow an event: the user frames, then the kernel frames; an empty stack is not sent. */
 static void send_stack(uint32_t thread, const uint64_t *user, size_t users, const uint64_t *kernel, size_t kernels)
 {
     uint8_t data[16 + 8 * (STACK_FRAMES + 8)] = {0};
@@ -142,7 +143,7 @@ static void task(uint32_t by, uint32_t id, uint64_t flags)
     send_event(task_tracepoints, "task_newtask", by, fields_sent, 2);
 }
 
-/* `how` NULL: a kernel that does not report whether it was the last thread. */
+/* `how` is NULL on a kernel that does not report the last thread. */
 static void leave(uint32_t id, const bool *how)
 {
     const struct sent_field fields_sent[] = {{"pid", id}, {"group_dead", how && *how}};
@@ -178,8 +179,8 @@ static void both_end_with(uint32_t code)
     assert_int_equal(seen.code, code);
 }
 
-/* Whatever ends a process, Linux kills its other threads. */
-static void the_exit_code_is_that_of_the_first_cause(void **state)
+/* Linux kills a process's other threads, whatever ends the process. */
+static void exit_code_comes_from_the_first_cause(void **state)
 {
     (void)state;
     two_threads();
@@ -228,7 +229,7 @@ static void exec_resets_the_exit_code(void **state)
     both_end_with((uint32_t)CRASHED);
 }
 
-/* As the rundown does. */
+/* Reports two threads as the rundown does. */
 static void find_two_threads(void)
 {
     struct kernel_process *p = id_map_put(&k.processes, LEADER);
@@ -239,7 +240,7 @@ static void find_two_threads(void)
     }
 }
 
-/* Found when the session began, before the event of its start arrived. */
+/* The rundown found the thread before the event of its start arrived. */
 static void a_thread_reported_twice_counts_once(void **state)
 {
     (void)state;
@@ -283,8 +284,8 @@ static void a_late_start_still_has_its_exit(void **state)
     assert_int_equal(seen.ends, 2);
 }
 
-/* Facts reported in between are kept: the program's name and the exit code. On kernels that do not report the last
-   thread, the process ends with its first one. */
+/* Facts that arrive before the start are kept: the program's name and the exit code. On kernels that do not report the
+   last thread, the process ends with its first thread. */
 static void a_late_start_keeps_name_and_code(void **state)
 {
     (void)state;
@@ -310,7 +311,7 @@ static void a_late_start_keeps_name_and_code(void **state)
     }
 }
 
-/* The kernel had no room for it. */
+/* The kernel lost the start event. */
 static void a_lost_start_is_forgotten(void **state)
 {
     (void)state;
@@ -390,14 +391,14 @@ static void a_selected_event_has_its_stack(void **state)
     flush();
     assert_true(seen.stacks == 1 && seen.of_time == 100 && seen.thread == LEADER && seen.frames == 4);
     assert_true(seen.frame[0] == IN_KERNEL && seen.frame[1] == IN_KERNEL + 4 && seen.frame[2] == IN_PROGRAM);
-    choose(FLAG_DISPATCHER, HOOK_SWITCH); /* no longer that one */
+    choose(FLAG_DISPATCHER, HOOK_SWITCH); /* the last event was not the selected one */
     wake(LEADER);
     send_stack(LEADER, user, 2, kernel, 3);
     flush();
     assert_int_equal(seen.stacks, 0);
 }
 
-/* An interrupt's event came between, or the stack belongs to another thread: it is dropped. */
+/* An interrupt's event came in between, or the stack belongs to another thread: the stack is dropped. */
 static void an_unrelated_stack_is_dropped(void **state)
 {
     (void)state;
@@ -423,7 +424,7 @@ static void switch_to(uint32_t old, uint32_t new, uint64_t out_state)
     send_event(schedule_tracepoints, "sched_switch", old, fields_sent, 4);
 }
 
-/* As on Windows, a switch has the stack of the thread that continues: where it waited. */
+/* As on Windows, a context switch has the stack of the thread that continues, at the place where it waited. */
 static void a_switch_has_the_stack_where_the_new_thread_waited(void **state)
 {
     (void)state;
@@ -438,7 +439,7 @@ static void a_switch_has_the_stack_where_the_new_thread_waited(void **state)
     flush();
     assert_true(seen.stacks == 1 && seen.thread == LEADER && seen.frame[0] == IN_KERNEL + 1 && seen.of_time == now);
     leave(OTHER, NULL);
-    switch_to(LEADER, OTHER, 1); /* another thread with that number */
+    switch_to(LEADER, OTHER, 1); /* another thread with that id */
     send_stack(LEADER, NULL, 0, first, 1);
     flush();
     assert_int_equal(seen.stacks, 0);
@@ -465,7 +466,7 @@ static void a_fault_has_the_stack_of_its_start(void **state)
     assert_int_equal(seen.stacks, 0);
     switch_to(OTHER, LEADER, 1);
     now = 90;
-    send_event(fault_tracepoints, "page_fault_user", LEADER, fault, 2); /* so the first fault is over */
+    send_event(fault_tracepoints, "page_fault_user", LEADER, fault, 2); /* the first fault has ended by now */
     flush();
     assert_true(seen.stacks == 1 && seen.of_time == 90 && seen.thread == LEADER);
 }
@@ -478,7 +479,7 @@ static void sample(const uint64_t *user, size_t users, const uint64_t *kernel, s
     flush();
 }
 
-/* The interrupt's own frames are skipped: the entry that all samples share and the frames before it, which differ
+/* The interrupt's own frames are skipped: the entry that all samples share, and the frames before it, which differ
    between user and kernel code. */
 static void a_sample_has_the_interrupted_stack(void **state)
 {
@@ -493,14 +494,14 @@ static void a_sample_has_the_interrupted_stack(void **state)
     choose(FLAG_PROFILE, HOOK_SAMPLE);
     kernel_tracer_interval(&k, 0);
     k.stacks.interval_reported = k.stacks.interval;
-    sample(user, 1, kernel, 5); /* unknown for the first sample */
+    sample(user, 1, kernel, 5); /* not yet determined at the first sample */
     assert_int_equal(seen.samples, 0);
     sample(user, 1, program, 3);
     assert_true(seen.samples == 1 && seen.ip == IN_PROGRAM && seen.stacks == 1 && seen.frames == 1);
     sample(user, 1, kernel, 5);
     assert_true(seen.samples == 1 && seen.ip == IN_KERNEL + SYSTEM_CALL && seen.frames == 3 && seen.of_time == now);
     assert_true(seen.frame[0] == IN_KERNEL + SYSTEM_CALL && seen.frame[2] == IN_PROGRAM);
-    sample(NULL, 0, thread, 4); /* of the kernel */
+    sample(NULL, 0, thread, 4); /* kernel frames only */
     assert_true(seen.samples == 1 && seen.ip == IN_KERNEL + OTHER_CALL);
     sample(NULL, 0, program, 3); /* the interrupted code is unknown */
     assert_int_equal(seen.samples, 0);
@@ -528,11 +529,11 @@ static void one_sample_per_interval(void **state)
         intervals += seen.intervals;
     }
     assert_in_range(samples, STEPS / 4 + STEPS / 16 - 2, STEPS / 4 + STEPS / 16 + 2);
-    assert_int_equal(intervals, 1); /* report that it has changed */
+    assert_int_equal(intervals, 1); /* reports that the interval has changed */
     assert_int_equal(interval, FOURTH);
 }
 
-/* A record that claims more than it contains, and one that is full of frames. */
+/* A record that claims more frames than it contains, and a record full of frames. */
 static void stacks_are_read_within_their_records(void **state)
 {
     (void)state;
@@ -592,7 +593,7 @@ static void addresses_are_found_with_their_adapters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_exit_code_is_that_of_the_first_cause, begin, end),
+        cmocka_unit_test_setup_teardown(exit_code_comes_from_the_first_cause, begin, end),
         cmocka_unit_test_setup_teardown(harmless_signals_set_no_exit_code, begin, end),
         cmocka_unit_test_setup_teardown(exec_resets_the_exit_code, begin, end),
         cmocka_unit_test_setup_teardown(a_thread_reported_twice_counts_once, begin, end),

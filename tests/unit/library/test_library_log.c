@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Performance logs through the library: what a program reads, samples and tables, and what it writes. */
+/* Performance logs through the library: reading samples and tables, and writing logs. */
 #include "engine/base/file.h"
 #include "engine/logs/log.h"
 #include "engine/logs/pdh_types.h"
@@ -34,7 +34,8 @@ static const struct openpla_counter three[] = {
     {.path = "\\\\BOX\\Own(a#1)\\Load", .type = OPENPLA_TYPE_DOUBLE},
 };
 
-/* Five samples, a second apart: Free is 100, 101 ...; 50 reads a second; Load is 0.5, missing, 2.5, 3.5, 4.5. */
+/* Writes five samples, a second apart: Free is 100, 101, ...; 50 reads per second; Load is 0.5, missing, 2.5, 3.5,
+   4.5. */
 static void write_three(const char *path, const struct openpla_writer_options *options)
 {
     openpla_writer *writer;
@@ -72,8 +73,8 @@ static void assert_three(openpla_log *log, bool raw)
     assert_null(sample);
 }
 
-/* A program that converts logs would lose values, raw values or the rates. */
-static void formats_give_back_what_was_written(void **state)
+/* Conversion of logs must not lose values, raw values or rates. */
+static void each_format_reads_back_as_written(void **state)
 {
     static const struct {
         const char *name;
@@ -110,8 +111,8 @@ static void formats_give_back_what_was_written(void **state)
     }
 }
 
-/* The same in a database, whose password must not be shown. */
-static void a_database_gives_back_what_was_written(void **state)
+/* The same with a database, whose password must not appear in messages. */
+static void database_reads_back_as_written(void **state)
 {
     char *path = text_format("SQL:Driver={SQLite3};Database=%s/test.db;PWD=secret!load", folder);
     openpla_log *log;
@@ -129,7 +130,7 @@ static void a_database_gives_back_what_was_written(void **state)
     memory_free(path);
 }
 
-/* A program would see the counters or the hours that it did not ask for. */
+/* A program must get only the counters and hours that it requested. */
 static void options_select_counters_and_times(void **state)
 {
     static const char *const patterns[] = {"\\Memory\\*", "\\Nothing\\*"};
@@ -156,8 +157,8 @@ static void options_select_counters_and_times(void **state)
     memory_free(path);
 }
 
-/* A rate over the jump would be a wrong number. */
-static void a_seek_goes_anywhere_and_restarts_rates(void **state)
+/* A rate computed across a seek would be wrong. */
+static void seek_can_go_anywhere_and_restarts_rates(void **state)
 {
     char *path = path_of("seek.blg");
     openpla_log *log;
@@ -180,9 +181,9 @@ static void a_seek_goes_anywhere_and_restarts_rates(void **state)
     memory_free(path);
 }
 
-/* ---- instances that come later ---- */
+/* ---- instances that start later ---- */
 
-/* A wildcard counter with instance a, then a and b, for `samples` samples each. */
+/* Writes a wildcard counter with instance a, then with a and b, `samples` samples each. */
 static void write_wildcard(const char *path, int64_t samples)
 {
     const struct log_counter names = {.machine = "\\\\BOX",
@@ -202,8 +203,8 @@ static void write_wildcard(const char *path, int64_t samples)
     assert_int_equal(log_writer_close(writer), S_OK);
 }
 
-/* The column of an instance that started later would be missing, or shifted against the times. */
-static void a_table_has_late_instances(void **state)
+/* The column of an instance that starts later must exist, aligned with the times. */
+static void table_includes_late_instances(void **state)
 {
     enum { SAMPLES = 200 };
     static const struct openpla_log_options streamed = {.size = sizeof streamed, .flags = OPENPLA_LOG_STREAM};
@@ -221,7 +222,7 @@ static void a_table_has_late_instances(void **state)
         assert_int_equal(openpla_log_read_table(log, 0, &table), OPENPLA_OK);
         assert_int_equal(openpla_log_get_counter(log, 1, &counter), OPENPLA_OK);
         assert_string_equal(counter->path, "\\\\BOX\\Process(b)\\Handles");
-        assert_int_equal(openpla_log_close(log), OPENPLA_OK); /* the table stays */
+        assert_int_equal(openpla_log_close(log), OPENPLA_OK); /* the table remains valid */
         assert_int_equal(table->samples, 2 * SAMPLES);
         assert_int_equal(table->counters, 2);
         for (size_t k = 0; k < 2 * SAMPLES; k++) {
@@ -235,8 +236,8 @@ static void a_table_has_late_instances(void **state)
     memory_free(path);
 }
 
-/* A hostile log of few bytes and many instances would take all memory. */
-static void a_table_stays_within_its_limit(void **state)
+/* A hostile log with few bytes and many instances must not use all memory. */
+static void table_size_is_limited(void **state)
 {
     char *path = path_of("limit.blg");
     openpla_log *log;
@@ -255,10 +256,10 @@ static void a_table_stays_within_its_limit(void **state)
     memory_free(path);
 }
 
-/* ---- damage, and memory that runs out ---- */
+/* ---- corruption, and out of memory ---- */
 
-/* A program would not know that samples are missing. */
-static void a_cut_log_gives_its_samples_and_a_warning(void **state)
+/* A program must be informed that samples are missing. */
+static void truncated_log_returns_samples_and_a_warning(void **state)
 {
     char *path = path_of("cut.csv"), *text;
     size_t size, samples = 0;
@@ -280,8 +281,8 @@ static void a_cut_log_gives_its_samples_and_a_warning(void **state)
     memory_free(path);
 }
 
-/* Whatever allocation fails, the call fails with that reason, or everything is read. */
-static void out_of_memory_is_an_ordinary_error(void **state)
+/* Whichever allocation fails, either the call fails with that reason, or everything is read. */
+static void out_of_memory_is_an_error(void **state)
 {
     char *path = path_of("memory.blg");
     bool complete = false;
@@ -309,8 +310,8 @@ static void out_of_memory_is_an_ordinary_error(void **state)
 
 /* ---- writing ---- */
 
-/* A program's log would replace another file, or one that it did not want to replace. */
-static void an_existing_file_stays_unless_a_log_is_replaced(void **state)
+/* Writing a log must not replace an existing file unless the program requests it. */
+static void existing_file_is_kept_unless_replace_is_requested(void **state)
 {
     const struct openpla_writer_options replace = {.size = sizeof replace, .replace = true};
     char *path = path_of("exists.csv"), *letter = path_of("letter.csv");
@@ -327,8 +328,8 @@ static void an_existing_file_stays_unless_a_log_is_replaced(void **state)
     memory_free(letter);
 }
 
-/* The log would stop at its limit, or grow beyond it. */
-static void a_full_log_reports_its_end(void **state)
+/* A log with a size limit must not grow beyond it, and must report that it is full. */
+static void full_log_is_reported(void **state)
 {
     const struct openpla_writer_options options = {.size = sizeof options, .max_bytes = 1 << 18};
     const struct openpla_value values[3] = {{.has_value = true}, {.has_value = true}, {.has_value = true}};
@@ -348,7 +349,7 @@ static void a_full_log_reports_its_end(void **state)
 
 /* ---- times ---- */
 
-static void times_convert_and_stop_at_the_ends(void **state)
+static void times_are_converted_and_clamped(void **state)
 {
     (void)state;
     assert_int_equal(openpla_time_to_unix_ns(T0), INT64_C(1614526400000000000));
@@ -361,17 +362,17 @@ static void times_convert_and_stop_at_the_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formats_give_back_what_was_written),
-        cmocka_unit_test(a_database_gives_back_what_was_written),
+        cmocka_unit_test(each_format_reads_back_as_written),
+        cmocka_unit_test(database_reads_back_as_written),
         cmocka_unit_test(options_select_counters_and_times),
-        cmocka_unit_test(a_seek_goes_anywhere_and_restarts_rates),
-        cmocka_unit_test(a_table_has_late_instances),
-        cmocka_unit_test(a_table_stays_within_its_limit),
-        cmocka_unit_test(a_cut_log_gives_its_samples_and_a_warning),
-        cmocka_unit_test(out_of_memory_is_an_ordinary_error),
-        cmocka_unit_test(an_existing_file_stays_unless_a_log_is_replaced),
-        cmocka_unit_test(a_full_log_reports_its_end),
-        cmocka_unit_test(times_convert_and_stop_at_the_ends),
+        cmocka_unit_test(seek_can_go_anywhere_and_restarts_rates),
+        cmocka_unit_test(table_includes_late_instances),
+        cmocka_unit_test(table_size_is_limited),
+        cmocka_unit_test(truncated_log_returns_samples_and_a_warning),
+        cmocka_unit_test(out_of_memory_is_an_error),
+        cmocka_unit_test(existing_file_is_kept_unless_replace_is_requested),
+        cmocka_unit_test(full_log_is_reported),
+        cmocka_unit_test(times_are_converted_and_clamped),
     };
     return cmocka_run_group_tests(tests, make_folder, scratch_end);
 }

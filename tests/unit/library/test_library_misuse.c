@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Wrong calls of the library: each is an error with a reason, never a crash. And threads: one handle serves one call at
-   a time, different handles do not disturb each other. */
+/* Invalid calls of the library: each returns an error with a reason and never crashes. Threads: one handle serves one
+   call at a time; different handles are independent. */
 #include "engine/base/file.h"
 #include "engine/base/thread.h"
 #include "library/include/openpla/logs.h"
@@ -68,7 +68,7 @@ static void null_arguments_are_errors_that_name_them(void **state)
     openpla_table_free(NULL);
 }
 
-/* Each function of a kind of handle. */
+/* Calls each function for this kind of handle. */
 static void assert_invalid(openpla_log *log, openpla_writer *writer, openpla_trace *trace)
 {
     const struct openpla_value value = {0};
@@ -99,7 +99,7 @@ static void assert_invalid(openpla_log *log, openpla_writer *writer, openpla_tra
     assert_int_equal(openpla_trace_close(trace), OPENPLA_E_HANDLE);
 }
 
-static void handles_that_are_closed_foreign_or_none_are_errors(void **state)
+static void closed_foreign_and_null_handles_are_errors(void **state)
 {
     char *path = path_join(folder, "handles.csv");
     openpla_log *log;
@@ -113,7 +113,7 @@ static void handles_that_are_closed_foreign_or_none_are_errors(void **state)
     assert_int_equal(openpla_log_close(log), OPENPLA_OK);
     assert_int_equal(openpla_writer_close(writer), OPENPLA_OK);
     assert_invalid(log, writer, NULL);
-    /* The next handle has the slot of the closed one. */
+    /* The next handle reuses the slot of the closed one. */
     openpla_log *next;
     assert_int_equal(openpla_log_open(blg, NULL, &next), OPENPLA_OK);
     assert_invalid(log, writer, NULL);
@@ -121,7 +121,7 @@ static void handles_that_are_closed_foreign_or_none_are_errors(void **state)
     memory_free(path);
 }
 
-/* A program built with a newer header would be misunderstood in silence. */
+/* Options from a newer header must not be misinterpreted without an error. */
 static void options_are_checked(void **state)
 {
     static const char *const patterns[] = {"\\Memory\\*", "\xFF"};
@@ -149,7 +149,7 @@ static void options_are_checked(void **state)
     assert_int_equal(openpla_log_close(log), OPENPLA_OK);
     newer.unknown = 1;
     assert_int_equal(openpla_log_open(blg, &newer.known, &log), OPENPLA_E_ARGUMENT);
-    /* Of an older header: the structure ends earlier. */
+    /* Options from an older header: the structure is shorter. */
     options = (struct openpla_log_options){.size = offsetof(struct openpla_log_options, begin), .begin = 2, .end = 1};
     assert_int_equal(openpla_log_open(blg, &options, &log), OPENPLA_OK);
     assert_int_equal(openpla_log_close(log), OPENPLA_OK);
@@ -243,8 +243,8 @@ static void wait_for(struct thread *thread)
     thread_close(thread);
 }
 
-/* Two threads in one handle would corrupt it. */
-static void a_handle_in_use_is_busy(void **state)
+/* Two threads in one handle must not corrupt it. */
+static void handle_in_use_is_busy(void **state)
 {
     enum { ROUNDS = 20 };
     (void)state;
@@ -282,7 +282,7 @@ static void read_separate(void *user)
     snprintf(r->error, sizeof r->error, "%s", openpla_error());
 }
 
-/* Programs read many logs at once. The reason of a failure is that of the own thread. */
+/* Programs read many logs at the same time. Each thread gets the reason for its own failure. */
 static void threads_read_different_handles(void **state)
 {
     struct reading all[4] = {0};
@@ -307,12 +307,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(null_arguments_are_errors_that_name_them),
-        cmocka_unit_test(handles_that_are_closed_foreign_or_none_are_errors),
+        cmocka_unit_test(closed_foreign_and_null_handles_are_errors),
         cmocka_unit_test(options_are_checked),
         cmocka_unit_test(counters_that_cannot_be_written_are_named),
         cmocka_unit_test(values_are_checked),
         cmocka_unit_test(files_that_cannot_be_opened_are_named),
-        cmocka_unit_test(a_handle_in_use_is_busy),
+        cmocka_unit_test(handle_in_use_is_busy),
         cmocka_unit_test(threads_read_different_handles),
     };
     return cmocka_run_group_tests(tests, make_log, end_log);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Event traces through the library: events and their fields, the selected time, and errors of memory.
+/* Event traces through the library: events and their fields, time ranges, and out-of-memory errors.
    tests/library/python_module.py compares events of all kinds with the output of `openpla trace show`. */
 #include "engine/base/file.h"
 #include "engine/base/thread.h"
@@ -13,7 +13,7 @@ enum { EVENTS = 5 };
 
 static char *folder, *path;
 
-/* A header and five events of an unknown provider, a second apart, with four bytes each. */
+/* A header and five events of an unknown event provider, a second apart, with four bytes of data each. */
 static int make_trace(void **state)
 {
     const struct etl_log log = {.buffer_size = 4096,
@@ -63,7 +63,7 @@ static const struct openpla_field *field_of(const struct openpla_event *event, c
     return NULL;
 }
 
-/* A program would see other events than the trace has, or not know why fields are missing. */
+/* A program must get exactly the events in the trace, and the reason if fields are missing. */
 static void events_come_in_order_with_fields_or_a_reason(void **state)
 {
     openpla_trace *trace;
@@ -100,7 +100,7 @@ static void events_come_in_order_with_fields_or_a_reason(void **state)
     assert_int_equal(openpla_trace_close(trace), OPENPLA_OK);
 }
 
-static void a_time_selects_events(void **state)
+static void time_range_selects_events(void **state)
 {
     const struct openpla_trace_options options = {
         .size = sizeof options, .begin = T0 + 2 * SECOND, .end = T0 + 3 * SECOND};
@@ -108,7 +108,7 @@ static void a_time_selects_events(void **state)
     const struct openpla_event *event;
     (void)state;
     assert_int_equal(openpla_trace_open(path, &options, &trace), OPENPLA_OK);
-    assert_int_equal(openpla_trace_next(trace, &event), OPENPLA_OK); /* the header always */
+    assert_int_equal(openpla_trace_next(trace, &event), OPENPLA_OK); /* the header is always returned */
     for (int64_t i = 2; i <= 3; i++) {
         assert_int_equal(openpla_trace_next(trace, &event), OPENPLA_OK);
         assert_int_equal(event->time, T0 + i * SECOND);
@@ -117,7 +117,7 @@ static void a_time_selects_events(void **state)
     assert_int_equal(openpla_trace_close(trace), OPENPLA_OK);
 }
 
-/* A manifest that cannot be read must not be ignored in silence. */
+/* An unreadable manifest must not be ignored without an error. */
 static void wrong_definitions_are_named(void **state)
 {
     char *none = path_join(folder, "none.man");
@@ -135,11 +135,11 @@ static void wrong_definitions_are_named(void **state)
     memory_free(none);
 }
 
-static void out_of_memory_is_an_ordinary_error(void **state)
+static void out_of_memory_is_an_error(void **state)
 {
     bool complete = false;
     (void)state;
-    /* Opening parses built-in definitions with thousands of allocations; each seventh is tried. */
+    /* Opening parses built-in definitions with thousands of allocations, so larger and larger steps are used. */
     for (uint64_t n = 1; !complete; n += n < 100 ? 1 : n / 7) {
         openpla_trace *trace;
         const struct openpla_event *event;
@@ -175,7 +175,7 @@ static void read_trace(void *user)
     }
 }
 
-/* The built-in definitions and the XML library are the process's, so opening traces at once must not disturb them. */
+/* The built-in definitions and the XML library are shared by the process; concurrent opening of traces must be safe. */
 static void threads_read_different_traces(void **state)
 {
     struct reading all[4] = {0};
@@ -196,9 +196,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_come_in_order_with_fields_or_a_reason),
-        cmocka_unit_test(a_time_selects_events),
+        cmocka_unit_test(time_range_selects_events),
         cmocka_unit_test(wrong_definitions_are_named),
-        cmocka_unit_test(out_of_memory_is_an_ordinary_error),
+        cmocka_unit_test(out_of_memory_is_an_error),
         cmocka_unit_test(threads_read_different_traces),
     };
     return cmocka_run_group_tests(tests, make_trace, end_trace);

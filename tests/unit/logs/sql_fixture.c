@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The databases of the SQL log tests. */
+/* Databases for the tests of SQL logs. */
 #include "tests/unit/logs/sql_fixture.h"
 
 #include "engine/base/os.h"

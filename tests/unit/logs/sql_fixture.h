@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The databases of the SQL log tests: a new SQLite file per test, and the tests' own PostgreSQL server, emptied. */
+/* Databases for the tests of SQL logs: a new SQLite file per test, and the tests' own PostgreSQL server, which is
+   emptied. */
 #ifndef OPENPLA_SQL_FIXTURE_H
 #define OPENPLA_SQL_FIXTURE_H
 
@@ -9,23 +10,23 @@
 struct database {
     const char *product;
     char *connection;
-    struct odbc *odbc; /* the test's own eyes */
+    struct odbc *odbc; /* the test's own connection */
 };
 extern struct database sqlite, postgres;
 
-/* Opens both; for the test program's main. False, with a message: one of them cannot be had. */
+/* Opens both databases, for the test program's main. Returns false, with a message, if a database is unavailable. */
 bool databases_open(const char *test);
 void databases_close(void);
-/* Setup of a test: state is the database, without tables. */
+/* Setup of a test: sets the state to the database, without tables. */
 int database_empty(void **state);
 
-/* Runs it, or fails the test. */
+/* Runs the statement; fails the test on error. */
 void sql_run(const struct database *d, const char *sql);
-/* All rows: columns separated by '|', rows ended by '\n', NULL as "-", blanks at the end of a column left out. From
-   memory_alloc. */
+/* Returns all rows: columns separated by '|', rows terminated by '\n', NULL as "-", trailing spaces of a column
+   removed. From memory_alloc. */
 char *sql_rows(const struct database *d, size_t columns, const char *sql);
 void expect_rows(const struct database *d, size_t columns, const char *sql, const char *rows);
-/* SQL:<connection string>!<set>, with `more` attributes; from memory_alloc. */
+/* Returns SQL:<connection string>!<set>, with the additional attributes `more`; from memory_alloc. */
 char *sql_name(const struct database *d, const char *more, const char *set);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The log of alerts: no alert is missing, whatever happened in between. */
+/* The alert log: every alert is in the log, even after failures of the disk or the process. */
 #include "engine/base/clock.h"
 #include "engine/logs/alert_log.h"
 #include "tests/unit/scratch_folder.h"
@@ -25,7 +25,7 @@ static int teardown(void **state)
     return scratch_end(state);
 }
 
-/* Rows have local times: the UTC time of 22 November, 10:20:30.004 local time. */
+/* Returns the UTC time of 22 November, 10:20:30.004 local time, because rows have local times. */
 static int64_t moment(void)
 {
     const struct calendar_time t = {2026, 11, 22, 0, 0, 10, 20, 30, 4};
@@ -66,7 +66,7 @@ static void runs_continue_one_file(void **state)
     (void)state;
     struct alert_log *log = open_log(false);
     assert_int_equal(alert_log_write(log), S_OK);
-    file_is(HEADER); /* where the alerts will be can be seen before there are any */
+    file_is(HEADER); /* the file exists before the first alert */
     add(log, "2", "m");
     add(log, "3", "m");
     assert_int_equal(alert_log_write(log), S_OK);
@@ -83,7 +83,7 @@ static void runs_continue_one_file(void **state)
     file_is(HEADER ROW("5") ROW("6"));
 }
 
-/* A message with quotes or a line's end would be another column or row. */
+/* A message with quotes or a line break must not become another column or row. */
 static void every_row_is_a_line(void **state)
 {
     (void)state;
@@ -94,8 +94,8 @@ static void every_row_is_a_line(void **state)
                    "\"\"\"a\"\",   b; \xC3\xA4\"\r\n");
 }
 
-/* A user's table of the same name. */
-static void what_is_no_log_of_alerts_stays(void **state)
+/* A user's table with the alert log's name must be kept. */
+static void foreign_files_are_kept(void **state)
 {
     static const char *const others[] = {"\"Time\",\"Counter\"\r\n1,2\r\n", "x", HEADER "x"};
     (void)state;
@@ -109,7 +109,7 @@ static void what_is_no_log_of_alerts_stays(void **state)
             assert_int_equal(alert_log_close(log), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
             file_is(others[i]);
         }
-    /* A row that a crash has cut is ended, and a header begun again. */
+    /* An incomplete row from a crash is terminated, and an incomplete header is rewritten. */
     assert_int_equal(file_store(path, others[2], strlen(others[2])), S_OK);
     struct alert_log *log = open_log(false);
     add(log, "9", "m");
@@ -128,7 +128,7 @@ static void what_is_no_log_of_alerts_stays(void **state)
     memory_free(outside);
 }
 
-static void a_full_file_starts_again(void **state)
+static void full_file_starts_again(void **state)
 {
     (void)state;
     struct alert_log *log = open_log(true);
@@ -143,8 +143,8 @@ static void a_full_file_starts_again(void **state)
 }
 
 #ifndef _WIN32
-/* Rows written while the disk was full would be missing in the morning, or incomplete. */
-static void a_full_disk_loses_no_row(void **state)
+/* Rows from the time when the disk was full must be complete in the log later. */
+static void full_disk_loses_no_row(void **state)
 {
     (void)state;
     struct alert_log *log = open_log(true);
@@ -164,7 +164,7 @@ static void a_full_disk_loses_no_row(void **state)
     assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_DISK_FULL));
     assert_int_equal(alert_log_write(log), S_OK);
     file_is(HEADER ROW("1") ROW("2") ROW("3"));
-    /* After a week the log must not have used up the machine's memory. */
+    /* After a week on a full disk, the log must not have used up the machine's memory. */
     size_t fits = ALERT_LOG_ROOM / strlen(ROW("4"));
     for (size_t i = 0; i < fits + 5; i++)
         add(log, "4", "m");
@@ -206,10 +206,10 @@ static void out_of_memory_loses_only_rows(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_continue_one_file),         cmocka_unit_test(every_row_is_a_line),
-        cmocka_unit_test(what_is_no_log_of_alerts_stays), cmocka_unit_test(a_full_file_starts_again),
+        cmocka_unit_test(runs_continue_one_file),        cmocka_unit_test(every_row_is_a_line),
+        cmocka_unit_test(foreign_files_are_kept),        cmocka_unit_test(full_file_starts_again),
 #ifndef _WIN32
-        cmocka_unit_test(a_full_disk_loses_no_row),
+        cmocka_unit_test(full_disk_loses_no_row),
 #endif
         cmocka_unit_test(out_of_memory_loses_only_rows),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of counters in other languages: a log of a German Windows is understood as an English one, by the built-in
-   table or by its computer's own; names that could mean two counters, and English ones, stay as they are. */
+/* Counter names in other languages: a German log is understood like an English one, by the built-in table or by the
+   names of the log's computer. Ambiguous and English names are unchanged. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/log_inputs.h"
@@ -63,7 +63,7 @@ static void put_file(const char *path, const void *data, size_t size)
     assert_int_equal(file_store(path, data, size), S_OK);
 }
 
-/* ASCII and Latin-1 letters of UTF-8 text as UTF-16LE, with the mark or without. */
+/* Writes a UTF-8 string (ASCII and Latin-1 letters) as UTF-16LE, with or without a byte order mark. */
 static void put_utf16(const char *path, const char *text, size_t length, bool mark)
 {
     struct text_buffer b = {0};
@@ -94,7 +94,7 @@ static void assert_path(const struct counter_names *n, const char *path, const c
     memory_free(english);
 }
 
-/* Every rule would skip the counter. */
+/* Otherwise every rule would skip the counter. */
 static void every_built_in_name_becomes_english(void **state)
 {
     static const struct {
@@ -113,7 +113,7 @@ static void every_built_in_name_becomes_english(void **state)
         for (size_t k = 1; k < 7 && !rows[i].is_object; k++) {
             struct english_name english;
             if (!rows[i].names[1])
-                continue; /* the row only says that a name has two meanings */
+                continue; /* this row only marks an ambiguous name */
             assert_int_equal(counter_names_find(n, rows[object].names[k], rows[i].names[k], &english), S_OK);
             if (english.is_unknown) {
                 assert_string_equal(rows[i].names[k], "Taille virtuelle (octets)");
@@ -128,7 +128,7 @@ static void every_built_in_name_becomes_english(void **state)
     counter_names_free(n);
 }
 
-/* The table has lost accents, and people type other blanks than Windows. */
+/* The table lost its accents, and people type other spaces than Windows uses. */
 static void names_are_compared_without_accents_case_and_kind_of_blanks(void **state)
 {
     struct counter_names *n = built_in();
@@ -136,7 +136,7 @@ static void names_are_compared_without_accents_case_and_kind_of_blanks(void **st
     assert_path(n, "\\\\SRV1\\Prozessor(_Total)\\Prozessorzeit (%)", "\\\\SRV1\\Processor(_Total)\\% Processor Time");
     assert_path(n, "\\PROZESSOR(0)\\prozessorzeit\xC2\xA0(%)", "\\Processor(0)\\% Processor Time");
     assert_path(n, "\\Arbeitsspeicher\\Verfu\xCC\x88gbare MB",
-                "\\Memory\\Available MBytes"); /* u and a combining mark */
+                "\\Memory\\Available MBytes"); /* u and a combining diaeresis */
     assert_path(n, "\\Arbeitsspeicher\\Verfugbare  MB ", "\\Memory\\Available MBytes");
     assert_path(n, "\\M\xC3\xA9moire\\M\xC3\xA9gaoctets disponibles", "\\Memory\\Available MBytes");
     assert_path(n, "\\Processeur(0)\\% temps d\xE2\x80\x99interruption", "\\Processor(0)\\% Interrupt Time");
@@ -148,7 +148,7 @@ static void names_are_compared_without_accents_case_and_kind_of_blanks(void **st
     counter_names_free(n);
 }
 
-/* A text log from a Polish computer is in code page 1250, and is read in 1252 here. */
+/* A text log from a Polish computer is in code page 1250, but is read in code page 1252 here. */
 static void names_in_another_code_page_are_understood(void **state)
 {
     struct counter_names *n = built_in();
@@ -160,8 +160,8 @@ static void names_in_another_code_page_are_understood(void **state)
     counter_names_free(n);
 }
 
-/* A log in English would be reported as another one. */
-static void english_names_stay_as_they_are(void **state)
+/* An English log must not be reported as a log in another language. */
+static void english_names_are_unchanged(void **state)
 {
     static const char *const paths[] = {"\\\\SRV1\\Processor(_Total)\\% Processor Time",
                                         "\\System\\Threads",
@@ -180,8 +180,8 @@ static void english_names_stay_as_they_are(void **state)
     counter_names_free(n);
 }
 
-/* A rule for one counter would evaluate another one. */
-static void a_name_of_two_counters_stays(void **state)
+/* Otherwise a rule would evaluate the wrong counter. */
+static void ambiguous_name_is_unchanged(void **state)
 {
     struct counter_names *n = built_in();
     struct english_name english;
@@ -225,15 +225,15 @@ static void check_sentence(const struct counter_names *n, const char *const *pat
     names_summary_free(&s);
 }
 
-/* Objects that a program has installed are in the log's computer only. */
-static void an_export_of_the_registry_is_used(void **state)
+/* Objects that an installed program added are known only to the log's computer. */
+static void registry_export_is_used(void **state)
 {
     static const char *const paths[] = {"\\Sache(x)\\H\xC3\xA4ufigkeit/s"};
     (void)state;
     put_utf16(PATH, reg_german, sizeof reg_german - 1, true);
     struct counter_names *n = names_of(PATH, NULL);
     assert_path(n, "\\Sache(x)\\H\xC3\xA4ufigkeit/s", "\\Ding(x)\\Rate/sec");
-    assert_path(n, "\\Prozessor(0)\\Prozessorzeit (%)", "\\Processor(0)\\% Processor Time"); /* built in */
+    assert_path(n, "\\Prozessor(0)\\Prozessorzeit (%)", "\\Processor(0)\\% Processor Time"); /* a built-in name */
     assert_path(n, "\\Ding(x)\\Rate/sec", NULL);
     check_sentence(n, paths, 1, "1 of 1 counters is Russian and was understood");
     counter_names_free(n);
@@ -243,7 +243,7 @@ static void an_export_of_the_registry_is_used(void **state)
     counter_names_free(n);
 }
 
-static void an_old_export_of_the_registry_is_used(void **state)
+static void old_registry_export_is_used(void **state)
 {
     static const char text[] = "REGEDIT4\n[HKEY_LOCAL_MACHINE\\SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\"
                                "Perflib\\009]\n\"Counter\"=hex(7):32,00,44,69,6e,67,00,00\n"
@@ -310,10 +310,10 @@ static void files_of_system32_are_used(void **state)
     n = names_of(LOCAL, NULL); /* the English file beside it */
     assert_path(n, "\\Prozessor(0)\\Kernzeit (%)", "\\Processor(0)\\% Processor Time");
     counter_names_free(n);
-    n = names_of(HELP, LOCAL); /* explanations do no harm */
+    n = names_of(HELP, LOCAL); /* help strings are ignored */
     assert_path(n, "\\Prozessor(0)\\Kernzeit (%)", "\\Processor(0)\\% Processor Time");
     counter_names_free(n);
-    put_file(LOCAL, "238\r\nProzessor\r\n6\r\nL\xF6sung\r\n", 28); /* in the ANSI code page, on lines */
+    put_file(LOCAL, "238\r\nProzessor\r\n6\r\nL\xF6sung\r\n", 28); /* in the ANSI code page, one string per line */
     n = names_of(LOCAL, ENGLISH);
     assert_path(n, "\\Prozessor(0)\\L\xC3\xB6sung", "\\Processor(0)\\% Processor Time");
     counter_names_free(n);
@@ -330,8 +330,8 @@ static void assert_refused(const char *path, const char *why)
     assert_non_null(strstr(error_text(hr), why));
 }
 
-/* The user would think that the names were used. */
-static void a_file_without_names_is_refused(void **state)
+/* A user must not believe that such a file was used. */
+static void file_without_names_is_rejected(void **state)
 {
     static const char cut[] = "REGEDIT4\n[HKEY_LOCAL_MACHINE\\X\\Perflib\\009]\n\"Counter\"=hex(7):32,00,4";
     static const char no_value[] = "REGEDIT4\n[HKEY_LOCAL_MACHINE\\X\\Perflib\\009]\n\"Counters\"=hex(7):32,00\n";
@@ -350,7 +350,7 @@ static void a_file_without_names_is_refused(void **state)
     assert_refused(PATH, "it has no value Counter");
     put_perfc();
     assert_refused(ENGLISH, "it has only English names");
-    put_file(LOCAL, "X\0Y\0", 4); /* no index */
+    put_file(LOCAL, "X\0Y\0", 4); /* not an index */
     assert_refused(LOCAL, "not an export");
     put_utf16(LOCAL, help, sizeof help - 1, false);
     assert_refused(LOCAL, "it has only English names");
@@ -360,7 +360,7 @@ static void a_file_without_names_is_refused(void **state)
     assert_int_equal(create_of("does not exist", NULL, &n), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
 }
 
-static void a_sentence_says_how_many_names_were_understood(void **state)
+static void message_reports_the_number_of_translated_names(void **state)
 {
     static const char *const german[] = {"\\Prozessor(_Total)\\Prozessorzeit (%)",
                                          "\\System\\Threads",
@@ -390,7 +390,7 @@ static void a_sentence_says_how_many_names_were_understood(void **state)
     counter_names_free(n);
 }
 
-/* The reader gives both names: relog writes those of the log, reports the English ones. */
+/* The reader returns both names: relog writes the log's names, reports use the English ones. */
 static void a_reader_adds_english_names(void **state)
 {
     static const char csv[] =
@@ -438,13 +438,13 @@ int main(void)
         TEST(every_built_in_name_becomes_english),
         TEST(names_are_compared_without_accents_case_and_kind_of_blanks),
         TEST(names_in_another_code_page_are_understood),
-        TEST(english_names_stay_as_they_are),
-        TEST(a_name_of_two_counters_stays),
-        TEST(an_export_of_the_registry_is_used),
-        TEST(an_old_export_of_the_registry_is_used),
+        TEST(english_names_are_unchanged),
+        TEST(ambiguous_name_is_unchanged),
+        TEST(registry_export_is_used),
+        TEST(old_registry_export_is_used),
         TEST(files_of_system32_are_used),
-        TEST(a_file_without_names_is_refused),
-        TEST(a_sentence_says_how_many_names_were_understood),
+        TEST(file_without_names_is_rejected),
+        TEST(message_reports_the_number_of_translated_names),
         TEST(a_reader_adds_english_names),
         TEST(out_of_memory_is_an_error),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The event file: a mistake here loses what an administrator must learn, or fills the disk. And the watch on a folder,
-   by which its readers follow it. */
+/* The event file: an error here would lose events that an administrator needs, or fill the disk. Also tests the folder
+   watch by which its readers follow it. */
 #include "engine/base/clock.h"
 #include "engine/base/folder.h"
 #include "engine/base/quotas.h"
@@ -9,7 +9,7 @@
 #include "tests/unit/patience.h"
 #include "tests/unit/scratch_folder.h"
 
-#define FLOOD_ALLOWED "events=1000000;burst=1000000" /* in tests that write as fast as they can */
+#define FLOOD_ALLOWED "events=1000000;burst=1000000" /* for tests that write as fast as they can */
 
 static char *folder;
 
@@ -26,8 +26,8 @@ static struct journal_entry event(uint32_t id, const char *name)
     return e;
 }
 
-/* Events are read in the order in which they were written, with every character that a name or a reason may contain. */
-static void events_come_back(void **state)
+/* Events are read in the order in which they were written, with every character that a name or reason can contain. */
+static void events_are_read_as_written(void **state)
 {
     static const char odd[] = "100% \xC3\xBC\ta=b\r\n\x01 \\x%41";
     struct journal_reader *r;
@@ -54,8 +54,8 @@ static void events_come_back(void **state)
     journal_reader_close(r);
 }
 
-/* Lines that a killed writer, a later version or a hand has left must not hide the others. */
-static void lines_that_are_no_events(void **state)
+/* Lines from a killed writer, a later version or an editor must not hide other events. */
+static void invalid_lines_hide_no_events(void **state)
 {
     static const char *const lines =
         "torn\n\n2026-11-21T16:00:00.000Z\t5\t4\tok\tName=a\n2026-11-21T16:00:00.000Z\tx\t4\tm\n"
@@ -72,15 +72,15 @@ static void lines_that_are_no_events(void **state)
     assert_int_equal(journal_reader_next(r, &back), S_OK);
     assert_int_equal(back.id, 6);
     assert_int_equal(journal_reader_next(r, &back), S_FALSE);
-    assert_int_equal(journal_append(folder, &e), S_OK); /* not behind the torn line */
+    assert_int_equal(journal_append(folder, &e), S_OK); /* starts on a new line after the incomplete one */
     assert_int_equal(journal_reader_next(r, &back), S_OK);
     assert_int_equal(back.id, 7);
     journal_reader_close(r);
     memory_free(path);
 }
 
-/* Years of events would fill the disk; a reader would lose its place when the files change. */
-static void the_file_stays_small_and_readers_follow(void **state)
+/* Years of events must not fill the disk, and a reader must keep its position when the files are rotated. */
+static void file_size_is_limited_and_readers_follow_rotation(void **state)
 {
     struct journal_reader *r;
     struct journal_entry back, e = event(1, "x");
@@ -103,7 +103,7 @@ static void the_file_stays_small_and_readers_follow(void **state)
     assert_int_equal(folder_list(folder, false, &names), S_OK);
     assert_int_equal(names.count, 2);
     texts_free(&names);
-    /* The newest are kept. */
+    /* The newest events are kept. */
     assert_int_equal(journal_reader_open(folder, &r), S_OK);
     read = 0;
     while (journal_reader_next(r, &back) == S_OK) {
@@ -134,8 +134,8 @@ static void expect_events(const uint32_t *ids)
     journal_reader_close(r);
 }
 
-/* A writer that was idle for a long time must not write into an old file, which the next rotation deletes. */
-static void other_writers_have_gone_on(void **state)
+/* A writer that was idle for long must not write to a rotated file, which the next rotation deletes. */
+static void idle_writer_follows_rotation(void **state)
 {
     static const char line[] = "2026-11-21T16:00:00.000Z\t50\t4\tok\n";
     struct journal_entry e = event(1, "x");
@@ -144,12 +144,12 @@ static void other_writers_have_gone_on(void **state)
     (void)state;
     assert_int_equal(journal_append(folder, &e), S_OK);
     expect_events((const uint32_t[]){1, 0});
-    assert_int_equal(file_delete(first), S_OK); /* as others filled it and the next */
+    assert_int_equal(file_delete(first), S_OK); /* simulates other writers that filled this file and the next one */
     store_events("events-0000000003.log", line, sizeof line - 1);
     e.id = 2;
     assert_int_equal(journal_append(folder, &e), S_OK);
     expect_events((const uint32_t[]){50, 2, 0});
-    memset(full, '\n', size); /* it could not be deleted, the next could */
+    memset(full, '\n', size); /* the current file could not be deleted, the other could */
     store_events("events-0000000003.log", full, size);
     store_events("events-0000000005.log", line, sizeof line - 1);
     e.id = 3;
@@ -167,8 +167,8 @@ static void append_many(void *id)
             abort();
 }
 
-/* Hosts end at the same moment: their events must not run into one another. */
-static void writers_take_turns(void **state)
+/* Host processes exit at the same time: their events must not overlap. */
+static void concurrent_writers_do_not_overlap(void **state)
 {
     uint32_t ids[4] = {1, 2, 3, 4};
     size_t counts[5] = {0};
@@ -195,8 +195,8 @@ static void wake(void *watch)
     folder_watch_wake(watch);
 }
 
-/* Otherwise a set that another process commits would not be scheduled, or an event not shown. */
-static void a_watch_notices_changes(void **state)
+/* Otherwise a set that another process commits would not be scheduled, or an event not displayed. */
+static void watch_notices_changes(void **state)
 {
     struct folder_watch *w;
     struct thread *t;
@@ -210,7 +210,7 @@ static void a_watch_notices_changes(void **state)
     assert_int_equal(folder_watch_wait(w, 5000), S_OK);
     while (folder_watch_wait(w, 300) == S_OK)
         ;
-    assert_int_equal(file_store(file, "2", 1), S_OK); /* replaced */
+    assert_int_equal(file_store(file, "2", 1), S_OK); /* the file is replaced */
     assert_int_equal(folder_watch_wait(w, 5000), S_OK);
     while (folder_watch_wait(w, 300) == S_OK)
         ;
@@ -262,7 +262,7 @@ uint64_t __wrap_clock_monotonic_ms(void)
     return now_ms ? now_ms : __real_clock_monotonic_ms();
 }
 
-/* A client that causes thousands of events must not push its earlier events out of the journal. A reader must see that
+/* A client that causes thousands of events must not displace earlier events in the journal, and a reader must see that
    events are missing. */
 static void events_of_a_flood_are_skipped_and_counted(void **state)
 {
@@ -272,16 +272,16 @@ static void events_of_a_flood_are_skipped_and_counted(void **state)
     (void)state;
     scratch_environment("OPENPLA_QUOTAS", "events=2;burst=10");
     assert_int_equal(quotas_read(), S_OK);
-    now_ms = UINT64_C(1) << 40; /* long after all that was written: the room is whole */
+    now_ms = UINT64_C(1) << 40; /* long after all events so far: the full allowance is available */
     for (int i = 0; i < 5000; i++)
         assert_int_equal(journal_append(folder, &e), i < 10 ? S_OK : S_FALSE);
-    now_ms += 499; /* not yet half a second */
+    now_ms += 499; /* just under half a second */
     assert_int_equal(journal_append(folder, &e), S_FALSE);
     now_ms += 1;
     e.id = 2;
     assert_int_equal(journal_append(folder, &e), S_OK);
     assert_int_equal(journal_append(folder, &e), S_FALSE);
-    now_ms += UINT64_C(1) << 62; /* nothing that could be counted overflows */
+    now_ms += UINT64_C(1) << 62; /* no count or time overflows */
     for (int i = 0; i < 11; i++)
         assert_int_equal(journal_append(folder, &e), i < 10 ? S_OK : S_FALSE);
     assert_int_equal(journal_reader_open(folder, &r), S_OK);
@@ -294,7 +294,7 @@ static void events_of_a_flood_are_skipped_and_counted(void **state)
     }
     journal_reader_close(r);
     assert_int_equal(written, 10 + 1 + 10);
-    assert_int_equal(reported, 4991 + 1); /* the next writer reports the last one */
+    assert_int_equal(reported, 4991 + 1); /* the next event reports the last skipped ones */
     now_ms = 0;
     scratch_environment("OPENPLA_QUOTAS", FLOOD_ALLOWED);
     assert_int_equal(quotas_read(), S_OK);
@@ -303,12 +303,12 @@ static void events_of_a_flood_are_skipped_and_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(events_come_back, make_folder, scratch_end),
-        cmocka_unit_test_setup_teardown(lines_that_are_no_events, make_folder, scratch_end),
-        cmocka_unit_test_setup_teardown(the_file_stays_small_and_readers_follow, make_folder, scratch_end),
-        cmocka_unit_test_setup_teardown(other_writers_have_gone_on, make_folder, scratch_end),
-        cmocka_unit_test_setup_teardown(writers_take_turns, make_folder, scratch_end),
-        cmocka_unit_test_setup_teardown(a_watch_notices_changes, make_folder, scratch_end),
+        cmocka_unit_test_setup_teardown(events_are_read_as_written, make_folder, scratch_end),
+        cmocka_unit_test_setup_teardown(invalid_lines_hide_no_events, make_folder, scratch_end),
+        cmocka_unit_test_setup_teardown(file_size_is_limited_and_readers_follow_rotation, make_folder, scratch_end),
+        cmocka_unit_test_setup_teardown(idle_writer_follows_rotation, make_folder, scratch_end),
+        cmocka_unit_test_setup_teardown(concurrent_writers_do_not_overlap, make_folder, scratch_end),
+        cmocka_unit_test_setup_teardown(watch_notices_changes, make_folder, scratch_end),
         cmocka_unit_test_setup_teardown(a_watch_names_the_folder_that_it_lost, make_folder, scratch_end),
         cmocka_unit_test_setup_teardown(events_of_a_flood_are_skipped_and_counted, make_folder, scratch_end),
     };

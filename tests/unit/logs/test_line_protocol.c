@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* InfluxDB's line protocol: dashboards made for telegraf find their measurements and fields, a name with a comma or a
-   backslash does not become another series, and a missing value is no value. */
+/* InfluxDB's line protocol: dashboards for telegraf find their measurements and fields, a name with a comma or
+   backslash cannot become another series, and a missing value is omitted. */
 #include "engine/base/memory.h"
 #include "engine/logs/line_protocol.h"
 
@@ -85,7 +85,7 @@ static void parents_and_numbers_of_instances_are_kept(void **state)
     memory_free(text);
 }
 
-static void no_name_ends_another_one(void **state)
+static void special_characters_in_names_are_escaped(void **state)
 {
     (void)state;
     assert_series("a,b=c d", "x=1", "win_perf_counters,host=SRV1,instance=x\\=1,objectname=a\\,b\\=c\\ d");
@@ -101,7 +101,7 @@ static void no_name_ends_another_one(void **state)
     assert_field("time", "value"); /* InfluxDB drops a field of this name */
 }
 
-static void times_have_the_unit_of_the_request(void **state)
+static void times_have_the_requested_unit(void **state)
 {
     static const struct {
         int64_t utc;
@@ -133,7 +133,7 @@ static const struct log_counter counters[] = {
 };
 enum { COUNTERS = sizeof counters / sizeof *counters };
 
-static void a_sample_is_a_line_for_each_instance(void **state)
+static void sample_has_a_line_per_instance(void **state)
 {
     struct log_cell cells[COUNTERS];
     struct line_layout *layout;
@@ -142,7 +142,7 @@ static void a_sample_is_a_line_for_each_instance(void **state)
     for (size_t i = 0; i < COUNTERS; i++)
         cells[i] = (struct log_cell){.has_value = true, .value = 0.1 + (double)i};
     assert_int_equal(line_layout_create(counters, COUNTERS, ",site=a", &layout), S_OK);
-    assert_int_equal(line_layout_duplicates(layout), 1); /* as a line cannot have a field twice */
+    assert_int_equal(line_layout_duplicates(layout), 1); /* because a line cannot contain a field twice */
     line_layout_add(layout, EPOCH + 10000000, LINE_MILLISECONDS, cells, &b);
     assert_string_equal(b.text,
                         "win_cpu,host=SRV1,instance=0,objectname=Processor,site=a "
@@ -160,7 +160,7 @@ static void a_sample_is_a_line_for_each_instance(void **state)
     line_layout_free(NULL);
 }
 
-static void a_layout_that_gets_no_memory_is_none(void **state)
+static void layout_without_memory_fails(void **state)
 {
     struct line_layout *layout;
     HRESULT hr = E_OUTOFMEMORY;
@@ -182,10 +182,10 @@ int main(void)
         cmocka_unit_test(objects_have_the_measurements_of_telegraf),
         cmocka_unit_test(translated_counters_have_their_english_names),
         cmocka_unit_test(parents_and_numbers_of_instances_are_kept),
-        cmocka_unit_test(no_name_ends_another_one),
-        cmocka_unit_test(times_have_the_unit_of_the_request),
-        cmocka_unit_test(a_sample_is_a_line_for_each_instance),
-        cmocka_unit_test(a_layout_that_gets_no_memory_is_none),
+        cmocka_unit_test(special_characters_in_names_are_escaped),
+        cmocka_unit_test(times_have_the_requested_unit),
+        cmocka_unit_test(sample_has_a_line_per_instance),
+        cmocka_unit_test(layout_without_memory_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

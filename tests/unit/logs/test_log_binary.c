@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Binary logs: appending, size limits, injected faults. tests/golden/blg_check.py checks the content of the files. */
+/* Binary logs: appending, size limits, injected faults. tests/golden/blg_check.py checks the files' contents. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,7 @@ static uint8_t *load(size_t *size)
     return (uint8_t *)data;
 }
 
-/* Its numbers; the texts are gone. */
+/* Reads the header's numbers; its strings are freed. */
 static struct etl_log header_of(const uint8_t *data)
 {
     uint32_t offset = ETL_BUFFER_HEAD, size;
@@ -60,7 +60,7 @@ static struct etl_log header_of(const uint8_t *data)
     return numbers;
 }
 
-/* Events of all buffers but the header's; the file must be whole. */
+/* Counts the events of all buffers except the header's; the file must be complete. */
 static unsigned count_events(void)
 {
     size_t size;
@@ -102,7 +102,7 @@ static void samples_are_readable_after_each_flush(void **state)
     (void)state;
     struct log_writer *log = open_log(NULL);
     assert_int_equal(count_events(), 1);
-    for (unsigned n = 1; n < 700; n++) { /* into the second buffer */
+    for (unsigned n = 1; n < 700; n++) { /* continues into the second buffer */
         assert_int_equal(log_writer_append(log, START + n * SECOND, cells), S_OK);
         if (n % 50 == 0) {
             assert_int_equal(log_writer_flush(log), S_OK);
@@ -118,7 +118,7 @@ static void samples_are_readable_after_each_flush(void **state)
 static void appending_continues_after_the_last_sample(void **state)
 {
     (void)state;
-    struct log_writer *log = open_log(&append_to_it); /* no such file yet */
+    struct log_writer *log = open_log(&append_to_it); /* the file does not exist yet */
     assert_int_equal(log_writer_append(log, START, cells), S_OK);
     assert_int_equal(log_writer_close(log), S_OK);
     log = open_log(&append_to_it);
@@ -141,8 +141,8 @@ static void an_empty_file_becomes_a_log(void **state)
     assert_int_equal(count_events(), 2);
 }
 
-/* A crash while the file grew leaves part of a buffer: it goes, the samples stay. */
-static void a_torn_end_is_repaired(void **state)
+/* A crash while the file grew leaves an incomplete buffer: it is removed, and the samples are kept. */
+static void incomplete_end_is_repaired(void **state)
 {
     (void)state;
     struct log_writer *log = open_log(NULL);
@@ -171,8 +171,8 @@ static void assert_append_refused(const struct log_counter *with, size_t count, 
     memory_free(after);
 }
 
-/* Mixed catalogs would give values under wrong names. */
-static void another_log_is_not_appended_to(void **state)
+/* Mixed catalogs would assign values to wrong names. */
+static void log_with_other_counters_is_not_continued(void **state)
 {
     (void)state;
     struct log_counter changed[3] = {counters[0], counters[1], counters[0]};
@@ -262,7 +262,8 @@ static void memory_may_run_out_in_a_sample(void **state)
     for (size_t i = 0; i < 300; i++)
         many[i] = items[i % 2];
     struct log_writer *log = open_log(NULL);
-    for (size_t count = 1; count <= 300; count += 23) { /* longer than any before: room is needed again and again */
+    for (size_t count = 1; count <= 300; count += 23) { /* each size is larger than any before, so that memory is needed
+                                                           repeatedly */
         const struct log_cell wide[] = {cells[0], {.items = many, .item_count = count}};
         for (uint64_t n = 1;; n++) {
             memory_fail_at(n);
@@ -281,7 +282,7 @@ static void memory_may_run_out_in_a_sample(void **state)
     assert_int_equal(count_events(), 1 + samples + 4); /* samples of 231 instances and more have two parts */
 }
 
-static void an_event_that_no_buffer_holds_is_refused(void **state)
+static void event_larger_than_a_buffer_is_rejected(void **state)
 {
     static uint8_t data[BLG_BUFFER_SIZE];
     struct etl_event event = {.head_size = 8, .data = data, .data_size = BLG_BUFFER_SIZE - ETL_BUFFER_HEAD - 8};
@@ -299,7 +300,7 @@ static void an_event_that_no_buffer_holds_is_refused(void **state)
     assert_int_equal(etl_file_close(file), S_OK);
 }
 
-static void a_path_too_long_for_the_header_is_refused(void **state)
+static void path_too_long_for_the_header_is_rejected(void **state)
 {
     const struct etl_log header = {
         .buffer_size = BLG_BUFFER_SIZE, .start_utc = START, .clock = ETL_CLOCK_SYSTEM, .processors = 1};
@@ -336,15 +337,16 @@ static void readers_stop_at_invalid_events(void **state)
                          events[i].size != 0);
         assert_int_equal(size, events[i].size);
         assert_int_equal(offset, ETL_BUFFER_HEAD + ((events[i].size + 7) & ~7u));
-        /* the same bytes at the very end of what is in use */
+        /* the same bytes at the end of the used part */
         offset = ETL_BUFFER_HEAD;
         assert_false(etl_buffer_event(buffer, ETL_BUFFER_HEAD + 7, &offset, &event, &size));
     }
 }
 
 #ifndef _WIN32
-/* Samples that fit into the buffers the file has are never refused; the first that needs another is, and only it. */
-static void a_full_disk_shows_in_append_and_never_in_flush(void **state)
+/* Samples that fit into the file's existing buffers never fail on a full disk; only the first sample that needs another
+   buffer fails. */
+static void full_disk_fails_append_and_never_flush(void **state)
 {
     (void)state;
     struct log_writer *log = open_log(NULL);
@@ -392,17 +394,17 @@ int main(void)
         cmocka_unit_test_setup_teardown(samples_are_readable_after_each_flush, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(appending_continues_after_the_last_sample, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(an_empty_file_becomes_a_log, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(a_torn_end_is_repaired, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(another_log_is_not_appended_to, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(incomplete_end_is_repaired, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(log_with_other_counters_is_not_continued, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(corrupt_files_are_not_changed, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(the_limit_is_in_whole_buffers, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(memory_may_run_out_while_creating, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(memory_may_run_out_in_a_sample, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(an_event_that_no_buffer_holds_is_refused, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(a_path_too_long_for_the_header_is_refused, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(event_larger_than_a_buffer_is_rejected, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(path_too_long_for_the_header_is_rejected, remove_file, remove_file),
         cmocka_unit_test(readers_stop_at_invalid_events),
 #ifndef _WIN32
-        cmocka_unit_test_setup_teardown(a_full_disk_shows_in_append_and_never_in_flush, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(full_disk_fails_append_and_never_flush, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_failed_creation_leaves_no_file, remove_file, remove_file),
 #endif
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading binary logs back: all that was written, also from cut and corrupt files, and logs as a source for appending,
-   copying and circular logs. */
+/* Reads binary logs: everything that was written, also from truncated and corrupt files, and logs as sources for
+   appending, copying and circular logs. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/blg_records.h"
@@ -55,7 +55,8 @@ static struct log_item processes[MAX_INSTANCES], disks[2];
 static char names[MAX_INSTANCES][24];
 static struct log_cell cells[COUNTERS];
 
-/* The n-th sample. Processes, texts and disks come and go; every fifth time a counter has no value. */
+/* Creates the nth sample. Processes, strings and disks appear and disappear; in every fifth sample, a counter has no
+   value. */
 static void make_cells(unsigned n, size_t instances)
 {
     static const char *const captions[] = {"Caf\xc3\xa9", "", "a longer text than before", NULL};
@@ -147,7 +148,7 @@ static void assert_cells(const struct log_cell *read, unsigned n, size_t instanc
     }
 }
 
-/* Reads samples first, first + 1, ... to the end; how many. */
+/* Reads the samples first, first + 1, ... to the end; returns their number. */
 static unsigned read_samples(struct log_reader *reader, unsigned first, size_t (*instances)(unsigned))
 {
     const struct log_cell *read;
@@ -230,7 +231,7 @@ static void everything_written_is_read(void **state)
     log_reader_close(reader);
 }
 
-/* An instance that PDH names but has no value for may not be read as 0. */
+/* An instance that PDH lists without a value must not be read as 0. */
 static void an_instance_without_a_value_is_omitted(void **state)
 {
     (void)state;
@@ -248,7 +249,7 @@ static void an_instance_without_a_value_is_omitted(void **state)
     log_reader_close(reader);
 }
 
-/* A text of one instance is read under the instance's name. */
+/* A string of one instance is read under the instance's name. */
 static void a_single_text_keeps_its_instance(void **state)
 {
     static const struct log_counter one = {.machine = "\\\\BOX",
@@ -273,7 +274,7 @@ static void a_single_text_keeps_its_instance(void **state)
     log_reader_close(reader);
 }
 
-/* The end of each event of the file, and whether it completes a sample; the events of the catalog come first. */
+/* The end of each event in the file, and whether it completes a sample; the catalog's events come first. */
 struct layout {
     struct {
         uint64_t end;
@@ -297,7 +298,7 @@ static void find_layout(const uint8_t *data, size_t size, struct layout *l)
     }
 }
 
-/* Samples that a file of `size` bytes holds; -1: its catalog is not whole. */
+/* Returns the number of samples in the first `size` bytes; -1 if the catalog is incomplete. */
 static int samples_within(const struct layout *l, uint64_t size)
 {
     int samples = 0;
@@ -309,7 +310,7 @@ static int samples_within(const struct layout *l, uint64_t size)
     return samples;
 }
 
-/* Whether the place contains anything but filling. */
+/* Returns whether the position contains anything but padding. */
 static bool is_used(const uint8_t *data, uint64_t place)
 {
     const uint8_t *buffer = data + place / BLG_BUFFER_SIZE * BLG_BUFFER_SIZE;
@@ -341,8 +342,8 @@ static void assert_cut_file(const struct layout *l, uint64_t cut, uint64_t whole
     log_reader_close(reader);
 }
 
-/* A file cut at every byte: the reader returns all whole samples, and a warning names the place of the cut. The filling
-   of buffers has equal bytes, so few of them are tried. */
+/* Truncates a file at every byte: the reader returns all complete samples, and a warning names the position. Padding
+   consists of equal bytes, so few of its positions are tried. */
 static void a_file_cut_at_every_byte(void **state)
 {
     static struct layout l;
@@ -365,7 +366,7 @@ static void a_file_cut_at_every_byte(void **state)
 
 static size_t many_instances(unsigned n)
 {
-    return n % 3 == 0 ? 1500 : 40; /* more than a buffer, and some parts */
+    return n % 3 == 0 ? 1500 : 40; /* more than one buffer, and a few parts */
 }
 
 static void samples_of_many_parts_are_read_from_a_cut_file(void **state)
@@ -403,8 +404,8 @@ static void assert_goes_on(const struct layout *l, uint64_t cut, size_t (*instan
     log_reader_close(reader);
 }
 
-/* The set starts again after a crash, with LogAppend. */
-static void a_cut_file_is_appended_to(void **state)
+/* A set with LogAppend starts again after a crash. */
+static void truncated_file_is_continued(void **state)
 {
     static struct layout l;
     size_t size;
@@ -416,7 +417,7 @@ static void a_cut_file_is_appended_to(void **state)
         store(data, cut);
         assert_goes_on(&l, cut, many_instances);
     }
-    /* a file that the system made longer, but whose last blocks were never written */
+    /* the system extended the file, but never wrote its last blocks */
     data = memory_resize(data, size + 2 * BLG_BUFFER_SIZE);
     memset(data + size, 0, 2 * BLG_BUFFER_SIZE);
     for (uint64_t lost = 0; lost < 5; lost++) {
@@ -429,8 +430,8 @@ static void a_cut_file_is_appended_to(void **state)
     memory_free(data);
 }
 
-/* A copy has the machine, the start and the zone of the original, so a copy of a copy is the same file. */
-static void a_copy_is_the_same_to_the_byte(void **state)
+/* A copy has the original's machine, start and time zone, so a copy of a copy is identical. */
+static void copy_is_identical(void **state)
 {
     size_t size, copy_size, count;
     (void)state;
@@ -442,7 +443,7 @@ static void a_copy_is_the_same_to_the_byte(void **state)
     assert_int_equal(log_reader_open(PATH ".old", &reader), S_OK);
     struct blg_origin origin;
     assert_true(blg_reader_origin(reader, &origin));
-    assert_true(origin.log->cpu_mhz != 0); /* others divide by it */
+    assert_true(origin.log->cpu_mhz != 0); /* other programs divide by it */
     const struct log_options options = {.copy_of = reader};
     (void)file_delete(PATH);
     const struct log_cell *read;
@@ -555,13 +556,13 @@ static void a_circular_log_needs_room(void **state)
     circular.max_bytes = 4 * BLG_BUFFER_SIZE;
     log = create(&circular);
     write_samples(log, 1, 2, many_instances);
-    make_cells(0, MAX_INSTANCES); /* more than the ring has */
+    make_cells(0, MAX_INSTANCES); /* more instances than fit into the ring */
     assert_int_equal(log_writer_append(log, START, cells), S_FALSE);
     write_samples(log, 4, 2, many_instances);
     assert_int_equal(log_writer_close(log), S_OK);
 }
 
-/* A process is killed while it writes into a full ring: all flushed samples remain, except those of the oldest
+/* A process is killed while it writes into a full ring: all flushed samples remain, except those in the oldest
    buffer. */
 static void a_circular_log_is_whole_at_every_flush(void **state)
 {
@@ -601,7 +602,7 @@ static void memory_may_run_out_while_reading(void **state)
         reached = memory_count() >= fail_at;
         memory_fail_at(0);
         if (reached) {
-            assert_true(hr == E_OUTOFMEMORY || hr == S_FALSE); /* a warning may be lost without harm */
+            assert_true(hr == E_OUTOFMEMORY || hr == S_FALSE); /* a warning may be lost */
             failures += hr == E_OUTOFMEMORY;
         }
         log_reader_close(reader);
@@ -621,7 +622,7 @@ static void other_containers_are_refused(void **state)
     assert_int_equal(etl_file_close(file), S_OK);
     assert_int_equal(log_reader_open(PATH, &reader), DAMAGED);
     assert_non_null(strstr(error_text(DAMAGED), "no catalog"));
-    struct etl_event thread = {.head = {0, 0, 0x02, 0xC0, 0x20, 0, 0x01, 0x05}, .head_size = 0x20}; /* of the kernel */
+    struct etl_event thread = {.head = {0, 0, 0x02, 0xC0, 0x20, 0, 0x01, 0x05}, .head_size = 0x20}; /* a kernel event */
     assert_int_equal(etl_file_create(PATH, true, &header, &file), S_OK);
     assert_int_equal(etl_file_add(file, START, &thread, 1), S_OK);
     assert_int_equal(etl_file_close(file), S_OK);
@@ -642,8 +643,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_single_text_keeps_its_instance, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_file_cut_at_every_byte, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(samples_of_many_parts_are_read_from_a_cut_file, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(a_cut_file_is_appended_to, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(a_copy_is_the_same_to_the_byte, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(truncated_file_is_continued, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(copy_is_identical, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_range_of_time_is_found, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_corrupt_buffer_is_skipped_with_a_warning, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_circular_log_keeps_the_newest, remove_file, remove_file),

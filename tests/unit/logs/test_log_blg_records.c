@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Binary logs of other writers: whole objects with a name table and a summary, of a 32-bit system; a second catalog
+/* Binary logs from other writers: whole objects with a name table and a summary, from a 32-bit system; a second catalog
    after the first; items of the wrong type. The test builds the records byte by byte. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -20,7 +20,7 @@
 #define PATH   "test_log_blg_records.tmp"
 #define SECOND INT64_C(10000000)
 #define HOUR   (3600 * SECOND)
-#define START  INT64_C(132590000000000000) /* UTC; local time is an hour less */
+#define START  INT64_C(132590000000000000) /* UTC; local time is one hour earlier */
 
 enum { CATALOG = 32, SAMPLE = 34, SUMMARY = 35, NAMES = 36 };
 enum { OBJECT_INDEX = 230, PROCESS = 230, THREAD = 232, COUNTER_TIME = 6, COUNTER_BASE = 7, COUNTER_ID = 804 };
@@ -159,7 +159,8 @@ static void add_definition(struct buffer *b, uint32_t title, uint32_t type, uint
         add_u32(b, words[i]);
 }
 
-/* One instance: its name and parent, and a block of a 100 ns time, an average's sum and base, and a 32-bit number. */
+/* Adds one instance: its name and parent, and a block with a 100 ns time, an average's sum and base, and a 32-bit
+   number. */
 static void add_instance(struct buffer *b, const char *name, uint32_t parent_title, uint32_t parent, int64_t time)
 {
     const size_t begin = b->size;
@@ -181,7 +182,7 @@ static void add_instance(struct buffer *b, const char *name, uint32_t parent_tit
     add_u64(b, 0);
 }
 
-/* An item with the data of one object, as PERF_DATA_BLOCK has it. */
+/* Adds an item with one object's data, in the form of PERF_DATA_BLOCK. */
 static void add_object(struct buffer *b, uint32_t title, int instances, int64_t utc)
 {
     const size_t item = b->size, data = item + 8;
@@ -281,7 +282,7 @@ static void whole_objects_become_counters(void **state)
         assert_int_equal(log_reader_next(reader, &utc, &cells), S_OK);
         assert_int_equal(utc, START + n * SECOND);
         assert_int_equal(cells[0].item_count, 2);
-        assert_string_equal(cells[0].items[1].instance, "Idle/1"); /* of its process */
+        assert_string_equal(cells[0].items[1].instance, "Idle/1"); /* the parent process's instance */
         assert_int_equal(cells[3].item_count, 3 + n % 2);
         for (int i = 0; i < 3 + n % 2; i++) {
             assert_string_equal(cells[3].items[i].instance, processes[i]);
@@ -297,7 +298,7 @@ static void whole_objects_become_counters(void **state)
     log_reader_close(reader);
 }
 
-/* The end of a log tells how many samples there should be. */
+/* The end of a log contains the expected number of samples. */
 static void missing_samples_are_noticed(void **state)
 {
     const struct log_cell *cells;
@@ -312,7 +313,7 @@ static void missing_samples_are_noticed(void **state)
     log_reader_close(reader);
 }
 
-/* Two samples of two objects, of which that one is corrupt: its definitions exceed it. */
+/* Writes two samples of two objects and corrupts an object: its definitions exceed its size. */
 static struct log_reader *open_log_with_corrupt_object(unsigned number)
 {
     write_objects(2, 2);
@@ -331,8 +332,8 @@ static struct log_reader *open_log_with_corrupt_object(unsigned number)
     return reader;
 }
 
-/* The columns of the log are made from its first sample, which must not be lost for its last object. */
-static void the_first_sample_stays_without_its_last_object(void **state)
+/* The first sample defines the log's columns and must not be lost because of its last object. */
+static void first_sample_is_kept_without_its_last_object(void **state)
 {
     const struct log_cell *cells;
     int64_t utc;
@@ -361,8 +362,8 @@ static void a_corrupt_object_is_missing(void **state)
     log_reader_close(reader);
 }
 
-/* Another program appended other counters: a second catalog with another GUID. The samples of both logs are read under
-   the names of their catalog, in any order of reading. */
+/* Another program appended other counters: a second catalog with another GUID. The samples of each part are read with
+   the names from their own catalog, in any reading order. */
 static void a_second_catalog_adds_counters(void **state)
 {
     static struct buffer b;
@@ -395,7 +396,7 @@ static void a_second_catalog_adds_counters(void **state)
     struct log_reader *reader = open_log();
     (void)log_reader_counters(reader, &count);
     assert_int_equal(count, 2);
-    /* beyond the second catalog: it is found nevertheless */
+    /* beyond the second catalog, which must be found nevertheless */
     assert_int_equal(log_reader_seek(reader, START + (7200 * 3 + 2999) * SECOND), S_OK);
     assert_int_equal(log_reader_next(reader, &utc, &cells), S_OK);
     assert_int_equal(utc, START + (7200 * 3 + 2999) * SECOND);
@@ -431,7 +432,7 @@ static void items_that_do_not_match_the_catalog_are_missing(void **state)
     add_record(CATALOG, 0, &b);
     begin_sample(&b);
     add_single(&b, 1);
-    add_single(&b, 2); /* a wildcard's place */
+    add_single(&b, 2); /* instead of a wildcard counter */
     end_sample(&b, 0);
     begin_sample(&b);
     add_single(&b, 3); /* and nothing for the second */
@@ -459,7 +460,7 @@ static int remove_file(void **state)
     return 0;
 }
 
-/* A log with an empty first catalog was treated as read successfully, with no counters and no warning. */
+/* A log with an empty first catalog must not be read as a valid log without counters. */
 static void an_empty_catalog_is_corrupt(void **state)
 {
     (void)state;
@@ -481,7 +482,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(whole_objects_become_counters, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(missing_samples_are_noticed, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_corrupt_object_is_missing, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(the_first_sample_stays_without_its_last_object, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(first_sample_is_kept_without_its_last_object, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_second_catalog_adds_counters, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(items_that_do_not_match_the_catalog_are_missing, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(an_empty_catalog_is_corrupt, remove_file, remove_file),

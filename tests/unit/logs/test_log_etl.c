@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The container of event traces alone: buffer sizes, buffers of a session, rings, appending, injected faults.
-   test_log_binary.c and test_log_fault.c test it under performance logs. */
+/* The container of event traces: buffer sizes, session buffers, circular files, appending, injected faults.
+   test_log_binary.c and test_log_fault.c test it together with performance logs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@
 
 enum { SMALL = ETL_SMALLEST_BUFFER, LARGE = ETL_LARGEST_BUFFER, EVENT = 0x40, CLOCK_START = 1000 };
 
-/* A session's file: stamps are ticks of a clock of 1 MHz. */
+/* A session's file whose timestamps are ticks of a 1 MHz clock. */
 static struct etl_log log_of(uint32_t buffer_size)
 {
     return (struct etl_log){.buffer_size = buffer_size,
@@ -48,7 +48,7 @@ static struct etl_file *create(uint32_t buffer_size)
     return file;
 }
 
-/* A classic event: its data is its number, its stamp is that number of ticks after the start. */
+/* A classic event: its data is its number, and its timestamp is that number of ticks after the start. */
 static HRESULT continue_log(struct etl_file **out)
 {
     struct file *file;
@@ -73,7 +73,8 @@ static HRESULT add_event(struct etl_file *file, uint32_t number, uint32_t ticks)
     return etl_file_add(file, START + ticks * 10, &event, 1);
 }
 
-/* A buffer as a session has it: `count` events, one a tick, numbered from `number`, in stale memory. */
+/* Adds a buffer as a session writes it: `count` events, one per tick, numbered from `number`, in uninitialized
+   memory. */
 static HRESULT add_buffer(struct etl_file *file, uint16_t processor, uint64_t sequence, uint32_t number, uint32_t count)
 {
     static uint8_t bytes[SMALL];
@@ -89,7 +90,8 @@ static HRESULT add_buffer(struct etl_file *file, uint16_t processor, uint64_t se
     return etl_file_add_buffer(file, START + (number + count - 1) * 10, &head, bytes);
 }
 
-/* All events come in the order of time; each number from `first` on once. Returns how many there are. */
+/* Checks that all events are in order of time, and that each number from `first` on occurs once. Returns their
+   number. */
 static uint32_t read_events(uint32_t first)
 {
     struct etl_reader *reader;
@@ -184,8 +186,8 @@ static void invalid_buffer_sizes_are_refused_with_their_value(void **state)
     }
 }
 
-/* An event's size has 16 bits, however large the buffer is. */
-static void the_longest_event_is_the_buffers_or_64_kb(void **state)
+/* An event's size has 16 bits, whatever the buffer's size. */
+static void longest_event_is_limited_by_buffer_or_64_kb(void **state)
 {
     static uint8_t data[0x10000];
     static const struct {
@@ -269,13 +271,13 @@ static void a_written_header_is_read_back(void **state)
     etl_buffer_header_read(bytes, &out);
     assert_true(out.size == 1 && out.saved == 2 && out.current == 3 && out.time == 4 && out.sequence == 5);
     assert_true(out.processor == 6 && out.logger == 7 && out.state == 8 && out.used == 9 && out.type == 11);
-    bytes[0x34] = 0; /* before Windows 8: a byte, and the alignment */
+    bytes[0x34] = 0; /* before Windows 8, this was one byte and padding */
     put_u16(bytes + 0x28, 0x0803);
     etl_buffer_header_read(bytes, &out);
     assert_int_equal(out.processor, 3);
 }
 
-/* Buffers of four processors, in the order in which a session happens to flush them. */
+/* Buffers of four processors, in an order in which a session may flush them. */
 static void a_missing_name_is_not_an_error(void **state)
 {
     struct etl_log log = log_of(SMALL);
@@ -300,7 +302,7 @@ static void buffers_of_processors_are_read_in_the_order_of_time(void **state)
     struct etl_file *file = create(SMALL);
     for (size_t i = 0; i < BUFFERS; i++) {
         assert_int_equal(add_buffer(file, buffers[i].processor, i + 1, buffers[i].number, buffers[i].count), S_OK);
-        assert_int_equal(etl_file_size(file), (i + 2) * SMALL); /* the first takes the place of the empty one */
+        assert_int_equal(etl_file_size(file), (i + 2) * SMALL); /* the first buffer replaces the empty one */
         if (i % 3 == 0)
             assert_int_equal(etl_file_flush(file), S_OK);
     }
@@ -326,11 +328,11 @@ static void buffers_of_processors_are_read_in_the_order_of_time(void **state)
     size_t size;
     assert_int_equal(file_load(PATH, 1 << 20, &data, &size), S_OK);
     for (size_t at = SMALL + head_at(1, SMALL).used; at < 2 * SMALL; at++)
-        assert_int_equal((uint8_t)data[at], 0xFF); /* nothing of the session's memory */
+        assert_int_equal((uint8_t)data[at], 0xFF); /* none of the session's uninitialized memory */
     memory_free(data);
 }
 
-/* A message without a time has the time of its buffer, which private and relogging loggers write as FILETIME. */
+/* A message without a time gets its buffer's time, which private and relogging sessions write as FILETIME. */
 static void messages_have_the_time_of_their_buffer(void **state)
 {
     enum { BEHIND = 500, SIZE = 16 };
@@ -388,7 +390,7 @@ static void events_and_buffers_mix(void **state)
     assert_int_equal(etl_file_close(file), S_OK);
     assert_int_equal(read_events(0), 10);
     assert_int_equal(head_at(3, SMALL).sequence, 3);
-    assert_int_equal(head_at(5, SMALL).sequence, 10); /* none twice */
+    assert_int_equal(head_at(5, SMALL).sequence, 10); /* no sequence number is repeated */
     assert_int_equal(head_at(4, SMALL).time, CLOCK_START + 8);
 }
 
@@ -410,8 +412,8 @@ static void invalid_buffers_are_refused(void **state)
     assert_int_equal(read_events(0), 4);
 }
 
-/* A ring of whole buffers starts after the header; the newest buffers stay. */
-static void a_ring_keeps_the_newest_buffers(void **state)
+/* A circular file of whole buffers starts after the header; the newest buffers are kept. */
+static void circular_file_keeps_the_newest_buffers(void **state)
 {
     enum { PLACES = 5, EACH = 10 };
     (void)state;
@@ -472,7 +474,7 @@ static void memory_may_run_out(void **state)
                 failures++;
                 continue;
             }
-            memory_fail_at(1); /* adding needs none */
+            memory_fail_at(1); /* adding needs no memory */
             assert_int_equal(add_buffer(file, 1, 1 + open, open * 5, 5), S_OK);
             memory_fail_at(0);
             assert_int_equal(etl_file_close(file), S_OK);
@@ -483,8 +485,8 @@ static void memory_may_run_out(void **state)
 }
 
 #ifndef _WIN32
-/* A buffer that does not fit on the disk is lost; the other ones and the next one are in the file. */
-static void a_full_disk_loses_only_the_buffer(void **state)
+/* A buffer that does not fit on the disk is lost; the earlier and the next buffers are in the file. */
+static void full_disk_loses_only_one_buffer(void **state)
 {
     (void)state;
     for (uint64_t room = 2 * SMALL; room < 5 * SMALL; room += 777) {
@@ -515,18 +517,18 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(buffers_have_the_requested_size, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(invalid_buffer_sizes_are_refused_with_their_value, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(the_longest_event_is_the_buffers_or_64_kb, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(longest_event_is_limited_by_buffer_or_64_kb, remove_file, remove_file),
         cmocka_unit_test(a_written_header_is_read_back),
         cmocka_unit_test(a_missing_name_is_not_an_error),
         cmocka_unit_test_setup_teardown(buffers_of_processors_are_read_in_the_order_of_time, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(messages_have_the_time_of_their_buffer, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(events_and_buffers_mix, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(invalid_buffers_are_refused, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(a_ring_keeps_the_newest_buffers, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(circular_file_keeps_the_newest_buffers, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(appending_keeps_the_buffer_size, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(memory_may_run_out, remove_file, remove_file),
 #ifndef _WIN32
-        cmocka_unit_test_setup_teardown(a_full_disk_loses_only_the_buffer, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(full_disk_loses_only_one_buffer, remove_file, remove_file),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

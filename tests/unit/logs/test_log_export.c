@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies of logs for other programs: each value is in the file once, under the name and with the unit that the program
-   expects, and a missing one is missing; what cannot be written leaves no file. */
+/* Copies of logs for other programs: the file contains each value once, with the name and unit that the program
+   expects, and no value that is missing in the log. A failed copy leaves no file. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/export/column_store.h"
@@ -76,7 +76,7 @@ static struct log_writer *created(enum log_format format, const struct log_count
     return log;
 }
 
-/* Three samples; the process changes at the last one, and its disk is missing in the second. */
+/* Writes three samples; the process changes in the last one, and its disk is missing in the second one. */
 static void write_samples(struct log_writer *log)
 {
     for (int i = 0; i < 3; i++) {
@@ -173,7 +173,7 @@ static void openmetrics_families_have_the_names_of_the_exporter(void **state)
     memory_free(text);
 }
 
-/* A process that moves from svchost#2 to svchost#1 is one series, whose points stand together. */
+/* A process that moves from svchost#2 to svchost#1 is one series with adjacent points. */
 static void openmetrics_follows_a_process_to_another_instance(void **state)
 {
     struct log_counter list[6];
@@ -186,12 +186,12 @@ static void openmetrics_follows_a_process_to_another_instance(void **state)
         list[i].index = i < 2 ? 1 : 2;
     }
     list[4] = counters[0];
-    list[4].instance = "_Total"; /* the sum of the others */
+    list[4].instance = "_Total"; /* the sum of the other instances */
     list[4].index = 0;
-    list[5] = list[0]; /* the same name again */
+    list[5] = list[0]; /* the same name a second time */
     log = created(LOG_OPENMETRICS, list, 6);
     for (int i = 0; i < 4; i++) {
-        /* pid 9 is svchost#2, then svchost#1; its clock falls by 0.1 ms, and one time comes twice. */
+        /* pid 9 is svchost#2, then svchost#1; its clock goes back by 0.1 ms, and one time occurs twice. */
         const int64_t nine = i == 3 ? SECOND * 3 - 1000 : SECOND * (i + 1);
         struct log_cell cells[6] = {cell_of(i < 2 ? 5 * SECOND : nine, 0, 0),
                                     cell_of(i < 2 ? 7 : 9, 0, 0),
@@ -260,7 +260,7 @@ static HRESULT stop(void *user)
     return error_set(E_ABORT, "%s", (const char *)user);
 }
 
-static void writing_at_the_end_can_be_stopped(void **state)
+static void final_writing_can_be_stopped(void **state)
 {
     const struct log_options options = {.check = stop, .check_user = (void *)"stopped"};
     struct log_writer *log;
@@ -277,7 +277,8 @@ static uint32_t number_at(const char *bytes, size_t at)
     return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
-/* That Arrow's own library reads it is tested by cli.relog_formats; this is what memory-mapping relies on. */
+/* cli.relog_formats tests that Arrow's own library reads the file; this test checks the properties on which memory
+   mapping relies. */
 static void arrow_files_are_framed_and_aligned(void **state)
 {
     static const struct log_counter twins[] = {{.object = "o", .counter = "a"}, {.object = "o", .counter = "a"}};
@@ -289,14 +290,14 @@ static void arrow_files_are_framed_and_aligned(void **state)
     for (int i = 0; i < 10; i++) {
         assert_int_equal(log_writer_append(log, START + i * SECOND, cells), S_OK);
         if (i == 4)
-            assert_int_equal(log_writer_flush(log), S_OK); /* another batch */
+            assert_int_equal(log_writer_flush(log), S_OK); /* starts another batch */
     }
     assert_int_equal(log_writer_close(log), S_OK);
     assert_int_equal(file_load(PATH, 1 << 20, &bytes, &size), S_OK);
     assert_memory_equal(bytes, "ARROW1\0\0", 8);
     assert_memory_equal(bytes + size - 6, "ARROW1", 6);
     const size_t footer = size - 10 - number_at(bytes, size - 10);
-    assert_int_equal(number_at(bytes, footer - 8), UINT32_MAX); /* the end of the stream */
+    assert_int_equal(number_at(bytes, footer - 8), UINT32_MAX); /* marks the end of the stream */
     assert_int_equal(number_at(bytes, footer - 4), 0);
     size_t at = 8, batches = 0;
     static const size_t bodies[] = {0, 64 + 64 + 64 + 64, 64 + 64 + 64 + 64};
@@ -308,15 +309,15 @@ static void arrow_files_are_framed_and_aligned(void **state)
     }
     assert_int_equal(batches, 3);
     assert_int_equal(at, footer - 8);
-    bool has_second = false; /* columns of equal names would be one column in DuckDB */
+    bool has_second = false; /* DuckDB would merge columns with equal names */
     for (size_t i = 0; i + 8 < size; i++)
         has_second |= memcmp(bytes + i, "\\o\\a (2)", 8) == 0;
     assert_true(has_second);
     memory_free(bytes);
 }
 
-/* These bytes were read by Arrow's JavaScript library, which not every machine has. */
-static void arrow_files_have_the_bytes_that_its_library_read(void **state)
+/* Arrow's JavaScript library, which not every machine has, read these bytes. */
+static void arrow_files_match_known_good_bytes(void **state)
 {
     struct log_writer *log = created(LOG_ARROW, counters, COUNTERS);
     char *bytes;
@@ -348,7 +349,7 @@ static void flatbuffers_refer_to_what_they_contain(void **state)
         assert_int_equal(size % 8, 0);
         const size_t table = number_at((const char *)b, 0), vtable = table - number_at((const char *)b, table);
         assert_int_equal(b[vtable], 4 + 2 * 4);
-        assert_int_equal(b[vtable + 6], 0); /* the table has no slot 1 */
+        assert_int_equal(b[vtable + 6], 0); /* slot 1 is not in the table */
         assert_int_equal(b[table + b[vtable + 4]], 7);
         assert_int_equal((table + b[vtable + 10]) % 8, 0);
         assert_int_equal(b[table + b[vtable + 10]], 0x88);
@@ -362,8 +363,8 @@ static void flatbuffers_refer_to_what_they_contain(void **state)
     flat_free(&f);
 }
 
-/* More samples than memory: blocks in a temporary file. */
-static void columns_of_long_logs_come_back(void **state)
+/* More samples than fit into memory: blocks in a temporary file. */
+static void columns_of_long_logs_are_complete(void **state)
 {
     static const uint8_t words[] = {1, 2, 1};
     enum { SAMPLES = 1000 };
@@ -466,11 +467,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(openmetrics_families_have_the_names_of_the_exporter, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(openmetrics_follows_a_process_to_another_instance, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(openmetrics_of_computed_values_are_gauges, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(writing_at_the_end_can_be_stopped, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(final_writing_can_be_stopped, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(arrow_files_are_framed_and_aligned, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(arrow_files_have_the_bytes_that_its_library_read, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(arrow_files_match_known_good_bytes, remove_file, remove_file),
         cmocka_unit_test(flatbuffers_refer_to_what_they_contain),
-        cmocka_unit_test(columns_of_long_logs_come_back),
+        cmocka_unit_test(columns_of_long_logs_are_complete),
         cmocka_unit_test_setup_teardown(no_memory_leaves_no_file, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_full_disk_is_reported, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(copies_cannot_be_continued, remove_file, remove_file),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Logs when writes fail: each write of a run in turn is cut short and fails, either once (a transient disk error, with
-   or without a failing truncation) or for good (the process was killed in it). Flushed data must survive, and nothing
-   may be half written. */
+/* Logs when writes fail: each write of a run in turn is truncated and fails, either once (a transient disk error, with
+   or without a failing truncation) or permanently (the process was killed during the write). Flushed data must survive,
+   and no sample may be partly written. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/blg_records.h"
@@ -29,7 +29,7 @@ static unsigned calls, failing;
 static bool cut_refused;
 static enum fault fault;
 
-/* The linker sends the log layer's calls here (--wrap). */
+/* The linker redirects the log layer's calls to these functions (--wrap). */
 HRESULT __real_file_write_at(struct file *f, uint64_t offset, const void *data, size_t size);
 HRESULT __wrap_file_write_at(struct file *f, uint64_t offset, const void *data, size_t size);
 HRESULT __real_file_set_size(struct file *f, uint64_t size);
@@ -69,9 +69,9 @@ static struct log_item items[INSTANCES];
 struct run {
     enum log_format format;
     bool created, closed;
-    unsigned accepted[SAMPLES]; /* numbers of the samples the log took */
-    size_t count, flushed;      /* of these, how many before the last flush that succeeded */
-    size_t possible;            /* count, plus the sample during whose append the process died: it may exist, but only
+    unsigned accepted[SAMPLES]; /* numbers of the samples that the log accepted */
+    size_t count, flushed;      /* number of samples, and of those before the last successful flush */
+    size_t possible;            /* count, plus the sample during which the process died: it may exist, but only
                                    complete */
 };
 
@@ -199,12 +199,12 @@ static void check_binary(const struct run *run, const uint8_t *data, size_t size
     }
 }
 
-/* The samples that a reader gets from the file of a killed writer, and from that file continued. */
+/* Checks the samples that a reader gets from the file of a killed writer, and from that file after it was continued. */
 static void check_read_and_continued(const struct run *run, const uint8_t *data, size_t size)
 {
     static const struct log_options append = {.append = true};
     check_binary(run, data, size);
-    failing = 0; /* a new process */
+    failing = 0; /* as in a new process */
     for (unsigned round = 0; round < 2; round++) {
         struct log_reader *reader;
         const struct log_cell *cells;
@@ -320,7 +320,8 @@ static void a_text_log_survives_being_killed_in_any_write(void **state)
     fail_every_write(LOG_CSV, FOR_GOOD, check_text);
 }
 
-/* Adds buffers of a session to a ring until the disk dies; returns how many the file took, their numbers in `taken`. */
+/* Adds session buffers to a circular file until the disk fails; returns the number of accepted buffers, and their
+   numbers in `taken`. */
 static unsigned run_ring(unsigned taken[RING_BUFFERS])
 {
     static uint8_t bytes[ETL_SMALLEST_BUFFER];
@@ -353,7 +354,7 @@ static unsigned run_ring(unsigned taken[RING_BUFFERS])
     return count;
 }
 
-/* No event is doubled or before an older one; the newest accepted buffers are whole. */
+/* No event is repeated or out of order; the newest accepted buffers are complete. */
 static void check_ring(const unsigned *taken, unsigned count)
 {
     unsigned events[RING_BUFFERS] = {0};
@@ -369,7 +370,7 @@ static void check_ring(const unsigned *taken, unsigned count)
         events[record.stamp / RING_EVENTS]++;
     }
     etl_reader_close(reader);
-    /* Buffers never start at the header or at the place that was being written. */
+    /* No buffer starts at the header or at the position that was being written. */
     for (unsigned i = count > RING_PLACES - 2 ? count - (RING_PLACES - 2) : 0; i < count; i++)
         assert_int_equal(events[taken[i]], RING_EVENTS);
 }
@@ -385,7 +386,7 @@ static void a_ring_of_buffers_survives_any_failed_write(void **state)
             unsigned taken[RING_BUFFERS];
             const unsigned count = run_ring(taken);
             assert_true(fault == FOR_GOOD || failing <= 2 || count >= RING_BUFFERS - 1);
-            if (failing > 2) /* else there is no file */
+            if (failing > 2) /* otherwise there is no file */
                 check_ring(taken, count);
         }
         assert_true(failing > RING_BUFFERS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers in text logs: a user who compares our logs with those of Windows must find the same digits. */
+/* Numbers in text logs: a user who compares OpenPLA's logs with those of Windows must find the same digits. */
 #include "engine/logs/number_text.h"
 
 #include <setjmp.h>
@@ -112,7 +112,7 @@ static void numbers_of_others_are_read_to_the_nearest_double(void **state)
     static const struct {
         const char *text;
         double value;
-        size_t rest; /* characters that are not of the number */
+        size_t rest; /* number of characters after the number */
     } others[] = {
         {"+1.5E+03", 1500, 0},
         {"-2.5e-05", -2.5e-05, 0},
@@ -164,11 +164,11 @@ static void numbers_of_others_are_read_to_the_nearest_double(void **state)
     assert_true(value == 1.5);
 }
 
-/* Of a small double's middle each of hundreds of digits counts. */
+/* For the midpoint of two small doubles, each of hundreds of digits matters. */
 static void a_midpoint_of_hundreds_of_digits_differs_from_its_neighbours(void **state)
 {
     (void)state;
-    for (int behind = 60; behind < 1060; behind += 50) { /* the middle is (2 * mantissa + 1) / 2^behind */
+    for (int behind = 60; behind < 1060; behind += 50) { /* the midpoint is (2 * mantissa + 1) / 2^behind */
         const uint64_t mantissa = UINT64_C(0x1B3C5D7E9F0135) + (uint64_t)behind / 50;
         const double below = ldexp((double)mantissa, 1 - behind), above = ldexp((double)(mantissa + 1), 1 - behind);
         char text[1000], *at = text + 900;
@@ -196,7 +196,7 @@ static void a_midpoint_of_hundreds_of_digits_differs_from_its_neighbours(void **
     }
 }
 
-static void digits_are_those_of_windows_logs(void **state)
+static void digits_match_windows_logs(void **state)
 {
     char text[NUMBER_TEXT_SIZE];
     (void)state;
@@ -248,14 +248,14 @@ static void assert_digits_read(uint128 number, int behind, double value)
     assert_read(at, value);
 }
 
-/* The hard cases of a reader that computes with limits: the exact midpoint, which is rounded to even, and the values
+/* The hard cases for a reader that computes with limits: the exact midpoint, which is rounded to even, and the values
    just below and above it. */
 static void the_midpoint_of_two_doubles_differs_from_its_neighbours(void **state)
 {
     (void)state;
     for (int i = 0; i < 300000; i++) {
         const uint64_t mantissa = (random_bits() >> 12) | (uint64_t)1 << 52;
-        const int behind = 1 + i % 20; /* the middle is (2 * mantissa + 1) / 2^behind */
+        const int behind = 1 + i % 20; /* the midpoint is (2 * mantissa + 1) / 2^behind */
         const double below = ldexp((double)mantissa, 1 - behind), above = ldexp((double)(mantissa + 1), 1 - behind);
         uint128 middle = 2 * mantissa + 1;
         for (int digit = 0; digit < behind; digit++)
@@ -268,8 +268,9 @@ static void the_midpoint_of_two_doubles_differs_from_its_neighbours(void **state
 #endif
 
 #ifdef _WIN32
-/* A log that is written inside a German program must not have commas in its numbers: they separate its columns. */
-static void the_point_is_a_point_in_every_locale(void **state)
+/* A log that is written in a program with a German locale must have no commas in its numbers: commas separate its
+   columns. */
+static void decimal_point_is_independent_of_the_locale(void **state)
 {
     char text[NUMBER_TEXT_SIZE];
     (void)state;
@@ -299,7 +300,7 @@ static double random_value(unsigned population)
         return (double)(bits >> 14) / (double)((uint64_t)1 << random_bits() % 50);
     case 4: /* decimal fractions */
         return (double)(bits % 1000000) / pow(10, (double)(random_bits() % 18));
-    case 5: /* one step off a power of ten: the count of digits and zeros turns here */
+    case 5: /* one step away from a power of ten, where the number of digits changes */
         return nextafter(pow(10, (double)(bits % 40) - 20), bits & 64 ? 0 : 1e300);
     default:
         memcpy(&value, &bits, sizeof value);
@@ -318,7 +319,7 @@ static void compare_with_library(double value)
         assert_read(text, value);
 }
 
-/* Reports and decoded events show the fewest digits that read back as the value. */
+/* Reports and decoded events show the fewest digits that read back as the same value. */
 static void compare_shortest_with_library(double value, int least, bool is_float)
 {
     char text[NUMBER_TEXT_SIZE], expected[64];
@@ -365,15 +366,15 @@ static void millions_of_values_agree_with_the_library(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(digits_are_those_of_windows_logs),
+        cmocka_unit_test(digits_match_windows_logs),
         cmocka_unit_test(nan_and_infinity_have_a_text),
-        cmocka_unit_test(numbers_of_others_are_read_to_the_nearest_double),
+        cmocka_unit_test(foreign_numbers_are_read_to_the_nearest_double),
         cmocka_unit_test(a_midpoint_of_hundreds_of_digits_differs_from_its_neighbours),
 #ifdef __SIZEOF_INT128__
         cmocka_unit_test(the_midpoint_of_two_doubles_differs_from_its_neighbours),
 #endif
 #ifdef _WIN32
-        cmocka_unit_test(the_point_is_a_point_in_every_locale),
+        cmocka_unit_test(decimal_point_is_independent_of_the_locale),
 #else
         cmocka_unit_test(millions_of_values_agree_with_the_library),
         cmocka_unit_test(the_shortest_text_agrees_with_the_library),

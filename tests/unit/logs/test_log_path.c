@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counter paths: every form that a data collector set may contain is parsed as PDH parses it. */
+/* Counter paths: every form that a data collector set can contain is parsed as PDH parses it. */
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
 #include "engine/base/os.h"
@@ -57,7 +57,7 @@ static void assert_text(const char *got, const char *expected)
     }
 }
 
-/* A counter that Windows collects would be refused, or another one collected in its place. */
+/* A counter that Windows collects must not be rejected, or replaced by another counter. */
 static void valid_paths_are_parsed(void **state)
 {
     (void)state;
@@ -79,8 +79,8 @@ static void valid_paths_are_parsed(void **state)
     }
 }
 
-/* Commit would accept a set that can never start. */
-static void bad_paths_are_refused(void **state)
+/* Commit must not accept a set that can never start. */
+static void invalid_paths_are_rejected(void **state)
 {
     (void)state;
     static const char *const bad[] = {"Memory\\Available Bytes",
@@ -109,7 +109,7 @@ static void bad_paths_are_refused(void **state)
     assert_int_equal(counter_path_parse("", &path), (PDH_STATUS)PDH_CSTATUS_NO_COUNTERNAME);
 }
 
-/* A path of Windows' own maximum is a path; one more is not. */
+/* A path of Windows' maximum length is valid; one more character is not. */
 static void the_longest_path_is_2048(void **state)
 {
     (void)state;
@@ -122,8 +122,9 @@ static void the_longest_path_is_2048(void **state)
     assert_int_equal(counter_path_parse(text, &path), (PDH_STATUS)PDH_CSTATUS_BAD_COUNTERNAME);
 }
 
-/* A set created on this computer names it in each path; paths of another computer must not get our values. */
-static void only_this_machine_is_ours(void **state)
+/* A set that was created on this computer contains its name in each path; paths with another computer's name must not
+   get this computer's values. */
+static void only_this_computer_is_local(void **state)
 {
     (void)state;
     char *name = os_computer_name();
@@ -143,8 +144,9 @@ static void machine_is(const char *machine, PDH_STATUS expected)
         fail_msg("%s: 0x%08X", machine, (unsigned)status);
 }
 
-/* A template names its computer by an address, or by the name with its domain: the log would have no column for it. */
-static void own_addresses_are_ours(void **state)
+/* A template may name its computer by an address, or by its fully qualified name; without a match, the log would have
+   no column for it. */
+static void own_addresses_are_local(void **state)
 {
     (void)state;
     static const char *const ours[] = {"127.0.0.1",       "\\\\127.8.9.10",  "::1", "[::1]", "\\\\[::1]",
@@ -166,7 +168,7 @@ static void own_addresses_are_ours(void **state)
         for (size_t k = 0; all.items[i].length == 16 && k < 16; k += 2)
             at += snprintf(at, sizeof text - (size_t)(at - text), k ? ":%x" : "%x", b[k] << 8 | b[k + 1]);
         machine_is(text, ERROR_SUCCESS);
-        /* A link-local one is written with its interface. */
+        /* A link-local address includes its interface. */
         char *zone = text_format(all.items[i].length == 16 ? "[%s%%3]" : "%s", text);
         machine_is(zone, ERROR_SUCCESS);
         memory_free(zone);
@@ -183,9 +185,9 @@ static void own_addresses_are_ours(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(valid_paths_are_parsed),   cmocka_unit_test(bad_paths_are_refused),
-        cmocka_unit_test(the_longest_path_is_2048), cmocka_unit_test(only_this_machine_is_ours),
-        cmocka_unit_test(own_addresses_are_ours),
+        cmocka_unit_test(valid_paths_are_parsed),   cmocka_unit_test(invalid_paths_are_rejected),
+        cmocka_unit_test(the_longest_path_is_2048), cmocka_unit_test(only_this_computer_is_local),
+        cmocka_unit_test(own_addresses_are_local),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Logs in a database. Guards against samples in wrong rows or under a wrong counter, runs that overwrite one another,
-   samples lost while the database is unreachable, and runs that hang because their database does. */
+/* Logs in a database. Tests against samples in wrong rows or under a wrong counter, runs that overwrite one another,
+   samples lost while the database is unreachable, and runs that hang because the database hangs. */
 #include "engine/base/clock.h"
 #include "engine/base/thread.h"
 #include "engine/logs/log.h"
@@ -66,7 +66,7 @@ static void close_log(struct log_writer *log)
         fail_msg("0x%08X %s", (unsigned)hr, error_text(hr));
 }
 
-/* One run of one counter in `set`, samples at the given seconds. */
+/* Writes one run of one counter to `set`, with samples at the given seconds. */
 static void run_of(const struct database *d, const char *set, const struct log_counter *counter, int from, int to)
 {
     char *name = sql_name(d, "", set);
@@ -92,10 +92,10 @@ static void samples_are_rows_of_three_tables(void **state)
     append(log, 0, cells);
     cells[0] = cell(INT64_C(0xFFFFFFFF), INT64_C(0x180000000), 99.5);
     cells[0].raw.multi_count = 4;
-    cells[1].raw.status = PDH_CSTATUS_INVALID_DATA; /* nothing to say */
+    cells[1].raw.status = PDH_CSTATUS_INVALID_DATA; /* no value to report */
     cells[1].has_value = false;
     append(log, 1, cells);
-    cells[0].raw.status = PDH_CSTATUS_INVALID_DATA; /* known only as a value, as a CSV has it */
+    cells[0].raw.status = PDH_CSTATUS_INVALID_DATA; /* has only a computed value, like a CSV */
     cells[1] = cell(7, 8, (double)INFINITY);
     cells[1].raw.multi_count = 0;
     append(log, 2, cells);
@@ -128,7 +128,7 @@ static void samples_are_rows_of_three_tables(void **state)
                 "Mitteleurop\xC3\xA4ische Zeit\n");
     expect_rows(d, 1, "SELECT count(*) FROM CounterData JOIN DisplayToID ON CounterData.GUID = DisplayToID.GUID",
                 "5\n");
-    /* SQL Server keeps a NUL as the 24th character, these two nothing. */
+    /* SQL Server stores a NUL as the 24th character; these two databases do not. */
     expect_rows(d, 1, "SELECT DISTINCT length(CounterDateTime) FROM CounterData", "23\n");
 }
 
@@ -194,7 +194,7 @@ static void counters_differ_by_every_property(void **state)
     expect_rows(d, 2, "SELECT CounterID, FirstValueA FROM CounterData ORDER BY 1", "1|0\n2|1\n3|2\n4|3\n");
 }
 
-static void a_table_of_another_form_stays_as_it_is(void **state)
+static void foreign_table_is_unchanged(void **state)
 {
     const struct database *d = *state;
     char *name = sql_name(d, "PWD=cret", "a");
@@ -210,7 +210,7 @@ static void a_table_of_another_form_stays_as_it_is(void **state)
     memory_free(name);
 }
 
-static void a_failed_open_reports_the_reason(void **state)
+static void failed_open_reports_the_reason(void **state)
 {
     struct log_writer *log;
     (void)state;
@@ -241,7 +241,7 @@ static void a_limit_ends_the_log(void **state)
     expect_rows(d, 2, "SELECT count(*), max(RecordIndex) FROM CounterData", "2|2\n");
 }
 
-/* More rows than a transaction and a statement have: no sample is lost or written twice. */
+/* More rows than fit into a transaction and a statement: no sample is lost or written twice. */
 static void a_copy_of_a_long_log_waits_for_the_database(void **state)
 {
     enum { COUNTERS = 45, SAMPLES = 1500 };
@@ -273,7 +273,7 @@ static void a_copy_of_a_long_log_waits_for_the_database(void **state)
     expect_rows(d, 1, "SELECT NumberOfRecords FROM DisplayToID", "1500\n");
 }
 
-/* A lock that another user holds: SQLite's driver gives up after a while, PostgreSQL waits for as long as it takes. */
+/* Locks the database as another user: SQLite's driver gives up after a while, PostgreSQL waits without limit. */
 static void hold(const struct database *d)
 {
     if (d == &sqlite) {
@@ -292,8 +292,8 @@ static void unlock_database(const struct database *d)
         assert_int_equal(odbc_end(d->odbc, true), S_OK);
 }
 
-/* Every append returns at once: the lock is this thread's own, and who waited for the database here would do so for as
-   long as it lets. `kept` samples are kept, the others refused with the reason. */
+/* Every append returns immediately: this thread has the lock, so a call that waited for the database would wait as long
+   as the database allows. `kept` samples are kept, and the others are rejected with the reason. */
 static void append_while_held(struct log_writer *log, int from, int kept, int lost)
 {
     struct log_cell c = cell(1, 1, 1);
@@ -322,8 +322,8 @@ static void wait_for(const struct database *d, const char *sql, const char *rows
     }
 }
 
-/* The log reports the end of an outage, and accepts new samples, some time after other connections see the rows. The
-   caller owns the string. */
+/* Waits until the log reports the end of an outage and accepts new samples, some time after other connections see the
+   rows. The caller frees the string. */
 static char *wait_for_warning(struct log_writer *log)
 {
     char *text = NULL;
@@ -336,7 +336,7 @@ static char *wait_for_warning(struct log_writer *log)
     return text;
 }
 
-static void samples_are_kept_while_the_database_is_away(void **state)
+static void samples_are_kept_while_the_database_is_unreachable(void **state)
 {
     const struct database *d = *state;
     char *name = sql_name(d, "", "away"), *text;
@@ -362,7 +362,7 @@ static void samples_are_kept_while_the_database_is_away(void **state)
     expect_rows(d, 1, "SELECT NumberOfRecords FROM DisplayToID", "5\n");
 }
 
-static void an_outage_is_reported(void **state)
+static void outage_is_reported(void **state)
 {
     const struct database *d = *state;
     char *name = sql_name(d, "", "told"), *text = NULL;
@@ -382,7 +382,7 @@ static void an_outage_is_reported(void **state)
     memory_free(name);
 }
 
-static void a_database_that_hangs_does_not_hang_the_end(void **state)
+static void hung_database_does_not_delay_the_end(void **state)
 {
     const struct database *d = *state;
     char *name = sql_name(d, "", "hangs");
@@ -391,17 +391,18 @@ static void a_database_that_hangs_does_not_hang_the_end(void **state)
     hold(d);
     append(log, 0, &c);
     append(log, 1, &c);
-    HRESULT hr = log_writer_close(log); /* the lock is this thread's: who waited for the database would not come back */
+    HRESULT hr = log_writer_close(log); /* this thread has the lock: a call that waited for the database would not
+                                           return */
     assert_true(FAILED(hr));
     assert_non_null(strstr(error_text(hr), "the last 2 samples could not be written"));
     unlock_database(d);
-    /* A write in progress at the timeout ends later, with none, one or both of the samples. */
+    /* A write in progress at the timeout completes later, with none, one or both of the samples. */
     wait_for(d, d == &sqlite ? "SELECT count(*) FROM CounterData" : "SELECT (count(*) + 1) / 2 FROM CounterData",
              d == &sqlite ? "0\n" : "1\n");
     memory_free(name);
 }
 
-/* The connections of all others end, as when a server is restarted. */
+/* Ends all other connections, as a restart of the server does. */
 static void end_connections(void)
 {
     memory_free(
@@ -410,7 +411,7 @@ static void end_connections(void)
                  "datname = current_database()"));
 }
 
-static void a_new_connection_continues(void **state)
+static void new_connection_continues_the_log(void **state)
 {
     const struct database *d = *state;
     char *name = sql_name(d, "", "again"), *text = NULL;
@@ -439,7 +440,7 @@ static void a_new_connection_continues(void **state)
                 "again|4|a|2024-01-01 00:00:03.000\nagain|4|c|2024-01-01 00:00:03.000\n");
 }
 
-/* Linked in the place of odbc_end: the commit's answer gets lost on its way, after or before it was done. */
+/* Replaces odbc_end: the answer to the commit is lost, before or after the commit was done. */
 HRESULT __real_odbc_end(struct odbc *c, bool commit);
 HRESULT __wrap_odbc_end(struct odbc *c, bool commit);
 static volatile int lose_after, lose_before;
@@ -459,7 +460,7 @@ HRESULT __wrap_odbc_end(struct odbc *c, bool commit)
     return hr;
 }
 
-static void a_commit_of_unknown_end_is_looked_up(void **state)
+static void commit_with_unknown_result_is_verified(void **state)
 {
     const struct database *d = *state;
     char *name = sql_name(d, "", "doubt");
@@ -483,7 +484,7 @@ static void a_commit_of_unknown_end_is_looked_up(void **state)
     expect_rows(d, 1, "SELECT NumberOfRecords FROM DisplayToID", "4\n");
 }
 
-/* Two logs of one name on one computer at once: neither loses a row to the other's numbers. */
+/* Two logs with one name on one computer at the same time: neither loses a row to the other's numbers. */
 static void two_logs_of_one_name_do_not_collide(void **state)
 {
     const struct database *d = *state;
@@ -500,7 +501,7 @@ static void two_logs_of_one_name_do_not_collide(void **state)
                 "6|6|6\n");
 }
 
-static void no_memory_is_an_ordinary_failure(void **state)
+static void out_of_memory_is_an_error(void **state)
 {
     const struct database *d = *state;
     char *name = sql_name(d, "", "memory");
@@ -544,17 +545,17 @@ int main(void)
         ON_BOTH(instances_come_and_go),
         ON_BOTH(runs_and_machines_share_a_database),
         ON_BOTH(counters_differ_by_every_property),
-        ON_BOTH(a_table_of_another_form_stays_as_it_is),
-        cmocka_unit_test(a_failed_open_reports_the_reason),
+        ON_BOTH(foreign_table_is_unchanged),
+        cmocka_unit_test(failed_open_reports_the_reason),
         ON_BOTH(a_limit_ends_the_log),
         ON_BOTH(a_copy_of_a_long_log_waits_for_the_database),
-        ON_BOTH(samples_are_kept_while_the_database_is_away),
-        ON_BOTH(an_outage_is_reported),
-        ON_BOTH(a_database_that_hangs_does_not_hang_the_end),
-        ON(postgres, a_new_connection_continues),
-        ON_BOTH(a_commit_of_unknown_end_is_looked_up),
+        ON_BOTH(samples_are_kept_while_the_database_is_unreachable),
+        ON_BOTH(outage_is_reported),
+        ON_BOTH(hung_database_does_not_delay_the_end),
+        ON(postgres, new_connection_continues_the_log),
+        ON_BOTH(commit_with_unknown_result_is_verified),
         ON_BOTH(two_logs_of_one_name_do_not_collide),
-        ON_BOTH(no_memory_is_an_ordinary_failure),
+        ON_BOTH(out_of_memory_is_an_error),
     };
     int failed = !databases_open("log_sql");
     if (!failed)

@@ -365,7 +365,8 @@ static void a_snapshot_has_what_is_in_memory(void **state)
     assert_int_equal(sums.last, p.written - 1);
     provider_close(&p);
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
-    assert_int_equal(b.p.EventsLost, p.refused); /* on a busy machine the host comes late */
+    assert_int_equal(b.p.EventsLost, p.refused); /* on a busy machine, the host process may be late, and events are
+                                                    lost */
     memory_free(path);
     memory_free(second);
 }
