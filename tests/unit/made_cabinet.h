@@ -14,9 +14,9 @@ struct made_cabinet {
     const struct made_entry *entries;
     size_t count;
     uint16_t flags, packing;
-    const uint8_t *data; /* of its one folder: one block of so many bytes, which unpack to so many */
+    const uint8_t *data; /* data of its single folder: one block with `size` bytes, and their unpacked size */
     uint16_t packed, unpacked;
-    uint8_t reserve; /* bytes behind header, folder row and block head each, with flag 4 */
+    uint8_t reserve; /* number of reserved bytes after the header, the folder entry and the block header, with flag 4 */
     bool wrong_checksum;
 };
 
@@ -47,7 +47,7 @@ static inline uint32_t made_word(const uint8_t *at)
 /* Offsets in a cabinet without reserved bytes, for tests that corrupt one. */
 enum { MADE_SIZE = 8, MADE_FILES_AT = 16, MADE_VERSION = 24, MADE_FOLDERS = 26, MADE_FILES = 28, MADE_FOLDER = 36 };
 
-/* The checksum of MS-CAB: exclusive or of whole words; in the remainder the first byte is the highest. */
+/* MS-CAB's checksum: exclusive or of whole words; in the remainder, the first byte is the highest. */
 static inline uint32_t made_checksum(const uint8_t *at, size_t size, uint32_t sum)
 {
     uint32_t rest = 0;

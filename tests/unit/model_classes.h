@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every class of the model that is no plain list, for tests that go through all rows. */
+/* Every model class except plain lists, for tests that visit all rows. */
 #ifndef OPENPLA_MODEL_CLASSES_H
 #define OPENPLA_MODEL_CLASSES_H
 

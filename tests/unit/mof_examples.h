@@ -3,7 +3,7 @@
 #ifndef OPENPLA_TESTS_MOF_EXAMPLES_H
 #define OPENPLA_TESTS_MOF_EXAMPLES_H
 
-/* A provider, a category of its events and one event. */
+/* An event provider, one category of its events, and one event. */
 static const char mof_example[] =
     "#pragma namespace(\"\\\\\\\\.\\\\root\\\\wmi\")\n"
     "\n"
@@ -31,7 +31,7 @@ static const char mof_example[] =
     "    [WmiDataId(4), Description(\"Is complete copy\"): Amended, read] boolean IsComplete;\n"
     "    [WmiDataId(5), Description(\"Class identifier\"): Amended, read, Extension(\"Guid\")] object ID;\n"
     "};\n";
-/* The same in two versions. */
+/* The same event provider in two versions. */
 static const char mof_versions_example[] =
     "#pragma namespace(\"\\\\\\\\.\\\\root\\\\wmi\")\n"
     "#pragma classflags(\"forceupdate\")\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A provider whose events are numbered, sessions with it, and logs in which each number is once. */
+/* An event provider with numbered events, sessions that enable it, and logs that must contain each number once. */
 #ifndef OPENPLA_NUMBERED_PROVIDER_H
 #define OPENPLA_NUMBERED_PROVIDER_H
 
@@ -27,7 +27,8 @@ static inline void write_numbered(REGHANDLE handle)
     }
 }
 
-/* Each of the events once, of one process, with these flags, and nothing else; the log has these modes. */
+/* Checks that the log has these modes and contains each event once, from one process, with these flags, and nothing
+   else. */
 static inline void check_numbered(const char *path, uint32_t modes, uint16_t flags)
 {
     struct etl_reader *reader;
@@ -41,8 +42,7 @@ static inline void check_numbered(const char *path, uint32_t modes, uint16_t fla
         if (record.kind == ETL_RECORD_SYSTEM)
             continue;
         assert_int_equal(record.kind, ETL_RECORD_MANIFEST);
-        assert_int_equal(record.event[2],
-                         BY_POINTER(0x13, 0x12)); /* whoever reads it knows how long its pointers are */
+        assert_int_equal(record.event[2], BY_POINTER(0x13, 0x12)); /* the header tells readers the pointer size */
         assert_true(guid_equal(&record.provider, &guid));
         assert_int_equal(record.id, 7);
         assert_int_equal(record.data_size, 8);

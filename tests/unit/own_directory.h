@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A directory of sessions that this test and the processes that it starts have for themselves. */
+/* A directory of sessions that only this test and its child processes use. */
 #ifndef OPENPLA_OWN_DIRECTORY_H
 #define OPENPLA_OWN_DIRECTORY_H
 
@@ -13,14 +13,14 @@
 #include <windows.h>
 #endif
 
-/* Call it before any other tracing function; child processes inherit the setting. */
+/* Must be called before any other tracing function; child processes inherit the setting. */
 static inline void own_directory_name(void)
 {
     char name[33];
     snprintf(name, sizeof name, "t%ux%llx", (unsigned)process_own_id(), (unsigned long long)clock_utc());
 #ifdef _WIN32
     SetEnvironmentVariableA("OPENPLA_ETW", name);
-    _putenv_s("OPENPLA_ETW", name); /* for getenv */
+    _putenv_s("OPENPLA_ETW", name); /* makes it visible to getenv */
 #else
     setenv("OPENPLA_ETW", name, 1);
 #endif

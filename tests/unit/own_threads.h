@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How many threads this process has, on Windows. */
+/* Counts this process's threads, on Windows. */
 #ifndef OPENPLA_TEST_OWN_THREADS_H
 #define OPENPLA_TEST_OWN_THREADS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How long a test waits for what must come. A wait ends as soon as the event occurs, so this limit costs nothing. It
-   ends a test that hangs and names the missing event, before ctest ends the whole program. */
+/* The longest time that a test waits for an event. A wait ends as soon as the event occurs, so this limit costs no
+   time. A test that hangs fails with a message that names the missing event, before ctest ends the whole program. */
 #ifndef OPENPLA_PATIENCE_H
 #define OPENPLA_PATIENCE_H
 

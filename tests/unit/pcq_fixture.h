@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Two objects with known values as the catalogue of an MS-PCQ server: "Parts" with instances and every type of counter
-   that has hidden counters, and "Whole" without instances. */
+/* Two objects with known values as an MS-PCQ server's catalogue: "Parts", with instances and every counter type that
+   has hidden counters, and "Whole", without instances. */
 #ifndef OPENPLA_PCQ_FIXTURE_H
 #define OPENPLA_PCQ_FIXTURE_H
 
@@ -19,7 +19,7 @@ static const struct counter_schema parts_counters[] = {
 static const struct counter_schema whole_counters[] = {
     {.name = "Total", .help = "All.", .type = PERF_COUNTER_LARGE_RAWCOUNT, .detail = 200, .index = 720},
 };
-/* The current names of the instances of "Parts", and whether it can be sampled. */
+/* The current instance names of "Parts", and whether it can be sampled. */
 static const char *parts_names[3];
 static uint64_t parts_keys[3];
 static size_t parts_count;
@@ -81,7 +81,8 @@ static inline void close_fixture(struct catalogue *c)
     memory_free(c);
 }
 
-/* A server with both objects; NULL if memory runs out. Parts has "alpha", "beta" and "Gamma ray". */
+/* Creates a server with both objects; returns NULL if memory runs out. Parts has the instances "alpha", "beta" and
+   "Gamma ray". */
 static inline struct pcq_server *pcq_fixture(void)
 {
     static const struct catalogue_functions functions = {.close = close_fixture};

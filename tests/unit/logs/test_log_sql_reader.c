@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading samples from a database. Guards against samples under another counter or time, and against logs that Windows
-   or another tool wrote a little differently. */
+/* Reads samples from a database. Tests against samples under a wrong counter or time, and with logs that Windows or
+   another tool wrote slightly differently. */
 #include "engine/logs/log.h"
 #include "engine/logs/pdh_types.h"
 #include "tests/unit/logs/sql_fixture.h"
@@ -46,7 +46,8 @@ static HRESULT next(struct log_reader *r, int64_t *utc, const struct log_cell **
     return hr;
 }
 
-/* Three samples: 0 s and 1 s whole, 2.5 s without the second counter and with one more instance. */
+/* Writes three samples: complete ones at 0 s and 1 s, and one at 2.5 s without the second counter and with one more
+   instance. */
 static void write_log(const char *name)
 {
     struct log_item items[2] = {{.instance = "c:", .has_value = true}, {.instance = "d:", .has_value = true}};
@@ -117,11 +118,11 @@ static void written_samples_are_read_back(void **state)
     memory_free(name);
 }
 
-static void a_time_is_found(void **state)
+static void time_is_found(void **state)
 {
     static const struct {
         int64_t from;
-        int first; /* milliseconds of the first sample; -1: none */
+        int first; /* milliseconds of the first expected sample; -1: none */
     } cases[] = {{INT64_MIN, 0},
                  {0, 0},
                  {START, 0},
@@ -160,7 +161,7 @@ static void run_sqls(const struct database *d, const char *const *sqls)
         sql_run(d, *sqls);
 }
 
-/* Other writers: no zone, indexes and names that are NULL, the time as MS-PLA writes it, rows in another order. */
+/* Other writers: no time zone, NULL indexes and names, times as MS-PLA writes them, rows in another order. */
 static void other_writers_are_understood(void **state)
 {
     static const char *const rows[] = {
@@ -192,7 +193,7 @@ static void other_writers_are_understood(void **state)
     const struct log_cell *cells;
     int64_t utc;
     size_t count;
-    write_log(made); /* for the tables */
+    write_log(made); /* creates the tables */
     run_sqls(d, rows);
     struct log_reader *r = open_log(name);
     assert_false(log_reader_info(r)->zone.known);
@@ -206,7 +207,7 @@ static void other_writers_are_understood(void **state)
     assert_int_equal(c[0].index, 0);
     assert_int_equal(next(r, &utc, &cells), S_OK);
     assert_true(utc == START && cells[0].value == 2 && cells[1].value == 1);
-    assert_true(cells[0].has_value && cells[0].raw.status > 1); /* only the value is known */
+    assert_true(cells[0].has_value && cells[0].raw.status > 1); /* only the computed value is known */
     assert_true(cells[1].raw.status == 0 && cells[1].raw.first == 1 && cells[1].raw.multi_count == 1);
     assert_int_equal(next(r, &utc, &cells), S_OK);
     assert_true(utc == START + SECOND + SECOND / 2 && cells[1].value == 3 && !cells[0].has_value);
@@ -220,7 +221,7 @@ static void other_writers_are_understood(void **state)
     memory_free(made);
 }
 
-/* A copy of a set is the same set under another name. */
+/* A copy of a log set has the same rows under another name. */
 static void writing_what_was_read_gives_the_same_rows(void **state)
 {
     const struct database *d = *state;
@@ -269,7 +270,7 @@ static void reading_creates_nothing(void **state)
     char *name = sql_name(d, "PWD=cret", "nothing"), *made = sql_name(d, "", "made");
     expect_failure(name, (HRESULT)PDH_SQL_EXEC_DIRECT_FAILED, "table CounterData");
     assert_null(strstr(error_text((HRESULT)PDH_SQL_EXEC_DIRECT_FAILED), "cret"));
-    expect_failure(name, (HRESULT)PDH_SQL_EXEC_DIRECT_FAILED, "table CounterData"); /* nor was it made */
+    expect_failure(name, (HRESULT)PDH_SQL_EXEC_DIRECT_FAILED, "table CounterData"); /* nor was the table created */
     write_log(made);
     expect_failure(name, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND),
                    "!nothing: the database has no log set with this name");
@@ -279,7 +280,7 @@ static void reading_creates_nothing(void **state)
     memory_free(made);
 }
 
-static void no_memory_is_an_ordinary_failure(void **state)
+static void out_of_memory_is_an_error(void **state)
 {
     const struct database *d = *state;
     char *name = sql_name(d, "", "memory");
@@ -320,9 +321,9 @@ static void no_memory_is_an_ordinary_failure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_BOTH(written_samples_are_read_back), ON_BOTH(a_time_is_found),
+        ON_BOTH(written_samples_are_read_back), ON_BOTH(time_is_found),
         ON_BOTH(other_writers_are_understood),  ON_BOTH(writing_what_was_read_gives_the_same_rows),
-        ON_BOTH(reading_creates_nothing),       ON_BOTH(no_memory_is_an_ordinary_failure),
+        ON_BOTH(reading_creates_nothing),       ON_BOTH(out_of_memory_is_an_error),
     };
     int failed = !databases_open("log_sql_reader");
     if (!failed)

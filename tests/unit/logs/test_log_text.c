@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text logs byte by byte, as spreadsheets, relog and scripts read them. */
+/* Text logs byte by byte, because spreadsheets, relog and scripts read them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static const struct log_cell second_cells[COUNTERS] = {{.has_value = true, .valu
                                                        {.has_value = true, .value = -0.0},
                                                        {.has_value = true, .value = 1e22}};
 
-/* The UTC time at which local clocks show this time. */
+/* Returns the UTC time at which local clocks show this time. */
 static int64_t utc_of(int year, int month, int day, int hour, int minute, int second, int millisecond)
 {
     struct calendar_time t = {.year = year,
@@ -82,7 +82,8 @@ static int remove_file(void **state)
     return 0;
 }
 
-/* The header cell has the zone of this host, so it is made from the clock; all the rest is literal. */
+/* The header cell contains this host OS's time zone, so the test computes it from the clock; everything else is
+   literal. */
 static void write_both_rows(enum log_format format, const char *tag, const char *rows)
 {
     const int64_t start = utc_of(2021, 3, 4, 9, 51, 39, 0);
@@ -123,8 +124,8 @@ static void tsv_differs_by_tag_and_tab_only(void **state)
                     "\t\"1e+22\"\r\n");
 }
 
-/* A copy of a log from far away must not bear this host's zone. */
-static void a_zone_without_a_name_is_written_as_its_bias(void **state)
+/* A copy of a log from another time zone must not contain this host OS's zone. */
+static void zone_without_a_name_is_written_as_its_bias(void **state)
 {
     static const struct {
         int bias;
@@ -143,7 +144,7 @@ static void a_zone_without_a_name_is_written_as_its_bias(void **state)
     }
 }
 
-static void a_log_without_counters_has_rows_of_times(void **state)
+static void log_without_counters_has_only_timestamps(void **state)
 {
     struct log_writer *log;
     char *text;
@@ -186,7 +187,7 @@ static void the_limit_omits_whole_rows(void **state)
     assert_int_equal(size, header + row);
 }
 
-static void unsupported_counters_are_refused_by_name(void **state)
+static void unsupported_counters_are_rejected_by_name(void **state)
 {
     const struct log_counter wildcard = {.machine = "\\\\BOX", .object = "Process", .wildcard = true, .counter = "ID"};
     struct log_writer *log = NULL;
@@ -202,7 +203,7 @@ static void unsupported_counters_are_refused_by_name(void **state)
     assert_int_equal(log_writer_close(NULL), S_OK);
 }
 
-/* A log of another format than was asked for, or with a wrong ending, is one that no tool opens. */
+/* No tool could open a log in the wrong format or with the wrong extension. */
 static void each_format_is_found_by_name_and_has_its_traits(void **state)
 {
     const struct log_counter wildcard = {.machine = "\\\\BOX", .object = "Process", .wildcard = true, .counter = "ID"};
@@ -243,12 +244,13 @@ static void formats_are_found_by_option_word_and_by_extension(void **state)
     assert_true(circular);
     assert_ptr_equal(log_format_by_option("csv", &circular), log_format_traits(LOG_CSV));
     assert_false(circular);
-    assert_null(log_format_by_option("csvcirc", &circular)); /* only a format with a ring has a circular log */
+    assert_null(log_format_by_option("csvcirc", &circular)); /* only a format with a ring buffer supports circular
+                                                                logs */
     assert_null(log_format_by_option("circ", &circular));
-    assert_null(log_format_by_option("arrow", &circular)); /* of copies, not of sets */
+    assert_null(log_format_by_option("arrow", &circular)); /* a format for copies, not for sets */
     assert_ptr_equal(log_format_by_extension(".BLG"), log_format_traits(LOG_BINARY));
     assert_ptr_equal(log_format_by_extension("blg"), log_format_traits(LOG_BINARY));
-    assert_null(log_format_by_extension("")); /* not SQL, which is not a file */
+    assert_null(log_format_by_extension("")); /* SQL is not a file format */
     log_format_words(LOG_FOR_SETS, "|", words, sizeof words);
     assert_string_equal(words, "bin|bincirc|csv|tsv|sql");
     log_format_words(LOG_FOR_SAMPLES, ", ", words, sizeof words);
@@ -264,7 +266,7 @@ static void formats_are_found_by_option_word_and_by_extension(void **state)
     assert_false(log_is_log_name(".blg"));
 }
 
-static void a_file_in_the_way_is_kept_also_when_appending(void **state)
+static void existing_foreign_file_is_kept_also_when_appending(void **state)
 {
     struct log_writer *log = NULL;
     const struct log_options append = {.append = true};
@@ -278,7 +280,7 @@ static void a_file_in_the_way_is_kept_also_when_appending(void **state)
     assert_file("mine");
 }
 
-/* Running out of memory at any step fails only that step, and leaks nothing (the sanitizer checks). */
+/* Running out of memory at any step fails only that step, and leaks nothing (the sanitizer checks that). */
 static void memory_may_run_out_at_every_step(void **state)
 {
     const int64_t start = utc_of(2021, 3, 4, 9, 0, 0, 0);
@@ -316,14 +318,15 @@ static void code_page_keeps_what_it_can_hold(void **state)
     memory_free(ansi);
     assert_int_equal(text_to_ansi("A\xc3\xa9\xe2\x80\x94\xc5\xbe\xd0\x96~\xe2\x88\x9e", &ansi, &size), S_OK);
     assert_int_equal(size, 7);
-    assert_string_equal(ansi, "A\xe9\x97\x9e?~?"); /* no 8 for the infinity sign: no look-alikes */
+    assert_string_equal(ansi, "A\xe9\x97\x9e?~?"); /* no 8 for the infinity sign: similar characters are not
+                                                      substituted */
     memory_free(ansi);
 }
 
 #ifndef _WIN32
-/* The file can grow only by some bytes, as on a full disk: the row is lost, the log is whole, and continues when the
-   disk has room again. */
-static void a_full_disk_loses_only_the_row(void **state)
+/* The file can grow only by a few bytes, as on a full disk: the row is lost, the log stays valid, and continues when
+   space is available. */
+static void full_disk_loses_only_one_row(void **state)
 {
     const int64_t start = utc_of(2021, 3, 4, 9, 0, 0, 0);
     char *before, *after;
@@ -359,11 +362,11 @@ static void a_full_disk_loses_only_the_row(void **state)
     HRESULT hr = log_writer_create(LOG_CSV, PATH, counters, COUNTERS, start, NULL, &log);
     full_disk_at(UINT64_MAX);
     assert_true(FAILED(hr));
-    assert_false(file_exists(PATH)); /* else the next try would find a file in the way */
+    assert_false(file_exists(PATH)); /* otherwise the next attempt would fail because the file exists */
 }
 
-/* A change to summer time inside a log: the header keeps the bias of the start, rows follow the clock on the wall. */
-static void rows_follow_the_clock_on_the_wall(void **state)
+/* A change to summer time during a log: the header keeps the bias of the start, and rows have local time. */
+static void rows_have_local_time(void **state)
 {
     struct calendar_time t = {.year = 2021, .month = 3, .day = 14, .hour = 6, .minute = 59, .second = 59};
     const int64_t utc = clock_from_calendar(&t);
@@ -396,18 +399,18 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(csv_is_what_pdh_writes, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(tsv_differs_by_tag_and_tab_only, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(a_zone_without_a_name_is_written_as_its_bias, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(a_log_without_counters_has_rows_of_times, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(zone_without_a_name_is_written_as_its_bias, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(log_without_counters_has_only_timestamps, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(the_limit_omits_whole_rows, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(unsupported_counters_are_refused_by_name, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(unsupported_counters_are_rejected_by_name, remove_file, remove_file),
         cmocka_unit_test(formats_are_found_by_option_word_and_by_extension),
         cmocka_unit_test_setup_teardown(each_format_is_found_by_name_and_has_its_traits, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(a_file_in_the_way_is_kept_also_when_appending, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(existing_foreign_file_is_kept_also_when_appending, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(memory_may_run_out_at_every_step, remove_file, remove_file),
         cmocka_unit_test(code_page_keeps_what_it_can_hold),
 #ifndef _WIN32
-        cmocka_unit_test_setup_teardown(a_full_disk_loses_only_the_row, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(rows_follow_the_clock_on_the_wall, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(full_disk_loses_only_one_row, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(rows_have_local_time, remove_file, remove_file),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading text logs back: a log cut anywhere returns all whole samples and reports the cut, a copy equals its original,
-   and logs of other programs are understood. */
+/* Reads text logs: a log truncated anywhere returns all complete samples and reports the truncation, a copy equals its
+   original, and logs of other programs are understood. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -38,7 +38,7 @@ static int64_t start_utc(void)
     return clock_from_calendar(&t);
 }
 
-/* Without waiting for the disk, as file_store does. */
+/* Unlike file_store, does not wait for the disk. */
 static HRESULT put_file(const void *data, size_t size)
 {
     struct file *file;
@@ -80,7 +80,7 @@ static void write_log(enum log_format format)
     assert_int_equal(log_writer_close(log), S_OK);
 }
 
-/* Reads the log at PATH, which holds the first samples of `values`; gives how many. */
+/* Reads the log at PATH, whose samples are the first ones of `values`; returns their number. */
 static int check_samples(struct log_reader *log)
 {
     size_t count;
@@ -140,7 +140,7 @@ static void written_samples_are_read(void **state)
     }
 }
 
-/* Copies PATH to COPY, in the zone it has. */
+/* Copies PATH to COPY in the log's own time zone. */
 static void copy_log(void)
 {
     struct log_reader *from;
@@ -173,7 +173,7 @@ static void assert_same_files(void)
     memory_free(b);
 }
 
-static void a_copy_is_the_log_byte_for_byte(void **state)
+static void copy_is_identical(void **state)
 {
     /* Names that are not paths, or that would be formatted differently as paths, stay unchanged. */
     static const char odd[] = "\"(PDH-CSV 4.0) (Zone (odd))(-60)\",\"\\\\B\\Process(x#0)\\n\",\"\",\"no path\""
@@ -190,7 +190,7 @@ static void a_copy_is_the_log_byte_for_byte(void **state)
     assert_same_files();
 }
 
-/* The number of whole samples in the first `size` bytes: rows with their last quote. */
+/* Returns the number of complete samples in the first `size` bytes: rows with their closing quote. */
 static int whole_samples(const char *text, size_t size)
 {
     int lines = 0, quotes = 0;
@@ -204,7 +204,7 @@ static int whole_samples(const char *text, size_t size)
     return lines == 0 ? -1 : lines - 1 + (quotes == 2 * (COUNTERS + 1));
 }
 
-static void a_log_cut_anywhere_gives_its_whole_samples_and_says_where(void **state)
+static void truncated_log_returns_complete_samples_and_the_position(void **state)
 {
     char *text;
     size_t size;
@@ -237,7 +237,7 @@ static void a_log_cut_anywhere_gives_its_whole_samples_and_says_where(void **sta
     memory_free(text);
 }
 
-static void a_log_cut_anywhere_can_be_continued(void **state)
+static void truncated_log_can_be_continued(void **state)
 {
     char *text;
     size_t size;
@@ -279,7 +279,7 @@ static void only_the_same_columns_are_continued(void **state)
     assert_same_files();
 }
 
-/* Otherwise a log that is continued in another zone, or in the other half of the year, would mix two zones. */
+/* Otherwise a log that is continued in another time zone, or in the other half of the year, would mix two zones. */
 static void rows_are_added_in_the_zone_of_the_file(void **state)
 {
     const struct log_options elsewhere = {.append = true, .zone = {.known = true, .bias_minutes = 480}};
@@ -306,7 +306,7 @@ struct foreign {
     const char *what, *text;
     size_t size; /* 0: strlen */
     int samples, counters, warnings;
-    double last;      /* value of the last counter in the first sample; NAN: missing */
+    double last;      /* value of the last counter in the first sample; NAN: no value */
     const char *time; /* UTC of the first sample */
 };
 
@@ -412,7 +412,7 @@ static void logs_of_other_programs_are_read(void **state)
     }
 }
 
-/* As PerfMon's "Save data as" is said to write; and a cut in the middle of a character. */
+/* As PerfMon's "Save data as" reportedly writes logs; also truncated within a character. */
 static void utf16_is_read_in_both_orders(void **state)
 {
     (void)state;
@@ -459,7 +459,7 @@ static void names_are_found_in_every_encoding(void **state)
     }
 }
 
-static void a_range_of_time_can_be_sought(void **state)
+static void time_range_can_be_selected(void **state)
 {
     struct log_reader *log;
     const struct log_cell *cells;
@@ -479,7 +479,7 @@ static void a_range_of_time_can_be_sought(void **state)
     log_reader_close(log);
 }
 
-static void other_files_are_refused_by_name(void **state)
+static void other_files_are_rejected_by_name(void **state)
 {
     static const char *const texts[] = {"", "name,value\n1,2\n", "(PDH-XSV 4.0)\n",
                                         "\"(PDH-CSV 4.0) (UTC)(0)\",\"\\A\\b"};
@@ -495,7 +495,7 @@ static void other_files_are_refused_by_name(void **state)
     assert_null(log);
 }
 
-/* Endless corruption does not fill the memory. */
+/* Warnings about an entirely corrupt file must not fill the memory. */
 static void the_number_of_warnings_is_limited(void **state)
 {
     struct log_reader *log;
@@ -540,7 +540,7 @@ static void memory_may_run_out_at_every_step(void **state)
     assert_true(failures > 10);
 }
 
-/* The file that was to be continued loses nothing. */
+/* The file that was to be continued is unchanged. */
 static void memory_may_run_out_when_appending(void **state)
 {
     const struct log_options append = {.append = true};
@@ -570,16 +570,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(written_samples_are_read, remove_files),
-        cmocka_unit_test_teardown(a_copy_is_the_log_byte_for_byte, remove_files),
-        cmocka_unit_test_teardown(a_log_cut_anywhere_gives_its_whole_samples_and_says_where, remove_files),
-        cmocka_unit_test_teardown(a_log_cut_anywhere_can_be_continued, remove_files),
+        cmocka_unit_test_teardown(copy_is_identical, remove_files),
+        cmocka_unit_test_teardown(truncated_log_returns_complete_samples_and_the_position, remove_files),
+        cmocka_unit_test_teardown(truncated_log_can_be_continued, remove_files),
         cmocka_unit_test_teardown(only_the_same_columns_are_continued, remove_files),
         cmocka_unit_test_teardown(rows_are_added_in_the_zone_of_the_file, remove_files),
         cmocka_unit_test_teardown(logs_of_other_programs_are_read, remove_files),
         cmocka_unit_test_teardown(utf16_is_read_in_both_orders, remove_files),
         cmocka_unit_test_teardown(names_are_found_in_every_encoding, remove_files),
-        cmocka_unit_test_teardown(a_range_of_time_can_be_sought, remove_files),
-        cmocka_unit_test_teardown(other_files_are_refused_by_name, remove_files),
+        cmocka_unit_test_teardown(time_range_can_be_selected, remove_files),
+        cmocka_unit_test_teardown(other_files_are_rejected_by_name, remove_files),
         cmocka_unit_test_teardown(the_number_of_warnings_is_limited, remove_files),
         cmocka_unit_test_teardown(memory_may_run_out_at_every_step, remove_files),
         cmocka_unit_test_teardown(memory_may_run_out_when_appending, remove_files),

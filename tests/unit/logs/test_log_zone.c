@@ -13,7 +13,7 @@
 #define MINUTE INT64_C(600000000)
 #define HOUR   (60 * MINUTE)
 
-/* As Windows wrote them into a log of the Pacific coast, and of Sydney (from memory of its rules). */
+/* The rules of the Pacific zone as Windows wrote them into a log, and of Sydney (reconstructed, not from a log). */
 static const struct zone_rules pacific = {.bias = 480,
                                           .to_standard = {.month = 11, .weekday = 0, .day = 1, .hour = 2},
                                           .to_daylight = {.month = 3, .weekday = 0, .day = 2, .hour = 2},
@@ -29,7 +29,7 @@ static int64_t at(int year, int month, int day, int hour, int minute)
     return clock_from_calendar(&t);
 }
 
-static void changes_come_on_the_right_day(void **state)
+static void zone_changes_on_the_right_day(void **state)
 {
     (void)state;
     /* 2013: March 10 and November 3 are the Sundays */
@@ -62,8 +62,9 @@ static void last_means_the_last_of_the_month(void **state)
     assert_int_equal(zone_bias_minutes(&europe, at(2020, 10, 8, 0, 0), false), -60);
 }
 
-/* Through a whole year, minute by minute of the nights of change: UTC to local and back is the same. */
-static void there_and_back_is_the_same(void **state)
+/* Through a whole year, and minute by minute in the nights of the changes: converting UTC to local time and back gives
+   the same time. */
+static void round_trip_keeps_the_time(void **state)
 {
     static const struct zone_rules fixed = {.bias = -330};
     const struct zone_rules *const zones[] = {&pacific, &sydney, &fixed};
@@ -99,9 +100,9 @@ static void invalid_zone_rules_are_ignored(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(changes_come_on_the_right_day),
+        cmocka_unit_test(zone_changes_on_the_right_day),
         cmocka_unit_test(last_means_the_last_of_the_month),
-        cmocka_unit_test(there_and_back_is_the_same),
+        cmocka_unit_test(round_trip_keeps_the_time),
         cmocka_unit_test(invalid_zone_rules_are_ignored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,7 @@ static int count(struct odbc *c)
     return n.integer;
 }
 
-static void values_come_back_as_they_were(void **state)
+static void values_are_read_as_written(void **state)
 {
     struct odbc *c = open_database("values");
     WCHAR in_text[16], out_text[16];
@@ -60,14 +60,14 @@ static void values_come_back_as_they_were(void **state)
     run(c, "CREATE TABLE t (i int, r float, t varchar(20))");
     assert_int_equal(odbc_prepare(c, "INSERT INTO t VALUES (?, ?, ?)", in, 3, NULL, 0, &s), S_OK);
     in[0].integer = INT32_MIN;
-    in[1].real = -0.15625; /* SQLite's driver gives back 15 digits only */
+    in[1].real = -0.15625; /* SQLite's driver returns only 15 digits */
     odbc_set_text(&in[2], "\xC3\xBC\xE4\xB8\xAD\xF0\x9F\x98\x80");
     assert_int_equal(odbc_execute(s), S_OK);
     in[0].length = in[1].length = in[2].length = ODBC_NULL;
     assert_int_equal(odbc_execute(s), S_OK);
     odbc_close(s);
     assert_int_equal(odbc_prepare(c, "SELECT i, r, t FROM t", NULL, 0, out, 3, &s), S_OK);
-    for (int round = 0; round < 2; round++) { /* the second one drops a row that was not fetched */
+    for (int round = 0; round < 2; round++) { /* the second round discards a row that was not fetched */
         assert_int_equal(odbc_execute(s), S_OK);
         assert_int_equal(odbc_fetch(s), S_OK);
         assert_int_equal(out[0].integer, INT32_MIN);
@@ -87,7 +87,7 @@ static void values_come_back_as_they_were(void **state)
     odbc_disconnect(c);
 }
 
-static void a_text_is_cut_between_characters(void **state)
+static void strings_are_truncated_between_characters(void **state)
 {
     WCHAR room[4];
     struct odbc_value v = {.kind = ODBC_TEXT, .text = room, .units = 4};
@@ -96,14 +96,14 @@ static void a_text_is_cut_between_characters(void **state)
     assert_int_equal(v.length, 6);
     odbc_set_text(&v, "ab\xF0\x9F\x98\x80");
     assert_int_equal(v.length, 4);
-    v.length = 100; /* a database that has more */
+    v.length = 100; /* a database value that is longer than the buffer */
     char *text = NULL;
     assert_int_equal(odbc_get_text(&v, &text), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
 }
 
-#ifdef _WIN32 /* natively unixODBC alone finds it, and leaks what it read */
-/* However odbc.ini names the driver. */
-static void a_data_source_of_the_host_is_found_by_its_name(void **state)
+#ifdef _WIN32 /* in native builds only unixODBC finds it, and leaks what it read */
+/* Finds the driver, whether odbc.ini names it or gives its path. */
+static void data_source_is_found_by_name(void **state)
 {
     static const char *const names[] = {"openpla_test", "openpla_test_driver_path"};
     (void)state;
@@ -120,7 +120,7 @@ static void a_data_source_of_the_host_is_found_by_its_name(void **state)
 }
 #endif
 
-static void what_is_not_committed_is_not_there(void **state)
+static void uncommitted_rows_are_not_visible(void **state)
 {
     struct odbc *c = open_database("transaction");
     (void)state;
@@ -139,7 +139,7 @@ static void what_is_not_committed_is_not_there(void **state)
     odbc_disconnect(c);
 }
 
-static void a_failure_reports_the_drivers_message(void **state)
+static void error_contains_the_driver_message(void **state)
 {
     struct odbc *c = open_database("failure");
     HRESULT hr = odbc_run(c, "SELECT * FROM nowhere (1)");
@@ -158,7 +158,8 @@ static void a_failure_reports_the_drivers_message(void **state)
     assert_null(strstr(error_text(hr), "cret"));
 }
 
-/* Code that nobody registered would run in the host: what is asked for is a file that the driver manager would load. */
+/* Otherwise unregistered code would run in the host process: each string names a file that the driver manager would
+   load. */
 static void only_registered_drivers_are_loaded(void **state)
 {
     struct odbc *c;
@@ -170,7 +171,8 @@ static void only_registered_drivers_are_loaded(void **state)
         assert_null(c);
         memory_free(refused[i]);
     }
-    /* Not by the library's name either, which the loader would find: "SQLite3" is registered, this is its file. */
+    /* The library's file name, which the loader would find, is rejected as well: the driver is registered as
+       "SQLite3". */
     HRESULT hr = odbc_connect("Driver=libsqlite3odbc.so;Database=a", 5, &c);
     assert_int_equal(hr, (HRESULT)PDH_SQL_CONNECT_FAILED);
     assert_string_equal(error_text(hr), "no ODBC driver is registered as 'libsqlite3odbc.so' (attribute Driver)");
@@ -209,7 +211,7 @@ static void threads_wake_each_other(void **state)
     for (int i = 0; i < 1000; i++) {
         wakeup_set(p.to);
         assert_true(wakeup_wait(p.from, PATIENCE_MS));
-        assert_false(wakeup_wait(p.from, 0)); /* one wait took it */
+        assert_false(wakeup_wait(p.from, 0)); /* one wait consumed the wakeup */
     }
     assert_true(thread_wait(t, PATIENCE_MS));
     assert_int_equal(p.turns, 1000);
@@ -221,13 +223,13 @@ static void threads_wake_each_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_come_back_as_they_were),
-        cmocka_unit_test(a_text_is_cut_between_characters),
+        cmocka_unit_test(values_are_read_as_written),
+        cmocka_unit_test(strings_are_truncated_between_characters),
 #ifdef _WIN32
-        cmocka_unit_test(a_data_source_of_the_host_is_found_by_its_name),
+        cmocka_unit_test(data_source_is_found_by_name),
 #endif
-        cmocka_unit_test(what_is_not_committed_is_not_there),
-        cmocka_unit_test(a_failure_reports_the_drivers_message),
+        cmocka_unit_test(uncommitted_rows_are_not_visible),
+        cmocka_unit_test(error_contains_the_driver_message),
         cmocka_unit_test(only_registered_drivers_are_loaded),
         cmocka_unit_test(threads_wake_each_other),
     };

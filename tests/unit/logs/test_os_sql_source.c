@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The name of an SQL log. A wrong split writes a user's data into another database or under another name; a password
-   in an error text ends up in a log that others read. */
+/* The name of an SQL log. A wrong split would write data into another database or under another name; a password in an
+   error message would end up in a log that other users read. */
 #include "engine/logs/sql_log.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -50,7 +50,7 @@ static void expect_refused(const char *name, const char *why)
     assert_null(s.connection);
     assert_null(s.log_set);
     if (!strstr(error_text(E_INVALIDARG), why))
-        fail_msg("%s: refused with \"%s\"", name, error_text(E_INVALIDARG));
+        fail_msg("%s: rejected with \"%s\"", name, error_text(E_INVALIDARG));
 }
 
 static void expect_parts(const char *name, const char *open, const char *secret, const char *joined)
@@ -66,8 +66,8 @@ static void expect_parts(const char *name, const char *open, const char *secret,
     sql_source_free(&s);
 }
 
-/* A set's file and its XML contain no password; the connection string of the host process does. */
-static void passwords_are_taken_out_and_put_back(void **state)
+/* A set's file and its XML contain no password; the host process's connection string does. */
+static void passwords_are_removed_and_reinserted(void **state)
 {
     (void)state;
     expect_parts("SQL:perf!Servers", "SQL:perf!Servers", "", "SQL:DSN=perf!Servers");
@@ -78,7 +78,7 @@ static void passwords_are_taken_out_and_put_back(void **state)
     expect_parts("SQL:PWD=;Driver={SQLite3}!s", "SQL:Driver={SQLite3}!s", "PWD=", "SQL:Driver={SQLite3};PWD=!s");
 }
 
-/* Otherwise anyone who may write a set's definition could make the host process load any library or write any file. */
+/* Otherwise anyone who can write a set's definition could make the host process load any library or write any file. */
 static void attributes_that_load_code_are_rejected(void **state)
 {
     static const struct {
@@ -99,7 +99,7 @@ static void attributes_that_load_code_are_rejected(void **state)
         {"Driver={SQLite3};Driver=/tmp/x.so", "Driver must be the registered name"},
         {"Driver={SQLite3};DRIVER={PostgreSQL}", "duplicate attribute 'Driver'"},
         {"DSN=x;UID=a;uid=b", "duplicate attribute 'UID'"},
-        /* Text that one parser reads as a value and another as an attribute. */
+        /* Strings that one parser reads as a value and another as an attribute. */
         {"DSN=x;PWD={S3CRET;LoadExt=/tmp/x.so}", "the value of 'PWD' contains '='"},
         {"DSN=x;PWD={S3CRET}};LoadExt=/tmp/x.so}", "the value of 'PWD' contains '='"},
         {"DSN=x;PWD={S3CRET}}LoadExt=/tmp/x.so}", "the value of 'PWD' contains '='"},
@@ -112,7 +112,7 @@ static void attributes_that_load_code_are_rejected(void **state)
         {"DSN=x;UID=a\nDriver=/tmp/x.so", "the value of 'UID' contains a control"},
         {"DSN=x;=S3CRET", "attribute number 2 is not allowed"},
         {"DSN=x;S3CRET/=y", "attribute number 2 is not allowed"},
-        /* The rest of a password would be the log set's name, which everybody may see. */
+        /* The rest of the password would become the log set's name, which everyone can see. */
         {"DSN=x;PWD=a!S3CRET", "the value of 'PWD' contains a '!'"},
         {"DSN=x;PWD=a!S3CRET;UID=b", "the value of 'PWD' contains a '!'"},
     };
@@ -128,11 +128,11 @@ static void attributes_that_load_code_are_rejected(void **state)
     expect_refused("Driver=x;PWD=S3CRET!set", "invalid log name '...'");
     expect_refused("SQL:x;LoadExt!set", "attribute 2 is not of the form key=value");
     expect_refused("SQL:x}!set", "the value of 'DSN' contains a brace");
-    expect_refused("SQL:PWD=S3CRET!set", "a password but no data source"); /* without it nothing is left */
+    expect_refused("SQL:PWD=S3CRET!set", "a password but no data source"); /* nothing remains without the password */
     assert_null(strstr(error_text(E_INVALIDARG), "S3CRET"));
 }
 
-static void other_forms_are_refused_with_the_reason(void **state)
+static void other_forms_are_rejected_with_the_reason(void **state)
 {
     char longest[4 + 2 + 1026] = "SQL:p!";
     (void)state;
@@ -158,9 +158,9 @@ int main(void)
         cmocka_unit_test(a_data_source_is_named),
         cmocka_unit_test(a_connection_string_needs_no_data_source),
         cmocka_unit_test(passwords_are_not_shown),
-        cmocka_unit_test(passwords_are_taken_out_and_put_back),
+        cmocka_unit_test(passwords_are_removed_and_reinserted),
         cmocka_unit_test(attributes_that_load_code_are_rejected),
-        cmocka_unit_test(other_forms_are_refused_with_the_reason),
+        cmocka_unit_test(other_forms_are_rejected_with_the_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

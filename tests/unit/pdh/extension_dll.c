@@ -9,7 +9,7 @@
 #include <string.h>
 #include <winperf.h>
 
-#define TITLE 9000 /* of the object; its counters are 9002, 9004 ... */
+#define TITLE 9000 /* the object's title index; its counters are 9002, 9004 ... */
 
 static unsigned instances = 3, counters = 4, collections;
 static char mode[32] = "well";
@@ -63,7 +63,7 @@ static DWORD type_of(unsigned i)
                     : PERF_COUNTER_LARGE_RAWCOUNT;
 }
 
-/* 0 if the section does not exist. */
+/* Returns 0 if the section does not exist. */
 static ULONGLONG driven_value(void)
 {
     static const volatile LONG64 *value;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A typical user's program: it links pdh.dll and knows nothing about us. Its test puts openpdh.dll next to it under
-   that name. Prints what it saw; the exit code is the number of the failed step. */
+/* A typical user's program: it links pdh.dll and contains nothing specific to OpenPLA. Its test copies openpdh.dll next
+   to it under that name. It prints what it read; the exit code is the number of the failed step. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <windows.h>
@@ -33,7 +33,7 @@ static void list_processors(void)
     free(items);
 }
 
-/* What a program shows after a failed call. */
+/* Prints what a program displays after a failed call. */
 static void messages_of_results(void)
 {
     static const PDH_STATUS results[] = {(PDH_STATUS)PDH_CSTATUS_NO_COUNTER, (PDH_STATUS)PDH_NO_DATA,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A query over kernel files that the test writes. */
+/* A query whose kernel files the test writes. */
 #ifndef OPENPLA_ROOT_QUERY_H
 #define OPENPLA_ROOT_QUERY_H
 
@@ -9,7 +9,7 @@
 static struct kernel_root root;
 static PDH_HQUERY query;
 
-/* ROOT_NAME is the test's name, of its folder. */
+/* ROOT_NAME is the name of the test and of its folder. */
 static inline int open_query(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Databases of a Samba server, in the form of versions 4.17 and 4.22, that a test writes below an artificial root. */
+/* A Samba server's databases, in the formats of versions 4.17 and 4.22, which a test writes below an artificial
+   root. */
 #ifndef OPENPLA_SAMBA_ROOT_H
 #define OPENPLA_SAMBA_ROOT_H
 
@@ -25,7 +26,7 @@ static inline void samba_begin(struct samba_bytes *b)
     put_u32(b->bytes + 64, SAMBA_LOCKS);
 }
 
-/* A record with some room behind its data, as they have it. */
+/* Adds a record with unused space after its data, as Samba's records have. */
 static inline uint8_t *samba_add(struct samba_bytes *b, uint32_t state, uint32_t id, const void *data, size_t size)
 {
     uint8_t *head = b->bytes + b->size;
@@ -41,7 +42,7 @@ static inline uint8_t *samba_add(struct samba_bytes *b, uint32_t state, uint32_t
     return head;
 }
 
-/* Of a client's connection with a share. */
+/* Adds a client's connection to a share. */
 static inline size_t samba_connection(uint8_t *data, uint32_t id, const char *share, uint32_t session)
 {
     const size_t count = strlen(share) + 1, behind = (76 + count + 2 + 3) & ~(size_t)3;

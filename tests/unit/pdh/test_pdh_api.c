@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PDH's functions as programs call them: status codes, buffer protocol, expansion, enumeration. */
+/* PDH's functions as programs call them: status codes, the buffer protocol, expansion, enumeration. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/text.h"
@@ -25,7 +25,7 @@ static int close_query(void **state)
     return PdhCloseQuery(query) != ERROR_SUCCESS;
 }
 
-/* The expansion of `path` as UTF-8 lines; "" and the status if it fails. The caller frees it. */
+/* Returns the expansion of `path` as UTF-8 lines; "" and the status if it fails. The caller frees it. */
 static char *expand(const WCHAR *path, DWORD flags, PDH_STATUS *status)
 {
     DWORD units = 0;
@@ -33,7 +33,7 @@ static char *expand(const WCHAR *path, DWORD flags, PDH_STATUS *status)
     text_buffer_add(&b, "");
     *status = PdhExpandWildCardPathW(NULL, path, NULL, &units, flags);
     while (*status == STATUS(PDH_MORE_DATA)) {
-        units += 1000; /* processes start */
+        units += 1000; /* more processes may start in between */
         WCHAR *list = calloc(units, sizeof *list);
         *status = PdhExpandWildCardPathW(NULL, path, list, &units, flags);
         for (const WCHAR *p = list; *status == ERROR_SUCCESS && *p;) {
@@ -60,7 +60,7 @@ static void expands(const WCHAR *path, DWORD flags, const char *expected)
     memory_free(lines);
 }
 
-/* Otherwise a set with "*" would collect less, more, or in another order than the list shows. */
+/* A set with "*" must collect exactly the counters in the list, in the same order. */
 static void wildcards_expand(void **state)
 {
     (void)state;
@@ -106,7 +106,7 @@ static void expansion_reports_what_is_missing(void **state)
     assert_int_equal(PdhValidatePathW(u"\\\\[::1]\\Memory\\Commit Limit"), ERROR_SUCCESS);
 }
 
-/* Callers request the size, then the data. One unit less must be rejected and leave the buffer unchanged. */
+/* Callers request the size, then the data. A buffer that is one unit too small must be rejected and stay unchanged. */
 static void buffers_follow_the_protocol(void **state)
 {
     (void)state;
@@ -129,7 +129,7 @@ static void buffers_follow_the_protocol(void **state)
     assert_int_equal(PdhExpandWildCardPathW(NULL, path, list, NULL, 0), STATUS(PDH_INVALID_ARGUMENT));
 }
 
-/* A collector reports which counter was dropped and why. */
+/* A collector reports which counter was dropped, and why. */
 static void adding_reports_what_is_missing(void **state)
 {
     (void)state;
@@ -162,7 +162,7 @@ static void adding_reports_what_is_missing(void **state)
     assert_int_equal(PdhCollectQueryData(query), STATUS(PDH_NO_DATA));
 }
 
-/* A program that does not run yet can be watched. Its absence is reported, not shown as 0. */
+/* A program that does not run yet can be watched. While it is absent, the counter has no value rather than 0. */
 static void missing_instance_may_appear_later(void **state)
 {
     (void)state;
@@ -243,7 +243,7 @@ static void text_is(LPCWSTR wide, const char *expected)
     memory_free(text);
 }
 
-/* Headers of logs contain this. */
+/* Log headers contain this information. */
 static void counter_info_is_complete(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Countersets of Perflib V2 providers: every query sees what a process provides as an object, until the process
-   exits. */
+/* Countersets of Perflib V2 providers: every query sees a process's counterset as an object until the process exits. */
 #include "engine/base/memory.h"
 #include "engine/pdh/core/pdh.h"
 #include "engine/pdh/extension/counterset_share.h"
@@ -80,7 +79,7 @@ static void counterset_becomes_an_object(void **state)
     assert_int_equal(PdhGetRawCounterValue(raw, NULL, &value), ERROR_SUCCESS);
     assert_int_equal(value.CStatus, PDH_CSTATUS_NO_INSTANCE);
     assert_int_equal(counterset_provider_create_instance(p, set, "two", 2, &again), S_OK);
-    assert_int_equal(again, two); /* room is reused */
+    assert_int_equal(again, two); /* the space is reused */
     PdhCollectQueryData(query);
     assert_true(has_value(raw, 0));
     counterset_provider_close(p);
@@ -120,7 +119,7 @@ static void providers_share_one_object(void **state)
     counterset_provider_close(p[1]);
 }
 
-/* A program that creates instances endlessly gets an error, and its existing instances stay. */
+/* A program that creates instances endlessly gets an error, and its existing instances remain. */
 static void full_section_is_reported(void **state)
 {
     (void)state;
@@ -140,7 +139,8 @@ static void full_section_is_reported(void **state)
 static const GUID provider_guid = {0x77777777, 0x2222, 0x3333, {4, 4, 4, 4, 5, 5, 5, 5}};
 static const GUID registered_guid = {0x88888888, 0x2222, 0x3333, {4, 4, 4, 4, 5, 5, 5, 5}};
 
-/* As `openpla manifest add` does: "Till" with raw values and a hidden base, in another order than the provider's. */
+/* Registers a counterset as `openpla manifest add` does: "Till" with raw values and a hidden base, in a different order
+   than the counter provider's. */
 static void register_till(uint32_t instances)
 {
     static const struct {
@@ -186,7 +186,7 @@ static void check_help(PDH_HCOUNTER counter, const WCHAR *wanted)
     assert_true(wanted[i] == u.info.szExplainText[i]);
 }
 
-/* A log can be set up before the program runs, with names and help, and gets values when it does. */
+/* A log can be configured before the program runs, with names and help, and gets values when the program runs. */
 static void registered_counterset_exists_without_provider(void **state)
 {
     (void)state;
@@ -214,7 +214,7 @@ static void registered_counterset_exists_without_provider(void **state)
     assert_int_equal(registered_provider_remove(&provider_guid, false), S_OK);
 }
 
-/* globalAggregate: one value for all processes of the program. */
+/* globalAggregate: one value for all of the program's processes. */
 static void aggregate_combines_all_instances(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphics cards, folders of other computers, and Wine's server, over files that this test writes: things that appear,
+/* Graphics cards, network folders, and Wine's server, with kernel files that this test writes: objects that appear,
    disappear, are shared, broken or missing. */
 #include "engine/pdh/objects/parsers.h"
 
@@ -41,7 +41,7 @@ static void shared_client_counts_once(void **state)
     assert_int_equal(raw_of(memory).FirstValue, 8192 + 1048576);
     assert_int_equal(raw_of(other).FirstValue, 1048576);
     assert_int_equal(raw_of(card).FirstValue, 8192 + 1048576);
-    /* The program continues, exits, and the number of its file becomes that of another file. */
+    /* The program continues, then exits, and its file number is reused for another file. */
     kernel_root_write(&root, "/proc/77/fdinfo/5", CLIENT("8", "9000", "16 KiB"));
     kernel_root_write(&root, "/proc/77/fdinfo/6", CLIENT("8", "9000", "16 KiB"));
     collect();
@@ -58,7 +58,7 @@ static void shared_client_counts_once(void **state)
     assert_int_equal(raw_of(other).FirstValue, 1048576);
 }
 
-/* A host without these must say so and not show zeros. */
+/* A host OS without these devices must not show zeros: the objects do not exist. */
 static void missing_devices_have_no_object(void **state)
 {
     (void)state;
@@ -69,8 +69,8 @@ static void missing_devices_have_no_object(void **state)
     assert_int_equal(status_of_adding(u"\\Wine Server\\Open Files"), (PDH_STATUS)PDH_CSTATUS_NO_OBJECT);
 }
 
-/* A container without a block device and groups, an adapter without a speed and a share that reports nothing: the
-   counters of a template must be accepted there without values, or its set would not start. */
+/* A container without a block device and groups, an adapter without a speed, and a share that reports nothing: a
+   template's counters must be accepted without values; otherwise its set would not start. */
 static void counters_exist_without_values(void **state)
 {
     (void)state;
@@ -102,7 +102,7 @@ static void counters_exist_without_values(void **state)
     assert_false(is_valid(queue));
 }
 
-/* A share that is mounted later must appear in the log, and one that is gone must disappear. */
+/* A share that is mounted later must appear in the log, and an unmounted share must disappear. */
 static void shares_come_and_go(void **state)
 {
     (void)state;
@@ -136,7 +136,7 @@ static void write_interrupts(unsigned first)
     memory_free(table);
 }
 
-/* There are three ways to find the interrupts of a card. Those of another card or device must not count as its load. */
+/* There are three ways to find a card's interrupts. Those of other cards or devices must not count as its load. */
 static void interrupts_are_assigned_to_cards(void **state)
 {
     (void)state;
@@ -163,7 +163,7 @@ static void interrupts_are_assigned_to_cards(void **state)
     assert_false(is_valid(virtio));
 }
 
-/* There are many drivers with various texts: none may cause a crash, a hang, or invented values. */
+/* Drivers write various texts: none may cause a crash, a hang, or invented values. */
 static void arbitrary_driver_texts_are_safe(void **state)
 {
     (void)state;
@@ -220,8 +220,8 @@ static void arbitrary_driver_texts_are_safe(void **state)
     assert_false(cifs_next(&at, end, &part));
 }
 
-/* With thousands of open files one sample must not take long: they are checked in parts, and the users of the card are
-   found in the end. */
+/* With thousands of open files, a sample must not take long: the files are checked in parts, and the card's users are
+   eventually found. */
 static void open_files_are_scanned_in_parts(void **state)
 {
     (void)state;

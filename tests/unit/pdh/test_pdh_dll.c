@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpdh.dll as Windows programs use it: by LoadLibrary and GetProcAddress. */
+/* openpdh.dll as Windows programs use it, through LoadLibrary and GetProcAddress. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/logs/pdh_types.h"
@@ -48,7 +48,7 @@ static int unload(void **state)
     return !FreeLibrary(module);
 }
 
-/* The calls of an existing program: ANSI names, a wait between samples, a formatted value. */
+/* An existing program's calls: ANSI names, a wait between samples, a formatted value. */
 static void collects_for_two_seconds(void **state)
 {
     (void)state;
@@ -88,7 +88,7 @@ static void collects_for_two_seconds(void **state)
     assert_int_equal(api.PdhCloseQuery(query), ERROR_SUCCESS);
 }
 
-/* A program that waits for an event instead of a clock. Closing the query ends the thread. */
+/* A program that waits for an event instead of sleeping. Closing the query ends the thread. */
 static void collector_thread_sets_the_event(void **state)
 {
     (void)state;
@@ -130,7 +130,7 @@ static DWORD WINAPI set_again_and_again(void *user)
     return 0;
 }
 
-/* Two threads that both choose an interval must neither end the same collector twice nor leave one behind. */
+/* Two threads that both set an interval must neither end one collector twice nor leave one running. */
 static void intervals_are_set_by_several_threads(void **state)
 {
     (void)state;
@@ -155,16 +155,17 @@ static void intervals_are_set_by_several_threads(void **state)
     }
     assert_int_equal(api.PdhCloseQuery(query), ERROR_SUCCESS);
     for (int i = 0; own_threads() > before && i < PATIENCE_MS / 100; i++)
-        Sleep(100); /* the system may list an exited process for a while */
+        Sleep(100); /* the system may list an exited thread for a while */
     assert_int_equal(own_threads(), before);
     CloseHandle(event);
 }
 
-/* Programs that call unsupported functions must get an error that they can handle; a missing export would end them. */
-static void unsupported_functions_say_so(void **state)
+/* Programs that call unsupported functions must get an error that they can handle; a missing export would prevent them
+   from starting. */
+static void unsupported_functions_return_errors(void **state)
 {
     (void)state;
-    /* With as many arguments as programs pass: in 32 bits the function removes them from the stack. */
+    /* With the number of arguments that programs pass: in 32-bit code, the function removes them from the stack. */
     static const char *const with_one[] = {"PdhBrowseCountersW", "PdhBrowseCountersHA"};
     PDH_STATUS(WINAPI * one)(void *);
     PDH_STATUS(WINAPI * two)(void *, void *);
@@ -179,7 +180,7 @@ static void unsupported_functions_say_so(void **state)
     entry("PdhPlaStartA");
 }
 
-/* Programs of Visual Basic use separate functions. */
+/* Visual Basic programs use separate functions. */
 static void visual_basic_functions_work(void **state)
 {
     (void)state;
@@ -217,7 +218,7 @@ static void visual_basic_functions_work(void **state)
         (PDH_STATUS)PDH_INSUFFICIENT_BUFFER);
 }
 
-/* Every name that Wine's own pdh.dll exports, from its export table. */
+/* Every name in the export table of Wine's own pdh.dll. */
 static void all_system_exports_exist(void **state)
 {
     (void)state;
@@ -245,7 +246,7 @@ static DWORD WINAPI leave_last(void *first)
     return LAST_LEAVES;
 }
 
-/* In a separate process. Another thread takes the samples because there is a time limit. */
+/* Runs in a separate process. Because there is a time limit, another thread takes the samples. */
 static int leave_with_query_open(void)
 {
     HANDLE self, process = GetCurrentProcess();
@@ -265,7 +266,7 @@ static int leave_with_query_open(void)
     ExitThread(FIRST_LEAVES);
 }
 
-/* A program that ends its threads and leaves its query to the system must not hang. */
+/* A program whose threads exit, leaving its query open, must not hang. */
 static void process_exits_with_its_last_own_thread(void **state)
 {
     WCHAR line[2 * MAX_PATH], path[MAX_PATH];
@@ -292,7 +293,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(collects_for_two_seconds),
         cmocka_unit_test(collector_thread_sets_the_event),
         cmocka_unit_test(intervals_are_set_by_several_threads),
-        cmocka_unit_test(unsupported_functions_say_so),
+        cmocka_unit_test(unsupported_functions_return_errors),
         cmocka_unit_test(visual_basic_functions_work),
         cmocka_unit_test(all_system_exports_exist),
         cmocka_unit_test(process_exits_with_its_last_own_thread),

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Performance extension DLLs: their counters work like all others, and the faults of one DLL affect only its own
-   counters. */
+/* Performance extension DLLs: their counters work like all others, and a faulty DLL affects only its own counters. */
 #include "engine/base/clock.h"
 #include "engine/logs/journal.h"
 #include "engine/logs/pdh_types.h"
@@ -12,10 +11,10 @@
 #define SERVICES u"SYSTEM\\CurrentControlSet\\Services\\"
 
 static struct pdh_api api;
-static WCHAR service[40]; /* a different one for each behaviour, so that each has a separate process */
+static WCHAR service[40]; /* differs per behaviour, so that each behaviour gets a separate process */
 static WCHAR folder[MAX_PATH];
 static char log_path[MAX_PATH];
-static int64_t registered; /* time of the registration: earlier events belong to an earlier one */
+static int64_t registered; /* time of the registration: older events belong to an earlier registration */
 
 static void set_text(HKEY key, const WCHAR *name, const WCHAR *text)
 {
@@ -31,7 +30,7 @@ static void unregister_extension(void)
         RegDeleteTreeW(HKEY_LOCAL_MACHINE, path);
 }
 
-/* What an installer writes; the names are where Wine allows them. */
+/* Writes what an installer writes; the names are in a place that Wine supports. */
 static void register_extension(const WCHAR *library)
 {
     static unsigned number;
@@ -70,7 +69,7 @@ static int begin(void **state)
     GetModuleFileNameW(NULL, folder, MAX_PATH);
     wcsrchr(folder, '\\')[0] = 0;
     if (!GetEnvironmentVariableA("OPENPLA_TEST_EXTENSION_LOG", log_path,
-                                 sizeof log_path)) { /* not one of our child processes */
+                                 sizeof log_path)) { /* this process is not one of our children */
         char temporary[MAX_PATH];
         GetTempPathA(MAX_PATH, temporary);
         snprintf(log_path, sizeof log_path, "%s%lu.extension", temporary, GetCurrentProcessId());
@@ -95,7 +94,7 @@ static void behave(const char *how)
     register_extension(library);
 }
 
-/* The number of processes that opened the DLL ('o') or hung in it ('h'), and the id of the last one. */
+/* Returns how many processes opened the DLL ('o') or hung in it ('h'), and the last one's id. */
 static unsigned processes(char what, DWORD *id)
 {
     char text[8192], *at = text;
@@ -131,7 +130,7 @@ static bool value_of(PDH_HCOUNTER counter, double *value)
     return status == ERROR_SUCCESS;
 }
 
-/* A user finds the DLL's object in the list with the right values. */
+/* The DLL's object is in the list and has the right values. */
 static void counters_of_a_dll_are_read(void **state)
 {
     (void)state;
@@ -169,8 +168,8 @@ static void counters_of_a_dll_are_read(void **state)
     assert_int_equal(api.PdhCloseQuery(query), ERROR_SUCCESS);
 }
 
-/* Samples a query of one of our counters and one of the DLL's until the DLL's has no value (or has one) again. Our
-   counter must have a value each time, and no sample may take long. */
+/* Samples a query with one of our counters and one of the DLL's until the DLL's counter has no value (or has one
+   again). Our counter must always have a value, and no sample may take long. */
 static bool sample_until(PDH_HQUERY query, PDH_HCOUNTER ours, PDH_HCOUNTER theirs, bool there, unsigned *slow)
 {
     double value;
@@ -227,7 +226,7 @@ static void garbage_is_ignored(void **state)
     misbehaves("3 4 overrun", false);
 }
 
-/* The reason in the last event about this service; "" without an event. From memory_alloc. */
+/* Returns the reason in the last event about this service; "" without an event. From memory_alloc. */
 static char *reported_reason(void)
 {
     char *events = journal_folder(), *name, *reason = text_copy("");
@@ -269,7 +268,7 @@ static void dll_that_fails_to_open_is_skipped(void **state)
     assert_reported("Open: ");
 }
 
-/* All lists and queries of a program share one process of the DLL, and calls that need none of its counters start
+/* All of a program's lists and queries share one process for the DLL, and calls that need none of its counters start
    none. */
 static void program_has_one_host_process(void **state)
 {
@@ -297,7 +296,7 @@ static void program_has_one_host_process(void **state)
     assert_int_equal(processes('o', &id), 1);
 }
 
-/* The last argument may be NULL. */
+/* Starts a program. The last argument may be NULL. */
 static struct process *run_program(const char *name, const char *first, const char *second, const char *third)
 {
     const char *arguments[] = {first, second, third};
@@ -318,7 +317,8 @@ static bool ends(DWORD id, uint64_t start)
     return false;
 }
 
-/* Only for its object: with all objects a busy computer may need longer than the process waits for the next query. */
+/* Lists only its object: on a busy computer, listing all objects may take longer than the process waits for the next
+   query. */
 static void list_starts_one_process(void **state)
 {
     (void)state;
@@ -331,7 +331,7 @@ static void list_starts_one_process(void **state)
     assert_true(ends(id, process_start_time(id)));
 }
 
-/* A program that counts until it is killed. */
+/* Reads counters until the process is killed. */
 static int count_on(void)
 {
     PDH_HQUERY query;
@@ -345,7 +345,7 @@ static int count_on(void)
     return 2;
 }
 
-/* Nothing is left when the counting program is killed, even if the DLL never returns. */
+/* When the program is killed, no process remains, even if the DLL never returns. */
 static void hung_dll_is_terminated_with_the_program(void **state)
 {
     (void)state;
@@ -362,7 +362,7 @@ static void hung_dll_is_terminated_with_the_program(void **state)
     process_close(p);
 }
 
-/* True if the DLL is loaded when the registry names it so. */
+/* Returns whether the DLL is loaded when the registry contains this path. */
 static bool is_loaded(const WCHAR *library)
 {
     DWORD id;
@@ -373,7 +373,7 @@ static bool is_loaded(const WCHAR *library)
     return found;
 }
 
-/* Starting a program in a prepared folder, or with a prepared PATH, must not load a foreign DLL into it. */
+/* A prepared current folder or PATH must not make a program load a foreign DLL. */
 static void dll_is_not_loaded_from_the_current_folder(void **state)
 {
     (void)state;
@@ -405,7 +405,7 @@ static void dll_is_not_loaded_from_the_current_folder(void **state)
     assert_true(found);
 }
 
-/* Not a test: "test_pdh_extension bench" prints the cost of a sample of 300 instances of 28 counters. */
+/* Not a test: "test_pdh_extension bench" prints the time of a sample with 300 instances of 28 counters. */
 static void bench(void **state)
 {
     (void)state;
@@ -422,7 +422,7 @@ static void bench(void **state)
         if (i < 3)
             swprintf(path, 64, u"\\Test Extension(*)\\%ls", named[i - 1]);
         else
-            swprintf(path, 64, u"\\Test Extension(*)\\%d", 9004 + 2 * i); /* a name that no table has */
+            swprintf(path, 64, u"\\Test Extension(*)\\%d", 9004 + 2 * i); /* a name that is in no name table */
         all[i] = add(query, path);
     }
     assert_int_equal(api.PdhCollectQueryData(query), ERROR_SUCCESS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory may run out at any allocation: a collecting program must get an error and neither crash nor leak (the
+/* Memory may run out at any allocation: a collecting program must get an error, and must neither crash nor leak (the
    sanitizer detects leaks in the native run). */
 #include "engine/base/memory.h"
 #include "engine/pdh/core/pdh.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #ifdef _WIN32
-#define TRIES 60 /* the native run tries more */
+#define TRIES 60 /* the native run tries more allocations */
 #else
 #define TRIES 134
 #endif
@@ -30,8 +30,8 @@ static bool failed(PDH_STATUS status)
     return status == OUT_OF_MEMORY;
 }
 
-/* Each part uses some functions once, and returns true if a call reported that memory ran out. Each part has its own
-   loop, so a try costs one part, not all of them. */
+/* Each part calls some functions once, and returns true if a call reported that memory ran out. Each part has its own
+   loop, so that a try costs only one part. */
 
 static bool use_query(void)
 {
@@ -88,8 +88,8 @@ static bool use_names(void)
     return any;
 }
 
-/* Failures inside a sample are in the counters' status, so not all of them appear in a return value here. All runs must
-   be free of crashes and leaks, and nothing may fail once memory is available again. */
+/* Failures inside a sample appear in the counters' status, so not every failure appears in a return value here. No run
+   may crash or leak, and nothing may fail once memory is available again. */
 static void fail_each_allocation(bool (*use)(void), uint64_t least, uint64_t least_reported)
 {
     assert_false(use());
@@ -97,7 +97,7 @@ static void fail_each_allocation(bool (*use)(void), uint64_t least, uint64_t lea
     use();
     const uint64_t all = memory_count();
     uint64_t reported = 0;
-    /* The names of all instances are thousands of similar allocations: after the first ones only some are tried. */
+    /* Reading all instance names needs thousands of similar allocations: after the first ones, only some are tried. */
     for (uint64_t n = 1; n <= all; n += n < TRIES ? 1 : 1 + all / TRIES) {
         memory_fail_at(n);
         reported += use();
@@ -114,7 +114,7 @@ static struct kernel_root root;
 static int begin(void **state)
 {
     (void)state;
-    /* Samples on this thread, whose allocations fail, on a host with few processes. */
+    /* Samples on this thread, whose allocations fail, and with few processes in /proc. */
     scratch_environment("OPENPLA_SAMPLE_LIMIT", "0");
     root = kernel_root_create("test_pdh_fault");
     return 0;

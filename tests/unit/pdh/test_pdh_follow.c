@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Every counter of every object changes when its source does: a counter that never changes could look like good news
-   for years. */
+/* Every counter of every object must change when its source changes: a counter that never changes could look like good
+   news for years. */
 #include "engine/pdh/core/counter_object.h"
 
 #define ROOT_NAME "test_pdh_follow"
 #include "tests/unit/pdh/root_query.h"
 #include "tests/unit/pdh/samba_root.h"
 
-/* Counters that identify a thing, or begin with the host or the process and never change, and the space of a real file
-   system, which other programs change: tests/bench/cross_check.py compares it with df. */
+/* Counters that identify something, that have a fixed start value of the host OS or process, or that show the space of
+   a real file system, which other programs change; tests/bench/cross_check.py compares the latter with df. */
 static const char *const still[] = {"ID Process",   "ID Thread",      "Creating Process ID",
                                     "Elapsed Time", "System Up Time", "Thread Wait Reason",
                                     "Thread State", "% Free Space",   "Free Megabytes"};
@@ -30,8 +30,8 @@ static bool is_between(char c)
     return !c || strchr(" \t\n:=", c);
 }
 
-/* The text with each separate number doubled plus one, except the first two in a disk's line, which are the device, and
-   the number of a processor. */
+/* Returns the text with each separate number doubled plus one, except the first two numbers in a disk's line (the
+   device) and processor numbers. */
 static char *grown(const char *path, const char *text)
 {
     struct text_buffer b = {0};
@@ -124,7 +124,7 @@ static void move_all(void)
     samba_write(&root, 4, 9);
     kernel_root_write(&root, "/sys/devices/system/cpu/cpu1/cpuidle/state1/time", "700\n");
     kernel_root_write(&root, "/sys/devices/system/cpu/cpu1/cpuidle/state1/usage", "70\n");
-    /* The rate by the clock covers the time since the last sample, per tick. */
+    /* The rate by the clock is the change since the last sample, per tick. */
     kernel_root_write(&root, "/proc/softirqs", "  CPU0 CPU1\n TIMER: 77777 88888\n RCU: 3 64\n");
     kernel_root_write(&root, "/proc/net/tcp", "  sl  local_address rem_address   st\n");
     kernel_root_write(&root, "/proc/net/tcp6",
@@ -175,8 +175,8 @@ static void add_instances(const struct counter_object_type *p, const char *count
     memory_free(path);
 }
 
-/* Under Wine the processes are those of Windows, whatever the kernel's files contain. */
-static bool is_of_processes(const struct counter_object_type *p, const char *counter)
+/* Under Wine, the processes are Windows', whatever the kernel's files contain. */
+static bool is_process_object(const struct counter_object_type *p, const char *counter)
 {
 #ifdef _WIN32
     return !strcmp(p->name, "Process") || !strcmp(p->name, "Thread") || !strcmp(p->name, "Objects") ||
@@ -184,7 +184,7 @@ static bool is_of_processes(const struct counter_object_type *p, const char *cou
 #else
     (void)p;
     return !strcmp(counter, "Priority Base") ||
-           !strcmp(counter, "Priority Current"); /* programs of Windows have them */
+           !strcmp(counter, "Priority Current"); /* only Windows programs have them */
 #endif
 }
 
@@ -199,7 +199,7 @@ static void sample_all(bool again)
     }
 }
 
-/* In at least one of its instances: the files lack numbers for some things. */
+/* It must change in at least one instance: the files lack numbers for some instances. */
 static void every_counter_follows_its_source(void **state)
 {
     (void)state;
@@ -212,7 +212,7 @@ static void every_counter_follows_its_source(void **state)
     for (size_t i = 0; i < counter_object_type_count; i++)
         for (uint32_t k = 0; k < counter_object_types[i]->counter_count; k++)
             if (!ONE_OF(counter_object_types[i]->counters[k].name, still) &&
-                !is_of_processes(counter_object_types[i], counter_object_types[i]->counters[k].name))
+                !is_process_object(counter_object_types[i], counter_object_types[i]->counters[k].name))
                 add_instances(counter_object_types[i], counter_object_types[i]->counters[k].name);
     sample_all(false);
     move_all();
@@ -223,10 +223,10 @@ static void every_counter_follows_its_source(void **state)
              next++)
             moved |= rows[next].moved;
         if (!moved)
-            print_message("\\%s\\%s: stands still\n", rows[i].object, rows[i].name);
+            print_message("\\%s\\%s: does not change\n", rows[i].object, rows[i].name);
         dead += !moved;
     }
-    print_message("%u counters, %u of them stand still\n", seen, dead);
+    print_message("%u counters, %u of them do not change\n", seen, dead);
     assert_int_equal(missing, 0);
     assert_int_equal(dead, 0);
     assert_true(seen > 200);

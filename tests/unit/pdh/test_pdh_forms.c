@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that the engine does not need, and the ANSI form of all functions: what older programs call. */
+/* PDH functions that the engine does not need, and the ANSI forms of all functions, which older programs call. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/text.h"
@@ -26,7 +26,7 @@ static void wide_is(const WCHAR *wide, const char *expected)
     memory_free(text);
 }
 
-/* A program from before Unicode gets bytes, sizes in bytes, and the same results. */
+/* A program without Unicode gets bytes, sizes in bytes, and the same results. */
 static void ansi_functions_work(void **state)
 {
     (void)state;
@@ -68,7 +68,7 @@ static void ansi_functions_work(void **state)
     PdhCloseQuery(query);
 }
 
-/* A name that the ANSI code page cannot represent must not become another name. */
+/* A name that the ANSI code page cannot represent must not turn into another name. */
 static void ansi_texts_are_converted(void **state)
 {
     (void)state;
@@ -150,7 +150,7 @@ static void computers_and_defaults_are_listed(void **state)
     memory_free(with);
 }
 
-/* The functions with a handle work on this computer like those with a name. */
+/* The functions that take a handle work on this computer like those that take a name. */
 static void handle_can_mean_this_computer(void **state)
 {
     (void)state;

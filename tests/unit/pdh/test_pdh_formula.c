@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The displayed value of two raw samples, computed by hand for each counter type. */
+/* The displayed value of two raw samples, calculated by hand for each counter type. */
 #include "engine/pdh/formula.h"
 
 #include <setjmp.h>
@@ -80,7 +80,7 @@ static const struct {
     {"no clock", PERF_COUNTER_COUNTER, 0, 0, 0, 1, 1, 1, PDH_CALC_NEGATIVE_TIMEBASE, 0},
 };
 
-/* A wrong formula makes every log of that type wrong. */
+/* A wrong formula would make every log with that type wrong. */
 static void each_type_has_its_formula(void **state)
 {
     (void)state;
@@ -96,7 +96,7 @@ static void each_type_has_its_formula(void **state)
     }
 }
 
-/* A type without a value computed by hand could be wrong unnoticed. The list is winperf.h's; PERF_PRECISION_TIMESTAMP
+/* A type without a hand-calculated value could be wrong unnoticed. The list is from winperf.h; PERF_PRECISION_TIMESTAMP
    has the value of PERF_LARGE_RAW_BASE. */
 static void every_type_is_tested(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of the processes of the host OS, over files that this test writes: which readings list the folder again. A
-   process that is missed is missing in every log; a needless listing costs more than the rest of the sample. */
+/* The process list of the host OS, with files that this test writes: tests which readings list /proc again. A missed
+   process would be missing in every log; a needless listing costs more than the rest of the sample. */
 #include "engine/pdh/objects/process_list.h"
 #include "tests/unit/kernel_root.h"
 
@@ -26,7 +26,7 @@ static size_t read_all(void)
     return count;
 }
 
-/* Reads until the folder need not be listed again. */
+/* Reads until /proc need not be listed again. */
 static size_t settle(void)
 {
     read_all();
@@ -54,11 +54,11 @@ static void new_ids_are_found(void **state)
     (void)state;
     assert_int_equal(settle(), 1);
     write_process(103, 5);
-    assert_int_equal(read_all(), 1); /* the kernel reports that none has started */
+    assert_int_equal(read_all(), 1); /* the kernel reports that no process has started */
     kernel_root_write(&root, "/proc/loadavg", "0.10 0.20 0.30 1/81 103\n");
     assert_int_equal(read_all(), 2);
     assert_int_equal(entries[1].id, 103);
-    write_process(102, 6); /* became visible a little later than its id was assigned */
+    write_process(102, 6); /* became visible a little after its id was assigned */
     assert_int_equal(read_all(), 3);
     write_process(101, 7);
     assert_int_equal(read_all(), 3);
@@ -67,7 +67,7 @@ static void new_ids_are_found(void **state)
     kernel_root_write(&root, "/proc/loadavg", "0.10 0.20 0.30 1/81 1004\n");
     assert_int_equal(read_all(), 4);
     assert_int_equal(entries[3].id, 1004);
-    /* the kernel begins with small ids again */
+    /* ids start over with small numbers */
     write_process(5, 9);
     kernel_root_write(&root, "/proc/loadavg", "0.10 0.20 0.30 1/81 5\n");
     assert_int_equal(read_all(), 6);
@@ -83,7 +83,7 @@ static void exited_process_disappears_at_once(void **state)
     (void)state;
     write_process(78, 5);
     assert_int_equal(settle(), 2);
-    kernel_root_write(&root, "/proc/78/stat", ""); /* as an open handle reads it */
+    kernel_root_write(&root, "/proc/78/stat", ""); /* as an open handle reads it after the exit */
     assert_int_equal(read_all(), 1);
     assert_int_equal(entries[0].id, 77);
     /* it may have been unreadable only this once */
@@ -92,7 +92,7 @@ static void exited_process_disappears_at_once(void **state)
     kernel_root_write(&root, "/proc/78/stat", "");
     assert_int_equal(read_all(), 1);
     assert_int_equal(read_all(), 1);
-    write_process(78, 5); /* as another process of that id would, of which the kernel reports nothing */
+    write_process(78, 5); /* like another process with that id, about which the kernel reports nothing */
     assert_int_equal(read_all(), 1);
 }
 
@@ -115,7 +115,7 @@ static void counting_notices_every_change(void **state)
     figures = 0;
     assert_int_equal(settle(), 1);
     kernel_root_write(&root, "/proc/77/stat", "");
-    assert_int_equal(read_all(), 1); /* the kernel reports that none has exited */
+    assert_int_equal(read_all(), 1); /* the kernel reports that no process has exited */
     kernel_root_write(&root, "/proc/loadavg", "0.10 0.20 0.30 1/79 100\n");
     assert_int_equal(read_all(), 0);
     write_process(77, 1);
@@ -127,7 +127,7 @@ static void counting_notices_every_change(void **state)
     kernel_root_write(&root, "/proc/loadavg", "0.10 0.20 0.30 1/88 109\n");
     assert_int_equal(read_all(), 1);
     assert_int_equal(entries[0].threads, 9);
-    /* All values are available as soon as they are requested. */
+    /* All values are available as soon as a caller requests them. */
     kernel_root_write(&root, "/proc/77/stat",
                       "77 (p) S 3 1 1 0 -1 4194560 1 2 3 4 70 60 0 0 20 0 9 0 1 5678 42 0 1 1\n");
     figures = PROCESS_USE;
@@ -150,7 +150,7 @@ static void write_running(unsigned id, unsigned parent, char state, unsigned fla
 
 enum { OF_KERNEL = 2129984, OF_PROGRAM = 4194560 };
 
-/* Reads until a process that does not run is known as such. */
+/* Reads until the process is known not to run. */
 static void settle_idle(void)
 {
     for (int i = 0; i < 4; i++)
@@ -163,7 +163,7 @@ static unsigned user_ticks(size_t at)
     return (unsigned)(entries[at].user_time / 100000);
 }
 
-/* The files of the kernel's threads, which are most of the processes, need not be read while they do not run. */
+/* Most processes are kernel threads, whose files need not be read while they do not run. */
 static void idle_kernel_thread_keeps_its_values(void **state)
 {
     (void)state;
@@ -175,14 +175,14 @@ static void idle_kernel_thread_keeps_its_values(void **state)
     assert_int_equal(user_ticks(1), 51);
     write_running(78, 2, 'I', OF_KERNEL, 52, 1, "5001 9 4\n");
     assert_int_equal(user_ticks(1), 52);
-    figures = PROCESS_USE | PROCESS_IO; /* a group that was not read before */
+    figures = PROCESS_USE | PROCESS_IO; /* a group of values that was not read before */
     kernel_root_write(&root, "/proc/78/io", "rchar: 6\nwchar: 5\nsyscr: 4\nsyscw: 3\n");
     read_all();
     assert_int_equal(entries[1].read_bytes, 6);
     figures = PROCESS_USE;
 }
 
-/* The values of a thread that runs may be older than its run time, and other threads of its process may run. */
+/* The values of a running thread may be older than its run time, and other threads of its process may be running. */
 static void processes_that_may_run_are_read_each_time(void **state)
 {
     (void)state;
@@ -194,7 +194,7 @@ static void processes_that_may_run_are_read_each_time(void **state)
         {'R', 1, "5000 7 3\n"}, {'S', 2, "5000 7 3\n"}, {'S', 1, "0 0 0\n"}, {'S', 1, ""}, {'S', 1, "5000\n"}};
     for (size_t i = 0; i < sizeof running / sizeof *running; i++) {
         write_running(78, 2, running[i].state, OF_KERNEL, 50, running[i].threads, running[i].run_time);
-        kernel_root_write(&root, "/proc/loadavg", "x\n"); /* lists the folder each time */
+        kernel_root_write(&root, "/proc/loadavg", "x\n"); /* forces a listing of the folder each time */
         settle_idle();
         write_running(78, 2, running[i].state, OF_KERNEL, 51, running[i].threads, running[i].run_time);
         assert_int_equal(user_ticks(1), 51);
@@ -203,7 +203,7 @@ static void processes_that_may_run_are_read_each_time(void **state)
     }
 }
 
-/* A program that does not run loses memory to others, and its parent. */
+/* An idle program can lose memory to other programs, and its parent. */
 static void idle_program_is_read_when_others_change_it(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Countersets whose provider is broken or hostile: readers of this machine's counters and other providers continue. */
+/* Countersets whose counter provider is broken or hostile: readers of this machine's counters and other counter
+   providers must continue to work. */
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/pdh/core/pdh.h"
@@ -12,13 +13,13 @@
 #include <cmocka.h>
 #include <string.h>
 
-#define MANY   2000 /* counters: reading them takes long enough for a change in the middle */
+#define MANY   2000 /* number of counters: reading them takes long enough for a change in between */
 #define ROUNDS 150
 
 static const GUID hostile_guid = {0x66666666, 0x2222, 0x3333, {4, 4, 4, 4, 5, 5, 5, 5}};
 static const GUID honest_guid = {0x77777777, 0x2222, 0x3333, {4, 4, 4, 4, 5, 5, 5, 5}};
 
-/* A provider with a counterset of `count` counters and an instance "one". */
+/* A counter provider whose counterset has `count` counters and an instance "one". */
 struct provided {
     struct counterset_provider *provider;
     uint32_t set, instance, count;
@@ -49,13 +50,13 @@ static struct counterset_record *record(const struct provided *p, uint32_t offse
     return (struct counterset_record *)(void *)(p->section + offset);
 }
 
-/* The member of the section that says how much of it is used. */
+/* Returns the section's member with the number of used bytes. */
 static uint32_t *used(const struct provided *p)
 {
     return (uint32_t *)(void *)(p->section + sizeof(uint32_t));
 }
 
-/* Everything that a reader does: lists, adds, samples, formats. */
+/* Does everything that a reader does: lists, adds, samples, formats. */
 static void read_all(const WCHAR *path, const WCHAR *object)
 {
     static WCHAR counters[1 << 17], instances[1 << 17];
@@ -82,7 +83,7 @@ static void assert_honest(PDH_HQUERY query, PDH_HCOUNTER counter)
     assert_true(value.largeValue == 42);
 }
 
-/* Runs `attack` on a thread while readers read. An honest provider next to it keeps its values. */
+/* Runs `attack` on a thread while readers read. An honest counter provider beside it must keep its values. */
 struct attacked {
     struct provided hostile;
     atomic_bool end;
@@ -189,7 +190,8 @@ struct corruption {
 
 #define FIELD(name) offsetof(struct counterset_record, name)
 
-/* Nothing outside the section is read, the others stay, and the provider, which may be a service, continues. */
+/* Nothing outside the section is read, other sections are unaffected, and the counter provider, which may be a service,
+   continues. */
 static void corrupt_section_harms_no_other(void **state)
 {
     (void)state;
@@ -242,7 +244,7 @@ static void corrupt_section_harms_no_other(void **state)
     counterset_provider_close(honest.provider);
 }
 
-/* Deletes an instance of MANY values and creates another in its room, alternating. */
+/* Deletes an instance with MANY values and creates another in its space, by turns. */
 static void recreate_instance(void *user)
 {
     struct attacked *a = user;
@@ -254,11 +256,12 @@ static void recreate_instance(void *user)
         name[sizeof name - 1] = 0;
         counterset_provider_delete(p->provider, at);
         if (FAILED(counterset_provider_create_instance(p->provider, p->set, name, n, &at)))
-            return; /* the section never fills: the room is reused */
+            return; /* the section never fills up: the space is reused */
     }
 }
 
-/* An instance that is created while it is read is complete or missing; its name never appears with another's values. */
+/* An instance that is created while it is read must be complete or missing; its name must never appear with another
+   instance's values. */
 static void reused_record_is_never_half_seen(void **state)
 {
     (void)state;
@@ -268,11 +271,11 @@ static void reused_record_is_never_half_seen(void **state)
     unsigned seen = 0;
     assert_int_equal(thread_start(recreate_instance, &a, &thread), S_OK);
     assert_int_equal(counterset_views_update(&views), S_OK);
-    size_t ours = 0; /* natively there may be providers of other running tests */
+    size_t ours = 0; /* in native runs, other running tests may have counter providers too */
     while (ours < views.count && views.items[ours].process != process_own_id())
         ours++;
     assert_true(ours < views.count);
-    /* Without the check a torn one is seen within some thousand reads; on a busy machine the other thread starts
+    /* Without the check, a torn instance occurs within some thousand reads; on a busy machine, the other thread starts
        late. */
     for (int i = 0; i < 5000 || !seen; i++) {
         struct counterset_bytes b;
@@ -292,7 +295,7 @@ static void reused_record_is_never_half_seen(void **state)
     counterset_provider_close(a.hostile.provider);
 }
 
-/* An empty name ends a list of names: it must not hide what follows. */
+/* An empty name ends a list of names; it must not hide the names after it. */
 static void nameless_counterset_hides_no_other(void **state)
 {
     (void)state;

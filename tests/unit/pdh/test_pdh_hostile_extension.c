@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A broken or hostile process of a performance extension DLL, which writes to the shared memory at any time. At worst
-   its own counters are lost. The system's part, registry and rundll32, is replaced: this program is the host of the
-   only extension. */
+/* The process of a performance extension DLL is broken or hostile, and writes to the shared memory at any time. At
+   worst, its own counters are lost. The registry and rundll32 are replaced: this program hosts the only extension. */
 #include "engine/base/thread.h"
 #include "engine/logs/little_endian.h"
 #include "engine/logs/pdh_types.h"
@@ -18,8 +17,8 @@ enum { TITLE = 9000, SECOND_TITLE = 9500, COUNTERS = 150, INSTANCES = 120, ROUND
 enum { BLOCK = 8 + 8 * COUNTERS, INSTANCE = 24 + 16, DEFINITIONS = 64 + 40 * COUNTERS };
 enum { TOTAL = DEFINITIONS + INSTANCES * (INSTANCE + BLOCK) };
 
-static const char *mode = "well"; /* also the service's name, so that each has a separate process */
-static struct texts channels;     /* of the started processes */
+static const char *mode = "well"; /* also part of the service's name, so that each mode has a separate process */
+static struct texts channels;     /* channels of the started processes */
 
 HRESULT extension_services(struct texts *out)
 {
@@ -86,7 +85,7 @@ static void store(void *at, uint32_t value)
     atomic_store_explicit((_Atomic uint32_t *)at, value, memory_order_relaxed);
 }
 
-/* Between two reads there are fewer instances, longer names, other types. */
+/* Changes the object between two reads: fewer instances, longer names, other types. */
 static void flip(struct extension_channel *c, uint32_t n)
 {
     store(c->data + 0x28, n % 2 ? INSTANCES : 3);
@@ -99,7 +98,7 @@ static void flip(struct extension_channel *c, uint32_t n)
     store(&c->objects, n % 4 ? 1 : UINT32_MAX);
 }
 
-/* A size that is valid when it is checked and exceeds the section when it is used, for an object of that size. */
+/* Writes a size that is valid when it is checked and exceeds the section when it is used. */
 static void grow(struct extension_channel *c, uint32_t n)
 {
     store(&c->size, n % 2 ? TOTAL : UINT32_MAX);
@@ -172,7 +171,7 @@ static int host(const char *name, const char *how)
     exit(0); /* together with its thread */
 }
 
-/* Samples one of our counters and all of the extension's; counts how often these had values. */
+/* Samples one of our counters and all counters of the extension; counts how often the latter had values. */
 static unsigned read_on(const WCHAR *theirs)
 {
     PDH_HQUERY query;
@@ -189,7 +188,7 @@ static unsigned read_on(const WCHAR *theirs)
         assert_int_equal(PdhGetFormattedCounterValue(ours, PDH_FMT_LARGE, NULL, &value), ERROR_SUCCESS);
         if (added && !PdhGetRawCounterArrayW(all, &bytes, &count, (PDH_RAW_COUNTER_ITEM_W *)(void *)items))
             good += count == INSTANCES;
-        if (i % 20 == 0) { /* create objects again from what it returns now */
+        if (i % 20 == 0) { /* creates the objects again from its current reply */
             DWORD counter_units = 0, instance_units = 0;
             PdhEnumObjectItemsW(NULL, NULL, u"9000", NULL, &counter_units, NULL, &instance_units, PERF_DETAIL_WIZARD,
                                 0);
@@ -251,7 +250,7 @@ static void random_writes_lose_only_its_counters(void **state)
         read_on(u"\\9000(*)\\9002");
 }
 
-/* A bare name means the system folder, and a name that depends on a current folder is rejected. */
+/* A file name without a path means the system folder; a name that depends on the current folder is rejected. */
 static void library_path_is_full_or_in_the_system_folder(void **state)
 {
     (void)state;
@@ -285,7 +284,7 @@ static void library_path_is_full_or_in_the_system_folder(void **state)
     }
 }
 
-/* Nobody can create a channel in advance, and other accounts cannot open it. */
+/* Other processes can neither create a channel in advance nor, from other accounts, open it. */
 static void channel_name_is_random(void **state)
 {
     (void)state;
@@ -299,7 +298,7 @@ static void channel_name_is_random(void **state)
 #ifdef _WIN32
     HANDLE section = NULL;
     PSECURITY_DESCRIPTOR descriptor;
-    /* The latest one may have ended with a host process that did not survive what its extension wrote. */
+    /* The latest channel may have ended with a host process that crashed because of its extension's writes. */
     for (size_t i = 2 * channels.count; i > 0 && !section; i--) {
         char *path = text_format("%s\\%s", i % 2 ? "Local" : "Global", channels.items[(i - 1) / 2]);
         section = OpenFileMappingA(READ_CONTROL, FALSE, path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel texts as numbers, from samples of /proc files, complete and truncated. */
+/* Parses kernel texts: samples of /proc files, complete and truncated. */
 #include "engine/base/memory.h"
 #include "engine/pdh/core/counter_object.h"
 #include "engine/pdh/core/kernel_text.h"
@@ -57,7 +57,7 @@ static struct kernel_keys keys_of(const char *const *names, size_t count)
     return k;
 }
 
-/* A number of another name, or of the previous reading, must not appear. */
+/* A number with another name, or from the previous reading, must not appear. */
 static void numbers_are_read_by_name(void **state)
 {
     (void)state;
@@ -71,7 +71,7 @@ static void numbers_are_read_by_name(void **state)
     assert_int_equal(kernel_keys_parse(text, sizeof text - 1, &k), S_OK);
     assert_true(has(&k, "MemFree", 23344340) && has(&k, "ctxt", 17826520000) && has(&k, "Ip6InReceives", 3));
     assert_true(has(&k, "Active(file)", 77));
-    /* An old kernel has no MemAvailable: the counter is absent, neither MemFree nor 0. */
+    /* An old kernel has no MemAvailable: the counter is absent, and not replaced by MemFree or 0. */
     assert_false(k.keys[1].has || k.keys[3].has);
     assert_int_equal(kernel_keys_parse("ctxt 5", 6, &k), S_OK);
     assert_true(has(&k, "ctxt", 5));
@@ -81,7 +81,7 @@ static void numbers_are_read_by_name(void **state)
     kernel_keys_free(&k);
 }
 
-/* Segments must be right on a kernel with a column more or less. */
+/* TCP segments must be right on a kernel with a column more or less. */
 static void pairs_of_lines_are_read(void **state)
 {
     (void)state;
@@ -159,7 +159,7 @@ static void rows_are_read(void **state)
     assert_false(kernel_list_has("0-3,8\n", 6, 4) || kernel_list_has("", 0, 0));
 }
 
-/* A listening socket, or an IPv4 connection in the other table, must be counted where it belongs. */
+/* A listening socket, or an IPv4 connection in the IPv6 table, must be counted correctly. */
 static void connections_are_counted(void **state)
 {
     (void)state;
@@ -176,7 +176,7 @@ static void connections_are_counted(void **state)
     assert_true(kernel_connections_add(tcp, sizeof tcp - 1, &c));
     assert_int_equal(c.ipv4, 3);
     assert_int_equal(c.ipv6, 1);
-    assert_true(c.under_way); /* one waits to be closed */
+    assert_true(c.under_way); /* one connection is being closed */
     assert_false(kernel_connections_add("x\n", 2, &c));
 }
 
@@ -236,7 +236,7 @@ static void process_load_is_read(void **state)
     }
 }
 
-/* Values that a kernel thread does not have (it has no memory) must not be 0. */
+/* Values that a kernel thread lacks, such as memory, must not be 0. */
 static void process_figures_are_read(void **state)
 {
     (void)state;

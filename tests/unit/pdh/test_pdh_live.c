@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values compared with what the kernel reports over the same time, read by other means: a log must tell the truth. */
+/* Compares values with the kernel's, read by other means over the same time. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/kernel_file.h"
@@ -27,7 +27,7 @@
 #include <unistd.h>
 #endif
 
-/* Every host has processor 0. */
+/* Every host OS has processor 0. */
 static void pin_to_processor_0(void)
 {
 #ifdef _WIN32
@@ -47,7 +47,7 @@ static void burn(unsigned ms)
         x = x + 1;
 }
 
-/* Idle and total ticks of the line that begins with `cpu`, by sscanf. */
+/* Reads the idle and total ticks of the line that begins with `cpu`, with sscanf. */
 static void kernel_says(struct kernel_file *f, const char *cpu, double *idle, double *total)
 {
     const char *text;
@@ -140,7 +140,7 @@ static void memory_equals_the_kernels(void **state)
     PDH_HCOUNTER in_use = add(query, u"\\Memory\\% Committed Bytes In Use");
     PdhCollectQueryData(query);
     assert_int_equal(kernel_file_read(f, &text, &size), S_OK);
-    double tolerance = 512.0 * 1024 * 1024; /* other programs run */
+    double tolerance = 512.0 * 1024 * 1024; /* other programs run at the same time */
     double expected = kernel_kilobytes(text, "MemAvailable:") * 1024;
     assert_true(value_of(available) > expected - tolerance && value_of(available) < expected + tolerance);
     assert_true(value_of(mb) == (double)(int64_t)(value_of(available) / 1048576));
@@ -153,7 +153,7 @@ static void memory_equals_the_kernels(void **state)
     kernel_file_close(f);
 }
 
-/* A user searches for the program that uses up the machine. */
+/* Users search for the program that uses up the machine. */
 static void this_program_is_listed(void **state)
 {
     (void)state;
@@ -211,7 +211,7 @@ static void this_program_is_measured(void **state)
         later = (double)(clock_utc() - clock_boot_utc()) / 1e7;
         assert_true(value_of(time) < 115);
     } while (value_of(time) <= 5 && clock_monotonic_ms() < end);
-    /* Asking Wine for its handles can crash its server, and with it every program of the prefix. */
+    /* Querying Wine's handles can crash its server, and with it every program in the prefix. */
     if (counted == ERROR_SUCCESS)
         PdhGetRawCounterValue(handles, NULL, &raw);
     assert_int_equal(raw.CStatus == PDH_CSTATUS_VALID_DATA, !os_is_wine());
@@ -224,7 +224,7 @@ static void this_program_is_measured(void **state)
     PdhCloseQuery(query);
 }
 
-/* Waits until the counter has a value, or has none any more. */
+/* Waits until the counter has a value, or no longer has one. */
 static bool wait_for_instance(PDH_HQUERY query, PDH_HCOUNTER counter, bool there)
 {
     PDH_RAW_COUNTER raw = {0};
@@ -251,7 +251,7 @@ static void child_signal(const char *name, bool create, struct signal **end)
     assert_int_equal(signal_open(&(struct shared){.name = name, .create = create}, end), S_OK);
 }
 
-/* Starts this program again; the child runs until it is ended. */
+/* Starts this program again; the child runs until the test ends it. */
 static struct child start_child(void)
 {
 #ifdef _WIN32
@@ -294,7 +294,7 @@ static int run_child(const char *name)
     return 0;
 }
 
-/* A new program is found under its numbered name; when it exits the total does not decrease. */
+/* A new program is found under its numbered name; the total does not decrease when it exits. */
 static void program_starts_and_exits(void **state)
 {
     (void)state;
@@ -308,7 +308,7 @@ static void program_starts_and_exits(void **state)
     struct child child = start_child();
     assert_true(wait_for_instance(query, second, true));
     burn(600);
-    PdhCollectQueryData(query); /* knows what the child has used */
+    PdhCollectQueryData(query); /* the query has read the child's use */
     end_child(&child);
     assert_true(wait_for_instance(query, second, false));
     assert_int_equal(PdhGetFormattedCounterValue(total, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100, NULL, &v), ERROR_SUCCESS);
@@ -328,8 +328,8 @@ static size_t processes_and_threads(struct process_list *list, uint32_t figures,
     return count;
 }
 
-/* Between two full readings that agree. On a busy computer other processes start and exit in between, but not each
-   time. */
+/* Compares the counts between two full readings that agree. On a busy computer, other processes start and exit in
+   between, but not every time. */
 static void assert_counts_agree(struct process_list *counts, struct process_list *whole)
 {
     uint64_t before, threads, after;
@@ -340,7 +340,7 @@ static void assert_counts_agree(struct process_list *counts, struct process_list
             count == count_before && threads == before)
             return;
     }
-    fail_msg("the numbers of processes and threads stay behind");
+    fail_msg("the numbers of processes and threads are outdated");
 }
 
 static void wait_for_wakeup(void *user)
@@ -348,7 +348,7 @@ static void wait_for_wakeup(void *user)
     wakeup_wait(user, PATIENCE_MS);
 }
 
-/* A caller that requests only counts learns of every start and exit, although no list is created for it. */
+/* A caller that requests only counts gets every start and exit, although no list is created for it. */
 static void counts_follow_starts_and_exits(void **state)
 {
     (void)state;
@@ -376,7 +376,7 @@ static void counts_follow_starts_and_exits(void **state)
     process_list_close(whole);
 }
 
-/* Stamps are local time, as on Windows. */
+/* Timestamps are in local time, as on Windows. */
 static void samples_carry_local_time(void **state)
 {
     (void)state;
@@ -399,7 +399,7 @@ struct shared_query {
     int failures;
 };
 
-/* Collects, reads, adds and removes on a query that the other threads use too. */
+/* Collects, reads, adds and removes on a query that other threads use at the same time. */
 static void use_query(struct shared_query *s)
 {
     PDH_HCOUNTER counter;
@@ -463,7 +463,7 @@ static void threads_can_share_a_query(void **state)
     PdhCloseQuery(query);
 }
 
-/* The thread `id` of the process `process`: its state natively, its priorities under Wine. */
+/* Finds the thread `id` of the process `process`: its state in native builds, its priorities under Wine. */
 static struct thread_entry thread_of(struct process_list *list, uint32_t process, uint32_t id)
 {
     const struct process_entry *entries;
@@ -478,7 +478,7 @@ static struct thread_entry thread_of(struct process_list *list, uint32_t process
     return found;
 }
 
-/* The search for the thread that blocks a program must not lead to another one. */
+/* The thread that blocks a program must be identified correctly. */
 static void thread_priority_and_state_are_right(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Log files through PDH's functions: what a query writes, another reads, and programs of the API can inspect. */
+/* Log files through PDH's functions: logs that a query writes and another reads, as programs use the API. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/logs/log.h"
@@ -42,8 +42,8 @@ static void wide_is(const WCHAR *wide, const char *expected)
     memory_free(text);
 }
 
-/* A rate, a raw value and, in a binary log, a counter of whole processes that start and exit: two of them with the same
-   name. */
+/* Writes a rate, a raw value and, in a binary log, a counter of whole processes that start and exit; two processes have
+   the same name. */
 static void write_log(const char *name, enum log_format format, int64_t first, unsigned samples)
 {
     char *path = path_join(folder, name);
@@ -121,7 +121,7 @@ static void read_all(const char *name, bool raw)
         assert_true(value.FirstValue == 300 && value.SecondValue == 3000);
     assert_int_equal(PdhCollectQueryData(query), STATUS(PDH_NO_MORE_DATA));
     assert_int_equal(PdhCollectQueryData(query), STATUS(PDH_NO_MORE_DATA));
-    /* again, a part of it */
+    /* reads a part of it again */
     PDH_TIME_INFO range = {.StartTime = time - SECOND, .EndTime = time - SECOND / 2};
     assert_int_equal(PdhSetQueryTimeRange(query, &range), ERROR_SUCCESS);
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
@@ -156,8 +156,8 @@ static void binary_logs_are_read(void **state)
     read_all("a.blg", true);
 }
 
-/* Names of a log's processes, one of which the first samples lack, and two with the same name. */
-static void instances_of_a_log_come_and_go(void **state)
+/* A log's process names: the first samples lack one process, and two have the same name. */
+static void instances_of_a_log_appear_and_disappear(void **state)
 {
     (void)state;
     WCHAR *path = wide_path("i.blg"), list[300];
@@ -202,7 +202,7 @@ static void instances_of_a_log_come_and_go(void **state)
     memory_free(path);
 }
 
-/* The columns of a text log have the number in their names; lists and arrays are like those of other logs. */
+/* The columns of a text log contain instance numbers in their names; lists and arrays are like those of other logs. */
 static void column_numbers_are_not_part_of_names(void **state)
 {
     (void)state;
@@ -251,7 +251,7 @@ static void files_are_read_in_the_order_of_their_times(void **state)
     WCHAR *list;
     assert_int_equal(text_to_utf16(both, &list, NULL), S_OK);
     for (WCHAR *p = list; *p; p++) {
-        *p = *p == '\n' ? 0 : *p; /* the list's own NULs: text_format ends at the first */
+        *p = *p == '\n' ? 0 : *p; /* text_format ends at the list's own NULs */
         if (!*p && !p[1])
             break;
     }
@@ -360,7 +360,7 @@ static void query_is_logged_and_read_back(void **state)
                          ERROR_SUCCESS);
         assert_int_equal(PdhUpdateLogW(log, NULL), ERROR_SUCCESS);
         assert_int_equal(PdhUpdateLogW(log, NULL), ERROR_SUCCESS);
-        assert_int_equal(PdhRemoveCounter(gone), ERROR_SUCCESS); /* its cells stay empty from now on */
+        assert_int_equal(PdhRemoveCounter(gone), ERROR_SUCCESS); /* its cells are empty from now on */
         assert_int_equal(PdhUpdateLogW(log, NULL), ERROR_SUCCESS);
         double expected = value_of(limit);
         assert_int_equal(PdhGetLogFileSize(log, &size), ERROR_SUCCESS);
@@ -437,7 +437,7 @@ static void size_limit_holds(void **state)
     }
 }
 
-/* A program that copies records must get the right one, complete. */
+/* A program that copies records must get the right ones, complete. */
 static void records_are_returned_unchanged(void **state)
 {
     (void)state;
@@ -530,7 +530,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_logs_are_read),
         cmocka_unit_test(binary_logs_are_read),
-        cmocka_unit_test(instances_of_a_log_come_and_go),
+        cmocka_unit_test(instances_of_a_log_appear_and_disappear),
         cmocka_unit_test(column_numbers_are_not_part_of_names),
         cmocka_unit_test(files_are_read_in_the_order_of_their_times),
         cmocka_unit_test(hundred_thousand_instances_are_read),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The object Process over a process list that the test controls: programs that start, exit and replace each other. This
-   file replaces the process list of the library. */
+/* The object Process with a process list that the test controls: programs that start, exit and replace each other. This
+   file replaces the library's process list. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/registry.h"
@@ -76,7 +76,7 @@ static PDH_HCOUNTER add(const WCHAR *path)
     return counter;
 }
 
-/* A chart of all programs must not drop below zero each time one exits. */
+/* A chart of all programs must not drop below zero when a program exits. */
 static void total_never_decreases(void **state)
 {
     (void)state;
@@ -123,8 +123,8 @@ static void restarted_process_has_no_rate(void **state)
     assert_int_equal(PdhGetFormattedCounterValue(time, PDH_FMT_DOUBLE, NULL, &v), ERROR_SUCCESS);
 }
 
-/* The second of two programs with the same name becomes the first when that exits, as in Windows' lists; it returns
-   when it is awaited. */
+/* When the first of two programs with the same name exits, the second becomes the first, as in Windows' lists. A new
+   one is found again under the number. */
 static void instance_numbers_move_up(void **state)
 {
     (void)state;
@@ -155,7 +155,7 @@ static void name_is(const WCHAR *wide, const char *expected)
     memory_free(text);
 }
 
-/* Agents add up what arrays list under one name, as on Windows: "a#1" would be a program that does not exist. Paths and
+/* Agents sum the array entries with one name, as on Windows: "a#1" would be a program that does not exist. Paths and
    lists of paths keep the number. */
 static void arrays_have_bare_names(void **state)
 {
@@ -186,7 +186,7 @@ static void arrays_have_bare_names(void **state)
     name_is(paths + 23, "\\Process(a#1)\\ID Process");
 }
 
-#ifndef _WIN32 /* all tests share the registry of a prefix */
+#ifndef _WIN32 /* all tests in a prefix share its registry */
 /* Users who distinguish programs by id must not get the default names. */
 static void names_contain_ids_if_configured(void **state)
 {
@@ -212,7 +212,7 @@ static void names_contain_ids_if_configured(void **state)
 #endif
 
 /* The sums must agree with the object System, as on Windows. */
-static void the_sums_agree(void **state)
+static void sums_agree_with_system_object(void **state)
 {
     (void)state;
     runs("a", 1, clock_utc() - 30 * SECOND, 0);
@@ -235,14 +235,12 @@ static void the_sums_agree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_QUERY(total_never_decreases),
-        WITH_QUERY(restarted_process_has_no_rate),
-        WITH_QUERY(instance_numbers_move_up),
-        WITH_QUERY(arrays_have_bare_names),
+        WITH_QUERY(total_never_decreases),           WITH_QUERY(restarted_process_has_no_rate),
+        WITH_QUERY(instance_numbers_move_up),        WITH_QUERY(arrays_have_bare_names),
 #ifndef _WIN32
         WITH_QUERY(names_contain_ids_if_configured),
 #endif
-        WITH_QUERY(the_sums_agree),
+        WITH_QUERY(sums_agree_with_system_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

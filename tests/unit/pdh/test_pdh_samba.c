@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The files and clients of Samba's server, over databases that this test writes: clients that connect and disconnect, a
-   killed server, files of another format, and files that are only half written. */
+/* Files and clients of a Samba server, with databases that this test writes: clients that connect and disconnect, a
+   killed server, files in another format, and half-written files. */
 #include "engine/pdh/objects/parsers.h"
 
 #define ROOT_NAME "test_pdh_samba"
@@ -12,7 +12,7 @@ static void collect(void)
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
 }
 
-/* A monitor of a file server must neither see clients that are gone nor miss existing ones. */
+/* A file server monitor must neither show clients that have disconnected nor miss connected ones. */
 static void clients_connect_and_disconnect(void **state)
 {
     (void)state;
@@ -45,7 +45,7 @@ static void clients_connect_and_disconnect(void **state)
     assert_int_equal(raw_of(first).CStatus, PDH_CSTATUS_NO_INSTANCE);
 }
 
-/* The databases of a killed server are full of clients, and its process id may belong to another program. */
+/* A killed server's databases contain many clients, and its process id may belong to another program. */
 static void killed_server_has_no_clients(void **state)
 {
     (void)state;
@@ -78,7 +78,7 @@ static void objects_need_a_server(void **state)
                      (PDH_STATUS)PDH_CSTATUS_NO_OBJECT);
 }
 
-/* A later Samba may use another format for connections: a wrong share name is worse than none. */
+/* A later Samba may use another format for connections: a wrong share name would be worse than none. */
 static void unknown_format_has_no_values(void **state)
 {
     (void)state;
@@ -130,7 +130,7 @@ static bool count(const void *bytes, size_t size, size_t *found, bool *corrupt)
     return is_one;
 }
 
-/* A file is read while the server writes: a truncated or invalid part must not be taken for the whole. */
+/* A file may be read while the server writes it: a truncated or invalid part must not be taken for the whole. */
 static void half_written_files_have_no_values(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects over kernel files that this test writes: where each value comes from, files that change their format or
-   vanish, things that appear and disappear, and sources that take too long. */
+/* The objects with kernel files that this test writes: the source of each value, files that change their format or
+   vanish, instances that appear and disappear, and sources that take too long. */
 #include "engine/base/clock.h"
 #include "engine/base/thread.h"
 #include "engine/pdh/core/counter_object.h"
@@ -13,7 +13,7 @@
 #include <unistd.h>
 #endif
 
-/* A row with the wrong source would log something else under a trusted name. */
+/* A row with the wrong source would log a wrong value under a trusted name. */
 static void each_value_follows_its_source(void **state)
 {
     (void)state;
@@ -139,8 +139,7 @@ static void each_value_follows_its_source(void **state)
     }
 }
 
-/* The tables of connections are read only if one may have been opened or closed: no connection may be missed or
-   stay. */
+/* The connection tables are read only if a connection may have been opened or closed: none may be missed or remain. */
 static void connections_are_counted_when_they_change(void **state)
 {
     (void)state;
@@ -181,8 +180,8 @@ static void connections_are_counted_when_they_change(void **state)
     }
 }
 
-/* Reading the tables takes the kernel milliseconds, so connections that come and go are counted without them if other
-   numbers say of which kind they are. */
+/* Reading the tables takes the kernel milliseconds, so connections are counted without them if other numbers tell their
+   type. */
 static void connections_are_counted_without_their_tables(void **state)
 {
     (void)state;
@@ -197,7 +196,7 @@ static void connections_are_counted_without_their_tables(void **state)
         {SNMP("5", "9", "5"), IN_USE("7"), NULL, HEAD, 4, 1},
         {SNMP("5", "9", "3"), IN_USE("5"), NULL, NULL, 2, 1},
         {SNMP("6", "9", "3"), NULL, NULL, NULL, 2, 1}, /* opened and closed again */
-        /* a server listens; one of IPv6 leaves */
+        /* an IPv4 server listens; an IPv6 server stops */
         {NULL, IN_USE("6"), NULL, NULL, 2, 1},
         {SNMP("7", "9", "4"), IN_USE("7"), NULL, NULL, 3, 1},
         {SNMP("7", "9", "3"), NULL, IN_USE6("1"), HEAD LINE("01") LINE("01"), 2, 1},
@@ -229,7 +228,7 @@ static void connections_are_counted_without_their_tables(void **state)
     }
 }
 
-/* Where nothing uses IPv6, a newer kernel's number of connections needs no table at all. */
+/* If nothing uses IPv6, a newer kernel's number of connections is sufficient without any table. */
 static void connections_of_ipv4_alone_need_no_table(void **state)
 {
     (void)state;
@@ -245,7 +244,7 @@ static void connections_of_ipv4_alone_need_no_table(void **state)
     kernel_root_write(&root, "/proc/net/snmp", SNMP("6", "6", "2"));
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
     assert_true(raw_of(ipv4).FirstValue == 2 && raw_of(ipv6).FirstValue == 0);
-    /* more than sockets in use: not believed */
+    /* more connections than sockets in use: ignored */
     kernel_root_write(&root, "/proc/net/snmp", SNMP("7", "6", "9"));
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
     assert_true(raw_of(ipv4).FirstValue == 1 && raw_of(ipv6).FirstValue == 0);
@@ -263,7 +262,7 @@ static PDH_STATUS status_of_adding(const WCHAR *path)
     return PdhAddEnglishCounterW(query, path, 0, &counter);
 }
 
-/* A kernel that lacks a number or a file must not appear to have 0 of it. */
+/* A number or file that a kernel lacks must not appear as 0. */
 static void missing_sources_give_absent_counters(void **state)
 {
     (void)state;
@@ -278,7 +277,7 @@ static void missing_sources_give_absent_counters(void **state)
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
 }
 
-/* A computer without swap has the object nevertheless: templates that name it are valid, and lists show it. */
+/* A computer without swap has the object nevertheless: templates that use it are valid, and lists contain it. */
 static void object_exists_without_instances(void **state)
 {
     WCHAR paths[200];
@@ -334,7 +333,7 @@ static void small_files_are_read_again(void **state)
     assert_int_equal(raw_of(memory).FirstValue, 9);
     assert_int_equal(raw_of(cpu).FirstValue, 500000);
     assert_int_equal(raw_of(slept).FirstValue, 90000);
-    /* A host with hierarchies of version 1. */
+    /* A host OS with version 1 hierarchies. */
     PDH_HCOUNTER own = add("\\Control Group(own)\\% Processor Time"), held = add("\\Control Group(own)\\Memory Bytes");
     kernel_root_write(&root, "/proc/self/cgroup", "4:memory:/a/b\n2:cpu,cpuacct:/\n1:name=systemd:/\n0::/\n");
     kernel_root_write(&root, "/sys/fs/cgroup/memory/a/b/memory.usage_in_bytes", "777\n");
@@ -348,7 +347,7 @@ static void small_files_are_read_again(void **state)
     assert_true(is_valid(memory));
 }
 
-/* A file that changes its format must neither affect the values of other files nor show old values as new. */
+/* A file that changes its format must neither affect other files' values nor show old values as new. */
 static void changed_file_format_harms_no_other(void **state)
 {
     (void)state;
@@ -382,11 +381,11 @@ static void write_interfaces(size_t from, size_t to, uint64_t bytes)
 }
 
 #ifdef _WIN32
-#define MANY 10000 /* each one's file is opened, which takes Wine long */
+#define MANY 10000 /* number of interfaces; each one's file is opened, which takes long under Wine */
 #else
 #define MANY 100000
 #endif
-/* A host with very many instances must not fail or mix them up when some disappear. */
+/* A host OS with very many instances must not fail, or mix them up when some disappear. */
 static void hundred_thousand_instances_are_sampled(void **state)
 {
     (void)state;
@@ -409,7 +408,7 @@ static void hundred_thousand_instances_are_sampled(void **state)
     assert_non_null(items);
     assert_int_equal(PdhGetFormattedCounterArrayW(all, PDH_FMT_DOUBLE, &bytes, &count, items), ERROR_SUCCESS);
     assert_int_equal(count, MANY);
-    /* The first half existed before; the second is new and has no rate yet. */
+    /* The first half existed before; the second half is new and has no rate yet. */
     assert_int_equal(items[0].FmtValue.CStatus, PDH_CSTATUS_VALID_DATA);
     assert_int_equal(items[MANY / 2 - 1].FmtValue.CStatus, PDH_CSTATUS_VALID_DATA);
     assert_int_equal(items[MANY / 2].FmtValue.CStatus, PDH_CSTATUS_INVALID_DATA);
@@ -418,7 +417,7 @@ static void hundred_thousand_instances_are_sampled(void **state)
 }
 
 #ifndef _WIN32
-/* A disk that hangs for half a minute must not stop the log of everything else. */
+/* A disk that hangs for half a minute must not stop the logging of everything else. */
 static void hanging_file_delays_only_its_object(void **state)
 {
     (void)state;
@@ -429,7 +428,7 @@ static void hanging_file_delays_only_its_object(void **state)
     kernel_root_delete(&root, "/proc/swaps");
     assert_int_equal(mkfifo(fifo, 0600), 0);
     scratch_environment("OPENPLA_SAMPLE_LIMIT", "1500");
-    /* Not known yet whether it exists: it is awaited. */
+    /* Its existence is not known yet: the call waits for it. */
     paging = add("\\Paging File(_Total)\\% Usage");
     for (int i = 0; i < 3; i++) {
         uint64_t before = clock_monotonic_ms();
@@ -439,7 +438,7 @@ static void hanging_file_delays_only_its_object(void **state)
         assert_false(is_valid(paging));
         assert_int_equal(raw_of(paging).CStatus, PDH_CSTATUS_INVALID_DATA);
     }
-    /* It answers, but with nothing readable; then it is a file again. */
+    /* The file answers with unreadable data, and later normally again. */
     int end = open(fifo, O_WRONLY);
     assert_true(end >= 0);
     assert_int_equal(unlink(fifo), 0);
@@ -507,7 +506,7 @@ static void expect(const struct counter_object *o, DWORD status, int64_t value)
     assert_int_equal(raw.FirstValue, value);
 }
 
-/* The same with objects instead of files, on every host OS, and with one that is closed before it has answered. */
+/* The same with objects instead of files, on every host OS, including one that is closed before it has answered. */
 static void hanging_object_delays_no_other(void **state)
 {
     (void)state;
@@ -537,7 +536,7 @@ static void hanging_object_delays_no_other(void **state)
         wakeup_wait(pause, 10);
         counter_objects_sample(uses, 2, &source);
     }
-    expect(a, PDH_CSTATUS_VALID_DATA, 3); /* the late one was 2 */
+    expect(a, PDH_CSTATUS_VALID_DATA, 3); /* the late answer was 2 */
     waits = true;
     counter_objects_sample(uses, 2, &source);
     expect(a, PDH_CSTATUS_INVALID_DATA, 0);
@@ -554,13 +553,13 @@ static void hanging_object_delays_no_other(void **state)
     wakeup_free(go);
 }
 
-/* An object that is sampled on the caller's thread unless it would wait there. */
+/* An object that is sampled on the caller's thread, except when the sample would wait. */
 static uint32_t sampled_on;
 
 static HRESULT sample_eagerly(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     if (waits && !source_may_wait(&o->hold))
-        return S_OK; /* whatever it returns, this sample does not count */
+        return S_OK; /* this result is discarded */
     sampled_on = thread_own_id();
     return sample_test(o, source, wanted);
 }
@@ -575,7 +574,7 @@ static const struct counter_object_type eager = {.name = "Eager",
                                                  .state_size = sizeof(int64_t),
                                                  .close = close_test};
 
-static void object_that_would_wait_does_so_on_another_thread(void **state)
+static void waiting_object_is_sampled_on_another_thread(void **state)
 {
     (void)state;
     struct source source = {0};
@@ -593,7 +592,7 @@ static void object_that_would_wait_does_so_on_another_thread(void **state)
     expect(o, PDH_CSTATUS_VALID_DATA, 2);
     assert_int_not_equal(sampled_on, thread_own_id());
     counter_objects_sample(&use, 1, &source);
-    expect(o, PDH_CSTATUS_INVALID_DATA, 0); /* it hangs */
+    expect(o, PDH_CSTATUS_INVALID_DATA, 0); /* the object hangs */
     wakeup_set(go);
     waits = false;
     for (int i = 0; i < PATIENCE_MS / 10 && FAILED(o->result); i++) {
@@ -627,7 +626,7 @@ int main(void)
         WITH_QUERY(hanging_file_delays_only_its_object),
 #endif
         cmocka_unit_test(hanging_object_delays_no_other),
-        cmocka_unit_test(object_that_would_wait_does_so_on_another_thread),
+        cmocka_unit_test(waiting_object_is_sampled_on_another_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

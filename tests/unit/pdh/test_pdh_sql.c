@@ -15,7 +15,7 @@ static WCHAR *wide(const char *text)
     return out;
 }
 
-/* A database without the tables is recognized and gets them. */
+/* A database without the tables is detected, and the tables are created. */
 static void tables_are_created(void **state)
 {
     const struct database *d = *state;

@@ -10,8 +10,8 @@
 #include <stdatomic.h>
 
 static PDH_HQUERY query;
-static struct wakeup *interval; /* never set; freed at the end of the program, because the sanitizer does not see that
-                                   its users are joined */
+static struct wakeup *interval; /* never set; freed at the end of the program, because the sanitizer does not detect
+                                   that its users are joined */
 static atomic_bool stop;
 static atomic_uint samples, changes, values;
 
@@ -115,7 +115,7 @@ static void threads_can_share_one_query(void **state)
     }
     print_message("%u samples, %u counters added and removed, %u read\n", samples, changes, values);
     assert_true(samples > 0 && changes >= 60 && values >= 20);
-    /* closed while its source still hangs */
+    /* closed while its source is hanging */
     assert_int_equal(PdhCloseQuery(query), ERROR_SUCCESS);
     answer(&root);
     scratch_environment("OPENPLA_SAMPLE_LIMIT", "");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The provider functions of Perflib V2: a program that provides a counterset, and another that reads it through PDH. */
+/* The counter provider functions of Perflib V2: one program provides a counterset, and another reads it through PDH. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -55,7 +55,7 @@ static bool load(void)
     return ok;
 }
 
-/* Raw 32 and 64, and a value that the program keeps itself. */
+/* Raw 32-bit and 64-bit values, and a value that the program stores itself. */
 static HANDLE start_provider(void)
 {
     static struct {
@@ -76,7 +76,7 @@ static HANDLE start_provider(void)
     return p;
 }
 
-/* The providing program; its parent ends it. */
+/* Runs the counter provider; the parent ends it. */
 static int provide(void)
 {
     static volatile LONGLONG own = 33;
@@ -126,7 +126,7 @@ static void register_names(void)
     RegCloseKey(key);
 }
 
-/* The counters of a killed program end with it and do not keep their last value. */
+/* A killed program's counters disappear with it and do not keep their last value. */
 static void other_process_is_read_until_it_exits(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static void other_process_is_read_until_it_exits(void **state)
     assert_int_equal(api.PdhAddCounterW(query, u"\\Test Workers(worker)\\Counter 3", 0, &own), ERROR_SUCCESS);
     assert_true(wait_for(query, jobs, 11));
     assert_true(value_of(jobs, &value) && value == 11);
-    assert_true(wait_for(query, own, 36)); /* it changes without a call of the program */
+    assert_true(wait_for(query, own, 36)); /* the value changes without a call by the program */
     assert_int_equal(process_terminate(process_id(child), process_start_time(process_id(child))), S_OK);
     assert_true(wait_for(query, jobs, -1));
     assert_int_equal(api.PdhCloseQuery(query), ERROR_SUCCESS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A set's runs with folders, without a run: a store, a RootPath, and passes whose clock may be ahead. */
+/* A set's run folders without running the set: a store, a RootPath, and retention passes whose clock may be ahead. */
 #ifndef OPENPLA_RETENTION_FIXTURE_H
 #define OPENPLA_RETENTION_FIXTURE_H
 
@@ -17,21 +17,21 @@
 #define DAY   INT64_C(864000000000)
 
 static char *root;
-static int64_t days; /* how far the clock of passes is ahead */
+static int64_t days; /* how far the clock of the passes is ahead */
 
 static inline void put(const char *folder, const char *name, const char *text)
 {
     char *path = path_join(folder, name), *in = path_folder(path);
     assert_int_equal(folder_create(in), S_OK);
     struct file *f;
-    assert_int_equal(file_open(path, FILE_REPLACE, &f), S_OK); /* what is flushed takes long, a thousand times */
+    assert_int_equal(file_open(path, FILE_REPLACE, &f), S_OK); /* not flushed: flushing a thousand files takes long */
     assert_int_equal(file_write(f, text, strlen(text)), S_OK);
     file_close(f);
     memory_free(in);
     memory_free(path);
 }
 
-/* The same of a file that a run writes, as runs do it. */
+/* Writes a file as a run does, with its entry in the list of the run's files. */
 static inline void write_of_run(const char *name, const char *text)
 {
     char *path = path_join(root, name), *run = text_copy_n(path, strlen(root) + 1 + strcspn(name, "/\\"));
@@ -50,7 +50,7 @@ static inline bool is_there(const char *folder, const char *name)
     return there;
 }
 
-/* A run's folder, with a log and a report. */
+/* Creates a run's folder, with a log and a report. */
 static inline void make_run(const char *name, uint32_t serial)
 {
     char *folder = path_join(root, name);
@@ -76,7 +76,7 @@ static inline void make_runs(unsigned count)
 struct reported {
     struct text_buffer steps;
     size_t failures;
-    HRESULT failure; /* the latest */
+    HRESULT failure; /* the latest failure */
     char text[512];
     size_t kept; /* files that no run created, in all folders */
     char first_kept[64];
@@ -114,7 +114,7 @@ static inline HRESULT pass(const struct retention_policy *policy, struct reporte
     return retention_pass_run(&p);
 }
 
-/* The steps of a pass as text. */
+/* Runs a pass and expects these steps. */
 static inline void assert_pass(const struct retention_policy *policy, const char *expected)
 {
     struct reported reported;
@@ -139,7 +139,7 @@ static const struct retention_policy packs = {.actions = pack_and_delete, .actio
 
 static inline int begin(void **state)
 {
-    /* Programs that run at the same time in two Wine prefixes may have one process id. */
+    /* Programs that run at the same time in two Wine prefixes may have the same process id. */
     *state = scratch_create(path_name(__BASE_FILE__));
     scratch_environment("OPENPLA_DATA", *state);
     root = path_join(*state, "logs");

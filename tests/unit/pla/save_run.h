@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Saves a run record as given; the product always changes the existing record. */
+/* Saves a run record as given, because the product only changes existing records. */
 #ifndef OPENPLA_SAVE_RUN_H
 #define OPENPLA_SAVE_RUN_H
 

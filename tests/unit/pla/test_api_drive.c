@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The program of an API trace on a drive letter that is mapped to a share (MS-PLA 2.2.1: 0x80300106). The host OS'
-   answer about the drive is replaced, because a test cannot map one. */
+/* An API trace whose program is on a drive that is mapped to a share (MS-PLA 2.2.1: 0x80300106). The host OS's answer
+   about the drive is replaced, because a test cannot map a share. */
 #include "tests/unit/pla/set_xml_fixture.h"
 
 bool __wrap_drive_is_remote(char letter);
@@ -33,8 +33,8 @@ static void programs_on_network_drives_are_reported(void **state)
     expect_map("M:\\apps\\x.exe", "ApiTracingDataCollector[1]/ExePath 0x80300108\n");
 }
 
-/* What Start calls. The path may be in a variable. */
-static void their_start_fails(void **state)
+/* Start expands a variable in the path. */
+static void start_with_network_program_fails(void **state)
 {
     struct object *collector;
     char *program;
@@ -53,7 +53,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs_on_network_drives_are_reported),
-        cmocka_unit_test(their_start_fails),
+        cmocka_unit_test(start_with_network_program_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cabinets are written, compared and extracted: once a user's logs are packed and deleted, the cabinet is all that
-   remains. */
+/* Cabinets are written, compared and extracted. After a user's logs are packed and deleted, only the cabinet is
+   left. */
 #include "tests/unit/file_faults.h"
 #include "tests/unit/folder_cabinet.h"
 #include "tests/unit/scratch_folder.h"
@@ -20,7 +20,7 @@ static char *in_scratch(const char *name)
     return path;
 }
 
-/* Bytes that pack well (repeated lines), badly (a generator's) or not at all. */
+/* Creates bytes that compress well (repeated lines), badly (random) or not at all. */
 static void make_file(const char *name, size_t size, bool random)
 {
     char *path = in_scratch(name), *folder = path_folder(path), *bytes = memory_alloc(size + 1);
@@ -75,7 +75,7 @@ static void make_run(void)
     make_file("run/sub/deep/\xC3\xA4\xE4\xB8\xAD.txt", 70000, true);
 }
 
-static void what_is_packed_comes_out_again(void **state)
+static void packed_files_are_extracted_unchanged(void **state)
 {
     struct texts names = {0};
     struct cabinet *c;
@@ -99,7 +99,7 @@ static void what_is_packed_comes_out_again(void **state)
     memory_free(run);
 }
 
-/* Many files, more than one block has, and their order. */
+/* More files than fit into one block, and their order. */
 static void many_files_are_packed(void **state)
 {
     struct texts names = {0};
@@ -120,7 +120,7 @@ static void many_files_are_packed(void **state)
     memory_free(run);
 }
 
-/* Files that were added after the cabinet must survive a deletion that relies on cabinet_compare. */
+/* Files that were added after the cabinet was written must survive a deletion that relies on cabinet_compare. */
 static void changes_since_the_mark_are_reported(void **state)
 {
     struct texts names = {0}, one = {0};
@@ -135,7 +135,7 @@ static void changes_since_the_mark_are_reported(void **state)
     assert_int_equal(texts_add(&one, "b.csv"), S_OK);
     assert_int_equal(folder_cabinet_holds(c, run, &one), S_OK);
 
-    make_file("run/a.csv", 40000, true); /* as long, other bytes */
+    make_file("run/a.csv", 40000, true); /* same length, different bytes */
     assert_int_equal(folder_cabinet_holds(c, run, &one), S_OK);
     assert_int_equal(folder_cabinet_holds(c, run, &names), PLA_E_CABAPI_FAILURE);
     assert_non_null(strstr(error_text(PLA_E_CABAPI_FAILURE), "a.csv"));
@@ -159,7 +159,7 @@ static HRESULT no_input(void *user, size_t index, struct file **in)
     return E_UNEXPECTED;
 }
 
-static void what_no_cabinet_holds_is_refused_by_name(void **state)
+static void unpackable_files_are_rejected_by_name(void **state)
 {
     static const struct {
         struct cabinet_member members[2];
@@ -177,7 +177,7 @@ static void what_no_cabinet_holds_is_refused_by_name(void **state)
         const struct cabinet_source source = {cases[i].members, cases[i].count, no_input, NULL};
         assert_int_equal(cabinet_pack(&source, NULL, NULL), PLA_E_CABAPI_FAILURE);
         if (!strstr(error_text(PLA_E_CABAPI_FAILURE), cases[i].why))
-            fail_msg("\"%s\" was awaited: %s", cases[i].why, error_text(PLA_E_CABAPI_FAILURE));
+            fail_msg("\"%s\" was expected: %s", cases[i].why, error_text(PLA_E_CABAPI_FAILURE));
     }
 }
 
@@ -187,7 +187,7 @@ static bool twice_only(void *user, uint64_t done, uint64_t whole)
     return --*(int *)user > 0;
 }
 
-static void both_ways_can_be_stopped(void **state)
+static void packing_and_extraction_can_be_stopped(void **state)
 {
     struct texts names = {0};
     (void)state;
@@ -212,9 +212,9 @@ static void both_ways_can_be_stopped(void **state)
     memory_free(run);
 }
 
-/* Numbers of processes come again, soonest under Wine and in containers: what such a one left must not bar the folder.
- */
-static void what_a_killed_reader_left_is_not_in_the_way(void **state)
+/* Process ids are reused, most often under Wine and in containers: temporary files of a killed process with this id
+   must not block the folder. */
+static void leftovers_of_a_killed_reader_do_not_block(void **state)
 {
     enum { LEFT = 20 };
     struct texts names = {0}, left = {0};
@@ -246,7 +246,7 @@ struct faulty {
     struct texts names;
 };
 
-/* Two blocks with a folder, and an end that is in both. */
+/* Two blocks in a folder; the end of the first file is in both. */
 static void faulty_begin(struct faulty *x)
 {
     *x = (struct faulty){in_scratch("run"), in_scratch("run.cab"), in_scratch("to"), {0}};
@@ -263,8 +263,8 @@ static void faulty_end(struct faulty *x)
     memory_free(x->to);
 }
 
-/* A caller that gets success may delete the files. */
-static void written_if_said(const struct faulty *x, HRESULT hr)
+/* A caller may delete the files after success, so the cabinet must contain them. */
+static void assert_written_on_success(const struct faulty *x, HRESULT hr)
 {
     struct cabinet *c;
     if (FAILED(hr))
@@ -274,8 +274,8 @@ static void written_if_said(const struct faulty *x, HRESULT hr)
     cabinet_close(c);
 }
 
-/* Whole or not at all. */
-static void taken_out_or_not(const struct faulty *x, HRESULT hr)
+/* The folder is extracted completely or not at all. */
+static void assert_extracted_or_absent(const struct faulty *x, HRESULT hr)
 {
     if (SUCCEEDED(hr))
         same_trees(x->run, x->to, &x->names);
@@ -306,7 +306,7 @@ static void each_allocation_fails_in_turn(void **state)
         hr = folder_cabinet_write(x.run, &x.names, x.cab, NULL);
         memory_fail_at(0);
         assert_true(hr == S_OK || hr == E_OUTOFMEMORY || hr == PLA_E_CABAPI_FAILURE);
-        written_if_said(&x, hr);
+        assert_written_on_success(&x, hr);
     }
     hr = E_OUTOFMEMORY;
     for (uint64_t n = 1; hr != S_OK; n++) {
@@ -321,16 +321,16 @@ static void each_allocation_fails_in_turn(void **state)
         hr = cabinet_extract(x.cab, NULL, x.to, NULL);
         memory_fail_at(0);
         assert_true(hr == S_OK || hr == E_OUTOFMEMORY);
-        if (FAILED(hr) && folder_exists(x.to)) /* to tidy up takes memory, too: the next call has it */
+        if (FAILED(hr) && folder_exists(x.to)) /* cleaning up needs memory too, so it may have failed */
             scratch_remove(x.to);
-        taken_out_or_not(&x, hr);
+        assert_extracted_or_absent(&x, hr);
     }
     faulty_end(&x);
 }
 
 static void each_operation_on_a_file_fails_in_turn(void **state)
 {
-    static const int kinds[] = {FAULT_ONCE, FAULT_FULL}; /* of a lasting one nothing can be tidied away either */
+    static const int kinds[] = {FAULT_ONCE, FAULT_FULL}; /* without FAULT_LASTING: even the clean-up would fail then */
     const HRESULT broken = HRESULT_FROM_WIN32(ERROR_IO_DEVICE);
     (void)state;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -342,21 +342,21 @@ static void each_operation_on_a_file_fails_in_turn(void **state)
             file_faults_begin(&faults);
             hr = folder_cabinet_write(x.run, &x.names, x.cab, NULL);
             file_faults_end();
-            written_if_said(&x, hr);
+            assert_written_on_success(&x, hr);
         }
         hr = broken;
         for (faults.at = 1; hr != S_OK; faults.at++) {
             file_faults_begin(&faults);
             hr = open_and_compare(&x);
             file_faults_end();
-            assert_true(FAILED(hr) == faults.met); /* what could not be read is not the same */
+            assert_true(FAILED(hr) == faults.met); /* files that could not be read must not count as equal */
         }
         hr = broken;
         for (faults.at = 1; hr != S_OK || faults.met; faults.at++) {
             file_faults_begin(&faults);
             hr = cabinet_extract(x.cab, NULL, x.to, NULL);
             file_faults_end();
-            taken_out_or_not(&x, hr);
+            assert_extracted_or_absent(&x, hr);
             if (SUCCEEDED(hr))
                 scratch_remove(x.to);
         }
@@ -367,12 +367,12 @@ static void each_operation_on_a_file_fails_in_turn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_is_packed_comes_out_again, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(packed_files_are_extracted_unchanged, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(many_files_are_packed, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(changes_since_the_mark_are_reported, make_scratch, scratch_end),
-        cmocka_unit_test_setup_teardown(what_no_cabinet_holds_is_refused_by_name, make_scratch, scratch_end),
-        cmocka_unit_test_setup_teardown(both_ways_can_be_stopped, make_scratch, scratch_end),
-        cmocka_unit_test_setup_teardown(what_a_killed_reader_left_is_not_in_the_way, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(unpackable_files_are_rejected_by_name, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(packing_and_extraction_can_be_stopped, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(leftovers_of_a_killed_reader_do_not_block, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(each_allocation_fails_in_turn, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(each_operation_on_a_file_fails_in_turn, make_scratch, scratch_end),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Hostile cabinets: extracting one could write files outside the folder, fill the disk or replace the user's files.
-   Each is refused for the one thing that is wrong with it, before anything is written. */
+   Each is rejected because of its one defect, before anything is written. */
 #include "engine/base/file.h"
 #include "engine/pla/cabinet.h"
 #include "tests/unit/made_cabinet.h"
@@ -25,7 +25,7 @@ static char *in_scratch(const char *name)
     return path;
 }
 
-/* Nothing but the cabinet is in the scratch folder then. */
+/* Asserts that the scratch folder contains only the cabinet. */
 static void nothing_was_written(void)
 {
     struct texts files = {0}, folders = {0};
@@ -37,15 +37,15 @@ static void nothing_was_written(void)
     texts_free(&folders);
 }
 
-/* Both by its own and on the way to its files. */
-static void is_refused(const struct made_bytes *b, const struct cabinet_limits *limits, const char *why)
+/* Asserts that opening and extracting both reject the cabinet. */
+static void assert_rejected(const struct made_bytes *b, const struct cabinet_limits *limits, const char *why)
 {
     char *path = in_scratch("x.cab"), *to = in_scratch("to");
     struct cabinet *c;
     made_store(b, path);
     const HRESULT hr = cabinet_open(path, limits, &c);
     if (hr != PLA_E_CABAPI_FAILURE || !strstr(error_text(hr), why))
-        fail_msg("\"%s\" was awaited, 0x%08X came: %s", why, (unsigned)hr, error_text(hr));
+        fail_msg("\"%s\" was expected, got 0x%08X: %s", why, (unsigned)hr, error_text(hr));
     assert_null(c);
     assert_int_equal(cabinet_extract(path, limits, to, NULL), PLA_E_CABAPI_FAILURE);
     nothing_was_written();
@@ -53,8 +53,9 @@ static void is_refused(const struct made_bytes *b, const struct cabinet_limits *
     memory_free(path);
 }
 
-/* It can be opened; the corruption is in its data. The folders on the way go again, too. */
-static void is_refused_when_unpacked(const struct made_cabinet *m, const char *why)
+/* Asserts that the cabinet can be opened, but extraction rejects it because its data are corrupt; folders created on
+   the way are removed again. */
+static void assert_extraction_rejected(const struct made_cabinet *m, const char *why)
 {
     struct made_bytes b;
     char *path = in_scratch("x.cab"), *to = in_scratch("far/away/to");
@@ -64,14 +65,14 @@ static void is_refused_when_unpacked(const struct made_cabinet *m, const char *w
     assert_int_equal(cabinet_open(path, NULL, &c), S_OK);
     const HRESULT hr = cabinet_extract_all(c, to, NULL);
     if (hr != PLA_E_CABAPI_FAILURE || !strstr(error_text(hr), why))
-        fail_msg("\"%s\" was awaited, 0x%08X came: %s", why, (unsigned)hr, error_text(hr));
+        fail_msg("\"%s\" was expected, got 0x%08X: %s", why, (unsigned)hr, error_text(hr));
     cabinet_close(c);
     nothing_was_written();
     memory_free(to);
     memory_free(path);
 }
 
-static void names_that_lead_elsewhere_are_refused(void **state)
+static void names_that_lead_outside_are_rejected(void **state)
 {
     static const struct {
         const char *name, *why;
@@ -123,14 +124,14 @@ static void names_that_lead_elsewhere_are_refused(void **state)
         m.entries = entries;
         m.count = 2;
         made_build(&m, &b);
-        is_refused(&b, NULL, cases[i].why);
+        assert_rejected(&b, NULL, cases[i].why);
         /* The displayed form of such a name is harmless for a terminal. */
         for (const char *at = error_text(PLA_E_CABAPI_FAILURE); *at; at++)
             assert_true(*at >= ' ' && *at < 0x7F);
     }
 }
 
-static void names_longer_than_any_are_refused(void **state)
+static void overlong_names_are_rejected(void **state)
 {
     char name[300];
     struct made_bytes b;
@@ -143,7 +144,7 @@ static void names_longer_than_any_are_refused(void **state)
         m.entries = entries;
         made_build(&m, &b);
         if (length > 255) {
-            is_refused(&b, NULL, "longer than 255 bytes");
+            assert_rejected(&b, NULL, "longer than 255 bytes");
         } else {
             char *path = in_scratch("x.cab");
             struct cabinet *c;
@@ -155,7 +156,7 @@ static void names_longer_than_any_are_refused(void **state)
     }
 }
 
-static void two_of_one_name_are_refused(void **state)
+static void duplicate_names_are_rejected(void **state)
 {
     static const char *const pairs[][2] = {{"dup.txt", "dup.txt"}, {"dup.txt", "DUP.TXT"}, {"a\\b.txt", "A/B.txt"},
                                            {"a", "a/b"},           {"a/b/c", "A/b"},       {"\xC3\xA4", "\xC3\x84"}};
@@ -168,12 +169,12 @@ static void two_of_one_name_are_refused(void **state)
         m.entries = entries;
         m.count = 3;
         made_build(&m, &b);
-        is_refused(&b, NULL, "another entry has this name");
+        assert_rejected(&b, NULL, "another entry has this name");
     }
 }
 
-/* One field of a cabinet that is right otherwise. */
-static void headers_that_lie_are_refused(void **state)
+/* Corrupts one field of an otherwise valid cabinet. */
+static void invalid_headers_are_rejected(void **state)
 {
     static const struct {
         size_t at;
@@ -208,16 +209,16 @@ static void headers_that_lie_are_refused(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         made_build(&right, &b);
         made_patch(&b, cases[i].at, cases[i].value, cases[i].size);
-        is_refused(&b, NULL, cases[i].why);
+        assert_rejected(&b, NULL, cases[i].why);
     }
     made_build(&right, &b);
     for (size_t cut = 0; cut < right.packed + 100u && b.size; cut++) {
         b.size--;
-        is_refused(&b, NULL, "");
+        assert_rejected(&b, NULL, "");
     }
 }
 
-static void entries_that_lie_about_bytes_are_refused(void **state)
+static void invalid_entry_sizes_are_rejected(void **state)
 {
     static const struct {
         struct made_entry entries[2];
@@ -241,12 +242,12 @@ static void entries_that_lie_about_bytes_are_refused(void **state)
         m.entries = cases[i].entries;
         m.count = 2;
         made_build(&m, &b);
-        is_refused(&b, NULL, cases[i].why);
+        assert_rejected(&b, NULL, cases[i].why);
     }
 }
 
-/* Each of the folders is the same block: a small file would unpack to as many times its bytes as it has rows. */
-static void folders_that_share_blocks_are_refused(void **state)
+/* All folders share one block, so a small file would unpack to a multiple of its size. */
+static void folders_that_share_blocks_are_rejected(void **state)
 {
     enum { FOLDERS = 50, ROWS = 36 + 8 * FOLDERS, ENTRY = 16 + 3 };
     struct made_bytes b = {.size = 0};
@@ -276,10 +277,10 @@ static void folders_that_share_blocks_are_refused(void **state)
     made_put(&b, 4, 2);
     made_put(&b, 4, 2);
     made_put(&b, made_word(four), 4);
-    is_refused(&b, NULL, "overlap");
+    assert_rejected(&b, NULL, "overlap");
 }
 
-static void what_is_more_than_let_is_refused(void **state)
+static void exceeded_limits_are_rejected(void **state)
 {
     static const struct made_entry entries[] = {{"a", 2, 0, 0, 0}, {"b", 2, 2, 0, 0}};
     struct made_cabinet m = right;
@@ -288,8 +289,8 @@ static void what_is_more_than_let_is_refused(void **state)
     m.entries = entries;
     m.count = 2;
     made_build(&m, &b);
-    is_refused(&b, &(struct cabinet_limits){.bytes = 3, .files = 9}, "would exceed 3 bytes when unpacked");
-    is_refused(&b, &(struct cabinet_limits){.bytes = 9, .files = 1}, "2 files (at most 1");
+    assert_rejected(&b, &(struct cabinet_limits){.bytes = 3, .files = 9}, "would exceed 3 bytes when unpacked");
+    assert_rejected(&b, &(struct cabinet_limits){.bytes = 9, .files = 1}, "2 files (at most 1");
 }
 
 static void put_number(uint8_t *at, uint32_t value, size_t size)
@@ -307,7 +308,7 @@ static bool give_up(void *user, uint64_t done, uint64_t whole)
 }
 
 /* A cabinet of block headers with one byte each: at 2 GB, validating one file would take 200 million reads. */
-static void blocks_that_cost_time_alone(void **state)
+static void blocks_without_data_are_limited(void **state)
 {
     enum { FOLDERS = 2, BLOCKS = 65535, BLOCK = 9, ENTRY = 16 + 2, HEAD = 36 + FOLDERS * 8 + ENTRY };
     const size_t size = HEAD + (size_t)FOLDERS * BLOCKS * BLOCK;
@@ -346,7 +347,7 @@ static void blocks_that_cost_time_alone(void **state)
     memory_free(bytes);
 }
 
-static void damaged_blocks_are_refused(void **state)
+static void corrupt_blocks_are_rejected(void **state)
 {
     static const uint8_t no_ck[] = {'X', 'K', 1, 4, 0, 0xFB, 0xFF, 'a', 'b', 'c', 'd'};
     static const uint8_t stored_short[] = {'C', 'K', 1, 3, 0, 0xFC, 0xFF, 'a', 'b', 'c'};
@@ -373,14 +374,14 @@ static void damaged_blocks_are_refused(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         m.data = cases[i].data;
         m.packed = cases[i].size;
-        is_refused_when_unpacked(&m, "cannot be unpacked");
+        assert_extraction_rejected(&m, "cannot be unpacked");
     }
     m = right;
     m.wrong_checksum = true;
-    is_refused_when_unpacked(&m, "checksum");
+    assert_extraction_rejected(&m, "checksum");
 }
 
-static void reserved_bytes_are_passed_over(void **state)
+static void reserved_bytes_are_skipped(void **state)
 {
     static const uint8_t packed[] = {'C', 'K', 1, 4, 0, 0xFB, 0xFF, 'a', 'b', 'c', 'd'};
     const struct made_entry entries[] = {{"d\\a.txt", 3, 0, 0, 0x21}, {"e.txt", 0, 3, 0, 0}, {"f\xE4.txt", 1, 3, 0, 0}};
@@ -404,11 +405,11 @@ static void reserved_bytes_are_passed_over(void **state)
     assert_int_equal(file_open_source(inner, &f), S_OK);
     assert_int_equal(file_traits_of(f, &traits), S_OK);
     assert_true(traits.attributes & FILE_TRAIT_READ_ONLY);
-    /* So that it can be tidied away. */
+    /* So that the test can delete it. */
     traits.attributes &= ~FILE_TRAIT_READ_ONLY;
     (void)file_set_traits(f, &traits);
     file_close(f);
-    /* A second time nothing is replaced. */
+    /* A second extraction replaces nothing. */
     assert_int_equal(cabinet_extract(path, NULL, to, NULL), HRESULT_FROM_WIN32(ERROR_FILE_EXISTS));
     memory_free(empty);
     memory_free(umlaut);
@@ -444,16 +445,16 @@ static void links_in_the_target_are_not_followed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(names_that_lead_elsewhere_are_refused, make_scratch, scratch_end),
-        cmocka_unit_test_setup_teardown(names_longer_than_any_are_refused, make_scratch, scratch_end),
-        cmocka_unit_test_setup_teardown(two_of_one_name_are_refused, make_scratch, scratch_end),
-        cmocka_unit_test_setup_teardown(headers_that_lie_are_refused, make_scratch, scratch_end),
-        cmocka_unit_test_setup_teardown(entries_that_lie_about_bytes_are_refused, make_scratch, scratch_end),
-        cmocka_unit_test_setup_teardown(folders_that_share_blocks_are_refused, make_scratch, scratch_end),
-        cmocka_unit_test_setup_teardown(what_is_more_than_let_is_refused, make_scratch, scratch_end),
-        cmocka_unit_test_setup_teardown(blocks_that_cost_time_alone, make_scratch, scratch_end),
-        cmocka_unit_test_setup_teardown(damaged_blocks_are_refused, make_scratch, scratch_end),
-        cmocka_unit_test_setup_teardown(reserved_bytes_are_passed_over, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(names_that_lead_outside_are_rejected, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(overlong_names_are_rejected, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(duplicate_names_are_rejected, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(invalid_headers_are_rejected, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(invalid_entry_sizes_are_rejected, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(folders_that_share_blocks_are_rejected, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(exceeded_limits_are_rejected, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(blocks_without_data_are_limited, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(corrupt_blocks_are_rejected, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(reserved_bytes_are_skipped, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(links_in_the_target_are_not_followed, make_scratch, scratch_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any allocation may fail: no crash, no leak, and the set is unchanged. The same where a client has had his share of
-   it. */
+/* Any allocation may fail, or exceed a client's memory share: no crash, no leak, and the set is unchanged. */
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
 #include "tests/unit/scratch_folder.h"
@@ -80,7 +79,7 @@ static HRESULT read_xml(struct object *set)
     return hr;
 }
 
-/* So long that libxml2 asks for memory again and again. */
+/* So long that libxml2 needs memory many times. */
 static HRESULT read_long_xml(struct object *set)
 {
     static char xml[400000];
@@ -144,7 +143,7 @@ static void adding_is_all_or_nothing(void **state)
     every_allocation(add_collector);
 }
 
-/* ---- which client the memory counts for ---- */
+/* ---- the client to which memory is charged ---- */
 
 static HRESULT describe(struct object *set, size_t bytes)
 {
@@ -160,7 +159,7 @@ static HRESULT describe(struct object *set, size_t bytes)
 
 /* Memory put into another client's object is charged to that client, and limited by its share: otherwise two
    programs holding one object would have no limit. The pairs of SetValue count like rows. */
-static void no_memory_is_had_by_way_of_another(void **state)
+static void memory_in_a_foreign_object_is_charged_to_its_owner(void **state)
 {
     static char text[20001];
     const HRESULT full = HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA);
@@ -205,8 +204,8 @@ static void no_memory_is_had_by_way_of_another(void **state)
     assert_int_equal(quotas_read(), S_OK);
 }
 
-/* A client that makes a server store strings reaches a limit, and gets back every byte that it releases. */
-static void memory_counts_for_whom_it_is_made(void **state)
+/* A client that stores strings in a server reaches a limit, and gets back every byte that it releases. */
+static void memory_is_charged_to_the_client(void **state)
 {
     static const char xml[] =
         "<DataCollectorSet><Description>some text</Description><Keyword>a</Keyword><Keyword>b</Keyword>"
@@ -227,11 +226,11 @@ static void memory_counts_for_whom_it_is_made(void **state)
     assert_true(empty > sizeof(struct data_collector_set) && empty < 20000);
     assert_int_equal(describe(set, 100000), S_OK);
     assert_in_range(memory_share_bytes(share), empty + 90000, empty + 110000);
-    assert_int_equal(describe(other, 100000), full); /* it counts for the client that fills it, not for its creator */
+    assert_int_equal(describe(other, 100000), full); /* charged to the client that fills it, not to its creator */
     assert_non_null(strstr(error_text(full), "quota 'memory'"));
     assert_int_equal(describe(set, 150000), full);
     assert_int_equal(describe(set, 10), S_OK);
-    for (int i = 0; i < 100; i++) { /* replaced values no longer count */
+    for (int i = 0; i < 100; i++) { /* replaced values are no longer charged */
         assert_int_equal(set_from_xml(set, xml, strlen(xml), NULL), S_OK);
         assert_int_equal(object_hold(set, i ? 0 : 5000), S_OK);
     }
@@ -256,8 +255,10 @@ static void memory_counts_for_whom_it_is_made(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_counts_for_whom_it_is_made), cmocka_unit_test(no_memory_is_had_by_way_of_another),
-        cmocka_unit_test(setxml_is_all_or_nothing),          cmocka_unit_test(xml_and_validation_survive),
+        cmocka_unit_test(memory_is_charged_to_the_client),
+        cmocka_unit_test(memory_in_a_foreign_object_is_charged_to_its_owner),
+        cmocka_unit_test(setxml_is_all_or_nothing),
+        cmocka_unit_test(xml_and_validation_survive),
         cmocka_unit_test(adding_is_all_or_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers that are read past the object's lock: the same as with it, also while another thread changes them. */
+/* Numbers that are read without the object's lock must equal those read with it, also while another thread changes
+   them. */
 #include "engine/base/thread.h"
 #include "tests/unit/model_classes.h"
 #include "tests/unit/patience.h"
@@ -9,7 +10,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-/* The way of COM's get (com/objects/convert.c). */
+/* Reads a number as COM's get does (com/objects/convert.c). */
 static uint32_t number_of(struct object *o, const struct property *p)
 {
     uint32_t n = 0;
@@ -22,7 +23,7 @@ static uint32_t number_of(struct object *o, const struct property *p)
 
 /* Properties with hooks or live values, and those that are not numbers, need object_get; a row that is its field
    does not. */
-static void rows_that_are_their_field_need_no_lock(void **state)
+static void plain_number_properties_need_no_lock(void **state)
 {
     (void)state;
     for (size_t c = 0; c < MODEL_CLASS_COUNT; c++) {
@@ -40,7 +41,7 @@ static void rows_that_are_their_field_need_no_lock(void **state)
             assert_int_equal(object_get(o, p, &v), S_OK);
             assert_int_equal(n, p->kind == PROPERTY_BOOL ? v.boolean : v.u32);
         }
-        object_lock(o); /* someone may be changing it */
+        object_lock(o); /* as if another thread were changing it */
         for (size_t i = 0; i < model_classes[c]->property_count; i++)
             assert_false(object_get_number(o, &model_classes[c]->properties[i], &(uint32_t){0}));
         object_unlock(o);
@@ -54,7 +55,7 @@ struct pair {
     atomic_bool stop;
 };
 
-/* Both rows go up by one together, as a Query or an update of the set does it. */
+/* Increments both properties together, as a Query or an update of the set does. */
 static void count_up(void *user)
 {
     struct pair *pair = user;
@@ -66,10 +67,10 @@ static void count_up(void *user)
     }
 }
 
-static void what_changes_together_is_seen_together(void **state)
+static void properties_changed_together_are_read_consistently(void **state)
 {
     (void)state;
-    static struct pair pair; /* the writer goes on if an assertion ends this */
+    static struct pair pair; /* static, because the writer continues if an assertion ends this function */
     pair.first = class_property(&performance_counter_collector_class, "SampleInterval");
     pair.second = class_property(&performance_counter_collector_class, "SegmentMaxRecords");
     struct thread *writer;
@@ -100,8 +101,8 @@ static void what_changes_together_is_seen_together(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_that_are_their_field_need_no_lock),
-        cmocka_unit_test(what_changes_together_is_seen_together),
+        cmocka_unit_test(plain_number_properties_need_no_lock),
+        cmocka_unit_test(properties_changed_together_are_read_consistently),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The property mechanism, row by row for every class: a get returns the value that was put, and XML keeps it. */
+/* The property mechanism, row by row for every class: a get returns the value that was put, and XML preserves it. */
 #include "engine/base/memory.h"
 #include "tests/unit/model_classes.h"
 
@@ -16,7 +16,7 @@ static struct object *make(const struct class *class)
     return o;
 }
 
-/* Every row starts as its default. */
+/* Every property starts with its default. */
 static void rows_start_with_their_defaults(void **state)
 {
     (void)state;
@@ -78,15 +78,15 @@ static void put_number(struct object *o, const struct property *p, int64_t n, HR
         v.u32 = (uint32_t)n;
     assert_int_equal(object_put(o, p, &v), wanted);
     if (FAILED(wanted)) {
-        assert_non_null(strstr(error_text(wanted), p->name)); /* a user must learn which property it was */
+        assert_non_null(strstr(error_text(wanted), p->name)); /* the error must name the property */
         return;
     }
     assert_int_equal(object_get_field(o, p, &back), S_OK);
     assert_int_equal(p->kind == PROPERTY_I32 ? back.i32 : (int64_t)back.u32, n);
 }
 
-/* Range and list are held for every row, and a refused value leaves the old one. */
-static void numbers_are_held_against_their_row(void **state)
+/* Ranges and lists of values apply to every row, and a rejected value leaves the old one. */
+static void numbers_are_checked_against_their_row(void **state)
 {
     (void)state;
     for (size_t c = 0; c < MODEL_CLASS_COUNT; c++) {
@@ -116,7 +116,7 @@ static void numbers_are_held_against_their_row(void **state)
                 struct value v = {.kind = p->kind, .u32 = UINT32_MAX};
                 assert_int_equal(object_put(o, p, &v), S_OK);
                 assert_int_equal(object_get_field(o, p, &v), S_OK);
-                assert_int_equal(v.u32, enumeration_mask(p->enumeration)); /* undefined bits are gone */
+                assert_int_equal(v.u32, enumeration_mask(p->enumeration)); /* undefined bits were removed */
                 break;
             }
             default:
@@ -204,7 +204,7 @@ static void counters_have_no_duplicates(void **state)
     object_release(c);
 }
 
-static void security_must_look_like_sddl(void **state)
+static void security_must_be_valid_sddl(void **state)
 {
     (void)state;
     struct object *set = make(&data_collector_set_class);
@@ -275,7 +275,7 @@ static struct object *add_named(struct object *set, const char *name)
     return c;
 }
 
-/* A collector belongs to one set, under one name, and knows its place. */
+/* A collector belongs to one set, under one name, and has a reference to it. */
 static void collectors_belong_to_one_set(void **state)
 {
     (void)state;
@@ -298,7 +298,7 @@ static void collectors_belong_to_one_set(void **state)
     assert_int_equal(object_get(b, index, &v), S_OK);
     assert_int_equal(v.i32, 0);
     assert_int_equal(collector_set(a, &found), PLA_E_DCS_NOT_FOUND);
-    assert_int_equal(collection_add(collectors_of(other), a), S_OK); /* free again */
+    assert_int_equal(collection_add(collectors_of(other), a), S_OK); /* can be added again */
     assert_int_equal(collection_remove(collectors_of(set), 7), DISP_E_BADINDEX);
     assert_int_equal(collection_remove_object(collectors_of(set), a), E_INVALIDARG);
     assert_int_equal(object_create(&performance_counter_collector_class, NULL, &unnamed), S_OK);
@@ -314,8 +314,8 @@ static void collectors_belong_to_one_set(void **state)
     object_release(other);
 }
 
-/* A collector may have any name; what its file is called when nobody said can be a file. */
-static void a_name_makes_a_file_name(void **state)
+/* A collector can have any name; its default file name must be a valid file name. */
+static void default_file_name_is_derived_from_the_name(void **state)
 {
     (void)state;
     struct object *c = make(&performance_counter_collector_class);
@@ -337,8 +337,9 @@ static void a_name_makes_a_file_name(void **state)
     object_release(c);
 }
 
-/* A log ".csv", and a name that nobody finds the collector by: a set's collector always has one. */
-static void a_collector_of_a_set_has_a_name(void **state)
+/* Without a name, the log would be ".csv", and nobody could find the collector: a collector in a set always has a
+   name. */
+static void collector_in_a_set_has_a_name(void **state)
 {
     (void)state;
     static const char xml[] = "<PerformanceCounterDataCollector><Name/><SampleInterval>7</SampleInterval>"
@@ -349,7 +350,7 @@ static void a_collector_of_a_set_has_a_name(void **state)
     assert_string_equal(collector_of(a)->Name, "DataCollector01");
     assert_int_equal(put_text(b, IPerformanceCounterDataCollector_Name, "  "), S_OK);
     assert_string_equal(collector_of(b)->Name, "DataCollector02");
-    /* Blanks at the ends are not kept in XML: two collectors must not become one there. */
+    /* XML drops spaces at the ends of names: two collectors must not get the same name that way. */
     assert_int_equal(put_text(b, IPerformanceCounterDataCollector_Name, " datacollector01 "), PLA_E_DC_ALREADY_EXISTS);
     assert_int_equal(put_text(b, IPerformanceCounterDataCollector_Name, " b b "), S_OK);
     assert_string_equal(collector_of(b)->Name, "b b");
@@ -363,8 +364,8 @@ static void a_collector_of_a_set_has_a_name(void **state)
     object_release(set);
 }
 
-/* Only what belongs into a collection gets in. */
-static void collections_take_their_own_kind(void **state)
+/* Only objects of a collection's own kind can be added. */
+static void collections_accept_only_their_own_kind(void **state)
 {
     (void)state;
     struct object *set = make(&data_collector_set_class), *item = make(&value_map_item_class);
@@ -426,7 +427,7 @@ static void put(struct object *map, int64_t number)
     assert_int_equal(value_map_put_value(map, &v), S_OK);
 }
 
-/* VT_UI8 has no sign: an export read -1. */
+/* VT_UI8 is unsigned: an export must not contain -1. */
 static void values_from_2_to_63_on_have_no_sign_in_xml(void **state)
 {
     (void)state;
@@ -441,7 +442,7 @@ static void values_from_2_to_63_on_have_no_sign_in_xml(void **state)
     object_release(map);
 }
 
-/* Index: the first enabled item; a put enables the item with the value and no other, or adds it. */
+/* Index maps: the value is the first enabled item. A put enables only the item with that value, or adds it. */
 static void index_maps_have_one_value(void **state)
 {
     (void)state;
@@ -458,7 +459,8 @@ static void index_maps_have_one_value(void **state)
     object_release(map);
 }
 
-/* Flags: the enabled items together; a put enables an item per bit and adds one for what is left. */
+/* Flag maps: the value combines the enabled items. A put enables an item per bit, and adds one for the remaining
+   bits. */
 static void flag_maps_combine(void **state)
 {
     (void)state;
@@ -491,9 +493,9 @@ static void flag_arrays_are_not_combined(void **state)
     object_release(map);
 }
 
-/* A kernel flag from 0x80000000 on is a negative number in VBScript; as a 64-bit number it would match no flag and have
-   33 bits set. Keywords have 64 bits, where -1 is all of them. */
-static void flags_of_32_bits_may_come_as_negative_numbers(void **state)
+/* In VBScript, a kernel flag from 0x80000000 on is a negative number; as a 64-bit number, it would match no flag and
+   have 33 bits set. Keywords have 64 bits, where -1 means all of them. */
+static void flags_with_32_bits_can_be_negative_numbers(void **state)
 {
     (void)state;
     struct object *map = map_of_type(3), *keywords = map_of_type(2);
@@ -513,7 +515,7 @@ static void flags_of_32_bits_may_come_as_negative_numbers(void **state)
     object_release(map);
 }
 
-/* Names and enabled flags come together: of several enabled flags Resolve must not lose all but the first. */
+/* Resolve adds names and keeps the enabled flags: it must not lose all but the first of them. */
 static void resolve_keeps_every_flag_of_an_array(void **state)
 {
     (void)state;
@@ -542,7 +544,7 @@ static HRESULT put_value_text(struct object *map, const char *text)
 }
 
 /* MS-PLA 3.2.4.18: Value may be the key of the item that is selected. */
-static void a_value_may_be_a_key(void **state)
+static void value_can_be_a_key(void **state)
 {
     (void)state;
     struct object *map = map_of_type(1);
@@ -567,9 +569,9 @@ static void a_value_may_be_a_key(void **state)
     object_release(map);
 }
 
-/* An item reports the kind of its map, also after Query, although XML does not contain it; values that were put
-   stay. */
-static void items_are_of_their_maps_kind(void **state)
+/* An item reports its map's type, also after Query, although XML does not contain the type; values that were put are
+   kept. */
+static void items_have_the_type_of_their_map(void **state)
 {
     (void)state;
     struct object *map = map_of_type(2), *item = make(&value_map_item_class);
@@ -584,8 +586,8 @@ static void items_are_of_their_maps_kind(void **state)
     object_release(map);
 }
 
-/* JScript's numbers are reals: the highest keyword is one of them. */
-static void reals_give_all_64_bits(void **state)
+/* JScript's numbers are doubles, including the highest keyword. */
+static void doubles_keep_all_64_bits(void **state)
 {
     (void)state;
     struct variant v = {.type = VARIANT_R8, .real = 9223372036854775808.0};
@@ -612,7 +614,7 @@ static HRESULT add_text(struct object *map, const char *text)
     return value_map_add_value(map, &v);
 }
 
-/* MS-PLA 3.2.4.18.10: integers, texts of integers, names of items. */
+/* MS-PLA 3.2.4.18.10: integers, strings with integers, item names. */
 static void add_takes_numbers_and_names(void **state)
 {
     (void)state;
@@ -638,7 +640,7 @@ static void add_takes_numbers_and_names(void **state)
     object_release(map);
 }
 
-/* Dates as real exports write them, and ISO; a day that is not in the calendar is invalid. */
+/* Dates as in real exports, and in ISO form; a day that does not exist in the calendar is invalid. */
 static void schedule_dates_are_read(void **state)
 {
     (void)state;
@@ -693,7 +695,7 @@ static HRESULT put_date(struct object *o, int row, enum variant_type type, doubl
     return object_put(o, &o->class->properties[row], &v);
 }
 
-/* A date keeps its day, a time its time of day, whatever the day. */
+/* A date keeps only its day, a time only its time of day. */
 static void schedules_keep_days_and_times(void **state)
 {
     (void)state;
@@ -706,10 +708,10 @@ static void schedules_keep_days_and_times(void **state)
     assert_int_equal(put_date(s, ISchedule_StartTime, VARIANT_DATE, -657434.25), S_OK); /* of the year 100 */
     assert_true(schedule->StartTime.real == 0.25);
     assert_int_equal(put_date(s, ISchedule_StartTime, VARIANT_DATE, 0.75), S_OK);
-    /* Any date is legal (MS-PLA 3.2.4.12), in any order; Commit reports what never starts. */
+    /* Any date is legal (MS-PLA 3.2.4.12), in any order; Commit reports schedules that never start. */
     assert_int_equal(put_date(s, ISchedule_EndDate, VARIANT_DATE, 41867), S_OK);
     assert_int_equal(put_date(s, ISchedule_EndDate, VARIANT_DATE, 41868.1), S_OK);
-    /* Values that the stored form cannot represent are rejected: the next Query would lose them. */
+    /* Values that the stored form cannot represent are rejected; otherwise the next Query would lose them. */
     static const double out_of_range[] = {-657435, 2958466, 1e300, -1e300, INFINITY, -INFINITY, NAN};
     assert_int_equal(put_date(s, ISchedule_StartDate, VARIANT_DATE, -109206), E_INVALIDARG);
     for (size_t i = 0; i < sizeof out_of_range / sizeof out_of_range[0]; i++) {
@@ -785,7 +787,7 @@ static void thresholds_are_checked(void **state)
     assert_int_equal(put_texts(a, IAlertDataCollector_AlertThresholds, good, 3), S_OK);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(put_texts(a, IAlertDataCollector_AlertThresholds, &bad[i], 1), E_INVALIDARG);
-    /* MS-PLA 2.2.1: one threshold twice, however it is written, would act twice. */
+    /* MS-PLA 2.2.1: a duplicate threshold, in any notation, would act twice. */
     const char *twice[] = {"\\A\\b>5", "\\a\\B > 5.0"}, *other[] = {"\\A\\b>5", "\\A\\b<5", "\\A\\b>6"};
     assert_int_equal(put_texts(a, IAlertDataCollector_AlertThresholds, twice, 2), PLA_E_NO_DUPLICATES);
     assert_non_null(strstr(error_text(PLA_E_NO_DUPLICATES), "AlertThresholds: duplicate item '\\A\\b>5'"));
@@ -793,7 +795,8 @@ static void thresholds_are_checked(void **state)
     object_release(a);
 }
 
-/* Providers: once in a collector; the kernel's makes it a kernel trace; Resolve takes names and keeps values. */
+/* A collector contains an event provider only once; the kernel's makes it a kernel trace; Resolve adds names and keeps
+   values. */
 static void providers_are_unique_and_resolve(void **state)
 {
     (void)state;
@@ -826,7 +829,7 @@ static void providers_are_unique_and_resolve(void **state)
     object_release(trace);
 }
 
-static void user_values_come_back(void **state)
+static void user_values_are_kept(void **state)
 {
     (void)state;
     struct object *set = make(&data_collector_set_class);
@@ -847,31 +850,31 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_start_with_their_defaults),
-        cmocka_unit_test(numbers_are_held_against_their_row),
+        cmocka_unit_test(numbers_are_checked_against_their_row),
         cmocka_unit_test(rows_are_unique),
         cmocka_unit_test(keywords_keep_their_limits),
         cmocka_unit_test(counters_have_no_duplicates),
-        cmocka_unit_test(security_must_look_like_sddl),
+        cmocka_unit_test(security_must_be_valid_sddl),
         cmocka_unit_test(collectors_belong_to_one_set),
-        cmocka_unit_test(collections_take_their_own_kind),
-        cmocka_unit_test(a_name_makes_a_file_name),
-        cmocka_unit_test(a_collector_of_a_set_has_a_name),
+        cmocka_unit_test(collections_accept_only_their_own_kind),
+        cmocka_unit_test(default_file_name_is_derived_from_the_name),
+        cmocka_unit_test(collector_in_a_set_has_a_name),
         cmocka_unit_test(values_from_2_to_63_on_have_no_sign_in_xml),
         cmocka_unit_test(index_maps_have_one_value),
         cmocka_unit_test(flag_maps_combine),
         cmocka_unit_test(flag_arrays_are_not_combined),
-        cmocka_unit_test(flags_of_32_bits_may_come_as_negative_numbers),
+        cmocka_unit_test(flags_with_32_bits_can_be_negative_numbers),
         cmocka_unit_test(resolve_keeps_every_flag_of_an_array),
-        cmocka_unit_test(a_value_may_be_a_key),
-        cmocka_unit_test(items_are_of_their_maps_kind),
-        cmocka_unit_test(reals_give_all_64_bits),
+        cmocka_unit_test(value_can_be_a_key),
+        cmocka_unit_test(items_have_the_type_of_their_map),
+        cmocka_unit_test(doubles_keep_all_64_bits),
         cmocka_unit_test(add_takes_numbers_and_names),
         cmocka_unit_test(schedule_dates_are_read),
         cmocka_unit_test(schedules_keep_days_and_times),
         cmocka_unit_test(schedules_that_never_start_are_reported),
         cmocka_unit_test(thresholds_are_checked),
         cmocka_unit_test(providers_are_unique_and_resolve),
-        cmocka_unit_test(user_values_come_back),
+        cmocka_unit_test(user_values_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

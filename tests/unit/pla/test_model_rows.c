@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Every row of every object of a complete set: a get returns the value that was put, NULL and invalid values are
-   rejected, and the set's XML restores all of it. A property that one of these loses is a setting that a user loses. */
+/* Every row of every object in a complete set: a get returns the value that was put, NULL and invalid values are
+   rejected, and the set's XML restores all values. A property that fails one of these is a setting that a user
+   loses. */
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
 
@@ -28,7 +29,7 @@ static void add_new(struct object *collection, const struct class *class)
     object_release(item);
 }
 
-/* One of each kind that can be below `o`, and so on below those. */
+/* Adds one object of each kind that `o` can contain, recursively. */
 static void populate(struct object *o)
 {
     if (o->class->items)
@@ -45,7 +46,7 @@ static void populate(struct object *o)
             populate(child_of(o, row(o, i)));
 }
 
-/* Texts that the row's own check asks for; others may hold anything. */
+/* Returns a string that the row's own check accepts; other rows accept any string. */
 static const char *text_for(const struct property *p)
 {
     static const struct {
@@ -82,7 +83,7 @@ static void value_for(const struct property *p, struct value *v)
         break;
     case PROPERTY_ENUM:
         v->u32 = p->enumeration->items[p->enumeration->count - 1].value;
-        if (!strcmp(p->name, "ValueMapType")) /* a validation map is no part of a set */
+        if (!strcmp(p->name, "ValueMapType")) /* a validation map is not part of a set */
             v->u32 = 2;
         break;
     case PROPERTY_FLAGS:
@@ -154,7 +155,7 @@ static void assert_same(const struct object *o, const struct property *p, const 
         break;
     }
     if (!same)
-        fail_msg("%s of a %s is not what it was", p->name, o->class->name);
+        fail_msg("%s of a %s changed", p->name, o->class->name);
 }
 
 static bool is_put(const struct property *p)
@@ -184,7 +185,7 @@ static void put_and_get(struct object *o, const struct property *p)
 {
     struct value v, back;
     value_for(p, &v);
-    if (!strcmp(p->name, "Name")) { /* one for each collector */
+    if (!strcmp(p->name, "Name")) { /* names must differ per collector */
         memory_free(v.text);
         v.text = text_format("name of %s", o->class->name);
     }
@@ -198,7 +199,7 @@ static void put_and_get(struct object *o, const struct property *p)
     visited++;
 }
 
-/* A value of another kind changes nothing. */
+/* Putting a value of another kind changes nothing. */
 static void put_wrong(struct object *o, const struct property *p)
 {
     struct value wrong = {.kind = p->kind == PROPERTY_BOOL ? PROPERTY_U32 : PROPERTY_BOOL}, before, after;
@@ -210,7 +211,7 @@ static void put_wrong(struct object *o, const struct property *p)
     value_free(&before);
 }
 
-/* Both trees side by side. */
+/* Compares both trees. */
 static void compare(struct object *a, struct object *b)
 {
     assert_ptr_equal(a->class, b->class);
@@ -223,7 +224,7 @@ static void compare(struct object *a, struct object *b)
         }
         if (p->xml_use == XML_HIDDEN)
             continue;
-        /* Properties without an interface are computed by their hooks from other rows. */
+        /* Hooks compute properties without an interface from other rows. */
         HRESULT(*get)
         (struct object *, const struct property *, struct value *) =
             p->access == ACCESS_NONE ? object_get : object_get_field;
@@ -246,7 +247,7 @@ static void compare(struct object *a, struct object *b)
     }
 }
 
-static void what_is_put_is_kept_by_get_and_xml(void **state)
+static void put_values_are_kept_by_get_and_xml(void **state)
 {
     struct object *set, *again, *issues;
     char *xml, *second;
@@ -268,7 +269,7 @@ static void what_is_put_is_kept_by_get_and_xml(void **state)
         fail_msg("%s: %s", ((struct value_map_item *)item)->Key, ((struct value_map_item *)item)->Description);
     }
     compare(set, again);
-    /* Partial documents of the same set keep the values that they do not contain. */
+    /* Partial documents leave the values that they do not contain unchanged. */
     static const char partial[] = "<DataCollectorSet><Duration>4294967295</Duration></DataCollectorSet>";
     assert_int_equal(set_from_xml(again, partial, strlen(partial), issues), S_OK);
     compare(set, again);
@@ -281,7 +282,7 @@ static void what_is_put_is_kept_by_get_and_xml(void **state)
 }
 
 /* The same through a collector's own document. */
-static void collectors_alone_keep_it_too(void **state)
+static void collector_documents_keep_values_too(void **state)
 {
     (void)state;
     for (uint32_t type = 0; collector_class(type); type++) {
@@ -306,8 +307,8 @@ static void collectors_alone_keep_it_too(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_put_is_kept_by_get_and_xml),
-        cmocka_unit_test(collectors_alone_keep_it_too),
+        cmocka_unit_test(put_values_are_kept_by_get_and_xml),
+        cmocka_unit_test(collector_documents_keep_values_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What Commit's map says of a set (MS-PLA 2.2.2.11): ignored, missing and contradictory values, and nothing else. */
+/* The issues that Commit reports for a set (MS-PLA 2.2.2.11): ignored, missing and contradictory values, and nothing
+   else. */
 #include "tests/unit/pla/set_xml_fixture.h"
 
 static void validated(const char *xml, const char *wanted)
@@ -37,7 +38,7 @@ static void validation_follows_the_rules(void **state)
 }
 
 /* The other kinds of collector (MS-PLA 2.2.2.11): the properties that each ignores, and invalid program paths. */
-static void validation_knows_every_kind(void **state)
+static void validation_covers_every_kind(void **state)
 {
     (void)state;
 #define IGNORED(kind, property) kind "DataCollector[1]/" property " 0x00300100\n"
@@ -87,9 +88,9 @@ static void validation_knows_every_kind(void **state)
     validated(API("/"), "ApiTracingDataCollector[1]/ExePath 0x80300108\n");
 }
 
-/* Exports have an element for each property, and the default name and file. A user who imports one and commits it
-   has put none of these, and must not be warned about them; the same holds after a query. */
-static void what_nobody_put_is_not_reported(void **state)
+/* Exports have an element for each property, and the default name and file. If a user imports one and commits it, these
+   must not cause warnings, because the user did not put them; the same applies after a query. */
+static void unset_properties_are_not_reported(void **state)
 {
     (void)state;
     struct object *set = new_set(), *again = new_set(), *issues = new_issues(), *collector;
@@ -120,7 +121,7 @@ static void what_nobody_put_is_not_reported(void **state)
     object_release(set);
 }
 
-/* A size of 4,294,967,291 MB is an error; bits are not, whatever their sign. */
+/* A size of 4,294,967,291 MB is an error; flags with the sign bit are not. */
 static void negative_numbers_are_not_large_ones(void **state)
 {
     (void)state;
@@ -142,8 +143,8 @@ static void negative_numbers_are_not_large_ones(void **state)
     object_release(set);
 }
 
-/* ETW's levels are a byte: a session would fail its start for another one. */
-static void a_level_is_a_byte(void **state)
+/* ETW's levels are one byte: a session with a larger level would fail to start. */
+static void level_must_fit_in_a_byte(void **state)
 {
     (void)state;
     struct object *set = new_set(), *issues = new_issues();
@@ -187,12 +188,9 @@ static void overlapping_api_lists_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(validation_follows_the_rules),
-        cmocka_unit_test(validation_knows_every_kind),
-        cmocka_unit_test(what_nobody_put_is_not_reported),
-        cmocka_unit_test(negative_numbers_are_not_large_ones),
-        cmocka_unit_test(a_level_is_a_byte),
-        cmocka_unit_test(overlapping_api_lists_fail),
+        cmocka_unit_test(validation_follows_the_rules),      cmocka_unit_test(validation_covers_every_kind),
+        cmocka_unit_test(unset_properties_are_not_reported), cmocka_unit_test(negative_numbers_are_not_large_ones),
+        cmocka_unit_test(level_must_fit_in_a_byte),          cmocka_unit_test(overlapping_api_lists_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets as XML: imported values stay unchanged, and invalid ones are reported and never applied in part. behaviour
-   18. */
+/* Sets as XML (behaviour 18): imported values are unchanged, and invalid values are reported and never applied in
+   part. */
 #include "engine/base/file.h"
 #include "tests/unit/pla/set_xml_fixture.h"
 
@@ -13,8 +13,8 @@ static char *golden(const char *name)
     return text;
 }
 
-/* With OPENPLA_WRITE_GOLDEN set the expected file is written instead of compared: read the difference before you keep
-   it. */
+/* If OPENPLA_WRITE_GOLDEN is set, writes the expected file instead of comparing it: check the difference before you
+   keep the file. */
 static void write_golden(const char *name, const char *text)
 {
     char path[1024];
@@ -22,7 +22,7 @@ static void write_golden(const char *name, const char *text)
     assert_int_equal(file_store(path, text, strlen(text)), S_OK);
 }
 
-/* The text with the content of OutputLocation, which depends on the host and the moment, taken out. */
+/* Returns the XML without the content of OutputLocation, which depends on the host OS and the time. */
 static void drop_location(char *xml)
 {
     char *start = strstr(xml, "<OutputLocation>"), *end = strstr(xml, "</OutputLocation>");
@@ -30,9 +30,9 @@ static void drop_location(char *xml)
         memmove(start + strlen("<OutputLocation>"), end, strlen(end) + 1);
 }
 
-/* A template as perfmon exports it, with the errors that people's files have: every valid value is applied, every
-   invalid one reported; writing the result gives the same set again. */
-static void a_template_is_read_and_written_again(void **state)
+/* A template as perfmon exports it, with errors that occur in users' files: every valid value is applied, every invalid
+   one reported; the written result reads as the same set. */
+static void template_is_read_and_written_again(void **state)
 {
     (void)state;
     char *in = golden("full.xml"), *wanted_issues = golden("full.issues"), *wanted = golden("full.out.xml");
@@ -42,7 +42,7 @@ static void a_template_is_read_and_written_again(void **state)
     assert_string_equal(found, wanted_issues);
     assert_int_equal(set_from_xml(again, out, strlen(out), none), S_OK);
     char *left = listed(none);
-    assert_string_equal(left ? left : "", ""); /* what we write has nothing wrong in it */
+    assert_string_equal(left ? left : "", ""); /* our own output causes no issue */
     memory_free(left);
     char *second = xml_of(again);
     drop_location(out);
@@ -64,7 +64,7 @@ static void a_template_is_read_and_written_again(void **state)
     object_release(set);
 }
 
-/* The set's text property as it is read, compared. */
+/* Asserts the value of the set's string property. */
 static void assert_reads(struct object *set, const char *property, const char *expected)
 {
     struct value v;
@@ -73,8 +73,8 @@ static void assert_reads(struct object *set, const char *property, const char *e
     value_free(&v);
 }
 
-/* An export carries a text and the string resource it came from: the resource must survive in whatever order the two
-   stand, otherwise the set stays in the language of the exporting machine. */
+/* An export contains a string and the resource reference from which it came. The reference must be kept, whatever their
+   order; otherwise the set would stay in the language of the exporting machine. */
 static void references_to_resources_survive(void **state)
 {
     static const char *const exports[] = {
@@ -95,7 +95,7 @@ static void references_to_resources_survive(void **state)
         object_release(again);
         object_release(set);
     }
-    /* A string counts even if it looks like XML. */
+    /* A string is used even if it looks like XML. */
     struct object *set = new_set();
     assert_int_equal(set_xml(set, "<DataCollectorSet><DisplayName>New</DisplayName>"
                                   "<DisplayNameUnresolved>Old</DisplayNameUnresolved></DataCollectorSet>"),
@@ -105,7 +105,7 @@ static void references_to_resources_survive(void **state)
     object_release(set);
 }
 
-/* Programs put some properties and then apply partial XML: it must not take them back. */
+/* Programs put some properties and then apply partial XML, which must not reset them. */
 static void partial_xml_keeps_the_rest(void **state)
 {
     (void)state;
@@ -122,7 +122,7 @@ static void partial_xml_keeps_the_rest(void **state)
     assert_int_equal(s->Keywords.count, 1);
     assert_string_equal(s->RootPath, "D:\\logs");
     assert_ptr_equal(((struct collection *)collectors_of(set))->items.list[0], collector); /* the very same object */
-    /* A list in the XML replaces the list; an empty number is the default; collectors replace collectors. */
+    /* A list in the XML replaces the list; an empty number means the default; collectors replace collectors. */
     assert_int_equal(set_xml(set, "<DataCollectorSet><Keyword>b</Keyword><Keyword>c</Keyword><Duration/>"
                                   "<PerformanceCounterDataCollector/></DataCollectorSet>"),
                      S_OK);
@@ -145,7 +145,7 @@ static void refused(const char *xml, const char *why)
     object_release(set);
 }
 
-/* Text that is not XML, or that refers to anything outside it, is rejected with a reason, and the set is unchanged. */
+/* Text that is not XML, or that refers to external entities, is rejected with a reason, and the set is unchanged. */
 static void malformed_xml_changes_nothing(void **state)
 {
     (void)state;
@@ -174,8 +174,8 @@ static void malformed_xml_changes_nothing(void **state)
     memory_free(big);
 }
 
-/* Anything that a script pastes before the root is accepted; the declaration's encoding is ignored. */
-static void prologues_are_taken(void **state)
+/* Anything that a script pastes before the root is accepted; the declared encoding is ignored. */
+static void prologues_are_accepted(void **state)
 {
     (void)state;
     static const char *const before[] = {
@@ -197,7 +197,7 @@ static void prologues_are_taken(void **state)
     }
 }
 
-static void collectors_have_xml_of_their_own(void **state)
+static void collectors_have_separate_xml(void **state)
 {
     (void)state;
     static const char good[] = "<PerformanceCounterDataCollector><Name>c</Name><SampleInterval>3</SampleInterval>"
@@ -218,7 +218,7 @@ static void collectors_have_xml_of_their_own(void **state)
     object_release(issues);
 }
 
-/* Control characters cannot be in XML 1.0: they are replaced, and the file stays readable. */
+/* XML 1.0 cannot contain control characters: they are replaced, so that the file stays readable. */
 static void control_characters_do_not_break_the_file(void **state)
 {
     (void)state;
@@ -240,9 +240,9 @@ static void control_characters_do_not_break_the_file(void **state)
     object_release(set);
 }
 
-/* U+FFFE and U+FFFF are no characters of XML either, in no text and no list: such a set could be stored and never read
+/* XML cannot contain U+FFFE and U+FFFF either, in any string or list: such a set could be stored, but never read
    again. */
-static void what_xml_cannot_hold_is_replaced_everywhere(void **state)
+static void invalid_xml_characters_are_replaced_everywhere(void **state)
 {
     (void)state;
     struct object *set = new_set(), *again = new_set(), *issues = new_issues();
@@ -273,8 +273,8 @@ static void what_xml_cannot_hold_is_replaced_everywhere(void **state)
     object_release(set);
 }
 
-/* A report schema is mostly a whole file, declaration and all, which cannot stand inside the set's XML. */
-static void a_declaration_in_a_schema_does_not_break_the_set(void **state)
+/* A report schema is usually a complete file with an XML declaration, which is invalid inside the set's XML. */
+static void xml_declaration_in_a_schema_does_not_break_the_set(void **state)
 {
     (void)state;
     struct object *set = new_set(), *again = new_set();
@@ -295,7 +295,7 @@ static void a_declaration_in_a_schema_does_not_break_the_set(void **state)
     object_release(set);
 }
 
-/* `what` that often, each '#' in it as the number of its turn. */
+/* Repeats `what`, replacing each '#' by the repetition's number. */
 static char *repeated(const char *before, const char *what, int times, const char *behind)
 {
     struct text_buffer b = {0};
@@ -310,8 +310,8 @@ static char *repeated(const char *before, const char *what, int times, const cha
     return text_buffer_take(&b);
 }
 
-/* A meaningless file of megabytes must not cost minutes or all memory. */
-static void hostile_sizes_are_refused(void **state)
+/* A meaningless file with megabytes must not take minutes or all memory. */
+static void hostile_sizes_are_rejected(void **state)
 {
     (void)state;
     static const char *const kinds[] = {"<AlertDataCollector/>", "<Schedule/>", "<Value name=\"#\">v</Value>"};
@@ -326,7 +326,7 @@ static void hostile_sizes_are_refused(void **state)
     char *deep = repeated("", "<a>", 300, "");
     refused(deep, "nested deeper than 256");
     memory_free(deep);
-    /* libxml2 takes the square of these: 40,000 attributes had cost a quarter of a minute. */
+    /* libxml2's time grows with the square of this number: 40,000 attributes took a quarter of a minute. */
     char *attributes = repeated("<!-- > --><DataCollectorSet><?x <y ?><![CDATA[<z]]>\n<a", " a#='\">\"'", 257,
                                 "/></DataCollectorSet>");
     refused(attributes, "line 2: an element has more than 256 attributes");
@@ -371,7 +371,7 @@ static void texts_are_put_together(void **state)
     object_release(set);
 }
 
-/* MS-PLA 3.2.4.10 names the elements of both lists; sets that were stored before have other names there. */
+/* MS-PLA 3.2.4.10 names the elements of both lists; older stored sets have other element names. */
 static void lists_of_apis_have_their_elements(void **state)
 {
     (void)state;
@@ -386,7 +386,7 @@ static void lists_of_apis_have_their_elements(void **state)
     object_release(set);
 }
 
-/* Rules are written as they are, so they must be a Rules element; a schema is what is inside its element. */
+/* Rules are written unchanged, so they must be a Rules element; a schema is the content of its element. */
 static void data_manager_texts_are_xml(void **state)
 {
     (void)state;
@@ -423,7 +423,8 @@ static void data_manager_texts_are_xml(void **state)
     object_release(set);
 }
 
-/* Values that a client puts while another's XML is being read must survive: only what the XML contained is taken. */
+/* Values that one client puts while another client's XML is being read must survive: only values in the XML are
+   applied. */
 static void other_puts_survive_a_draft(void **state)
 {
     (void)state;
@@ -441,9 +442,9 @@ static void other_puts_survive_a_draft(void **state)
     object_release(set);
 }
 
-/* Arguments of a program, or a pattern that ends with a literal blank: what was put must come back. A template's own
-   blanks, made by a formatter, do not count. */
-static void blanks_around_a_text_are_kept(void **state)
+/* A program's arguments, or a pattern that ends with a literal space, must be kept unchanged. A template's own
+   whitespace, from a formatter, is ignored. */
+static void surrounding_spaces_are_kept(void **state)
 {
     static const char arguments[] = " -a \"b\"\t";
     struct object *set = new_set(), *other = new_set();
@@ -482,7 +483,7 @@ static void blanks_around_a_text_are_kept(void **state)
     object_release(set);
 }
 
-/* Display names belong to the counters they came with: other counters through XML do not keep them. */
+/* Display names belong to the counters with which they were set: other counters set by XML do not keep them. */
 static void display_names_follow_their_counters(void **state)
 {
     (void)state;
@@ -502,8 +503,8 @@ static void display_names_follow_their_counters(void **state)
     object_release(set);
 }
 
-/* Templates of support pages omit a path's first backslash, which logman's -c accepts: such a set would log nothing.
-   A string that cannot become a path stays as it is, and Commit names it. */
+/* Templates on support pages omit a path's first backslash, which logman's -c accepts: without it, such a set would log
+   nothing. A string that cannot become a path is unchanged, and Commit names it. */
 static void paths_get_their_first_backslash(void **state)
 {
     (void)state;
@@ -530,9 +531,9 @@ static void paths_get_their_first_backslash(void **state)
     object_release(set);
 }
 
-/* A set that a client holds and a server is to commit: the count of the runs must not fall back to the client's old
-   value, and the values that the client put must arrive. */
-static void what_is_committed_elsewhere_says_what_was_put(void **state)
+/* A client holds a set that a server commits: the run number must not fall back to the client's old value, and the
+   values that the client put must be applied. */
+static void commit_elsewhere_applies_only_put_values(void **state)
 {
     (void)state;
     struct object *set = new_set();
@@ -565,8 +566,8 @@ static void what_is_committed_elsewhere_says_what_was_put(void **state)
     object_release(set);
 }
 
-/* Comparing each string with each other would take minutes, during which the server answers no call for the set. */
-static void long_api_lists_are_compared_soon(void **state)
+/* Comparing every pair of strings would take minutes, during which the server answers no call for the set. */
+static void long_api_lists_are_compared_quickly(void **state)
 {
     (void)state;
     struct object *set = new_set(), *issues = new_issues();
@@ -583,9 +584,9 @@ static void long_api_lists_are_compared_soon(void **state)
     object_release(set);
 }
 
-/* The host, the supervisor and lists read what is stored without asking for issues: a file that someone has edited
-   would end them. */
-static void who_wants_no_issues_reads_the_same(void **state)
+/* The host process, the supervisor and lists read stored sets without requesting issues: a file that someone edited
+   must not end them. */
+static void reading_without_issues_gives_the_same_set(void **state)
 {
     static const char xml[] = "<DataCollectorSet><Duration>5</Duration><Brightness>7</Brightness>"
                               "<SegmentMaxSize>much</SegmentMaxSize><PerformanceCounterDataCollector><Colour/>"
@@ -626,7 +627,7 @@ static void counters_are_listed_with_the_shortest_interval(void **state)
     object_release(set);
 }
 
-/* The number of items of that key whose text contains `word`. */
+/* Returns the number of items with that key whose text contains `word`. */
 static size_t count_issues(struct object *issues, const char *key, const char *word)
 {
     struct object **items;
@@ -640,7 +641,7 @@ static size_t count_issues(struct object *issues, const char *key, const char *w
     return reported;
 }
 
-/* A published template has 145 counters: without a report the user would have to find the missing ones. */
+/* A published template has 145 counters: without the report, the user would have to search for the missing ones. */
 static void each_item_that_is_dropped_is_named(void **state)
 {
     static const char counters[] = "PerformanceCounterDataCollector[1]/Counter";
@@ -675,26 +676,26 @@ static void each_item_that_is_dropped_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_template_is_read_and_written_again),
+        cmocka_unit_test(template_is_read_and_written_again),
         cmocka_unit_test(partial_xml_keeps_the_rest),
         cmocka_unit_test(references_to_resources_survive),
         cmocka_unit_test(malformed_xml_changes_nothing),
-        cmocka_unit_test(prologues_are_taken),
-        cmocka_unit_test(collectors_have_xml_of_their_own),
+        cmocka_unit_test(prologues_are_accepted),
+        cmocka_unit_test(collectors_have_separate_xml),
         cmocka_unit_test(control_characters_do_not_break_the_file),
-        cmocka_unit_test(what_xml_cannot_hold_is_replaced_everywhere),
-        cmocka_unit_test(a_declaration_in_a_schema_does_not_break_the_set),
-        cmocka_unit_test(hostile_sizes_are_refused),
+        cmocka_unit_test(invalid_xml_characters_are_replaced_everywhere),
+        cmocka_unit_test(xml_declaration_in_a_schema_does_not_break_the_set),
+        cmocka_unit_test(hostile_sizes_are_rejected),
         cmocka_unit_test(texts_are_put_together),
         cmocka_unit_test(lists_of_apis_have_their_elements),
-        cmocka_unit_test(long_api_lists_are_compared_soon),
+        cmocka_unit_test(long_api_lists_are_compared_quickly),
         cmocka_unit_test(other_puts_survive_a_draft),
-        cmocka_unit_test(blanks_around_a_text_are_kept),
+        cmocka_unit_test(surrounding_spaces_are_kept),
         cmocka_unit_test(display_names_follow_their_counters),
         cmocka_unit_test(paths_get_their_first_backslash),
-        cmocka_unit_test(what_is_committed_elsewhere_says_what_was_put),
+        cmocka_unit_test(commit_elsewhere_applies_only_put_values),
         cmocka_unit_test(data_manager_texts_are_xml),
-        cmocka_unit_test(who_wants_no_issues_reads_the_same),
+        cmocka_unit_test(reading_without_issues_gives_the_same_set),
         cmocka_unit_test(counters_are_listed_with_the_shortest_interval),
         cmocka_unit_test(each_item_that_is_dropped_is_named),
     };

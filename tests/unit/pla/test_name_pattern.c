@@ -25,7 +25,7 @@ static void expands(const struct name_context *context, const char *pattern, con
     memory_free(text);
 }
 
-/* Otherwise the names of logs would contain a different time from that of their creation. */
+/* Log names must contain the time of their creation. */
 static void every_letter_has_its_value(void **state)
 {
     (void)state;
@@ -40,7 +40,7 @@ static void every_letter_has_its_value(void **state)
         expands(&sunday, cases[i][0], cases[i][1]);
 }
 
-/* Patterns copied from the documentation, which writes some letters in the other case, would fail. */
+/* Patterns copied from the documentation, which writes some letters in the other case, must work. */
 static void letters_of_the_documentation_in_both_cases(void **state)
 {
     (void)state;
@@ -52,7 +52,7 @@ static void letters_of_the_documentation_in_both_cases(void **state)
     expands(&morning, "MMMM d, yyyy \\a\\t h:mmTt", "January 31, 2005 at 4:20AM");
 }
 
-/* Noon and midnight would be named twelve hours off. */
+/* Noon and midnight must not be twelve hours off. */
 static void twelve_hour_clock_at_its_edges(void **state)
 {
     (void)state;
@@ -65,7 +65,7 @@ static void twelve_hour_clock_at_its_edges(void **state)
     expands(&c, "hhtt", "11AM");
 }
 
-/* Files of this host and of Windows in one folder would be named differently for the same moment. */
+/* OpenPLA's and Windows' files in one folder must have the same name for the same time. */
 static void zone_offset_is_written_as_windows_writes_it(void **state)
 {
     (void)state;
@@ -81,7 +81,7 @@ static void zone_offset_is_written_as_windows_writes_it(void **state)
     expands(&c, "zz", "-03");
 }
 
-/* Patterns of exported sets would not run. */
+/* Patterns of exported sets must work. */
 static void patterns_of_real_sets(void **state)
 {
     (void)state;
@@ -103,7 +103,7 @@ static void refused(const char *pattern, const char *shown)
     assert_non_null(strstr(error_text(OPENPLA_E_BAD_PATTERN), shown));
 }
 
-/* A mistyped pattern must be reported with the wrong letter, and not produce an unexpected name. */
+/* The error for a mistyped pattern must name the wrong letter. */
 static void unknown_letters_are_named(void **state)
 {
     (void)state;
@@ -121,7 +121,7 @@ static void decorates(const char *base, uint32_t format, const char *pattern, co
     memory_free(text);
 }
 
-/* Scripts search for the folder under the name that Windows gives it. */
+/* Scripts search for the folder under the name that Windows would give it. */
 static void folders_are_decorated_in_order(void **state)
 {
     (void)state;
@@ -144,7 +144,7 @@ static void decorates_file(const char *base, uint32_t format, const char *expect
     memory_free(text);
 }
 
-/* A log would be called x.blg_000001 or lose the ending that its reader goes by. */
+/* Decorations precede the extension, because readers identify the format by it. */
 static void files_are_decorated_before_their_ending(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How many sets an account may have: without a bound one account fills the disk that all others log to, with a wrong
-   one someone cannot store a set that he may have. */
+/* The number of sets per account. Without a limit, one account could fill the disk to which all others log; with a
+   wrong one, a user could not store an allowed set. */
 #include "engine/base/quotas.h"
 #include "engine/pla/store.h"
 #include "engine/pla/store/set_file.h"
@@ -12,7 +12,7 @@
 #include <unistd.h>
 #endif
 
-#define XML     "<DataCollectorSet/>" /* 19 bytes; with the line behind it some tens more */
+#define XML     "<DataCollectorSet/>" /* 19 bytes; with the line after it, a few dozen more */
 #define NOT_ANY HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA)
 
 static char *folder;
@@ -43,7 +43,7 @@ static int begin(void **state)
     return 0;
 }
 
-static void bounds(const char *text)
+static void set_limits(const char *text)
 {
     scratch_environment("OPENPLA_QUOTAS", text);
     assert_int_equal(quotas_read(), S_OK);
@@ -60,15 +60,15 @@ static HRESULT save(const char *who, const char *name)
     return save_text(who, name, XML, strlen(XML));
 }
 
-static void one_account_does_not_take_it_all(void **state)
+static void sets_per_account_are_limited(void **state)
 {
     char *xml;
     size_t size;
     (void)state;
-    bounds("sets=3");
+    set_limits("sets=3");
     assert_int_equal(save("PC\\anna", "a1"), S_OK);
     assert_int_equal(save("PC\\anna", "a2"), S_OK);
-    assert_int_equal(save("PC\\bert", "b1"), S_OK); /* another's are not counted */
+    assert_int_equal(save("PC\\bert", "b1"), S_OK); /* other accounts' sets do not count */
     assert_int_equal(save("PC\\anna", "a3"), S_OK);
     assert_int_equal(save("PC\\anna", "a4"), NOT_ANY);
     assert_string_equal(error_text(NOT_ANY), "PC\\anna: more than 3 sets of one account in a namespace (quota 'sets')");
@@ -79,23 +79,23 @@ static void one_account_does_not_take_it_all(void **state)
     assert_int_equal(store_delete(&caller_self, "Service", "a1"), S_OK);
     assert_int_equal(save("PC\\anna", "a4"), S_OK);
     assert_int_equal(save("PC\\anna", "a5"), NOT_ANY);
-    /* It counts for its creator, and the name in the line behind the XML is not trusted. */
+    /* A set counts for its creator, and the owner line after the XML is not trusted. */
     assert_int_equal(save("PC\\bert", "a4"), S_OK);
     assert_int_equal(save("PC\\bert", "b3"), S_OK);
     assert_int_equal(save("PC\\bert", "b4"), NOT_ANY);
     assert_int_equal(store_load(&caller_self, "Service", "a4", &xml, &size), S_OK);
     assert_string_equal(xml, XML);
     memory_free(xml);
-    /* Another namespace has its own. */
+    /* Another namespace has a separate limit. */
     assert_int_equal(store_save(&client, "Session", "b4", STORE_CREATE, XML, strlen(XML), NULL, NULL), S_OK);
 }
 
-/* A server that starts, and sets that other programs have created or deleted since its last check. */
-static void what_others_write_is_counted(void **state)
+/* A server starts, or other programs have created or deleted sets since its last check. */
+static void sets_of_other_programs_are_counted(void **state)
 {
     (void)state;
-    bounds("sets=4");
-    assert_int_equal(save(NULL, "own"), S_OK); /* of a program without a server: without an owner */
+    set_limits("sets=4");
+    assert_int_equal(save(NULL, "own"), S_OK); /* stored by a program without a server: it has no owner */
     for (int i = 0; i < 4; i++) {
         char *name = text_format("c%d", i);
         assert_int_equal(save("PC\\carl", name), S_OK);
@@ -104,11 +104,11 @@ static void what_others_write_is_counted(void **state)
     assert_int_equal(save("PC\\carl", "c4"), NOT_ANY);
     assert_int_equal(store_delete(&caller_self, "Service", "c0"), S_OK);
     assert_int_equal(store_delete(&caller_self, "Service", "c1"), S_OK);
-    assert_int_equal(save(NULL, "c2"), S_OK); /* changed by such a program: still his */
+    assert_int_equal(save(NULL, "c2"), S_OK); /* changed by such a program: it keeps its owner */
     assert_int_equal(save("PC\\carl", "c4"), S_OK);
-    assert_int_equal(save("PC\\carl", "own"), S_OK); /* without an owner is his from now on */
+    assert_int_equal(save("PC\\carl", "own"), S_OK); /* a set without an owner becomes this account's */
     assert_int_equal(save("PC\\carl", "c5"), NOT_ANY);
-    /* The list of changes is begun again now and then: more than it holds. */
+    /* More changes than the change list can store, so that it restarts. */
     char long_name[600];
     memset(long_name, 'n', sizeof long_name - 1);
     long_name[sizeof long_name - 1] = 0;
@@ -119,13 +119,13 @@ static void what_others_write_is_counted(void **state)
     assert_int_equal(save("PC\\carl", "c6"), NOT_ANY);
 }
 
-static void so_are_bytes(void **state)
+static void bytes_per_account_are_limited(void **state)
 {
     char big[1000];
     (void)state;
     memset(big, ' ', sizeof big);
     memcpy(big, XML, strlen(XML));
-    bounds("bytes=2500");
+    set_limits("bytes=2500");
     assert_int_equal(save_text("PC\\dora", "d1", big, 1000), S_OK);
     assert_int_equal(save_text("PC\\dora", "d2", big, 1000), S_OK);
     assert_int_equal(save_text("PC\\dora", "d3", big, 1000), NOT_ANY);
@@ -133,21 +133,21 @@ static void so_are_bytes(void **state)
     assert_int_equal(save_text("PC\\dora", "d3", big, 100), S_OK);
     assert_int_equal(save_text("PC\\dora", "d3", big, 900), NOT_ANY);
     /* If the limit was lowered, a commit that does not increase the use is still accepted. */
-    bounds("bytes=10;sets=1");
+    set_limits("bytes=10;sets=1");
     assert_int_equal(save_text("PC\\dora", "d1", big, 900), S_OK);
     assert_int_equal(save_text("PC\\dora", "d4", big, 1), NOT_ANY);
 }
 
 /* Invalid and missing account names count as one account, so an unknown account cannot escape the limit. */
-static void the_unknown_share(void **state)
+static void unknown_accounts_share_one_limit(void **state)
 {
     (void)state;
-    bounds("sets=2");
+    set_limits("sets=2");
     assert_int_equal(save("", "u1"), S_OK);
     assert_int_equal(save("PC\\\"?>\n", "u2"), S_OK);
     assert_int_equal(save("", "u3"), NOT_ANY);
     assert_non_null(strstr(error_text(NOT_ANY), "(unknown)"));
-    /* A name of 1023 characters and the longest owner are within what is read of the end of the file. */
+    /* A name of 1023 characters and the longest owner fit within the part of the file that is read. */
     char name[1023 * 3 + 1], owner[601];
     for (size_t i = 0; i < 1023; i++)
         memcpy(name + 3 * i, "\xE2\x82\xAC", 3);
@@ -160,12 +160,12 @@ static void the_unknown_share(void **state)
 }
 
 #ifndef _WIN32
-/* Another account can put files beside definitions that claim any owner: they count for no owner. Only root can make
-   such here. */
+/* Another account can put files beside definitions that claim any owner: they count for no owner. Only root can create
+   such files here. */
 static void foreign_files_have_no_owner(void **state)
 {
     (void)state;
-    bounds("sets=2");
+    set_limits("sets=2");
     assert_int_equal(save("PC\\fred", "f1"), S_OK);
     assert_int_equal(save("PC\\fred", "f2"), S_OK);
     assert_int_equal(save("PC\\fred", "f3"), NOT_ANY);
@@ -173,7 +173,7 @@ static void foreign_files_have_no_owner(void **state)
     if (geteuid() != 0 || system(command) != 0) {
         skipped("only root can give a file away");
     } else {
-        char *elsewhere = scratch_create("owner_quota_2"); /* as a server that begins: it has read nothing yet */
+        char *elsewhere = scratch_create("owner_quota_2"); /* like a newly started server that has read nothing yet */
         scratch_environment("OPENPLA_DATA", elsewhere);
         assert_int_equal(save("PC\\fred", "f4"), S_OK);
         scratch_environment("OPENPLA_DATA", folder);
@@ -188,15 +188,16 @@ static void foreign_files_have_no_owner(void **state)
 }
 #endif
 
-/* Without memory nothing is committed, and nothing is counted wrong afterwards. */
+/* Out of memory, nothing is committed, and the counts remain right. */
 static void without_memory(void **state)
 {
     unsigned failed = 0;
     bool reached = true;
     (void)state;
-    bounds("sets=2");
+    set_limits("sets=2");
     assert_int_equal(save("PC\\eva", "e1"), S_OK);
-    for (int n = 1; reached; n++) { /* some are not missed: what is left of killed writers, the note of the change */
+    for (int n = 1; reached; n++) { /* some failures are tolerated: cleaning up after killed writers, the entry in the
+                                       change list */
         store_delete(&caller_self, "Service", "e2");
         memory_fail_at(n);
         HRESULT hr = save("PC\\eva", "e2");
@@ -208,21 +209,21 @@ static void without_memory(void **state)
         assert_int_equal(save("PC\\eva", "e3"), NOT_ANY);
     }
     assert_true(failed > 20);
-    print_message("%u allocations that fail, each told\n", failed);
+    print_message("%u allocations failed, each was reported\n", failed);
     assert_int_equal(save("PC\\eva", "e3"), NOT_ANY);
     assert_int_equal(store_delete(&caller_self, "Service", "e1"), S_OK);
     assert_int_equal(save("PC\\eva", "e3"), S_OK);
     assert_int_equal(save("PC\\eva", "e4"), NOT_ANY);
 }
 
-/* A set whose file cannot be read at the moment still counts for its creator. Otherwise another account that changes it
-   would take it over, and its creator could create one more. */
+/* A set whose file is temporarily unreadable counts for its creator. Otherwise another account that changes it would
+   become its owner, and its creator could create one more. */
 static void files_that_fail(void **state)
 {
     unsigned failed = 0;
     uint64_t n = 1;
     (void)state;
-    bounds("sets=2");
+    set_limits("sets=2");
     char *path = store_definition_path("Service", "g1"), *text;
     size_t size;
     for (bool met = true; met; n++) {
@@ -237,7 +238,7 @@ static void files_that_fail(void **state)
         failed += FAILED(hr);
         assert_int_equal(file_load(path, 4096, &text, &size), S_OK);
         if (!strstr(text, "owner=\"PC\\gerd\""))
-            fail_msg("operation %u (%d): it is another's now: %s", (unsigned)n, f.operation, text);
+            fail_msg("operation %u (%d): it has another owner now: %s", (unsigned)n, f.operation, text);
         memory_free(text);
         assert_int_equal(save("PC\\gerd", "g3"), NOT_ANY);
     }
@@ -249,10 +250,10 @@ static void files_that_fail(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(one_account_does_not_take_it_all, begin, scratch_end),
-        cmocka_unit_test_setup_teardown(what_others_write_is_counted, begin, scratch_end),
-        cmocka_unit_test_setup_teardown(so_are_bytes, begin, scratch_end),
-        cmocka_unit_test_setup_teardown(the_unknown_share, begin, scratch_end),
+        cmocka_unit_test_setup_teardown(sets_per_account_are_limited, begin, scratch_end),
+        cmocka_unit_test_setup_teardown(sets_of_other_programs_are_counted, begin, scratch_end),
+        cmocka_unit_test_setup_teardown(bytes_per_account_are_limited, begin, scratch_end),
+        cmocka_unit_test_setup_teardown(unknown_accounts_share_one_limit, begin, scratch_end),
 #ifndef _WIN32
         cmocka_unit_test_setup_teardown(foreign_files_have_no_owner, begin, scratch_end),
 #endif

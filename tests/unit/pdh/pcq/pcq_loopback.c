@@ -12,7 +12,7 @@
 
 struct loopback loopback;
 static struct pcq_server *server;
-static struct pcq_query *queries[PCQ_QUERIES_OF_CLIENT]; /* by the number in a handle */
+static struct pcq_query *queries[PCQ_QUERIES_OF_CLIENT]; /* indexed by the number in a handle */
 
 void loopback_end(void)
 {

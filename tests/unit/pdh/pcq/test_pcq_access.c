@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The access check for counters by RPC, with fake callers, and the settings of the port. */
+/* The access check for counters over RPC, with fake callers, and the settings for the port. */
 #include "engine/base/memory.h"
 #include "engine/base/registry.h"
 #include "engine/pdh/pcq_server.h"
@@ -35,8 +35,8 @@ static uint32_t access_by_port(const char *account, uint32_t level, const char *
                             &(struct pcq_settings){.from = (char *)PCQ_FROM_HERE, .unauthenticated = unauthenticated});
 }
 
-/* Counters show which programs run on a computer, and for whom. */
-static void non_members_are_refused(void **state)
+/* Counters reveal which programs run on a computer, and for whom. */
+static void non_members_are_rejected(void **state)
 {
     (void)state;
     assert_int_equal(access_of(administrators, PRIVACY, true, NULL, ""), ERROR_SUCCESS);
@@ -49,7 +49,7 @@ static void non_members_are_refused(void **state)
     assert_int_equal(pcq_access_check(&own, &(struct pcq_settings){.from = (char *)""}), ERROR_SUCCESS);
 }
 
-/* An address is easily taken by another computer, so it is never sufficient. */
+/* Another computer can easily take over an address, so an address alone is never sufficient. */
 static void port_needs_an_account_and_privacy(void **state)
 {
     (void)state;
@@ -62,8 +62,8 @@ static void port_needs_an_account_and_privacy(void **state)
     assert_int_equal(access_by_port(NULL, 1, "10.0.0.1", true), ERROR_ACCESS_DENIED);
 }
 
-/* Not even an administrator may use a lower level. */
-static void missing_privacy_is_refused(void **state)
+/* Not even an administrator may use a lower authentication level. */
+static void missing_privacy_is_rejected(void **state)
 {
     (void)state;
     assert_int_equal(access_of(administrators, INTEGRITY, true, NULL, ""), ERROR_ACCESS_DENIED);
@@ -153,8 +153,8 @@ static void settings_choose_the_port(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(missing_privacy_is_refused), cmocka_unit_test(port_needs_an_account_and_privacy),
-        cmocka_unit_test(non_members_are_refused),    cmocka_unit_test(addresses_must_be_listed),
+        cmocka_unit_test(missing_privacy_is_rejected), cmocka_unit_test(port_needs_an_account_and_privacy),
+        cmocka_unit_test(non_members_are_rejected),    cmocka_unit_test(addresses_must_be_listed),
         cmocka_unit_test(settings_choose_the_port),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

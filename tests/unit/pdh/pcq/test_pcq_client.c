@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of a remote computer, named in a path, with all of PDH: lists, values, and hosts that do not exist, vanish,
-   return, deny access or send invalid answers. */
+/* A remote computer's counters, named in a path, through all of PDH: lists, values, and computers that do not exist,
+   disappear, return, deny access or send invalid answers. */
 #include "engine/base/memory.h"
 #include "engine/pdh/core/pdh.h"
 #include "engine/pdh/remote/link.h"
@@ -66,8 +66,8 @@ static bool has_name(const WCHAR *list, const char *name)
     return false;
 }
 
-/* A user who names a remote computer sees its objects as on that computer, and only the local ones otherwise.
-   Countersets of other programs appear and disappear at the same time. */
+/* Paths with a remote computer's name list its objects; other paths list only local objects. Other programs'
+   countersets appear and disappear during the test. */
 static void remote_objects_are_listed(void **state)
 {
     (void)state;
@@ -102,7 +102,7 @@ static void remote_objects_are_listed(void **state)
     assert_int_equal(PdhConnectMachineW(u"\\\\other"), ERROR_SUCCESS);
 }
 
-/* Programs show the computers that they have connected to. */
+/* Programs list the computers to which they have connected. */
 static void connected_computers_are_listed(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static void values_equal_the_remote_ones(void **state)
     LONGLONG base;
     assert_int_equal(PdhGetCounterTimeBase(rate, &base), ERROR_SUCCESS);
     assert_true(base == clock_frequency());
-    /* values that the query no longer needs are not requested any more */
+    /* values that the query no longer needs are no longer requested */
     size_t full = loopback.bytes;
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
     full = loopback.bytes - full;
@@ -165,7 +165,7 @@ static void values_equal_the_remote_ones(void **state)
     assert_int_equal(PdhCloseQuery(query), ERROR_SUCCESS);
 }
 
-/* One call per sample, however many counters there are. */
+/* A sample takes one call, whatever the number of counters. */
 static void sample_takes_one_call(void **state)
 {
     (void)state;
@@ -205,7 +205,8 @@ static void invalid_paths_give_their_status(void **state)
     assert_int_equal(PdhConnectMachineW(u"\\\\other"), STATUS(PDH_CSTATUS_NO_MACHINE));
 }
 
-/* A restarted host is used again at once. A missing one costs only its own counters, until it is back. */
+/* A restarted computer is used again immediately. An unreachable computer costs only its own counters, until it
+   returns. */
 static void remote_computer_vanishes_and_returns(void **state)
 {
     (void)state;
@@ -224,7 +225,7 @@ static void remote_computer_vanishes_and_returns(void **state)
     assert_int_equal(status_of(there), PDH_CSTATUS_NO_MACHINE);
     assert_int_equal(status_of(here), PDH_CSTATUS_VALID_DATA);
     size_t calls = loopback.calls + loopback.opened;
-    PdhCollectQueryData(query); /* it is not tried again for a while */
+    PdhCollectQueryData(query); /* PDH does not retry for a while */
     assert_int_equal(loopback.calls + loopback.opened, calls);
     loopback.down = false;
     while (status_of(there) != PDH_CSTATUS_VALID_DATA) {
@@ -234,7 +235,7 @@ static void remote_computer_vanishes_and_returns(void **state)
     assert_int_equal(PdhCloseQuery(query), ERROR_SUCCESS);
 }
 
-/* Whatever a host answers. */
+/* The computer may send any answer. */
 static void invalid_answers_give_no_value(void **state)
 {
     (void)state;
@@ -254,13 +255,13 @@ static void invalid_answers_give_no_value(void **state)
     assert_int_equal(PdhCloseQuery(query), ERROR_SUCCESS);
 }
 
-/* From adding a counter to its value, with every allocation failing once. */
+/* Every allocation fails in turn, from adding a counter to reading its value. */
 static void out_of_memory_fails_cleanly(void **state)
 {
     (void)state;
     bool done = false;
     PDH_HQUERY query;
-    assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS); /* keeps what is known about the host */
+    assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS); /* keeps the cached data about the computer */
     add(query, u"\\\\other\\Memory\\Available Bytes");
     for (uint64_t n = 1; !done && n < 100000; n++) {
         PDH_HQUERY q;

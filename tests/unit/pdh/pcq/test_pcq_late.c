@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A remote computer that hangs in a call: its counters have no values, all others do, and no sample waits for it twice.
-   A late answer serves the next sample. With the computer's thread, as in programs. */
+/* A remote computer that hangs in a call: its counters have no values, all other counters do, and no sample waits for
+   the computer twice. A late answer serves the next sample. The computer has its own thread, as in real programs. */
 #include "engine/pdh/core/pdh.h"
 #include "engine/pdh/remote/remote_computer.h"
 #include "pcq_loopback.h"
@@ -25,7 +25,7 @@ static void collect_until_valid(PDH_HQUERY query, PDH_HCOUNTER counter)
     } while (status_of(counter) != PDH_CSTATUS_VALID_DATA);
 }
 
-/* Repeats until the host has answered, which a busy machine may delay for longer than PDH waits. */
+/* Repeats until the computer has answered; a busy machine may delay the answer for longer than PDH waits. */
 static PDH_HCOUNTER add_of_host(PDH_HQUERY query)
 {
     PDH_HCOUNTER counter;
@@ -52,7 +52,7 @@ static void hanging_computer_loses_only_its_counters(void **state)
     loopback.hangs = NULL;
     wakeup_set(go);
     collect_until_valid(query, there);
-    /* Closing a query does not wait for its hanging call; its handle is closed later. */
+    /* Closing a query does not wait for its hung call; its handle is closed later. */
     loopback.hangs = go;
     assert_int_equal(PdhOpenQueryW(NULL, 0, &other), ERROR_SUCCESS);
     PdhCollectQueryData(query);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The methods of MS-PCQ as a remote client sees them: the test decodes each block itself, at the published offsets.
-   Invalid requests fail alone. */
+/* The methods of MS-PCQ as a remote client sees them: the test decodes each block itself, at the published offsets. An
+   invalid request fails without affecting others. */
 #include "engine/pdh/core/table.h"
 #include "engine/pdh/extension/counterset_share.h"
 #include "engine/pdh/perflib/counterset_registration.h"
@@ -45,7 +45,7 @@ static GUID guid(void)
     return g;
 }
 
-/* A string with its NUL as ASCII. */
+/* Reads a NUL-terminated string as ASCII. */
 static const char *text(void)
 {
     static char out[100];
@@ -65,8 +65,8 @@ static void zeros_to(uint32_t end)
         assert_int_equal(bytes[at++], 0);
 }
 
-/* Fetches an answer that must succeed: first its size without a buffer, then with a buffer that is too small and must
-   stay unchanged, then the answer. */
+/* Fetches an answer that must succeed: first its size without a buffer; then with a buffer that is too small and must
+   stay unchanged; then the answer itself. */
 #define TAKE(call)                                                                                                     \
     do {                                                                                                               \
         struct pcq_buffer out = {NULL, 0, 9, 9};                                                                       \
@@ -138,7 +138,7 @@ static struct counter_seen counter(void)
     return c;
 }
 
-/* A client needs a base, a time or a frequency to compute a value: they are separate counters. */
+/* A client needs bases, times and frequencies to compute values: they are separate counters. */
 static void counterset_lists_its_counters(void **state)
 {
     (void)state;
@@ -160,7 +160,7 @@ static void counterset_lists_its_counters(void **state)
     assert_int_equal(c[0].base, 0xFFFFFFFF);
     assert_int_equal(c[1].id, 702);
     assert_int_equal(c[1].detail, 200);
-    assert_int_equal(c[2].detail, 200); /* 300 does not exist */
+    assert_int_equal(c[2].detail, 200); /* counter 300 does not exist */
     assert_int_equal(c[2].base, c[3].id);
     assert_int_equal(c[3].type, PERF_RAW_BASE);
     assert_int_equal(c[3].attributes, 2);
@@ -231,7 +231,7 @@ static void unknown_items_give_errors(void **state)
     assert_int_equal(pcq_enumerate_instances(server, &parts, &out), ERROR_TIMEOUT);
 }
 
-/* Returns the end of the instance. */
+/* Reads an instance and returns its end. */
 static uint32_t instance(uint32_t id, const char *name)
 {
     uint32_t from = at, end = from + u32();
@@ -255,7 +255,7 @@ static void instances_are_listed(void **state)
     instance(0, "");
 }
 
-/* Identifiers as a client writes them. */
+/* Identifiers in the form in which a client writes them. */
 static uint8_t request[4096];
 static uint32_t request_size;
 
@@ -379,7 +379,7 @@ static void each_request_has_its_block_kind(void **state)
     block(0, 1);
     value(8, 0x1122334455667788);
     block(0, 2);
-    assert_int_equal(u32(), 12); /* one id, nothing after it */
+    assert_int_equal(u32(), 12); /* one id, and nothing after it */
     assert_int_equal(u32(), 1);
     assert_int_equal(u32(), 720);
     value(8, 0x1122334455667788);
@@ -389,7 +389,7 @@ static void each_request_has_its_block_kind(void **state)
     assert_int_equal(at, size);
 }
 
-/* If an instance disappears, only its block is missing. */
+/* If an instance disappears, only that instance's block is missing. */
 static void missing_instance_fails_in_its_block(void **state)
 {
     (void)state;
@@ -451,10 +451,10 @@ static void each_counter_has_its_own_status(void **state)
     TAKE(pcq_query_info(query, &out));
     at = 28;
     assert_int_equal(u32(), 11);
-    assert_int_equal(u32(), 0); /* the next instance has moved up */
+    assert_int_equal(u32(), 0); /* the next instance has taken its place */
 }
 
-/* A client that requests invalid names must not cause a sample for each while all others wait. */
+/* A client that requests invalid names must not cause one sample per name while all other clients wait. */
 static void unknown_instances_cost_one_sample(void **state)
 {
     (void)state;
@@ -487,13 +487,13 @@ static void invalid_blocks_change_nothing(void **state)
         memcpy(request + 48 + 20, &lies[i], 4);
         uint32_t total = request_size;
         request_size = 0;
-        /* The third ends in the middle of the name: the rest is too short for another. */
+        /* The third identifier ends within a name: the rest is too short for another identifier. */
         assert_int_equal(pcq_validate_counters(query, request, total - (i == 2 ? 0 : 1), true),
                          ERROR_INVALID_PARAMETER);
     }
     assert_int_equal(pcq_query_info(query, &out), ERROR_SUCCESS);
     assert_int_equal(out.needed, 0);
-    /* A name without an end, and half of a surrogate pair. */
+    /* A name without terminator, and half of a surrogate pair. */
     identify(&parts, 700, 0xFFFFFFFF, "beta");
     memset(request + 40, 'x', request_size - 40);
     uint32_t second = request_size;
@@ -509,7 +509,7 @@ static void queries_of_a_client_are_limited(void **state)
     size_t count = 0;
     while (count < PCQ_QUERIES_OF_CLIENT && pcq_open_query(server, "a client", &more[count]) == ERROR_SUCCESS)
         count++;
-    assert_int_equal(count, PCQ_QUERIES_OF_CLIENT - 1); /* together with the test's own query */
+    assert_int_equal(count, PCQ_QUERIES_OF_CLIENT - 1); /* plus the test's own query */
     assert_int_equal(pcq_open_query(server, "a client", &other), 1450);
     assert_null(other);
     assert_int_equal(pcq_open_query(server, "another", &other), ERROR_SUCCESS);
@@ -529,7 +529,7 @@ static const char *long_pattern(uint32_t number)
     return name;
 }
 
-/* Patterns need not match anything, so without a limit the server would have to keep any number of them. */
+/* Patterns need not match anything; without a limit, the server would have to store any number of them. */
 static void names_of_a_query_are_limited(void **state)
 {
     (void)state;
@@ -589,7 +589,7 @@ static void out_of_memory_fails_cleanly(void **state)
     }
 }
 
-/* Stored queries of other programs identify objects and counters by these ids. */
+/* Other programs' stored queries identify objects and counters by these ids. */
 static void ids_are_unique(void **state)
 {
     (void)state;
@@ -608,7 +608,7 @@ static void ids_are_unique(void **state)
     }
 }
 
-/* Published ids never change: another way to compute them would break stored queries. */
+/* Published ids never change: stored queries would break. */
 static void ids_never_change(void **state)
 {
     (void)state;
@@ -621,7 +621,7 @@ static void ids_never_change(void **state)
     assert_int_equal(pcq_id(&pdh_cache, 1, PCQ_PART_VALUE), 17005342); /* Windows has no number for it */
 }
 
-/* The GUIDs and ids of a Perflib V2 provider are kept, including that of a base. */
+/* The GUIDs and ids of a Perflib V2 provider are kept, including a base's id. */
 static void perflib_counterset_keeps_its_ids(void **state)
 {
     (void)state;
@@ -655,7 +655,7 @@ static void perflib_counterset_keeps_its_ids(void **state)
     counterset_provider_close(p);
 }
 
-#ifndef _WIN32 /* on Windows it would be the computer's real registry */
+#ifndef _WIN32 /* on Windows, this would change the computer's real registry */
 /* The provider of a registered counterset is known before its program runs. */
 static void registered_counterset_names_its_provider(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters by TCP without the host OS' RPC, both sides through a real connection: logons, answers of many packets,
-   refusals, and servers that are not RPC. Without it there are no remote counters under Wine. */
+/* Counters over TCP without the host OS's RPC, with both sides on a real connection: logons, answers in many packets,
+   rejected calls, and servers that do not use RPC. Under Wine, this is the only way to remote counters. */
 #include "engine/base/network.h"
 #include "engine/base/thread.h"
 #include "engine/logs/little_endian.h"
@@ -36,7 +36,7 @@ static bool find_account(void *user, const char *name, const char *domain, uint8
 }
 static const struct auth_accounts accounts = {.computer_name = "MACHINE", .find = find_account};
 
-/* ---- the port, once for all tests ---- */
+/* ---- the port, shared by all tests ---- */
 
 static struct wakeup *session_ended;
 static _Atomic unsigned sessions_begun, sessions_ended;
@@ -76,7 +76,7 @@ static void open_port(void)
     assert_int_equal(rpc_port_open(&at, &accounts, pcq_service_serves, &handler, &port), S_OK);
 }
 
-/* With which account this process logs on from now on; NULL: with none. */
+/* Sets the account with which this process logs on; NULL: none. */
 static void log_on_as(const char *user, const char *password)
 {
     struct remote_account account;
@@ -152,14 +152,14 @@ static void long_messages_take_many_packets(void **state)
     ask(&validate, &answer);
     assert_int_equal(answer.decoded.status, 0);
     assert_int_equal(answer.decoded.size, MANY * SIZE);
-    for (size_t i = 0; i < MANY; i++) /* unknown counterset: the status of each is in its own place */
+    for (size_t i = 0; i < MANY; i++) /* unknown counterset: each status is in its own position */
         assert_int_equal(get_u32(answer.decoded.data + i * SIZE + 16), PCQ_GUID_NOT_FOUND);
     link_answer_free(&answer);
     memory_free(blocks);
     end();
 }
 
-static void other_addresses_are_refused(void **state)
+static void other_addresses_are_rejected(void **state)
 {
     (void)state;
     uint8_t handle[NDR_HANDLE_BYTES];
@@ -174,8 +174,8 @@ static void other_addresses_are_refused(void **state)
     end();
 }
 
-/* Counters show what runs on a computer: whoever reaches the port must not read them. */
-static void callers_without_an_account_are_refused(void **state)
+/* Counters reveal what runs on a computer: access to the port must not be sufficient to read them. */
+static void callers_without_an_account_are_rejected(void **state)
 {
     (void)state;
     uint8_t handle[NDR_HANDLE_BYTES];
@@ -190,20 +190,20 @@ static void callers_without_an_account_are_refused(void **state)
     assert_int_equal(answer.decoded.size, 0);
     link_answer_free(&answer);
     open_query(handle, ERROR_ACCESS_DENIED);
-    settings.unauthenticated = true; /* an administrator's decision */
+    settings.unauthenticated = true; /* an administrator can allow it */
     ask(&call, &answer);
     assert_int_equal(answer.decoded.status, ERROR_SUCCESS);
     link_answer_free(&answer);
     end();
 }
 
-static void wrong_passwords_are_refused(void **state)
+static void wrong_passwords_are_rejected(void **state)
 {
     (void)state;
     struct ndr_call call = {.method = PCQ_ENUMERATE_SETS, .machine = "any"};
     struct link_answer answer = {0};
     begin(PCQ_FROM_HERE);
-    settings.unauthenticated = true; /* does not make a refused logon one without an account */
+    settings.unauthenticated = true; /* a failed logon must not count as an anonymous caller */
     static const char *const wrong[][2] = {{"reader", "another"}, {"nobody", "secret of tests"}};
     for (size_t i = 0; i < 2; i++) {
         link_tcp.close(client);
@@ -214,7 +214,7 @@ static void wrong_passwords_are_refused(void **state)
     end();
 }
 
-/* MS-PCQ 3.1.4: signatures alone leave the values readable. */
+/* MS-PCQ 3.1.4: with integrity alone, the values would be readable on the network. */
 static void integrity_is_not_enough(void **state)
 {
     (void)state;
@@ -243,7 +243,7 @@ static void integrity_is_not_enough(void **state)
     end();
 }
 
-/* A handle of another connection, a closed one, and an invented one: each fails its call and ends its link. */
+/* A handle from another connection, a closed one, and an invented one: each fails its call and ends its link. */
 static void handles_belong_to_one_connection(void **state)
 {
     (void)state;
@@ -268,7 +268,7 @@ static void handles_belong_to_one_connection(void **state)
     end();
 }
 
-/* A client that leaves without closing its queries leaves none: the server allows 64 per client. */
+/* The queries of a client that disconnects without closing them are freed: the server allows 64 per client. */
 static void closed_connection_frees_its_queries(void **state)
 {
     (void)state;
@@ -279,14 +279,14 @@ static void closed_connection_frees_its_queries(void **state)
             open_query(handle, 0);
         open_query(handle, PCQ_NO_RESOURCES);
         link_tcp.close(client);
-        while (sessions_ended != sessions_begun) /* the server learns of it a moment later */
+        while (sessions_ended != sessions_begun) /* the server notices the disconnect a little later */
             wakeup_wait(session_ended, UINT32_MAX);
         assert_int_equal(open_client(&client), S_OK);
     }
     end();
 }
 
-/* The port of a server that is not ours. */
+/* The port of a foreign server. */
 static uint16_t other_port;
 
 static void listen_somewhere(struct socket_end **listener)
@@ -296,7 +296,7 @@ static void listen_somewhere(struct socket_end **listener)
     socket_own_address(*listener, address, &other_port);
 }
 
-/* A port of another server is a failure, not a wait. */
+/* A port of another kind of server causes an error, not a wait. */
 static void other_servers_are_reported(void **state)
 {
     (void)state;
@@ -322,12 +322,12 @@ static size_t receive_packet(struct socket_end *s, uint8_t bytes[65536])
     return socket_receive(s, bytes + 16, length - 16) == S_OK ? length : 0;
 }
 
-/* Accepts every bind, and answers calls with empty packets as long as the client reads them. */
+/* Accepts every bind, and answers calls with empty packets until the client stops reading them. */
 static void answer_nothing(void *listener)
 {
     struct socket_end *s;
     char address[SOCKET_ADDRESS_BYTES];
-    /* No secondary address, context 0 accepted. The numbers of the calls are the client's. */
+    /* No secondary address, context 0 accepted. The call ids are the client's. */
     static uint8_t received[65536], bound[16 + 40] = {5, 0, 12, 3, 0x10, 0, 0, 0, 56};
     static uint8_t nothing[24] = {5, 0, 2, 1, 0x10, 0, 0, 0, 24};
     put_u16(bound + 16, 5840);
@@ -346,7 +346,7 @@ static void answer_nothing(void *listener)
     }
 }
 
-/* Otherwise a thread of the client would run forever, and the client would get no counters of that computer until a
+/* Otherwise a client thread would run forever, and the client would get no counters of that computer until a
    restart. */
 static void endless_answer_fails(void **state)
 {
@@ -373,9 +373,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_messages_take_many_packets),
-        cmocka_unit_test(other_addresses_are_refused),
-        cmocka_unit_test(callers_without_an_account_are_refused),
-        cmocka_unit_test(wrong_passwords_are_refused),
+        cmocka_unit_test(other_addresses_are_rejected),
+        cmocka_unit_test(callers_without_an_account_are_rejected),
+        cmocka_unit_test(wrong_passwords_are_rejected),
         cmocka_unit_test(integrity_is_not_enough),
         cmocka_unit_test(handles_belong_to_one_connection),
         cmocka_unit_test(closed_connection_frees_its_queries),

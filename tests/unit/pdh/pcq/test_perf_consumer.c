@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_perf_consumer [COMPUTER]: the consumer functions of Perflib V2 as a program calls them from openpdh.dll, for
-   this computer or one that serves its counters. */
+/* test_perf_consumer [COMPUTER]: calls the Perflib V2 consumer functions of openpdh.dll as a program does, for this
+   computer or for one that serves its counters. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/logs/pdh_types.h"
@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-/* As in Microsoft's perflib.h; MinGW's has none. */
+/* As in Microsoft's perflib.h; MinGW's header lacks them. */
 static ULONG(WINAPI *enumerate_sets)(LPCWSTR, GUID *, DWORD, DWORD *);
 static ULONG(WINAPI *enumerate_instances)(LPCWSTR, const GUID *, void *, DWORD, DWORD *);
 static ULONG(WINAPI *registration_info)(LPCWSTR, const GUID *, DWORD, DWORD, BYTE *, DWORD, DWORD *);
@@ -52,7 +52,7 @@ static int load(void **state)
     return 0;
 }
 
-/* The GUID of the counterset with this name; every counterset reports its name and counters. */
+/* Returns the GUID of the counterset with this name; checks that every counterset has a name and counters. */
 static GUID find_set(const WCHAR *wanted, DWORD *counters)
 {
     GUID sets[PCQ_MOST_SETS], found = {0};
@@ -140,7 +140,7 @@ static void invalid_calls_fail(void **state)
     assert_int_equal(open_query(computer, &query), ERROR_SUCCESS);
     assert_int_equal(add_counters(query, room, 3), ERROR_INVALID_PARAMETER);
     assert_int_equal(add_counters(query, NULL, 40), ERROR_INVALID_PARAMETER);
-    /* handles of one kind are invalid for the other */
+    /* handles of one kind are invalid for functions of the other kind */
     assert_int_equal((DWORD)pdh_close_query(query), PDH_INVALID_HANDLE);
     assert_int_equal(close_query(query), ERROR_SUCCESS);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls to another computer's counters as Windows makes them: by the system's RPC, with packet privacy, or not at all.
-   Unencrypted, they could be read on the way, and the server could be an impostor. */
+/* Calls for another computer's counters on Windows: by the system's RPC, with packet privacy, or not at all. Otherwise
+   the counters could be read on the network, and the server could be an impostor. */
 #include "engine/base/error.h"
 #include "engine/base/os.h"
 #include "engine/pdh/remote/link.h"
@@ -31,7 +31,7 @@ static RPC_STATUS WINAPI secure(RPC_BINDING_HANDLE binding, RPC_WSTR principal, 
 {
     RPC_WSTR text;
     assert_null(principal);
-    assert_null(identity); /* who runs the program */
+    assert_null(identity); /* NULL: the user who runs the program */
     assert_int_equal(level, RPC_C_AUTHN_LEVEL_PKT_PRIVACY);
     assert_int_equal(service, RPC_C_AUTHN_GSS_NEGOTIATE);
     assert_int_equal(authorization, RPC_C_AUTHZ_NONE);
@@ -44,7 +44,7 @@ static RPC_STATUS WINAPI secure(RPC_BINDING_HANDLE binding, RPC_WSTR principal, 
 RPC_STATUS(WINAPI *__wrap___imp_RpcBindingSetAuthInfoW)
 (RPC_BINDING_HANDLE, RPC_WSTR, ULONG, ULONG, RPC_AUTH_IDENTITY_HANDLE, ULONG) = secure;
 
-static void a_name_is_asked_by_its_pipe(void **state)
+static void computer_name_uses_the_named_pipe(void **state)
 {
     struct link *link;
     (void)state;
@@ -55,7 +55,7 @@ static void a_name_is_asked_by_its_pipe(void **state)
     link->kind->close(link);
 }
 
-static void a_port_is_asked_by_tcp(void **state)
+static void port_uses_tcp(void **state)
 {
     struct link *link;
     (void)state;
@@ -66,7 +66,7 @@ static void a_port_is_asked_by_tcp(void **state)
     link->kind->close(link);
 }
 
-static void without_privacy_there_is_no_call(void **state)
+static void no_call_is_made_without_privacy(void **state)
 {
     struct link *link = (struct link *)1;
     (void)state;
@@ -78,9 +78,9 @@ static void without_privacy_there_is_no_call(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_name_is_asked_by_its_pipe),
-        cmocka_unit_test(a_port_is_asked_by_tcp),
-        cmocka_unit_test(without_privacy_there_is_no_call),
+        cmocka_unit_test(computer_name_uses_the_named_pipe),
+        cmocka_unit_test(port_uses_tcp),
+        cmocka_unit_test(no_call_is_made_without_privacy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
