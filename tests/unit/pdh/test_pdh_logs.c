@@ -94,7 +94,7 @@ static double value_of(PDH_HCOUNTER counter)
     return status == ERROR_SUCCESS ? v.doubleValue : NAN;
 }
 
-/* A reader of a log gets each sample once, in order, with its time. */
+/* Reads all samples: each occurs once, in order, with its time. */
 static void read_all(const char *name, bool raw)
 {
     WCHAR *path = wide_path(name);

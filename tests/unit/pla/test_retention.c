@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Retention in real folders. A failure here deletes a user's own folders. */
+/* Retention with real folders. An error here would delete a user's own folders. */
 #include "engine/base/file.h"
 #include "engine/pla/cabinet.h"
 #include "engine/pla/retention/plan.h"
@@ -9,31 +9,31 @@
 static struct retention_action delete_data[] = {{.actions = ACTION_DELETE_DATA}};
 static const struct retention_policy deletes = {.actions = delete_data, .action_count = 1};
 
-/* A process that is interrupted while the cabinet gets its name may leave an empty one, which must not prevent a
-   complete one. */
-static void an_empty_cabinet_is_none(void **state)
+/* A process that is interrupted while it renames the cabinet may leave an empty file, which must not prevent a complete
+   cabinet. */
+static void empty_cabinet_is_replaced(void **state)
 {
     (void)state;
     make_runs(1);
     write_of_run("run1/run1.cab", "");
     assert_pass(&packs, "run1 create cabinet;run1 delete data;");
     make_run("run2", 2);
-    put(root, "run2/run2.cab", ""); /* a user's, which is not named */
+    put(root, "run2/run2.cab", ""); /* a user's file, which is not in the run's list */
     assert_pass_fails(&packs, PLA_E_CABAPI_FAILURE, "run2.cab");
     assert_true(is_there("run2", "run2.cab") && is_there("run2", "log.csv"));
 }
 
 /* ---- owners of folders ---- */
 
-/* KB 2916994: logs were saved into a folder with other things in it, and all of them were deleted. */
-static void what_is_not_the_sets_stays(void **state)
+/* KB 2916994: logs were saved into a folder with other files, and everything was deleted. */
+static void foreign_folders_are_kept(void **state)
 {
     (void)state;
     put(root, "photos/1999/a.jpg", "a");
     put(root, "letter.txt", "b");
     put(root, "empty/x", "c");
     make_runs(4);
-    /* One that someone has renamed, one that he has copied with all that is in it, one without its mark. */
+    /* A folder that someone renamed, a copy with all its contents, and a folder without its mark. */
     char *from = path_join(root, "run2"), *to = path_join(root, "kept by me"),
          *mark = path_join(root, "run3/openpla.run");
     char *copied = path_join(root, "run1/openpla.run"), *text = scratch_read(copied);
@@ -56,8 +56,8 @@ static void what_is_not_the_sets_stays(void **state)
     memory_free(from);
 }
 
-/* A folder that existed before the run, under the name that the run uses. */
-static void a_folder_that_was_there_before(void **state)
+/* A folder with the run's name existed before the run. */
+static void existing_folder_is_kept(void **state)
 {
     (void)state;
     put(root, "run1/mine.txt", "a");
@@ -67,13 +67,13 @@ static void a_folder_that_was_there_before(void **state)
     assert_pass(&one_folder, "run2 delete folder;");
     assert_true(is_there("run1", "mine.txt"));
     assert_false(is_there("run1", FOLDER_MARK));
-    /* One that runs share stays the set's, and is that of the newest. */
+    /* A folder that runs share remains the set's, and belongs to the newest run. */
     assert_int_equal(folder_take(SPACE, SET, root, "run3", false, 4), S_OK);
     assert_pass(&one_folder, "");
 }
 
-/* A run of another set writes into a folder of this one's, as they have one RootPath. */
-static void another_set_writes_into_it(void **state)
+/* A run of another set with the same RootPath writes into a folder of this set. */
+static void folder_used_by_another_set_is_kept(void **state)
 {
     (void)state;
     assert_int_equal(store_save(&caller_self, SPACE, "other", STORE_CREATE, "<DataCollectorSet/>", 19, NULL, NULL),
@@ -87,14 +87,14 @@ static void another_set_writes_into_it(void **state)
     days = 400;
     assert_pass(&deletes, "");
     assert_true(is_there("run1", "of the other.csv"));
-    /* A file that only has the mark's name is a user's. */
+    /* A file that only has the mark's name belongs to a user. */
     put(root, "mine/openpla.run", "mine");
     assert_int_equal(folder_leave(root, "mine"), S_FALSE);
     assert_true(is_there("mine", "openpla.run"));
 }
 
-/* A start does not check MaxSize (MS-PLA 3.2.4.2); with one allowed folder the newest counts. */
-static void room_before_a_start(void **state)
+/* A start does not check MaxSize (MS-PLA 3.2.4.2); if one folder is allowed, the newest one counts. */
+static void start_deletes_by_folder_count_only(void **state)
 {
     (void)state;
     make_runs(3);
@@ -121,7 +121,7 @@ static void room_before_a_start(void **state)
 }
 
 /* The set is deleted and created again: the folders of the first set's runs do not belong to the second set. */
-static void another_set_of_that_name(void **state)
+static void recreated_set_does_not_own_earlier_folders(void **state)
 {
     (void)state;
     make_runs(2);
@@ -133,14 +133,14 @@ static void another_set_of_that_name(void **state)
 }
 
 /* A link is not followed, whether it replaces a folder or is inside one. */
-static void links_lead_nowhere(void **state)
+static void links_are_not_followed(void **state)
 {
     (void)state;
     put(root, "outside/precious.txt", "a");
     make_runs(4);
     char *run1 = path_join(root, "run1"), *mark1 = path_join(root, "run1/openpla.run"), *text = scratch_read(mark1),
          *run2 = path_join(root, "run2"), *moved = path_join(root, "moved");
-    put(root, "outside/openpla.run", text); /* with the right mark even */
+    put(root, "outside/openpla.run", text); /* even with a valid mark */
     scratch_remove(run1);
     scratch_link(root, "run1", "outside", false);
     scratch_link(run2, "in", "../outside", false);
@@ -154,7 +154,7 @@ static void links_lead_nowhere(void **state)
     assert_true(is_there("outside", "precious.txt") && is_there("run2", "in/precious.txt"));
     scratch_unlink(run2, "in");
     scratch_unlink(root, "run1");
-    /* A link in place of a run's file: Wine does not report it as a link, so the folder stays. */
+    /* A link in place of a run's file: Wine does not report it as a link, so the folder may be kept. */
     char *run4 = path_join(root, "run4"), *log = path_join(run4, "log.csv");
     assert_int_equal(file_delete(log), S_OK);
     scratch_link(run4, "log.csv", "../outside/precious.txt", false);
@@ -173,9 +173,9 @@ static void links_lead_nowhere(void **state)
     memory_free(run1);
 }
 
-/* The users' worst story (KB 2916994), within a run's folder: notes and foreign folders survive every deletion, and the
+/* The worst case for users (KB 2916994), in a run's folder: notes and foreign folders survive every deletion, and the
    events name them. */
-static void what_no_run_has_made_stays(void **state)
+static void files_not_created_by_runs_are_kept(void **state)
 {
     (void)state;
     struct reported reported;
@@ -185,7 +185,7 @@ static void what_no_run_has_made_stays(void **state)
     write_of_run("run1/Files_0001/copied.txt", "r");
     put(root, "run1/Files_0001/notes.txt", "mine");
     put(root, "run2/notes.txt", "mine");
-    put(root, "run3/report.html", "mine"); /* with a name that a run could create, but no run did */
+    put(root, "run3/report.html", "mine"); /* a name that a run could create, but did not */
     put(root, "run3/run3.cab", "mine");
     assert_int_equal(pass(&deletes, &reported), S_OK);
     assert_string_equal(reported.steps.text, "run1 delete data;run2 delete data;run3 delete data;");
@@ -203,11 +203,11 @@ static void what_no_run_has_made_stays(void **state)
     assert_true(is_there("run3", "report.html") && is_there("run3", "run3.cab") && is_there("run2", "notes.txt"));
     assert_true(is_there("run1", "notes.txt") && is_there("run1", "Files_0001/notes.txt"));
     assert_false(is_there("run1", "report.xml") || is_there("run1", FOLDER_MARK) || is_there("run2", FOLDER_MARK));
-    assert_pass(&one_folder, ""); /* they are without an owner now, and count no more */
+    assert_pass(&one_folder, ""); /* these folders have no owner now and no longer count */
 }
 
-/* Nor is a file that has the cabinet's name replaced by the cabinet; what would be in that stays. */
-static void a_file_with_the_cabinets_name(void **state)
+/* The cabinet does not replace a foreign file with its name, and the data that it would contain are kept. */
+static void foreign_file_with_the_cabinet_name_is_kept(void **state)
 {
     (void)state;
     make_runs(2);
@@ -220,8 +220,8 @@ static void a_file_with_the_cabinets_name(void **state)
     memory_free(path);
 }
 
-/* The folder of another set's run lies in it. */
-static void another_sets_folder_in_it(void **state)
+/* A run's folder contains the folder of another set's run. */
+static void inner_folder_of_another_set_is_kept(void **state)
 {
     (void)state;
     make_runs(1);
@@ -233,7 +233,7 @@ static void another_sets_folder_in_it(void **state)
     assert_int_equal(folder_take(SPACE, "other", run1, "inner", true, 1), S_OK);
     assert_int_equal(run_files_add(run1, inner, log, false), S_OK);
     put(inner, "log.csv", "other");
-    /* Even where the outer list names it, as before the inner folder was another's. */
+    /* Even if the outer list names the inner file, from a time when the inner folder had no other owner. */
     char *mark = path_join(root, "run1/openpla.run"), *text = scratch_read(mark);
     char *more = text_format("%sfile inner/log.csv\n", text);
     assert_int_equal(file_store(mark, more, strlen(more)), S_OK);
@@ -254,8 +254,8 @@ static void another_sets_folder_in_it(void **state)
     memory_free(inner);
 }
 
-/* Marks without a list are from an older version. The files of runs in such a folder are unknown. */
-static void marks_without_a_list(void **state)
+/* Marks without a list come from an older version. It is unknown which files in such a folder belong to runs. */
+static void marks_without_a_file_list(void **state)
 {
     (void)state;
     make_runs(2);
@@ -275,8 +275,8 @@ static void marks_without_a_list(void **state)
     memory_free(mark);
 }
 
-/* Lists with truncated lines, with names of several files, and with invalid names. */
-static void lists_of_names(void **state)
+/* Lists with truncated lines, with several file names in one line, and with invalid names. */
+static void invalid_list_entries_are_ignored(void **state)
 {
     (void)state;
     static const char *const of_run[] = {"log.csv", "private.etl_123", "private.etl_123_4", "a1.etl", "Files_1/x"};
@@ -301,8 +301,8 @@ static void lists_of_names(void **state)
     assert_false(run_files_below(&files, "Files_") || run_files_below(&files, "Files_1/x") ||
                  run_files_below(&files, "log.csv"));
     run_files_free(&files);
-    /* The next name is not put behind the half of one, nor does that half become the name of a file: a full disk has
-       cut "half a log.csv", and "half" is a user's. */
+    /* The next name does not continue a truncated one, and a truncated name does not name a file: a full disk truncated
+       "half a log.csv", and "half" is a user's file. */
     write_of_run("run1/next.csv", "r");
     assert_int_equal(run_files_read(f, &files), S_OK);
     assert_true(run_files_have(&files, "next.csv"));
@@ -332,8 +332,8 @@ static HRESULT count_tries(void *user, enum file_operation operation, const char
     return S_OK;
 }
 
-/* A backup has the mark open: a copy of a thousand files waits for it once, and not for each. */
-static void a_mark_that_is_held_is_waited_for_once(void **state)
+/* A backup has the mark open: copying a thousand files waits for it once, and not for each file. */
+static void mark_in_use_is_awaited_only_once(void **state)
 {
     (void)state;
     const HRESULT held = HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION);
@@ -348,7 +348,7 @@ static void a_mark_that_is_held_is_waited_for_once(void **state)
     assert_true(tries > 3);
     before = tries;
     assert_int_equal(run_files_add(root, run1, log1, false), held);
-    assert_true(tries - before <= 2); /* one may be two of the system's */
+    assert_true(tries - before <= 2); /* one attempt can be two calls of the host OS */
     assert_int_equal(run_files_add(root, run2, log2, false), S_OK);
     file_observe(NULL, NULL);
     file_close(holder);
@@ -361,7 +361,7 @@ static void a_mark_that_is_held_is_waited_for_once(void **state)
 }
 
 /* The list of files is limited. Files that are not in it are never deleted, so the run reports them. */
-static void a_list_that_is_full(void **state)
+static void full_list_is_reported(void **state)
 {
     (void)state;
     const HRESULT full = HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE);
@@ -387,8 +387,8 @@ static HRESULT read_mounts(void *user, const struct held_entry *e)
     return S_OK;
 }
 
-/* A disk mounted in a run's folder is not part of it, as /proc is not part of the root. */
-static void mounted_disks_are_no_part(void **state)
+/* A disk that is mounted in a run's folder is not part of the folder, as /proc is not part of the root. */
+static void mounted_disks_are_excluded(void **state)
 {
     (void)state;
     unsigned seen = 0;
@@ -402,7 +402,7 @@ static void mounted_disks_are_no_part(void **state)
 
 /* ---- steps ---- */
 
-static void data_are_deleted_and_their_report_stays(void **state)
+static void data_are_deleted_and_the_report_is_kept(void **state)
 {
     (void)state;
     make_runs(2);
@@ -416,17 +416,17 @@ static void data_are_deleted_and_their_report_stays(void **state)
     assert_true(is_there("run1", "of others.cab") && is_there("run1", FOLDER_MARK));
     assert_false(is_there("run1", "log.csv") || is_there("run1", "rules.log") || is_there("run1", "files"));
     assert_true(is_there("run2", "log.csv"));
-    assert_pass(&deletes, ""); /* again on a folder that is done */
+    assert_pass(&deletes, ""); /* the same action again has no effect */
     struct retention_action rest[] = {{.actions = ACTION_DELETE_CABINET | ACTION_DELETE_REPORT}};
     const struct retention_policy policy = {.actions = rest, .action_count = 1};
-    /* The folder then has no owner, and stays with its contents. */
+    /* A folder with foreign files loses its owner and is kept with them. */
     assert_pass(&policy, "run1 delete cabinet;run1 delete report;run1 delete folder;");
     assert_true(is_there("run1", "of others.cab"));
     assert_false(is_there("run1", FOLDER_MARK));
     assert_pass(&policy, "");
 }
 
-static void a_file_in_use(void **state)
+static void file_in_use_delays_deletion(void **state)
 {
     (void)state;
     make_runs(2);
@@ -443,8 +443,8 @@ static void a_file_in_use(void **state)
     memory_free(path);
 }
 
-/* Clean-up scripts of others work here too. */
-static void folders_vanish(void **state)
+/* Other clean-up scripts delete folders too. */
+static void externally_deleted_folders_are_forgotten(void **state)
 {
     (void)state;
     make_runs(3);
@@ -456,7 +456,7 @@ static void folders_vanish(void **state)
     assert_int_equal(store_load_folders(SPACE, SET, &lines), S_OK);
     assert_int_equal(lines.count, 2);
     texts_free(&lines);
-    /* The disk does not exist at all: without an owner records are lost. */
+    /* The disk is unmounted: the records must be kept, because folders without a record have no owner. */
     char *away = text_format("%s away", root);
     assert_int_equal(file_rename(root, away), S_OK);
     assert_pass(&one_folder, "");
@@ -491,9 +491,10 @@ static void one_folder_alone(void **state)
 
 /* ---- cabinets ---- */
 
-static void data_that_are_in_a_cabinet_go(void **state)
+static void packed_data_are_deleted(void **state)
 {
-    /* The report first, to have it at hand; no cabinet, and not the mark, which is this folder's alone. */
+    /* The report comes first, for quick access; cabinets and the mark, which belongs to this folder only, are not
+       packed. */
     static const char *const packed[] = {"report.xml", "files/copied.txt", "log.csv"};
     struct cabinet *c;
     (void)state;
@@ -509,12 +510,12 @@ static void data_that_are_in_a_cabinet_go(void **state)
     cabinet_close(c);
     assert_true(is_there("run1", "run1.cab") && is_there("run1", "report.xml"));
     assert_false(is_there("run1", "log.csv") || is_there("run1", "files") || is_there("run1", "~run1.cab.tmp"));
-    assert_pass(&packs, ""); /* nor is a cabinet of the report alone put in its place */
-    /* Files that were added later are in no cabinet. */
+    assert_pass(&packs, ""); /* a cabinet with only the report does not replace it */
+    /* Files that were added later are not in the cabinet. */
     write_of_run("run1/late.csv", "late");
     assert_pass_fails(&packs, PLA_E_CABAPI_FAILURE, "late.csv");
     assert_true(is_there("run1", "late.csv"));
-    /* The same file again is in it. */
+    /* A file with the same name and contents is in the cabinet. */
     assert_int_equal(file_delete(late), S_OK);
     put(root, "run1/log.csv", "run1");
     assert_pass(&packs, "run1 delete data;");
@@ -526,7 +527,7 @@ static void data_that_are_in_a_cabinet_go(void **state)
 }
 
 /* Files that cannot be packed are reported and kept, with everything beside them, until a limit removes the folder. */
-static void a_log_that_no_cabinet_holds(void **state)
+static void unpackable_log_is_kept(void **state)
 {
     (void)state;
     make_runs(2);
@@ -534,7 +535,7 @@ static void a_log_that_no_cabinet_holds(void **state)
     char *path = path_join(root, "run1/big.blg");
     struct file *file;
     assert_int_equal(file_open(path, FILE_APPEND, &file), S_OK);
-    assert_int_equal(file_set_size(file, CABINET_FILE_MAX + UINT64_C(1)), S_OK); /* takes no room */
+    assert_int_equal(file_set_size(file, CABINET_FILE_MAX + UINT64_C(1)), S_OK); /* a sparse file: occupies no space */
     file_close(file);
     assert_pass_fails(&packs, PLA_E_CABAPI_FAILURE, "big.blg");
     assert_true(is_there("run1", "big.blg") && is_there("run1", "log.csv"));
@@ -544,7 +545,7 @@ static void a_log_that_no_cabinet_holds(void **state)
     memory_free(path);
 }
 
-static void where_cabinets_may_go(void **state)
+static void send_destinations_are_validated(void **state)
 {
     (void)state;
     static const char *const wrong[] = {
@@ -556,8 +557,8 @@ static void where_cabinets_may_go(void **state)
     assert_null(send_destination_fault("\\\\server\\share\\logs\\of mine"));
 }
 
-/* A line that was not written by us is not a record, and hides no other. */
-static void records_of_anything(void **state)
+/* A line that OpenPLA did not write is not a record, and hides no other record. */
+static void invalid_records_are_ignored(void **state)
 {
     (void)state;
     static const char *const lines[] = {
@@ -587,31 +588,31 @@ static void records_of_anything(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_is_not_the_sets_stays, begin, end),
-        cmocka_unit_test_setup_teardown(a_folder_that_was_there_before, begin, end),
-        cmocka_unit_test_setup_teardown(another_set_writes_into_it, begin, end),
-        cmocka_unit_test_setup_teardown(room_before_a_start, begin, end),
-        cmocka_unit_test_setup_teardown(another_set_of_that_name, begin, end),
-        cmocka_unit_test_setup_teardown(links_lead_nowhere, begin, end),
-        cmocka_unit_test_setup_teardown(what_no_run_has_made_stays, begin, end),
-        cmocka_unit_test_setup_teardown(a_file_with_the_cabinets_name, begin, end),
-        cmocka_unit_test_setup_teardown(an_empty_cabinet_is_none, begin, end),
-        cmocka_unit_test_setup_teardown(another_sets_folder_in_it, begin, end),
-        cmocka_unit_test_setup_teardown(marks_without_a_list, begin, end),
-        cmocka_unit_test_setup_teardown(lists_of_names, begin, end),
-        cmocka_unit_test_setup_teardown(a_mark_that_is_held_is_waited_for_once, begin, end),
-        cmocka_unit_test_setup_teardown(a_list_that_is_full, begin, end),
+        cmocka_unit_test_setup_teardown(foreign_folders_are_kept, begin, end),
+        cmocka_unit_test_setup_teardown(existing_folder_is_kept, begin, end),
+        cmocka_unit_test_setup_teardown(folder_used_by_another_set_is_kept, begin, end),
+        cmocka_unit_test_setup_teardown(start_deletes_by_folder_count_only, begin, end),
+        cmocka_unit_test_setup_teardown(recreated_set_does_not_own_earlier_folders, begin, end),
+        cmocka_unit_test_setup_teardown(links_are_not_followed, begin, end),
+        cmocka_unit_test_setup_teardown(files_not_created_by_runs_are_kept, begin, end),
+        cmocka_unit_test_setup_teardown(foreign_file_with_the_cabinet_name_is_kept, begin, end),
+        cmocka_unit_test_setup_teardown(empty_cabinet_is_replaced, begin, end),
+        cmocka_unit_test_setup_teardown(inner_folder_of_another_set_is_kept, begin, end),
+        cmocka_unit_test_setup_teardown(marks_without_a_file_list, begin, end),
+        cmocka_unit_test_setup_teardown(invalid_list_entries_are_ignored, begin, end),
+        cmocka_unit_test_setup_teardown(mark_in_use_is_awaited_only_once, begin, end),
+        cmocka_unit_test_setup_teardown(full_list_is_reported, begin, end),
 #ifndef _WIN32
-        cmocka_unit_test(mounted_disks_are_no_part),
+        cmocka_unit_test(mounted_disks_are_excluded),
 #endif
-        cmocka_unit_test_setup_teardown(data_are_deleted_and_their_report_stays, begin, end),
-        cmocka_unit_test_setup_teardown(a_file_in_use, begin, end),
-        cmocka_unit_test_setup_teardown(folders_vanish, begin, end),
+        cmocka_unit_test_setup_teardown(data_are_deleted_and_the_report_is_kept, begin, end),
+        cmocka_unit_test_setup_teardown(file_in_use_delays_deletion, begin, end),
+        cmocka_unit_test_setup_teardown(externally_deleted_folders_are_forgotten, begin, end),
         cmocka_unit_test_setup_teardown(one_folder_alone, begin, end),
-        cmocka_unit_test_setup_teardown(data_that_are_in_a_cabinet_go, begin, end),
-        cmocka_unit_test_setup_teardown(a_log_that_no_cabinet_holds, begin, end),
-        cmocka_unit_test(where_cabinets_may_go),
-        cmocka_unit_test(records_of_anything),
+        cmocka_unit_test_setup_teardown(packed_data_are_deleted, begin, end),
+        cmocka_unit_test_setup_teardown(unpackable_log_is_kept, begin, end),
+        cmocka_unit_test(send_destinations_are_validated),
+        cmocka_unit_test(invalid_records_are_ignored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Passes that are killed, fail, or send to where others send too. A failure here deletes logs that are in no
-   cabinet. */
+/* Retention passes that are killed, fail, or send cabinets to a folder that other computers use too. An error here
+   would delete logs that are in no cabinet. */
 #include "engine/base/os.h"
 #include "engine/pla/cabinet.h"
 #include "retention_fixture.h"
@@ -13,7 +13,7 @@
 #endif
 
 #ifndef _WIN32
-/* A thousand passes are not to wait for the disk. */
+/* A thousand passes must not wait for the disk. */
 int __wrap_fsync(int fd);
 int __wrap_fdatasync(int fd);
 int __wrap_fsync(int fd)
@@ -29,7 +29,7 @@ int __wrap_fdatasync(int fd)
 }
 #endif
 
-/* Whether the data are in the folder, or in its whole cabinet. */
+/* Asserts that the data are in the folder, or in its complete cabinet. */
 static void assert_nothing_lost(const char *folder)
 {
     char *path = path_join(root, folder), *out = path_join(root, "out"), *log = path_join(path, "log.csv");
@@ -50,7 +50,8 @@ static void assert_nothing_lost(const char *folder)
     memory_free(path);
 }
 
-/* Which operation fails next. Each natively; under Wine, where each takes many times as long, ever fewer of them. */
+/* Returns the next operation to fail: every one in native runs; under Wine, where each takes much longer, fewer and
+   fewer. */
 static uint64_t next_of(uint64_t n)
 {
 #ifdef _WIN32
@@ -66,8 +67,8 @@ static void begin_again(void)
     assert_int_equal(folder_create(root), S_OK);
 }
 
-/* The next pass completes what an interrupted or failed one left. */
-static void assert_next_pass_ends_it(void)
+/* Asserts that the next pass completes what an interrupted or failed pass left. */
+static void assert_next_pass_completes(void)
 {
     struct reported reported;
     assert_nothing_lost("run1");
@@ -78,9 +79,9 @@ static void assert_next_pass_ends_it(void)
     assert_false(is_there("run1", "~run1.cab.tmp"));
 }
 
-/* From one operation on files on all fail; one fails alone; the disk is full; memory runs out. Ever fewer of them:
-   natively each one has killed_while_packing. */
-static void whatever_fails(void **state)
+/* Kinds of failure: all file operations from one on; a single operation; a full disk; out of memory. Fewer and fewer
+   positions are tried: killed_while_packing tries each one in native runs. */
+static void next_pass_completes_after_any_failure(void **state)
 {
     (void)state;
     static const struct file_faults kinds[] = {{.kind = FAULT_ONCE}, {.kind = FAULT_LASTING}, {.kind = FAULT_FULL}};
@@ -100,15 +101,14 @@ static void whatever_fails(void **state)
             memory_fail_at(0);
             file_faults_end();
             text_buffer_free(&reported.steps);
-            assert_next_pass_ends_it();
+            assert_next_pass_completes();
             begin_again();
         }
     }
 }
 
-/* If a user's file has the cabinet's name, the passes do not write a cabinet each time, and the conflict is
-   reported. */
-static void no_cabinet_is_written_for_nothing(void **state)
+/* If a user's file has the cabinet's name, the passes do not write a cabinet each time, and report the conflict. */
+static void no_useless_cabinet_is_written(void **state)
 {
     (void)state;
     struct reported reported;
@@ -123,9 +123,9 @@ static void no_cabinet_is_written_for_nothing(void **state)
     assert_non_null(strstr(reported.text, "run1.cab"));
 }
 
-/* A mark that temporarily cannot be read must not count as one without names: the folder would lose its owner, and
+/* A mark that is temporarily unreadable must not count as a mark without names: the folder would lose its owner, and
    never be deleted. */
-static void a_failure_gives_no_folder_up(void **state)
+static void temporary_failure_keeps_ownership(void **state)
 {
     (void)state;
     bool met = true;
@@ -146,7 +146,7 @@ static void a_failure_gives_no_folder_up(void **state)
     }
 }
 
-/* Marks below this folder fail, as on a disk with bad blocks. */
+/* Makes accesses to marks below this folder fail, as on a disk with bad blocks. */
 static HRESULT mark_fails(void *user, enum file_operation operation, const char *path)
 {
     char *mark = path_join(user, FOLDER_MARK), *whole = path_join(root, mark);
@@ -157,8 +157,8 @@ static HRESULT mark_fails(void *user, enum file_operation operation, const char 
     return is_mark ? HRESULT_FROM_WIN32(ERROR_IO_DEVICE) : S_OK;
 }
 
-/* Without a report, a folder would lose its owner unnoticed and the disk would fill. */
-static void an_unreadable_mark_is_reported(void **state)
+/* Without the report, a folder would lose its owner unnoticed, and the disk would fill up. */
+static void unreadable_mark_is_reported(void **state)
 {
     (void)state;
     struct reported reported;
@@ -178,15 +178,15 @@ static void an_unreadable_mark_is_reported(void **state)
     file_observe(NULL, NULL);
     assert_string_equal(reported.steps.text, "run2 delete folder;");
     text_buffer_free(&reported.steps);
-    assert_int_equal(reported.failures, 1); /* not in each part of the pass */
+    assert_int_equal(reported.failures, 1); /* reported once, not in each part of the pass */
     assert_int_equal(reported.failure, HRESULT_FROM_WIN32(ERROR_IO_DEVICE));
     assert_non_null(strstr(reported.text, FOLDER_MARK));
     assert_true(is_there("run1", "log.csv"));
     assert_pass(&one_folder, "run1 delete folder;");
 }
 
-/* Otherwise the file could not be recognised as the run's. */
-static void a_file_that_cannot_be_named_is_reported(void **state)
+/* Otherwise the file could not be recognized as the run's. */
+static void file_missing_from_the_list_is_reported(void **state)
 {
     (void)state;
     make_runs(1);
@@ -204,8 +204,8 @@ static void a_file_that_cannot_be_named_is_reported(void **state)
     memory_free(run1);
 }
 
-/* Runs share a folder whose mark cannot be read when the last run begins: its files are still the newest. */
-static void the_newest_stays_it(void **state)
+/* Runs share a folder, and its mark is unreadable when the last run begins: its files are the newest nevertheless. */
+static void shared_folder_of_the_newest_run_is_kept(void **state)
 {
     (void)state;
     make_runs(2);
@@ -216,8 +216,8 @@ static void the_newest_stays_it(void **state)
     assert_true(is_there("run1", "log.csv"));
 }
 
-/* The folder then has no owner, and the set still knows its other folders. */
-static void memory_runs_out_as_a_folder_is_taken(void **state)
+/* Then the folder has no owner, and the set keeps the records of its other folders. */
+static void out_of_memory_while_taking_a_folder(void **state)
 {
     (void)state;
     char *run2 = path_join(root, "run2");
@@ -250,7 +250,7 @@ static void memory_runs_out_as_a_folder_is_taken(void **state)
 }
 
 #ifndef _WIN32
-/* The process is killed at that operation. False: it completed before that operation. */
+/* Kills the process at operation `n`. Returns false if the pass completed before that operation. */
 static bool pass_is_killed(const struct retention_policy *policy, uint64_t n)
 {
     int status;
@@ -274,13 +274,13 @@ static void killed_while_packing(void **state)
     for (uint64_t n = 1; killed; n++) {
         make_runs(1);
         killed = pass_is_killed(&packs, n);
-        assert_next_pass_ends_it();
+        assert_next_pass_completes();
         begin_again();
     }
 }
 
 struct renaming {
-    uint64_t count, at; /* operations; the first that gives the cabinet its name */
+    uint64_t count, at; /* number of operations, and the first one that renames the cabinet */
 };
 
 static HRESULT find_renaming(void *user, enum file_operation operation, const char *path)
@@ -292,7 +292,7 @@ static HRESULT find_renaming(void *user, enum file_operation operation, const ch
     return S_OK;
 }
 
-/* The few operations by which the cabinet gets its name where the file system cannot rename so. */
+/* Tests the few operations that rename the cabinet on file systems without a rename that replaces nothing. */
 static void killed_while_naming(void **state)
 {
     (void)state;
@@ -310,7 +310,7 @@ static void killed_while_naming(void **state)
             rename_way = (enum rename_way)way;
             make_runs(1);
             assert_true(pass_is_killed(&packs, n));
-            assert_next_pass_ends_it();
+            assert_next_pass_completes();
         }
     rename_way = WAY_RENAME;
 }
@@ -339,7 +339,7 @@ static void killed_while_deleting(void **state)
 
 /* ---- sending ---- */
 
-/* Natively a path that begins with two separators is a folder of this host. */
+/* In native builds, a path that begins with two separators is a local folder. */
 static char *share_here(void)
 {
     char here[1024];
@@ -386,7 +386,7 @@ static void killed_while_sending(void **state)
         text_buffer_free(&reported.steps);
         killed = pass_is_killed(&sends, n);
         assert_true(is_there("run1", "run1.cab") || file_exists(there));
-        if (file_exists(there)) /* under that name it is whole */
+        if (file_exists(there)) /* under its final name, the file is complete */
             assert_holds_log(share, "run1.cab", "run1");
         assert_int_equal(pass(&sends, &reported), S_OK);
         assert_int_equal(reported.failure, S_OK);
@@ -407,8 +407,8 @@ static HRESULT one_cabinet_fails(void *user, enum file_operation operation, cons
     return own && operation == FILE_OPERATION_READ ? HRESULT_FROM_WIN32(ERROR_IO_DEVICE) : S_OK;
 }
 
-/* A cabinet that cannot be read, the oldest, at each pass: those of all later runs would stay for good. */
-static void a_bad_cabinet_keeps_no_other(void **state)
+/* The oldest cabinet is unreadable in each pass; the cabinets of later runs must be sent nevertheless. */
+static void bad_cabinet_does_not_block_others(void **state)
 {
     (void)state;
     char *share = share_here();
@@ -427,8 +427,9 @@ static void a_bad_cabinet_keeps_no_other(void **state)
     memory_free(share);
 }
 
-/* A user who can write to the share has replaced a partial copy by a link: the cabinet must not go to its target. */
-static void a_link_on_the_share(void **state)
+/* A user with write access to the share replaced a partial copy by a link: the cabinet must not be written to its
+   target. */
+static void link_on_the_share_is_not_followed(void **state)
 {
     (void)state;
     char *share = share_here(), *mark, *word, *name;
@@ -467,15 +468,15 @@ static void cabinets_are_sent(void **state)
                                         .destination = folder_sent_to(share)}};
     const struct retention_policy policy = {.actions = sends, .action_count = 2};
     make_runs(1);
-    /* It does not exist: the cabinet stays, and goes with the next pass. */
+    /* The share does not exist: the cabinet is kept, and the next pass sends it. */
     assert_pass_fails(&policy, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "share");
     assert_true(is_there("run1", "run1.cab"));
-    /* Other computers send cabinets there too, and those are the only copies. */
+    /* Other computers send cabinets to the share too; these are the only copies and must be kept. */
     put(share, "run1.cab", "of another computer");
     put(share, second, "of another set");
     sends[1].actions = ACTION_SEND_CABINET;
     assert_pass(&policy, "run1 send cabinet;");
-    assert_pass(&policy, ""); /* once */
+    assert_pass(&policy, ""); /* a cabinet is sent only one time */
     assert_holds_log(share, third, "run1");
     assert_int_equal(files_in(share), 3);
     char *there = path_join(share, "run1.cab"), *text = scratch_read(there);
@@ -490,7 +491,7 @@ static void cabinets_are_sent(void **state)
     sends[1].actions = ACTION_SEND_CABINET | ACTION_DELETE_CABINET;
     assert_pass(&policy, "run1 delete cabinet;");
     assert_true(is_there("run1", "report.xml"));
-    /* Later data have a separate cabinet, which has not been sent. */
+    /* Later data get a separate cabinet, which has not been sent. */
     put(root, "run1/log.csv", "late");
     assert_pass(&policy, "run1 create cabinet;run1 delete data;run1 send cabinet;run1 delete cabinet;");
     assert_holds_log(share, third, "run1");
@@ -527,20 +528,20 @@ static void killed_before_a_second_cabinet_is_sent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(whatever_fails, begin, end),
-        cmocka_unit_test_setup_teardown(no_cabinet_is_written_for_nothing, begin, end),
-        cmocka_unit_test_setup_teardown(a_failure_gives_no_folder_up, begin, end),
-        cmocka_unit_test_setup_teardown(an_unreadable_mark_is_reported, begin, end),
-        cmocka_unit_test_setup_teardown(a_file_that_cannot_be_named_is_reported, begin, end),
-        cmocka_unit_test_setup_teardown(the_newest_stays_it, begin, end),
-        cmocka_unit_test_setup_teardown(memory_runs_out_as_a_folder_is_taken, begin, end),
+        cmocka_unit_test_setup_teardown(next_pass_completes_after_any_failure, begin, end),
+        cmocka_unit_test_setup_teardown(no_useless_cabinet_is_written, begin, end),
+        cmocka_unit_test_setup_teardown(temporary_failure_keeps_ownership, begin, end),
+        cmocka_unit_test_setup_teardown(unreadable_mark_is_reported, begin, end),
+        cmocka_unit_test_setup_teardown(file_missing_from_the_list_is_reported, begin, end),
+        cmocka_unit_test_setup_teardown(shared_folder_of_the_newest_run_is_kept, begin, end),
+        cmocka_unit_test_setup_teardown(out_of_memory_while_taking_a_folder, begin, end),
 #ifndef _WIN32
         cmocka_unit_test_setup_teardown(killed_while_packing, begin, end),
         cmocka_unit_test_setup_teardown(killed_while_naming, begin, end),
         cmocka_unit_test_setup_teardown(killed_while_deleting, begin, end),
         cmocka_unit_test_setup_teardown(killed_while_sending, begin, end),
-        cmocka_unit_test_setup_teardown(a_bad_cabinet_keeps_no_other, begin, end),
-        cmocka_unit_test_setup_teardown(a_link_on_the_share, begin, end),
+        cmocka_unit_test_setup_teardown(bad_cabinet_does_not_block_others, begin, end),
+        cmocka_unit_test_setup_teardown(link_on_the_share_is_not_followed, begin, end),
         cmocka_unit_test_setup_teardown(cabinets_are_sent, begin, end),
         cmocka_unit_test_setup_teardown(killed_before_a_second_cabinet_is_sent, begin, end),
 #endif

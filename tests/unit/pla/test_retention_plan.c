@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The plan of retention for run folders. A failure here deletes logs that a user wanted to keep, or keeps logs until
+/* The retention plan for run folders. An error here would delete logs that a user wanted to keep, or keep logs until
    the disk is full. */
 #include "engine/base/memory.h"
 #include "engine/pla/retention/plan.h"
@@ -17,14 +17,14 @@
 #define NOW     (INT64_C(150000) * DAY)
 #define NO_DISK UINT64_MAX
 
-/* Of that age in days, with so many MB of data. */
+/* Returns a folder with this age in days and so many MB of data. */
 static struct retained_folder folder(const char *name, int64_t age, uint64_t megabytes)
 {
     return (struct retained_folder){
         .name = name, .started = NOW - age * DAY, .data_files = 1, .data_bytes = MB(megabytes)};
 }
 
-/* The names of the folders that go, in their order. */
+/* Returns the names of the folders to delete, in order. */
 static char *deleted(const struct retained_folder *folders, size_t count, const struct retention_policy *policy,
                      uint64_t free)
 {
@@ -51,11 +51,11 @@ static void assert_deleted(const struct retained_folder *folders, size_t count, 
     }
 }
 
-/* One that is equal to its limit holds; of equal ones the older goes. */
+/* A value equal to its limit is allowed; of equal folders, the older one is deleted. */
 static void limits(void **state)
 {
     (void)state;
-    /* The run that has just ended is N, which stays. */
+    /* N is the run that has just ended; its folder is kept. */
     const struct retained_folder three[] = {
         folder("A", 3, 3), folder("B", 2, 9), folder("C", 1, 1), {.name = "N", .started = NOW, .latest = true}};
     assert_deleted(three, 4, (struct retention_policy){.most_size = 7}, NO_DISK, "B", "AB");
@@ -72,7 +72,7 @@ static void limits(void **state)
 
 /* Files being written and the newest run are never deleted, even if the limits are exceeded; foreign files in a folder
    prevent no step and do not count. */
-static void what_no_limit_takes(void **state)
+static void running_and_newest_are_never_deleted(void **state)
 {
     (void)state;
     struct retained_folder all[] = {folder("R", 9, 100), folder("L", 8, 100), folder("O", 7, 1), folder("N", 6, 100)};
@@ -86,7 +86,7 @@ static void what_no_limit_takes(void **state)
     assert_true(plan.over[0] && plan.over[1] && plan.over[2]);
     assert_int_equal(plan.folders, 2);
     retention_plan_free(&plan);
-    /* Of one folder that it is about, that one alone. */
+    /* A plan for a single folder concerns only that folder. */
     assert_int_equal(retention_plan_make(all, 4, &policy, RETENTION_LIMITS, 0, NOW, 0, &plan), S_OK);
     assert_int_equal(plan.count, 0);
     retention_plan_free(&plan);
@@ -121,8 +121,8 @@ static void assert_words(struct retained_folder f, const struct retention_policy
     memory_free(text);
 }
 
-/* The policy of the sets that come with the system, over the life of a folder. */
-static void the_built_in_policy(void **state)
+/* The policy of the sets that ship with the system, over the life of a folder. */
+static void built_in_policy_over_a_folder_lifetime(void **state)
 {
     (void)state;
     struct retained_folder f = folder("F", 0, 1);
@@ -134,13 +134,13 @@ static void the_built_in_policy(void **state)
     assert_words(f, &built_in_policy, "create cabinet;delete data that is in it then;");
     f.data_files = 0;
     f.packed = true;
-    assert_words(f, &built_in_policy, ""); /* again and again: the cabinet with the data stays */
+    assert_words(f, &built_in_policy, ""); /* repeated passes keep the cabinet with the data */
     f.started = NOW - 55 * DAY;
     assert_words(f, &built_in_policy, "");
     f.started = NOW - 56 * DAY;
     assert_words(f, &built_in_policy, "delete cabinet;");
     f.packed = false;
-    assert_words(f, &built_in_policy, ""); /* no cabinet is created of the report alone */
+    assert_words(f, &built_in_policy, ""); /* no cabinet is created for the report alone */
     f.started = NOW - 168 * DAY;
     assert_words(f, &built_in_policy, "delete report;delete folder;");
     f.latest = true;
@@ -151,7 +151,7 @@ static void the_built_in_policy(void **state)
     assert_words(f, &built_in_policy, "");
 }
 
-static void sending_and_what_waits_for_it(void **state)
+static void sending_precedes_deletion(void **state)
 {
     (void)state;
     struct retention_action a = {.actions = ACTION_SEND_CABINET | ACTION_DELETE_CABINET, .destination = 7};
@@ -160,9 +160,9 @@ static void sending_and_what_waits_for_it(void **state)
     assert_words(f, &policy, "send cabinet;delete cabinet then;");
     f.sent = 7;
     assert_words(f, &policy, "delete cabinet;");
-    f.sent = 8; /* elsewhere */
+    f.sent = 8; /* sent to another destination */
     assert_words(f, &policy, "send cabinet;delete cabinet then;");
-    /* An earlier cabinet has been sent; the data that have come since are in none that was. */
+    /* An earlier cabinet was sent; data that arrived later are in no cabinet that was sent. */
     struct retention_action all = {.actions = ACTION_CREATE_CABINET | ACTION_DELETE_DATA | ACTION_SEND_CABINET |
                                               ACTION_DELETE_CABINET,
                                    .destination = 7};
@@ -171,7 +171,7 @@ static void sending_and_what_waits_for_it(void **state)
     late.report_files = 1;
     assert_words(late, &(struct retention_policy){.actions = &all, .action_count = 1},
                  "create cabinet;delete data that is in it then;send cabinet then;delete cabinet then;");
-    a.destination = 0; /* SendCabTo is no share */
+    a.destination = 0; /* SendCabTo is not a share */
     assert_words(f, &policy, "");
     a = (struct retention_action){.actions = 0x1F, .destination = 7};
     f = folder("F", 0, 1);
@@ -179,7 +179,7 @@ static void sending_and_what_waits_for_it(void **state)
     assert_words(f, &policy,
                  "create cabinet;delete data that is in it then;send cabinet then;delete cabinet then;delete report;"
                  "delete folder;");
-    /* Nothing of the newest run is deleted unless its cabinet was sent. */
+    /* Data of the newest run are deleted only if they are packed, and its cabinet only if it was sent. */
     f.latest = true;
     assert_words(f, &policy, "create cabinet;delete data that is in it then;send cabinet then;delete cabinet then;");
     a.actions = ACTION_DELETE_DATA | ACTION_DELETE_CABINET | ACTION_DELETE_REPORT;
@@ -191,7 +191,7 @@ static void sending_and_what_waits_for_it(void **state)
 
 /* Separate actions have the same effect as one with all bits: if a cabinet is requested, only packed files are
    deleted; if sending is requested, only sent ones. */
-static void actions_that_need_each_other(void **state)
+static void separate_actions_wait_for_each_other(void **state)
 {
     (void)state;
     struct retention_action one_each[] = {{.actions = ACTION_CREATE_CABINET},
@@ -202,7 +202,7 @@ static void actions_that_need_each_other(void **state)
     struct retained_folder f = folder("F", 0, 1);
     f.report_files = 1;
     assert_words(f, &policy, "create cabinet;delete data that is in it then;send cabinet then;delete cabinet then;");
-    /* The cabinet exists, and there may be data that it lacks: each file is checked. */
+    /* The cabinet exists, but may lack some of the data: each file is checked. */
     f.packed = true;
     policy.action_count = 2;
     assert_words(f, &policy, "delete data that is in it;");
@@ -210,9 +210,9 @@ static void actions_that_need_each_other(void **state)
     struct retention_action other_order[] = {{.actions = ACTION_DELETE_DATA}, {.actions = ACTION_CREATE_CABINET}};
     policy.actions = other_order;
     assert_words(f, &policy, "create cabinet;"); /* the next pass deletes them */
-    other_order[1].age = 1;                      /* does not apply yet */
+    other_order[1].age = 1;                      /* not old enough yet */
     assert_words(f, &policy, "delete data;");
-    one_each[2].destination = 0; /* no share: the cabinet is the only one */
+    one_each[2].destination = 0; /* not a share: this cabinet is the only copy */
     policy = (struct retention_policy){.actions = one_each + 2, .action_count = 2};
     f.packed = true;
     f.data_files = 0;
@@ -236,7 +236,7 @@ static void age_and_size(void **state)
     assert_words(f, &policy, "");
 }
 
-static void what_was_begun_is_finished(void **state)
+static void begun_deletion_is_completed(void **state)
 {
     (void)state;
     struct retained_folder f = folder("F", 0, 1);
@@ -263,7 +263,7 @@ static void memory_runs_out(void **state)
     }
 }
 
-/* ---- 200 runs over weeks, beside a plain model ---- */
+/* ---- 200 runs over weeks, compared with a simple model ---- */
 
 enum { RUNS = 200 };
 struct model_folder {
@@ -278,7 +278,7 @@ struct world {
     bool gone[RUNS];
     size_t runs;
     int64_t now;
-    uint64_t disk; /* MB, all of it */
+    uint64_t disk; /* total space in MB */
 };
 
 static uint64_t seed;
@@ -304,7 +304,7 @@ static uint64_t model_total(const struct world *w, size_t *folders)
     return bytes;
 }
 
-/* The specification word by word: bit by bit, folder by folder. */
+/* Follows the specification literally: bit by bit, folder by folder. */
 static void model_act(struct model_folder *f, const struct retention_action *a, bool newest, bool packs,
                       const struct retention_action *sends)
 {
@@ -432,7 +432,7 @@ static void add_run(struct world *w)
     const bool report = chance(4) != 0;
     w->now += (int64_t)(1 + chance(30)) * (DAY / 24);
     if (chance(40) == 0)
-        w->now -= 3 * DAY; /* someone has set the clock */
+        w->now -= 3 * DAY; /* someone changed the clock */
     w->real[w->runs] = (struct retained_folder){.name = "run",
                                                 .started = w->now,
                                                 .data_files = 1,
@@ -501,7 +501,7 @@ static void two_hundred_runs_with_every_policy(void **state)
             simulate(&policy, false);
             simulate(&policy, true);
         }
-    /* Any list of any actions. */
+    /* Random lists of random actions. */
     for (int round = 0; round < 40; round++) {
         struct retention_action any[3];
         for (size_t i = 0; i < 3; i++)
@@ -522,12 +522,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limits),
-        cmocka_unit_test(what_no_limit_takes),
-        cmocka_unit_test(the_built_in_policy),
-        cmocka_unit_test(sending_and_what_waits_for_it),
-        cmocka_unit_test(actions_that_need_each_other),
+        cmocka_unit_test(running_and_newest_are_never_deleted),
+        cmocka_unit_test(built_in_policy_over_a_folder_lifetime),
+        cmocka_unit_test(sending_precedes_deletion),
+        cmocka_unit_test(separate_actions_wait_for_each_other),
         cmocka_unit_test(age_and_size),
-        cmocka_unit_test(what_was_begun_is_finished),
+        cmocka_unit_test(begun_deletion_is_completed),
         cmocka_unit_test(memory_runs_out),
         cmocka_unit_test(two_hundred_runs_with_every_policy),
     };

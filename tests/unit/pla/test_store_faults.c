@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The store where a file cannot be made, written, flushed, renamed or deleted, and where the process ends there: who
-   commits loses the old set, or reads half of the new one, or a set goes on to be there that was deleted. */
+/* The store when a file cannot be created, written, flushed, renamed or deleted, or when the process ends at that
+   point. Otherwise a commit could lose the old set or leave half of the new one, or a deleted set could reappear. */
 #include "engine/pla/store.h"
 #include "tests/unit/child_process.h"
 #include "tests/unit/file_faults.h"
@@ -11,15 +11,15 @@
 #define XML_A "<DataCollectorSet><Description>a</Description></DataCollectorSet>"
 #define XML_B "<DataCollectorSet><Description>b, and longer</Description></DataCollectorSet>"
 #define NAME  "Faults"
-#define FAULT HRESULT_FROM_WIN32(1117) /* ERROR_IO_DEVICE: nothing here asks for it */
+#define FAULT HRESULT_FROM_WIN32(1117) /* ERROR_IO_DEVICE: no other code here returns it */
 #define FULL  HRESULT_FROM_WIN32(ERROR_DISK_FULL)
 
 static char *folder;
 
-/* The files of the set. */
+/* The set's files. */
 struct state {
     const char *xml; /* NULL: no set */
-    uint32_t serial; /* of its record; 0: none */
+    uint32_t serial; /* serial number in the set's record; 0: no record */
     const char *held;
 };
 
@@ -73,7 +73,7 @@ static HRESULT do_hold(void)
     return put_held("b");
 }
 
-/* A definition that lies in the namespace's folder. */
+/* Adopts a definition that was put into the namespace's folder. */
 static HRESULT do_adopt(void)
 {
     struct texts names = {0};
@@ -87,7 +87,7 @@ static const struct step {
     const char *name;
     HRESULT (*act)(void);
     struct state before, after;
-    bool dropped; /* the new definition lies in the namespace's folder before */
+    bool dropped; /* the new definition is put into the namespace's folder first */
 } steps[] = {
     {"modify", do_modify, {XML_A, 3, NULL}, {XML_B, 7, NULL}, false},
     {"create", do_create, {NULL, 0, NULL}, {XML_B, 7, NULL}, false},
@@ -118,7 +118,8 @@ static void prepare(const struct step *s)
     }
 }
 
-/* Without a check what lies in the namespace's folder, which would move it. */
+/* Returns whether the set is in this state. Does not check the namespace's folder, because that would adopt a
+   definition in it. */
 static bool holds(const struct state *s)
 {
     char *path = store_definition_path("Service", NAME), *xml = NULL;
@@ -127,7 +128,7 @@ static bool holds(const struct state *s)
     size_t size = 0;
     HRESULT hr = file_load(path, 1 << 20, &xml, &size);
     bool there = SUCCEEDED(hr), same = there == (s->xml != NULL);
-    if (there && s->xml) /* the name follows */
+    if (there && s->xml) /* the name line follows the XML */
         same = size >= strlen(s->xml) && !strncmp(xml, s->xml, strlen(s->xml)) &&
                (size == strlen(s->xml) || xml[strlen(s->xml)] == '\n');
     if (there) {
@@ -143,7 +144,7 @@ static bool holds(const struct state *s)
     return same;
 }
 
-/* What must be seen in a list: the set or not, once. */
+/* Asserts that a list contains the set once, or not. */
 static void check_listed(bool there)
 {
     struct texts names = {0};
@@ -154,7 +155,7 @@ static void check_listed(bool there)
     texts_free(&names);
 }
 
-/* The supervisor's look takes away what killed writers left. */
+/* The supervisor's check removes the temporary files of killed writers. */
 static void check_nothing_torn(void)
 {
     struct stored_stamps stamps;
@@ -171,23 +172,23 @@ static void check_nothing_torn(void)
     memory_free(path);
 }
 
-/* A commit replaces two files. If the process dies in between, the new number is combined with the old definition, and
-   both files are complete. */
+/* A commit replaces two files. If the process ends in between, the new serial number is combined with the old
+   definition, and both files are complete. */
 static bool is_between(const struct step *s)
 {
     const struct state between = {s->before.xml, s->after.serial, s->before.held};
     return holds(&between);
 }
 
-/* The set is the old one or the new one, and the step can be done now. A definition that was put there by hand is taken
-   by each look. `ended`: nothing could be done behind the fault. */
+/* Asserts that the set is in the old or the new state, and that the step succeeds now. Every access adopts a definition
+   that was put there by hand. `ended`: no operation after the fault was possible. */
 static void check_after(const struct step *s, HRESULT hr, bool ended, const char *what)
 {
     const bool before = holds(&s->before), after = holds(&s->after);
     if (!before && !after && !(ended && is_between(s)) && !s->dropped)
         fail_msg("%s, %s: 0x%08X: neither the old nor the new set", s->name, what, (unsigned)hr);
     if (!ended && SUCCEEDED(hr) && !after && !s->dropped)
-        fail_msg("%s, %s: said to be done, and is not", s->name, what);
+        fail_msg("%s, %s: reported success, but is not done", s->name, what);
     check_listed(s->dropped || (after ? s->after.xml : s->before.xml) != NULL);
     if (!after && !s->dropped) {
         hr = s->act();
@@ -198,7 +199,7 @@ static void check_after(const struct step *s, HRESULT hr, bool ended, const char
     check_nothing_torn();
 }
 
-/* Whether the step had so many operations. */
+/* Returns whether the step had at least n operations. */
 static bool fault_at(const struct step *s, uint64_t n, int kind)
 {
     struct file_faults faults = {.at = n, .kind = kind, .hr = FAULT};
@@ -282,7 +283,7 @@ static void process_ends_at_each_operation(void **state)
             assert_int_equal(process_wait(p, CHILD_PATIENCE, &code), S_OK);
             process_close(p);
             assert_int_not_equal(code, 2);
-            check_after(s, S_OK, true, what); /* a lock that is left is a failure, after ten seconds */
+            check_after(s, S_OK, true, what); /* a lock that was left would fail after ten seconds */
             assert_true(n < 1000);
         }
         print_message("%s: ended at each of %u operations\n", s->name, (unsigned)n - 1);
