@@ -345,7 +345,7 @@ static HRESULT watch_order(void *user, enum file_operation operation, const char
 }
 
 /* A successful commit survives a loss of power. */
-static void what_is_committed_is_on_the_disk(void **state)
+static void committed_set_is_on_the_disk(void **state)
 {
     struct order order = {0};
     (void)state;
@@ -374,7 +374,7 @@ int main(int argc, char **argv)
 #ifndef _WIN32
         cmocka_unit_test(disk_is_really_full),
 #endif
-        cmocka_unit_test(what_is_committed_is_on_the_disk),
+        cmocka_unit_test(committed_set_is_on_the_disk),
     };
     child_program = argv[0];
     if (argc == 4 && !strcmp(argv[1], "end"))

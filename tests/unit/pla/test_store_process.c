@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The store under several processes at once, and under processes that are killed while they write. */
+/* The store with several processes at the same time, and with processes that are killed while they write. */
 #include "engine/base/clock.h"
 #include "engine/pla/store.h"
 #include "save_run.h"
@@ -9,7 +9,7 @@
 
 static char *folder;
 
-/* A definition that shows any mixture: every byte is the same letter. */
+/* Fills a definition with a single letter, so that any mixture of two definitions is visible. */
 static void fill(char *xml, char letter)
 {
     memset(xml, letter, XML_BYTES);
@@ -21,7 +21,7 @@ static bool is_whole(const char *xml, size_t size)
     return size == XML_BYTES && (xml[0] == 'a' || xml[0] == 'b') && strspn(xml, (char[]){xml[0], 0}) == XML_BYTES;
 }
 
-/* Commits the same set again and again, reading between. Exit code: 0, or what went wrong. */
+/* Commits the same set repeatedly, with reads in between. Returns 0, or a code for the error. */
 static int role_commit(const char *letter, int commits)
 {
     static char xml[XML_BYTES + 1];
@@ -49,12 +49,12 @@ static int role_commit(const char *letter, int commits)
         if (!record.known)
             return 15;
         run_record_free(&record);
-        child_sleep(1); /* the lock is asked for again and again, not queued for: leave the others a moment */
+        child_sleep(1); /* the lock is polled, not queued for: gives the others a chance */
     }
     return 0;
 }
 
-/* Two servers make two hundred commits each: none fails, and no reader gets half a set. */
+/* Two servers make two hundred commits each: none fails, and no reader gets a partial set. */
 static void concurrent_writers(void **state)
 {
     struct process *a = child_start("commit", "a", "200"), *b = child_start("commit", "b", "200");
@@ -123,7 +123,7 @@ static void concurrent_creators(void **state)
     texts_free(&names);
 }
 
-/* A server that is killed during a commit leaves the old set or the new one, and no lock. */
+/* A server that is killed during a commit leaves the old or the new set, and no lock. */
 static void killed_writer(void **state)
 {
     static char xml[XML_BYTES + 1];
@@ -139,7 +139,7 @@ static void killed_writer(void **state)
         snprintf(token, sizeof(token), "b-%u-%u-%llx", (unsigned)process_own_id(), round,
                  (unsigned long long)clock_utc());
         p = child_start("commit", token, "1000000");
-        do { /* it is up when its own letter shows */
+        do { /* waits until the process's own letter appears */
             assert_int_equal(process_wait(p, 1, NULL), S_FALSE);
             assert_int_equal(store_load(&caller_self, "Service", "shared", &stored, &size), S_OK);
             up = stored[0] == 'b';
@@ -147,7 +147,7 @@ static void killed_writer(void **state)
         } while (!up);
         child_sleep(round * 3);
         child_kill(p, token);
-        /* A lock that is left is a failure, after ten seconds. */
+        /* A lock that was left would fail after ten seconds. */
         assert_int_equal(store_load(&caller_self, "Service", "shared", &stored, &size), S_OK);
         assert_true(is_whole(stored, size));
         memory_free(stored);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What several processes write into the record of one set's runs. */
+/* Concurrent writes of several processes to one set's run record. */
 #include "engine/pla/store.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -25,7 +25,7 @@ static HRESULT do_nothing(struct run_record *record, const void *hr)
     return *(const HRESULT *)hr;
 }
 
-/* A host and a client change the record of the same set: no change must be lost, and no serial number used twice. */
+/* A host process and a client change one set's record: no change may be lost, and no serial number used twice. */
 static void run_records_are_updated(void **state)
 {
     struct run_record back;
@@ -58,8 +58,9 @@ static HRESULT change_beside_others(struct run_record *record, const void *user)
     return S_OK;
 }
 
-/* Hosts that start in the same second must not wait for each other's flushes, and no write during that time is lost. */
-static void a_change_that_is_under_way_locks_nobody_out(void **state)
+/* Host processes that start in the same second must not wait for each other's flushes, and no write during that time
+   may be lost. */
+static void change_in_progress_does_not_block_others(void **state)
 {
     (void)state;
     for (uint32_t times = 0; times <= 3; times++) {
@@ -86,7 +87,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(run_records_are_updated),
-        cmocka_unit_test(a_change_that_is_under_way_locks_nobody_out),
+        cmocka_unit_test(change_in_progress_does_not_block_others),
     };
     return cmocka_run_group_tests(tests, make_folder, scratch_end);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets in the store: a mistake here loses a user's definition or shows a set that does not exist. */
+/* Sets in the store: an error here would lose a user's definition, or list a set that does not exist. */
 #include "engine/pla/store.h"
 #include "save_run.h"
 #include "tests/unit/scratch_folder.h"
@@ -33,7 +33,7 @@ static void assert_stored(const char *name, const char *expected)
     memory_free(xml);
 }
 
-/* The names in the namespace, joined by '|', in the order that the list gives. */
+/* Expects these names in the namespace, joined by '|', in list order. */
 static void assert_listed(const char *space, const char *expected)
 {
     struct texts names = {0};
@@ -92,7 +92,7 @@ static void create_modify_delete(void **state)
     save("Disk", STORE_MODIFY, XML_A, PLA_E_DCS_NOT_FOUND);
 }
 
-/* The XML comes back byte for byte, even if it looks like our own line, and even if it is empty. */
+/* The XML is returned byte for byte, even if it looks like our own line, or is empty. */
 static void xml_is_kept_exactly(void **state)
 {
     static const char *const texts[] = {"", "\n", "x\n<?openpla-set name=\"other\"?>\n", "<?openpla-set name=\"?>",
@@ -106,7 +106,7 @@ static void xml_is_kept_exactly(void **state)
     assert_int_equal(store_delete(&caller_self, "Service", "exact"), S_OK);
 }
 
-/* Every name that Windows takes is kept, whatever the file system below thinks of it. */
+/* Every name that Windows accepts is kept, even if the file system does not support it. */
 static void unusual_names(void **state)
 {
     char longest[601];
@@ -152,7 +152,7 @@ static void unusual_names(void **state)
     assert_listed("Service", "");
 }
 
-/* All cases of a name are one set, also in other scripts than ASCII. */
+/* All cases of a name are one set, also in non-ASCII scripts. */
 static void case_of_names(void **state)
 {
     (void)state;
@@ -163,16 +163,16 @@ static void case_of_names(void **state)
     assert_int_equal(store_delete(&caller_self, "Service", "\xC3\xBC\xD0\xAF"), S_OK);
 }
 
-/* Two names that look alike are two sets, on whatever file system: one that normalises names, or knows more letters of
-   two cases than we do, would give one file to both, and the second commit would end the first set. */
+/* Two names that look alike are two sets on every file system. A file system that normalises names, or that knows more
+   case pairs than OpenPLA, would store both in one file, and the second commit would replace the first set. */
 static void names_that_look_alike_are_two_sets(void **state)
 {
     static const char *const alike[][2] = {
-        {"\xC3\x84", "A\xCC\x88"},                  /* A with diaeresis, composed and not */
+        {"\xC3\x84", "A\xCC\x88"},                  /* A with diaeresis, composed and decomposed */
         {"\xE2\x84\xAB", "\xC3\x85"},               /* Angstrom sign; A with ring */
         {"\xC4\xB0", "i"},                          /* dotted capital I, whose small letter i is in Turkish */
-        {"\xC3\x9F", "ss"},                         /* sharp s, whose capitals are SS */
-        {"\xEF\xBC\xA1", "\xEF\xBD\x81"},           /* full-width A and a: of two cases for some */
+        {"\xC3\x9F", "ss"},                         /* sharp s, whose capital form is SS */
+        {"\xEF\xBC\xA1", "\xEF\xBD\x81"},           /* full-width A and a: a case pair for some file systems */
         {"\xD5\xA1", "\xD4\xB1"},                   /* Armenian ayb, small and capital */
         {"a\xCC\xA7\xCC\x81", "a\xCC\x81\xCC\xA7"}, /* marks in another order */
         {"\xED\x95\x9C", "\xE1\x84\x92\xE1\x85\xA1\xE1\x86\xAB"}, /* a Hangul syllable and its letters */
@@ -182,7 +182,7 @@ static void names_that_look_alike_are_two_sets(void **state)
     for (size_t i = 0; i < sizeof alike / sizeof *alike; i++) {
         char *first = store_file_name(alike[i][0]), *second = store_file_name(alike[i][1]);
         for (const char *c = first; *c; c++)
-            assert_true(*c >= 0x20 && *c < 0x7F); /* nothing to normalise */
+            assert_true(*c >= 0x20 && *c < 0x7F); /* nothing that a file system could normalise */
         assert_false(text_equal_nocase(first, second));
         save(alike[i][0], STORE_CREATE, XML_A, S_OK);
         save(alike[i][1], STORE_CREATE, XML_B, S_OK);
@@ -196,9 +196,9 @@ static void names_that_look_alike_are_two_sets(void **state)
     }
 }
 
-/* A definition copied into the folder by hand is a separate set under its file's name in any case, and replaces the
-   one of that name. */
-static void files_put_there_by_hand(void **state)
+/* A definition that is copied into the folder by hand is a separate set, named after its file in any case, and replaces
+   an existing set with that name. */
+static void copied_definitions_are_adopted(void **state)
 {
     char *space = path_join(folder, "sets/Service"), *mine = store_definition_path("Service", "mine");
     char *copy = path_join(space, "Copy%2E.xml"), *other = path_join(space, "notes.txt");
@@ -207,7 +207,7 @@ static void files_put_there_by_hand(void **state)
     char *text = scratch_read(mine);
     assert_int_equal(file_store(copy, text, strlen(text)), S_OK);
     assert_int_equal(file_store(other, "x", 1), S_OK);
-    assert_listed("Service", "copy.|Mine"); /* its XML contains another name */
+    assert_listed("Service", "copy.|Mine"); /* the copied XML contains another name */
     assert_stored("copy.", XML_A);
     assert_int_equal(file_store(copy, XML_B, strlen(XML_B)), S_OK);
     assert_listed("Service", "Copy.|Mine");
@@ -216,7 +216,7 @@ static void files_put_there_by_hand(void **state)
     memory_free(copy);
     copy = path_join(space, "copy%2E.xml");
     assert_int_equal(file_store(copy, XML_A, strlen(XML_A)), S_OK);
-    assert_stored("copy.", XML_A); /* also without a list before */
+    assert_stored("copy.", XML_A); /* also without a list first */
     assert_int_equal(store_delete(&caller_self, "Service", "copy."), S_OK);
     assert_int_equal(store_delete(&caller_self, "Service", "mine"), S_OK);
     memory_free(text);
@@ -226,9 +226,9 @@ static void files_put_there_by_hand(void **state)
     memory_free(space);
 }
 
-/* If the store is checked while a user copies a definition into its folder, the part so far must not be kept and the
-   rest lost with the user's file. */
-static void files_that_are_still_being_copied(void **state)
+/* If the store is checked while a user copies a definition into its folder, the incomplete file must not be adopted,
+   which would lose the rest. */
+static void incomplete_copies_are_not_adopted(void **state)
 {
     const size_t half = strlen(XML_A) / 2;
     char *space = path_join(folder, "sets/Service"), *copy = path_join(space, "Slow.xml");
@@ -248,8 +248,8 @@ static void files_that_are_still_being_copied(void **state)
     memory_free(space);
 }
 
-/* Files of the version that kept all sets in one folder. */
-static void a_store_of_one_folder(void **state)
+/* Files of an older version, which kept all sets in one folder. */
+static void store_with_one_folder_is_converted(void **state)
 {
     char *space = path_join(folder, "sets/Service");
     static const char *const names[] = {"old one.xml", "old one.run", "old one.running", "~12-34.tmp"};
@@ -279,9 +279,9 @@ static void a_store_of_one_folder(void **state)
     memory_free(space);
 }
 
-/* A long name with characters that file names cannot contain gets a shortened file name: the set must still be
-   found. */
-static void a_long_name_in_a_store_of_one_folder(void **state)
+/* A long name with characters that file names cannot contain gets a shortened file name: the set must be found
+   nevertheless. */
+static void long_name_in_a_store_with_one_folder_is_found(void **state)
 {
     static const char letter[] = "\xD0\x96", end[] = "\n<?openpla-set name=\"";
     struct text_buffer name = {0}, content = {0};
@@ -312,7 +312,7 @@ static void assert_same_text(const char *a, const char *b)
     assert_string_equal(a, b);
 }
 
-/* The results of a run are stored for the next one: serial number, files, why it ended. */
+/* A run's results are stored for the next one: serial number, files, and the reason for its end. */
 static void run_records(void **state)
 {
     struct run_record record = {.known = true, .serial_number = 4294967295u, .last_result = PLA_E_NO_MIN_DISK}, back;
@@ -345,7 +345,7 @@ static void run_records(void **state)
     assert_stored("Run", XML_A); /* a run never touches the definition */
     save("Run", STORE_MODIFY, XML_B, S_OK);
     assert_int_equal(store_load_run("Service", "run", &back), S_OK);
-    assert_true(back.known); /* nor a commit the run */
+    assert_true(back.known); /* and a commit never changes the run record */
     run_record_free(&back);
     record.last_message = NULL;
     record.latest_location = NULL;
@@ -358,11 +358,11 @@ static void run_records(void **state)
     assert_int_equal(store_delete(&caller_self, "Service", "run"), S_OK);
     save("Run", STORE_CREATE, XML_A, S_OK);
     assert_int_equal(store_load_run("Service", "run", &back), S_OK);
-    assert_false(back.known); /* a new set of an old name begins again */
+    assert_false(back.known); /* a new set with an old name starts with an empty record */
     assert_int_equal(store_delete(&caller_self, "Service", "run"), S_OK);
 }
 
-/* A corrupt record is reported with its path, and its values are not used; additions of a later version are not
+/* A corrupt record is reported with its path, and its values are not used; additions by a later version are not
    corruption. */
 static void run_record_files(void **state)
 {
@@ -410,7 +410,7 @@ static void run_record_files(void **state)
     }
     assert_int_equal(file_store(path, "openpla-run 1\nserial-number 7\n\0serial-number 8\n", 48), S_OK);
     assert_int_equal(store_load_run("Service", "damaged", &record), invalid);
-    /* left by a deletion that was cut short: not for the new set of that name */
+    /* left by an interrupted deletion: not used for a new set with that name */
     save("damaged", STORE_CREATE, XML_A, S_OK);
     assert_int_equal(store_load_run("Service", "damaged", &record), S_OK);
     assert_false(record.known);
@@ -420,7 +420,7 @@ static void run_record_files(void **state)
     memory_free(lock_path);
 }
 
-/* Deleting a set leaves none of its files. Files of a killed writer are removed by the next writer, and no others. */
+/* Deleting a set leaves none of its files. The next writer removes files of a killed writer, and no others. */
 static void delete_leaves_nothing(void **state)
 {
     char *lock_path = store_run_lock_path("Service", "Gone"), *place = path_folder(lock_path);
@@ -438,7 +438,7 @@ static void delete_leaves_nothing(void **state)
         if (by == 0)
             save("Gone", STORE_MODIFY, XML_B, S_OK);
         else if (by == 1)
-            assert_int_equal(store_list_stamps("Service", &stamps), S_OK); /* the server's first look */
+            assert_int_equal(store_list_stamps("Service", &stamps), S_OK); /* the server's first check */
         else
             break;
         if (by == 1)
@@ -454,7 +454,7 @@ static void delete_leaves_nothing(void **state)
     assert_int_equal(files.count, 1);
     assert_string_equal(files.items[0], "~notes.tmp");
     texts_free(&files);
-    /* a run that is still going keeps its lock, so that it runs once nevertheless */
+    /* a run that is in progress keeps its lock, so that the set cannot run twice */
     save("Gone", STORE_CREATE, XML_A, S_OK);
     assert_int_equal(file_lock_take(lock_path, 0, &lock), S_OK);
     assert_int_equal(store_delete(&caller_self, "Service", "gone"), S_OK);
@@ -466,7 +466,7 @@ static void delete_leaves_nothing(void **state)
     memory_free(place);
 }
 
-/* A folder where the file belongs, with something in it: an error that names it, and nothing half done. */
+/* The definition's path is a nonempty folder: the error names it, and nothing is changed. */
 static void failed_save_leaves_the_old_set(void **state)
 {
     char *path = store_definition_path("Service", "blocked"), *place = path_folder(path);
@@ -483,7 +483,7 @@ static void failed_save_leaves_the_old_set(void **state)
     texts_free(&names);
     assert_listed("Service", "");
     folder_delete(inside);
-    /* an empty one yields */
+    /* an empty folder is replaced */
     assert_int_equal(store_save(&caller_self, "Service", "Blocked", STORE_CREATE_OR_MODIFY, XML_A, 5, NULL, NULL),
                      S_OK);
     assert_int_equal(store_delete(&caller_self, "Service", "Blocked"), S_OK);
@@ -500,9 +500,8 @@ static HRESULT number_seven(struct run_record *record, const void *user)
     return S_OK;
 }
 
-/* A rejected commit that also puts a serial number: the caller gets the error, and the existing set keeps the record of
-   its runs. */
-static void refused_commits_leave_the_run_alone(void **state)
+/* A rejected commit that also sets a serial number returns an error, and the existing set keeps its run record. */
+static void rejected_commits_leave_the_run_record_unchanged(void **state)
 {
     struct run_record record = {.serial_number = 3};
     const struct run_change change = {number_seven, NULL};
@@ -536,7 +535,7 @@ static void changes_are_reported_by_name(void **state)
     struct run_record record = {.serial_number = 1};
     (void)state;
     save("First", STORE_CREATE, XML_A, S_OK);
-    assert_int_equal(store_changes("Service", &mark, &names), S_FALSE); /* what was before is not known */
+    assert_int_equal(store_changes("Service", &mark, &names), S_FALSE); /* earlier changes are unknown */
     assert_int_equal(store_changes("Service", &mark, &names), S_OK);
     assert_int_equal(names.count, 0);
     save("Second%", STORE_CREATE, XML_A, S_OK);
@@ -552,7 +551,7 @@ static void changes_are_reported_by_name(void **state)
     save(long_name, STORE_CREATE, XML_B, S_OK);
     int commits = 0;
     assert_int_equal(store_changes("Service", &mark, &names), S_OK);
-    for (HRESULT hr = S_OK; hr == S_OK && commits < 10000; commits++) { /* the list of changes is not endless */
+    for (HRESULT hr = S_OK; hr == S_OK && commits < 10000; commits++) { /* the change list is limited */
         save(long_name, STORE_MODIFY, XML_B, S_OK);
         hr = store_changes("Service", &mark, &names);
         assert_true(hr == S_FALSE || names.count == 1);
@@ -599,8 +598,8 @@ static HRESULT step_save_run(void)
     return save_run("Service", "Memory", &record);
 }
 
-/* On a full disk a start that failed would look like a run whose host has died. */
-static void a_record_is_ended_in_place(void **state)
+/* On a full disk, a failed start must not look like a run whose host process was killed. */
+static void end_of_a_run_needs_no_space(void **state)
 {
     struct run_record record = {.serial_number = 7, .running = true}, read;
     (void)state;
@@ -620,8 +619,8 @@ static void a_record_is_ended_in_place(void **state)
     assert_int_equal(store_delete(&caller_self, "Service", "Ended"), S_OK);
 }
 
-/* A false registration would be taken for the set's host process, and be waited for or terminated. */
-static void only_a_whole_line_names_a_host(void **state)
+/* An invalid registration must not be taken for the set's host process, which would be waited for or terminated. */
+static void only_a_complete_line_names_a_host(void **state)
 {
     static const char whole[] =
         "openpla-host 1 4294967295 18446744073709551615 0123456789abcdef0123456789abcdef 1000\n";
@@ -698,8 +697,8 @@ static HRESULT step_delete(void)
     return store_delete(&caller_self, "Service", "Memory");
 }
 
-/* Lets every allocation of a step fail in turn. A step may do without one, but then its work must be right: it checks
-   that itself. Returns the result of the last call, which is undisturbed. */
+/* Makes every allocation of a step fail in turn. A step may succeed without one, but then its result must be right,
+   which the step checks. Returns the result of the last call, without a failure. */
 static HRESULT fail_each(const char *name, step_function *step, void (*check)(HRESULT))
 {
     for (uint64_t n = 1;; n++) {
@@ -731,7 +730,7 @@ static void check_saved(HRESULT hr)
 static void check_still_there(HRESULT hr)
 {
     struct run_record record;
-    if (SUCCEEDED(hr)) { /* made again for the next turn */
+    if (SUCCEEDED(hr)) { /* created again for the next attempt */
         save("Memory", STORE_CREATE, XML_A, S_OK);
         assert_int_equal(step_save_run(), S_OK);
         return;
@@ -751,7 +750,7 @@ static HRESULT step_look(void)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Puts a definition into the namespace's folder itself, which the next look moves to its place. */
+/* Puts a definition directly into the namespace's folder; the next check adopts it. */
 static void drop(HRESULT looked)
 {
     char *dropped = path_join(folder, "sets/Service/dropped.xml");
@@ -767,7 +766,7 @@ static HRESULT step_create(void)
     return hr == PLA_E_DCS_ALREADY_EXISTS ? S_OK : SUCCEEDED(hr) ? E_UNEXPECTED : hr;
 }
 
-/* Whichever allocation fails, the answer is "out of memory", and the store is as it was or as it should be. */
+/* Whichever allocation fails, the result is "out of memory", and the store is in the old or the new state. */
 static void out_of_memory(void **state)
 {
     static const struct {
@@ -787,7 +786,7 @@ static void out_of_memory(void **state)
     assert_int_equal(step_look(), S_OK);
     assert_int_equal(store_delete(&caller_self, "Service", "dropped"), S_OK);
     assert_int_equal(store_load_run("Service", "Memory", &record), S_OK);
-    assert_int_equal(record.serial_number, 3); /* no commit that failed took the run with it */
+    assert_int_equal(record.serial_number, 3); /* a failed commit does not remove the run record */
     run_record_free(&record);
     assert_int_equal(fail_each("delete", step_delete, check_still_there), S_OK);
     assert_int_equal(store_delete(&caller_self, "Service", "Memory"), S_OK);
@@ -795,8 +794,8 @@ static void out_of_memory(void **state)
     assert_int_equal(store_delete(&caller_self, "Service", "Second"), S_OK);
 }
 
-/* Each with the number of its allocations, of which a file that is listed or loaded needs some: time is nothing to go
-   by. */
+/* Measures the allocations of each operation, because every file that is listed or loaded needs some, and times are
+   unreliable. */
 static void work_of_one(uint64_t work[5])
 {
     struct stored_sets one;
@@ -827,7 +826,7 @@ static void work_of_one(uint64_t work[5])
 /* Otherwise each commit would take longer with thousands of sets. */
 static void one_set_costs_the_same_among_many(void **state)
 {
-    /* An allocation for each of the others would be twice as many as allowed. */
+    /* One allocation per other set would exceed this limit. */
     enum { OTHERS = 200, MORE = OTHERS / 2 };
     static const char *const what[5] = {"creating", "changing", "learning of a change", "listing one", "deleting"};
     uint64_t alone[5], among[5];
@@ -867,17 +866,17 @@ int main(void)
         cmocka_unit_test(unusual_names),
         cmocka_unit_test(case_of_names),
         cmocka_unit_test(names_that_look_alike_are_two_sets),
-        cmocka_unit_test(files_put_there_by_hand),
-        cmocka_unit_test(files_that_are_still_being_copied),
-        cmocka_unit_test(a_store_of_one_folder),
-        cmocka_unit_test(a_long_name_in_a_store_of_one_folder),
+        cmocka_unit_test(copied_definitions_are_adopted),
+        cmocka_unit_test(incomplete_copies_are_not_adopted),
+        cmocka_unit_test(store_with_one_folder_is_converted),
+        cmocka_unit_test(long_name_in_a_store_with_one_folder_is_found),
         cmocka_unit_test(run_records),
         cmocka_unit_test(run_record_files),
-        cmocka_unit_test(a_record_is_ended_in_place),
-        cmocka_unit_test(only_a_whole_line_names_a_host),
+        cmocka_unit_test(end_of_a_run_needs_no_space),
+        cmocka_unit_test(only_a_complete_line_names_a_host),
         cmocka_unit_test(delete_leaves_nothing),
         cmocka_unit_test(failed_save_leaves_the_old_set),
-        cmocka_unit_test(refused_commits_leave_the_run_alone),
+        cmocka_unit_test(rejected_commits_leave_the_run_record_unchanged),
         cmocka_unit_test(changes_are_reported_by_name),
         cmocka_unit_test(one_set_costs_the_same_among_many),
         cmocka_unit_test(out_of_memory),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The arguments of a task: how a pattern becomes arguments, so that none is added, lost or changed. */
+/* A task's arguments: how a pattern becomes arguments, so that none is added, lost or changed. */
 #include "engine/base/command_line.h"
 #include "engine/base/memory.h"
 #include "engine/pla/task.h"
@@ -23,7 +23,7 @@ static char *expand(const char *pattern, const struct task_variable *v, size_t c
     return line;
 }
 
-/* The arguments of a line as programs get them, each in brackets. */
+/* Returns the arguments of a command line as programs get them, each in brackets. */
 static char *bracket_arguments(const char *line)
 {
     struct texts all = {0};
@@ -60,13 +60,13 @@ static void gives(const char *pattern, const struct task_variable *v, size_t cou
     memory_free(line);
 }
 
-/* {a} is the value. */
+/* {a} is replaced by the value. */
 static void value_gives(const char *pattern, const char *value, const char *wanted)
 {
     gives(pattern, &(struct task_variable){.name = "a", .text = value}, 1, wanted);
 }
 
-static void a_value_is_one_argument_whatever_is_in_it(void **state)
+static void value_is_always_one_argument(void **state)
 {
     (void)state;
     value_gives("x {a} y", "plain", "[x][plain][y]");
@@ -84,7 +84,7 @@ static void a_value_is_one_argument_whatever_is_in_it(void **state)
     value_gives("\"x y\"{a}", "a b", "[x ya b]");
 }
 
-static void within_quotes_a_value_stays_within_them(void **state)
+static void value_in_quotes_stays_inside_them(void **state)
 {
     (void)state;
     value_gives("\"x {a} y\" z", "a b", "[x a b y][z]");
@@ -96,7 +96,7 @@ static void within_quotes_a_value_stays_within_them(void **state)
     value_gives("\"{a}\"", "", "[]");
 }
 
-static void elements_of_a_list_are_arguments_of_their_own(void **state)
+static void list_elements_are_separate_arguments(void **state)
 {
     char first[] = "C:\\logs of today\\a.blg", none[] = "", second[] = "b.csv";
     char *items[] = {first, none, second};
@@ -120,8 +120,8 @@ static void variables_are_found_in_both_spellings_and_once(void **state)
     gives("  x  ", v, 2, "[x]");
 }
 
-/* A user's own quoting means the same as before. */
-static void what_is_no_variable_keeps_its_meaning(void **state)
+/* A user's own quotes keep their meaning. */
+static void other_text_is_unchanged(void **state)
 {
     static const char *const lines[][2] = {
         {"a \"b c\" d\\\\e f\\\\\\\"g", "[a][b c][d\\\\e][f\\\"g]"},
@@ -137,8 +137,8 @@ static void what_is_no_variable_keeps_its_meaning(void **state)
     memory_free(line);
 }
 
-/* A set's XML may have megabytes of it, over which its end would take minutes. */
-static void arguments_that_no_command_line_holds_are_refused(void **state)
+/* A set's XML may contain megabytes of arguments, whose expansion would take minutes. */
+static void overlong_arguments_are_rejected(void **state)
 {
     const size_t length = 4 * 32767 + 1;
     char *pattern = memory_alloc(length + 1), *line;
@@ -156,7 +156,7 @@ static void arguments_that_no_command_line_holds_are_refused(void **state)
     memory_free(pattern);
 }
 
-static void no_memory_is_an_error(void **state)
+static void out_of_memory_is_an_error(void **state)
 {
     struct task_variable v = {.name = "a", .text = "a b"};
     HRESULT hr = E_FAIL;
@@ -175,13 +175,13 @@ static void no_memory_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_value_is_one_argument_whatever_is_in_it),
-        cmocka_unit_test(within_quotes_a_value_stays_within_them),
-        cmocka_unit_test(elements_of_a_list_are_arguments_of_their_own),
+        cmocka_unit_test(value_is_always_one_argument),
+        cmocka_unit_test(value_in_quotes_stays_inside_them),
+        cmocka_unit_test(list_elements_are_separate_arguments),
         cmocka_unit_test(variables_are_found_in_both_spellings_and_once),
-        cmocka_unit_test(what_is_no_variable_keeps_its_meaning),
-        cmocka_unit_test(arguments_that_no_command_line_holds_are_refused),
-        cmocka_unit_test(no_memory_is_an_error),
+        cmocka_unit_test(other_text_is_unchanged),
+        cmocka_unit_test(overlong_arguments_are_rejected),
+        cmocka_unit_test(out_of_memory_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

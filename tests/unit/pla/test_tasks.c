@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks of the store: valid definitions, and starts as the definition specifies. This program starts itself as a
+/* Tasks in the store: valid definitions, and starts as the definition specifies. This program starts itself as a
    task. */
 #include "engine/base/clock.h"
 #include "engine/base/command_line.h"
@@ -15,7 +15,7 @@ static char *folder, *program;
 
 /* ---- the task's process ---- */
 
-/* Writes its arguments, each in brackets, into a file of the folder that it starts in. */
+/* Writes its arguments, each in brackets, to a file in its current folder. */
 static int write_arguments(int argc, char **argv)
 {
     struct text_buffer b = {0};
@@ -47,7 +47,7 @@ static void refused(const char *xml, HRESULT wanted, const char *text)
     assert_null(d.command);
 }
 
-static void what_task_scheduler_exports_is_taken(void **state)
+static void task_scheduler_exports_are_accepted(void **state)
 {
     static const char xml[] = TASK(
         "<RegistrationInfo><URI>\\My\\Task</URI></RegistrationInfo><Triggers><BootTrigger/></Triggers><Principals>"
@@ -77,7 +77,7 @@ static void what_task_scheduler_exports_is_taken(void **state)
     }
 }
 
-static void what_is_no_task_is_refused_by_name(void **state)
+static void invalid_tasks_are_rejected_by_name(void **state)
 {
     (void)state;
     refused("<Task", OPENPLA_E_MALFORMED_XML, "line 1");
@@ -115,7 +115,7 @@ static HRESULT add(const char *name, const char *arguments, uint32_t limit_secon
     return hr;
 }
 
-static void tasks_are_kept_under_any_name_that_task_scheduler_takes(void **state)
+static void tasks_are_kept_under_any_valid_name(void **state)
 {
     static const char *const bad[] = {"",  "\\",  "a\\\\b", "a\\", "..\\x", "a\\..\\b",
                                       ".", "a/b", "a:b",    "a*",  "a\x01", "a\xFF"};
@@ -224,7 +224,7 @@ static void add_as(const char *name, const char *command, const char *directory,
     task_definition_free(&d);
 }
 
-static void a_task_that_cannot_start_says_why(void **state)
+static void task_that_cannot_start_is_reported_with_the_reason(void **state)
 {
     (void)state;
     fails_as("nothing", NOT_FOUND, "does not exist");
@@ -244,7 +244,7 @@ static void a_task_that_cannot_start_says_why(void **state)
     assert_int_equal(file_store(path, "<Task>", 6), S_OK);
     fails_as("odd", OPENPLA_E_MALFORMED_XML, "odd.xml");
     struct texts names = {0};
-    assert_int_equal(task_store_list(&names), S_OK); /* a damaged one hides no other, and can be removed */
+    assert_int_equal(task_store_list(&names), S_OK); /* a corrupt task hides no other, and can be removed */
     assert_int_equal(names.count, 1);
     texts_free(&names);
     assert_int_equal(task_store_remove("odd"), S_OK);
@@ -263,7 +263,7 @@ static void a_task_that_cannot_start_says_why(void **state)
     assert_int_equal(task_store_remove("odd"), S_OK);
 }
 
-static void a_task_that_hangs_is_waited_for_no_longer_than_asked(void **state)
+static void wait_for_a_hung_task_is_limited(void **state)
 {
     struct task_instance *t;
     (void)state;
@@ -292,7 +292,7 @@ static void start_some(void *user)
         struct task_instance *t;
         uint32_t code = 0;
         if (folder_create(place) != S_OK || task_start("many", arguments, place, false, &t) != S_OK)
-            return; /* its file will be missed */
+            return; /* the missing file fails the test */
         task_wait(t, CHILD_PATIENCE, &code);
         task_close(t);
         memory_free(arguments);
@@ -300,7 +300,7 @@ static void start_some(void *user)
     }
 }
 
-static void tasks_of_many_threads_are_each_their_own(void **state)
+static void tasks_of_many_threads_are_independent(void **state)
 {
     struct thread *threads[STARTERS];
     char *places[STARTERS];
@@ -326,7 +326,7 @@ static void tasks_of_many_threads_are_each_their_own(void **state)
     assert_int_equal(task_store_remove("many"), S_OK);
 }
 
-/* Windows' own: asked with the name as it expects it. */
+/* Replaces Windows' Task Scheduler, and checks the task's name. */
 struct scheduled_task {
     char *said;
 };
@@ -363,7 +363,7 @@ const struct task_scheduler *__wrap_host_task_scheduler(void)
     return scheduled ? &fake : NULL;
 }
 
-static void task_scheduler_runs_tasks_where_it_works(void **state)
+static void task_scheduler_runs_tasks_where_available(void **state)
 {
     struct task_instance *t;
     uint32_t code = 0;
@@ -380,7 +380,7 @@ static void task_scheduler_runs_tasks_where_it_works(void **state)
     scheduled = false;
 }
 
-static void no_memory_is_an_error(void **state)
+static void out_of_memory_is_an_error(void **state)
 {
     HRESULT hr = E_FAIL;
     (void)state;
@@ -413,16 +413,16 @@ int main(int argc, char **argv)
     if (argc > 1 && !strcmp(argv[1], "stay"))
         return stay();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_task_scheduler_exports_is_taken),
-        cmocka_unit_test(what_is_no_task_is_refused_by_name),
-        cmocka_unit_test(tasks_are_kept_under_any_name_that_task_scheduler_takes),
+        cmocka_unit_test(task_scheduler_exports_are_accepted),
+        cmocka_unit_test(invalid_tasks_are_rejected_by_name),
+        cmocka_unit_test(tasks_are_kept_under_any_valid_name),
         cmocka_unit_test(a_task_gets_its_arguments_and_its_folder),
         cmocka_unit_test(a_command_line_is_a_task_without_a_name),
-        cmocka_unit_test(a_task_that_cannot_start_says_why),
-        cmocka_unit_test(a_task_that_hangs_is_waited_for_no_longer_than_asked),
-        cmocka_unit_test(tasks_of_many_threads_are_each_their_own),
-        cmocka_unit_test(task_scheduler_runs_tasks_where_it_works),
-        cmocka_unit_test(no_memory_is_an_error),
+        cmocka_unit_test(task_that_cannot_start_is_reported_with_the_reason),
+        cmocka_unit_test(wait_for_a_hung_task_is_limited),
+        cmocka_unit_test(tasks_of_many_threads_are_independent),
+        cmocka_unit_test(task_scheduler_runs_tasks_where_available),
+        cmocka_unit_test(out_of_memory_is_an_error),
     };
     program = os_full_path(argv[0]);
     child_program = program;

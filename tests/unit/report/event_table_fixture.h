@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One EventTable of a schema that gets events from a test, and its output as lines. */
+/* A schema's EventTable that gets events from a test, and its output as lines. */
 #ifndef OPENPLA_TEST_EVENT_TABLE_FIXTURE_H
 #define OPENPLA_TEST_EVENT_TABLE_FIXTURE_H
 
@@ -8,23 +8,23 @@
 #include "tests/unit/report/report_lines.h"
 #include "tests/unit/scratch_folder.h"
 
-/* The names of the two event classes in columns. */
+/* The GUIDs of the two event classes, as columns name them. */
 #define CLASS_A "{11111111-2222-3333-4444-555555555555}"
 #define CLASS_B "{AAAAAAAA-BBBB-CCCC-DDDD-EEEEEEEEEEEE}"
 #define COLUMN(name, attributes, field, class, id, more)                                                               \
     "<Column name='" name "' " attributes "><EventField field='" field "' payloadGuid='" class "' payloadId='" id      \
                                                                                                "' " more "/></Column>"
 
-/* An event of the class A or B, as all of them are laid out: Size, Ratio, Address, Port, Signed, Flags, When, Name. */
+/* An event of class A or B; all have the layout Size, Ratio, Address, Port, Signed, Flags, When, Name. */
 struct made_event {
     char class; /* 'A' or 'B' */
     uint8_t opcode, version;
     uint32_t thread, process;
-    double ms; /* since the trace's begin */
+    double ms; /* since the trace's start */
     uint32_t kernel, user;
     uint32_t size;
     const char *name;
-    bool cut, unknown; /* its data end too early; nobody knows its class */
+    bool cut, unknown; /* the data are truncated; no schema for the class exists */
 };
 
 static char size_name[] = "Size", ratio_name[] = "Ratio", address_name[] = "Address", port_name[] = "Port",
@@ -59,10 +59,10 @@ struct table_fixture {
     struct report_table_make make;
     struct report_table table;
     HRESULT created;
-    bool stopped; /* the waiting caller has given up */
+    bool stopped; /* the waiting caller has cancelled */
 };
 
-/* `table` is the EventTable's XML. The result of event_table_create is in `created`. */
+/* Creates the table from its XML; the result of event_table_create is in `created`. */
 static inline void table_open(struct table_fixture *f, const char *table)
 {
     char *text = text_format("<Report name='r' version='1'><Sections><Section name='s' key='1'>%s</Section></Sections>"
@@ -132,7 +132,7 @@ static inline bool table_is_stopped(void *context)
     return ((const struct table_fixture *)context)->stopped;
 }
 
-/* The lines of what the table writes; NULL, with *hr, when that fails. */
+/* Returns the lines that the table writes; on failure, returns NULL and sets *hr. */
 static inline char *table_take(struct table_fixture *f, HRESULT *hr)
 {
     struct report_document d = {0};
@@ -161,7 +161,7 @@ static inline void table_close(struct table_fixture *f)
     report_schema_free(&f->schema);
 }
 
-/* Whether a warning or a note contains the string. */
+/* Returns whether a warning or a note contains the string. */
 static inline bool table_warned(const struct table_fixture *f, const char *part)
 {
     for (size_t i = 0; i < f->warnings.count; i++)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Report documents for tests: written to a file of a scratch folder. */
+/* Report documents for tests, written to a file in a scratch folder. */
 #ifndef OPENPLA_TEST_REPORT_TEXT_H
 #define OPENPLA_TEST_REPORT_TEXT_H
 
 #include "tests/unit/scratch_folder.h"
 
-/* A file of that name with these bytes; its path from memory_alloc. */
+/* Writes a file with this name and these bytes; returns its path from memory_alloc. */
 static inline char *report_file(const char *folder, const char *name, const void *bytes, size_t size)
 {
     struct file *file = NULL;
@@ -17,7 +17,7 @@ static inline char *report_file(const char *folder, const char *name, const void
     return path;
 }
 
-/* The same of one section "s" with what is given in it. */
+/* Writes a report with one section "s" and the given content. */
 static inline char *report_section_file(const char *folder, const char *name, const char *tables)
 {
     char *text = text_format("<Report name='r' version='1'><Section name='s'>%s</Section></Report>", tables);

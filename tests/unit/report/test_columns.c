@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The columns of a log that is copied: which counter of which log goes where when several have one name, and what that
-   costs. */
+/* The columns of copied logs: the assignment of counters to columns if several have the same name, and its cost. */
 #include "engine/base/file.h"
 #include "engine/logs/counter_names.h"
 #include "engine/report/columns.h"
 #include "tests/unit/scratch_folder.h"
 
 static char *folder;
-static uint64_t compared; /* names, since it was set to 0 */
+static uint64_t compared; /* number of compared names since the last reset */
 
 bool __real_text_equal_nocase(const char *a, const char *b);
 bool __wrap_text_equal_nocase(const char *a, const char *b);
@@ -23,7 +22,7 @@ static int make_folder(void **state)
     return 0;
 }
 
-/* A log of one sample with `count` columns of one name, whose values are first, first + 1 ... */
+/* Writes a log with one sample and `count` columns of the same name, with the values first, first + 1 ... */
 static char *write_log(const char *name, unsigned count, unsigned first)
 {
     struct text_buffer b = {0};
@@ -91,7 +90,7 @@ static void equal_names_keep_their_order(void **state)
         memory_free(items[i]);
 }
 
-/* Comparisons of names that it takes to find the columns of a log. */
+/* Returns the number of name comparisons needed to find a log's columns. */
 static uint64_t comparisons_of(unsigned count)
 {
     char *path = write_log("many.csv", count, 0);
@@ -106,9 +105,9 @@ static uint64_t comparisons_of(unsigned count)
     return comparisons;
 }
 
-/* A server's log has tens of thousands of columns, and one of equal names took minutes: sixteen times as many columns
-   may cost sixteen times as much, and not 256 times. */
-static void many_equal_names_cost_what_others_do(void **state)
+/* A server's log has tens of thousands of columns, and equal names once took minutes: sixteen times as many columns may
+   cost sixteen times as much, but not 256 times. */
+static void cost_grows_linearly_with_equal_names(void **state)
 {
     (void)state;
     const uint64_t few = comparisons_of(1000), many = comparisons_of(16000);
@@ -128,7 +127,7 @@ static bool matches(const struct counter_names *names, const char *pattern, cons
     return found;
 }
 
-/* A script with English names would copy nothing of a German log, and the reverse. */
+/* A script with English names must also copy from a German log, and the reverse. */
 static void patterns_match_in_either_language(void **state)
 {
     const struct log_counter german = {.object = "Prozessor",
@@ -146,7 +145,7 @@ static void patterns_match_in_either_language(void **state)
     assert_true(matches(n, "\\Prozessor(*)\\Prozessorzeit (%)", &english, &translated) && translated);
     assert_true(matches(n, "\\Processeur(*)\\*", &german, &translated) && translated);
     assert_true(matches(n, "\\Processor(*)\\% Processor Time", &english, &translated) && !translated);
-    assert_true(matches(n, "*Processor Time", &german, &translated) && translated); /* not a path */
+    assert_true(matches(n, "*Processor Time", &german, &translated) && translated); /* not a complete path */
     assert_false(matches(n, "\\Processor(0)\\*", &german, &translated));
     assert_false(matches(n, "\\Processor(*)\\% User Time", &german, &translated));
     assert_false(matches(n, "\\Prozessor(*)\\Benutzerzeit (%)", &english, &translated));
@@ -158,7 +157,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_names_keep_their_order),
-        cmocka_unit_test(many_equal_names_cost_what_others_do),
+        cmocka_unit_test(cost_grows_linearly_with_equal_names),
         cmocka_unit_test(patterns_match_in_either_language),
     };
     return cmocka_run_group_tests(tests, make_folder, scratch_end);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums by key are those of the events, however many keys there are and whatever memory they get, and rows come in their
-   order: a report would else name the wrong process as the one that wrote most. */
+/* Sums by key must equal those of the events, for any number of keys and any amount of memory, and rows must be in
+   order. Otherwise a report could name the wrong process as the one that wrote most. */
 #include "engine/report/events/event_sink.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -16,7 +16,7 @@ HRESULT __wrap_file_write(struct file *f, const void *data, size_t size)
 
 enum { SUMS = 2 };
 
-/* Event i: the key is one of `keys`, in no order; it adds i and, every other event, i / 2. */
+/* Adds event i. Its key is one of `keys`, in no particular order; it adds i and, for every other event, i / 2. */
 static HRESULT add_event(struct event_groups *g, unsigned i, unsigned keys)
 {
     char key[40], first[40];
@@ -80,7 +80,7 @@ static void sums_are_exact_in_any_memory(void **state)
 }
 
 /* Many times more keys than fit into memory: each occurs once. */
-static void more_keys_than_fit_come_once(void **state)
+static void more_keys_than_fit_occur_once(void **state)
 {
     struct event_groups *g;
     static struct event_group out;
@@ -125,7 +125,7 @@ static void sums_past_64_bits_are_reported(void **state)
     text_buffer_free(&text);
 }
 
-/* A reader of XPath 1.0 takes 5e+09 for no number. */
+/* An XPath 1.0 reader does not accept 5e+09 as a number. */
 static void numbers_have_no_exponents(void **state)
 {
     static const struct {
@@ -159,14 +159,14 @@ static void numbers_have_no_exponents(void **state)
     }
 }
 
-/* ---- order ---- */
+/* ---- sort order ---- */
 
 static struct event_cell text_of(const char *text)
 {
     return (struct event_cell){.kind = CELL_TEXT, .text = text, .length = strlen(text)};
 }
 
-static void cells_sort_as_they_are_read(void **state)
+static void cells_sort_by_meaning(void **state)
 {
     const struct event_cell order[] = {event_cell_real(-1e300),
                                        event_cell_signed(INT64_MIN),
@@ -213,8 +213,8 @@ static void cells_sort_as_they_are_read(void **state)
         }
 }
 
-/* The first so many of a sort are the same rows as the sort's first ones. */
-static void the_first_rows_are_those_of_all(void **state)
+/* A sort that is limited to the first rows returns the first rows of the full sort. */
+static void first_rows_equal_those_of_a_full_sort(void **state)
 {
     static const size_t memories[] = {2000, 64u << 20};
     static const uint64_t mosts[] = {1, 25, 4096, 5000};
@@ -248,7 +248,7 @@ static void the_first_rows_are_those_of_all(void **state)
         }
 }
 
-/* ---- what fails ---- */
+/* ---- failures ---- */
 
 static void a_full_disk_is_reported(void **state)
 {
@@ -306,9 +306,9 @@ static void memory_may_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_are_exact_in_any_memory), cmocka_unit_test(more_keys_than_fit_come_once),
+        cmocka_unit_test(sums_are_exact_in_any_memory), cmocka_unit_test(more_keys_than_fit_occur_once),
         cmocka_unit_test(numbers_have_no_exponents),    cmocka_unit_test(sums_past_64_bits_are_reported),
-        cmocka_unit_test(cells_sort_as_they_are_read),  cmocka_unit_test(the_first_rows_are_those_of_all),
+        cmocka_unit_test(cells_sort_by_meaning),        cmocka_unit_test(first_rows_equal_those_of_a_full_sort),
         cmocka_unit_test(a_full_disk_is_reported),      cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Joins of events end: when the user stops them, when the disk is full, and when all events have one value. */
+/* Joins of events end when the user stops them, when the disk is full, and when all events have the same value. */
 #include "engine/report/events/event_sink.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -30,7 +30,7 @@ static HRESULT go_on(void *context)
     return ++s->asked == s->stop_at ? HRESULT_FROM_WIN32(ERROR_CANCELLED) : S_OK;
 }
 
-/* Event i of each side has the value i % values. */
+/* Adds event i to each side, with the value i % values. */
 static HRESULT add_both(struct event_join *j, unsigned count, unsigned values)
 {
     HRESULT hr = S_OK;
@@ -43,7 +43,7 @@ static HRESULT add_both(struct event_join *j, unsigned count, unsigned values)
     return hr;
 }
 
-static void pairs_past_the_most_are_counted(void **state)
+static void pairs_beyond_the_limit_are_counted(void **state)
 {
     struct event_join *j;
     struct seen s = {0};
@@ -57,8 +57,8 @@ static void pairs_past_the_most_are_counted(void **state)
     event_join_free(j);
 }
 
-/* Of two sorts that have no value in common no pair comes, however long they are. */
-static void a_join_without_pairs_can_be_stopped(void **state)
+/* A join of two sides without a common value produces no pair, and can be stopped whatever its length. */
+static void join_without_pairs_can_be_stopped(void **state)
 {
     struct event_join *j;
     struct seen s = {.stop_at = 7};
@@ -94,8 +94,8 @@ static void a_full_disk_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pairs_past_the_most_are_counted),
-        cmocka_unit_test(a_join_without_pairs_can_be_stopped),
+        cmocka_unit_test(pairs_beyond_the_limit_are_counted),
+        cmocka_unit_test(join_without_pairs_can_be_stopped),
         cmocka_unit_test(a_full_disk_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Event tables show the values of the events: each attribute of a schema's columns, joins, transactions and sub-tables.
-   Otherwise a report would show wrong numbers. */
+/* Event tables show the events' values: each attribute of a schema's columns, joins, transactions and sub-tables. An
+   error would show wrong numbers in a report. */
 #include "tests/unit/report/event_table_fixture.h"
 
-/* Makes the table of these events and holds its lines against those that are expected. */
+/* Creates the table from these events, and compares its lines with the expected ones. */
 static void expect(const char *table, const struct made_event *events, size_t count, const char *expected,
                    const char *warning)
 {
@@ -25,7 +25,7 @@ static void expect(const char *table, const struct made_event *events, size_t co
 }
 #define COUNT(events) (sizeof(events) / sizeof *(events))
 
-/* Process and bytes: 4 wrote 100, then 8 50, then 4 300. */
+/* Process and bytes: process 4 wrote 100, then process 8 wrote 50, then process 4 wrote 300. */
 static const struct made_event writes[] = {
     {.class = 'A', .opcode = 11, .version = 3, .process = 4, .thread = 40, .ms = 1000, .size = 100, .name = "one"},
     {.class = 'A', .opcode = 11, .version = 3, .process = 8, .thread = 80, .ms = 2000, .size = 50, .name = "two"},
@@ -54,7 +54,7 @@ static void groups_have_sums_means_and_rates(void **state)
            writes, COUNT(writes), "3|\n", NULL);
 }
 
-static void rates_of_no_time_are_empty(void **state)
+static void rates_without_duration_are_empty(void **state)
 {
     struct table_fixture f;
     HRESULT hr;
@@ -110,7 +110,7 @@ static void rows_show_every_field(void **state)
            event, 1, "0x104|4.1.0.0|true|-260|260|65276|\n", NULL);
 }
 
-static void rows_are_sorted_by_what_they_mean(void **state)
+static void rows_are_sorted_by_meaning(void **state)
 {
     (void)state;
     expect("<EventTable name='t'>" COLUMN("pid", "sort='primary' order='ascending'", "sys:PID", CLASS_A, "11", "")
@@ -124,8 +124,8 @@ static void rows_are_sorted_by_what_they_mean(void **state)
            writes, COUNT(writes), "100|\n50|\n300|\n=150|\n", NULL);
 }
 
-/* Columns of two events of one provider are one table: reads and writes by process. */
-static void sorts_of_events_are_grouped_together(void **state)
+/* Columns of two event classes of one event provider form one table: reads and writes by process. */
+static void event_kinds_are_grouped_together(void **state)
 {
     static const struct made_event both[] = {
         {.class = 'A', .opcode = 10, .process = 4, .size = 7},
@@ -195,8 +195,8 @@ static void joined_events_share_a_value(void **state)
 
 /* ---- transactions ---- */
 
-/* A tick of the processor's clock is 15.625 ms. */
-static void ends_close_the_newest_begin_of_their_thread(void **state)
+/* One tick of the processor clock is 15.625 ms. */
+static void end_closes_the_newest_begin_of_its_thread(void **state)
 {
     static const struct made_event events[] = {
         {.class = 'A', .opcode = 1, .thread = 9, .ms = 10, .name = "outer"},
@@ -234,7 +234,7 @@ static void values_that_do_not_fit_are_reported(void **state)
     (void)state;
     expect(of_name, broken, COUNT(broken), "whole|\n", "2 events could not be decoded");
     expect(of_name, broken, COUNT(broken), "whole|\n", "a version other than 3, such as 2");
-    expect(of_name, broken + 1, 1, "", "1 events could not be decoded"); /* an unknown event may be the first one */
+    expect(of_name, broken + 1, 1, "", "1 events could not be decoded"); /* the first event may be an unknown one */
     expect(of_name, broken, 0, "", "the traces contain no event 11 of " CLASS_A);
     expect("<EventTable name='t'>" COLUMN("pid", "", "sys:PID", CLASS_A, "11", "")
                COLUMN("none", "", "Nothing", CLASS_A, "11", "") "</EventTable>",
@@ -267,8 +267,8 @@ static const char many_table[] =
                "aggregate='total'") "<SubTable>" COLUMN("size", "", "Size", CLASS_A, "11", "")
             COLUMN("name", "", "Name", CLASS_A, "11", "") "</SubTable></EventTable>";
 
-/* Columns of more sorts of events than a table can have: the schema's reader lets any number of types through. */
-static void what_cannot_be_made_costs_its_table_alone(void **state)
+/* Columns of more event kinds than a table supports: the schema's reader accepts any number of types. */
+static void invalid_table_does_not_affect_others(void **state)
 {
     struct table_fixture f;
     HRESULT hr;
@@ -291,8 +291,8 @@ static void what_cannot_be_made_costs_its_table_alone(void **state)
     table_close(&f);
 }
 
-/* The same rows, whatever memory the table has. */
-static void little_memory_changes_no_row(void **state)
+/* The rows are the same with any amount of memory. */
+static void memory_limit_changes_no_row(void **state)
 {
     static const size_t memories[] = {1u << 16, 64u << 20};
     char *lines[2];
@@ -380,16 +380,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_have_sums_means_and_rates),
-        cmocka_unit_test(rates_of_no_time_are_empty),
+        cmocka_unit_test(rates_without_duration_are_empty),
         cmocka_unit_test(rows_show_every_field),
-        cmocka_unit_test(rows_are_sorted_by_what_they_mean),
-        cmocka_unit_test(sorts_of_events_are_grouped_together),
+        cmocka_unit_test(rows_are_sorted_by_meaning),
+        cmocka_unit_test(event_kinds_are_grouped_together),
         cmocka_unit_test(sub_tables_have_the_events_of_their_row),
         cmocka_unit_test(joined_events_share_a_value),
-        cmocka_unit_test(ends_close_the_newest_begin_of_their_thread),
+        cmocka_unit_test(end_closes_the_newest_begin_of_its_thread),
         cmocka_unit_test(values_that_do_not_fit_are_reported),
-        cmocka_unit_test(what_cannot_be_made_costs_its_table_alone),
-        cmocka_unit_test(little_memory_changes_no_row),
+        cmocka_unit_test(invalid_table_does_not_affect_others),
+        cmocka_unit_test(memory_limit_changes_no_row),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Report pages: they show the whole content safely, even hostile content, in a size that browsers can open. */
+/* Report pages show the whole content safely, even hostile content, in a size that browsers can open. */
 #include "engine/report/page.h"
 #include "engine/report/page/page_parts.h"
 #include "engine/report/page_unit.h"
@@ -55,9 +55,10 @@ static size_t times(const char *text, const char *part)
     return n;
 }
 
-/* ---- nothing is loaded, nothing is run ---- */
+/* ---- a page loads and executes nothing ---- */
 
-/* Steps over a name and a value in quotes that may follow; what may not be in a page ends the test. */
+/* Skips a name and a quoted value that are allowed to follow; fails the test for anything that must not be in a
+   page. */
 static const char *check_attribute(const char *at)
 {
     const size_t length = strcspn(at, "= >/\n");
@@ -102,7 +103,7 @@ static void check_page(const char *text)
         while (*at == ' ' || *at == '/')
             at = *(at += strspn(at, " /")) == '>' ? at : check_attribute(at);
         assert_int_equal(*at, '>');
-        if (script || style) /* ours, by the hash in the page's policy */
+        if (script || style) /* our own, allowed by their hash in the page's policy */
             at = strstr(at, script ? "</script>" : "</style>");
         assert_non_null(at);
     }
@@ -113,7 +114,7 @@ static void check_page(const char *text)
     assert_null(strstr(text, "@import"));
 }
 
-/* As XML has it, and as the page must show it. */
+/* Text as written in XML, and as the page must show it. */
 static const char *const hostile[][2] = {
     {"&lt;script&gt;alert(1)&lt;/script&gt;", "&lt;script&gt;alert(1)&lt;/script&gt;"},
     {"&quot;&gt;&lt;img src=x onerror=alert(2)&gt;", "\"&gt;&lt;img src=x onerror=alert(2)&gt;"},
@@ -127,7 +128,7 @@ static const char *const hostile[][2] = {
      "exe.txt\xEF\xBF\xBD"},
 };
 
-static void test_a_name_is_a_text_wherever_it_stands(void **state)
+static void test_names_are_always_shown_as_text(void **state)
 {
     for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
         struct fixture f;
@@ -151,13 +152,13 @@ static void test_a_name_is_a_text_wherever_it_stands(void **state)
         char *text = make(&f, &size);
         check_page(text);
         if (times(text, hostile[i][1]) < 7)
-            fail_msg("%s is there %zu times", hostile[i][1], times(text, hostile[i][1]));
+            fail_msg("%s occurs %zu times", hostile[i][1], times(text, hostile[i][1]));
         memory_free(text);
         end(&f);
     }
 }
 
-static void test_references_to_files_are_refused(void **state)
+static void test_references_to_files_are_rejected(void **state)
 {
     static const char *const documents[] = {
         "<!DOCTYPE Report [<!ENTITY e SYSTEM 'report.xml'>]><Report name='r'><Header><Data name='a'>&e;</Data></Header>"
@@ -185,7 +186,7 @@ static void test_references_to_files_are_refused(void **state)
     }
 }
 
-/* ---- how large it is ---- */
+/* ---- size of the page ---- */
 
 #define TABLES 20
 #define ROWS   20000
@@ -218,7 +219,7 @@ static void test_a_page_of_a_large_report_is_limited_and_states_its_omissions(vo
     }
     assert_int_equal(times(text, " of 20000 rows; all rows are in the report document."), TABLES);
     assert_int_equal(times(text, ">the last<"), 1);
-    /* The stated numbers must be the shown ones. */
+    /* The stated numbers must be the displayed ones. */
     const char *stated = strstr(text, ">The first ");
     assert_non_null(stated);
     assert_int_equal(strtoul(stated + 11, NULL, 10) * TABLES, times(text, ">row "));
@@ -226,7 +227,7 @@ static void test_a_page_of_a_large_report_is_limited_and_states_its_omissions(vo
     end(&f);
 }
 
-/* Readers see at once which row is the greatest, and by how much. */
+/* Readers see immediately which row has the greatest value, and by how much. */
 static void test_a_sorted_column_has_bars(void **state)
 {
     struct fixture f;
@@ -248,8 +249,8 @@ static void test_a_sorted_column_has_bars(void **state)
     end(&f);
 }
 
-/* A sheet of a user's that asks for all of a report's text again and again: no run waits for it. */
-static void test_an_endless_sheet_is_stopped(void **state)
+/* A user's style sheet that reads all text of a report again and again must not block a run. */
+static void test_endless_style_sheet_is_stopped(void **state)
 {
     static const char sheet[] = "<xsl:stylesheet version='1.0' xmlns:xsl='http://www.w3.org/1999/XSL/Transform'>"
                                 "<xsl:template match='/'><xsl:for-each select='//Data'><xsl:for-each select='//Data'>"
@@ -283,7 +284,7 @@ static void test_an_endless_sheet_is_stopped(void **state)
     "<xsl:template match='/'><xsl:variable name='all' select='//Data'/><xsl:value-of select=\"" select                 \
     "\"/></xsl:template></xsl:stylesheet>"
 
-/* A sheet of a user's over a large report, with a transformation that has `stop`. */
+/* Applies a user's style sheet to a large report, with the given `stop` callback. */
 static HRESULT make_by(struct fixture *f, const char *sheet, bool (*stop)(void *context), void *context, char **text)
 {
     char *folder = path_folder(f->output), *mine = path_join(folder, "mine.xsl");
@@ -308,7 +309,7 @@ static bool stop_after(void *context)
     return ++s->asked > s->most && s->most;
 }
 
-/* Comparing each of 100,000 nodes with each other takes minutes. */
+/* Comparing each pair of 100,000 nodes would take minutes. */
 static void test_lists_in_sheets_are_compared_by_hashing(void **state)
 {
     struct fixture f;
@@ -325,7 +326,7 @@ static void test_lists_in_sheets_are_compared_by_hashing(void **state)
         S_OK);
     assert_string_equal(text, "false42000true");
     memory_free(text);
-    /* A step that compares in pairs is stopped in the middle: a little after what reading asks. */
+    /* A step that compares pairs is stopped in the middle, soon after reading has ended. */
     assert_int_equal(make_by(&f, SHEET("1"), stop_after, &stopping, &text), S_OK);
     memory_free(text);
     stopping = (struct stopping){.most = stopping.asked + 5000};
@@ -335,7 +336,7 @@ static void test_lists_in_sheets_are_compared_by_hashing(void **state)
     text = scratch_read(f.output);
     assert_string_equal(text, "old");
     memory_free(text);
-    /* One of a list that is too long has a limit. */
+    /* The length of a list is limited. */
     assert_int_equal(make_by(&f, SHEET("count(//Item/following-sibling::Item)"), NULL, NULL, &text),
                      OPENPLA_E_MALFORMED_XML);
     end(&f);
@@ -361,7 +362,7 @@ static void test_stopping_keeps_the_old_page(void **state)
     end(&f);
 }
 
-/* ---- its parts ---- */
+/* ---- parts of a page ---- */
 
 static void test_numbers_keep_their_significant_digits(void **state)
 {
@@ -406,7 +407,7 @@ static void test_a_text_is_cut_between_characters(void **state)
     text_buffer_free(&b);
 }
 
-/* A chart that says 22.1 k of MBytes leaves its reader to find out that these are 21.6 GB. */
+/* A chart with "22.1 k" MBytes would leave its reader to calculate that these are 21.6 GB. */
 static void test_values_have_the_unit_that_the_counter_means(void **state)
 {
     static const struct {
@@ -461,11 +462,11 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_name_is_a_text_wherever_it_stands),
-        cmocka_unit_test(test_references_to_files_are_refused),
+        cmocka_unit_test(test_names_are_always_shown_as_text),
+        cmocka_unit_test(test_references_to_files_are_rejected),
         cmocka_unit_test(test_a_page_of_a_large_report_is_limited_and_states_its_omissions),
         cmocka_unit_test(test_a_sorted_column_has_bars),
-        cmocka_unit_test(test_an_endless_sheet_is_stopped),
+        cmocka_unit_test(test_endless_style_sheet_is_stopped),
         cmocka_unit_test(test_lists_in_sheets_are_compared_by_hashing),
         cmocka_unit_test(test_stopping_keeps_the_old_page),
         cmocka_unit_test(test_numbers_keep_their_significant_digits),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The targets of a page's warnings: a link of a warning must lead to the counter that it names, with its limit. */
+/* The targets of a page's warnings: a warning's link must lead to the counter that it names, with its limit. */
 #include "engine/report/page/page_parts.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -53,10 +53,10 @@ static void test_warnings_are_numbered_from_the_worst_on_over_all_tables(void **
                                 WARNING("img='critical'") WARNING("") WARNING("img='info'") WARNING("img='RED'"))),
                      S_OK);
     page_findings_settle(&f, 12, &omitted);
-    static const size_t wanted[] = {4, 7, 1, 2, 5, 6, 3}; /* as rules see them, in any case and without a word too */
+    static const size_t wanted[] = {4, 7, 1, 2, 5, 6, 3}; /* as rules write them: in any case, or without a severity */
     for (size_t i = 0; i < 7; i++)
         assert_int_equal(page_findings_number(&f, i), wanted[i]);
-    assert_int_equal(page_findings_number(&f, 7), 8); /* a skipped one */
+    assert_int_equal(page_findings_number(&f, 7), 8); /* a skipped warning */
     page_findings_free(&f);
 }
 
@@ -76,14 +76,15 @@ static void test_a_chart_that_is_kept_for_warnings_is_shown_where_one_is_about_i
     assert_true(f.charts[0].shown && !f.charts[1].shown && f.charts[2].shown);
     assert_int_equal(omitted, 0);
     assert_int_equal(page_findings_about(&f, 0, about), 0);
-    assert_int_equal(page_findings_about(&f, 2, about), 1); /* the worse one of the two */
+    assert_int_equal(page_findings_about(&f, 2, about), 1); /* the more severe of the two */
     assert_int_equal(about[0]->number, 1);
     assert_true(page_findings_names(&f, 2, "Handle Count (leaky)") && !page_findings_names(&f, 2, "Handle Count (a)"));
     page_findings_free(&f);
 }
 
-/* A process with too many handles that become more: two rules, one row. One of the two had no line and no way back. */
-static void test_all_that_warn_of_a_row_are_in_its_chart(void **state)
+/* A process with too many and still increasing handles: two rules warn about one row, and each warning needs its line
+   and its links. */
+static void test_all_warnings_of_a_row_are_in_its_chart(void **state)
 {
     static const char *const rows[] = {
         TAGGED("grow&#10;too many&#10;grow", "Handle Count", "leaky"),
@@ -109,7 +110,7 @@ static void test_all_that_warn_of_a_row_are_in_its_chart(void **state)
     }
 }
 
-/* More warnings of one row than a chart has lines: the worst are in it. */
+/* A row has more warnings than a chart has lines: the chart contains the most severe ones. */
 static void test_the_worst_warnings_of_a_row_are_in_its_chart(void **state)
 {
     struct page_findings f;
@@ -134,7 +135,7 @@ static void test_the_worst_warnings_of_a_row_are_in_its_chart(void **state)
     text_buffer_free(&tags);
 }
 
-/* The table's own chart has the greatest eight: the ninth, which is warned of, was in no picture. */
+/* The table's own chart contains the eight greatest series; the ninth, which has a warning, needs a chart too. */
 static void test_the_series_of_a_warning_is_in_a_chart(void **state)
 {
     struct page_findings f;
@@ -147,7 +148,7 @@ static void test_the_series_of_a_warning_is_in_a_chart(void **state)
                      S_OK);
     page_findings_settle(&f, 12, &omitted);
     assert_true(f.charts[0].shown && f.charts[1].shown);
-    assert_false(f.charts[2].shown); /* the same once more */
+    assert_false(f.charts[2].shown); /* a duplicate */
     page_findings_free(&f);
     /* If no chart has the series, a chart of its counter is the closest one. */
     assert_int_equal(survey(state, &f,
@@ -159,7 +160,7 @@ static void test_the_series_of_a_warning_is_in_a_chart(void **state)
     page_findings_free(&f);
 }
 
-static void test_where_there_is_no_room_other_charts_go_first(void **state)
+static void test_other_charts_are_dropped_first(void **state)
 {
     struct page_findings f;
     unsigned omitted;
@@ -192,8 +193,9 @@ static void test_only_numbers_are_limits(void **state)
     }
 }
 
-/* More of everything than is kept: the first ones count, and series of a chart that is not kept are not another's. */
-static void test_a_report_may_have_more_than_is_kept(void **state)
+/* More of everything than the limits: the first items are used, and series of a dropped chart are not assigned to
+   another. */
+static void test_limits_of_a_report_are_enforced(void **state)
 {
     struct page_findings f;
     struct text_buffer b = {0};
@@ -225,7 +227,7 @@ static void test_a_report_may_have_more_than_is_kept(void **state)
     page_findings_free(&f);
 }
 
-/* Each allocation fails in turn; the sanitizers report anything half done. */
+/* Each allocation fails in turn; the sanitizers report leaks and invalid accesses. */
 static void test_without_memory_it_fails_and_nothing_leaks(void **state)
 {
     static const struct report_attribute watch = {"watch", "1"}, tag = {"tag", "h"}, link = {"link", "h"};
@@ -267,12 +269,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_warnings_are_numbered_from_the_worst_on_over_all_tables),
         cmocka_unit_test(test_a_chart_that_is_kept_for_warnings_is_shown_where_one_is_about_it),
-        cmocka_unit_test(test_all_that_warn_of_a_row_are_in_its_chart),
+        cmocka_unit_test(test_all_warnings_of_a_row_are_in_its_chart),
         cmocka_unit_test(test_the_worst_warnings_of_a_row_are_in_its_chart),
         cmocka_unit_test(test_the_series_of_a_warning_is_in_a_chart),
-        cmocka_unit_test(test_where_there_is_no_room_other_charts_go_first),
+        cmocka_unit_test(test_other_charts_are_dropped_first),
         cmocka_unit_test(test_only_numbers_are_limits),
-        cmocka_unit_test(test_a_report_may_have_more_than_is_kept),
+        cmocka_unit_test(test_limits_of_a_report_are_enforced),
         cmocka_unit_test(test_without_memory_it_fails_and_nothing_leaks),
     };
     return cmocka_run_group_tests(tests, setup, scratch_end);

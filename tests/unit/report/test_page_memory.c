@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Creating a page when memory runs out at any place of the engine, of libxml2 and of libxslt: no half page, the old
-   page stays, and nothing leaks in the service. An argument is the number of allocations of our style sheet to try;
-   without it only some of them are tried, since there are tens of thousands. */
+/* Creates a page while memory runs out at any allocation of the engine, of libxml2 and of libxslt: no partial page may
+   be written, the old page must be kept, and nothing may leak in the service. An argument is the number of allocations
+   to try for our style sheet; without it, only some of the tens of thousands are tried. */
 #include "engine/report/page.h"
 #include "tests/unit/scratch_folder.h"
 
-#define TRIED  200 /* allocations of our style sheet; each attempt may take as long as a page */
+#define TRIED  200 /* number of allocations to try for our style sheet; each attempt may take as long as a page */
 #define XSL    "<xsl:stylesheet xmlns:xsl='http://www.w3.org/1999/XSL/Transform' version='1.0'>"
 #define FIRSTS 400
 
@@ -54,7 +54,7 @@ static HRESULT make(const struct fixture *f)
     return hr;
 }
 
-/* Whether the n-th allocation happened: false if the page was created without it. */
+/* Returns whether the nth allocation occurred: false if the page was created without it. */
 static bool fails_at(const struct fixture *f, uint64_t n)
 {
     memory_fail_at(n);
@@ -74,7 +74,7 @@ static bool fails_at(const struct fixture *f, uint64_t n)
     return true;
 }
 
-/* The first page of a process: libxslt then allocates what it keeps for all pages. */
+/* The first page of a process: libxslt then allocates data that it keeps for all pages. */
 static void test_the_next_page_succeeds_after_a_failure(void **state)
 {
     struct fixture f;
@@ -91,7 +91,7 @@ static void test_the_next_page_succeeds_after_a_failure(void **state)
     end(&f);
 }
 
-/* libxml2's names are spread by chance: how many allocations there are differs a little from page to page. */
+/* libxml2's hash seeds are random, so the number of allocations differs slightly between pages. */
 static void goes_through(struct fixture *f)
 {
     memory_fail_at(UINT64_MAX);
@@ -100,13 +100,13 @@ static void goes_through(struct fixture *f)
     memory_fail_at(0);
     assert_int_equal(file_store(f->output, "old", 3), S_OK);
     uint64_t failed = 0;
-    for (uint64_t i = 0; i < tried; i++) /* the last ones are those of the file */
+    for (uint64_t i = 0; i < tried; i++) /* the last allocations are for the file */
         failed += fails_at(f, all - i * all / tried);
     printf("%llu allocations, %llu of them failed\n", (unsigned long long)all, (unsigned long long)failed);
     assert_in_range(failed, tried * 9 / 10, tried);
 }
 
-static void test_a_page_is_whole_or_the_old_one(void **state)
+static void test_page_is_complete_or_unchanged(void **state)
 {
     struct fixture f;
     begin(state, &f, report);
@@ -114,7 +114,7 @@ static void test_a_page_is_whole_or_the_old_one(void **state)
     end(&f);
 }
 
-static void test_a_picture_is_whole_or_the_old_one(void **state)
+static void test_picture_is_complete_or_unchanged(void **state)
 {
     struct fixture f;
     begin(state, &f, report);
@@ -124,7 +124,7 @@ static void test_a_picture_is_whole_or_the_old_one(void **state)
 }
 
 /* A small style sheet, so that each of its allocations can be made to fail. */
-static void test_each_allocation_of_a_sheet_of_ones_own(void **state)
+static void test_each_allocation_of_a_user_style_sheet(void **state)
 {
     static const char sheet[] =
         XSL "<xsl:output method='html'/><xsl:key name='k' match='Data' use='@name'/><xsl:template match='/'><html>"
@@ -151,9 +151,9 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_next_page_succeeds_after_a_failure),
-        cmocka_unit_test(test_a_page_is_whole_or_the_old_one),
-        cmocka_unit_test(test_a_picture_is_whole_or_the_old_one),
-        cmocka_unit_test(test_each_allocation_of_a_sheet_of_ones_own),
+        cmocka_unit_test(test_page_is_complete_or_unchanged),
+        cmocka_unit_test(test_picture_is_complete_or_unchanged),
+        cmocka_unit_test(test_each_allocation_of_a_user_style_sheet),
     };
     if (argc > 1)
         tried = strtoull(argv[1], NULL, 10);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Comparing two configurations. Guards against reporting rows that only moved, missing rows that changed, and listing
+/* Compares two configurations. Tests against reporting rows that only moved, missing rows that changed, and listing
    columns that always change. */
 #include "engine/report/report_compare.h"
 #include "tests/unit/report/report_text.h"
@@ -26,8 +26,8 @@ static HRESULT put_difference(void *about, const struct report_difference *d)
     return b->failed ? E_OUTOFMEMORY : S_OK;
 }
 
-static void differ_so(void **state, const char *before, const char *after, struct report_compare how,
-                      const char *wanted)
+static void expect_differences(void **state, const char *before, const char *after, struct report_compare how,
+                               const char *wanted)
 {
     struct text_buffer b = {0};
     struct report_compared compared;
@@ -48,7 +48,7 @@ static void differ_so(void **state, const char *before, const char *after, struc
 
 static void differ(void **state, const char *before, const char *after, const char *wanted)
 {
-    differ_so(state, before, after, (struct report_compare){0}, wanted);
+    expect_differences(state, before, after, (struct report_compare){0}, wanted);
 }
 
 #define KEYED(rows)      "<Table name='t'><Header><Data name='v'/><Data name='k' key='1'/></Header>" rows "</Table>"
@@ -64,12 +64,12 @@ static void rows_are_identified_by_their_keys(void **state)
            "");
     differ(state, KEYED(ROW("a", "1") ROW("b", "2") ROW("d", "4")), KEYED(ROW("c", "3") ROW("b", "9") ROW("a", "1")),
            "~ t *k=b v:2>9\n+ t v=3 *k=c\n- t v=4 *k=d\n");
-    /* A value of another type is another one, though its text is the same. */
+    /* Values with equal text but different types are different. */
     differ(state, KEYED(ROW("a", "1")), KEYED(TYPED("a", "1")), "~ t *k=a v:1>1(>REG_DWORD)\n");
-    /* Names are compared as Windows does, and a change of case is one of the column. */
+    /* Names are compared as Windows does, and a change of case is a change of that column. */
     differ(state, KEYED(ROW("\xC3\xA4", "1")), KEYED(ROW("\xC3\x84", "1")), "~ t *k=\xC3\x84 k:\xC3\xA4>\xC3\x84\n");
     differ(state, KEYED(ROW("a", "1") ROW("A", "2")), KEYED(ROW("A", "2") ROW("a", "1")), "");
-    /* Of two rows with one key none hides the other. */
+    /* Of two rows with one key, neither hides the other. */
     differ(state, KEYED(ROW("a", "1") ROW("a", "2")), KEYED(ROW("a", "1") ROW("a", "3") ROW("a", "4")),
            "~ t *k=a v:2>3\n+ t v=4 *k=a\n");
     differ(state, KEYED(ROW("", "1") ROW("a", "2")), KEYED(ROW("a", "2")), "- t v=1 *k=\n");
@@ -97,7 +97,7 @@ static void keys_are_found_by_their_names(void **state)
         for (int n = 0; n < 3; n++)
             memory_free(texts[n]);
     }
-    /* Without any the whole row is the key. */
+    /* Without a key column, the whole row is the key. */
     differ(state, TABLE(COLUMN("x"), "<Item>" CELL("x", "1") "</Item><Item>" CELL("x", "2") "</Item>"),
            TABLE(COLUMN("x"), "<Item>" CELL("x", "3") "</Item><Item>" CELL("x", "1") "</Item>"), "- t x=2\n+ t x=3\n");
 }
@@ -111,32 +111,32 @@ static void columns_that_always_change_do_not_count(void **state)
     const char *before = VOLATILE DISK("c", "10", "100") DISK("d", "5", "50") "</Table>";
     const char *after = VOLATILE DISK("c", "11", "100") DISK("d", "5", "60") "</Table>";
     differ(state, before, after, "~ disks *k=d size:50>60\n");
-    differ_so(state, before, after, (struct report_compare){.volatile_too = true},
-              "~ disks *k=c free:10>11\n~ disks *k=d size:50>60\n");
+    expect_differences(state, before, after, (struct report_compare){.volatile_too = true},
+                       "~ disks *k=c free:10>11\n~ disks *k=d size:50>60\n");
     static const char *const patterns[] = {"S?ze", "disks/siz*", "*"};
     for (size_t i = 0; i < 3; i++) {
         struct texts ignore = {0};
         assert_int_equal(texts_add(&ignore, patterns[i]), S_OK);
-        differ_so(state, before, after, (struct report_compare){.ignore = &ignore}, "");
+        expect_differences(state, before, after, (struct report_compare){.ignore = &ignore}, "");
         texts_free(&ignore);
     }
     struct texts other = {0};
     assert_int_equal(texts_add(&other, "cpus/size"), S_OK);
-    differ_so(state, before, after, (struct report_compare){.ignore = &other}, "~ disks *k=d size:50>60\n");
+    expect_differences(state, before, after, (struct report_compare){.ignore = &other}, "~ disks *k=d size:50>60\n");
     texts_free(&other);
-    /* One of the two documents is of a version without that declaration. */
+    /* One of the two documents comes from a version without that declaration. */
     differ(state, VOLATILE DISK("c", "10", "1") "</Table>",
            "<Table name='disks'><Header><Data name='k' key='1'/><Data name='size'/></Header>"
            "<Item>" CELL("k", "c") CELL("size", "1") "</Item></Table>",
            "");
 }
 
-static void columns_may_come_and_go(void **state)
+static void columns_can_be_added_and_removed(void **state)
 {
     differ(state, TABLE(COLUMN("name") COLUMN("a"), "<Item>" CELL("name", "x") CELL("a", "1") "</Item>"),
            TABLE(COLUMN("b") COLUMN("name"), "<Item>" CELL("b", "2") CELL("name", "x") "</Item>"),
            "~ t *name=x a:1> b:>2\n");
-    /* An absent value is an empty one. */
+    /* An absent value equals an empty one. */
     differ(state, TABLE(COLUMN("name") COLUMN("a"), "<Item>" CELL("name", "x") CELL("a", "") "</Item>"),
            TABLE(COLUMN("name"), "<Item>" CELL("name", "x") "</Item>"), "");
 }
@@ -153,8 +153,9 @@ static void tables_are_identified_by_name_and_source(void **state)
            "+ q:ones table\n+ q:ones *name=b\n- q:two table\n- q:two *name=b\n");
     struct texts chosen = {0};
     assert_int_equal(texts_add(&chosen, "T*"), S_OK);
-    differ_so(state, SOURCE("one", NAMED("a")) KEYED(ROW("a", "1")), SOURCE("one", NAMED("b")) KEYED(ROW("a", "2")),
-              (struct report_compare){.tables = &chosen}, "~ t *k=a v:1>2\n");
+    expect_differences(state, SOURCE("one", NAMED("a")) KEYED(ROW("a", "1")),
+                       SOURCE("one", NAMED("b")) KEYED(ROW("a", "2")), (struct report_compare){.tables = &chosen},
+                       "~ t *k=a v:1>2\n");
     texts_free(&chosen);
 }
 
@@ -173,7 +174,7 @@ static void tables_in_rows_belong_to_their_row(void **state)
            "- q in(x=1) *name=a\n+ q in(x=1) *name=b\n");
 }
 
-/* More than memory holds (report_compare.c: 32 MB), in opposite orders. */
+/* More than the memory limit (report_compare.c: 32 MB), in opposite orders. */
 static void large_documents_are_compared(void **state)
 {
     enum { ROWS = 15000, FILLER = 2500 };
@@ -265,7 +266,7 @@ int main(void)
         cmocka_unit_test(rows_are_identified_by_their_keys),
         cmocka_unit_test(keys_are_found_by_their_names),
         cmocka_unit_test(columns_that_always_change_do_not_count),
-        cmocka_unit_test(columns_may_come_and_go),
+        cmocka_unit_test(columns_can_be_added_and_removed),
         cmocka_unit_test(tables_are_identified_by_name_and_source),
         cmocka_unit_test(tables_in_rows_belong_to_their_row),
         cmocka_unit_test(large_documents_are_compared),

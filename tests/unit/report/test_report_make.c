@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports of counter logs: their numbers are those of the logs, and a failure leaves no half report and the old one
-   unchanged. */
+/* Reports of counter logs: their numbers equal those of the logs, and a failure leaves no partial report and the old
+   report unchanged. */
 #include "engine/report/make/report_document.h"
 #include "engine/report/report.h"
 #include "engine/report/report_reader.h"
@@ -52,7 +52,7 @@ static HRESULT make(struct made *m)
     return report_make(&make, &m->warnings);
 }
 
-/* "TABLE: cell|cell; cell|cell" of each table, and facts. */
+/* Formats each table as "TABLE: cell|cell; cell|cell", and facts. */
 static HRESULT add_fact(void *about, const struct report_data *fact)
 {
     text_buffer_format(about, "%s=%s ", fact->name, fact->text);
@@ -69,7 +69,7 @@ static HRESULT add_table(void *about, const struct report_table *table)
 
 static HRESULT add_row(void *about, const struct report_table *table, const struct report_row *row)
 {
-    const bool of_files = !strcmp(table->name, "remarks"); /* whose folder differs in each run */
+    const bool of_files = !strcmp(table->name, "remarks"); /* its folder differs in each run */
     for (size_t i = 0; i < row->cell_count; i++)
         text_buffer_format(about, "%s%s", i ? "|" : "; ",
                            of_files ? path_name(row->cells[i].text) : row->cells[i].text);
@@ -93,7 +93,7 @@ static void assert_report(struct made *m, const char *wanted)
 
 #define MEMORY "\"\\\\HOST\\Memory\\Available MBytes\""
 
-/* Slices begin at multiples of their length; one without a value is empty, not 0. */
+/* Slices begin at multiples of their length; a slice without a value is empty, not 0. */
 static void test_slices_are_in_the_row_of_their_counter(void **state)
 {
     struct made m;
@@ -109,8 +109,8 @@ static void test_slices_are_in_the_row_of_their_counter(void **state)
     end(&m);
 }
 
-/* A value that is missing is not 0 and is no part of the mean. */
-static void test_mean_least_and_greatest_are_of_the_values_that_there_are(void **state)
+/* A missing value is not 0 and is excluded from the mean. */
+static void test_statistics_use_existing_values_only(void **state)
 {
     struct made m;
     begin(state, &m, "<CounterTable name='memory' topic='t' object='memory' columns='sum count last p50'/>");
@@ -151,7 +151,7 @@ static void test_patterns_choose_and_columns_sort(void **state)
     end(&m);
 }
 
-/* Two segments of a run are one series, two computers are separate, and a gap is reported with the mean. */
+/* Two segments of a run form one series, two computers are separate, and a gap is reported with the mean. */
 static void test_several_logs_are_one_series_and_gaps_are_reported(void **state)
 {
     struct made m;
@@ -232,7 +232,7 @@ static void test_a_failure_leaves_the_old_report_and_nothing_else(void **state)
         const HRESULT hr = make(&m);
         const bool failed = memory_count() >= n;
         memory_fail_at(0);
-        if (!failed || SUCCEEDED(hr)) /* a warning about a corrupt log may be lost when memory is out */
+        if (!failed || SUCCEEDED(hr)) /* out of memory, a warning about a corrupt log may be lost */
             break;
         assert_int_equal(hr, E_OUTOFMEMORY);
         assert_false(file_exists(draft));
@@ -246,7 +246,7 @@ static void test_a_failure_leaves_the_old_report_and_nothing_else(void **state)
     end(&m);
 }
 
-/* The text of the written report; the caller frees it. */
+/* Returns the text of the written report; the caller frees it. */
 static char *made_text(struct made *m)
 {
     char *text;
@@ -272,9 +272,9 @@ static size_t points_of(const char *series)
     return points;
 }
 
-/* Five hours of one peak: a chart of 1,024 points has it, and says how the other values of its time were. Ten minutes
-   have a point for each sample. */
-static void test_a_chart_loses_no_peak(void **state)
+/* Five hours with one peak: a chart of 1,024 points contains the peak, and shows the range of the other values at that
+   time. Ten minutes have a point for each sample. */
+static void test_chart_loses_no_peak(void **state)
 {
     struct made m;
     struct text_buffer log = {0};
@@ -314,10 +314,9 @@ static void test_a_chart_has_each_sample_while_they_fit(void **state)
     end(&m);
 }
 
-/* Counters that have a value from the first sample on, when nothing tells the log's interval yet: each of them was
-   drawn as points with gaps of 14 s between. And samples come a little late or early: that is no gap, a missing one is.
- */
-static void test_a_chart_has_the_gaps_of_the_log_alone(void **state)
+/* With counters that have a value in the first sample, the log's interval is not known yet, and each sample was once
+   drawn as a point with gaps of 14 s. A sample that is slightly late or early is not a gap; a missing one is. / */
+static void test_chart_shows_only_gaps_of_the_log(void **state)
 {
     static const int late_ms[] = {0, 3, -300, 450, -450, 0, 200, -400};
     struct made m;
@@ -342,11 +341,11 @@ static void test_a_chart_has_the_gaps_of_the_log_alone(void **state)
     end(&m);
 }
 
-/* A set whose interval was changed while it ran: the later samples must not be drawn as points between gaps, as none is
-   missing. One that is missing is a gap still. */
-static void test_a_slower_log_behind_is_a_line_too(void **state)
+/* A set's interval was changed during the run: the later samples must not be drawn as points between gaps, but a
+   missing sample must be a gap. */
+static void test_slower_samples_are_drawn_as_a_line(void **state)
 {
-    static const unsigned times[] = {75, 95, 115, 155, 175}; /* tenths of a second; 135 is missing */
+    static const unsigned times[] = {75, 95, 115, 155, 175}; /* tenths of a second; the sample at 135 is missing */
     struct made m;
     struct text_buffer log = {0};
     begin(state, &m, "<CounterTable name='memory' topic='t' object='Memory' chart='i/available*/'/>");
@@ -369,8 +368,8 @@ static void test_a_slower_log_behind_is_a_line_too(void **state)
     end(&m);
 }
 
-/* A rule may warn of a process that has few handles, and ever more of them: a chart of the greatest alone has it not.
- */
+/* A rule may warn about a process with few but increasing handles, which a chart of only the greatest values would
+   lack. / */
 static void test_a_watched_counter_has_the_instances_that_rules_may_find(void **state)
 {
     struct made m;
@@ -383,7 +382,7 @@ static void test_a_watched_counter_has_the_instances_that_rules_may_find(void **
         text_buffer_format(&log, ",\"\\\\HOST\\Process(p%u)\\Handle Count\"", i);
     text_buffer_add(&log, ",\"\\\\HOST\\Process(_Total)\\Handle Count\",\"\\\\HOST\\Process(p1)\\Thread Count\","
                           "\"\\\\HOST\\Process(p1)\\IO\",\"\\\\HOST\\Process(p1)\\Other Count\"\r\n");
-    for (unsigned second = 1; second <= 9; second++) { /* p30 grows from 500 on, p31 has one peak */
+    for (unsigned second = 1; second <= 9; second++) { /* p30 increases from 500, p31 has one peak */
         text_buffer_format(&log, "\"01/02/2026 03:04:0%u.000\"", second);
         for (unsigned i = 0; i < 60; i++)
             text_buffer_format(&log, ",\"%u\"",
@@ -403,12 +402,12 @@ static void test_a_watched_counter_has_the_instances_that_rules_may_find(void **
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         char *series = text_format("<Series name=\"Handle Count (%s)\"", wanted[i]);
         const char *at = strstr(handles, series);
-        if (!at || count_of(handles, at, "<Series") >= 40) /* a page reads no more for its warnings */
+        if (!at || count_of(handles, at, "<Series") >= 40) /* a page reads no more series for its warnings */
             fail_msg("%s", wanted[i]);
         memory_free(series);
     }
     assert_int_equal(count_of(handles, behind, "<Series"), 61);
-    /* A chart that the table's own charts contain is not repeated; each pattern has a chart. */
+    /* A chart that duplicates one of the table's own charts is omitted; each pattern has a chart. */
     assert_int_equal(count_of(text, text + strlen(text), "<Chart "), 4);
     assert_null(strstr(text, "title=\"Thread Count\""));
     assert_non_null(strstr(text, "title=\"Other Count\""));
@@ -416,7 +415,7 @@ static void test_a_watched_counter_has_the_instances_that_rules_may_find(void **
     end(&m);
 }
 
-/* Eleven of twelve processors are busier than the total, but the chart must contain the line of the total. */
+/* Eleven of twelve processors are busier than the total, but the chart must contain the total's line. */
 static void test_the_sum_of_all_instances_is_in_a_chart(void **state)
 {
     struct made m;
@@ -458,7 +457,7 @@ static void test_inputs_of_a_folder_are_found(void **state)
     end(&m);
 }
 
-/* Rules compare the numbers of a report, so none may be rounded; and readers want no digits that say nothing. */
+/* Rules compare the numbers of a report, so they must not be rounded; readers need no meaningless digits. */
 static void numbers_are_short_and_read_back_exactly(void **state)
 {
     static const struct {
@@ -502,16 +501,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_short_and_read_back_exactly),
         cmocka_unit_test(test_slices_are_in_the_row_of_their_counter),
-        cmocka_unit_test(test_mean_least_and_greatest_are_of_the_values_that_there_are),
+        cmocka_unit_test(test_statistics_use_existing_values_only),
         cmocka_unit_test(test_patterns_choose_and_columns_sort),
         cmocka_unit_test(test_several_logs_are_one_series_and_gaps_are_reported),
         cmocka_unit_test(test_invalid_inputs_and_schema_parts_are_skipped),
         cmocka_unit_test(test_a_configuration_comes_into_the_report),
         cmocka_unit_test(test_a_failure_leaves_the_old_report_and_nothing_else),
-        cmocka_unit_test(test_a_chart_loses_no_peak),
+        cmocka_unit_test(test_chart_loses_no_peak),
         cmocka_unit_test(test_a_chart_has_each_sample_while_they_fit),
-        cmocka_unit_test(test_a_chart_has_the_gaps_of_the_log_alone),
-        cmocka_unit_test(test_a_slower_log_behind_is_a_line_too),
+        cmocka_unit_test(test_chart_shows_only_gaps_of_the_log),
+        cmocka_unit_test(test_slower_samples_are_drawn_as_a_line),
         cmocka_unit_test(test_a_watched_counter_has_the_instances_that_rules_may_find),
         cmocka_unit_test(test_the_sum_of_all_instances_is_in_a_chart),
         cmocka_unit_test(test_inputs_of_a_folder_are_found),

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading report documents: no row is missed, also in a cut file, and hostile files cannot hold up the reader. */
+/* Reads report documents: no row may be missed, also in a truncated file, and hostile files must not block the
+   reader. */
 #include "engine/pla/model.h"
 #include "engine/report/report_reader.h"
 #include "tests/unit/report/report_text.h"
 
-/* ---- the content read, as text ---- */
+/* ---- the document's content as text ---- */
 
 struct received {
     struct text_buffer text;
-    int open; /* begun, but not ended */
+    int open; /* elements that were begun, but not ended */
 };
 
 static HRESULT put_attributes(struct received *t, const struct report_attribute *attributes, size_t count)
@@ -120,7 +121,7 @@ static const struct report_handlers handlers = {.begin = on_begin,
                                                 .section_end = on_section_end,
                                                 .string = on_string};
 
-/* Reads a file; on success each begin had its end. */
+/* Reads a file; on success, each begun element must have ended. */
 static HRESULT read_file(const char *path, struct received *t, struct texts *warnings)
 {
     *t = (struct received){0};
@@ -138,7 +139,7 @@ static HRESULT read_bytes(void **state, const void *bytes, size_t size, struct r
     return hr;
 }
 
-/* Reads a whole document, without a warning. */
+/* Expects this content of a complete document, without a warning. */
 static void says(void **state, const void *bytes, size_t size, const char *wanted)
 {
     struct received t;
@@ -192,7 +193,7 @@ static const char said[] = "report name:c\xC3\xB6nfig version:1 complete:1\n"
                            "series a & b=1 2:3 -\n"
                            "string cpu=CPU\n";
 
-static void documents_come_in_their_order(void **state)
+static void content_is_read_in_order(void **state)
 {
     says(state, document, sizeof document - 1, said);
     says(state, "<Report/>", 9, "report name:\n");
@@ -216,7 +217,7 @@ static void every_encoding_that_windows_writes_is_read(void **state)
     memory_free(marked);
 }
 
-/* Characters of four bytes cross every border between reads. */
+/* Characters with four bytes cross every boundary between reads. */
 static void long_texts_are_complete(void **state)
 {
     struct text_buffer cell = {0}, xml = {0}, wanted = {0};
@@ -234,8 +235,8 @@ static void long_texts_are_complete(void **state)
     text_buffer_free(&wanted);
 }
 
-/* A killed program leaves any part of the file: no whole row of it is lost, and that it is a part is said. */
-static void a_cut_file_gives_its_whole_rows(void **state)
+/* A killed program leaves any part of the file: all its complete rows are read, and the truncation is reported. */
+static void truncated_file_returns_its_complete_rows(void **state)
 {
     size_t root = (size_t)(strstr(document, "<!-- a") - document), rows_before = 0;
     const size_t whole = (size_t)(strstr(document, "</Report>") - document) + strlen("</Report>");
@@ -259,7 +260,7 @@ static void a_cut_file_gives_its_whole_rows(void **state)
     assert_int_equal(rows_before, 5);
 }
 
-/* Rules may put words in bold: a page that drops them shows "see  text". */
+/* Rules can put words in bold: a page that dropped them would show "see  text". */
 static void elements_in_a_text_are_text(void **state)
 {
     static const char xml[] = "<Report name='r'><Header><Data name='f'>of <b>it</b></Data></Header><Section name='s'>"
@@ -315,7 +316,7 @@ static void refused(void **state, const char *xml, const char *reason)
     assert_int_equal(read_bytes(state, xml, strlen(xml), &t, &warnings), OPENPLA_E_MALFORMED_XML);
     const char *text = error_text(OPENPLA_E_MALFORMED_XML);
     if (!strstr(text, reason) || !strstr(text, "r.xml"))
-        fail_msg("\"%s\" does not say \"%s\" and the file", text, reason);
+        fail_msg("\"%s\" lacks \"%s\" and the file", text, reason);
     texts_free(&warnings);
     text_buffer_free(&t.text);
 }
@@ -334,7 +335,7 @@ static void other_documents_are_refused(void **state)
     assert_int_equal(read_file("no such file.xml", &t, &warnings), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
 }
 
-/* `count` times a text in which # becomes the number. */
+/* Repeats a text in which # is replaced by the number. */
 static char *repeated(const char *before, const char *what, unsigned count, const char *after)
 {
     struct text_buffer b = {0};
@@ -360,7 +361,7 @@ static void refused_many(void **state, const char *before, const char *what, uns
 
 #define TABLE_BEGIN "<Report name='r'><Section name='s'><Table name='t'>"
 
-/* Files that are crafted to take hours or all memory. */
+/* Crafted files that would take hours or all memory. */
 static void hostile_files_are_refused(void **state)
 {
     refused(state, "<!DOCTYPE Report [<!ENTITY a 'x'><!ENTITY b '&a;&a;'>]><Report>&b;</Report>", "document type");
@@ -386,14 +387,14 @@ static void hostile_files_are_refused(void **state)
     text_buffer_free(&t.text);
 }
 
-/* A handler that has enough ends it, with its own result. */
+/* A handler can end the reading, with its own result. */
 static HRESULT enough(void *about, const struct report_table *table, const struct report_row *row)
 {
     (void)about, (void)table, (void)row;
     return error_set(E_ABORT, "enough");
 }
 
-static void a_handlers_failure_ends_it(void **state)
+static void handler_error_ends_the_reading(void **state)
 {
     static const struct report_handlers ending = {.row = enough};
     struct texts warnings = {0};
@@ -404,7 +405,7 @@ static void a_handlers_failure_ends_it(void **state)
     memory_free(path);
 }
 
-/* Wherever memory runs out, that is the result; libxml2 would crash of it. */
+/* At every allocation, out of memory is the result; libxml2 alone would crash. */
 static void memory_may_run_out(void **state)
 {
     char *path = report_file(*state, "r.xml", document, sizeof document - 1);
@@ -432,15 +433,15 @@ static int set_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(documents_come_in_their_order),
+        cmocka_unit_test(content_is_read_in_order),
         cmocka_unit_test(elements_in_a_text_are_text),
         cmocka_unit_test(every_encoding_that_windows_writes_is_read),
         cmocka_unit_test(long_texts_are_complete),
-        cmocka_unit_test(a_cut_file_gives_its_whole_rows),
+        cmocka_unit_test(truncated_file_returns_its_complete_rows),
         cmocka_unit_test(corruption_is_a_warning),
         cmocka_unit_test(other_documents_are_refused),
         cmocka_unit_test(hostile_files_are_refused),
-        cmocka_unit_test(a_handlers_failure_ends_it),
+        cmocka_unit_test(handler_error_ends_the_reading),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, set_up, scratch_end);

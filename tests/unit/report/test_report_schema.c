@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Report schemas of users and templates: how they are read, and how errors in them are reported. */
+/* Report schemas of users and templates: how they are read, and how their errors are reported. */
 #include "engine/base/memory.h"
 #include "engine/report/report_schema.h"
 
@@ -111,7 +111,7 @@ static void test_all_parts_of_a_schema_are_read(void **state)
 #define TABLE(inside)             "<EventTable name='bad' topic='t'>" inside "</EventTable>"
 #define COLUMN(attributes, field) "<Column name='c' " attributes ">" FIELD(field) "</Column>"
 
-/* The table with the error is skipped, the next one is read, and the error states place and reason. */
+/* The table with the error is skipped, the next one is read, and the error contains position and reason. */
 static void test_an_error_drops_its_table_and_is_reported_with_its_place(void **state)
 {
     static const struct {
@@ -198,7 +198,7 @@ static HRESULT load_circle(const char *name, const char *importer, struct schema
     return S_OK;
 }
 
-static void test_imports_come_once_and_sections_of_one_name_become_one(void **state)
+static void test_imports_are_read_once_and_sections_are_merged(void **state)
 {
     static const char text[] = "<Report name='a' version='1'><Import file='b.xml'/><Import file='b.xml'/><Sections>"
                                "<Section name='s' key='2'><CounterTable name='of a' topic='t' object='o'/></Section>"
@@ -260,7 +260,7 @@ static void test_patterns(void **state)
             fail_msg("%s, %s", cases[i].pattern, cases[i].text);
 }
 
-/* Of a chart: several patterns, of which one may have the sign itself. */
+/* Charts: several patterns in one string, of which one may contain the separator. */
 static void test_several_patterns(void **state)
 {
     static const struct {
@@ -283,7 +283,7 @@ static void test_several_patterns(void **state)
     memory_free(text);
 }
 
-static void test_without_memory_a_schema_is_refused_and_nothing_leaks(void **state)
+static void test_out_of_memory_rejects_the_schema(void **state)
 {
     static const char text[] =
         "<Report name='a' version='1'><Import file='b.xml'/><Sections><Section name='s' key='2'><EventTable name='e'>"
@@ -313,11 +313,11 @@ int main(void)
         cmocka_unit_test(test_all_parts_of_a_schema_are_read),
         cmocka_unit_test(test_an_error_drops_its_table_and_is_reported_with_its_place),
         cmocka_unit_test(test_other_documents_are_refused),
-        cmocka_unit_test(test_imports_come_once_and_sections_of_one_name_become_one),
+        cmocka_unit_test(test_imports_are_read_once_and_sections_are_merged),
         cmocka_unit_test(test_the_built_in_schemas_are_valid),
         cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_several_patterns),
-        cmocka_unit_test(test_without_memory_a_schema_is_refused_and_nothing_leaks),
+        cmocka_unit_test(test_out_of_memory_rejects_the_schema),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The XML Schema of report schemas, for editors: it accepts the built-in schemas and rejects errors at their line, as
+/* The XML Schema of report schemas, for editors: it accepts the built-in schemas and rejects errors with their line, as
    the program does. */
 #include "engine/base/xml_document.h"
 #include "engine/report/report_schema.h"
@@ -7,7 +7,7 @@
 
 #define G     "{3D6FA8D4-FE05-11D0-9DDA-00C04FD7BA7C}"
 #define FIELD "<EventField field='f' payloadGuid='" G "' payloadId='1'/>"
-/* Its mistake is put into line 4. */
+/* The error is in line 4. */
 #define REPORT(line)                                                                                                   \
     "<Report xmlns='" REPORT_SCHEMA_NAMESPACE "' name='r' version='1'>\n<Sections>\n<Section name='s' key='1'>\n" line \
     "\n<CounterTable name='ok' topic='t' object='o'/></Section></Sections></Report>"
@@ -82,7 +82,7 @@ static void test_mistakes_are_refused_at_their_line(void **state)
             fail_msg("line %d: %s", found.line, broken[i]);
         xmlSchemaFreeValidCtxt(context);
         xmlFreeDoc(doc);
-        /* The program says the same, and keeps the other table. */
+        /* The program reports the same line, and keeps the other table. */
         struct report_schema s = {0};
         assert_int_equal(report_schema_add(&s, "a.xml", broken[i], strlen(broken[i]), NULL), S_OK);
         if (s.errors.count != 1 || !strstr(s.errors.items[0], "line 4:") || s.sections[0].count != 1)

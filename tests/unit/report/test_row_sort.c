@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records come out sorted, however many there are and in whatever order they came: a comparison of large configurations
-   would name rows that did not change, or end for want of memory. */
+/* Records are sorted whatever their number and order. Otherwise a comparison of large configurations would list
+   unchanged rows, or fail because memory runs out. */
 #include "engine/report/make/row_sort.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -12,7 +12,7 @@ HRESULT __wrap_file_write(struct file *f, const void *data, size_t size)
     return FAILED(write_result) ? error_set(write_result, "scratch: no more room") : __real_file_write(f, data, size);
 }
 
-/* Record i of `count`: many keys come more than once. Their bodies are as long as a row's text may be. */
+/* Adds record i of `count`: many keys occur several times. Their bodies are as long as a row's text can be. */
 static HRESULT add(struct row_sort *s, unsigned i, unsigned count)
 {
     char key[32], body[600];
@@ -22,7 +22,8 @@ static HRESULT add(struct row_sort *s, unsigned i, unsigned count)
     return row_sort_add(s, key, (size_t)key_size, body, (size_t)body_size);
 }
 
-/* The number of records; each key is not before the one before it, and of one key the earlier record comes first. */
+/* Checks that keys do not decrease, and that records with equal keys keep their order; returns the number of
+   records. */
 static unsigned take_all(struct row_sort *s)
 {
     struct sorted_row row, last;
@@ -54,7 +55,7 @@ static void records_come_sorted(void **state)
     for (size_t m = 0; m < sizeof memories / sizeof *memories; m++)
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
             if (memories[m] == 1 && counts[c] > 1000)
-                continue; /* a run for each record */
+                continue; /* as many runs as records */
             struct row_sort *s = row_sort_create(memories[m]);
             assert_non_null(s);
             for (unsigned i = 0; i < counts[c]; i++)
@@ -66,7 +67,7 @@ static void records_come_sorted(void **state)
 }
 
 /* A string may be longer than the memory limit and the read buffer. */
-static void a_long_record_comes_whole(void **state)
+static void long_record_is_complete(void **state)
 {
     struct sorted_row row;
     const size_t size = 300000;
@@ -108,7 +109,7 @@ static void a_full_disk_and_too_many_runs_are_reported(void **state)
     row_sort_free(s);
 }
 
-/* Wherever memory runs out, that is the result, and nothing else happens. */
+/* At every allocation, out of memory is the result, without other effects. */
 static void memory_may_run_out(void **state)
 {
     HRESULT hr = E_OUTOFMEMORY;
@@ -136,7 +137,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_come_sorted),
-        cmocka_unit_test(a_long_record_comes_whole),
+        cmocka_unit_test(long_record_is_complete),
         cmocka_unit_test(a_full_disk_and_too_many_runs_are_reported),
         cmocka_unit_test(memory_may_run_out),
     };

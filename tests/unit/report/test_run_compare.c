@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two runs compared: a slowdown is found, and noise and drift are not taken for one. */
+/* Compares two runs: a slowdown is found, and noise and drift are not mistaken for one. */
 #include "engine/base/memory.h"
 #include "engine/report/page.h"
 #include "engine/report/run_compare.h"
@@ -13,7 +13,7 @@
 
 static uint64_t seed;
 
-/* A normal deviate, the same on every host. */
+/* Returns a normal deviate, the same on every host OS. */
 static double deviate(void)
 {
     double sum = -6;
@@ -24,7 +24,8 @@ static double deviate(void)
     return sum;
 }
 
-/* Made-up counters with noise of that correlation, B's shifted by so many standard deviations. */
+/* Creates artificial counters whose noise has this autocorrelation; side B is shifted by so many standard
+   deviations. */
 static void make_side(struct run_side *s, double correlation, double shift)
 {
     s->series = memory_zero(COUNTERS, sizeof *s->series);
@@ -47,7 +48,7 @@ static void make_side(struct run_side *s, double correlation, double shift)
     }
 }
 
-/* How many of them are called changed. */
+/* Returns how many counters are reported as changed. */
 static size_t changed(double correlation, double shift, size_t *undecided)
 {
     struct run_comparison c = {0};
@@ -63,7 +64,7 @@ static size_t changed(double correlation, double shift, size_t *undecided)
     return count;
 }
 
-/* A test over samples calls more than half of these unchanged counters changed. */
+/* A test that treated samples as independent would report more than half of these unchanged counters as changed. */
 static void drifting_counters_are_not_called_changed(void **state)
 {
     static const double correlations[] = {0, 0.9, 0.98, 0.995};
@@ -84,7 +85,7 @@ static void changed_counters_are_found(void **state)
     seed = 7;
     assert_true(changed(0, 1, &undecided) > COUNTERS * 9 / 10);
     assert_true(changed(0.9, 1, &undecided) > COUNTERS * 3 / 4);
-    changed(0.995, 1, &undecided); /* drifts longer than the runs: nothing can be said */
+    changed(0.995, 1, &undecided); /* the drift is longer than the runs: no decision is possible */
     assert_true(undecided > COUNTERS / 4);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of schemas: templates that name Windows' own files get the built-in ones, and a user can replace them. */
+/* Schema files: templates that name Windows' own files get the built-in ones, and a user can replace them. */
 #include "engine/report/report_schema.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -12,7 +12,7 @@ static void put(const char *folder, const char *name, const char *text)
     memory_free(path);
 }
 
-/* The names that templates from the field import, in their spellings. */
+/* The names that templates in use import, in their various spellings. */
 static void imports_of_templates_are_found(void **state)
 {
     static const char *const names[] = {
@@ -58,7 +58,7 @@ static void all_shipped_ones_are_schemas(void **state)
     assert_true(count >= 10);
 }
 
-/* Titles: each name of a section, table and column of all schemas has a text. */
+/* Titles: each name of a section, table and column in the schemas has a string. */
 static void all_names_have_texts(void **state)
 {
     (void)state;
@@ -72,7 +72,7 @@ static void all_names_have_texts(void **state)
         assert_string_not_equal(report_schema_string(&schema, s->name, ""), s->name);
         for (size_t t = 0; t < s->count; t++) {
             const struct schema_table *table = &s->tables[t];
-            /* That of all that an object has may be called as it is. */
+            /* A table of all counters of an object may have the object's name. */
             if (table->of_events || strcmp(table->name, table->counters.object) != 0)
                 assert_string_not_equal(report_schema_string(&schema, table->name, ""), table->name);
             for (size_t c = 0; table->of_events && c < table->events.columns.count; c++) {
@@ -91,7 +91,7 @@ static void a_users_file_takes_precedence(void **state)
     put(*state, "pla/reports/Report.System.CPU.xml", "<Report name='mine' version='1'/>");
     assert_int_equal(schema_file_load("%systemroot%\\pla\\reports\\Report.System.CPU.xml", NULL, &f), S_OK);
     assert_non_null(strstr(f.text, "mine"));
-    /* What it imports by a relative name lies beside it. */
+    /* Its relative imports are searched beside it. */
     put(*state, "pla/reports/part.xml", "<Report name='part' version='1'/>");
     struct schema_file part;
     assert_int_equal(schema_file_load("part.xml", f.path, &part), S_OK);
@@ -103,7 +103,7 @@ static void a_users_file_takes_precedence(void **state)
     schema_file_free(&f);
 }
 
-/* A folder of another name belongs to another file: the built-in one must not replace a user's file that is missing. */
+/* A folder with another name belongs to another file: the built-in file must not replace a user's missing file. */
 static void missing_files_are_reported(void **state)
 {
     static const char *const names[] = {"NoReport.xml", "c:\\mine\\Report.System.CPU.xml",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Slices of the time: a load that lasts is found wherever it begins, and a trend does not depend on a single slice. */
+/* Time slices: a sustained load is found wherever it begins, and a trend does not depend on a single slice. */
 #include "engine/report/make/report_counters.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -19,8 +19,8 @@ static struct slice_series sampled(int64_t begin, int64_t interval, size_t count
     return s;
 }
 
-/* 20 minutes of eight hours, beginning at any sample: at least three slices are full of it, its first and its last one
-   are within one slice of it, and no sample is lost. */
+/* A load of 20 minutes in eight hours, beginning at any sample: at least three slices are completely within it, its
+   first and last slice are at most one slice off, and no sample is lost. */
 static void a_load_of_twenty_minutes_is_found_wherever_it_begins(void **state)
 {
     (void)state;
@@ -48,7 +48,7 @@ static void a_load_of_twenty_minutes_is_found_wherever_it_begins(void **state)
     }
 }
 
-/* Any log has at most 98 slices, of a length that the other lengths divide, at multiples of it. */
+/* Any log has at most 98 slices; their length divides the longer lengths, and they begin at multiples of it. */
 static void the_length_follows_the_log(void **state)
 {
     static const struct {
@@ -69,7 +69,7 @@ static void the_length_follows_the_log(void **state)
     }
 }
 
-/* Two series line up once they have the same length; a given length stays while there are not too many. */
+/* Two series align when they have the same slice length; a given length is kept while there are not too many slices. */
 static void slices_become_wider_without_losing_values(void **state)
 {
     (void)state;
@@ -92,7 +92,7 @@ static void slices_become_wider_without_losing_values(void **state)
     slice_series_free(&s);
 }
 
-/* A hostile log's times may be any. */
+/* A hostile log can contain any times. */
 static void times_may_be_any(void **state)
 {
     static const int64_t times[] = {INT64_MIN, INT64_MAX, 0, -1, INT64_MAX - 1, BEGIN, INT64_MIN + 1};
@@ -109,7 +109,8 @@ static void times_may_be_any(void **state)
     slice_series_free(&s);
 }
 
-/* 60 per hour, with gaps, and whatever the last slice is. Below an hour or twelve slices it is not a number. */
+/* 60 per hour, with gaps, and independent of the last slice. Below one hour or twelve slices, the trend is not a
+   number. */
 static void a_trend_is_of_all_slices(void **state)
 {
     (void)state;
@@ -119,7 +120,8 @@ static void a_trend_is_of_all_slices(void **state)
         if (minute % 100 < 90)
             assert_int_equal(slice_series_add(&s, BEGIN + minute * MINUTE, (double)minute), S_OK);
     assert_true(fabs(slice_series_trend(&s) - 60) < 0.5);
-    assert_int_equal(slice_series_add(&s, BEGIN + 480 * MINUTE, 0), S_OK); /* from first to last slice it is 0 */
+    assert_int_equal(slice_series_add(&s, BEGIN + 480 * MINUTE, 0), S_OK); /* the difference of the first and the last
+                                                                              slice is 0 */
     assert_true(slice_series_trend(&s) > 50);
     slice_series_free(&s);
     s = sampled(BEGIN, SECOND, 3500, 0, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Remote DCOM without COM: settings, accounts and who they are, messages between the front and the service, and the
-   table of methods. */
+/* Remote DCOM without COM: settings, accounts and their identities, messages between the front end and the service, and
+   the method table. */
 #include "com/remote/slots.h"
 #include "com/server/dcom_link.h"
 #include "com/server/dcom_settings.h"
@@ -111,13 +111,13 @@ static void accounts_are_added_replaced_and_removed(void **state)
     assert_int_equal(dcom_accounts_read(&all), S_OK);
     assert_int_equal(all.count, 1);
     assert_int_equal(all.items[0].role, DCOM_ROLE_ADMINISTRATORS);
-    assert_string_equal(all.items[0].sid, sid); /* its sets stay its own */
+    assert_string_equal(all.items[0].sid, sid); /* its sets keep their owner */
     dcom_accounts_free(&all);
     assert_int_equal(dcom_account_remove("TESTER"), S_OK);
     assert_int_equal(dcom_account_remove("tester"), S_FALSE);
     assert_int_equal(dcom_account_add("tester", DCOM_ROLE_USERS, GOOD_PASSWORD, false), S_OK);
     assert_int_equal(dcom_accounts_read(&all), S_OK);
-    assert_string_not_equal(all.items[0].sid, sid); /* another account with the same name owns none of them */
+    assert_string_not_equal(all.items[0].sid, sid); /* another account with the same name owns none of its sets */
     dcom_accounts_free(&all);
     dcom_account_remove("tester");
     memory_free(sid);
@@ -189,7 +189,7 @@ static void messages_survive_the_pipe(void **state)
     assert_int_equal(read.size, sizeof stub);
     assert_memory_equal(read.stub, stub, sizeof stub);
     assert_memory_equal(&read.object, &call.object, sizeof call.object);
-    for (size_t cut = 0; cut < w.size - LINK_HEADER; cut++) /* never believed */
+    for (size_t cut = 0; cut < w.size - LINK_HEADER; cut++) /* a truncated message is never accepted */
         assert_false(link_read_call(w.bytes + LINK_HEADER, cut, &read, account));
     ndr_writer_free(&w);
     link_write_answer(&w, 9, 0, stub, sizeof stub);
@@ -220,7 +220,7 @@ static void the_table_has_every_method(void **state)
     assert_int_equal(remote_type_count(), 18);
     for (size_t i = 0; i < remote_type_count(); i++)
         slots += remote_type_at(i)->count;
-    assert_int_equal(slots, 435); /* 310 with those that five interfaces inherit */
+    assert_int_equal(slots, 435); /* 310 plus those that five interfaces inherit */
     assert_non_null(set);
     assert_ptr_equal(remote_type_find(&set->iid), set);
     assert_null(remote_method_of(set, 6));
@@ -229,9 +229,9 @@ static void the_table_has_every_method(void **state)
     assert_string_equal(remote_method_of(set, 66)->name, "GetValue");
 }
 
-/* Behind a name of an odd length the mode lies 2 bytes off a multiple of 4, where a client with wide enumerations pads.
- */
-static void an_enumeration_of_four_bytes_is_read(void **state)
+/* After a name of odd length, the mode is 2 bytes off a multiple of 4; a client with 4-byte enumerations adds padding
+   there. / */
+static void enumeration_with_four_bytes_is_read(void **state)
 {
     const struct remote_type *set = type_named("IDataCollectorSet");
     const struct remote_method *commit = NULL;
@@ -268,7 +268,7 @@ int main(void)
         cmocka_unit_test(roles_decide_what_an_account_may),
         cmocka_unit_test(messages_survive_the_pipe),
         cmocka_unit_test(the_table_has_every_method),
-        cmocka_unit_test(an_enumeration_of_four_bytes_is_read),
+        cmocka_unit_test(enumeration_with_four_bytes_is_read),
     };
     char *folder = scratch_create("test_dcom");
     scratch_environment("OPENPLA_DATA", folder);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The accounts for other computers: how names are read, which one a computer gets, and that a change that is cut off or
-   lacks memory loses none of them. */
+/* Accounts for other computers: how names are read, which account a computer gets, and that an interrupted change or
+   lack of memory loses no account. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -125,7 +125,7 @@ static void given_accounts_precede_stored_ones(void **state)
     forget_all();
 }
 
-/* A crash leaves both secrets, or a part of the change. */
+/* A crash leaves both secrets, or part of the change. */
 static void interrupted_changes_lose_nothing(void **state)
 {
     char *text, *other;
@@ -136,7 +136,7 @@ static void interrupted_changes_lose_nothing(void **state)
     if (at == 1)
         assert_int_equal(secret_load(keys[1], &text), S_OK);
     store("db1", "second");
-    assert_int_equal(secret_store(keys[at], text), S_OK); /* the old one was not deleted */
+    assert_int_equal(secret_store(keys[at], text), S_OK); /* the old secret was not deleted */
     expect_user("db1", "second");
     store("db2", "third");
     expect_user("db1", "second");
@@ -169,7 +169,7 @@ static void corrupt_secrets_are_reported(void **state)
     assert_int_equal(remote_account_find("host", &a), S_FALSE);
 }
 
-static void lack_of_memory_keeps_the_stored_accounts(void **state)
+static void out_of_memory_keeps_the_stored_accounts(void **state)
 {
     struct remote_account a = account("LAB\\reader", "secret of tests");
     HRESULT hr = E_OUTOFMEMORY;
@@ -203,7 +203,7 @@ int main(void)
         cmocka_unit_test(given_accounts_precede_stored_ones),
         cmocka_unit_test(interrupted_changes_lose_nothing),
         cmocka_unit_test(corrupt_secrets_are_reported),
-        cmocka_unit_test(lack_of_memory_keeps_the_stored_accounts),
+        cmocka_unit_test(out_of_memory_keeps_the_stored_accounts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

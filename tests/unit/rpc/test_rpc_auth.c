@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The digests by their RFCs' vectors, and NTLMv2 and SPNEGO: the acceptor against the initiator. */
+/* The digests with their RFCs' test vectors; NTLMv2 and SPNEGO with the acceptor against the initiator. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/rpc/auth/ntlm.h"
@@ -119,8 +119,8 @@ static bool find_user_of_ms_nlmp(void *user, const char *name, const char *domai
            SUCCEEDED(auth_hash_password("Password", hash));
 }
 
-/* MS-NLMP 4.2.4: server challenge 01..ef, client challenge aa.., time 0, session key 55..; the proof and the encrypted
-   key are the specification's, and so is what the client's first message is encrypted to. */
+/* MS-NLMP 4.2.4: server challenge 01..ef, client challenge aa.., time 0, session key 55..; the proof, the encrypted key
+   and the client's first encrypted message are the specification's. */
 static void session_of_ms_nlmp_is_accepted(void **state)
 {
     static const uint8_t response[] = {
@@ -158,7 +158,7 @@ static void session_of_ms_nlmp_is_accepted(void **state)
     assert_int_equal(ntlm_step(&n, message, sizeof message, &answer), S_OK);
     assert_hex(n.in.seal_key, 16, "59f600973cc4960a25480a7c196e4c58");
     assert_hex(n.in.sign_key, 16, "4788dc861b4782f35d43fd98fe1a2d39");
-    /* The signature covers the plain text, which replaces the decrypted data in place. */
+    /* The signature covers the plain text; decryption replaces the data in place. */
     memcpy(plain, sealed, sizeof plain);
     assert_true(ntlm_unseal(&n, plain, sizeof plain, plain, sizeof plain, signature));
     assert_memory_equal(plain, "P\0l\0a\0i\0n\0t\0e\0x\0t\0", 18);
@@ -192,7 +192,7 @@ static const struct auth_accounts accounts = {.computer_name = "MACHINE", .user 
 struct pair {
     struct auth_context *acceptor, *initiator;
     struct auth_credentials credentials;
-    int change; /* the message in which `change_at` is flipped; -1: none */
+    int change; /* number of the message in which the byte `change_at` is flipped; -1: none */
     size_t change_at;
     bool is_changed;
 };
@@ -213,7 +213,7 @@ static void pair_close(struct pair *p)
     auth_close(p->initiator);
 }
 
-/* The last result of the side that refused, or S_OK when both are done. */
+/* Returns the result of the side that rejected, or S_OK when both sides are done. */
 static HRESULT pair_run(struct pair *p)
 {
     uint8_t *token = NULL;
@@ -285,7 +285,7 @@ static void wrong_logons_are_refused(void **state)
         }
 }
 
-/* The MIC covers each byte of NTLM's messages. SPNEGO's own bytes may change as long as both sides agree. */
+/* The MIC covers each byte of NTLM's messages. SPNEGO's own bytes may change if both sides agree nevertheless. */
 static void changed_messages_are_refused(void **state)
 {
     (void)state;
@@ -301,7 +301,7 @@ static void changed_messages_are_refused(void **state)
                 is_inside = p.is_changed;
                 const bool is_taken = hr == S_OK && auth_is_done(p.acceptor) && auth_is_done(p.initiator);
                 if (type == AUTH_NTLM && is_taken == is_inside)
-                    fail_msg("message %d, byte %zu: %s", message, at, is_taken ? "taken" : "refused");
+                    fail_msg("message %d, byte %zu: %s", message, at, is_taken ? "accepted" : "rejected");
                 if (is_taken) {
                     uint8_t whole[4] = "abc", signature[16];
                     auth_seal(p.initiator, whole, 4, whole, 4, signature);
@@ -357,7 +357,7 @@ static void weak_and_old_logons_are_refused(void **state)
     }
 }
 
-/* Windows offers Kerberos first, and a token of it; then NTLM's messages come and the MIC is a must. */
+/* Windows first offers Kerberos with a token; NTLM's messages follow, and then the MIC is required. */
 static void another_first_choice_needs_the_mic(void **state)
 {
     static const uint8_t init[] = {0x60, 0x33, 6,    6,    0x2B, 6, 1,    5,    5,    2,    0xA0, 0x29, 0x30, 0x27,

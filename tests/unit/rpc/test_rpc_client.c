@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The DCOM client against our server over TCP: the life of an object, calls by name, references and pings, several
-   threads, and what a user sees of a wrong password or a dead server. */
+/* The DCOM client with our server over TCP: the lifetime of an object, calls by name, references and pings, several
+   threads, and the errors for a wrong password or an unreachable server. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
@@ -19,7 +19,7 @@
 enum { RUN_DOWN_MS = 1500, PING_MS = 100 };
 
 static struct orpc_server *server;
-static char port_text[8], advertised[8]; /* where the server is, and where clients call it */
+static char port_text[8], advertised[8]; /* address of the server, and the address that clients call */
 static struct wakeup *session_ended;
 static _Atomic unsigned begun, ended;
 
@@ -90,7 +90,7 @@ static struct orpc_object *create(struct orpc_peer *p, const GUID *iid)
     return o;
 }
 
-/* After everything was released, the server has nothing of it without waiting for a run-down. */
+/* After everything is released, the server keeps nothing of it, without waiting for a run-down. */
 static void expect_nothing_left(void)
 {
     while (ended != begun)
@@ -162,12 +162,12 @@ static void calls_by_name_give_values_and_error_messages(void **state)
     assert_non_null(strstr(error_text(unknown), "'Nothing'"));
     orpc_answer_free(&answer);
     orpc_object_release(o);
-    assert_non_null(strstr(error_text(unknown), "'Nothing'")); /* also after the last release, which is a call, too */
+    assert_non_null(strstr(error_text(unknown), "'Nothing'")); /* also after the last release, which is another call */
     orpc_peer_release(p);
     expect_nothing_left();
 }
 
-/* A program that holds an object and does not use it must find it later. */
+/* An object that a program keeps without using it must survive. */
 static void held_objects_outlive_the_run_down(void **state)
 {
     (void)state;
@@ -235,7 +235,7 @@ static void refused_logons_name_computer_and_account(void **state)
     struct orpc_object *o;
     (void)state;
     struct orpc_peer *p;
-    for (int i = 0; i < 50; i++) { /* the server may refuse and close before it has the first request, or after */
+    for (int i = 0; i < 50; i++) { /* the server may reject and close before or after it receives the first request */
         p = open_peer_as("tester", "wrong");
         assert_int_equal(orpc_activate(p, &made_up_class, &made_up_iid, &o), E_ACCESSDENIED);
         assert_null(o);
@@ -273,7 +273,7 @@ static void objects_of_another_account_are_unusable(void **state)
     orpc_object_release(o);
     orpc_peer_release(p);
     orpc_peer_release(q);
-    while (orpc_server_objects(server)) /* the child is run down: its owner never took the reference */
+    while (orpc_server_objects(server)) /* the child is run down, because its owner never took the reference */
         orpc_server_run_down(server, clock_monotonic_ms() + 2 * RUN_DOWN_MS);
     expect_nothing_left();
 }
@@ -404,7 +404,7 @@ static HRESULT create_child(struct orpc_object *o, struct orpc_object **child)
     return hr;
 }
 
-/* A set must not be started twice because its first answer was lost. */
+/* A set must not be started twice because the first answer was lost. */
 static void a_call_whose_answer_is_lost_is_not_repeated(void **state)
 {
     struct relay relay;
@@ -417,14 +417,14 @@ static void a_call_whose_answer_is_lost_is_not_repeated(void **state)
     orpc_object_release(child);
     assert_int_equal(made_up_objects(), 1);
     HRESULT hr = S_OK;
-    for (int i = 0; i < 100 && SUCCEEDED(hr); i++) { /* a lost answer may be that of a ping */
+    for (int i = 0; i < 100 && SUCCEEDED(hr); i++) { /* the lost answer may have been a ping's */
         relay.lose_answer = true;
         hr = create_child(o, &child);
         orpc_object_release(child);
     }
     assert_true(FAILED(hr));
     assert_non_null(strstr(error_text(hr), "may have been executed"));
-    assert_int_equal(made_up_objects(), 2); /* it was, once */
+    assert_int_equal(made_up_objects(), 2); /* the call was executed once */
     relay.lose_answer = false;
     assert_int_equal(add(o, 1, 2), 3); /* the object is still there */
     orpc_object_release(o);
@@ -435,7 +435,7 @@ static void a_call_whose_answer_is_lost_is_not_repeated(void **state)
     expect_nothing_left();
 }
 
-/* Reading calls are repeated, and a connection that had ended before the call costs nothing. */
+/* Reading calls are repeated, so a connection that ended before the call has no effect. */
 static void reads_and_calls_on_ended_connections_succeed(void **state)
 {
     const struct ndr_variant one = {.vt = NDR_I4, .number = 1};
@@ -494,7 +494,7 @@ static HRESULT one_life(void)
     return hr;
 }
 
-static void lack_of_memory_is_an_error(void **state)
+static void out_of_memory_is_an_error(void **state)
 {
     (void)state;
     HRESULT hr = E_OUTOFMEMORY;
@@ -524,7 +524,7 @@ int main(void)
         cmocka_unit_test(unknown_classes_and_hosts_are_reported),
         cmocka_unit_test(a_call_whose_answer_is_lost_is_not_repeated),
         cmocka_unit_test(reads_and_calls_on_ended_connections_succeed),
-        cmocka_unit_test(lack_of_memory_is_an_error),
+        cmocka_unit_test(out_of_memory_is_an_error),
     };
     return cmocka_run_group_tests(tests, open_server, NULL);
 }

@@ -38,9 +38,9 @@ struct ends {
     struct rpc_connection *server;
     struct rpc_client *client;
     struct auth_credentials credentials;
-    size_t step; /* bytes that go over at once; 0: all */
+    size_t step; /* number of bytes transferred at a time; 0: all */
     unsigned calls;
-    enum auth_level level; /* of the last call */
+    enum auth_level level; /* level of the last call */
     char account[AUTH_NAME_BYTES];
 };
 
@@ -58,7 +58,7 @@ static void ends_close(struct ends *e)
     rpc_client_close(e->client);
 }
 
-/* Opnum 0 sends the stub back; another one is its fault. */
+/* Opnum 0 returns the stub; another opnum returns itself as the fault. */
 static void answer_call(struct ends *e)
 {
     struct rpc_call call;
@@ -70,7 +70,7 @@ static void answer_call(struct ends *e)
     rpc_connection_answer(e->server, call.opnum, call.stub, call.size);
 }
 
-/* Moves bytes both ways until nothing moves. */
+/* Moves bytes in both directions until nothing moves. */
 static void ends_run(struct ends *e)
 {
     for (bool moved = true; moved;) {
@@ -112,7 +112,7 @@ static void call_echo(struct ends *e, const GUID *iid, size_t size)
     memory_free(stub);
 }
 
-static void calls_arrive_whole_at_every_level(void **state)
+static void calls_arrive_complete_at_every_level(void **state)
 {
     static const struct {
         bool logs_on;
@@ -177,7 +177,7 @@ static void wrong_passwords_end_the_connection(void **state)
         ends_open(&e, true, "wrong", type, AUTH_LEVEL_PRIVACY);
         rpc_client_bind(e.client, &first_iid, 0);
         ends_run(&e);
-        if (type == AUTH_NTLM) { /* an auth3 has no answer: the client learns it from its first call */
+        if (type == AUTH_NTLM) { /* an auth3 has no answer: the client learns the result from its first call */
             rpc_client_call(e.client, &first_iid, NULL, 0, NULL, 0);
             ends_run(&e);
         }
@@ -192,7 +192,7 @@ static void wrong_passwords_end_the_connection(void **state)
     }
 }
 
-static void changed_requests_are_no_calls(void **state)
+static void changed_requests_are_rejected(void **state)
 {
     (void)state;
     for (size_t at = 0; at < 100; at++) {
@@ -211,7 +211,7 @@ static void changed_requests_are_no_calls(void **state)
         rpc_connection_take(e.server, copy, size, 5000);
         answer_call(&e);
         assert_int_equal(e.calls, at >= size);
-        if (at < size) { /* a replay of the right bytes is too late */
+        if (at < size) { /* a replay of the unchanged bytes is too late */
             rpc_connection_take(e.server, bytes, size, 5000);
             answer_call(&e);
         } else {
@@ -224,8 +224,8 @@ static void changed_requests_are_no_calls(void **state)
     }
 }
 
-/* A bind that replaces the security context between two fragments must not leave the request with the old one. */
-static void a_bind_between_fragments_ends_the_request(void **state)
+/* A bind that replaces the security context between two fragments must not leave the request with the old context. */
+static void bind_between_fragments_ends_the_request(void **state)
 {
     struct ends e;
     size_t size;
@@ -253,7 +253,7 @@ static void a_bind_between_fragments_ends_the_request(void **state)
     ends_close(&e);
 }
 
-/* Bytes that make no call and no logon gain no time. */
+/* Bytes that complete neither a call nor a logon do not extend the deadline. */
 static void slow_clients_meet_the_deadline(void **state)
 {
     struct ends e;
@@ -280,7 +280,7 @@ static void slow_clients_meet_the_deadline(void **state)
     ends_close(&e);
 }
 
-static void too_much_is_refused(void **state)
+static void limits_are_enforced(void **state)
 {
     struct ends e;
     size_t size;
@@ -304,8 +304,8 @@ static void too_much_is_refused(void **state)
     ends_close(&e);
 }
 
-/* As impacket: a new logon and a new context for each change of interface, without end. */
-static void many_logons_push_out_the_oldest(void **state)
+/* Like impacket: a new logon and a new context for each change of the interface, without limit. */
+static void many_logons_replace_the_oldest(void **state)
 {
     struct rpc_connection *server;
     (void)state;
@@ -379,7 +379,7 @@ static void memory_failures_end_the_connection(void **state)
         memory_fail_at(0);
         good = good && rpc_client_state(e.client) == RPC_CLIENT_READY && !rpc_client_result(e.client);
         assert_true(!is_past || good);
-        if (good) /* memory that was only to be given back */
+        if (good) /* memory that was only needed to release something */
             call_echo(&e, &first_iid, 20);
         ends_close(&e);
         if (is_past)
@@ -404,7 +404,7 @@ static void admission_counts_connections_and_failures(void **state)
     assert_string_equal(why, "too many connections");
     admission_leave(a, "10.0.0.1");
     assert_true(admission_enter(a, "10.0.0.3", 1, &why));
-    /* A logon that succeeds makes good for those that failed; the third in a row blocks. */
+    /* A successful logon resets the count of failed ones; the third failure in a row blocks. */
     assert_int_equal(admission_logon_failed(a, "10.0.0.3", 10), 7);
     admission_logon_failed(a, "10.0.0.3", 10);
     admission_logon_succeeded(a, "10.0.0.3");
@@ -417,7 +417,7 @@ static void admission_counts_connections_and_failures(void **state)
     assert_false(admission_enter(a, "10.0.0.3", 1019, &why));
     assert_string_equal(why, "blocked after failed logons");
     assert_true(admission_enter(a, "10.0.0.3", 1020, &why));
-    for (int i = 0; i < 5; i++) { /* it starts again */
+    for (int i = 0; i < 5; i++) { /* the count starts again */
         admission_logon_failed(a, "10.0.0.3", 1030);
         admission_logon_succeeded(a, "10.0.0.3");
     }
@@ -426,7 +426,7 @@ static void admission_counts_connections_and_failures(void **state)
     admission_close(a);
 }
 
-/* Addresses that come and go leave nothing; those that failed make room, the oldest first. */
+/* Addresses that disconnect leave no entry; of those that failed, the oldest entries are replaced first. */
 static void admission_has_room_for_new_addresses(void **state)
 {
     struct admission *a;
@@ -450,14 +450,14 @@ static void admission_has_room_for_new_addresses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_arrive_whole_at_every_level),
+        cmocka_unit_test(calls_arrive_complete_at_every_level),
         cmocka_unit_test(faults_are_returned),
         cmocka_unit_test(wrong_passwords_end_the_connection),
-        cmocka_unit_test(changed_requests_are_no_calls),
-        cmocka_unit_test(a_bind_between_fragments_ends_the_request),
+        cmocka_unit_test(changed_requests_are_rejected),
+        cmocka_unit_test(bind_between_fragments_ends_the_request),
         cmocka_unit_test(slow_clients_meet_the_deadline),
-        cmocka_unit_test(too_much_is_refused),
-        cmocka_unit_test(many_logons_push_out_the_oldest),
+        cmocka_unit_test(limits_are_enforced),
+        cmocka_unit_test(many_logons_replace_the_oldest),
         cmocka_unit_test(admission_counts_connections_and_failures),
         cmocka_unit_test(admission_has_room_for_new_addresses),
         cmocka_unit_test(memory_failures_end_the_connection),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* NDR's types: bytes that impacket and the experiment exchanged (golden), round trips, and bytes that lie. */
+/* NDR types: golden bytes that impacket and the experiment exchanged, round trips, and invalid bytes. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/rpc/automation.h"
@@ -22,7 +22,7 @@ static size_t from_hex(const char *hex, uint8_t *out)
     return size;
 }
 
-static void reads_stay_in_their_bytes(void **state)
+static void reads_stay_inside_the_buffer(void **state)
 {
     static const uint8_t bytes[7] = {1, 2, 3, 4, 5, 6, 7};
     struct ndr_reader r = ndr_reader_over(bytes, sizeof bytes);
@@ -33,7 +33,7 @@ static void reads_stay_in_their_bytes(void **state)
     assert_int_equal(r.fault, 0);
     assert_int_equal(ndr_read_u32(&r), 0);
     assert_int_equal(r.fault, RPC_FAULT_BAD_STUB);
-    assert_int_equal(ndr_read_u8(&r), 0); /* the first failure sticks */
+    assert_int_equal(ndr_read_u8(&r), 0); /* the first error is kept */
     ndr_fail(&r, RPC_FAULT_DENIED);
     assert_int_equal(r.fault, RPC_FAULT_BAD_STUB);
     r = ndr_reader_over(NULL, 0);
@@ -59,7 +59,7 @@ static void writes_align_and_stop_at_the_limit(void **state)
     ndr_writer_free(&w);
 }
 
-/* An answer of the experiment: a SAFEARRAY of two strings; and the same behind one pointer. */
+/* An answer from the experiment: a SAFEARRAY of two strings, and the same after one more pointer. */
 static const char one_pointer[] = "55736572 01000000 01008001 04000000 00000800 08000000 02000000 02000000"
                                   "02000000 00000000 02000000 55736572 55736572 02000000 04000000 02000000 61006200"
                                   "01000000 02000000 01000000 6300";
@@ -91,7 +91,7 @@ static void both_forms_of_arrays_are_read(void **state)
         ndr_write_array(&w, 2, a);
         uint8_t expected[128];
         assert_int_equal(from_hex(two_pointers, expected), w.size);
-        expected[35] = w.bytes[35]; /* referents are free */
+        expected[35] = w.bytes[35]; /* referent ids can have any value */
         assert_memory_equal(w.bytes + 8, expected + 8, 24);
         assert_memory_equal(w.bytes + 56, expected + 56, w.size - 56);
         ndr_writer_free(&w);
@@ -121,7 +121,7 @@ static void golden_variant_is_read_and_written(void **state)
     ndr_arena_free(&arena);
 }
 
-/* The reply of get_DataCollectors. */
+/* The reply to get_DataCollectors. */
 static void golden_object_reference_is_read_and_written(void **state)
 {
     static const char text[] =
@@ -212,7 +212,7 @@ static void variants_survive_the_round_trip(void **state)
         struct ndr_writer w = {0};
         struct ndr_arena arena = {0};
         struct ndr_variant v;
-        ndr_write_u8(&w, 1); /* so that it is not aligned */
+        ndr_write_u8(&w, 1); /* so that it is unaligned */
         ndr_write_variant(&w, &rows[i]);
         struct ndr_reader r = ndr_reader_over(w.bytes, w.size);
         ndr_read_u8(&r);
@@ -221,7 +221,7 @@ static void variants_survive_the_round_trip(void **state)
         assert_int_equal(r.at, w.size);
         assert_true(variants_equal(&rows[i], &v));
         ndr_arena_free(&arena);
-        for (size_t cut = 1; cut < w.size; cut++) { /* no prefix of it is one, but for unread padding */
+        for (size_t cut = 1; cut < w.size; cut++) { /* every prefix is invalid, except for unread padding */
             uint8_t *exact = memory_copy(w.bytes, cut);
             r = ndr_reader_over(exact, cut);
             ndr_read_u8(&r);
@@ -291,7 +291,7 @@ static void foreign_object_references_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_stay_in_their_bytes),
+        cmocka_unit_test(reads_stay_inside_the_buffer),
         cmocka_unit_test(writes_align_and_stop_at_the_limit),
         cmocka_unit_test(both_forms_of_arrays_are_read),
         cmocka_unit_test(golden_variant_is_read_and_written),

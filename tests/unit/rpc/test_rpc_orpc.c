@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* DCOM's server and client against each other over two state machines, and bodies that impacket and the experiment
-   exchanged (golden). */
+/* DCOM's server and client against each other through two state machines, and golden bodies that impacket and the
+   experiment exchanged. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/base/thread.h"
@@ -18,7 +18,7 @@
 static const GUID causality = {7, 7, 7, {7}};
 static const struct dual_strings bindings = {.count = 1, .addresses = {"127.0.0.1[47135]"}};
 
-/* Requests of one account, without a connection. */
+/* Requests by one account, without a connection. */
 struct end {
     struct orpc_server *server;
     struct orpc_session *session;
@@ -102,7 +102,7 @@ static void end_release(struct end *e, const struct orpc_activated *a, const GUI
     assert_int_equal(end_call(e, &orpc_iid_rem_unknown, &a->rem_unknown, 5), 0);
 }
 
-static void activated_objects_take_calls_until_they_are_released(void **state)
+static void activated_objects_accept_calls_until_released(void **state)
 {
     struct end e;
     struct orpc_activated a;
@@ -119,9 +119,9 @@ static void activated_objects_take_calls_until_they_are_released(void **state)
     assert_int_equal(sum, 42);
     end_release(&e, &a, &ipid, 4);
     assert_int_equal(end_add(&e, &ipid, &sum), 0);
-    end_release(&e, &a, &ipid, 4); /* more than it has */
+    end_release(&e, &a, &ipid, 4); /* releases more references than it has */
     assert_int_equal(end_add(&e, &ipid, &sum), RPC_FAULT_DISCONNECTED);
-    assert_int_equal(made_up_objects(), 1); /* the other interface holds it */
+    assert_int_equal(made_up_objects(), 1); /* the other interface keeps it alive */
     end_release(&e, &a, &a.objects[1]->standard.ipid, 5);
     assert_int_equal(made_up_objects(), 0);
     assert_int_equal(orpc_server_objects(e.server), 0);
@@ -198,7 +198,7 @@ static void each_account_has_its_own_objects(void **state)
     orpc_write_references(&e.request, &causality, &one, 1);
     assert_int_equal(end_call_as(&e, "other", AUTH_LEVEL_PRIVACY, &orpc_iid_rem_unknown, &a.rem_unknown, 5), 0);
     uint32_t sum;
-    assert_int_equal(end_add(&e, &ipid, &sum), 0); /* the other account released nothing of it */
+    assert_int_equal(end_add(&e, &ipid, &sum), 0); /* the other account released no reference of it */
     orpc_write_activation(&e.request, &causality, &made_up_class, &made_up_iid, 1, false);
     assert_int_equal(end_call_as(&e, NULL, AUTH_LEVEL_NONE, &orpc_iid_scm_activator, NULL, 4), RPC_FAULT_DENIED);
     end_close(&e);
@@ -220,7 +220,7 @@ static void unused_objects_are_run_down(void **state)
     assert_int_equal(orpc_session_open(e.server, &bindings, &e.session), S_OK);
     end_activate(&e, &b);
     const GUID other = b.objects[0]->standard.ipid;
-    /* A call on one connection keeps all objects of that connection, and no others. */
+    /* A call on one connection keeps all objects of that connection alive, and no others. */
     e.now_ms += 800;
     assert_int_equal(end_add(&e, &other, &sum), 0);
     e.now_ms += 800;
@@ -229,7 +229,7 @@ static void unused_objects_are_run_down(void **state)
     assert_int_equal(end_add(&e, &ipid, &sum), RPC_FAULT_DISCONNECTED);
     assert_int_equal(end_add(&e, &other, &sum), 0);
     orpc_session_close(first);
-    /* A ping does the same without a logon; ping sets of unknown objects are not created. */
+    /* A ping does the same without a logon; a ping set with unknown objects is not created. */
     orpc_write_complex_ping(&e.request, 0, 1, &unknown, 1, NULL, 0);
     assert_int_equal(end_call_as(&e, NULL, AUTH_LEVEL_NONE, &orpc_iid_object_exporter, NULL, 2), 0);
     assert_int_equal(orpc_read_complex_ping(&e.reader, &set), 0x777);
@@ -275,7 +275,7 @@ static void limits_of_objects_hold_for_each_account(void **state)
     end_close(&e);
 }
 
-static void error_information_stands_before_the_body(void **state)
+static void error_information_precedes_the_body(void **state)
 {
     struct end e;
     struct orpc_activated a;
@@ -347,7 +347,7 @@ static void members_are_called_by_name(void **state)
     end_close(&e);
 }
 
-static void enumerators_return_what_is_asked_for(void **state)
+static void enumerators_return_the_requested_items(void **state)
 {
     struct end e;
     GUID ipid;
@@ -371,7 +371,7 @@ static void enumerators_return_what_is_asked_for(void **state)
     end_close(&e);
 }
 
-static void what_cannot_be_activated_says_why(void **state)
+static void failed_activation_is_reported_with_the_reason(void **state)
 {
     struct end e;
     struct orpc_activated a;
@@ -401,15 +401,15 @@ static void what_cannot_be_activated_says_why(void **state)
 
 struct worker {
     struct orpc_server *server;
-    const GUID *shared; /* IPID of an object that all of them use */
+    const GUID *shared; /* IPID of an object that all threads use */
     unsigned calls;
 };
 
-/* Activates, calls the own and the shared object, queries, releases. */
+/* Activates an object, calls it and the shared one, queries, and releases. */
 static void work(void *user)
 {
     struct worker *k = user;
-    struct end e = {.server = k->server, .now_ms = 1000000}; /* as the thread that runs objects down */
+    struct end e = {.server = k->server, .now_ms = 1000000}; /* in the thread that runs objects down */
     struct orpc_activated a;
     uint32_t sum;
     if (FAILED(orpc_session_open(k->server, &bindings, &e.session)))
@@ -450,7 +450,7 @@ static void threads_share_the_objects(void **state)
         assert_int_equal(thread_start(work, &workers[i], &threads[i]), S_OK);
     }
     for (size_t i = 0; i < WORKERS; i++) {
-        while (!thread_wait(threads[i], 1)) /* nothing is old enough to go, but everything is inspected */
+        while (!thread_wait(threads[i], 1)) /* no object is old enough to be removed, but all are checked */
             orpc_server_run_down(e.server, e.now_ms);
         thread_close(threads[i]);
         assert_int_equal(workers[i].calls, 600);
@@ -459,14 +459,14 @@ static void threads_share_the_objects(void **state)
     end_close(&e);
 }
 
-/* ---- client and server over PDUs ---- */
+/* ---- client and server exchanging PDUs ---- */
 
 static bool serves(void *user, const GUID *iid, uint32_t version)
 {
     return orpc_server_serves(user, iid, version);
 }
 
-/* Moves bytes both ways until nothing moves. */
+/* Moves bytes in both directions until nothing moves. */
 static void run_connection(struct end *e, struct rpc_connection *c, struct rpc_client *client)
 {
     for (size_t size;;) {
@@ -534,7 +534,7 @@ static void our_client_activates_and_calls(void **state)
 
 /* ---- golden ---- */
 
-/* RemoteCreateInstance as impacket sends it, for another class: the experiment's dump. */
+/* RemoteCreateInstance as impacket sends it, for another class; from the experiment's dump. */
 static const char impacket_request[] =
     "05000700 01000000 00000000 70194c2d 67dae748 306fcf7b 671d067e 00000000 00000000 476f0000 a0010000 a0010000"
     "4d454f57 04000000 a2010000 00000000 c0000000 00000046 38030000 00000000 c0000000 00000046 00000000 78010000"
@@ -546,7 +546,7 @@ static const char impacket_request[] =
     "54503030 fafafafa 01100800 cccccccc 18000000 cccccccc 00000000 00000000 00000000 00000000 00000000 00000000"
     "01100800 cccccccc 10000000 cccccccc 00000000 00000000 00000000 00000000 01100800 cccccccc 1a000000 cccccccc"
     "00000000 d5bc0000 00000000 0100aaaa 996b0000 01000000 0700fafa fafafafa";
-/* What the experiment answered, and impacket took. */
+/* The experiment's answer, which impacket accepted. */
 static const char experiment_answer[] =
     "00000000 00000000 00000200 08020000 08020000 4d454f57 04000000 a3010000 00000000 c0000000 00000046 39030000"
     "00000000 c0000000 00000046 00000000 d8010000 d0010000 00000000 01100800 cccccccc 60000000 00000000 d0010000"
@@ -581,10 +581,10 @@ static void golden_request_is_read(void **state)
     const size_t size = from_hex(impacket_request, bytes);
     (void)state;
     end_open(&e, NULL);
-    ndr_write_bytes(&e.request, bytes, size); /* PLA's class is unknown here, so it was read to the end */
+    ndr_write_bytes(&e.request, bytes, size); /* PLA's class is unknown here, so the request was read completely */
     assert_int_equal(end_call(&e, &orpc_iid_scm_activator, NULL, 4), 0);
     assert_int_equal(orpc_read_activation(&e.reader, &e.arena, &a), ORPC_CLASS_NOT_REGISTERED);
-    /* Ours in its place: 0x110 is the class, 0x144 the interface. */
+    /* Our GUIDs in its place: the class is at 0x110, the interface at 0x144. */
     struct ndr_writer guids = {0};
     ndr_write_guid(&guids, &made_up_class);
     ndr_write_guid(&guids, &made_up_iid);
@@ -634,7 +634,7 @@ static void golden_answer_is_read(void **state)
     ndr_arena_free(&arena);
 }
 
-/* RemQueryInterface as impacket was answered, for IDispatch. */
+/* The answer to impacket's RemQueryInterface for IDispatch. */
 static void golden_query_is_read_and_written(void **state)
 {
     static const char request[] = "6112bf63 9bb6bd5e f3218ba4 3b0c9d3f 05000000 01000000 01000000 00040200 00000000"
@@ -652,7 +652,7 @@ static void golden_query_is_read_and_written(void **state)
     orpc_write_query(&w, &causality, &ipid, 5, &dispatch_iid, 1);
     assert_int_equal(w.size, 32 + size);
     assert_memory_equal(w.bytes + 32, bytes, 22);
-    assert_memory_equal(w.bytes + 56, bytes + 24, size - 24); /* what is between them is padding */
+    assert_memory_equal(w.bytes + 56, bytes + 24, size - 24); /* the bytes between them are padding */
     ndr_writer_free(&w);
     size = from_hex(answer, bytes);
     r = ndr_reader_over(bytes, size);
@@ -665,7 +665,8 @@ static void golden_query_is_read_and_written(void **state)
     assert_int_equal(object.ipid.Data1, 0x2433fb7d);
 }
 
-/* Every request cut short and with every byte changed: answered or refused, and nothing leaks. */
+/* Every request is truncated at any position and changed in every byte: it is answered or rejected, and nothing
+   leaks. */
 static void malformed_requests_are_refused(void **state)
 {
     struct end e;
@@ -722,15 +723,15 @@ static void memory_failures_leave_no_objects(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(activated_objects_take_calls_until_they_are_released),
+        cmocka_unit_test(activated_objects_accept_calls_until_released),
         cmocka_unit_test(interfaces_are_queried),
         cmocka_unit_test(each_account_has_its_own_objects),
         cmocka_unit_test(unused_objects_are_run_down),
         cmocka_unit_test(limits_of_objects_hold_for_each_account),
-        cmocka_unit_test(error_information_stands_before_the_body),
+        cmocka_unit_test(error_information_precedes_the_body),
         cmocka_unit_test(members_are_called_by_name),
-        cmocka_unit_test(enumerators_return_what_is_asked_for),
-        cmocka_unit_test(what_cannot_be_activated_says_why),
+        cmocka_unit_test(enumerators_return_the_requested_items),
+        cmocka_unit_test(failed_activation_is_reported_with_the_reason),
         cmocka_unit_test(threads_share_the_objects),
         cmocka_unit_test(our_client_activates_and_calls),
         cmocka_unit_test(golden_request_is_read),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs rules over a report for tests: both are files in a folder. */
+/* Runs rules over a report in tests; both are files in a folder. */
 #ifndef OPENPLA_RULES_REPORT_H
 #define OPENPLA_RULES_REPORT_H
 
@@ -9,29 +9,29 @@
 struct ruled {
     struct rules *rules;
     struct rules_outcome outcome;
-    char *path; /* of the report, in which the rules' work is */
-    char *text; /* of it */
+    char *path; /* path of the report, which contains the results of the rules */
+    char *text; /* text of the report */
     HRESULT hr;
 };
 
 static inline void rules_put(const char *folder, const char *name, const char *text)
 {
     char *path = path_join(folder, name);
-    struct file *f; /* not flushed to the disk, which takes longer than all else */
+    struct file *f; /* not flushed to the disk, because flushing takes most of the time */
     assert_int_equal(file_open(path, FILE_REPLACE, &f), S_OK);
     assert_int_equal(file_write(f, text, strlen(text)), S_OK);
     file_close(f);
     memory_free(path);
 }
 
-/* Runs rules over FOLDER/report.xml, which is changed if it is to be written. */
+/* Runs rules over FOLDER/report.xml, and writes the changed report if requested. */
 static inline void rules_run_limited(struct ruled *r, const char *folder, const char *rules, uint32_t limit,
                                      bool written)
 {
     size_t size;
     *r = (struct ruled){.rules = rules_create(), .path = path_join(folder, "report.xml")};
     assert_non_null(r->rules);
-    char *path = path_join(folder, "rules.xml"); /* relative imports start from here */
+    char *path = path_join(folder, "rules.xml"); /* relative imports are searched beside this file */
     r->hr = rules_add(r->rules, path, rules, strlen(rules));
     memory_free(path);
     if (SUCCEEDED(r->hr))
@@ -55,7 +55,7 @@ static inline void ruled_free(struct ruled *r)
     memory_free(r->text);
 }
 
-/* The rules and their actions caused no errors. */
+/* Asserts that the rules and their actions caused no errors. */
 static inline void assert_no_fault(const struct ruled *r)
 {
     const struct texts *const all[] = {rules_errors(r->rules), rules_notes(r->rules), &r->outcome.errors,
@@ -71,19 +71,19 @@ static inline void assert_said(const struct texts *t, const char *piece)
     for (size_t i = 0; i < t->count; i++)
         if (strstr(t->items[i], piece))
             return;
-    fail_msg("nobody says '%s', but: %s", piece, t->count ? t->items[0] : "nothing");
+    fail_msg("no message contains '%s', but: %s", piece, t->count ? t->items[0] : "nothing");
 }
 
 static inline void assert_has(const struct ruled *r, const char *piece)
 {
     if (!strstr(r->text, piece))
-        fail_msg("there is no '%s' in %s", piece, r->text);
+        fail_msg("'%s' is missing in %s", piece, r->text);
 }
 
 static inline void assert_has_not(const struct ruled *r, const char *piece)
 {
     if (strstr(r->text, piece))
-        fail_msg("there is '%s' in %s", piece, r->text);
+        fail_msg("'%s' is in %s", piece, r->text);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PAL's threshold files become rules that find what the thresholds mean, and each threshold that does not is listed. */
+/* PAL's threshold files become rules with the same meaning, and each threshold that cannot be converted is listed. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/report/pal_import.h"
@@ -51,7 +51,7 @@ static const char sources[] =
     "<DATASOURCE TYPE='Generated' COLLECTIONVARNAME='magic' EXPRESSIONPATH='\\Magic\\Magic' DATATYPE='integer'>"
     "<CODE>$x = Get-Magic</CODE></DATASOURCE>";
 
-/* C: is slow on average, D: at its peak, E: is not. */
+/* C: is slow on average, D: only at its peak, E: is not slow. */
 static const char report[] =
     "<Report name='r'><Header>%s</Header><Section name='s'>"
     "<Table name='t' source='LogicalDisk'><Header><Data name='counter'/></Header>"
@@ -131,7 +131,7 @@ static void imported_free(struct imported *i)
     ruled_free(&i->ruled);
 }
 
-/* The instances or counters in the warnings, in their order: each word is in the symptom of one. */
+/* Checks the warnings in order: the nth warning's symptom contains the nth of these words. */
 static void assert_warns(struct imported *i, const char *words)
 {
     const struct rules_outcome *o = &i->ruled.outcome;
@@ -170,7 +170,7 @@ static void expect_all(void **state, const struct expectation *all, size_t count
         if (i.pal.lost.count)
             fail_msg("'%s': %s", all[n].code, i.pal.lost.items[0]);
         assert_int_equal(i.pal.mapped, 1);
-        assert_false(rules_know_nothing(&i.ruled.outcome)); /* also where nothing is wrong */
+        assert_false(rules_know_nothing(&i.ruled.outcome)); /* even if no rule finds anything */
         assert_warns(&i, all[n].warns);
         for (size_t k = 0; k < i.ruled.outcome.warning_count; k++)
             assert_int_equal(i.ruled.outcome.warnings[k].severity, RULES_WARNING);
@@ -206,7 +206,7 @@ static void literal_limits_are_compared(void **state)
     EXPECT_ALL(all, NULL, "");
 }
 
-static void means_are_compared_if_wanted(void **state)
+static void means_are_compared_if_requested(void **state)
 {
     struct imported i;
     import_with(&i, *state, THRESHOLD("t", "Critical", "100", STATIC("$disk", "gt", "0.02")), NULL, true, "");
@@ -233,7 +233,7 @@ static void answers_decide(void **state)
     EXPECT_ALL(answered, "health=400", "");
 }
 
-/* MB in the report, GB in PAL's question; what the user answers precedes both. */
+/* MB in the report, GB in PAL's question; the user's answers take precedence over both. */
 static void memory_is_that_of_the_report(void **state)
 {
     static const struct expectation share[] = {
@@ -277,7 +277,7 @@ static void loops_over_a_counter_are_conditions(void **state)
     EXPECT_ALL(all, NULL, "");
 }
 
-/* By code, and by what the counter is; nothing is divided by zero. */
+/* By code and by type of counter; nothing is divided by zero. */
 static void computed_counters_are_computed(void **state)
 {
     struct imported i;
@@ -291,7 +291,7 @@ static void computed_counters_are_computed(void **state)
     imported_free(&i);
 }
 
-/* PAL shows the highest priority of an analysis alone. */
+/* PAL shows only the highest priority of an analysis. */
 static void a_higher_priority_hides_lower_ones(void **state)
 {
     struct imported i;
@@ -306,7 +306,7 @@ static void a_higher_priority_hides_lower_ones(void **state)
     imported_free(&i);
 }
 
-static void a_missing_trend_is_said(void **state)
+static void missing_trend_is_reported(void **state)
 {
     struct imported i;
     import_with(&i, *state, THRESHOLD("falls", "Critical", "100", STATIC("$mem", "lt", "-1") " -IsTrendOnly $True"),
@@ -316,12 +316,12 @@ static void a_missing_trend_is_said(void **state)
     assert_int_equal(i.ruled.outcome.warnings[0].severity, RULES_INFORMATION);
     struct text_buffer patterns = {0};
     assert_int_equal(rules_slice_patterns(i.ruled.rules, &patterns), S_OK);
-    assert_string_equal(patterns.text, "i/Available MBytes/"); /* so that they are made */
+    assert_string_equal(patterns.text, "i/Available MBytes/"); /* so that the report contains them */
     text_buffer_free(&patterns);
     imported_free(&i);
 }
 
-/* None is lost silently. */
+/* No threshold is dropped without being listed. */
 static void other_thresholds_are_listed_with_reasons(void **state)
 {
     static const struct {
@@ -406,7 +406,7 @@ static void disabled_analyses_are_disabled_rules(void **state)
     "<THRESHOLD NAME='" threshold "' CONDITION='Warning'><CODE>StaticThreshold -Coll $m -Op gt -Thr 1</CODE>"          \
     "</THRESHOLD></ANALYSIS>"
 
-/* Depth first, each file once, in any case of letters; the nearest analysis and question take precedence. */
+/* Depth first, each file once, names in any case; the nearest analysis and question take precedence. */
 static void files_inherit_from_others(void **state)
 {
     struct pal_imported i;
@@ -469,7 +469,7 @@ static void invalid_files_and_answers_are_errors(void **state)
     }
 }
 
-/* Out of memory at any place is an error, and nothing leaks. */
+/* Out of memory at any allocation is an error, and nothing leaks. */
 static void memory_may_end_anywhere(void **state)
 {
     (void)state;
@@ -497,14 +497,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(literal_limits_are_compared),
-        cmocka_unit_test(means_are_compared_if_wanted),
+        cmocka_unit_test(means_are_compared_if_requested),
         cmocka_unit_test(answers_decide),
         cmocka_unit_test(memory_is_that_of_the_report),
         cmocka_unit_test(processors_are_counted),
         cmocka_unit_test(loops_over_a_counter_are_conditions),
         cmocka_unit_test(computed_counters_are_computed),
         cmocka_unit_test(a_higher_priority_hides_lower_ones),
-        cmocka_unit_test(a_missing_trend_is_said),
+        cmocka_unit_test(missing_trend_is_reported),
         cmocka_unit_test(other_thresholds_are_listed_with_reasons),
         cmocka_unit_test(descriptions_become_plain_text),
         cmocka_unit_test(disabled_analyses_are_disabled_rules),

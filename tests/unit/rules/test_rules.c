@@ -50,7 +50,7 @@ static void a_warning_names_the_worst_row(void **state)
     ruled_free(&r);
 }
 
-/* Warnings must not contain "9.300000000000001", as libxml2 writes 93 div 10. */
+/* Warnings must not contain "9.300000000000001", which libxml2 writes for 93 div 10. */
 static void numbers_have_no_noise(void **state)
 {
     struct ruled r;
@@ -63,7 +63,7 @@ static void numbers_have_no_noise(void **state)
     ruled_free(&r);
 }
 
-/* As text 9.5 is greater than 10.25. An empty cell is neither least nor greatest. */
+/* As text, 9.5 is greater than 10.25. An empty cell is neither the least nor the greatest. */
 static void the_least_and_the_greatest_are_chosen(void **state)
 {
     static const struct {
@@ -91,7 +91,7 @@ static void the_least_and_the_greatest_are_chosen(void **state)
     }
 }
 
-static void nodes_and_attributes_are_inserted_where_they_should(void **state)
+static void nodes_and_attributes_are_inserted_in_the_right_place(void **state)
 {
     struct ruled r;
     run(&r, state, REPORT,
@@ -116,8 +116,8 @@ static void nodes_and_attributes_are_inserted_where_they_should(void **state)
     "<Warning table=\"//Table[@name='warning']\"><Item><Data name='symptom'>see <b>{disk}</b> text, <i>or</i> "        \
     "<u>not</u><!-- c -->.</Data></Item></Warning>"
 
-/* A sentence with a word in bold would keep the word alone (MS-PLA 2.2.8), and a Node its elements (2.2.5). */
-static void texts_beside_elements_stay(void **state)
+/* A sentence with a bold word must keep its other words (MS-PLA 2.2.8), and a Node its elements (2.2.5). */
+static void text_beside_elements_is_kept(void **state)
 {
     static const char rules[] = RULE(STEP(
         "sortType='first'",
@@ -137,7 +137,7 @@ static void texts_beside_elements_stay(void **state)
     assert_has(&r, "<?openpla-rules text?>three<?openpla-rules end?><G rules=\"1\"/><StringTable/>"
                    "<?openpla-rules text?>one<?openpla-rules end?><F rules=\"1\"/>"
                    "<?openpla-rules text?>two<?openpla-rules end?></Report>");
-    /* Rules that run again first remove their earlier insertions. */
+    /* Rules that run again first remove what they inserted earlier. */
     char *first = text_copy(r.text);
     ruled_free(&r);
     run(&r, state, first, rules);
@@ -166,7 +166,7 @@ static void deleted_nodes_are_removed(void **state)
     ruled_free(&r);
 }
 
-/* A warning's table is created if it is missing, so that the warning is visible. */
+/* If a warning's table is missing, it is created, so that the warning is visible. */
 static void a_warning_is_not_lost_for_a_wrong_path(void **state)
 {
     struct ruled r;
@@ -182,7 +182,7 @@ static void a_warning_is_not_lost_for_a_wrong_path(void **state)
     ruled_free(&r);
 }
 
-/* Rules that run again give the same report: nothing is doubled, and outdated warnings are removed. */
+/* Rules that run again result in the same report: nothing is duplicated, and outdated warnings are removed. */
 static void rules_run_twice_leave_the_same_report(void **state)
 {
     static const char rules[] = RULE(
@@ -238,7 +238,8 @@ static void steps_that_fail_end_their_rule_if_they_are_fatal(void **state)
     }
 }
 
-/* MS-PLA 2.2.3.4: a group's name without its string stops all groups from there on, a rule's that rule. */
+/* MS-PLA 2.2.3.4: a missing string for a group's name stops all groups from that one on; for a rule's name, it stops
+   that rule. */
 static void names_without_a_string_stop_rules(void **state)
 {
     struct ruled r;
@@ -278,8 +279,8 @@ static void names_without_a_string_stop_rules(void **state)
     ruled_free(&r);
 }
 
-/* No value of a variable can change the meaning of an expression. */
-static void values_are_no_part_of_expressions(void **state)
+/* A variable's value can never change an expression's meaning. */
+static void values_cannot_change_expressions(void **state)
 {
     static const char *const disks[] = {"O'Hara", "a &quot; ' b", "] | //*[", "{none}", "1.5", "007"};
     for (size_t i = 0; i < sizeof disks / sizeof *disks; i++) {
@@ -304,12 +305,12 @@ static void values_are_no_part_of_expressions(void **state)
     }
 }
 
-/* Each mistake of an author is reported with its place. */
+/* Each of an author's mistakes is reported with its position. */
 static void mistakes_are_reported(void **state)
 {
     static const struct {
         const char *step, *said;
-        bool of_rules; /* when they are read */
+        bool of_rules; /* reported when the rules are read */
     } cases[] = {
         {"<Step select='//Item[ends-with(.,1)]'/>", "ends-with() is XPath 2", false},
         {"<Step select='//a:b'/>", "namespace prefixes", false},
@@ -358,7 +359,7 @@ static void mistakes_are_reported(void **state)
     }
 }
 
-static void documents_beside_the_report_are_inserted(void **state)
+static void other_documents_are_inserted(void **state)
 {
     struct ruled r;
     rules_put(*state, "cfg.xml",
@@ -372,7 +373,7 @@ static void documents_beside_the_report_are_inserted(void **state)
     ruled_free(&r);
 }
 
-static void strings_come_in_the_wanted_language(void **state)
+static void strings_are_in_the_requested_language(void **state)
 {
     static const char rules[] = "<Rules><Group name='g'><Rule name='r'><Step select='/Report'>" DO(
         "<Insert><Attribute name='t' value='$(s)'/></Insert>") "</Step></Rule></Group>"
@@ -423,7 +424,7 @@ static void invalid_rules_and_reports_are_refused(void **state)
     }
 }
 
-static void imports_come_in_their_order(void **state)
+static void imports_are_applied_in_order(void **state)
 {
     struct ruled r;
     rules_put(*state, "a.xml",
@@ -447,7 +448,7 @@ static void imports_come_in_their_order(void **state)
     ruled_free(&r);
 }
 
-static void expressions_that_run_away_are_stopped(void **state)
+static void runaway_expressions_are_stopped(void **state)
 {
     static const char *const expressions[] = {
         "count(//X/preceding::X/preceding::X[preceding::X])",
@@ -485,8 +486,8 @@ static void expressions_that_run_away_are_stopped(void **state)
     text_buffer_free(&deep);
 }
 
-/* Each string is created again whenever it is needed: few XPath operations, many bytes. */
-static void texts_that_run_away_are_stopped(void **state)
+/* Each string is created again whenever it is needed: few XPath operations, but many bytes. */
+static void runaway_strings_are_stopped(void **state)
 {
     struct text_buffer b = {0};
     struct ruled r;
@@ -507,7 +508,7 @@ static void texts_that_run_away_are_stopped(void **state)
     assert_said(&r.outcome.errors, "it creates too many strings or nodes");
     assert_said(&r.outcome.errors, "its value exceeds 65536 bytes");
     ruled_free(&r);
-    /* A step that selects the whole report asks for none of its text. */
+    /* A step that selects the whole report reads none of its text. */
     rules_put(*state, "report.xml", b.text);
     rules_run_limited(&r, *state, RULE("<Step select='/Report'><Variable name='a'>x</Variable></Step>"), 500, true);
     assert_no_fault(&r);
@@ -515,7 +516,7 @@ static void texts_that_run_away_are_stopped(void **state)
     text_buffer_free(&b);
 }
 
-static void variables_are_bounded(void **state)
+static void variables_are_limited(void **state)
 {
     struct text_buffer b = {0};
     struct ruled r;
@@ -530,7 +531,7 @@ static void variables_are_bounded(void **state)
     text_buffer_free(&b);
 }
 
-/* A report nested deeper than its readers can read would be lost. */
+/* A report that is nested more deeply than readers support would be lost. */
 static void a_report_is_readable_however_deep_rules_insert(void **state)
 {
     static const char *const rules[] = {
@@ -578,7 +579,7 @@ static void out_of_memory_leaves_the_report(void **state)
         memory_fail_at(0);
         assert_int_equal(file_load(path, 1 << 20, &text, &size), S_OK);
         if (SUCCEEDED(hr))
-            assert_non_null(strstr(text, "</Report>\n")); /* whole */
+            assert_non_null(strstr(text, "</Report>\n")); /* the report is complete */
         else
             assert_string_equal(text, ADVISED);
         if (SUCCEEDED(hr))
@@ -606,22 +607,22 @@ int main(void)
         cmocka_unit_test(a_warning_names_the_worst_row),
         cmocka_unit_test(numbers_have_no_noise),
         cmocka_unit_test(the_least_and_the_greatest_are_chosen),
-        cmocka_unit_test(nodes_and_attributes_are_inserted_where_they_should),
-        cmocka_unit_test(texts_beside_elements_stay),
+        cmocka_unit_test(nodes_and_attributes_are_inserted_in_the_right_place),
+        cmocka_unit_test(text_beside_elements_is_kept),
         cmocka_unit_test(deleted_nodes_are_removed),
         cmocka_unit_test(a_warning_is_not_lost_for_a_wrong_path),
         cmocka_unit_test(rules_run_twice_leave_the_same_report),
         cmocka_unit_test(steps_that_fail_end_their_rule_if_they_are_fatal),
         cmocka_unit_test(names_without_a_string_stop_rules),
-        cmocka_unit_test(values_are_no_part_of_expressions),
+        cmocka_unit_test(values_cannot_change_expressions),
         cmocka_unit_test(mistakes_are_reported),
-        cmocka_unit_test(documents_beside_the_report_are_inserted),
-        cmocka_unit_test(strings_come_in_the_wanted_language),
+        cmocka_unit_test(other_documents_are_inserted),
+        cmocka_unit_test(strings_are_in_the_requested_language),
         cmocka_unit_test(invalid_rules_and_reports_are_refused),
-        cmocka_unit_test(imports_come_in_their_order),
-        cmocka_unit_test(expressions_that_run_away_are_stopped),
-        cmocka_unit_test(texts_that_run_away_are_stopped),
-        cmocka_unit_test(variables_are_bounded),
+        cmocka_unit_test(imports_are_applied_in_order),
+        cmocka_unit_test(runaway_expressions_are_stopped),
+        cmocka_unit_test(runaway_strings_are_stopped),
+        cmocka_unit_test(variables_are_limited),
         cmocka_unit_test(a_report_is_readable_however_deep_rules_insert),
         cmocka_unit_test(out_of_memory_leaves_the_report),
     };

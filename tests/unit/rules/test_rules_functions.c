@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* String functions of rules: a wrong result is a wrong warning, and an uncounted search never ends. */
+/* String functions of rules: a wrong result would cause a wrong warning, and an unlimited search would never end. */
 #include "tests/unit/rules/rules_report.h"
 
 #define STEP(expression)                                                                                               \
@@ -58,8 +58,8 @@ static void invalid_calls_are_reported(void **state)
     }
 }
 
-/* Searching 2 MB in 4 MB: 4 * 10^12 comparisons, which took hours. The next step runs. */
-static void a_search_that_runs_away_is_stopped(void **state)
+/* Searching 2 MB in 4 MB needs 4 * 10^12 comparisons, which took hours. The next step runs. */
+static void runaway_search_is_stopped(void **state)
 {
     enum { LENGTH = 4 << 20 };
     static const char head[] = "<Report name='r'><a>", middle[] = "b</a><b>", tail[] = "c</b></Report>";
@@ -84,9 +84,9 @@ static void a_search_that_runs_away_is_stopped(void **state)
     ruled_free(&r);
 }
 
-/* 20,000 elements contain hardly any text, so counting only created strings would find nothing. A cell has few nodes
+/* 20,000 elements contain hardly any text, so a limit on created strings alone would not apply. A cell has few nodes
    below it. */
-static void a_walk_for_texts_that_are_not_there_is_counted(void **state)
+static void search_for_missing_text_is_counted(void **state)
 {
     static const char *const away[] = {
         "//X[string(/) = 'x']",     "//X[number(..) &gt; 0]",       "//X[string-length(/Report) = 0]",
@@ -127,8 +127,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_are_those_of_xpath),
         cmocka_unit_test(invalid_calls_are_reported),
-        cmocka_unit_test(a_search_that_runs_away_is_stopped),
-        cmocka_unit_test(a_walk_for_texts_that_are_not_there_is_counted),
+        cmocka_unit_test(runaway_search_is_stopped),
+        cmocka_unit_test(search_for_missing_text_is_counted),
     };
     return cmocka_run_group_tests(tests, make, scratch_end);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Imports of rules and schemas are read with the rights of the user who runs them, and messages quote them. So no name
-   in a document may lead to another user's file. */
+/* Imports of rules and schemas are read with the rights of the user who runs them, and messages quote them. Therefore
+   no name in a document may lead to another user's file. */
 #include "tests/unit/rules/rules_report.h"
 #include "tests/unit/scratch_link.h"
 
 #define IMPORT(name) "<Rules><Import file='" name "'/></Rules>"
 #define OUTSIDE      "<Rules><Group name='outside'/></Rules>"
 
-/* Whether the group of the imported file was loaded; otherwise the only error gives the reason. */
+/* Returns whether the imported file's group was loaded; otherwise the only error contains the reason. */
 static bool imports(const char *path, const char *text, const char *why)
 {
     struct rules *r = rules_create();
@@ -23,7 +23,7 @@ static bool imports(const char *path, const char *text, const char *why)
 static void imports_stay_in_their_folder(void **state)
 {
     static const struct {
-        const char *text, *why; /* NULL: it is accepted */
+        const char *text, *why; /* NULL: accepted */
     } cases[] = {
         {IMPORT("beside.xml"), NULL},
         {IMPORT("below/part.xml"), NULL},
@@ -31,7 +31,8 @@ static void imports_stay_in_their_folder(void **state)
         {IMPORT("%systemroot%\\pla\\rules\\mine.xml"), NULL},
         {IMPORT("%systemroot%\\PLA\\Rules\\mine.xml"), NULL},
         {IMPORT("%systemroot%\\pla\\rules\\Rules.System.CPU.xml"), NULL},
-        {IMPORT("\\\\server\\pla\\rules\\Rules.System.CPU.xml"), NULL}, /* a built-in file, without an access check */
+        {IMPORT("\\\\server\\pla\\rules\\Rules.System.CPU.xml"), NULL}, /* a built-in file, which needs no access
+                                                                           check */
         {IMPORT("../outside.xml"), "imports must be in the folder of the importing file"},
         {IMPORT("below\\..\\..\\outside.xml"), "imports must be in the folder of the importing file"},
         {IMPORT("%systemroot%\\pla\\rules\\..\\..\\outside.xml"), "imports must be in the folder"},
@@ -53,7 +54,7 @@ static void imports_stay_in_their_folder(void **state)
     memory_free(path);
 }
 
-/* A set's text has no folder: the current folder of the service must not matter. */
+/* A set's text has no folder: the service's current folder must have no effect. */
 static void a_sets_text_has_no_folder(void **state)
 {
     char *name = text_format("%s.here.xml", (const char *)*state), *text = text_format(IMPORT("%s"), name);

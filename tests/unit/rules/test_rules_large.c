@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules must be able to check the largest reports that can exist, which need them most. */
+/* Rules must be able to check the largest possible reports, which need them most. */
 #include "engine/base/xml_document.h"
 #include "engine/report/make/report_document.h"
 #include "tests/unit/rules/rules_report.h"
@@ -10,7 +10,7 @@
     "<Exists><Otherwise><Warning><Item><Data name='symptom'>found</Data></Item></Warning></Otherwise></Exists>"        \
     "</Step></Rule></Group></Rules>"
 
-/* Up to the ceiling of bytes, which few rows of long texts reach. */
+/* Writes a report up to the size limit, with a few rows of long texts. */
 static uint64_t write_report(const char *path, uint64_t *omitted)
 {
     static const struct report_column_head columns[] = {{.name = "n"}, {.name = "text"}};
@@ -50,7 +50,7 @@ static void rules_run_over_the_largest_possible_report(void **state)
         fail_msg("%s", error_keep(hr).text);
     assert_int_equal(outcome.warning_count, 1);
     rules_outcome_free(&outcome);
-    /* The whole report with the additions is accepted again. */
+    /* The report with the additions is accepted again. */
     assert_int_equal(rules_apply(&(struct rules_job){.rules = rules, .report = path}, &outcome), S_OK);
     assert_int_equal(outcome.warning_count, 1);
     rules_outcome_free(&outcome);
@@ -58,7 +58,7 @@ static void rules_run_over_the_largest_possible_report(void **state)
     memory_free(path);
 }
 
-/* The memory per byte of a report: rules accept every report that we create, as the limit is 16 bytes per byte. */
+/* Rules accept every report that OpenPLA creates: their memory limit is 16 bytes per byte of the report. */
 static void cells_take_no_more_memory_than_rules_have(void **state)
 {
     (void)state;
@@ -80,7 +80,7 @@ static void cells_take_no_more_memory_than_rules_have(void **state)
     }
 }
 
-/* Texts of attributes are shared: to change one must not change its like. */
+/* Equal attribute texts share memory: changing one must not change the others. */
 static void attributes_with_one_text_are_changed_alone(void **state)
 {
     struct ruled r;
@@ -101,7 +101,7 @@ static void attributes_with_one_text_are_changed_alone(void **state)
     ruled_free(&r);
 }
 
-/* Variables of a step over the report: the error of the one that exceeds the limit, and the value of the next one. */
+/* Variables of a step over the report: the error for the one that exceeds the limit, and the value of the next one. */
 static void run_variables(struct ruled *r, void **state, const char *away, const char *next)
 {
     char *rules = text_format("<Rules><Group name='g'><Rule name='r'><Step select='/Report'><Variable name='a' "
@@ -115,7 +115,7 @@ static void run_variables(struct ruled *r, void **state, const char *away, const
     memory_free(rules);
 }
 
-/* Otherwise each node is compared with each, for minutes or hours, without counting. */
+/* Otherwise all pairs of nodes would be compared, for minutes or hours, without being counted. */
 static void nodes_in_pairs_are_bounded(void **state)
 {
     static const char *const many[] = {"count(//X/..)", "//X/preceding-sibling::X", "//X/..//X"};
@@ -147,7 +147,7 @@ static void nodes_in_pairs_are_bounded(void **state)
     text_buffer_free(&b);
 }
 
-/* They take a time that grows with the lists, so that the largest reports have no limit for them. */
+/* Their time grows linearly with the lists, so the largest reports need no limit. */
 static void lists_are_compared_by_hashing(void **state)
 {
     struct text_buffer b = {0};
@@ -162,13 +162,14 @@ static void lists_are_compared_by_hashing(void **state)
     assert_int_equal(r.outcome.errors.count, 0);
     assert_string_equal(r.outcome.notices[0].text, "falsetruetruetruefalse120002");
     ruled_free(&r);
-    run_variables(&r, state, "//X[//X = //Y]", "1"); /* for each node */
+    run_variables(&r, state, "//X[//X = //Y]", "1"); /* evaluated for each node */
     assert_said(&r.outcome.errors, "needs more than 20000000 operations");
     ruled_free(&r);
     text_buffer_free(&b);
 }
 
-/* Like the console's, asked often. After the first rule 2,000 times are in the middle of the slow expression. */
+/* A stop callback like the console's, called often. After the first rule, the 2,000th call is in the middle of the slow
+   expression. */
 struct stopping {
     const struct rules_outcome *outcome; /* NULL: stops at once */
     unsigned asked;
@@ -180,7 +181,7 @@ static bool stop_later(void *context)
     return !s->outcome || s->asked >= 2000;
 }
 
-/* Each row walks along all cells without text, which counts as one operation: minutes for one expression. */
+/* Each row visits all cells without text, which counts as one operation: one expression takes minutes. */
 static struct rules *slow_rules(const char *folder, char **path)
 {
     static const char text[] =
@@ -202,7 +203,7 @@ static struct rules *slow_rules(const char *folder, char **path)
 }
 
 /* Otherwise Ctrl+C waits until libxml2 has evaluated the expression. */
-static void an_expression_is_stopped_in_the_middle(void **state)
+static void expression_is_stopped_in_the_middle(void **state)
 {
     char *path;
     struct rules *rules = slow_rules(*state, &path);
@@ -236,7 +237,7 @@ static void rules_that_run_too_long_are_named(void **state)
     struct rules_outcome outcome = {0};
     assert_int_equal(rules_apply(&(struct rules_job){.rules = rules, .report = path, .seconds = 1}, &outcome), S_OK);
     assert_said(&outcome.errors, "rule 'the slow one': step 1: all rules together ran longer than 1 seconds");
-    assert_int_equal(outcome.notice_count, 1); /* what was found until then stays */
+    assert_int_equal(outcome.notice_count, 1); /* earlier findings are kept */
     assert_true(outcome.unfinished);
     assert_false(rules_know_nothing(&outcome));
     rules_outcome_free(&outcome);
@@ -258,7 +259,7 @@ int main(void)
         cmocka_unit_test(attributes_with_one_text_are_changed_alone),
         cmocka_unit_test(nodes_in_pairs_are_bounded),
         cmocka_unit_test(lists_are_compared_by_hashing),
-        cmocka_unit_test(an_expression_is_stopped_in_the_middle),
+        cmocka_unit_test(expression_is_stopped_in_the_middle),
         cmocka_unit_test(rules_that_run_too_long_are_named),
     };
     return cmocka_run_group_tests(tests, make, scratch_end);

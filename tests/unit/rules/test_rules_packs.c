@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The built-in rules, each with a report that must raise its warning and one just below the limit: nobody would notice
-   a rule with a wrong limit, path or counter name, because it stays silent. */
+/* The built-in rules, each with a report that must cause its warning and one just below the limit: nobody would notice
+   a rule with a wrong limit, path or counter name, because it never warns. */
 #include "engine/base/xpath_pairs.h"
 #include "engine/report/rules/rules_parts.h"
 #include "tests/unit/rules/rules_report.h"
@@ -28,7 +28,7 @@
 
 static const struct {
     const char *pack, *tables;
-    enum rules_severity severity; /* RULES_NOTHING: there is no warning */
+    enum rules_severity severity; /* RULES_NOTHING: no warning */
     const char *symptom;
 } cases[] = {
     {"CPU", ONE("Processor", "% Processor Time", "_Total", "49"), RULES_NOTHING, ""},
@@ -102,7 +102,7 @@ static const struct {
     {"Performance", ONE("Process", "Handle Count", "_Total", "99999"), RULES_NOTHING, ""},
     {"Performance", ONE("Process", "Thread Count", "O'Hara {x}", "1000"), RULES_NOTHING, ""},
     {"Performance", ONE("Process", "Thread Count", "O'Hara {x}", "1001"), RULES_WARNING, "O'Hara {x} has 1001 threads"},
-    /* In two hours. */
+    /* Increases within two hours. */
     {"Performance", GROWN("Handle Count", "1000", "1100", "1201", "1200"), RULES_NOTHING, ""},
     {"Performance", GROWN("Handle Count", "1000", "1100", "1203", "1202"), RULES_WARNING, "a opened 101 more handles"},
     {"Performance", GROWN("Thread Count", "10", "110", "211", "210"), RULES_NOTHING, ""},
@@ -110,13 +110,13 @@ static const struct {
     {"Performance", GROWN("Private Bytes", "1000000000", "1100000000", "1207618048", "1207618048"), RULES_NOTHING, ""},
     {"Performance", GROWN("Private Bytes", "1000000000", "1100000000", "1211812352", "1211812352"), RULES_WARNING,
      "memory of a grew by 101 MB"},
-    /* It came to its size at the beginning, or at the end, or is smaller again. */
+    /* The size increased only at the beginning or the end, or decreased again. */
     {"Performance", GROWN("Handle Count", "1000", "1900", "2001", "2000"), RULES_NOTHING, ""},
     {"Performance", GROWN("Handle Count", "1000", "1100", "2001", "2000"), RULES_NOTHING, ""},
     {"Performance", GROWN("Handle Count", "1000", "1500", "2000", "1500"), RULES_NOTHING, ""},
 };
 
-/* Six slices of five minutes, the first at 08:00; `a` to `f` are their means and maxima. */
+/* Six slices of five minutes, the first at 08:00, with the means and maxima `a` to `f`. */
 #define SLICE(at, to, value)                                                                                           \
     "<Item><Data name='start'>2026-03-02T08:" at ":00.000Z</Data><Data name='end'>2026-03-02T08:" to                   \
     ":00.000Z</Data><Data name='n'>20</Data>" MEAN(value) "</Item>"
@@ -126,7 +126,7 @@ static const struct {
                        "</Data><Table name='slices' note='300'>" SLICE("00", "05", a) SLICE("05", "10", b) SLICE(      \
                            "10", "15", c) SLICE("15", "20", d) SLICE("20", "25", e) SLICE("25", "30", f) "</Table>"))
 
-/* A load that lasts minutes of a long log is found, with its time; the same in peaks is not. */
+/* A load of several minutes in a long log is found, with its time; short peaks are not. */
 static const struct {
     const char *pack, *tables;
     enum rules_severity severity;
@@ -140,7 +140,7 @@ static const struct {
     {"CPU", SLICED("Processor", "% Processor Time", "_Total", "9", "99", "9", "81", "99", "81", "9", "9"), RULES_ERROR,
      "Processor time was above 80 % for 15 min in total, at worst 99 %",
      "2026-03-02 08:05 to 08:20, 15 min in total; worst at 08:10: 99 %"},
-    /* A limit of the whole report is passed too: there is one warning. */
+    /* The whole report exceeds the limit as well: one warning only. */
     {"CPU", SLICED("Processor", "% Processor Time", "_Total", "81", "99", "9", "81", "99", "9", "9", "9"), RULES_ERROR,
      "Processor time was above 80 % for 10 min", "08:10: 99 %"},
     {"CPU", SLICED("Processor", "% Processor Time", "_Total", "51", "79", "51", "51", "79", "51", "49", "49"),
@@ -178,8 +178,8 @@ static const struct {
      RULES_WARNING, "The output queue of network interface eth0 was above 2 packets for 5 min", "08:05 to 08:10"},
 };
 
-static const char *duration = "7200.000"; /* of the report, in seconds */
-static const char *facts = "";            /* more of its header */
+static const char *duration = "7200.000"; /* the report's duration in seconds */
+static const char *facts = "";            /* additional header facts */
 
 static void run_pack(struct ruled *r, const char *folder, const char *pack, const char *tables, bool written)
 {
@@ -194,7 +194,7 @@ static void run_pack(struct ruled *r, const char *folder, const char *pack, cons
     memory_free(report);
 }
 
-/* Of the findings that are problems: all packs together have notes too. */
+/* Returns the most severe warning, without notes: all packs together cause notes too. */
 static enum rules_severity worst_problem(const struct rules_outcome *o)
 {
     enum rules_severity worst = RULES_NOTHING;
@@ -204,7 +204,7 @@ static enum rules_severity worst_problem(const struct rules_outcome *o)
     return worst;
 }
 
-/* By its own pack and by all of them. */
+/* Checked with the limit's own pack and with all packs. */
 static void each_limit_is_exact(void **state)
 {
     for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
@@ -229,7 +229,7 @@ static void each_limit_is_exact(void **state)
     }
 }
 
-static void a_load_that_lasts_is_found_with_its_time(void **state)
+static void sustained_load_is_found_with_its_time(void **state)
 {
     for (size_t i = 0; i < 2 * sizeof spells / sizeof *spells; i++) {
         struct ruled r;
@@ -251,7 +251,7 @@ static void a_load_that_lasts_is_found_with_its_time(void **state)
     }
 }
 
-/* Whether an expression compares nodes in pairs; "{name}" stands for a variable in it. */
+/* Returns whether an expression compares pairs of nodes; "{name}" represents a variable in it. */
 static bool is_paired(const char *written)
 {
     char *expression = text_copy(written);
@@ -263,7 +263,7 @@ static bool is_paired(const char *written)
     return paired;
 }
 
-/* On a large report it would be refused (rules_parts.h). How many expressions there are. */
+/* Rules would reject such an expression on a large report (rules_parts.h). Returns the number of expressions. */
 static size_t assert_none_is_paired(const struct shipped_schema *s)
 {
     static const char *const attributes[] = {"select", "expression", "sortNode", "sortValue", "table"};
@@ -306,11 +306,11 @@ static void all_packs_are_valid_and_find_nothing_in_an_empty_report(void **state
     struct ruled r;
     run_pack(&r, *state, "General", "", true);
     assert_int_equal(r.outcome.warning_count, 0);
-    assert_has_not(&r, "<Table name=\"sysHealthSummary\""); /* an overview of nothing */
+    assert_has_not(&r, "<Table name=\"sysHealthSummary\""); /* an overview without contents */
     ruled_free(&r);
 }
 
-/* Memory and handles that a program takes at its start are not growth: a short report has no such warning. */
+/* A program allocates memory and handles at its start: a short report must not warn about that as growth. */
 static void growth_needs_a_report_of_an_hour(void **state)
 {
     static const char *const durations[] = {"3599.9", "3600", ""};
@@ -324,7 +324,7 @@ static void growth_needs_a_report_of_an_hour(void **state)
     duration = "7200.000";
 }
 
-/* 600 MB are much of 1 GB and little of 16 GB. */
+/* 600 MB is much of 1 GB and little of 16 GB. */
 static void memory_limits_depend_on_the_size_in_the_report(void **state)
 {
 #define MEMORY(size) "<Data name='computer'>BOX</Data><Data name='memory' units='MB'>" size "</Data>"
@@ -345,7 +345,7 @@ static void memory_limits_depend_on_the_size_in_the_report(void **state)
         {MEMORY("1000"), ONE("Memory", "Available MBytes", "", "63"), RULES_ERROR, "to 63 of 1000 MB", "100"},
         {MEMORY("512"), ONE("Memory", "Available MBytes", "", "65"), RULES_NOTHING, "", ""},
         {MEMORY("512"), ONE("Memory", "Available MBytes", "", "63"), RULES_ERROR, "to 63 of 512 MB", "64"},
-        /* No size, or another computer's. */
+        /* No size, or another computer's size. */
         {MEMORY(""), ONE("Memory", "Available MBytes", "", "65"), RULES_NOTHING, "", ""},
         {MEMORY("much"), ONE("Memory", "Available MBytes", "", "63"), RULES_ERROR, "to 63 MB", "64"},
         {MEMORY("-5"), ONE("Memory", "Available MBytes", "", "63"), RULES_ERROR, "to 63 MB", "64"},
@@ -388,8 +388,8 @@ static void the_overview_has_a_colour_for_each_part(void **state)
     ruled_free(&r);
 }
 
-/* A load of minutes is no normal state, and readers see how much a state is based on. */
-static void the_overview_counts_what_it_is_based_on(void **state)
+/* A load of a few minutes is not the normal state, and readers see on how much data a state is based. */
+static void overview_shows_on_how_much_it_is_based(void **state)
 {
     struct ruled r;
     run_pack(&r, *state, "General",
@@ -417,8 +417,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_limit_is_exact),
-        cmocka_unit_test(a_load_that_lasts_is_found_with_its_time),
-        cmocka_unit_test(the_overview_counts_what_it_is_based_on),
+        cmocka_unit_test(sustained_load_is_found_with_its_time),
+        cmocka_unit_test(overview_shows_on_how_much_it_is_based),
         cmocka_unit_test(all_packs_are_valid_and_find_nothing_in_an_empty_report),
         cmocka_unit_test(growth_needs_a_report_of_an_hour),
         cmocka_unit_test(memory_limits_depend_on_the_size_in_the_report),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Thresholds: which rows of a report they find, for how long, and what their warnings say. A threshold that silently
-   compares nothing looks like a healthy computer. */
+/* Thresholds: the rows that they find, for which durations, and the texts of their warnings. A threshold that compares
+   nothing without an error would look like a healthy computer. */
 #include "tests/unit/rules/rules_report.h"
 
 #define RULES(attributes, inside)                                                                                      \
@@ -11,7 +11,7 @@
     "<Section name='s' key='1'>" tables "</Section><StringTable/></Report>"
 #define TABLE(object, rows) "<Table name='t' source='" object "'>" rows "</Table>"
 #define CELL(name, value)   "<Data name='" name "'>" value "</Data>"
-/* Four slices of five minutes from 08:00 on. */
+/* Four slices of five minutes, from 08:00 on. */
 #define SLICE(from, to, value)                                                                                         \
     "<Item>" CELL("start", "2026-03-02T08:" from ":00.000Z") CELL("end", "2026-03-02T08:" to ":00.000Z")               \
         CELL("n", "20") CELL("mean", value) CELL("min", value) CELL("max", value) "</Item>"
@@ -61,11 +61,11 @@ static void the_duration_decides(void **state)
         {A("3", "1", "11", "1", "1"), RULES(OVER " for='301'", SAY), RULES_NOTHING, NULL, NULL},
         {A("9", "13", "1", "11", "1"), RULES(OVER " for='600' unit='ms'", SAY), RULES_WARNING, "i 12/10 10 13 ms",
          "2026-03-02 08:00 to 08:15, 10 min in total; worst at 08:00: 13 ms"},
-        /* Serious only if the higher limit is exceeded for that time too. */
+        /* Serious only if the higher limit is exceeded for that duration too. */
         {A("9", "21", "1", "11", "1"), RULES(OVER " for='600'", SAY), RULES_WARNING, NULL, NULL},
         {A("9", "21", "1", "21", "1"), RULES(OVER " for='600'", SAY), RULES_ERROR, NULL, NULL},
         {A("9", "1", "1", "1", "12"), RULES(OVER " severity='information'", SAY), RULES_INFORMATION, NULL, NULL},
-        /* Of a report shorter than twice the duration, and of one without slices, the mean counts. */
+        /* In a report shorter than twice the duration, or without slices, the mean is compared. */
         {A("11", "1", "1", "1", "12"), RULES(OVER " for='900'", SAY), RULES_WARNING, "i 11/10 5 12", NULL},
         {A("9", "1", "1", "1", "12"), RULES(OVER " for='900'", SAY), RULES_NOTHING, NULL, NULL},
         {REPORT(TABLE("O", PLAIN("i", "C", "25.5"))), RULES(OVER, SAY), RULES_ERROR, "i 25.5/10 0 25.5", ""},
@@ -74,7 +74,7 @@ static void the_duration_decides(void **state)
         {A("50", "", "50", "", ""), RULES("counter='\\O(*)\\C' under='10'", SAY), RULES_NOTHING, NULL, NULL},
         {A("50", "9", "50", "", "8"), RULES("counter='\\O(*)\\C' under='10' critical='5' scale='1000'", SAY),
          RULES_WARNING, "i 8500/10000 10 8000", "2026-03-02 08:00 to 08:20, 10 min in total; worst at 08:15: 8000"},
-        /* A counter without use is not slow. */
+        /* A counter without activity is not slow. */
         {A("5", "0", "3", "0", "0"), RULES("counter='\\O(*)\\C' under='10' least='0' for='600'", SAY), RULES_NOTHING,
          NULL, NULL},
         {A("5", "0", "3", "4", "0"), RULES("counter='\\O(*)\\C' under='10' least='0' for='600'", SAY), RULES_WARNING,
@@ -123,7 +123,7 @@ static void instances_are_those_of_the_path(void **state)
     CHECK(cases);
 }
 
-/* Quotients are those of one time, one instance and one server. */
+/* Quotients combine values of one time, one instance and one server. */
 static void two_counters_are_joined_by_slice(void **state)
 {
 #define PAIR(a, b)                                                                                                     \
@@ -152,7 +152,7 @@ static void two_counters_are_joined_by_slice(void **state)
     CHECK(cases);
 }
 
-static void limits_may_be_shares_of_the_computer(void **state)
+static void limits_can_be_relative_to_the_computer(void **state)
 {
 #define CPUS                                                                                                           \
     TABLE("Processor", PLAIN("0", "% Processor Time", "1") PLAIN("1", "% Processor Time", "1")                         \
@@ -174,8 +174,8 @@ static void limits_may_be_shares_of_the_computer(void **state)
     CHECK(cases);
 }
 
-/* Counters of events since a start: their level means nothing, and they may begin again. */
-static void an_increase_is_the_sum_of_all(void **state)
+/* Counters of events since a start: their level is meaningless, and they may restart. */
+static void increase_is_the_sum_of_all_increases(void **state)
 {
 #define GROWS "counter='\\O(*)\\C' over='3' of='increase'"
     static const struct threshold_case cases[] = {
@@ -196,7 +196,7 @@ static void growth_must_be_steady(void **state)
     } series[] = {
         {{0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110}, true},
         {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, false},
-        {{0, 0, 0, 0, 0, 0, 200, 200, 200, 150, 100, 50}, false}, /* it went back */
+        {{0, 0, 0, 0, 0, 0, 200, 200, 200, 150, 100, 50}, false}, /* it decreased */
         {{110, 100, 90, 80, 70, 60, 50, 40, 30, 20, 10, 0}, false},
     };
     for (size_t i = 0; i < sizeof series / sizeof *series; i++) {
@@ -225,7 +225,7 @@ static void growth_must_be_steady(void **state)
     }
 }
 
-/* The page's links and charts need these, and scripts the rest. */
+/* The page's links and charts need these parts; scripts need the others. */
 static void a_warning_has_all_its_parts(void **state)
 {
     struct ruled r;
@@ -243,7 +243,7 @@ static void a_warning_has_all_its_parts(void **state)
     assert_has(&r, ">Counter: \\O(i)\\C. Limit: over 10, serious over 20, for 5 min.</Data>");
     assert_has(&r, "<Item tag=\"t\" rules=\"tag\">");
     ruled_free(&r);
-    rules_run_over(&r, *state, RULES("counter='\\P\\C' over='1'", "")); /* and again, nothing is left of it */
+    rules_run_over(&r, *state, RULES("counter='\\P\\C' over='1'", "")); /* after another run, nothing of it remains */
     assert_has_not(&r, "symptom");
     assert_true(rules_know_nothing(&r.outcome));
     ruled_free(&r);
@@ -350,8 +350,8 @@ int main(void)
         cmocka_unit_test(the_duration_decides),
         cmocka_unit_test(instances_are_those_of_the_path),
         cmocka_unit_test(two_counters_are_joined_by_slice),
-        cmocka_unit_test(limits_may_be_shares_of_the_computer),
-        cmocka_unit_test(an_increase_is_the_sum_of_all),
+        cmocka_unit_test(limits_can_be_relative_to_the_computer),
+        cmocka_unit_test(increase_is_the_sum_of_all_increases),
         cmocka_unit_test(growth_must_be_steady),
         cmocka_unit_test(a_warning_has_all_its_parts),
         cmocka_unit_test(at_most_sixteen_others_are_named),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Detects expressions that compare each node with each other one. If such an expression is not detected, it runs for
-   hours on a large report; a plain one that is mistaken for it is rejected there. */
+/* Detects expressions that compare all pairs of nodes. An undetected one would run for hours on a large report; a
+   harmless expression that is detected by mistake would be rejected there. */
 #include "engine/base/xml_document.h"
 #include "engine/base/xpath_lists.h"
 #include "engine/base/xpath_pairs.h"
@@ -48,7 +48,7 @@ static const char *const plain[] = {
     "x:a[@x:b = x:c]/x:*[. > 5]",
 };
 
-/* The reported place. */
+/* The reported position. */
 static const struct {
     const char *expression, *at;
 } paired[] = {
@@ -86,7 +86,7 @@ static const struct {
     {"id('a b')", "id"},
     {"translate(//a, $v0, '')", ","},
     {"translate(//a, '0123456789012345678901234567890123456789012345678901234567890123', '')", ","},
-    /* Text that is not XPath 1.0, or ambiguous. */
+    /* Invalid or ambiguous XPath 1.0. */
     {"a b", "b"},
     {"//a)", ")"},
     {"(//a", ""},
@@ -97,7 +97,7 @@ static const struct {
     {"5 #", "#"},
 };
 
-/* Comparisons and unions become functions where their operands are clear; anything else stays as it is. */
+/* Comparisons and unions are replaced by functions if their operands are clear; all else is unchanged. */
 static const struct {
     const char *expression, *rules, *sheets; /* NULL: unchanged */
 } replaced[] = {
@@ -154,7 +154,7 @@ static xmlXPathObjectPtr evaluate(xmlDocPtr document, const char *expression)
     return value;
 }
 
-/* Our functions have the results of libxml2's operators: numbers, texts, equal ones, none. */
+/* Our functions have the same results as libxml2's operators: for numbers, strings, equal values, and empty sets. */
 static void functions_are_equal_to_operators(void **state)
 {
     (void)state;
@@ -224,8 +224,8 @@ static void paired_expressions_are_found(void **state)
     }
 }
 
-/* In a sheet they may hold lists. */
-static void variables_may_hold_nodes(void **state)
+/* In a style sheet, variables can contain lists. */
+static void variables_can_contain_nodes(void **state)
 {
     (void)state;
     assert_true(xpath_compares_pairs("//a = $v", false, NULL));
@@ -235,7 +235,7 @@ static void variables_may_hold_nodes(void **state)
     assert_false(xpath_compares_pairs("//a[@b = current()/@c]", false, NULL));
 }
 
-static void brackets_have_a_bound(void **state)
+static void nesting_of_brackets_is_limited(void **state)
 {
     (void)state;
     char deep[1001];
@@ -253,8 +253,8 @@ int main(void)
         cmocka_unit_test(paired_expressions_are_found),
         cmocka_unit_test(comparisons_and_unions_become_functions),
         cmocka_unit_test(functions_are_equal_to_operators),
-        cmocka_unit_test(variables_may_hold_nodes),
-        cmocka_unit_test(brackets_have_a_bound),
+        cmocka_unit_test(variables_can_contain_nodes),
+        cmocka_unit_test(nesting_of_brackets_is_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
