@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* api_target.exe WHAT [COUNT]: the program that the tests of API tracing trace. Its result is in its exit code, which
-   must be the same traced and untraced: 40 for right. */
+/* api_target.exe WHAT [COUNT]: the program that the API tracing tests trace. Its result is its exit code, which must be
+   the same with and without tracing; 40 means success. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 enum { RIGHT = 40, WRONG = 1 };
 
-/* A hooked function is called in memory that no module has. */
+/* A hooked function is called in memory that belongs to no module. */
 static bool is_hooked(const void *function)
 {
     HMODULE module;
@@ -20,8 +20,8 @@ static bool is_hooked(const void *function)
                                function, &module);
 }
 
-/* For tests that need each call of a short life traced: on a busy machine the program could end before the watcher has
-   seen it. */
+/* For tests in which every call of a short-lived process must be traced: on a busy machine, the process could exit
+   before the watcher sees it. */
 static void await_tracing(void)
 {
     enum { MOST = 400, STEP_MS = 5 };
@@ -105,7 +105,7 @@ static int silent(int count)
     return a_thousand_calls() ? RIGHT : WRONG;
 }
 
-/* ---- what is called and how ---- */
+/* ---- the calls ---- */
 
 static int known_calls(int count)
 {
@@ -125,11 +125,11 @@ static int by_name(int count)
     int sum = 0;
     for (int i = 0; i < count; i++)
         sum += ((muldiv)(void *)GetProcAddress(kernel, "MulDiv"))(2, 3, 1);
-    /* The addresses in a slot and from the loader stay the same. */
+    /* The addresses in an import slot and from the loader are unchanged. */
     return sum == 6 * count && (void *)GetProcAddress(kernel, "MulDiv") == (void *)MulDiv ? RIGHT : WRONG;
 }
 
-/* 20 arguments of which 12 are on the stack, variadic and floating point ones. */
+/* A function with 20 arguments, 12 of them on the stack, variadic functions and floating-point arguments. */
 static int odd_arguments(int count)
 {
     char text[256];
@@ -221,7 +221,7 @@ static int threads(int count)
 
 /* ---- hostile ---- */
 
-/* A module that comes and goes while its functions are traced. */
+/* A module that is loaded and unloaded while its functions are traced. */
 static int unloading(int count)
 {
     for (int i = 0; i < count; i++) {
@@ -232,7 +232,7 @@ static int unloading(int count)
     return MulDiv(6, 7, 1) == 42 ? RIGHT : WRONG;
 }
 
-static void scribble(uint8_t *at, size_t size)
+static void overwrite(uint8_t *at, size_t size)
 {
     DWORD before;
     if (VirtualProtect(at, size, PAGE_READWRITE, &before)) {
@@ -241,7 +241,7 @@ static void scribble(uint8_t *at, size_t size)
     }
 }
 
-/* Tables of a module, overwritten before another one is loaded, whose walk then sees them. */
+/* Overwrites a module's tables before another module is loaded; that load makes the tracer walk the tables. */
 static int corrupt_tables(int count)
 {
     uint8_t *module = (uint8_t *)LoadLibraryW(L"cabinet.dll");
@@ -249,19 +249,19 @@ static int corrupt_tables(int count)
         return WRONG;
     const IMAGE_NT_HEADERS *nt = (const void *)(module + ((const IMAGE_DOS_HEADER *)(void *)module)->e_lfanew);
     const IMAGE_DATA_DIRECTORY exports = nt->OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_EXPORT];
-    scribble(module + exports.VirtualAddress, sizeof(IMAGE_EXPORT_DIRECTORY));
+    overwrite(module + exports.VirtualAddress, sizeof(IMAGE_EXPORT_DIRECTORY));
     for (int i = 0; i < count; i++)
         if (!FreeLibrary(LoadLibraryW(L"lz32.dll")))
             return WRONG;
-    scribble(module, 4096);
+    overwrite(module, 4096);
     for (int i = 0; i < count; i++)
         if (!FreeLibrary(LoadLibraryW(L"lz32.dll")))
             return WRONG;
     return MulDiv(6, 7, 1) == 42 ? RIGHT : WRONG;
 }
 
-/* The settings that the collector shares with us: found by what they begin with, and overwritten. */
-static int scribble_settings(int count)
+/* Finds the settings that the collector shares with this process by their first bytes, and overwrites them. */
+static int overwrite_settings(int count)
 {
     MEMORY_BASIC_INFORMATION page;
     int found = 0;
@@ -281,7 +281,7 @@ static int sleeping(int count)
     return MulDiv(6, 7, 1) == 42 ? RIGHT : WRONG;
 }
 
-/* Calls until a file exists; its path is in the environment. */
+/* Calls functions until a file exists; the environment contains its path. */
 static int until_file(int count)
 {
     const WCHAR *path = _wgetenv(L"API_TARGET_FILE");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The run tests' fixture. */
+/* The fixture of the run tests. */
 #include "run_fixture.h"
 
 #include "engine/base/clock.h"
@@ -46,12 +46,13 @@ int fixture_teardown(void **state)
 {
     (void)state;
     scratch_remove(data);
-    /* Programs that a run has started have its folders as current folder until they exit; hosts do not. */
+    /* Programs that a run has started use its folders as their current folder until they exit; host processes do
+       not. */
     for (int i = 0; i < PATIENCE_MS / 100 && folder_exists(data); i++) {
         fixture_sleep(100);
         scratch_remove(data);
     }
-    bool gone = !folder_exists(data); /* else a run has left something open */
+    bool gone = !folder_exists(data); /* otherwise a run has left something open */
     memory_free(data);
     return gone ? 0 : -1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Host and starter program of the run tests: what openplahost does, and faults on demand.
-   <namespace> <name> <run key>: a host. start <namespace> <name>: a starter; prints the result, exits with 0, 3 (in
-   use) or 1. stop <namespace> <name>. hang <file> <anything>: while the file is there. */
+/* Host and starter program of the run tests: does what openplahost does, and fails on demand. <namespace> <name> <run
+   key>: a host process. start <namespace> <name>: a starter; prints the result and exits with 0, 3 (in use) or 1. stop
+   <namespace> <name>: stops the set. hang <file> <anything>: waits while the file exists. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -43,7 +43,7 @@ static char *file_named(const char *variable)
 }
 
 #ifndef _WIN32
-/* Files cannot grow above this, as on a full disk; a second after the start, when the shared sections are there. */
+/* Limits the size of files, as on a full disk, one second after the start, when the shared sections exist. */
 static void limit_files(void *bytes)
 {
     struct rlimit limit = {*(uint64_t *)bytes, RLIM_INFINITY};
@@ -59,7 +59,7 @@ static void limit_files(void *bytes)
 #define SLEEP_MS(ms) usleep((ms)*1000)
 #endif
 
-/* A provider that blocks for good, in opening or in sampling: linked with --wrap. */
+/* A counter provider that blocks forever, on opening or sampling: linked with --wrap. */
 HRESULT __real_collector_open(struct object *collector, const struct collect_context *context, struct collector **out);
 HRESULT __wrap_collector_open(struct object *collector, const struct collect_context *context, struct collector **out);
 HRESULT __real_collector_sample(struct collector *c);
@@ -81,12 +81,12 @@ HRESULT __wrap_collector_open(struct object *collector, const struct collect_con
 
 HRESULT __wrap_collector_sample(struct collector *c)
 {
-    uint64_t room = number_of("%TEST_FILE_ROOM%"); /* samples, as SegmentMaxSize makes it by bytes */
+    uint64_t room = number_of("%TEST_FILE_ROOM%"); /* limit in samples, like SegmentMaxSize's limit in bytes */
     if (room && samples_of(c) >= room)
         return S_FALSE;
     uint64_t after = number_of("%TEST_SAMPLE_BLOCKS%"); /* samples */
     while (after && samples_of(c) >= after) {
-        char *path = file_named("%TEST_BLOCKED%"); /* for the test to see */
+        char *path = file_named("%TEST_BLOCKED%"); /* tells the test that it blocks */
         file_store(path, "", 0);
         memory_free(path);
         SLEEP_MS(100);
@@ -97,7 +97,7 @@ HRESULT __wrap_collector_sample(struct collector *c)
 HRESULT __real_start_report_await(struct start_report *r);
 HRESULT __wrap_start_report_await(struct start_report *r);
 
-/* One that is reported to begin and dies of it. */
+/* A process that exits as soon as its start is awaited. */
 HRESULT __wrap_start_report_await(struct start_report *r)
 {
     HRESULT hr = __real_start_report_await(r);
@@ -106,7 +106,7 @@ HRESULT __wrap_start_report_await(struct start_report *r)
     return hr;
 }
 
-/* Replaces the data manager: works until a file exists, then acts as requested. */
+/* Replaces the data manager: waits for a file, then does what the test requested. */
 static HRESULT compile(const struct ended_segment *segment)
 {
     char *path = file_named("%TEST_COMPILE_UNTIL%"), *list = file_named("%TEST_COMPILE_LIST%");
@@ -122,7 +122,7 @@ static HRESULT compile(const struct ended_segment *segment)
     return number_of("%TEST_COMPILE_FAILS%") ? error_set(E_FAIL, "the test's data manager fails") : S_OK;
 }
 
-/* The real data manager, started once a file exists if the test names one. */
+/* Runs the real data manager, after a file exists if the test names one. */
 static HRESULT report(const struct ended_segment *segment)
 {
     char *path = file_named("%TEST_REPORTS_AFTER%");
@@ -132,7 +132,7 @@ static HRESULT report(const struct ended_segment *segment)
     return data_manager_compile(segment);
 }
 
-/* A line for each host that begins and that ends, for the test to see. */
+/* Writes a line when a host process begins and when it exits, for the test. */
 static void note_host(const char *what)
 {
     char *list = file_named("%TEST_HOSTS%");

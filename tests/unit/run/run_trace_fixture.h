@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets with trace collectors, a provider of this process whose events are numbered, and what their logs hold. */
+/* Sets with trace collectors, an event provider in this process with numbered events, and the contents of their
+   logs. */
 #ifndef OPENPLA_RUN_TRACE_FIXTURE_H
 #define OPENPLA_RUN_TRACE_FIXTURE_H
 
@@ -23,7 +24,8 @@ static const GUID own = {0x22222222, 1, 2, {3}};
 
 static REGHANDLE provider;
 
-/* As a program has them: under Wine by openetw.dll, since the journal, which is linked here, writes to Wine's own. */
+/* As a program calls them: under Wine from openetw.dll, because the journal, which is linked here, writes to Wine's
+   own. */
 static struct {
     ULONG(WINAPI *add)(LPCGUID guid, PENABLECALLBACK callback, PVOID context, REGHANDLE *handle);
     ULONG(WINAPI *write)
@@ -73,9 +75,9 @@ static inline void write_event(uint8_t level, uint64_t keyword, uint64_t number)
 }
 
 struct numbers {
-    uint64_t count, sum, bits; /* bits: of those below 64 */
+    uint64_t count, sum, bits; /* bits: numbers below 64, as one bit each */
     uint64_t first, last;
-    int64_t began; /* as the header tells, FILETIME */
+    int64_t began; /* start time in the header, FILETIME */
 };
 
 static inline struct numbers numbers_in(const char *path)
@@ -118,7 +120,7 @@ static inline bool exists(const char *root, const char *file)
     return there;
 }
 
-/* A session's code; ERROR_SUCCESS: it runs. */
+/* Queries a session and returns the error code; ERROR_SUCCESS: it is running. */
 static inline ULONG ask(const char *name, ULONG code)
 {
     struct block b = block_of(0, NULL);
@@ -127,7 +129,7 @@ static inline ULONG ask(const char *name, ULONG code)
     return ControlTraceW(0, units, &b.p, code);
 }
 
-/* Of a session that runs, since it began. */
+/* Returns the buffers that a running session has written so far. */
 static inline ULONG buffers_written(const char *name)
 {
     struct block b = block_of(0, NULL);

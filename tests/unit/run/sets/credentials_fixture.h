@@ -85,7 +85,7 @@ static inline char *source_of(struct object *set, bool whole)
     return v.text;
 }
 
-/* The connection string that a host of the set would use now. */
+/* Asserts the connection string that the set's host process would use now. */
 static inline void assert_connects_with(const char *name, const char *expected)
 {
     struct run_set set;

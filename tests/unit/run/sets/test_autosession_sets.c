@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets of Autosession: the keys of autologgers, including those of other programs. MS-PLA 3.2.1, 3.2.4.9 notes 22 to
-   27; behaviour 4, 10. */
+/* Autosession sets: the registry keys of autologgers, including those of other programs. MS-PLA 3.2.1, 3.2.4.9 notes 22
+   to 27; behaviour 4, 10. */
 #include "engine/base/registry.h"
 #include "engine/base/thread.h"
 #include "engine/etw/autologger.h"
@@ -52,7 +52,7 @@ static void assert_number(struct autologger_number n, uint64_t expected)
         fail_msg("there %d, 0x%llX and not 0x%llX", n.there, (unsigned long long)n.value, (unsigned long long)expected);
 }
 
-/* At the next start ETW reads the committed values. */
+/* ETW reads the committed values at the next start. */
 static void an_autosession_is_a_key(void **state)
 {
     struct object *set = set_of_xml("Autosession",
@@ -81,7 +81,7 @@ static void an_autosession_is_a_key(void **state)
     assert_number(a.mode, TRACE_MODE_CIRCULAR | TRACE_MODE_STOP_ON_HYBRID_SHUTDOWN);
     assert_number(a.maximum_file, 7);
     assert_string_equal(a.file, file);
-    assert_true(text_to_guid(a.guid, &made) && made.Data1 != 0); /* ETW asks for one */
+    assert_true(text_to_guid(a.guid, &made) && made.Data1 != 0); /* ETW requires a GUID */
     assert_int_equal(a.provider_count, 1);
     assert_number(a.providers[0].enabled, 1);
     assert_number(a.providers[0].level, 4);
@@ -102,12 +102,12 @@ static void an_autosession_is_a_key(void **state)
     assert_int_equal(set_of(other)->SegmentMaxSize, 7);
     assert_text(&c->object, "FileName", "boot");
     assert_text(&c->object, "OutputLocation", file);
-    assert_int_equal(c->SessionId + c->NumberOfBuffers + c->BuffersWritten, 0); /* it does not run */
+    assert_int_equal(c->SessionId + c->NumberOfBuffers + c->BuffersWritten, 0); /* the session is not running */
     assert_int_equal(status_of(other), 4);
     assert_said(set_start(other, &caller_self, false), E_NOTIMPL, "Autosession");
     assert_said(set_stop(other, &caller_self, true), E_NOTIMPL, "Autosession");
 
-    /* Off, and without a file. */
+    /* Disabled, and without a file. */
     set_of(other)->SchedulesEnabled = false;
     c->StreamMode = 2;
     c->LogCircular = false;
@@ -132,8 +132,8 @@ static void an_autosession_is_a_key(void **state)
     memory_free(file);
 }
 
-/* A key that another program created is a set; its values that only ETW knows survive a change of the set. */
-static void an_autologger_of_another_program_is_a_set(void **state)
+/* A key that another program created is a set; values that only ETW understands survive a change of the set. */
+static void foreign_autologger_is_a_set(void **state)
 {
     struct registry_key *key = opened("theirs"), *on = opened("theirs\\{22222222-0001-0002-0300-000000000000}"),
                         *off = opened("theirs\\{33333333-0001-0002-0300-000000000000}");
@@ -155,7 +155,7 @@ static void an_autologger_of_another_program_is_a_set(void **state)
     assert_true(c->StreamMode == 1 && !c->LogCircular && c->ClockType == 1 && !c->ExtendedModes);
     assert_int_equal(set_of(set)->SegmentMaxSize, 100);
     assert_text(&c->object, "Name", "theirs");
-    assert_int_equal(collection_count(c->TraceDataProviders), 1); /* of the other one nothing is asked */
+    assert_int_equal(collection_count(c->TraceDataProviders), 1); /* the other set is not queried */
     assert_int_equal(collection_item(c->TraceDataProviders, 0, &provider), S_OK);
     assert_int_equal(map_value(((struct trace_data_provider *)provider)->Level), 5);
     assert_int_equal(map_value(((struct trace_data_provider *)provider)->KeywordsAny), 0x77);
@@ -170,7 +170,7 @@ static void an_autologger_of_another_program_is_a_set(void **state)
     assert_int_equal(a.provider_count, 2);
     const struct autologger_provider *p = &a.providers[guid_equal(&a.providers[0].guid, &guid) ? 0 : 1];
     assert_number(p->flags, 0x77);
-    assert_false(p->any.there); /* else the flags would be without effect */
+    assert_false(p->any.there); /* otherwise the flags would have no effect */
     p = p == a.providers ? p + 1 : p - 1;
     assert_number(p->enabled, 0);
     assert_number(p->level, 2);
@@ -181,8 +181,8 @@ static void an_autologger_of_another_program_is_a_set(void **state)
     registry_close(key);
 }
 
-/* One that is damaged hides no other, is named with its value, and can be deleted. */
-static void a_damaged_autologger_is_named(void **state)
+/* A corrupt autologger hides no other, is named with its invalid value, and can be deleted. */
+static void corrupt_autologger_is_named(void **state)
 {
     struct object *good = set_of_xml("Autosession", "", ""), *set;
     struct registry_key *key = opened("damaged");
@@ -204,7 +204,7 @@ static void a_damaged_autologger_is_named(void **state)
     object_release(good);
 }
 
-static void what_cannot_begin_by_itself_is_refused(void **state)
+static void unsupported_autosessions_are_rejected(void **state)
 {
     struct object *set = set_of_xml("Autosession", "", "<ProcessMode>-1</ProcessMode>" ENABLED(4, 0));
     char name[302];
@@ -222,7 +222,8 @@ static void what_cannot_begin_by_itself_is_refused(void **state)
     object_release(set);
 }
 
-/* The settings of event providers are stored for the next start and can be removed; other programs' filters stay. */
+/* The settings of event providers are stored for the next start and can be removed; other programs' filters are
+   kept. */
 static void filters_are_kept_for_the_next_start(void **state)
 {
     static const uint8_t ids[] = {1, 0, 1, 0, 7, 0};
@@ -253,7 +254,7 @@ static void filters_are_kept_for_the_next_start(void **state)
     memory_free(path);
     path = key_of("filtered");
     assert_int_equal(registry_open(path, true, &key), S_OK);
-    assert_int_equal(registry_remove(key, "OpenPLA"), S_OK); /* the registry alone says it, too */
+    assert_int_equal(registry_remove(key, "OpenPLA"), S_OK); /* the registry alone contains it too */
     registry_close(key);
     memory_free(path);
     set = queried("Autosession\\filtered");
@@ -277,8 +278,8 @@ static void filters_are_kept_for_the_next_start(void **state)
     object_release(set);
 }
 
-/* Query returns the session's live state; a commit for the next start may change it now. */
-static void the_session_of_an_autologger_has_figures(void **state)
+/* Query returns the session's current state; a commit for the next start may change the stored one. */
+static void session_of_an_autologger_has_statistics(void **state)
 {
     struct object *set = set_of_xml("Autosession", "", "<FileName>live</FileName>" ENABLED(4, 0)), *other;
     char *file = file_named("live.etl.0001");
@@ -288,7 +289,7 @@ static void the_session_of_an_autologger_has_figures(void **state)
     other = queried("Autosession\\live");
     struct trace_data_collector *c = collector_in(other);
     assert_true(c->SessionId && c->NumberOfBuffers && c->FreeBuffers && c->SessionThreadId);
-    assert_int_equal(c->BufferSize, 8); /* that of the next start */
+    assert_int_equal(c->BufferSize, 8); /* value for the next start */
     assert_int_equal(status_of(other), 4);
     c->FlushTimer = 4;
     c->BufferSize = 128;
@@ -309,8 +310,8 @@ static void the_session_of_an_autologger_has_figures(void **state)
     memory_free(file);
 }
 
-/* Sets that were committed before keys were written are not lost. */
-static void a_set_of_an_older_version_becomes_a_key(void **state)
+/* Sets that were committed by versions that wrote no keys are not lost. */
+static void set_of_an_older_version_becomes_a_key(void **state)
 {
     static const char xml[] = "<DataCollectorSet><DisplayName>Old</DisplayName><TraceDataCollector><Name>c</Name>"
                               "<StreamMode>2</StreamMode><FlushTimer>6</FlushTimer></TraceDataCollector>"
@@ -332,7 +333,7 @@ static void a_set_of_an_older_version_becomes_a_key(void **state)
     assert_int_equal(stored.count, 0);
 }
 
-/* A check of all sets includes the store's also where tracing does not work. */
+/* A list of all sets contains the store's sets even where tracing does not work. */
 static void sets_are_listed_where_traces_cannot_be(void **state)
 {
     struct object *sets, *user;
@@ -346,7 +347,7 @@ static void sets_are_listed_where_traces_cannot_be(void **state)
     assert_said(sets_find(sets, &caller_self, "", "Autosession\\*"), HRESULT_FROM_WIN32(ERROR_INVALID_NAME),
                 "no name!");
     scratch_environment("OPENPLA_ETW", own);
-    assert_true(all >= 3 && found == 1); /* with those of System */
+    assert_true(all >= 3 && found == 1); /* including the System sets */
     assert_done(set_delete(user, &caller_self));
     object_release(user);
     object_release(sets);
@@ -372,7 +373,7 @@ static void commit_often(void *user)
 }
 
 /* Two tools change one key: a reader gets the values that one of them committed, never a mixture. */
-static void commits_of_two_do_not_mix(void **state)
+static void concurrent_commits_do_not_mix(void **state)
 {
     struct committer c[2] = {
         {.set = set_of_xml("Autosession", "", "<BufferSize>16</BufferSize><FlushTimer>16</FlushTimer>" ENABLED(1, 16))},
@@ -402,8 +403,8 @@ static void commits_of_two_do_not_mix(void **state)
 
 /* ---- out of memory ---- */
 
-/* Each allocation fails in turn: that is reported, and nothing is half done. */
-static void a_query_without_memory_says_so(void **state)
+/* Each allocation fails in turn: the error is reported, and nothing is partly done. */
+static void query_without_memory_fails(void **state)
 {
     static const char *const names[] = {"Session\\short", "Autosession\\short"};
     struct object *set = set_of_xml("Autosession", "", "<FileName>short</FileName>" ENABLED(4, 5));
@@ -427,7 +428,7 @@ static void a_query_without_memory_says_so(void **state)
     stop_foreign("short");
 }
 
-static void a_commit_without_memory_changes_nothing(void **state)
+static void commit_without_memory_changes_nothing(void **state)
 {
     struct object *set = set_of_xml("Autosession", "", "<FileName>whole</FileName>" ENABLED(4, 5));
     HRESULT hr = E_OUTOFMEMORY;
@@ -448,9 +449,9 @@ static void a_commit_without_memory_changes_nothing(void **state)
 }
 
 #ifdef _WIN32
-/* Another user's session may run under its name: a caller who may change autosessions may change and flush that session
-   only as the descriptor of its Guid allows. Natively no access to Guids is stored. */
-static void what_runs_under_its_name_asks_for_itself(void **state)
+/* Another user's session may have the set's name: a caller who may change autosessions may change and flush that
+   session only if its GUID's descriptor allows it. Native builds store no access rights for GUIDs. */
+static void running_session_has_its_own_access_check(void **state)
 {
     GUID open = {0x66666666, 1, 2, {3}};
     struct object *issues,
@@ -466,7 +467,7 @@ static void what_runs_under_its_name_asks_for_itself(void **state)
     assert_done(event_provider_set_security(&open, "O:BAG:BAD:(A;;0x120fff;;;WD)"));
     assert_done(commit(live, "shared", CREATE));
     assert_done(set_start(live, &caller_self, true));
-    assert_done(set_commit(boot, &callers.user, "shared", "", MODIFY, issues)); /* the next start's alone */
+    assert_done(set_commit(boot, &callers.user, "shared", "", MODIFY, issues)); /* changes only the next start */
     assert_said(set_commit(boot, &callers.user, "shared", "", MODIFY | UPDATE, issues), E_ACCESSDENIED,
                 "'Session\\shared'");
     assert_said(set_commit(boot, &callers.user, "shared", "", MODIFY | FLUSH, issues), E_ACCESSDENIED,
@@ -487,19 +488,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_KEYS(an_autosession_is_a_key),
-        WITH_KEYS(an_autologger_of_another_program_is_a_set),
-        WITH_KEYS(a_damaged_autologger_is_named),
-        WITH_KEYS(what_cannot_begin_by_itself_is_refused),
+        WITH_KEYS(foreign_autologger_is_a_set),
+        WITH_KEYS(corrupt_autologger_is_named),
+        WITH_KEYS(unsupported_autosessions_are_rejected),
         WITH_KEYS(filters_are_kept_for_the_next_start),
-        WITH_KEYS(the_session_of_an_autologger_has_figures),
+        WITH_KEYS(session_of_an_autologger_has_statistics),
 #ifdef _WIN32
-        WITH_KEYS(what_runs_under_its_name_asks_for_itself),
+        WITH_KEYS(running_session_has_its_own_access_check),
 #endif
-        WITH_KEYS(a_set_of_an_older_version_becomes_a_key),
+        WITH_KEYS(set_of_an_older_version_becomes_a_key),
         WITH_KEYS(sets_are_listed_where_traces_cannot_be),
-        WITH_KEYS(commits_of_two_do_not_mix),
-        WITH_KEYS(a_query_without_memory_says_so),
-        WITH_KEYS(a_commit_without_memory_changes_nothing),
+        WITH_KEYS(concurrent_commits_do_not_mix),
+        WITH_KEYS(query_without_memory_fails),
+        WITH_KEYS(commit_without_memory_changes_nothing),
     };
     return run_numbered("autosession_sets", tests, sizeof tests / sizeof *tests);
 }

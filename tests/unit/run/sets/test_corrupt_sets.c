@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of sets, corrupted in every way that a disk, a person or a program corrupts files: the other sets continue, the
-   error names the file, and the corrupt set can be deleted and committed over. */
+/* Sets whose files are corrupted in every way that a disk, a person or a program may corrupt them: the other sets
+   continue, the error names the file, and the corrupt set can be deleted or replaced by a commit. */
 #include "engine/base/memory.h"
 #include "engine/pla/sets.h"
 #include "tests/unit/run/run_fixture.h"
@@ -39,7 +39,7 @@ static void make_damage(const char *path, enum damage damage)
         write_file(path, text, size / 2);
         memory_free(text);
         break;
-    case EDITED: /* the lines behind the XML stay, so only their hash shows that it has changed */
+    case EDITED: /* the lines after the XML are unchanged, so only their hash reveals the change */
         assert_int_equal(file_load(path, 1 << 20, &text, &size), S_OK);
         assert_non_null(strstr(text, "<?openpla-security of="));
         memcpy(strstr(text, "</Counter>"), "<<", 2);
@@ -160,7 +160,7 @@ static void definition_is_damaged_so(enum damage damage)
     memory_free(path);
 }
 
-static void a_damaged_definition(void **state)
+static void corrupt_definition(void **state)
 {
     (void)state;
     assert_int_equal(commit("good", SETS_CREATE_NEW, false), S_OK);
@@ -185,7 +185,7 @@ static void record_is_damaged_so(enum damage damage)
     assert_names_file(sets_get_value(set, &caller_self, "OpenPLA.LastRunMessage", &value), path, "LastRunMessage",
                       what);
     assert_done(commit("bad", SETS_MODIFY, false), "Commit over it", what);
-    assert_done(commit("bad", SETS_MODIFY, true), "Commit of a SerialNumber", what); /* which repairs it */
+    assert_done(commit("bad", SETS_MODIFY, true), "Commit of a SerialNumber", what); /* the commit repairs the record */
     struct run_record record = fixture_record("bad");
     assert_int_equal(record.serial_number, 7);
     run_record_free(&record);
@@ -198,7 +198,7 @@ static void record_is_damaged_so(enum damage damage)
     memory_free(definition);
 }
 
-static void a_damaged_record(void **state)
+static void corrupt_record(void **state)
 {
     (void)state;
     for (int damage = 0; damage < DAMAGES; damage++)
@@ -209,8 +209,8 @@ static void a_damaged_record(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_damaged_definition),
-        cmocka_unit_test(a_damaged_record),
+        cmocka_unit_test(corrupt_definition),
+        cmocka_unit_test(corrupt_record),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

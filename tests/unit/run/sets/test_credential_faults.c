@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Accounts and passwords of sets when a file cannot be created, written or deleted, or memory is out, at each call
-   in turn. A failure here leaves a set without its password, a password without a set, or a password that everybody
-   can read. */
+/* Accounts and passwords of sets when a file cannot be created, written or deleted, or memory runs out, at each call in
+   turn. An error here would leave a set without its password, a password without a set, or a password that everyone can
+   read. */
 #include "engine/pla/sets/set_secret.h"
 #include "tests/unit/file_faults.h"
 #include "tests/unit/run/sets/credentials_fixture.h"
 
 #include <stdio.h>
 
-/* A commit waits for the disk: each allocation of its beginning fails in turn, then ever wider steps. */
+/* A commit waits for the disk, so each allocation at its beginning fails in turn, then fewer and fewer. */
 enum { WIDER = 64 };
 
-#define FAULT     HRESULT_FROM_WIN32(1117) /* ERROR_IO_DEVICE: nothing here asks for it */
+#define FAULT     HRESULT_FROM_WIN32(1117) /* ERROR_IO_DEVICE: no other code here returns it */
 #define OLD_WORDS "old S3cret", "old-D4tabase"
 #define NEW_WORDS "new S3cret", "new-D4tabase"
 
-/* A set whose description, account password and database password identify its version. */
+/* Creates a set whose description, account password and database password identify its version. */
 static struct object *a_version(const char *version)
 {
     char *xml = text_format("<LogFileFormat>2</LogFileFormat><DataSourceName>SQL:Driver={SQLite3};Database=/tmp/x.db;"
@@ -53,7 +53,7 @@ static void prepare(enum act act)
     object_release(set);
 }
 
-/* Whether the set exists, complete and with the secrets of its version. */
+/* Returns the version of the set, which must be complete, with the version's secrets; NULL if no set exists. */
 static const char *version_there(const char *what)
 {
     static const char *const versions[] = {"old", "new"};
@@ -98,7 +98,7 @@ static HRESULT act_on(enum act act, struct object *set)
         HRESULT hr = store_load(&caller_self, SPACE, "faulty", &xml, &size);
         if (SUCCEEDED(hr))
             hr = run_rights_of_definition(SPACE, "faulty", xml, size, &rights);
-        if (FAILED(hr)) /* who starts it holds nothing */
+        if (FAILED(hr)) /* a caller whose start failed has nothing to release */
             assert_null(rights.secret);
         if (SUCCEEDED(hr))
             hr = shared_new_key(key);
@@ -120,7 +120,7 @@ static struct object *set_for(enum act act)
     return act == ACT_DELETE ? a_queried_set("faulty") : a_version("new");
 }
 
-/* An object whose commit failed is unchanged: a caller who tries again need not pass the passwords again. */
+/* A failed commit leaves the object unchanged: a caller can retry without passing the passwords again. */
 static void assert_has_its_passwords(enum act act, struct object *set)
 {
     if (act != ACT_CREATE && act != ACT_MODIFY)
@@ -138,8 +138,8 @@ static void assert_reveals_no_password(HRESULT hr)
         assert_null(strstr(error_text(hr), words[i]));
 }
 
-/* The old set or the new one, each with its passwords, and none that is without an owner. `left`: one could not be
- * deleted. */
+/* Asserts that the old or the new set exists, with its passwords, and that no password is orphaned. `left`: one may not
+   have been deleted. */
 static void assert_one_of_two(enum act act, HRESULT hr, bool new_may_be, bool left, const char *what)
 {
     const char *there = version_there(what), *old = act == ACT_CREATE ? NULL : "old";
@@ -180,7 +180,7 @@ static void each_operation_on_files_fails(void **state)
                 if (FAILED(hr))
                     assert_has_its_passwords(act, set);
                 failed += FAILED(hr);
-                /* The flush of a folder fails after everything is done; nothing is removed then. */
+                /* The flush of the folder may fail after everything is done; then nothing is removed. */
                 const bool lasting = kinds[k].kind == FAULT_LASTING;
                 assert_one_of_two(act, hr, f.met && f.operation == FILE_OPERATION_FLUSH_FOLDER,
                                   lasting || (f.met && f.operation == FILE_OPERATION_DELETE), what);
@@ -223,7 +223,7 @@ static void memory_may_run_out(void **state)
     prepare(ACT_CREATE);
 }
 
-/* Secrets are cut out of what is read: without the memory for that, nothing is returned. */
+/* Secrets are removed from the strings that are returned: without memory for that, nothing is returned. */
 static void without_memory_nothing_shows_a_password(void **state)
 {
     struct object *set = a_version("new");

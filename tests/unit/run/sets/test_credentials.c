@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The accounts of sets, and their passwords. A failure here runs a user's commands as the service, or reveals a
+/* Accounts of sets, and their passwords. An error here would run a user's commands as the service, or reveal a
    password. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -46,7 +46,7 @@ HRESULT __wrap_set_access_check_change(const struct access_subject *who, const s
     return S_OK;
 }
 
-/* ---- a host that has accounts ---- */
+/* ---- an operating system with accounts ---- */
 
 static struct {
     char account[64], password[64], log[256];
@@ -58,7 +58,7 @@ static HRESULT log_on(const char *account, const char *password, void **token)
     snprintf(logons.log + strlen(logons.log), sizeof logons.log - strlen(logons.log), "%s=%s;", account, password);
     if (strcmp(account, logons.account) != 0 || strcmp(password, logons.password) != 0)
         return error_set(LOGON_FAILURE, "UserAccount: '%s': the user name or password is wrong", account);
-#ifdef _WIN32 /* one that a process can be started with */
+#ifdef _WIN32 /* a token with which a process can be started */
     HANDLE own;
     assert_true(OpenProcessToken(GetCurrentProcess(), TOKEN_ALL_ACCESS, &own));
     assert_true(DuplicateTokenEx(own, TOKEN_ALL_ACCESS, NULL, SecurityImpersonation, TokenPrimary, token));
@@ -136,7 +136,8 @@ static void delete (const char *name)
 
 /* ---- passwords cannot be read ---- */
 
-/* No file of the store, nor of the journal, has it. Natively the folder of secrets is the protected store itself. */
+/* No file of the store or the journal contains the password. In native builds, the folder of secrets is the protected
+   store itself. */
 static void assert_in_no_file(const char *folder, const char *text)
 {
     struct texts names = {0};
@@ -155,7 +156,7 @@ static void assert_in_no_file(const char *folder, const char *text)
                 assert_in_no_file(path, text);
             } else if (SUCCEEDED(file_load(path, 1 << 24, &data, &size))) {
                 if (holds(data, size, text))
-                    fail_msg("%s has the password", path);
+                    fail_msg("%s contains the password", path);
                 memory_free(data);
             }
             memory_free(path);
@@ -178,7 +179,7 @@ static void assert_nowhere(struct object *set, const char *text)
 /* ---- the tests ---- */
 
 /* MS-PLA 3.2.4.1.52, note 16: only an administrator can grant the service's rights. */
-static void only_an_administrator_has_a_set_run_as_the_service(void **state)
+static void only_administrators_can_run_a_set_as_the_service(void **state)
 {
     struct object *set = a_set(NULL);
     (void)state;
@@ -186,7 +187,7 @@ static void only_an_administrator_has_a_set_run_as_the_service(void **state)
     assert_non_null(strstr(error_text(PLA_E_CREDENTIALS_REQUIRED), "UserAccount"));
     assert_non_null(strstr(error_text(PLA_E_CREDENTIALS_REQUIRED), "SetCredentials"));
     assert_not_stored("mine");
-    give(set, "NT AUTHORITY\\SYSTEM", ""); /* the same by its name */
+    give(set, "NT AUTHORITY\\SYSTEM", ""); /* the same account by its name */
     assert_int_equal(commit(set, &callers.user, "mine", SETS_CREATE_NEW), PLA_E_CREDENTIALS_REQUIRED);
     give(set, "LocalService", "");
     assert_int_equal(commit(set, &callers.user, "mine", SETS_CREATE_NEW), E_ACCESSDENIED);
@@ -195,14 +196,14 @@ static void only_an_administrator_has_a_set_run_as_the_service(void **state)
     give(set, "", "");
     assert_int_equal(commit(set, &callers.administrator, "mine", SETS_CREATE_NEW), S_OK);
     assert_account("mine", "SYSTEM");
-    /* Changing an existing set does not transfer its account. */
+    /* A commit by another user does not change an existing set's account. */
     assert_int_equal(commit(set, &callers.user, "mine", SETS_MODIFY), PLA_E_CREDENTIALS_REQUIRED);
     assert_int_equal(secrets(), 0);
     delete ("mine");
     object_release(set);
 }
 
-static void an_account_stays_with_its_set_and_its_password_with_nobody(void **state)
+static void account_is_kept_and_password_is_not_readable(void **state)
 {
     struct object *set = a_set(NULL), *again;
     (void)state;
@@ -212,13 +213,13 @@ static void an_account_stays_with_its_set_and_its_password_with_nobody(void **st
     assert_nowhere(set, PASSWORD);
     assert_null(set_of(set)->password);
     size_t kept = secrets();
-    /* Another spelling names the same set; the user who gave the password need not give it again. */
+    /* Another spelling names the same set; the user who set the password need not repeat it. */
     again = a_queried_set("own");
     assert_nowhere(again, PASSWORD);
     assert_int_equal(commit(again, &callers.user, "OWN", SETS_MODIFY), S_OK);
     assert_account("OWN", "DOMAIN\\user");
     assert_int_equal(secrets(), kept);
-    /* Under another name it is another set, of without an owner account. */
+    /* Under another name, it is a new set, which gets no account without its password. */
     assert_int_equal(commit(again, &callers.user, "other", SETS_CREATE_NEW), PLA_E_CREDENTIALS_REQUIRED);
     assert_int_equal(commit(again, &callers.administrator, "other", SETS_CREATE_NEW), S_OK);
     assert_account("other", "SYSTEM");
@@ -243,8 +244,8 @@ static void an_account_stays_with_its_set_and_its_password_with_nobody(void **st
 }
 
 #ifndef _WIN32
-/* The right to write a set does not give the rights of its account. */
-static void another_account_must_be_given_again(void **state)
+/* Write access to a set does not grant the rights of its account. */
+static void other_users_must_set_credentials_again(void **state)
 {
     static const struct account_sids foreign_file = {"MACHINE\\stranger", "S-1-5-21-0-0-0-1001", callers_ordinary,
                                                      NULL};
@@ -265,8 +266,8 @@ static void another_account_must_be_given_again(void **state)
     object_release(set);
 }
 
-/* Definitions that someone could put into the store would be run as the service. */
-static void a_foreign_definition_is_refused(void **state)
+/* A definition that someone else put into the store must not run as the service. */
+static void foreign_definition_is_rejected(void **state)
 {
     struct object *set = a_set(NULL);
     struct texts foreign, names = {0};
@@ -279,14 +280,14 @@ static void a_foreign_definition_is_refused(void **state)
     }
     assert_int_equal(commit(set, &caller_self, "kept", SETS_CREATE_NEW), S_OK);
     assert_int_equal(commit(set, &caller_self, "planted", SETS_CREATE_NEW), S_OK);
-    /* In its place. */
+    /* Replaces the definition at its path. */
     char *path = store_definition_path(SPACE, "planted");
     assert_int_equal(chown(path, 65534, 65534), 0);
     assert_int_equal(set_query(set, &caller_self, "planted", ""), E_ACCESSDENIED);
     assert_non_null(strstr(error_text(E_ACCESSDENIED), path));
     assert_non_null(strstr(error_text(E_ACCESSDENIED), "65534"));
     assert_int_equal(run_start(SPACE, "planted", false), E_ACCESSDENIED);
-    /* Definitions in the namespace's folder are moved to their places, but do not replace an existing one. */
+    /* Definitions in the namespace's folder are moved to their paths, but do not replace existing ones. */
     char *folder = store_folder(SPACE), *dropped = path_join(folder, "kept.xml");
     assert_int_equal(file_store(dropped, "<DataCollectorSet/>", 19), S_OK);
     assert_int_equal(chown(dropped, 65534, 65534), 0);
@@ -309,7 +310,7 @@ static void a_foreign_definition_is_refused(void **state)
 }
 #endif
 
-static void a_wrong_password_is_reported_at_commit(void **state)
+static void wrong_password_is_reported_at_commit(void **state)
 {
     struct object *set = a_set(NULL);
     (void)state;
@@ -326,7 +327,7 @@ static void a_wrong_password_is_reported_at_commit(void **state)
     object_release(set);
 }
 
-static void what_is_no_account_is_refused_when_it_is_given(void **state)
+static void invalid_account_is_rejected_immediately(void **state)
 {
     struct object *set = a_set(NULL);
     (void)state;
@@ -342,8 +343,8 @@ static void what_is_no_account_is_refused_when_it_is_given(void **state)
     object_release(set);
 }
 
-/* A start logs on as the set's account; the password may have changed since Commit. */
-static void a_start_has_the_accounts_rights(void **state)
+/* A start logs on with the set's account; its password may have changed since Commit. */
+static void start_logs_on_as_the_account(void **state)
 {
     struct object *set = a_set("<SampleInterval>1</SampleInterval><LogFileFormat>0</LogFileFormat>" ONE_COUNTER);
     (void)state;
@@ -363,12 +364,12 @@ static void a_start_has_the_accounts_rights(void **state)
     assert_non_null(strstr(record.last_message, "DOMAIN\\user"));
     run_record_free(&record);
     assert_nowhere(set, PASSWORD);
-    /* Its host, which an alert has start another set, would start that one under the wrong account. */
+    /* Its host process, if an alert in it starts another set, would start that set with the wrong account. */
     run_rights_confine(SPACE, "runs");
     assert_int_equal(run_start(SPACE, "runs", true), PLA_E_CREDENTIALS_REQUIRED);
     assert_non_null(strstr(error_text(PLA_E_CREDENTIALS_REQUIRED), "separate account"));
     run_secret_forget();
-    /* The set's secret was deleted separately. */
+    /* Someone deleted the set's secret separately. */
     struct texts keys;
     list_secret_keys(&keys);
     for (size_t i = 0; i < keys.count; i++)
@@ -380,9 +381,9 @@ static void a_start_has_the_accounts_rights(void **state)
     object_release(set);
 }
 
-/* MS-PLA 3.2.1: a set without an account runs as the account that was put, as the service for an administrator, else
-   as the caller. */
-static void a_system_set_runs_as_who_starts_it(void **state)
+/* MS-PLA 3.2.1: a set without an account runs as the account that was put; otherwise as the service if an administrator
+   starts it, else as the caller. */
+static void system_set_runs_as_its_starter(void **state)
 {
     struct run_rights rights;
     (void)state;
@@ -414,30 +415,31 @@ static void put_source(struct object *set, const char *source)
     objects_release(list, count);
 }
 
-static void a_databases_password_goes_the_same_way(void **state)
+static void database_password_is_handled_like_the_account_password(void **state)
 {
     struct object *set = a_set("<LogFileFormat>2</LogFileFormat><DataSourceName>" WITH_PASSWORD "</DataSourceName>");
     (void)state;
     char *source = source_of(set, false), *xml;
-    assert_string_equal(source, DATABASE); /* what was put is not read back */
+    assert_string_equal(source, DATABASE); /* the password that was put is not returned */
     memory_free(source);
     assert_int_equal(object_to_xml(set, &xml, NULL), S_OK);
     assert_null(strstr(xml, "D4tabase"));
     memory_free(xml);
-    assert_int_equal(set_to_commit_xml(set, true, &xml, NULL), S_OK); /* the values that another server needs */
+    assert_int_equal(set_to_commit_xml(set, true, &xml, NULL), S_OK); /* contains the values that another server
+                                                                         needs */
     assert_non_null(strstr(xml, "D4tabase"));
     memory_free(xml);
     assert_int_equal(commit(set, &callers.administrator, "sql", SETS_CREATE_NEW), S_OK);
     assert_nowhere(set, "D4tabase");
     assert_connects_with("sql", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
-    /* A queried set that is committed again keeps it. */
+    /* A queried set that is committed again keeps its password. */
     struct object *again = a_queried_set("sql");
     size_t kept = secrets();
     assert_int_equal(commit(again, &callers.administrator, "sql", SETS_MODIFY), S_OK);
     assert_connects_with("sql", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
     assert_int_equal(secrets(), kept);
-    /* The password is only for that database; otherwise an account that may write the set could direct it to its own
-       server. */
+    /* The password is valid only for that database; otherwise an account with write access to the set could send the
+       password to its own server. */
     put_source(again, OTHER_DATABASE);
     assert_int_equal(commit(again, &callers.administrator, "sql", SETS_MODIFY), S_OK);
     assert_connects_with("sql", OTHER_DATABASE);
@@ -446,7 +448,7 @@ static void a_databases_password_goes_the_same_way(void **state)
     assert_int_equal(commit(again, &callers.administrator, "sql", SETS_MODIFY), S_OK);
     assert_connects_with("sql", DATABASE);
     object_release(again);
-    /* A commit that fails leaves the object as it was. */
+    /* A failed commit leaves the object unchanged. */
     put_source(set, WITH_PASSWORD);
     assert_int_equal(commit(set, &callers.administrator, "sql", SETS_CREATE_NEW), PLA_E_DCS_ALREADY_EXISTS);
     source = source_of(set, true);
@@ -468,8 +470,8 @@ static void assert_exports_with(const char *name, const char *expected)
     run_set_free(&set);
 }
 
-/* Those of an export, for exactly one server. */
-static void an_exports_credentials_go_the_same_way(void **state)
+/* Credentials of an export, valid for exactly one server. */
+static void export_credentials_are_handled_the_same_way(void **state)
 {
     struct object *set = a_set("");
     (void)state;
@@ -494,7 +496,7 @@ static void an_exports_credentials_go_the_same_way(void **state)
     assert_non_null(strstr(error_text(E_INVALIDARG), "OpenPLA.ExportUrl"));
     assert_null(strstr(error_text(E_INVALIDARG), "T0ken"));
     object_release(again);
-    /* A commit that fails leaves the object as it was. */
+    /* A failed commit leaves the object unchanged. */
     char *text;
     assert_int_equal(set_put_value(set, "OpenPLA.ExportCredentials", "token: T0ken"), S_OK);
     assert_int_equal(commit(set, &callers.administrator, "export", SETS_CREATE_NEW), PLA_E_DCS_ALREADY_EXISTS);
@@ -506,9 +508,9 @@ static void an_exports_credentials_go_the_same_way(void **state)
 }
 
 #ifndef _WIN32
-/* The set's host process gets the passwords of its databases: a user who can write the set must not find them in a
-   process that runs as that user. */
-static void another_account_gets_no_databases_password(void **state)
+/* The set's host process gets its database passwords: a user with write access to the set must not be able to read them
+   from a process that runs as that user. */
+static void other_accounts_get_no_database_password(void **state)
 {
     static const struct account_sids foreign_file = {"MACHINE\\stranger", "S-1-5-21-0-0-0-1001", callers_ordinary,
                                                      NULL};
@@ -530,8 +532,8 @@ static void another_account_gets_no_databases_password(void **state)
 }
 #endif
 
-/* From a client's process to the server's: nothing of it can be read in between, and nothing is lost. */
-static void what_goes_to_the_server_is_masked(void **state)
+/* Between the client's process and the server's, the credentials are masked, and nothing is lost. */
+static void credentials_sent_to_the_server_are_masked(void **state)
 {
     static const char *const none[] = {"", "abc", "no digits", "0123456789abcdef0123456789abcdef0g"};
     struct object *set = a_set("<LogFileFormat>2</LogFileFormat><DataSourceName>" WITH_PASSWORD "</DataSourceName>");
@@ -571,8 +573,8 @@ static void what_goes_to_the_server_is_masked(void **state)
     object_release(set);
 }
 
-/* A key that someone reads in one definition opens nothing in another; and no XML of a client has one. */
-static void a_secret_is_of_its_set_alone(void **state)
+/* A key that someone reads in one definition opens nothing in another; a client's XML never contains a key. */
+static void secret_belongs_to_one_set(void **state)
 {
     struct object *set = a_set("<LogFileFormat>2</LogFileFormat><DataSourceName>" WITH_PASSWORD "</DataSourceName>");
     struct set_account account;
@@ -590,7 +592,7 @@ static void a_secret_is_of_its_set_alone(void **state)
     assert_connects_with("first", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
     assert_connects_with("second", DATABASE);
     assert_int_equal(run_start(SPACE, "second", true), PLA_E_CREDENTIALS_REQUIRED);
-    /* Changes of the copy do not remove the password of the original. */
+    /* Changing the copy does not remove the original's password. */
     delete ("second");
     assert_connects_with("first", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
     assert_int_equal(store_save(&caller_self, SPACE, "second", STORE_CREATE, xml, size, NULL, NULL), S_OK);
@@ -611,8 +613,8 @@ static void a_secret_is_of_its_set_alone(void **state)
     object_release(set);
 }
 
-/* The host process of a set gets its passwords at its start; afterwards they cannot be found under the run's key. */
-static void a_host_takes_what_was_offered(void **state)
+/* A set's host process gets its passwords at its start; afterwards they are no longer available under the run's key. */
+static void host_takes_the_offered_secret(void **state)
 {
     struct object *set = a_set("<LogFileFormat>2</LogFileFormat><DataSourceName>" WITH_PASSWORD "</DataSourceName>");
     struct run_rights rights;
@@ -631,7 +633,7 @@ static void a_host_takes_what_was_offered(void **state)
     memory_free_secret(text);
     const char *left = section_memory(rights.section);
     assert_false(holds(left, 4096, "D4tabase"));
-    /* It has it where the protected store does not let it in. */
+    /* They are available where the protected store denies access to the host process. */
     struct texts keys;
     list_secret_keys(&keys);
     for (size_t i = 0; i < keys.count; i++)
@@ -650,22 +652,22 @@ static void a_host_takes_what_was_offered(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(only_an_administrator_has_a_set_run_as_the_service),
-        T(an_account_stays_with_its_set_and_its_password_with_nobody),
+        T(only_administrators_can_run_a_set_as_the_service),
+        T(account_is_kept_and_password_is_not_readable),
 #ifndef _WIN32
-        T(another_account_must_be_given_again),
-        T(another_account_gets_no_databases_password),
-        T(a_foreign_definition_is_refused),
+        T(other_users_must_set_credentials_again),
+        T(other_accounts_get_no_database_password),
+        T(foreign_definition_is_rejected),
 #endif
-        T(a_wrong_password_is_reported_at_commit),
-        T(what_is_no_account_is_refused_when_it_is_given),
-        T(a_start_has_the_accounts_rights),
-        T(a_system_set_runs_as_who_starts_it),
-        T(a_databases_password_goes_the_same_way),
-        T(an_exports_credentials_go_the_same_way),
-        T(what_goes_to_the_server_is_masked),
-        T(a_secret_is_of_its_set_alone),
-        T(a_host_takes_what_was_offered),
+        T(wrong_password_is_reported_at_commit),
+        T(invalid_account_is_rejected_immediately),
+        T(start_logs_on_as_the_account),
+        T(system_set_runs_as_its_starter),
+        T(database_password_is_handled_like_the_account_password),
+        T(export_credentials_are_handled_the_same_way),
+        T(credentials_sent_to_the_server_are_masked),
+        T(secret_belongs_to_one_set),
+        T(host_takes_the_offered_secret),
     };
     callers_open(&callers);
     int failed = cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The data manager after real runs: after a run, its report is complete or its absence is explained, and the data
-   manager never destroys a log. */
+/* The data manager after real runs: a run's report is complete or its absence is explained, and the data manager never
+   destroys a log. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
@@ -41,7 +41,7 @@ static bool is_there(const char *folder, const char *file)
     return there;
 }
 
-/* The ordinary set: no schema, a folder for each run. */
+/* The ordinary set: no report schema, a folder for each run. */
 static void a_run_has_its_report(void **state)
 {
     (void)state;
@@ -62,7 +62,7 @@ static void a_run_has_its_report(void **state)
     memory_free(root);
 }
 
-/* In a folder that all runs share, a report is about its own run only; a data manager that is off creates no report. */
+/* In a folder that all runs share, a report covers its own run only; a disabled data manager creates no report. */
 static void a_shared_folder(void **state)
 {
     (void)state;
@@ -126,8 +126,8 @@ static void a_failure_is_reported_and_leaves_the_logs(void **state)
     memory_free(root);
 }
 
-/* The power fails while a report is created: the next start reports that it is missing. */
-static void a_host_that_is_killed_meanwhile(void **state)
+/* The host process is killed while it creates a report: the next start reports the missing report. */
+static void killed_host_is_reported_at_the_next_start(void **state)
 {
     (void)state;
     char *root = fixture_folder("killed"), *until = path_join(root, "until");
@@ -182,7 +182,7 @@ static HRESULT says_that_a_report_is_missing(void *user, HRESULT hr, const char 
     return S_OK;
 }
 
-/* Requesting only rules or a page must not look like missing logs. */
+/* If only rules or a report page were requested, a missing report must not be reported as missing logs. */
 static void a_missing_report_is_reported_as_missing(struct object *set, const char *folder)
 {
     static const uint32_t steps[] = {STEP_RUN_RULES, STEP_CREATE_HTML, STEP_RUN_RULES | STEP_CREATE_HTML};
@@ -218,8 +218,8 @@ static void run_makes_reports_of_old_folders(void **state)
     assert_int_equal(manage(set, STEP_CREATE_REPORT, NULL, S_OK, S_OK), 0);
     assert_true(holds(first, "report.xml", "Processes"));
     assert_false(is_there(empty, "report.xml"));
-    assert_int_equal(manage(set, STEP_CREATE_REPORT, second, S_OK, S_OK), 0); /* the whole path */
-    /* The page is of the report as it is by then. */
+    assert_int_equal(manage(set, STEP_CREATE_REPORT, second, S_OK, S_OK), 0); /* the absolute path */
+    /* The report page shows the report's current contents. */
     assert_false(is_there(second, "report.html"));
     assert_int_equal(manage(set, STEP_CREATE_HTML, NULL, S_OK, S_OK), 0);
     assert_true(holds(first, "report.html", "Processes"));
@@ -243,9 +243,9 @@ static void run_makes_reports_of_old_folders(void **state)
     "<Rules><Group name=\"g\"><Rule name=\"r\"><Step select=\"/Report\"><Exists><When expression=\"true()\"><Insert>"  \
     "<Attribute name=\"mark\" value=\"1\"/></Insert></When></Exists></Step></Rule></Group></Rules>"
 
-/* Rules written after the run, or corrected, are applied to the reports of old runs without their logs, which may be
-   gone. */
-static void the_rules_are_applied_to_a_report_that_exists(void **state)
+/* Rules that were written or corrected after the run are applied to old reports without their logs, which may have been
+   deleted. */
+static void rules_are_applied_to_an_existing_report(void **state)
 {
     (void)state;
     static const struct {
@@ -258,7 +258,7 @@ static void the_rules_are_applied_to_a_report_that_exists(void **state)
         {STEP_RUN_RULES, "", true, 0},
         {STEP_RUN_RULES | STEP_CREATE_HTML, "run000001", true, 0},
         {STEP_RUN_RULES, "run000001", false, 0},
-        /* No data for a new report, which is an item, and the old one is still a report. */
+        /* Without data for a new report, an item reports that, and the old report is kept. */
         {STEP_CREATE_REPORT | STEP_RUN_RULES, "run000001", false, 1},
         {STEP_CREATE_REPORT | STEP_RUN_RULES | STEP_CREATE_HTML, "", false, 0},
     };
@@ -295,12 +295,12 @@ static void the_rules_are_applied_to_a_report_that_exists(void **state)
     memory_free(root);
 }
 
-/* The end of a run, or of a segment, with that log, which may be missing. */
+/* Simulates the end of a run or a segment with that log, which may be missing. */
 static HRESULT compile(const char *name, const char *root, const char *log)
 {
     struct object *set = query(name);
     struct ended_segment e = {.space = SPACE, .name = name, .set = set_of(set), .serial_number = 2, .reported = true};
-    e.location = path_with_separator(root); /* as a run names it */
+    e.location = path_with_separator(root); /* the path in the form that a run passes */
     assert_int_equal(texts_add(&e.files, log), S_OK);
     const HRESULT hr = data_manager_compile(&e);
     if (FAILED(hr))
@@ -311,8 +311,8 @@ static HRESULT compile(const char *name, const char *root, const char *log)
     return hr;
 }
 
-/* In a folder that runs or sets share, the report that exists is another run's where this one left no log. */
-static void a_run_without_logs_leaves_the_report_of_another(void **state)
+/* In a folder that runs or sets share, an existing report belongs to another run if this run left no log. */
+static void run_without_logs_keeps_another_report(void **state)
 {
     (void)state;
     char *root = fixture_folder("nologs"), *log = path_join(root, "c.csv");
@@ -342,8 +342,8 @@ static void a_run_without_logs_leaves_the_report_of_another(void **state)
     memory_free(root);
 }
 
-/* The folder that a run writes to is not done with; others are. */
-static void the_running_folder_is_left(void **state)
+/* The folder to which a run is writing is skipped; other folders are processed. */
+static void folder_of_the_current_run_is_skipped(void **state)
 {
     (void)state;
     char *root = fixture_folder("runs");
@@ -362,8 +362,9 @@ static void the_running_folder_is_left(void **state)
     memory_free(root);
 }
 
-/* The file of all events takes no other file's name. Without a trace it is not created, which is not a failure. */
-static void the_events_have_a_file_of_their_own(void **state)
+/* The file of all events does not take another file's name. Without a trace it is not created, which is not an
+   error. */
+static void events_have_a_separate_file(void **state)
 {
     (void)state;
     static const struct {
@@ -387,9 +388,9 @@ static void the_events_have_a_file_of_their_own(void **state)
     }
 }
 
-/* The page has the requested name and sheet; a page that would take another file's name is not created, but the
-   report is. An invalid sheet prevents only the page. */
-static void the_page_is_as_the_set_says(void **state)
+/* The report page has the requested name and style sheet; a page whose name is in use is not created, but the report
+   is. An invalid style sheet prevents only the page. */
+static void page_has_the_requested_name_and_style(void **state)
 {
     (void)state;
 #define SHEET(inside)                                                                                                  \
@@ -430,9 +431,9 @@ static void the_page_is_as_the_set_says(void **state)
     }
 }
 
-/* A user who can write to the folder cannot get a file outside it overwritten, and the report does not overwrite a
-   configuration. */
-static void a_report_replaces_nothing_else(void **state)
+/* A user with write access to the folder cannot cause a file outside it to be overwritten, and the report does not
+   overwrite a configuration. */
+static void report_replaces_no_other_file(void **state)
 {
     (void)state;
     static const char collected[] = "<Report name='configuration' version='1'/>";
@@ -467,7 +468,7 @@ static void a_report_replaces_nothing_else(void **state)
 }
 
 /* Creating reports requires the right to start the set. */
-static void who_may_not_start_it_is_refused(void **state)
+static void callers_without_start_right_are_rejected(void **state)
 {
     (void)state;
     struct callers c;
@@ -489,7 +490,7 @@ static void who_may_not_start_it_is_refused(void **state)
     memory_free(root);
 }
 
-static bool hours_pass; /* from one check the clock to the next */
+static bool hours_pass; /* the time between two checks of the clock */
 uint64_t __real_clock_monotonic_ms(void);
 uint64_t __wrap_clock_monotonic_ms(void);
 uint64_t __wrap_clock_monotonic_ms(void)
@@ -498,8 +499,8 @@ uint64_t __wrap_clock_monotonic_ms(void)
     return __real_clock_monotonic_ms() + (hours_pass ? ++looks * 3600000 : 0);
 }
 
-/* A report that would never end is abandoned, and the previous one stays. */
-static void a_report_has_its_time(void **state)
+/* A report that would never be finished is abandoned, and the previous one is kept. */
+static void report_time_is_limited(void **state)
 {
     (void)state;
     char *root = fixture_folder("time"), *folder = path_join(root, "run000001"),
@@ -522,9 +523,9 @@ static void a_report_has_its_time(void **state)
     memory_free(root);
 }
 
-/* Memory is out somewhere on the way: there is a whole report or none, nothing else is left in the folder, and the
-   client hears of it. Not each allocation, of which there are thousands, but all of the first ones. */
-static void without_memory_no_half_report_is_left(void **state)
+/* If memory runs out, a complete report exists or none, nothing else is left in the folder, and the client gets the
+   error. Only the first of thousands of allocations are tried. */
+static void out_of_memory_leaves_no_partial_report(void **state)
 {
     (void)state;
     char *root = fixture_folder("memory"), *folder = path_join(root, "run000001"),
@@ -575,17 +576,17 @@ int main(void)
         cmocka_unit_test(a_shared_folder),
         cmocka_unit_test(each_segment_when_it_is_asked_for),
         cmocka_unit_test(a_failure_is_reported_and_leaves_the_logs),
-        cmocka_unit_test(a_host_that_is_killed_meanwhile),
+        cmocka_unit_test(killed_host_is_reported_at_the_next_start),
         cmocka_unit_test(run_makes_reports_of_old_folders),
-        cmocka_unit_test(the_rules_are_applied_to_a_report_that_exists),
-        cmocka_unit_test(a_run_without_logs_leaves_the_report_of_another),
-        cmocka_unit_test(the_running_folder_is_left),
-        cmocka_unit_test(the_events_have_a_file_of_their_own),
-        cmocka_unit_test(the_page_is_as_the_set_says),
-        cmocka_unit_test(a_report_replaces_nothing_else),
-        cmocka_unit_test(who_may_not_start_it_is_refused),
-        cmocka_unit_test(a_report_has_its_time),
-        cmocka_unit_test(without_memory_no_half_report_is_left),
+        cmocka_unit_test(rules_are_applied_to_an_existing_report),
+        cmocka_unit_test(run_without_logs_keeps_another_report),
+        cmocka_unit_test(folder_of_the_current_run_is_skipped),
+        cmocka_unit_test(events_have_a_separate_file),
+        cmocka_unit_test(page_has_the_requested_name_and_style),
+        cmocka_unit_test(report_replaces_no_other_file),
+        cmocka_unit_test(callers_without_start_right_are_rejected),
+        cmocka_unit_test(report_time_is_limited),
+        cmocka_unit_test(out_of_memory_leaves_no_partial_report),
     };
     return cmocka_run_group_tests(tests, begin, fixture_teardown);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A server caches the definitions that it has read: its lists open no file twice, and still show sets as they are.*/
+/* The server caches definitions that it has read: its lists open no file twice, but show the current sets. */
 #include "engine/pla/sets.h"
 #include "engine/pla/store.h"
 #include "tests/unit/scratch_folder.h"
@@ -28,7 +28,7 @@ static time_t long_ago(void)
     return time(NULL) - 3600;
 }
 
-/* As the façade asks for it. */
+/* Lists the sets as the facade requests them. */
 static struct object *list(void)
 {
     struct object *sets;
@@ -37,7 +37,7 @@ static struct object *list(void)
     return sets;
 }
 
-/* Name and description of each set, with * if nobody has got the set yet. */
+/* Expects the name and description of each set, with * if no client has got the set yet. */
 static void assert_listed(const char *expected)
 {
     struct object *sets = list(), *set;
@@ -57,26 +57,26 @@ static void assert_listed(const char *expected)
     object_release(sets);
 }
 
-/* A file with size and time of before is one that was not changed: to open it again would cost ten thousand opens. */
-static void a_file_is_opened_again_when_it_has_changed(void **state)
+/* A file with unchanged size and time is not opened again: for ten thousand sets, that would be ten thousand opens. */
+static void changed_file_is_read_again(void **state)
 {
     time_t then = long_ago();
     (void)state;
     write_definition("a", OLD, then);
     write_definition("b", OLD, then);
     assert_listed("a=old|b=old");
-    write_definition("a", NEW, then); /* this is not possible */
+    write_definition("a", NEW, then); /* a change without a new size or time is not detected */
     write_definition("b", NEW, then + 2);
     assert_listed("a*=old|b=new");
     assert_listed("a*=old|b*=new");
-    write_definition("a", "<DataCollectorSet/>", then); /* another size */
+    write_definition("a", "<DataCollectorSet/>", then); /* a different size */
     write_definition("c", OLD, then);
     assert_int_equal(store_delete(&caller_self, "Service", "b"), S_OK);
     assert_listed("a=|c=old");
 }
 
-/* The clock of files may stand still between two writes. */
-static void a_file_that_was_just_written_is_read_again(void **state)
+/* The file system's clock may not advance between two writes. */
+static void recently_written_file_is_read_again(void **state)
 {
     time_t now = time(NULL) + 60;
     (void)state;
@@ -86,7 +86,7 @@ static void a_file_that_was_just_written_is_read_again(void **state)
     assert_listed("a=new");
 }
 
-static void a_damaged_definition_comes_and_goes(void **state)
+static void corrupt_definition_can_be_repaired(void **state)
 {
     time_t then = long_ago();
     (void)state;
@@ -103,7 +103,7 @@ static void a_damaged_definition_comes_and_goes(void **state)
 }
 
 /* A list shows sets as they were when it was created, even if a client gets one of them later. */
-static void a_listed_set_is_as_it_was(void **state)
+static void listed_set_shows_the_time_of_the_list(void **state)
 {
     struct object *sets, *set, *queried;
     char *xml, *of_query;
@@ -120,7 +120,7 @@ static void a_listed_set_is_as_it_was(void **state)
     assert_int_equal(set_to_commit_xml(set, false, &xml, NULL), S_OK);
     assert_int_equal(set_to_commit_xml(queried, false, &of_query, NULL), S_OK);
     assert_string_equal(xml, of_query);
-    /* A property that is put then stays, also for the next client that gets the set. */
+    /* A property that is put afterwards is kept, also for the next client that gets the set. */
     assert_int_equal(object_put_text(set, &set->class->properties[IDataCollectorSet_Description], "put"), S_OK);
     assert_int_equal(object_complete(set), S_OK);
     assert_string_equal(set_of(set)->Description, "put");
@@ -131,7 +131,7 @@ static void a_listed_set_is_as_it_was(void **state)
     object_release(sets);
 }
 
-/* Sets that came with the program are in no file. */
+/* Sets that ship with OpenPLA have no file. */
 static void all_sets_of_all_namespaces_are_listed(void **state)
 {
     struct object *sets;
@@ -194,7 +194,7 @@ static int make_store(void **state)
     folder = text_format("test_kept_definitions.%u.scratch", (unsigned)process_own_id());
     scratch_remove(folder);
     scratch_environment("OPENPLA_DATA", folder);
-    for (char name[] = "a"; *name <= 'c'; ++*name) /* the places */
+    for (char name[] = "a"; *name <= 'c'; ++*name) /* the folders of the definitions */
         if (FAILED(store_save(&caller_self, "Service", name, STORE_CREATE, OLD, strlen(OLD), NULL, NULL)) ||
             FAILED(store_delete(&caller_self, "Service", name)))
             return 1;
@@ -214,10 +214,10 @@ static int remove_store(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_file_is_opened_again_when_it_has_changed, make_store, remove_store),
-        cmocka_unit_test_setup_teardown(a_file_that_was_just_written_is_read_again, make_store, remove_store),
-        cmocka_unit_test_setup_teardown(a_damaged_definition_comes_and_goes, make_store, remove_store),
-        cmocka_unit_test_setup_teardown(a_listed_set_is_as_it_was, make_store, remove_store),
+        cmocka_unit_test_setup_teardown(changed_file_is_read_again, make_store, remove_store),
+        cmocka_unit_test_setup_teardown(recently_written_file_is_read_again, make_store, remove_store),
+        cmocka_unit_test_setup_teardown(corrupt_definition_can_be_repaired, make_store, remove_store),
+        cmocka_unit_test_setup_teardown(listed_set_shows_the_time_of_the_list, make_store, remove_store),
         cmocka_unit_test_setup_teardown(all_sets_of_all_namespaces_are_listed, make_store, remove_store),
         cmocka_unit_test_setup_teardown(memory_may_run_out, make_store, remove_store),
     };

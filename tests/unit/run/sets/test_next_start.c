@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* When schedules start: against a minute-by-minute search of whole years. A mistake here is a night without data. */
+/* Calculated schedule starts, compared with a minute-by-minute search of whole years. An error here would cost a night
+   of data. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/pla/sets/supervised_set.h"
@@ -24,7 +25,7 @@ static int64_t moment(int year, int month, int day, int hour, int minute)
     return clock_from_calendar(&t);
 }
 
-/* The nth Sunday of the month, 5 the last, at the hour UTC. */
+/* Returns the nth Sunday of the month (5: the last one) at the given hour, UTC. */
 static int64_t sunday(int year, int month, int nth, int hour)
 {
     static int64_t known[200][13][6]; /* from 1990 on, at midnight */
@@ -59,7 +60,7 @@ static int pacific(const void *zone, int64_t utc)
     return utc >= sunday(year, 3, 2, 10) && utc < sunday(year, 11, 1, 9) ? 420 : 480;
 }
 
-/* Half an hour, in the southern summer: first Sundays of October and April, 02:00 local. */
+/* Shifts by half an hour, with summer in the south: first Sundays of October and April, 02:00 local time. */
 static int lord_howe(const void *zone, int64_t utc)
 {
     int year = clock_calendar(utc).year;
@@ -76,24 +77,24 @@ static int havana(const void *zone, int64_t utc)
     return utc >= sunday(year, 3, 2, 5) && utc < sunday(year, 11, 1, 5) ? 240 : 300;
 }
 
-/* No 30 December 2011. */
+/* Without 30 December 2011. */
 static int samoa(const void *zone, int64_t utc)
 {
     (void)zone;
     return utc < moment(2011, 12, 30, 10, 0) ? 600 : -840;
 }
 
-/* ---- the search ---- */
+/* ---- the minute-by-minute search ---- */
 
 #define DAYS_MAX 1200
-static int64_t starts[DAYS_MAX]; /* per local day: its start, or NEXT_START_NEVER */
+static int64_t starts[DAYS_MAX]; /* per local day: its start time, or NEXT_START_NEVER */
 
 static int64_t local_of(const struct start_zone *zone, int64_t utc)
 {
     return utc - zone->bias(zone->zone, utc) * MINUTE;
 }
 
-/* The first minute at which the clocks show the time of day or a later one: on the local days from first_day on. */
+/* For the local days from first_day on, finds the first minute at which local clocks show the time of day or later. */
 static void search(const struct start_zone *zone, int64_t first_day, int days, int minute_of_day)
 {
     int64_t utc = first_day * DAY - 30 * HOUR;
@@ -104,7 +105,7 @@ static void search(const struct start_zone *zone, int64_t first_day, int days, i
         bool skipped =
             local_of(zone, utc) >= (first_day + d + 1) * DAY && local_of(zone, utc - MINUTE) < (first_day + d) * DAY;
         starts[d] = skipped ? NEXT_START_NEVER : utc;
-        utc -= 3 * HOUR; /* the next target may lie before: midnight after a gap */
+        utc -= 3 * HOUR; /* the next day's start may be earlier: midnight after a gap */
         if (utc < first_day * DAY - 30 * HOUR)
             utc = first_day * DAY - 30 * HOUR;
     }
@@ -127,7 +128,7 @@ static void check_year(const struct start_zone *zone, int year, int days, int mi
             if (next != starts[d])
                 fail_msg("year %d day %d minute %d mask 0x%02X: %lld minutes off", year, d, minute_of_day,
                          (unsigned)mask, (long long)(next - starts[d]) / MINUTE);
-            /* Also when asked a moment before. */
+            /* Also for a time just before the start. */
             assert_true(next_start(&rule, next - 1, zone) == next);
             after = next;
         }
@@ -135,7 +136,7 @@ static void check_year(const struct start_zone *zone, int year, int days, int mi
     }
 }
 
-/* Every mask of days, in zones whose clocks jump by 30 minutes, an hour, over midnight, and over a day. */
+/* Every mask of days, in zones whose clocks change by 30 minutes, an hour, across midnight, and across a whole day. */
 static void every_mask_over_years(void **state)
 {
     static const int biases[] = {0, -345 /* Kathmandu */, 720, -840};
@@ -155,16 +156,16 @@ static void every_mask_over_years(void **state)
     }
 }
 
-/* The same, in words. */
+/* The same cases as literal times. */
 static void clocks_that_jump(void **state)
 {
     const struct start_zone zone = {berlin, NULL};
     struct start_rule rule = {INT64_MIN, INT64_MAX, 2 * 3600 + 1800, 0x7F}; /* 02:30 */
     (void)state;
-    /* 29 March 2026: 02:00 is followed by 03:00, which is 01:00 UTC. */
+    /* 29 March 2026: 03:00 follows 02:00; it is 01:00 UTC. */
     assert_true(next_start(&rule, moment(2026, 3, 28, 2, 0), &zone) == moment(2026, 3, 29, 1, 0));
     assert_true(next_start(&rule, moment(2026, 3, 29, 1, 0), &zone) == moment(2026, 3, 30, 0, 30));
-    /* 25 October 2026: 02:30 comes at 00:30 and at 01:30 UTC: once. */
+    /* 25 October 2026: 02:30 occurs at 00:30 and 01:30 UTC; the set starts once. */
     assert_true(next_start(&rule, moment(2026, 10, 24, 12, 0), &zone) == moment(2026, 10, 25, 0, 30));
     assert_true(next_start(&rule, moment(2026, 10, 25, 0, 30), &zone) == moment(2026, 10, 26, 1, 30));
 }
@@ -178,7 +179,7 @@ static void dates_and_once(void **state)
     struct start_rule rule = {monday / DAY, monday / DAY + 7, 3600, 0x02};
     (void)state;
     assert_true(next_start(&rule, 0, &zone) == monday + HOUR);
-    assert_true(next_start(&rule, monday + HOUR, &zone) == monday + 7 * DAY + HOUR); /* the last day counts */
+    assert_true(next_start(&rule, monday + HOUR, &zone) == monday + 7 * DAY + HOUR); /* the end date is included */
     assert_true(next_start(&rule, monday + 8 * DAY, &zone) == NEXT_START_NEVER);
     assert_true(start_rule_end(&rule, &zone) == monday + 8 * DAY);
     rule.last_day = monday / DAY - 1;
@@ -188,7 +189,7 @@ static void dates_and_once(void **state)
     assert_true(next_start(&rule, monday + HOUR - 1, &zone) == monday + HOUR);
     assert_true(next_start(&rule, monday + HOUR, &zone) == NEXT_START_NEVER);
     assert_true(start_rule_end(&rule, &zone) == NEXT_START_NEVER);
-    rule.first_day = INT64_MIN; /* no time was set */
+    rule.first_day = INT64_MIN; /* no start date was set */
     assert_true(next_start(&rule, 0, &zone) == NEXT_START_NEVER);
     rule = (struct start_rule){monday / DAY, monday / DAY - 1, 0, 0};
     assert_true(next_start(&rule, 0, &zone) == NEXT_START_NEVER);
@@ -222,7 +223,8 @@ static struct start_rule rule_from(const char *start_date, const char *end_date,
     return rule;
 }
 
-/* The dates of the model are days from 1899, its times fractions of a day: every second must survive. */
+/* The model stores dates as days from 1899 and times as fractions of a day: every second must survive the
+   conversion. */
 static void rules_of_schedules(void **state)
 {
     (void)state;
@@ -240,7 +242,7 @@ static void rules_of_schedules(void **state)
     }
 }
 
-/* The service over simulated years: sleeps, restarts, clocks that are set. Each start happens once. */
+/* Simulates the service over years, with sleeps, restarts and clock changes. Each start occurs once. */
 struct simulation {
     int64_t now, done, known;
     size_t made;
@@ -265,32 +267,32 @@ static void missed_and_repeated_moments(void **state)
     (void)state;
     look(&s, &rule, &zone);
     assert_int_equal(s.made, 0);
-    s.now = noon; /* to the second */
+    s.now = noon; /* starts exactly at the second */
     look(&s, &rule, &zone);
     look(&s, &rule, &zone);
     assert_int_equal(s.made, 1);
-    s.now = noon - 10 * MINUTE; /* set back: made already */
+    s.now = noon - 10 * MINUTE; /* clock set back: this start already happened */
     look(&s, &rule, &zone);
     s.now = noon + SECOND;
     look(&s, &rule, &zone);
     assert_int_equal(s.made, 1);
-    s.now = noon + DAY + 4 * MINUTE; /* down for a day, back within the grace */
+    s.now = noon + DAY + 4 * MINUTE; /* the service was down for a day, and is back within the grace period */
     look(&s, &rule, &zone);
     assert_int_equal(s.made, 2);
-    s.now = noon + 2 * DAY + 6 * MINUTE; /* missed */
+    s.now = noon + 2 * DAY + 6 * MINUTE; /* too late: missed */
     look(&s, &rule, &zone);
     assert_int_equal(s.made, 2);
-    s.now = noon + 3650 * DAY; /* a clock that is wrong by ten years causes a start */
+    s.now = noon + 3650 * DAY; /* a clock that is ten years ahead causes a start */
     look(&s, &rule, &zone);
     assert_int_equal(s.made, 3);
-    s.now = noon + 3 * DAY; /* and is set right: the days are not lost */
+    s.now = noon + 3 * DAY; /* the clock is corrected: no day is lost */
     look(&s, &rule, &zone);
     assert_int_equal(s.made, 4);
-    s.known = s.now = noon + 4 * DAY + SECOND; /* committed a second too late */
+    s.known = s.now = noon + 4 * DAY + SECOND; /* committed one second too late */
     s.done = 0;
     look(&s, &rule, &zone);
     assert_int_equal(s.made, 4);
-    s.known = noon + 5 * DAY; /* committed by a clock that ran ahead */
+    s.known = noon + 5 * DAY; /* committed while the clock was ahead */
     s.now = noon + 4 * DAY + 2 * SECOND;
     look(&s, &rule, &zone);
     assert_int_equal(s.made, 5);
@@ -320,17 +322,17 @@ static void twenty_years(void **state)
     assert_int_equal(s.made, (end - begin) / DAY);
 }
 
-/* Several schedules of one set, some of them at the same moment: the set starts once at each, over years with summer
-   time, a clock that is set back and forward, and a service that comes up again with what the record says. */
+/* Several schedules of one set, some at the same time: the set starts once per time, over years with summer time, clock
+   changes in both directions, and restarts of the service from the record. */
 static void several_schedules_over_years(void **state)
 {
     const struct start_zone zone = {pacific, NULL};
     int64_t begin = moment(2026, 1, 1, 12, 0), end = moment(2038, 1, 1, 12, 0), missed;
     int64_t last_day = moment(2037, 6, 30, 0, 0) / DAY;
     struct start_rule rules[] = {
-        {INT64_MIN, INT64_MAX, 2 * 3600 + 1800, 0x7F},                     /* in the gap, and twice in autumn */
+        {INT64_MIN, INT64_MAX, 2 * 3600 + 1800, 0x7F},                     /* in the spring gap, and twice in autumn */
         {INT64_MIN, INT64_MAX, 2 * 3600 + 1800, 0x3E},                     /* the same on weekdays */
-        {moment(2030, 3, 10, 0, 0) / DAY, INT64_MAX, 3 * 3600, 0},         /* once, where the gap ends */
+        {moment(2030, 3, 10, 0, 0) / DAY, INT64_MAX, 3 * 3600, 0},         /* once, at the end of the gap */
         {moment(2028, 2, 29, 0, 0) / DAY, last_day, 1 * 3600 + 1799, 0x41} /* weekends, for some years */
     };
     struct supervised_set set = {.rules = rules, .rule_count = 4, .known = begin, .stop_at_expiry = true};
@@ -339,7 +341,7 @@ static void several_schedules_over_years(void **state)
     srand(2);
     for (int64_t now = begin, expected = begin; now < end;) {
         assert_int_equal(supervised_set_plan(&set, now, &zone, &missed), S_OK);
-        assert_true(set.expiry == NEXT_START_NEVER); /* two of them have no end */
+        assert_true(set.expiry == NEXT_START_NEVER); /* two of the schedules have no end date */
         if (set.due <= now) {
             int64_t next = NEXT_START_NEVER;
             for (size_t i = 0; i < 4; i++) {
@@ -350,7 +352,7 @@ static void several_schedules_over_years(void **state)
             expected = set.done = set.due;
             made++;
             if (rand() % 100 == 0)
-                set.known = 0; /* the service restarts: the record has `done` */
+                set.known = 0; /* the service restarts: the record contains `done` */
             continue;
         }
         int64_t step = (1 + rand() % 21600) * SECOND;
@@ -359,7 +361,7 @@ static void several_schedules_over_years(void **state)
             now += (rand() % 241 - 120) * SECOND;
     }
     assert_true(made > 12 * 365 + 9 * 100);
-    set.rules = rules + 3; /* a set is expired with the last of its schedules */
+    set.rules = rules + 3; /* a set expires when its last schedule does */
     set.rule_count = 1;
     assert_int_equal(supervised_set_plan(&set, end, &zone, &missed), S_OK);
     assert_true(set.due == NEXT_START_NEVER && set.expiry == moment(2037, 7, 1, 7, 0));

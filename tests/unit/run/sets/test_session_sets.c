@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets of Session: live sessions, whoever has started them. MS-PLA 3.2.1, 3.2.4.9 notes 22 to 27; behaviour 4, 10. */
+/* Session sets: running sessions, whoever started them. MS-PLA 3.2.1, 3.2.4.9 notes 22 to 27; behaviour 4, 10. */
 #include "engine/etw/etw_api.h"
 #include "engine/pla/store.h"
 #include "tests/unit/run/sets/trace_set_fixture.h"
 
-/* The job: a session without a stored set, that outlives the object that started it. */
+/* The usual task: a session without a stored set, which outlives the object that started it. */
 static void a_session_is_started_used_and_stopped(void **state)
 {
     struct object *set =
@@ -20,13 +20,13 @@ static void a_session_is_started_used_and_stopped(void **state)
     assert_int_equal(set_start(set, &caller_self, true), E_INVALIDARG);
     assert_done(commit(set, "job", CREATE));
     assert_int_equal(status_of(set), 0);
-    assert_int_equal(query("Session\\job"), NOT_FOUND); /* it is not until it runs */
+    assert_int_equal(query("Session\\job"), NOT_FOUND); /* it exists only while it runs */
     assert_done(commit(set, "JOB", MODIFY));
     assert_int_equal(set_stop(set, &caller_self, true), PLA_E_DCS_NOT_RUNNING);
     assert_done(set_start(set, &caller_self, true));
     assert_int_equal(status_of(set), 1);
     assert_int_not_equal(collector_in(set)->SessionId, 0);
-    assert_int_equal(collector_in(set)->FreeBuffers, 0); /* a start tells no more */
+    assert_int_equal(collector_in(set)->FreeBuffers, 0); /* a start does not read statistics */
     assert_said(set_start(set, &caller_self, true), PLA_E_DCS_IN_USE, "'JOB' is running");
     object_release(set);
 
@@ -60,8 +60,8 @@ static void a_session_is_started_used_and_stopped(void **state)
     assert_int_equal(EventUnregister(provider), ERROR_SUCCESS);
 }
 
-/* The Guid's descriptor controls access to a session, and is shown; another one that is put has no effect, and is
-   reported. */
+/* The GUID's descriptor controls access to a session, and is returned; a different one that is put has no effect, and
+   is reported. */
 static void security_is_that_of_the_guid(void **state)
 {
 #define OWN_SECURITY "O:BAG:BAD:(A;;0x120fff;;;BA)(A;;0x120fff;;;SY)"
@@ -88,7 +88,7 @@ static void security_is_that_of_the_guid(void **state)
     assert_non_null(strstr(v.text, ";;;SY)"));
     assert_null(strstr(v.text, ";;;S-1-5-32-559)"));
     value_free(&v);
-    /* As it was queried it is nothing new. */
+    /* The queried value is not a change. */
     assert_done(commit_with(set, "guarded", BOTH | UPDATE, &issues));
     assert_int_equal(issues_has(issues, PLA_S_PROPERTY_IGNORED, "Security", &reported), S_OK);
     assert_false(reported);
@@ -102,7 +102,7 @@ static void security_is_that_of_the_guid(void **state)
     object_release(set);
 }
 
-/* Whoever checks the machine's sessions sees them all, whole. */
+/* A list of this machine's sessions contains all of them, completely. */
 static void sessions_of_other_programs_are_sets_too(void **state)
 {
     char *file = file_named("foreign.log");
@@ -155,8 +155,7 @@ static void sessions_of_other_programs_are_sets_too(void **state)
     memory_free(file);
 }
 
-/* A session of all keywords read as one of none, which a user takes for a session that gets no events; ETW keeps 0 as
-   all of them. */
+/* A session with all keywords must not be read as one with none, which gets no events; ETW stores 0 as all keywords. */
 static void all_keywords_of_a_session_read_back(void **state)
 {
     static const char *const keywords[] = {ENABLED(4, 0xffffffffffffffff), ENABLED(4, 0),
@@ -183,8 +182,8 @@ static void all_keywords_of_a_session_read_back(void **state)
     }
 }
 
-/* logman's -bs of more than 1024 was refused, where sessions take up to 16384. */
-static void large_buffers_are_taken(void **state)
+/* logman's -bs above 1024 must be accepted: sessions support up to 16384. */
+static void large_buffers_are_accepted(void **state)
 {
     struct object *set = set_of_xml("Session", "", "<BufferSize>2048</BufferSize>" ENABLED(4, 0));
     const struct property *size = class_property(&trace_data_collector_class, "BufferSize");
@@ -201,7 +200,7 @@ static void large_buffers_are_taken(void **state)
     object_release(set);
 }
 
-/* Ends its host as a crash does, and takes away its log with the folder. */
+/* Ends its host process like a crash, and removes its log together with the folder. */
 static void break_session(const char *name, const char *log_folder)
 {
     struct directory_session *list;
@@ -219,8 +218,8 @@ static void break_session(const char *name, const char *log_folder)
     scratch_remove(log_folder);
 }
 
-/* One that cannot even be asked hides no other, says why, and can be got rid of. */
-static void a_session_that_cannot_be_read_hides_no_other(void **state)
+/* A session that cannot even be queried hides no other, reports the reason, and can be removed. */
+static void unreadable_session_hides_no_other(void **state)
 {
     char *below = file_named("gone"), *file = path_join(below, "gone.etl");
     struct object *set;
@@ -233,7 +232,7 @@ static void a_session_that_cannot_be_read_hides_no_other(void **state)
     assert_int_equal(sets_create("Session", &set), S_OK);
     assert_said(set_query(set, &caller_self, "broken", ""), HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
                 "Session\\broken\": trace session 'broken'");
-    HRESULT hr = set_stop(set, &caller_self, true); /* which says what has become of the log */
+    HRESULT hr = set_stop(set, &caller_self, true); /* the error contains the state of the log */
     assert_true(FAILED(hr) && strstr(error_text(hr), "gone.etl"));
     assert_int_equal(query("Session\\broken"), NOT_FOUND);
     object_release(set);
@@ -285,7 +284,8 @@ static void a_circular_private_or_appending_session_says_so(void **state)
     assert_int_equal(EventUnregister(provider), ERROR_SUCCESS);
 }
 
-/* Dozens of updates in a row, as scripts add providers: the session goes on, its figures too, and its file. */
+/* Dozens of updates in a row, as when scripts add event providers: the session, its statistics and its file
+   continue. */
 static void a_running_session_is_changed(void **state)
 {
     char *one = file_named("changed.etl"), *two = file_named("second.etl");
@@ -302,7 +302,7 @@ static void a_running_session_is_changed(void **state)
     object_release(set);
     write_numbered(provider);
 
-    /* Nothing is different: nothing changes, the file least of all. */
+    /* Without a difference, nothing changes, in particular not the file. */
     set = queried("Session\\changed");
     const uint64_t session = collector_in(set)->SessionId;
     assert_done(commit(set, "changed", MODIFY | UPDATE));
@@ -311,7 +311,7 @@ static void a_running_session_is_changed(void **state)
     assert_text(&collector_in(set)->object, "LatestOutputLocation", one);
     assert_int_equal(collector_in(set)->SessionId, session);
 
-    /* A flush alone is no change of what runs, whatever the object holds. */
+    /* A flush alone changes nothing in the running session, whatever the object contains. */
     object_release(set);
     set = set_of_xml("Session", "", "<FileName>changed</FileName><FlushTimer>7</FlushTimer>" ENABLED(4, 1));
     assert_done(commit(set, "changed", BOTH | FLUSH));
@@ -320,7 +320,7 @@ static void a_running_session_is_changed(void **state)
     assert_int_equal(collector_in(set)->FlushTimer, 1);
     assert_int_equal(collector_in(set)->SessionId, session);
 
-    /* Other providers, timer and file; what cannot change is reported. */
+    /* Other event providers, timer and file; properties that cannot change are reported. */
     object_release(set);
     set = set_of_xml("Session", "",
                      "<FileName>second</FileName><FlushTimer>2</FlushTimer><BufferSize>99</BufferSize>"
@@ -330,7 +330,7 @@ static void a_running_session_is_changed(void **state)
     assert_int_equal(issues_has(issues, PLA_S_PROPERTY_IGNORED, "TraceDataCollector[1]/BufferSize", &reported), S_OK);
     assert_true(reported);
     object_release(issues);
-    write_numbered(provider); /* which nobody wants now */
+    write_numbered(provider); /* which is no longer enabled */
     other = queried("Session\\changed");
     struct trace_data_collector *c = collector_in(other);
     assert_int_equal(c->SessionId, session);
@@ -340,7 +340,7 @@ static void a_running_session_is_changed(void **state)
     assert_int_equal(collection_count(c->TraceDataProviders), 1);
     object_release(other);
 
-    /* A property that can neither be changed nor ignored is named, and nothing changes. */
+    /* A property that can be neither changed nor ignored is named, and nothing changes. */
     c = collector_in(set);
     c->StreamMode = 2;
     assert_said(commit(set, "changed", MODIFY | UPDATE), E_INVALIDARG, "StreamMode: ");
@@ -362,8 +362,8 @@ static void a_running_session_is_changed(void **state)
     assert_int_equal(EventUnregister(provider), ERROR_SUCCESS);
 }
 
-/* A start that fails reports the obstacle. */
-static void what_is_in_the_way_of_a_session_is_named(void **state)
+/* The error for a failed start names the obstacle. */
+static void obstacle_of_a_session_is_named(void **state)
 {
     struct object *set = set_of_xml("Session", "", "<StreamMode>2</StreamMode>"), *issues;
     struct object *twin = set_of_xml("Session", "",
@@ -411,8 +411,8 @@ static void what_is_in_the_way_of_a_session_is_named(void **state)
     object_release(set);
 }
 
-/* A live session of the kernel is a set as Windows exports one, whoever has started it: an item for each flag. */
-static void the_kernels_session_is_a_set(void **state)
+/* A running kernel session is a set as Windows exports it, whoever started it: one item per flag. */
+static void kernel_session_is_a_set(void **state)
 {
     static const char *const names[] = {"NT Kernel Logger", "system"};
     (void)state;
@@ -435,7 +435,7 @@ static void the_kernels_session_is_a_set(void **state)
             assert_non_null(strstr(xml, *flag));
         memory_free(xml);
         object_release(live);
-        /* Flags that are put apply to the running session: of all masks, as a flag array. */
+        /* Flags that are put apply to the running session, in all masks, as a flag array. */
         memory_free(collector);
         collector = text_format("<StreamMode>2</StreamMode><ExtendedModes>%u</ExtendedModes><TraceDataProvider>"
                                 "<Guid>{9E814AAD-3204-11D2-9A82-006008A86939}</Guid><KeywordsAny><ValueMapType>3"
@@ -458,7 +458,7 @@ static void the_kernels_session_is_a_set(void **state)
     }
 }
 
-/* A session in memory writes to where its file would be, and continues. */
+/* A flush writes a session in memory to the path of its file, and the session continues. */
 static void a_session_in_memory_is_flushed_to_the_file(void **state)
 {
     struct object *set =
@@ -488,12 +488,12 @@ int main(void)
         cmocka_unit_test(security_is_that_of_the_guid),
         cmocka_unit_test(sessions_of_other_programs_are_sets_too),
         cmocka_unit_test(all_keywords_of_a_session_read_back),
-        cmocka_unit_test(large_buffers_are_taken),
-        cmocka_unit_test(a_session_that_cannot_be_read_hides_no_other),
+        cmocka_unit_test(large_buffers_are_accepted),
+        cmocka_unit_test(unreadable_session_hides_no_other),
         cmocka_unit_test(a_circular_private_or_appending_session_says_so),
         cmocka_unit_test(a_running_session_is_changed),
-        cmocka_unit_test(what_is_in_the_way_of_a_session_is_named),
-        cmocka_unit_test(the_kernels_session_is_a_set),
+        cmocka_unit_test(obstacle_of_a_session_is_named),
+        cmocka_unit_test(kernel_session_is_a_set),
         cmocka_unit_test(a_session_in_memory_is_flushed_to_the_file),
     };
     return run_numbered("session_sets", tests, sizeof tests / sizeof *tests);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The access check: each verb, for each kind of caller, with each kind of descriptor. A wrong row lets a user read,
-   change, stop or delete another user's set, or denies the owner access. */
+/* The access check for each verb, each kind of caller and each kind of descriptor. A wrong row would let a user read,
+   change, stop or delete another user's set, or deny access to the owner. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -20,8 +20,8 @@
 
 static struct callers callers;
 
-/* What fails within each verb: the Nth file operation or the Nth allocation; n 0: nothing. */
-#define FAULT HRESULT_FROM_WIN32(1117) /* ERROR_IO_DEVICE: nothing here asks for it */
+/* The failing call within each verb: the nth file operation or the nth allocation; n 0: none. */
+#define FAULT HRESULT_FROM_WIN32(1117) /* ERROR_IO_DEVICE: no other code here returns it */
 static struct {
     bool memory;
     uint64_t n, calls;
@@ -84,7 +84,7 @@ static struct object *queried(const char *name)
     return set;
 }
 
-/* Besides the verbs: files that this process puts there directly. */
+/* Puts files into the store directly, without the verbs. */
 static void store(const char *name, const char *security)
 {
     char *xml = text_format("<DataCollectorSet><Security>%s</Security></DataCollectorSet>", security);
@@ -115,7 +115,7 @@ static HRESULT get_value(const char *name, const struct caller *caller)
     return hr;
 }
 
-/* A commit of the stored set, or of another Security. */
+/* Commits the stored set, or another Security. */
 static HRESULT change(const char *name, const struct caller *caller, const char *security)
 {
     struct object *set = queried(name);
@@ -172,7 +172,7 @@ static HRESULT ask(char verb, const char *name, const struct caller *caller)
 
 static const struct {
     const char *security;
-    const char *administrator, *user, *logger, *owner; /* the verbs that he may */
+    const char *administrator, *user, *logger, *owner; /* the verbs that this caller may use */
 } rows[] = {
     {"", VERBS, "", "LQVXTF", ""},
     {SET_DEFAULT_SECURITY, VERBS, "", "LQVXTF", ""},
@@ -196,7 +196,7 @@ static const struct {
     {"D:(A;;FA;;;" CALLERS_OWNER ")", "LQVSD", "", "", VERBS},
     {"O:" CALLERS_OWNER "D:(A;;0x1;;;SY)", "LQVSD", "", "", "S"},
     {"D:(XA;;FA;;;WD;(1==1))", "LQVSD", "", "", ""},
-    /* A Security that the property would have rejected was written to the file. */
+    /* The file contains a Security that the property would reject. */
     {"D:NO_ACCESS_CONTROL", VERBS, "", "", ""},
     {"O:BAG:BA", VERBS, "", "", ""},
     {"everybody", VERBS, "", "", ""},
@@ -215,7 +215,7 @@ static void assert_cell(size_t row, const char *who, const struct caller *caller
         const bool refused = hr == E_ACCESSDENIED;
         if (refused && *verb != 'L')
             assert_non_null(strstr(error_text(hr), "'Service\\matrix'"));
-        if (refused) { /* and nothing of it has been done */
+        if (refused) { /* the verb had no effect */
             assert_int_equal(store_load(&caller_self, SPACE, name, &after, &size_after), S_OK);
             assert_string_equal(after, before);
             memory_free(after);
@@ -232,8 +232,7 @@ static void assert_cell(size_t row, const char *who, const struct caller *caller
 static void each_verb_of_each_caller_with_each_descriptor(void **state)
 {
     (void)state;
-    scratch_environment("OPENPLA_HOST",
-                        "no such program"); /* the caller may start it and gets the error; nothing runs */
+    scratch_environment("OPENPLA_HOST", "no such program"); /* a caller with access gets the error; nothing runs */
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assert_cell(i, "itself", &caller_self,
                     rows[i].security[0] == 'e' || !strncmp(rows[i].security, "O:BAG:BA", 9) ||
@@ -253,7 +252,7 @@ static void each_verb_of_each_caller_with_each_descriptor(void **state)
 
 /* Creating sets: administrators as in MS-PLA, and Performance Log Users, who can change the sets that they created
    (behaviour 4). */
-static void who_makes_sets(void **state)
+static void rights_to_create_sets(void **state)
 {
     (void)state;
     struct object *set = new_set();
@@ -282,14 +281,14 @@ static void who_makes_sets(void **state)
     memory_free(security);
     assert_int_equal(commit(set, &callers.owner, "made", SETS_MODIFY), E_ACCESSDENIED);
     object_release(set);
-    /* A client that has another object of it, with the default, takes nothing from himself. */
+    /* A client with another object for the set, with the default Security, must not lock itself out. */
     set = new_set();
     assert_int_equal(commit(set, &callers.logger, "made", SETS_MODIFY), S_OK);
     assert_int_equal(set_query(set, &callers.logger, "made", ""), S_OK);
     security = security_of(set);
     assert_non_null(strstr(security, "(A;;FA;;;" CALLERS_LOGGER ")"));
     memory_free(security);
-    /* A refused verb leaves the object unchanged. */
+    /* A rejected verb leaves the object unchanged. */
     put_security(set, SET_DEFAULT_SECURITY);
     assert_int_equal(commit(set, &callers.logger, "made", SETS_CREATE_NEW), PLA_E_DCS_ALREADY_EXISTS);
     security = security_of(set);
@@ -299,7 +298,7 @@ static void who_makes_sets(void **state)
     object_release(set);
 }
 
-/* System sets run and do not change; trace sessions are by ETW's default where nothing is registered. */
+/* System sets can run, but not change; trace sessions have ETW's default rights where no descriptor is registered. */
 static void sets_that_are_not_stored(void **state)
 {
     (void)state;
@@ -322,7 +321,7 @@ static void sets_that_are_not_stored(void **state)
     object_release(set);
 }
 
-static void sessions_begin_for_who_may_trace(void **state)
+static void sessions_start_for_callers_with_trace_rights(void **state)
 {
     static const char xml[] =
         "<DataCollectorSet><TraceDataCollector><Name>t</Name></TraceDataCollector></DataCollectorSet>";
@@ -338,7 +337,7 @@ static void sessions_begin_for_who_may_trace(void **state)
         assert_int_equal(commit(set, &callers.logger, "Session\\gate", SETS_CREATE_NEW), S_OK);
         assert_int_equal(set_start(set, &callers.user, true), E_ACCESSDENIED);
         assert_int_equal(set_start(set, &callers.owner, true), E_ACCESSDENIED);
-        /* One that does not run: it may, by the time that it is searched. */
+        /* A session that is not running: the caller has access as soon as it can be found. */
         assert_int_equal(set_stop(set, &callers.user, true), E_ACCESSDENIED);
         assert_int_equal(set_stop(set, &callers.nobody, true), E_ACCESSDENIED);
         assert_int_equal(set_stop(set, &callers.logger, true), PLA_E_DCS_NOT_RUNNING);
@@ -348,7 +347,7 @@ static void sessions_begin_for_who_may_trace(void **state)
 
 /* Kernel events show the actions of all users, and the server starts sessions with its own rights: a caller who may not
    start a kernel session must not get one through the server. */
-static void the_kernels_events_are_for_administrators(void **state)
+static void kernel_events_are_for_administrators(void **state)
 {
 #define TRACE(inside)                                                                                                  \
     "<DataCollectorSet><TraceDataCollector><Name>t</Name>" inside "</TraceDataCollector></DataCollectorSet>"
@@ -375,7 +374,7 @@ static void the_kernels_events_are_for_administrators(void **state)
             assert_int_equal(commit(set, &callers.administrator, names[k], SETS_VALIDATE_ONLY), S_OK);
             object_release(set);
         }
-    for (size_t i = 0; i < sizeof asking / sizeof *asking; i++) { /* what it asks for is put after the commit */
+    for (size_t i = 0; i < sizeof asking / sizeof *asking; i++) { /* the requested value is put after the commit */
         set = new_set();
         assert_int_equal(set_from_xml(set, plain, strlen(plain), NULL), S_OK);
         assert_int_equal(commit(set, &callers.logger, "Session\\gate", SETS_CREATE_NEW), S_OK);
@@ -383,7 +382,7 @@ static void the_kernels_events_are_for_administrators(void **state)
         assert_int_equal(set_start(set, &callers.logger, true), E_ACCESSDENIED);
         object_release(set);
     }
-    set = new_set(); /* by its name alone it would be the kernel's */
+    set = new_set(); /* by its name alone, it would be the kernel's session */
     assert_int_equal(set_from_xml(set, plain, strlen(plain), NULL), S_OK);
     assert_int_equal(commit(set, &callers.logger, "Session\\NT Kernel Logger", SETS_CREATE_NEW), S_OK);
     assert_int_equal(set_start(set, &callers.logger, true), E_ACCESSDENIED);
@@ -407,8 +406,9 @@ static void the_kernels_events_are_for_administrators(void **state)
     object_release(set);
 }
 
-/* A refused Commit must not reveal which sets exist, and is refused before the caller relies on it. */
-static void validation_alone_asks_as_well(void **state)
+/* A rejected validating Commit must not reveal which sets exist, and the caller must see the rejection before the real
+   Commit. */
+static void validation_checks_access_as_well(void **state)
 {
     enum { LOOK_NEW = SETS_CREATE_NEW | SETS_VALIDATE_ONLY, LOOK = SETS_MODIFY | SETS_VALIDATE_ONLY };
     (void)state;
@@ -432,7 +432,7 @@ static void validation_alone_asks_as_well(void **state)
 }
 
 /* Lists show the sets that the caller may read; only administrators see unclear files. */
-static void lists_show_what_may_be_read(void **state)
+static void lists_contain_only_readable_sets(void **state)
 {
     (void)state;
     store("hidden", "D:(A;;FA;;;BA)");
@@ -457,7 +457,7 @@ static void lists_show_what_may_be_read(void **state)
     object_release(sets);
     struct object *set = new_set();
     assert_int_equal(set_query(set, &callers.user, "damaged", ""), E_ACCESSDENIED);
-    assert_int_equal(set_delete(set, &callers.user), PLA_E_DCS_NOT_FOUND); /* it is bound to nothing */
+    assert_int_equal(set_delete(set, &callers.user), PLA_E_DCS_NOT_FOUND); /* the object is bound to nothing */
     assert_int_equal(set_query(set, &callers.administrator, "damaged", ""), OPENPLA_E_MALFORMED_XML);
     assert_int_equal(set_delete(set, &callers.user), E_ACCESSDENIED);
     assert_int_equal(set_delete(set, &callers.administrator), S_OK);
@@ -466,8 +466,8 @@ static void lists_show_what_may_be_read(void **state)
     assert_int_equal(store_delete(&caller_self, SPACE, "shown"), S_OK);
 }
 
-/* The XML of a stored set controls access, whatever the line after it says. */
-static void the_definition_is_the_truth(void **state)
+/* The XML of a stored set controls access, whatever the line after it contains. */
+static void access_is_controlled_by_the_xml(void **state)
 {
     (void)state;
     static const char was[] = "D:(A;;FA;;;WD)", is[] = "D:(A;;FA;;;BA)";
@@ -529,7 +529,7 @@ static void concurrent_callers_are_distinguished(void **state)
 
 /* ---- error texts and events ---- */
 
-static void events_name_who_asked(void **state)
+static void events_name_the_caller(void **state)
 {
     (void)state;
     char *folder = fixture_folder("events");
@@ -562,10 +562,10 @@ static void events_name_who_asked(void **state)
 }
 
 /* Neither a failed allocation nor an unreadable file bypasses the access check, and the set is unchanged. */
-static void what_fails_lets_nobody_through(void **state)
+static void failures_never_grant_access(void **state)
 {
     (void)state;
-    const uint64_t wider = callers.described ? 64 : 4; /* under Wine it takes long */
+    const uint64_t wider = callers.described ? 64 : 4; /* fewer positions, because it takes long under Wine */
     scratch_environment("OPENPLA_HOST", "no such program");
     store("scarce", "D:(A;;FA;;;BA)");
     for (int memory = 0; memory < 2; memory++)
@@ -597,17 +597,17 @@ static void what_fails_lets_nobody_through(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_name_who_asked), /* the first, as others are refused often */
+        cmocka_unit_test(events_name_the_caller), /* runs first, because other tests cause many rejections */
         cmocka_unit_test(each_verb_of_each_caller_with_each_descriptor),
-        cmocka_unit_test(who_makes_sets),
+        cmocka_unit_test(rights_to_create_sets),
         cmocka_unit_test(sets_that_are_not_stored),
-        cmocka_unit_test(sessions_begin_for_who_may_trace),
-        cmocka_unit_test(the_kernels_events_are_for_administrators),
-        cmocka_unit_test(validation_alone_asks_as_well),
-        cmocka_unit_test(lists_show_what_may_be_read),
-        cmocka_unit_test(the_definition_is_the_truth),
+        cmocka_unit_test(sessions_start_for_callers_with_trace_rights),
+        cmocka_unit_test(kernel_events_are_for_administrators),
+        cmocka_unit_test(validation_checks_access_as_well),
+        cmocka_unit_test(lists_contain_only_readable_sets),
+        cmocka_unit_test(access_is_controlled_by_the_xml),
         cmocka_unit_test(concurrent_callers_are_distinguished),
-        cmocka_unit_test(what_fails_lets_nobody_through),
+        cmocka_unit_test(failures_never_grant_access),
     };
     callers_open(&callers);
     int rc = cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The statuses of many sets at once. */
+/* The statuses of many sets in one request. */
 #include "engine/base/memory.h"
 #include "engine/pla/run/run_state.h"
 #include "engine/pla/sets.h"
@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* A list of hundreds of sets must show the one that runs, also when their folders are read instead of each set. */
+/* A list of hundreds of sets must show the running set, also if folders are read instead of each set. */
 static void statuses_of_many_sets_show_what_runs(void **state)
 {
     enum { SETS = 140, RUNS = 77 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets as clients handle them: Commit, Query, Delete and listing against a real store and real runs. */
+/* Sets as clients use them: Commit, Query, Delete and lists with a real store and real runs. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -95,7 +95,7 @@ static void run_once(struct object *set)
     assert_int_equal(number_of(set, "Status"), 0);
 }
 
-/* A script that starts a set again, or commits it between two runs, must be shown the log of the latest run. */
+/* A script that restarts or commits a set between two runs must get the latest run's log. */
 static void the_latest_log_is_shown_after_every_run(void **state)
 {
     (void)state;
@@ -121,7 +121,7 @@ static void the_latest_log_is_shown_after_every_run(void **state)
         object_release(same);
         object_release(other);
     }
-    /* A value that was put stays, through Commit, until a run writes another. */
+    /* A value that was put is kept, through Commit, until a run writes another. */
     struct value v = {.kind = PROPERTY_TEXT, .text = (char *)"C:\\elsewhere.csv"};
     assert_int_equal(object_put(collector, class_property(collector->class, "LatestOutputLocation"), &v), S_OK);
     assert_int_equal(commit(set, "latest", MODE_MODIFY), S_OK);
@@ -138,13 +138,13 @@ static void the_latest_log_is_shown_after_every_run(void **state)
     memory_free(folder);
 }
 
-/* A set that Commit takes must not find out at three in the morning that its names lead nowhere; names that do no harm
-   must stay as they are, or scripts break. DECISIONS 36. */
+/* A set that Commit accepts must not fail at its scheduled start because of its names; harmless names must be
+   unchanged, or scripts would break. DECISIONS 36. */
 static void names_that_leave_the_folder_fail_commit(void **state)
 {
     static const struct {
         const char *subdirectory, *folder_pattern, *file, *file_pattern; /* NULL: not put */
-        const char *blamed;                                              /* NULL: it is right */
+        const char *blamed;                                              /* NULL: valid */
     } sets[] = {
         {"a", NULL, NULL, NULL, NULL},
         {"a\\b/c d.e", "\\-yyyy\\\\MM", "log.1", "_NNNNNN", NULL},
@@ -212,8 +212,8 @@ static void fails_commit(struct object *set, const char *name, const char *said)
         fail_msg("\"%s\" does not say: %s", error_text(E_INVALIDARG), said);
 }
 
-/* A set whose name cannot be passed to a process never starts; a set whose name looks like another could be started,
-   changed or deleted instead of it. */
+/* A set whose name cannot be passed to a process would never start, and one with a similar name could be confused with
+   another set. */
 static void names_can_be_used_and_distinguished(void **state)
 {
     static const char *const controls[] = {"\xD8\x9C",     "\xE2\x80\x8E", "\xE2\x80\x8F", "\xE2\x80\xAA",
@@ -245,15 +245,16 @@ static void names_can_be_used_and_distinguished(void **state)
         assert_int_equal(put_text(collector, "FileName", turned), E_INVALIDARG);
         memory_free(turned);
     }
-    assert_int_equal(commit(set, "\xD7\xA9\xD7\x9C\xD7\x95\xD7\x9D", MODE_CREATE_NEW), S_OK); /* Hebrew needs none */
+    assert_int_equal(commit(set, "\xD7\xA9\xD7\x9C\xD7\x95\xD7\x9D", MODE_CREATE_NEW), S_OK); /* Hebrew letters need no
+                                                                                                 escaping */
     assert_int_equal(set_delete(set, &caller_self), S_OK);
     memory_free(name);
     object_release(collector);
     object_release(set);
 }
 
-/* Otherwise the service would open a device, or write into a pipe or a stream, that a user gives as RootPath. */
-static void a_root_that_is_no_folder_fails_commit(void **state)
+/* The service must not open a device, or write into a pipe or a stream, that a user sets as RootPath. */
+static void root_that_is_not_a_folder_fails_commit(void **state)
 {
     static const char *const roots[] = {"\\\\.\\PhysicalDrive0", "\\\\server\\pipe\\x", "\\\\?\\GLOBALROOT\\Device",
                                         "C:\\logs:stream", "C:\\logs\\nul"};
@@ -268,9 +269,9 @@ static void a_root_that_is_no_folder_fails_commit(void **state)
     }
 }
 
-/* DECISIONS 13: a serial number that was put is used for the next run; otherwise the count of the runs continues,
-   regardless of the committed object's value. */
-static void serial_numbers_go_on(void **state)
+/* DECISIONS 13: a serial number that was put is used for the next run; otherwise the count continues, whatever the
+   committed object contains. */
+static void serial_numbers_continue(void **state)
 {
     (void)state;
     char *folder = fixture_folder("serial");
@@ -279,7 +280,7 @@ static void serial_numbers_go_on(void **state)
     assert_int_equal(set_query(stale, &caller_self, "serial", ""), S_OK);
     run_once(set);
     run_once(set);
-    assert_int_equal(number_of(stale, "SerialNumber"), 3); /* live, without a new Query */
+    assert_int_equal(number_of(stale, "SerialNumber"), 3); /* the current value, without another Query */
     assert_int_equal(commit(stale, "serial", MODE_MODIFY), S_OK);
     assert_int_equal(number_of(set, "SerialNumber"), 3);
     put_number(set, "SerialNumber", 40);
@@ -298,9 +299,9 @@ static void serial_numbers_go_on(void **state)
     memory_free(folder);
 }
 
-/* A script commits its template before each start. The number in the template would make a second run's folder that of
-   the first one, which fails the start. */
-static void a_template_does_not_take_the_serial_number_back(void **state)
+/* A script commits its template before each start. With the template's serial number, a second run would use the first
+   run's folder and fail to start. */
+static void template_does_not_reset_the_serial_number(void **state)
 {
     (void)state;
     char *folder = fixture_folder("template"),
@@ -314,7 +315,7 @@ static void a_template_does_not_take_the_serial_number_back(void **state)
         bool reported;
         set = new_set();
         xml_into(set, xml);
-        for (uint32_t validated = 0; validated < 2; validated++) { /* plaValidateOnly tells the same */
+        for (uint32_t validated = 0; validated < 2; validated++) { /* plaValidateOnly reports the same */
             assert_int_equal(issues_create(NULL, &issues), S_OK);
             assert_int_equal(set_commit(set, &caller_self, "template", "",
                                         MODE_CREATE_OR_MODIFY | (validated ? 0 : MODE_VALIDATE_ONLY), issues),
@@ -328,7 +329,7 @@ static void a_template_does_not_take_the_serial_number_back(void **state)
         if (run < 3)
             object_release(set);
     }
-    /* Deleted, the set begins again. */
+    /* After Delete, the count starts again. */
     assert_int_equal(set_delete(set, &caller_self), S_OK);
     object_release(set);
     set = new_set();
@@ -355,7 +356,8 @@ static void commit_follows_its_mode(void **state)
     assert_int_equal(commit(set, "modes", 0), S_OK);
     assert_int_equal(commit(other, "MODES", MODE_CREATE_NEW), PLA_E_DCS_ALREADY_EXISTS);
     assert_int_equal(commit(other, "Service\\Modes", MODE_CREATE_OR_MODIFY), S_OK);
-    assert_int_equal(commit(other, "modes", 0x4000 | MODE_CREATE_NEW), PLA_E_DCS_ALREADY_EXISTS); /* 2.2: ignored */
+    assert_int_equal(commit(other, "modes", 0x4000 | MODE_CREATE_NEW), PLA_E_DCS_ALREADY_EXISTS); /* MS-PLA 2.2: unknown
+                                                                                                     bits are ignored */
     assert_int_equal(commit(set, "modes", 0x40 | MODE_MODIFY), S_OK);
     assert_int_equal(commit(set, "System\\modes", MODE_CREATE_NEW), E_NOINTERFACE);
     assert_int_equal(set_delete(set, &caller_self), S_OK);
@@ -390,8 +392,8 @@ static void committed_with(const char *xml, uint32_t mode, const char *expected)
     object_release(set);
 }
 
-/* A name that no task can have would be found out when the first log is not archived. */
-static void an_impossible_task_is_reported(void **state)
+/* An invalid task name must be reported at Commit, not when the first log is not archived. */
+static void invalid_task_is_reported(void **state)
 {
     struct object *set = new_set(), *issues;
     bool reported;
@@ -409,8 +411,8 @@ static void an_impossible_task_is_reported(void **state)
     object_release(set);
 }
 
-/* Otherwise a scheduled start at night would fail because of a slash. The second alert's names are right. */
-static void impossible_names_of_an_alert_are_reported(void **state)
+/* Otherwise a scheduled start would fail because of a slash. The second alert's names are valid. */
+static void invalid_names_of_an_alert_are_reported(void **state)
 {
     static const char *const reported[] = {
         "AlertDataCollector[1]/Task", "AlertDataCollector[1]/TriggerDataCollectorSet", "AlertDataCollector[2]/Task",
@@ -429,7 +431,7 @@ static void impossible_names_of_an_alert_are_reported(void **state)
         assert_int_equal(issues_has(issues, E_INVALIDARG, reported[i], &is), S_OK);
         assert_int_equal(is, i < 2);
     }
-    for (int i = 1; i <= 2; i++) { /* an invalid path, as for a counter collector */
+    for (int i = 1; i <= 2; i++) { /* an invalid path, handled as for a counter collector */
         char *key = text_format("AlertDataCollector[%d]/AlertThresholds", i);
         assert_int_equal(issues_has(issues, PDH_CSTATUS_BAD_COUNTERNAME, key, &is), S_OK);
         assert_int_equal(is, i == 1);
@@ -440,7 +442,7 @@ static void impossible_names_of_an_alert_are_reported(void **state)
     object_release(set);
 }
 
-/* A user who relies on clean-up or reports must not learn from a full disk that this version lacks them. */
+/* A user who relies on clean-up or reports must be informed at Commit, not by a full disk. */
 static void unsupported_settings_are_reported(void **state)
 {
     (void)state;
@@ -452,7 +454,7 @@ static void unsupported_settings_are_reported(void **state)
     committed_with("<DataCollectorSet>" SIZE TRACE "</DataCollectorSet>", MODE_CREATE_NEW, "");
     committed_with("<DataCollectorSet><Segment>-1</Segment>" SIZE TRACE "</DataCollectorSet>", MODE_CREATE_NEW,
                    "TraceDataCollector[1]/PreallocateFile ");
-    committed_with(MANAGER("<MaxSize>5</MaxSize><Rules/>"), MODE_CREATE_NEW, ""); /* it is off */
+    committed_with(MANAGER("<MaxSize>5</MaxSize><Rules/>"), MODE_CREATE_NEW, ""); /* the data manager is disabled */
     committed_with(MANAGER("<Enabled>-1</Enabled>"), MODE_CREATE_NEW | MODE_VALIDATE_ONLY, "");
     committed_with(
         MANAGER("<Enabled>-1</Enabled><CheckBeforeRunning>-1</CheckBeforeRunning><MinFreeDisk>5</MinFreeDisk>"
@@ -467,8 +469,8 @@ static void unsupported_settings_are_reported(void **state)
         "DataManager/FolderActions ");
 }
 
-/* A schedule that is over before it begins never starts; without its end it would start the set every day. */
-static void a_schedule_keeps_its_end(void **state)
+/* A schedule that ends before it begins never starts; without its end date, it would start the set every day. */
+static void schedule_keeps_its_end_date(void **state)
 {
     (void)state;
     struct object *set = new_set(), *other = new_set(), *issues, *schedule;
@@ -493,7 +495,7 @@ static void a_schedule_keeps_its_end(void **state)
     object_release(set);
 }
 
-/* MS-PLA 3.2.4.1.54: Server returns the name that Commit received; other machines cannot be reached. */
+/* MS-PLA 3.2.4.1.54: Server returns the name that Commit received; other computers cannot be reached. */
 static void servers_are_this_machine(void **state)
 {
     (void)state;
@@ -520,7 +522,7 @@ static void servers_are_this_machine(void **state)
     object_release(set);
 }
 
-/* Real templates hold paths that no counter can have: they are reported and the set is stored. */
+/* Real templates contain impossible counter paths: they are reported, and the set is stored. */
 static void odd_counter_paths_are_reported(void **state)
 {
     (void)state;
@@ -554,7 +556,7 @@ static void odd_counter_paths_are_reported(void **state)
     object_release(set);
 }
 
-/* A typing error would otherwise be an option that does nothing. */
+/* A mistyped value must not be an option without effect. */
 static void seconds_for_new_instances_are_checked(void **state)
 {
     (void)state;
@@ -598,7 +600,7 @@ static void sets_are_found_by_filter(void **state)
     assert_int_equal(sets_collection_create(NULL, &sets), S_OK);
     assert_int_equal(sets_find(sets, &caller_self, NULL, "service\\other"), S_OK);
     assert_int_equal(sets_find(sets, &caller_self, NULL, "nowhere\\*"), E_INVALIDARG);
-    assert_int_equal(collection_count(sets), 1); /* as it was */
+    assert_int_equal(collection_count(sets), 1); /* unchanged */
     object_release(sets);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(set_delete(set[i], &caller_self), S_OK);
@@ -614,9 +616,9 @@ static void add_collector(struct object *set, const struct class *class)
     object_release(c);
 }
 
-/* The reader has limits: a set that was stored beyond them could be neither queried nor started, and no other one be
-   listed. */
-static void what_cannot_be_read_again_is_not_stored(void **state)
+/* The XML reader has limits: a stored set that exceeds them could neither be queried nor started, and would block lists
+   of other sets. */
+static void unreadable_sets_are_not_stored(void **state)
 {
     (void)state;
     static const size_t sizes[] = {9u << 20, 11u << 20, 70u << 20};
@@ -652,8 +654,8 @@ static void what_cannot_be_read_again_is_not_stored(void **state)
     object_release(set);
 }
 
-/* A list that was emptied stays so, although a new collector's is not. */
-static void an_emptied_list_stays_empty(void **state)
+/* A list that was emptied remains empty, although a new collector's list is not empty. */
+static void emptied_list_remains_empty(void **state)
 {
     (void)state;
     struct object *set = new_set();
@@ -685,7 +687,7 @@ static bool is_reported(struct object *issues, const char *key)
     return reported;
 }
 
-/* DECISIONS 3: a value that is stored with other characters is reported, as a property is. */
+/* DECISIONS 3: a stored value whose characters were replaced is reported, like a property. */
 static void values_that_xml_cannot_hold_are_reported(void **state)
 {
     (void)state;
@@ -709,7 +711,8 @@ static void values_that_xml_cannot_hold_are_reported(void **state)
     object_release(set);
 }
 
-/* MS-PLA 3.2.4.1.45: what was put is reported until the next Query, and once where it changes nothing. */
+/* MS-PLA 3.2.4.1.45: the account that was put is returned until the next Query; if it changes nothing, it is reported
+   one time. */
 static void credentials_last_until_query(void **state)
 {
     (void)state;
@@ -719,7 +722,8 @@ static void credentials_last_until_query(void **state)
     for (int queried = 0; queried < 2; queried++) {
         struct object *issues = NULL;
         char *account = text_of(set, "UserAccount");
-        assert_string_equal(account, "domain\\user"); /* then it is what the set is registered to run as */
+        assert_string_equal(account, "domain\\user"); /* then the object returns the account in the set's
+                                                         registration */
         memory_free(account);
         assert_int_equal(issues_create(NULL, &issues), S_OK);
         assert_int_equal(set_commit(set, &caller_self, "account", "", MODE_MODIFY, issues), S_OK);
@@ -731,8 +735,8 @@ static void credentials_last_until_query(void **state)
     object_release(set);
 }
 
-/* One file with a typing error must not hide all other sets; a query by its name reports the error. */
-static void a_damaged_set_does_not_hide_the_others(void **state)
+/* One invalid file must not hide all other sets; a query by its name returns the error. */
+static void corrupt_set_does_not_hide_others(void **state)
 {
     (void)state;
     static const char damaged[] = "<DataCollectorSet><Duration>";
@@ -748,7 +752,7 @@ static void a_damaged_set_does_not_hide_the_others(void **state)
     assert_non_null(strstr(error_text(OPENPLA_E_MALFORMED_XML), "the stored set 'damaged'"));
     object_release(sets);
     assert_int_equal(set_delete(set, &caller_self), S_OK);
-    /* and it can be written again, and be deleted */
+    /* it can be committed again, and deleted */
     assert_int_equal(commit(set, "damaged", MODE_CREATE_OR_MODIFY), S_OK);
     assert_int_equal(set_delete(set, &caller_self), S_OK);
     object_release(set);
@@ -785,7 +789,7 @@ static void memory_may_run_out(void **state)
 }
 
 /* The events name the user who created or deleted a set, not the server. */
-static void events_name_who_asked(void **state)
+static void events_name_the_caller(void **state)
 {
     const struct caller unknown = {0};
     struct callers callers;
@@ -798,7 +802,7 @@ static void events_name_who_asked(void **state)
     assert_string_equal(fixture_user, own);
     assert_true(strlen(own) > 2);
     callers_open(&callers);
-#ifdef _WIN32 /* another process' caller, which is this account nevertheless */
+#ifdef _WIN32 /* the caller is in another process, with the same account */
     callers.administrator = (struct caller){.process = process_own_id()};
 #endif
     char *administrator = caller_account(&callers.administrator);
@@ -819,8 +823,8 @@ static void events_name_who_asked(void **state)
     memory_free(own);
 }
 
-/* Otherwise a program that shows the statuses of many sets would wait for each writer of the store. */
-static void a_status_waits_for_no_writer(void **state)
+/* A program that shows the statuses of many sets must not wait for each writer of the store. */
+static void status_waits_for_no_writer(void **state)
 {
     struct object *set = new_set();
     struct file_lock *writer;
@@ -839,26 +843,26 @@ static void a_status_waits_for_no_writer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_status_waits_for_no_writer),
-        cmocka_unit_test(events_name_who_asked),
+        cmocka_unit_test(status_waits_for_no_writer),
+        cmocka_unit_test(events_name_the_caller),
         cmocka_unit_test(the_latest_log_is_shown_after_every_run),
         cmocka_unit_test(names_that_leave_the_folder_fail_commit),
         cmocka_unit_test(names_can_be_used_and_distinguished),
-        cmocka_unit_test(a_root_that_is_no_folder_fails_commit),
-        cmocka_unit_test(serial_numbers_go_on),
-        cmocka_unit_test(a_template_does_not_take_the_serial_number_back),
+        cmocka_unit_test(root_that_is_not_a_folder_fails_commit),
+        cmocka_unit_test(serial_numbers_continue),
+        cmocka_unit_test(template_does_not_reset_the_serial_number),
         cmocka_unit_test(commit_follows_its_mode),
         cmocka_unit_test(servers_are_this_machine),
-        cmocka_unit_test(an_impossible_task_is_reported),
-        cmocka_unit_test(impossible_names_of_an_alert_are_reported),
+        cmocka_unit_test(invalid_task_is_reported),
+        cmocka_unit_test(invalid_names_of_an_alert_are_reported),
         cmocka_unit_test(unsupported_settings_are_reported),
-        cmocka_unit_test(a_schedule_keeps_its_end),
+        cmocka_unit_test(schedule_keeps_its_end_date),
         cmocka_unit_test(odd_counter_paths_are_reported),
         cmocka_unit_test(seconds_for_new_instances_are_checked),
         cmocka_unit_test(sets_are_found_by_filter),
-        cmocka_unit_test(what_cannot_be_read_again_is_not_stored),
-        cmocka_unit_test(an_emptied_list_stays_empty),
-        cmocka_unit_test(a_damaged_set_does_not_hide_the_others),
+        cmocka_unit_test(unreadable_sets_are_not_stored),
+        cmocka_unit_test(emptied_list_remains_empty),
+        cmocka_unit_test(corrupt_set_does_not_hide_others),
         cmocka_unit_test(values_that_xml_cannot_hold_are_reported),
         cmocka_unit_test(credentials_last_until_query),
         cmocka_unit_test(memory_may_run_out),
