@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The schemas that openpla schema prints, which people load: these are tested. */
+/* Validates documents with the schemas that `openpla schema` prints, because these are the ones that users load. */
 #ifndef OPENPLA_TEST_SCHEMA_CHECK_H
 #define OPENPLA_TEST_SCHEMA_CHECK_H
 
@@ -15,7 +15,7 @@
 #include <libxml/xmlschemas.h>
 #include <string.h>
 
-/* libxml2's version decides whether the error is const. */
+/* Whether the error is const depends on libxml2's version. */
 #if LIBXML_VERSION >= 21200
 typedef const xmlError *schema_error;
 #else
@@ -33,7 +33,7 @@ static inline void schema_loud(void *context, schema_error e)
     print_error("line %d: %s", e->line, e->message);
 }
 
-/* Prints the reason and returns NULL if it is not a schema. */
+/* Loads a schema; prints the reason and returns NULL if it is invalid. */
 static inline xmlSchemaPtr schema_load(const char *name)
 {
     struct text_buffer b = {0};
@@ -51,7 +51,7 @@ static inline xmlSchemaPtr schema_load(const char *name)
     return schema;
 }
 
-/* Whether the document is valid. `print`: prints what is not. */
+/* Returns whether the document is valid; with `print`, prints the errors. */
 static inline bool schema_takes_document(xmlSchemaPtr schema, xmlDocPtr doc, bool print)
 {
     xmlSchemaValidCtxtPtr context = xmlSchemaNewValidCtxt(schema);
@@ -72,7 +72,7 @@ static inline bool schema_takes(xmlSchemaPtr schema, const char *xml, bool print
     return taken;
 }
 
-/* A collector's document has the documented form, report.xsd. */
+/* Asserts that a collector's document is valid by report.xsd. */
 static inline void assert_is_report(xmlDocPtr doc)
 {
     xmlSchemaPtr schema = schema_load("report.xsd");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A scratch folder for one test program, below the current one, and the environment it sets. */
+/* A scratch folder for one test program, below the current folder, and the environment that the program sets. */
 #ifndef OPENPLA_SCRATCH_FOLDER_H
 #define OPENPLA_SCRATCH_FOLDER_H
 
@@ -35,7 +35,7 @@ static inline void scratch_remove(const char *path)
     folder_delete(path);
 }
 
-/* From memory_alloc; empty. */
+/* Creates an empty folder and returns its path, from memory_alloc. */
 static inline char *scratch_create(const char *test)
 {
     char *path = text_format("%s.%u.scratch", test, (unsigned)process_own_id());
@@ -45,7 +45,7 @@ static inline char *scratch_create(const char *test)
     return path;
 }
 
-/* Tear-down of a test or of a group whose set-up made *state by scratch_create. */
+/* Tear-down of a test or group whose set-up set *state with scratch_create. */
 static inline int scratch_end(void **state)
 {
     scratch_remove(*state);
@@ -65,7 +65,7 @@ static inline void scratch_environment(const char *name, const char *value)
 #endif
 }
 
-/* Whole content of a file as a text; the test ends if it cannot be read. */
+/* Returns the whole content of a file as a string; fails the test if it cannot be read. */
 static inline char *scratch_read(const char *path)
 {
     char *text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Symbolic links of the host, under Wine too: there its own ln makes them, which a Windows machine lacks. */
+/* Symbolic links on the host OS, also under Wine, with the host OS's own ln; Windows has none. */
 #ifndef OPENPLA_SCRATCH_LINK_H
 #define OPENPLA_SCRATCH_LINK_H
 
@@ -14,8 +14,8 @@
 #endif
 
 #ifdef _WIN32
-/* Runs a command of the host's shell in `folder` and frees it. Skips the test without such a shell. Wine does not know
-   when such a program exits, so the shell writes a file then. */
+/* Runs a command with the host OS's shell in `folder`, and frees it. Skips the test without such a shell. Wine does not
+   detect the exit of such a program, so the shell writes a file at the end. */
 static inline void scratch_command(const char *folder, char *command)
 {
     char *line = text_format("sh -c \"%s && touch done\"", command), *done = path_join(folder, "done");
@@ -26,8 +26,8 @@ static inline void scratch_command(const char *folder, char *command)
     memory_free(command);
     if (!runs) {
         memory_free(done);
-        assert_false(os_is_wine()); /* which has the host's shell */
-        print_message("skipped: no shell here that makes links\n");
+        assert_false(os_is_wine()); /* Wine has the host OS's shell */
+        print_message("skipped: no shell to create links\n");
         skip();
     }
     CloseHandle(process.hThread);
@@ -39,7 +39,8 @@ static inline void scratch_command(const char *folder, char *command)
 }
 #endif
 
-/* Makes `name` in `folder` a link, soft or hard, to `target`, seen from there with '/' between names. */
+/* Creates `name` in `folder` as a symbolic or hard link to `target`, which is relative to it and has '/' between
+   names. */
 static inline void scratch_link(const char *folder, const char *name, const char *target, bool hard)
 {
 #ifdef _WIN32
@@ -52,7 +53,7 @@ static inline void scratch_link(const char *folder, const char *name, const char
 #endif
 }
 
-/* scratch_remove would follow it. */
+/* Removes the link, because scratch_remove would follow it. */
 static inline void scratch_unlink(const char *folder, const char *name)
 {
 #ifdef _WIN32

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The keys of the secrets that lie in files of the data folder. */
+/* Lists the keys of the secrets that are stored in files of the data folder. */
 #ifndef OPENPLA_TESTS_SECRET_KEYS_H
 #define OPENPLA_TESTS_SECRET_KEYS_H
 
@@ -9,7 +9,7 @@
 #include "engine/base/security.h"
 #include "tests/unit/scratch_folder.h"
 
-/* Empty where the LSA holds the secrets. For texts_free. */
+/* The list is empty if the LSA stores the secrets. Free it with texts_free. */
 static inline void list_secret_keys(struct texts *keys)
 {
     struct texts names = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A session in the memory of a test, and events whose payload identifies them. */
+/* A session in a test's memory, and events whose payload identifies them. */
 #ifndef OPENPLA_SESSION_FIXTURE_H
 #define OPENPLA_SESSION_FIXTURE_H
 
@@ -26,7 +26,7 @@ enum {
     EVENT_FIRST = 0xC013, /* bytes 2 and 3 of an EVENT_HEADER of a 64-bit process */
 };
 
-/* The payload of event `number` of `writer`: both numbers, and six words computed from them. */
+/* Returns a word of the payload of event `number` by `writer`: both numbers, and six words computed from them. */
 static inline uint64_t event_word(uint64_t writer, uint64_t number, uint32_t i)
 {
     uint64_t x = (writer << 48 ^ number) + (uint64_t)i * UINT64_C(0x9E3779B97F4A7C15);
@@ -57,7 +57,7 @@ static inline bool event_write(const struct session_buffers *b, struct session_w
     return true;
 }
 
-/* Returns which event it is, and whether its contents are correct. */
+/* Determines the event's number, and returns whether its contents are correct. */
 static inline bool event_check(const uint8_t *at, uint32_t size, uint64_t *writer, uint64_t *number)
 {
     if (size != EVENT_BYTES || get_u16(at + 2) != EVENT_FIRST)
@@ -93,7 +93,7 @@ static inline void session_gone(struct memory_session *s)
     memory_free(s->memory);
 }
 
-/* The living processes: those whose slots are set. */
+/* The living processes, by slot. */
 static atomic_bool alive[SESSION_MOST_OWNERS + 1];
 
 static inline int everybody_lives(void **state)
@@ -129,7 +129,7 @@ struct tally_buffer {
 struct tally {
     uint64_t events;
     struct {
-        uint64_t next, count, sum, squares; /* of the numbers of its events; next: the highest plus one */
+        uint64_t next, count, sum, squares; /* statistics of the events' numbers; next: the highest number plus one */
     } writer[TALLY_WRITERS];
     HRESULT answer;
     uint32_t buffers;
@@ -181,7 +181,7 @@ static inline int tally_by_number(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Checks that the buffers of each processor are in the order of time, by their numbers. */
+/* Checks that the buffers of each processor are in order of time, by their numbers. */
 static inline void tally_check_order(struct tally *t)
 {
     qsort(t->buffer, t->buffers, sizeof *t->buffer, tally_by_number);
@@ -191,7 +191,7 @@ static inline void tally_check_order(struct tally *t)
     }
 }
 
-/* Whether each number below `next` came once, for each writer. */
+/* Returns whether each number below `next` arrived once, for each writer. */
 static inline bool tally_is_whole(const struct tally *t)
 {
     for (uint32_t i = 0; i < TALLY_WRITERS; i++) {
@@ -206,7 +206,7 @@ static inline bool tally_is_whole(const struct tally *t)
     return true;
 }
 
-/* Whether the buffer of this number came. */
+/* Returns whether the buffer with this number arrived. */
 static inline bool tally_holds(void *context, uint64_t number)
 {
     const struct tally *t = context;

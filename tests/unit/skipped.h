@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For a part of a test program that cannot run here. It prints the reason, and the other parts run. If those pass, the
+/* Marks a part of a test program that cannot run here: prints the reason, and the other parts run. If those pass, the
    program exits as skipped (77), which tests/expected-skips.txt must list. */
 #ifndef OPENPLA_SKIPPED_H
 #define OPENPLA_SKIPPED_H
@@ -15,7 +15,7 @@ static inline void skipped(const char *why)
     skipped_parts++;
 }
 
-/* main's result. */
+/* Returns the result for main. */
 static inline int skipped_result(int failed)
 {
     return failed ? failed : skipped_parts ? 77 : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread_clockjoin_np, which the thread sanitizer does not know, by pthread_timedjoin_np, which it does: otherwise it
-   treats joined threads as running. Linked with --wrap. */
+/* Implements pthread_clockjoin_np, which the thread sanitizer does not recognize, with pthread_timedjoin_np, which it
+   does; otherwise it would treat joined threads as running. Linked with --wrap. */
 #include <pthread.h>
 #include <time.h>
 

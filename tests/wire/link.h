@@ -11,7 +11,7 @@ struct wire_link {
     struct wire_channel channel;
     IRpcStubBuffer *stub;
     IRpcProxyBuffer *proxy;
-    void *object; /* the interface that a client calls */
+    void *object; /* proxy of the interface, called by the client */
 };
 
 /* Setup and teardown of a group of tests: reads the members and initialises COM (MTA). */
@@ -22,7 +22,7 @@ int wire_link_close_apartment(void **state);
    apartment. */
 HRESULT wire_link_register(DWORD *cookie);
 
-/* Asserts that everything succeeds. */
+/* Opens the link; asserts success. */
 void wire_link_open(struct wire_link *link, const IID *iid);
 void wire_link_close(struct wire_link *link);
 /* Calls the member through the proxy: reads in values from `values` and writes out values to it. */

@@ -23,9 +23,9 @@ enum wire_type {
 };
 
 struct parameter {
-    bool in; /* else out; no member has an in-out parameter */
+    bool in; /* false: an out parameter; no member has in-out parameters */
     enum wire_type type;
-    char interface_name[64]; /* of WIRE_INTERFACE */
+    char interface_name[64]; /* name as in WIRE_INTERFACE */
 };
 
 enum { MAX_PARAMETERS = 4 };
@@ -42,11 +42,11 @@ struct member {
 enum { MEMBERS = 310 };
 extern struct member members[MEMBERS];
 
-/* Fills `members`. False if a signature has an unknown type. */
+/* Fills `members`. Returns false if a signature has an unknown type. */
 bool members_read(void);
-/* The identifier of one of our interfaces, of IDispatch or of IUnknown. */
+/* Returns the identifier of one of our interfaces, of IDispatch or of IUnknown. */
 const IID *interface_id(const char *name);
-/* One more than the interface's last opnum. */
+/* Returns the interface's last opnum plus one. */
 unsigned interface_slots(const char *name);
 
 #endif

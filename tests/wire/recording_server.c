@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A vtable of 72 methods, each of which knows its slot. All arguments of our interfaces have register size on x86-64
-   and no method has more than four, so one C signature is enough; arguments that a method does not have are ignored. */
+/* A vtable of 72 methods, each of which records its slot. On x86-64, all arguments of our interfaces have register
+   size, and no method has more than four arguments, so one C signature is sufficient; a method ignores arguments that
+   it does not have. */
 #include "tests/wire/recording_server.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PDUs and NDR by hand. */
+/* A DCE RPC client that encodes PDUs and NDR itself. */
 #include "tests/wire/rpc_client.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static bool take(struct rpc_client *c, void *bytes, size_t size)
     return true;
 }
 
-/* Receives one PDU: type, flags and body (from malloc). False if the connection has ended. */
+/* Receives one PDU: type, flags and body (from malloc). Returns false if the connection has ended. */
 static bool take_pdu(struct rpc_client *c, uint8_t *type, uint8_t *flags, uint8_t **body, size_t *size)
 {
     uint8_t head[HEADER];
@@ -73,7 +73,7 @@ static bool send_pdu(struct rpc_client *c, uint8_t type, uint8_t flags, const vo
 
 static bool bind_interface(struct rpc_client *c)
 {
-    /* Fragments of 4280 bytes, no group, one context with PerflibV2 1.0 and NDR 2.0. */
+    /* Fragments of 4280 bytes, no association group, one context with PerflibV2 1.0 and NDR 2.0. */
     static const uint8_t body[] = {0xB8, 0x10, 0xB8, 0x10, 0,    0,    0,    0,    1,    0,    0,    0,    0,    0,
                                    1,    0,    0xC5, 0x86, 0x5A, 0xDA, 0xC2, 0x12, 0x43, 0x49, 0xAB, 0x30, 0x7F, 0x74,
                                    0xA8, 0x13, 0xD8, 0x53, 1,    0,    0,    0,    0x04, 0x5D, 0x88, 0x8A, 0xEB, 0x1C,

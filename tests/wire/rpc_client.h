@@ -9,18 +9,18 @@
 #include <winsock2.h>
 
 struct rpc_client {
-    SOCKET socket; /* INVALID_SOCKET: the pipe */
+    SOCKET socket; /* INVALID_SOCKET: uses the pipe */
     HANDLE pipe;
     uint32_t call;
 };
-/* False if nobody listens there or the interface is refused. */
+/* Returns false if nobody listens on the port or the interface is rejected. */
 bool rpc_connect_port(struct rpc_client *c, uint16_t port);
 bool rpc_connect_pipe(struct rpc_client *c, const char *name);
 void rpc_disconnect(struct rpc_client *c);
-/* Sends the bytes. False if the connection has ended. */
+/* Sends the bytes. Returns false if the connection has ended. */
 bool rpc_send(struct rpc_client *c, const void *bytes, size_t size);
 
-/* The parameters of a request or an answer, with room for what the tests send. */
+/* The parameters of a request or an answer, large enough for the tests' requests. */
 struct ndr {
     uint8_t *bytes;
     size_t size, at, room;

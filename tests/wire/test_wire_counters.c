@@ -13,7 +13,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#define WHOLE            4000 /* bytes of parameters in one PDU */
+#define WHOLE            4000 /* number of parameter bytes in one PDU */
 #define CONTEXT_MISMATCH 0x1C00001Au
 
 static uint8_t in_bytes[1 << 20], out_bytes[4 << 20];
@@ -28,7 +28,7 @@ static void begin(void)
     out = (struct ndr){.bytes = out_bytes, .room = sizeof out_bytes};
 }
 
-/* A port that is currently unused. */
+/* Returns a port that is currently unused. */
 static uint16_t free_port(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
@@ -41,14 +41,14 @@ static uint16_t free_port(void)
     return ntohs(address.sin_port);
 }
 
-/* Connects as soon as the server answers; it must not exit before. */
+/* Connects as soon as the server answers; fails the test if the server exits first. */
 static void connect_port(void)
 {
     while (!rpc_connect_port(&client, port))
         assert_int_equal(WaitForSingleObject(server.hProcess, 50), WAIT_TIMEOUT);
 }
 
-/* The packets of this client carry no logon, so `unauthenticated` is "1" where calls are to be answered. */
+/* This client's packets contain no logon, so `unauthenticated` must be "1" where calls should succeed. */
 static void start_listening(const char *from, const char *unauthenticated)
 {
     char line[64], text[8];
@@ -94,7 +94,7 @@ static uint32_t call(enum pcq_method method)
     return rpc_call(&client, (uint16_t)method, &in, WHOLE, &out);
 }
 
-/* The output of a method with a buffer of `room` units: the bytes, their number and the method's error. */
+/* Calls a method with a buffer of `room` units: returns the bytes, their number and the method's error. */
 static const uint8_t *buffer(uint32_t room, size_t unit, uint32_t *size, uint32_t *needed, uint32_t *error)
 {
     *size = ndr_number(&out);
@@ -108,8 +108,8 @@ static const uint8_t *buffer(uint32_t room, size_t unit, uint32_t *size, uint32_
     return bytes;
 }
 
-/* Asks as clients do: for the size, then for the bytes, and again if there are more of them by then. The result is
-   valid until the next call. */
+/* Calls as clients do: first for the size, then for the bytes, and again if the size has increased. The result is valid
+   until the next call. */
 static const uint8_t *ask(enum pcq_method method, size_t unit, size_t before, uint32_t *size)
 {
     uint32_t needed, error;
@@ -163,7 +163,7 @@ static void find_set(const char *name, uint8_t guid[16])
             memcpy(guid, all + 16 * i, 16);
             return;
         }
-    fail_msg("no set %s", name);
+    fail_msg("no counterset %s", name);
 }
 
 static uint32_t find_counter(const uint8_t *guid, const char *name)
@@ -215,7 +215,7 @@ static uint32_t validate(const uint8_t *handle, const uint8_t *guid, uint32_t co
     return status;
 }
 
-/* This process itself is found among those that the server reports, with its id. */
+/* Finds this process by its id among those that the server reports. */
 static void find_own_process(void)
 {
     uint8_t process[16], memory[16], handle[20];
@@ -247,7 +247,7 @@ static void find_own_process(void)
     memcpy(&count, p + 20, 4);
     memcpy(word, p + count + 24, 12);
     assert_int_equal(word[0], free_bytes);
-    assert_int_equal(word[2], 1); /* its place */
+    assert_int_equal(word[2], 1); /* its index */
 
     begin();
     ndr_put(&in, handle, 20);
@@ -292,7 +292,7 @@ static void a_client_reads_counters_by_tcp(void **state)
     find_own_process();
 }
 
-/* The server opens its endpoints one after another, and TCP is not the last. */
+/* The server opens its endpoints one after another; TCP is not the last one. */
 static void connect_pipe(const char *name)
 {
     while (!rpc_connect_pipe(&client, name))
@@ -338,7 +338,7 @@ static void invalid_handles_give_faults(void **state)
     ndr_put(&in, handle, 20);
     ndr_put_number(&in, 0);
     assert_int_equal(call(PCQ_QUERY_DATA), CONTEXT_MISMATCH);
-    /* a handle of another client */
+    /* another client's handle */
     open_query(handle, 0);
     connect_port();
     begin();
@@ -350,7 +350,7 @@ static void invalid_handles_give_faults(void **state)
     ndr_put(&in, other, 20);
     ndr_put_number(&in, 0);
     assert_int_not_equal(call(PCQ_QUERY_INFO), 0);
-    /* no handle at all */
+    /* not a handle */
     memset(other, 0, sizeof other);
     begin();
     ndr_put(&in, other, 20);
@@ -365,8 +365,8 @@ static void invalid_handles_give_faults(void **state)
     expect_alive();
 }
 
-/* Sizes beyond the ranges, truncated parameters, an unknown opnum, and bytes that are not RPC: each costs its call or
-   its connection. */
+/* Sizes beyond the limits, truncated parameters, an unknown opnum, and bytes that are not RPC: each fails only its own
+   call or connection. */
 static void invalid_requests_fail_alone(void **state)
 {
     (void)state;
@@ -398,7 +398,7 @@ static void invalid_requests_fail_alone(void **state)
         assert_int_not_equal(call(PCQ_ENUMERATE_INSTANCES), 0);
         reconnect();
     }
-    /* 4 GB of identifiers that do not exist. */
+    /* 4 GB of identifiers that are not sent. */
     open_query(handle, 0);
     begin();
     ndr_put(&in, handle, 20);
@@ -439,7 +439,7 @@ static void requests_can_be_fragmented(void **state)
     assert_int_equal(ndr_number(&out), 0);
 }
 
-/* A client can have 64 queries; one that left without closing them has none. */
+/* A client can have 64 queries; the queries of one that disconnected without closing them are freed. */
 static void closed_connection_frees_its_queries(void **state)
 {
     (void)state;
@@ -505,8 +505,8 @@ static void expect_access_denied(void)
     open_query(handle, ERROR_ACCESS_DENIED);
 }
 
-/* By TCP the address alone admits nobody; programs of this prefix still read counters by the pipe. */
-static void callers_without_a_logon_are_refused(void **state)
+/* Over TCP, an address alone is not sufficient; programs in this prefix read counters through the pipe nevertheless. */
+static void callers_without_a_logon_are_rejected(void **state)
 {
     end_server(state);
     start_server(NULL, NULL);
@@ -516,7 +516,7 @@ static void callers_without_a_logon_are_refused(void **state)
     expect_alive();
 }
 
-/* Waits until the port takes connections, of which the server closes those of other addresses. */
+/* Waits until the port accepts connections; the server closes those from other addresses. */
 static void await_port(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
@@ -530,7 +530,7 @@ static void await_port(void)
     }
 }
 
-static void other_addresses_are_refused(void **state)
+static void other_addresses_are_rejected(void **state)
 {
     end_server(state);
     start_listening("10.99.99.99", "1");
@@ -547,8 +547,8 @@ int main(void)
         TEST(clients_of_the_rpc_runtime_work),     TEST(a_client_reads_counters_by_tcp),
         TEST(a_client_reads_counters_by_the_pipe), TEST(invalid_handles_give_faults),
         TEST(invalid_requests_fail_alone),         TEST(requests_can_be_fragmented),
-        TEST(closed_connection_frees_its_queries), TEST(callers_without_a_logon_are_refused),
-        TEST(other_addresses_are_refused),
+        TEST(closed_connection_frees_its_queries), TEST(callers_without_a_logon_are_rejected),
+        TEST(other_addresses_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests that no proxy sends, and servers that fail: each must end as an error of that call. A stub that continued
-   would take down the server, and the parent of every running data collector set, or store memory from behind the
+   would crash the server, which is the parent of every running data collector set, or read memory beyond the
    request. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -46,7 +46,7 @@ static void unknown_opnums_fail(void **state)
     }
 }
 
-/* The client's mark on a valid opnum is not part of it. */
+/* A client may set the validity bit of an opnum; it is not part of the number. */
 static void opnum_validity_bit_is_ignored(void **state)
 {
     (void)state;
@@ -58,7 +58,7 @@ static void opnum_validity_bit_is_ignored(void **state)
     wire_link_close(&link);
 }
 
-/* The minimum number of bytes of the [in] parameters if all pointers are null, and the end of the last scalar. */
+/* Returns the minimum size of the [in] parameters if all pointers are null, and the end of the last scalar. */
 static size_t least_size(const struct member *member)
 {
     static const struct {
@@ -88,8 +88,8 @@ static bool has_variable_parameter(const struct member *member)
     return false;
 }
 
-/* Every request truncated at every length. For members with only numbers and strings no truncated request is accepted;
-   for the others, none that lacks a scalar or a pointer. */
+/* Every request is truncated at every length. For members with only numbers and strings, every truncated request is
+   rejected; for the others, every one that lacks a scalar or a pointer. */
 static void truncated_requests_fail(void **state)
 {
     (void)state;
@@ -141,7 +141,7 @@ static void oversized_string_lengths_fail(void **state)
     }
 }
 
-/* 0, hidden from compilers and checkers. */
+/* Returns 0, hidden from compilers and checkers. */
 static int nought(void)
 {
     return (int)(GetTickCount64() >> 62);
@@ -206,7 +206,7 @@ static void exceptions_become_call_errors(void **state)
             assert_int_equal(wire_channel_invoke(&link.channel, member->opnum, request.bytes, request.size),
                              cases[i].result);
             assert_int_equal(link.server.calls, 1);
-            /* our client gets the same; the stub continues to serve */
+            /* our client gets the same error, and the stub continues to serve */
             union value arguments[MAX_PARAMETERS] = {key};
             assert_int_equal(wire_link_call(&link, member, arguments), cases[i].result);
             recording_server_expect(&link.server, member);
@@ -228,7 +228,7 @@ static void registers_survive_an_exception(void **state)
     unsigned long long a = 1, b = 2, c = 3, d = 4;
     for (unsigned i = 1; i <= 50; i++) {
         recording_server_expect(&link.server, member);
-        link.server.raise = raise_of_a_language; /* which Wine's rpcrt4 does not catch */
+        link.server.raise = raise_of_a_language; /* Wine's rpcrt4 does not catch this exception */
         HRESULT hr = wire_channel_invoke(&link.channel, member->opnum, NULL, 0);
         sum += i * 0.5;
         a += i;

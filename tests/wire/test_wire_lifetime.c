@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The factory, proxies and stubs as COM objects. A wrong reference count either unloads openpla.dll under a live proxy,
-   or keeps it and its objects forever. */
+/* The factory, proxies and stubs as COM objects. A wrong reference count would either unload openpla.dll while a proxy
+   is in use, or keep the DLL and its objects forever. */
 #include "com/proxy/proxy_stub.h"
 #include "engine/base/memory.h"
 #include "idl/proxy_clsid.h"
@@ -80,7 +80,7 @@ static void module_stays_while_a_stub_exists(void **state)
     assert_int_equal(proxy_stub_can_unload(), S_OK);
 }
 
-static void unknown_interfaces_are_refused(void **state)
+static void unknown_interfaces_are_rejected(void **state)
 {
     (void)state;
     IPSFactoryBuffer *factory = get_factory();
@@ -144,7 +144,7 @@ static void out_of_memory_leaks_nothing(void **state)
     assert_int_equal(proxy_stub_can_unload(), S_OK);
 }
 
-/* The complete path of COM: another apartment with its own channel, stub manager and proxy manager. */
+/* The complete COM path: another apartment with its own channel, stub manager and proxy manager. */
 struct apartment {
     IStream *stream;
     HRESULT result;
@@ -208,7 +208,7 @@ int main(void)
         cmocka_unit_test(class_string_equals_the_class),
         cmocka_unit_test(module_stays_while_referenced),
         cmocka_unit_test(module_stays_while_a_stub_exists),
-        cmocka_unit_test(unknown_interfaces_are_refused),
+        cmocka_unit_test(unknown_interfaces_are_rejected),
         cmocka_unit_test(stubs_release_their_server),
         cmocka_unit_test(disconnected_proxy_releases_its_channel),
         cmocka_unit_test(out_of_memory_leaks_nothing),

@@ -16,10 +16,11 @@
 #include <cmocka.h>
 #include <string.h>
 
-static struct recording_server other; /* the object that interface pointers point to */
+static struct recording_server other; /* the object to which interface pointers point */
 static DWORD registration;
 
-/* Runs `check` for every member with every set of values. Prints the failing ones and fails if there is any. */
+/* Runs `check` for every member with every set of values. Prints the failing members and fails the test if there are
+   any. */
 static void for_every_member(bool (*check)(struct wire_link *, const struct member *, union value *, unsigned set))
 {
     unsigned wrong = 0, tried = 0;
@@ -91,7 +92,7 @@ static const struct parameter *pointer_parameter(const struct member *member, bo
     return NULL;
 }
 
-/* Our requests end at a multiple of 4. A mode of Commit at an offset of 2 bytes is repeated with 4 bytes. */
+/* Our requests end at a multiple of 4. If Commit's mode is at an offset of 2 bytes, it is repeated with 4 bytes. */
 static void pad_request(struct wire *wire, const struct member *member)
 {
     if (!strcmp(member->name, "METHOD Commit") && wire->size % 4 == 0)
@@ -117,12 +118,12 @@ static bool request_is_right(struct wire_link *link, const struct member *member
     return same(&link->channel.request, &want) && right;
 }
 
-/* A Windows client sends what the specification says, whatever our proxies send. */
+/* A Windows client sends requests as specified, whatever our proxies send. */
 static bool stub_reads_a_request(struct wire_link *link, const struct member *member, union value *values, unsigned set)
 {
     struct wire request = {.size = 0};
     if (!wire_put_parameters(&request, member, true, values, 2))
-        return set != VALUES_LEAST; /* with the least values every request is known */
+        return set != VALUES_LEAST; /* with the least values, every request can be compared */
     HRESULT hr = wire_channel_invoke(&link->channel, member->opnum, request.bytes, request.size);
     bool right = hr == S_OK && link->server.calls == 1 && link->server.slot == member->opnum;
     for (unsigned i = 0; i < member->count; i++)
@@ -158,7 +159,7 @@ static bool reply_is_right(struct wire_link *link, const struct member *member, 
     return right;
 }
 
-/* A Windows server answers what the specification says. */
+/* A Windows server sends answers as specified. */
 static bool proxy_reads_a_reply(struct wire_link *link, const struct member *member, union value *values, unsigned set)
 {
     struct wire *reply = &link->channel.canned_reply;
@@ -246,7 +247,7 @@ static bool reads_as(const struct wire *is, const struct wire *want, const struc
     return same(is, want);
 }
 
-/* Peers built with v1_enum or type library marshalling have enumerations of 4 bytes. */
+/* Peers built with v1_enum or type library marshalling send enumerations with 4 bytes. */
 static void peers_with_4_byte_enumerations_work(void **state)
 {
     (void)state;

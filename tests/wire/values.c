@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sample values and the independent NDR encoder. */
+/* Sample values, and the independent NDR encoder. */
 #include "tests/wire/values.h"
 
 #include "engine/base/os.h"
@@ -101,7 +101,7 @@ static bool array_equal(SAFEARRAY *a, SAFEARRAY *b, VARTYPE type)
         return false;
     for (ULONG i = 0; type == VT_BSTR && i < count; i++) {
         BSTR x = ((BSTR *)a->pvData)[i], y = ((BSTR *)b->pvData)[i];
-        /* In an array a NULL BSTR and an empty one are the same for every reader. */
+        /* In an array, a NULL BSTR and an empty one are equal for every reader. */
         if (SysStringByteLen(x) != SysStringByteLen(y) || (x && y && memcmp(x, y, SysStringByteLen(x)) != 0))
             return false;
     }
@@ -232,8 +232,8 @@ void wire_put_number(struct wire *wire, size_t size, ULONG64 number)
         wire->bytes[wire->size++] = (BYTE)(number >> 8 * i);
 }
 
-/* The pointer of a user-marshalled type is the text "User". The data follows at a multiple of its alignment, which is 4
-   for all three types; Wine uses 8 for each. */
+/* The pointer of a user-marshalled type is the string "User". The data follow, aligned to 4 bytes for all three types;
+   Wine aligns each to 8. */
 static void put_user_pointer(struct wire *wire)
 {
     align(wire, 4);
@@ -269,9 +269,9 @@ static void put_variant(struct wire *wire, const VARIANT *variant)
     wire->bytes[start] = (BYTE)((wire->size - start + 7) / 8);
 }
 
-/* _wireSAFEARRAY, MS-OAUT 2.2.30.10, with one dimension. Referents may have any value but 0; these are Wine's. False
-   for the strings of a BSTR array, whose referents Wine omits, so that the bytes cannot be compared; everything before
-   them is written. */
+/* _wireSAFEARRAY, MS-OAUT 2.2.30.10, with one dimension. Referents can have any value but 0; these are Wine's. Returns
+   false for the strings of a BSTR array, whose referents Wine omits, so that the bytes cannot be compared; everything
+   before them is written. */
 static bool put_array(struct wire *wire, SAFEARRAY *array, VARTYPE type)
 {
     if (!array) {

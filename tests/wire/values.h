@@ -28,7 +28,7 @@ bool value_equal(enum wire_type type, const union value *a, const union value *b
 ULONG_PTR value_argument(enum wire_type type, union value *value);
 /* The address that an argument points to. */
 void *argument_place(ULONG_PTR argument);
-/* Copies an argument (in) out of a call, and a value to an out parameter. Free both copies. */
+/* Copies an in argument from a call, or a value to an out parameter. The caller frees both copies. */
 void value_take(enum wire_type type, ULONG_PTR argument, union value *out);
 void value_give(enum wire_type type, const union value *value, void *place);
 
@@ -37,13 +37,13 @@ struct wire {
     size_t size;
 };
 
-/* False for what cannot be encoded independently; everything before it is written. That is a non-null interface
-   pointer, whose OBJREF holds identities and which Wine writes in another form (no referent, no max_count), and the
-   strings in a BSTR array, which Wine writes without their referents. */
+/* Returns false for a value that cannot be encoded independently; everything before it is written. Such values are a
+   non-null interface pointer, whose OBJREF contains identities and which Wine writes in another form (without referent
+   and max_count), and the strings in a BSTR array, which Wine writes without referents. */
 bool wire_put(struct wire *wire, enum wire_type type, const union value *value);
 void wire_put_number(struct wire *wire, size_t size, ULONG64 number);
-/* Encodes all in (or out) parameters of a member up to one for which wire_put returns false. With 4 as enum_size, as
-   peers with v1_enum encode them. */
+/* Encodes all in (or out) parameters of a member, up to one for which wire_put returns false. An enum_size of 4 encodes
+   enumerations as peers with v1_enum do. */
 bool wire_put_parameters(struct wire *wire, const struct member *member, bool in, const union value *values,
                          size_t enum_size);
 

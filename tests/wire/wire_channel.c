@@ -52,7 +52,7 @@ static void keep(struct wire *wire, const void *bytes, size_t size)
     memcpy(wire->bytes, bytes, wire->size);
 }
 
-/* Places the bytes directly before unreadable memory, as near as their alignment (8) allows, so that reading beyond
+/* Places the bytes directly before unreadable memory, as close as their alignment (8) allows, so that reading beyond
    them fails. */
 static BYTE *at_the_edge(const BYTE *bytes, size_t size, void **pages)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A channel without a network between a proxy and a stub, which keeps the bytes between them. New buffers are filled
-   with bytes cc, so that unwritten padding shows. */
+/* A channel without a network between a proxy and a stub, which stores the exchanged bytes. New buffers are filled with
+   0xCC, so that unwritten padding is visible. */
 #ifndef OPENPLA_WIRE_CHANNEL_H
 #define OPENPLA_WIRE_CHANNEL_H
 
@@ -9,15 +9,15 @@
 struct wire_channel {
     IRpcChannelBuffer channel;
     LONG references;
-    IRpcStubBuffer *stub; /* NULL: the answer is canned_reply */
+    IRpcStubBuffer *stub; /* NULL: canned_reply is the answer */
     struct wire canned_reply;
-    struct wire request, reply; /* of the last call */
+    struct wire request, reply; /* bytes of the last call */
     unsigned opnum;
     HRESULT stub_result;
 };
 
 void wire_channel_init(struct wire_channel *channel, IRpcStubBuffer *stub);
-/* Passes a request to a stub like a server's runtime. The reply is in channel->reply. */
+/* Passes a request to a stub, as a server's runtime does. The reply is in channel->reply. */
 HRESULT wire_channel_invoke(struct wire_channel *channel, unsigned opnum, const BYTE *bytes, size_t size);
 
 #endif

@@ -63,7 +63,7 @@ static const char *text_for(const struct property *p)
     return p->check ? "name of \xC3\xA4" : "<text> & \"more\" \xC3\xA4\n\xF0\x9F\x98\x80 ]]>";
 }
 
-/* A value that is not the default. */
+/* Returns a value that is not the default. */
 static void value_for(const struct property *p, struct value *v)
 {
     memset(v, 0, sizeof *v);

@@ -291,7 +291,7 @@ static void process_ends_at_each_operation(void **state)
 }
 
 #ifndef _WIN32
-/* Files that cannot grow beyond so many bytes are as good as a disk that has no more room. */
+/* A file size limit has the same effect as a disk without space. */
 static void disk_is_really_full(void **state)
 {
     (void)state;
@@ -315,7 +315,7 @@ static void disk_is_really_full(void **state)
 }
 #endif
 
-/* ---- order of writes to the disk ---- */
+/* ---- order of disk writes ---- */
 
 struct order {
     bool written, flushed, renamed;
@@ -331,7 +331,7 @@ static HRESULT watch_order(void *user, enum file_operation operation, const char
     if (operation == FILE_OPERATION_FLUSH && temporary)
         o->flushed = o->written;
     if (operation == FILE_OPERATION_RENAME) {
-        assert_true(o->flushed); /* or a name that lasts has contents that do not */
+        assert_true(o->flushed); /* otherwise a durable name could have contents that are not */
         o->renamed = true;
         o->commits++;
     }
@@ -339,12 +339,12 @@ static HRESULT watch_order(void *user, enum file_operation operation, const char
     if (operation == FILE_OPERATION_FLUSH_FOLDER)
         o->renamed = false;
 #else
-    o->renamed = false; /* by a handle that writes through */
+    o->renamed = false; /* by a write-through handle */
 #endif
     return S_OK;
 }
 
-/* A successful commit survives a loss of power. */
+/* A successful commit survives a power failure. */
 static void committed_set_is_on_the_disk(void **state)
 {
     struct order order = {0};

@@ -26,7 +26,7 @@ static int write_arguments(int argc, char **argv)
     return FAILED(hr) ? 8 : 3;
 }
 
-/* Longer than any test, and not for ever: it may be left behind. */
+/* Waits longer than any test, but not forever, because the process may be left behind. */
 static int stay(void)
 {
     child_sleep(CHILD_PATIENCE);

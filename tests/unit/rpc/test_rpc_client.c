@@ -297,8 +297,8 @@ static void unknown_classes_and_hosts_are_reported(void **state)
 
 enum { RELAYED_MOST = 8 };
 
-/* Forwards connections to the server. `lose_answer`: the next answer is not forwarded, and its connection ends.
-   `end_idle`: all connections end. */
+/* Forwards connections to the server. `lose_answer`: drops the next answer and ends its connection. `end_idle`: ends
+   all connections. */
 struct relay {
     struct socket_end *listener, *ends[RELAYED_MOST][2]; /* client, server */
     _Atomic bool lose_answer, end_idle, stop;

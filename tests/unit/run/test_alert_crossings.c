@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A value crosses its threshold 1,000 times while tasks hang: there are exactly as many events and rows, and each task
-   that does not start is counted. On Windows the value is that of an extension DLL, natively that of the tests' PDH. */
+/* A value crosses its threshold 1,000 times while tasks hang: the numbers of events and rows are exact, and each task
+   that does not start is counted. On Windows, an extension DLL provides the value; in native builds, the tests' PDH. */
 #include "engine/base/os.h"
 #include "engine/logs/journal.h"
 #include "engine/pla/run/member.h"
@@ -101,7 +101,7 @@ static struct object *make_set(const char *root, const char *command)
     return set;
 }
 
-/* Events of the id, and the Count of the latest. */
+/* Returns the number of events with this id, and the latest one's Count. */
 static size_t events(uint32_t id, char *count, size_t size)
 {
     struct journal_reader *r;
@@ -120,7 +120,7 @@ static size_t events(uint32_t id, char *count, size_t size)
     return found;
 }
 
-static void each_crossing_is_reported_once_beside_tasks_that_hang(void **state)
+static void each_crossing_is_reported_once_despite_hung_tasks(void **state)
 {
     (void)state;
     char *root = fixture_folder("crossings"), *hanging = path_join(root, "hanging"), *file = path_join(root, "a.csv");
@@ -148,7 +148,7 @@ static void each_crossing_is_reported_once_beside_tasks_that_hang(void **state)
     end_driving();
     assert_int_equal(events(2031, count, sizeof count), CROSSINGS);
     assert_int_equal(fixture_lines(root, "a.csv"), CROSSINGS + 1);
-    /* A busy machine needs more than a minute for them: then it is reported once that all places are in use. */
+    /* A busy machine needs more than a minute for all crossings: then the full table of tasks is reported once. */
     assert_in_range(events(1014, count, sizeof count), 0, 1);
     assert_int_equal(events(9011, count, sizeof count), 1);
     snprintf(rest, sizeof rest, "%d", CROSSINGS - ALERT_TASKS_AT_ONCE);
@@ -164,11 +164,11 @@ static void each_crossing_is_reported_once_beside_tasks_that_hang(void **state)
     memory_free(hanging);
     memory_free(file);
     memory_free(root);
-    fixture_sleep(2000); /* those that hung are in the folder that is removed now */
+    fixture_sleep(2000); /* hung tasks use the folder that is removed now */
 }
 
-/* Events cannot be written, as the disk is full: the run's message is where it can be read. */
-static void an_event_that_fails_is_reported(void **state)
+/* Events cannot be written, as on a full disk: the run's message reports that. */
+static void failed_event_is_reported(void **state)
 {
     (void)state;
     char *folder = fixture_folder("no events"), *before = os_expand_environment(DATA),
@@ -176,7 +176,7 @@ static void an_event_that_fails_is_reported(void **state)
     const struct crossing crossing = {.counter = "c", .value = "1", .threshold = "0", .comparison = '>'};
     struct diagnostics said = {0};
     struct alert_actions *a;
-    assert_int_equal(file_store(file, "", 0), S_OK); /* in the place of the folder */
+    assert_int_equal(file_store(file, "", 0), S_OK); /* blocks the creation of the folder */
     scratch_environment("OPENPLA_DATA", folder);
     assert_int_equal(alert_actions_create(SPACE, "no events", nobody, NULL, &a), S_OK);
     alert_actions_add(a, ALERT_EVENT, &(struct alert_order){.collector = "a", .crossing = &crossing, .message = "m"});
@@ -194,8 +194,8 @@ static void an_event_that_fails_is_reported(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_event_that_fails_is_reported),
-        cmocka_unit_test(each_crossing_is_reported_once_beside_tasks_that_hang),
+        cmocka_unit_test(failed_event_is_reported),
+        cmocka_unit_test(each_crossing_is_reported_once_despite_hung_tasks),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -15,8 +15,8 @@
 #include <unistd.h>
 #endif
 
-/* Without this a user could not collect anything, or would be reported wrong things about it. */
-static void a_set_starts_runs_and_stops(void **state)
+/* The basic function: a user starts a set, sees its state, and stops it. */
+static void set_starts_runs_and_stops(void **state)
 {
     (void)state;
     struct run_state s;
@@ -51,7 +51,7 @@ static void a_set_starts_runs_and_stops(void **state)
     memory_free(root);
 }
 
-/* Scripts that start and stop without waiting would hang or find the set in the wrong state. */
+/* Scripts that start and stop without waiting must neither hang nor find the set in the wrong state. */
 static void asynchronous_start_and_stop(void **state)
 {
     (void)state;
@@ -68,8 +68,8 @@ static void asynchronous_start_and_stop(void **state)
     memory_free(root);
 }
 
-/* A run would overwrite or refuse the log of the one before. */
-static void serial_numbers_count_on(void **state)
+/* A run must not overwrite the previous run's log, nor fail because of it. */
+static void serial_numbers_increase(void **state)
 {
     (void)state;
     char *root = fixture_folder("serial");
@@ -97,7 +97,7 @@ static void serial_numbers_count_on(void **state)
 }
 
 /* A log must not be overwritten unless requested, and the error names the existing file. */
-static void a_file_in_the_way(void **state)
+static void existing_file_is_kept(void **state)
 {
     (void)state;
     const HRESULT exists = HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS);
@@ -112,7 +112,7 @@ static void a_file_in_the_way(void **state)
     char *after = fixture_read(root, "c.csv");
     assert_string_equal(before, after);
     struct run_record record = fixture_record("in the way");
-    assert_int_equal(record.serial_number, 2); /* a start that fails uses up none */
+    assert_int_equal(record.serial_number, 2); /* a failed start uses no serial number */
     assert_int_equal(record.last_result, exists);
     assert_non_null(strstr(record.last_message, "c.csv"));
     run_record_free(&record);
@@ -130,7 +130,7 @@ static void a_file_in_the_way(void **state)
     memory_free(root);
 }
 
-/* The start of the set with these elements and a collector of these; its error text names the word. */
+/* Expects that Start fails for a set and a collector with these elements, with `word` in the error message. */
 static void expect_start_fails(const char *root, const char *set, const char *collector, HRESULT expected,
                                const char *word)
 {
@@ -142,9 +142,9 @@ static void expect_start_fails(const char *root, const char *set, const char *co
         fail_msg("%s %s: 0x%08X \"%s\"", set, collector, (unsigned)hr, error_text(hr));
 }
 
-/* Otherwise an account that may change a definition, or the folder of a run, could make the run write or overwrite any
-   file that the run's account may. */
-static void a_run_writes_below_its_root_alone(void **state)
+/* Otherwise an account that can change a definition, or a run's folder, could make the run overwrite any file to which
+   the run's account has access. */
+static void run_writes_only_below_its_root(void **state)
 {
     (void)state;
     const HRESULT leads_out = HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME);
@@ -187,7 +187,7 @@ static void a_run_writes_below_its_root_alone(void **state)
         assert_int_equal(names.count, !folders);
     }
     texts_free(&names);
-    /* A link that stays inside is the user's. */
+    /* A link that stays inside is the user's decision. */
     fixture_commit("outside", root, "<Subdirectory>here</Subdirectory>", CSV_EACH_SECOND ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "outside", true), S_OK);
     assert_int_equal(run_stop(SPACE, "outside", true), S_OK);
@@ -201,7 +201,7 @@ static void a_run_writes_below_its_root_alone(void **state)
     memory_free(top);
 }
 
-/* A name that happens to be that of a user's own file would cost the file. */
+/* A log must not overwrite a user's own file that happens to have its name. */
 static void only_logs_are_overwritten(void **state)
 {
     (void)state;
@@ -225,7 +225,7 @@ static void only_logs_are_overwritten(void **state)
         char *after = fixture_read(root, sets[i].file);
         assert_string_equal(after, work);
         memory_free(after);
-        assert_int_equal(file_store(path, "", 0), S_OK); /* nothing is lost with these */
+        assert_int_equal(file_store(path, "", 0), S_OK); /* empty files contain nothing to lose */
         for (int again = 0; again < 2; again++) {
             assert_int_equal(run_start(SPACE, "outside", true), S_OK);
             assert_int_equal(run_stop(SPACE, "outside", true), S_OK);
@@ -237,9 +237,9 @@ static void only_logs_are_overwritten(void **state)
     memory_free(root);
 }
 
-/* Otherwise sets that start in the same second would each wait for the disk twice before their first sample; and after
-   a failed start LatestOutputLocation would name a folder that was never created. */
-static void a_start_writes_its_record_once(void **state)
+/* Otherwise sets that start in the same second would each wait for the disk twice before their first sample, and after
+   a failed start, LatestOutputLocation would name a folder that was never created. */
+static void start_writes_its_record_once(void **state)
 {
     (void)state;
     struct store_mark mark = {0};
@@ -280,9 +280,9 @@ static void a_start_writes_its_record_once(void **state)
     memory_free(root);
 }
 
-/* Two collectors, and the second one's file exists: the first must not leave a file that blocks the next start as
+/* Of two collectors, the second one's file exists: the first one must not leave a file that blocks the next start as
    well. */
-static void a_failed_start_leaves_nothing(void **state)
+static void failed_start_leaves_nothing(void **state)
 {
     (void)state;
     char *root = fixture_folder("leaves nothing");
@@ -299,7 +299,7 @@ static void a_failed_start_leaves_nothing(void **state)
     assert_int_equal(run_stop(SPACE, "leaves nothing", true), S_OK);
     assert_true(fixture_lines(root, "c.csv") >= 2);
     assert_true(fixture_lines(root, "d.csv") >= 2);
-    /* Its own folder, which nothing else needed, goes with it. */
+    /* The run's own folder is deleted too. */
     fixture_commit("leaves nothing", root, "<Subdirectory>run</Subdirectory>",
                    "<LogFileFormat>2</LogFileFormat>" ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "leaves nothing", true), E_INVALIDARG);
@@ -311,7 +311,7 @@ static void a_failed_start_leaves_nothing(void **state)
     memory_free(root);
 }
 
-/* Heads of sample records in a binary log: 'B','L', kind 3. */
+/* Counts the headers of sample records in a binary log: 'B','L', kind 3. */
 static size_t binary_samples(const char *path)
 {
     size_t size, samples = 0;
@@ -323,8 +323,8 @@ static size_t binary_samples(const char *path)
     return samples;
 }
 
-/* A binary log that is to be continued would lose its first part. */
-static void a_binary_log_is_continued(void **state)
+/* A binary log that is continued must keep its first part. */
+static void binary_log_is_continued(void **state)
 {
     (void)state;
     char *root = fixture_folder("append"), *path = path_join(root, "c.blg");
@@ -335,7 +335,7 @@ static void a_binary_log_is_continued(void **state)
     uint64_t taken[2];
     for (int i = 0; i < 2; i++) {
         assert_int_equal(run_start(SPACE, "append", true), S_OK);
-        /* More may come between this look and the stop. */
+        /* more samples may arrive between this check and the stop */
         taken[i] = fixture_progress("append", 1, 2).samples;
         assert_int_equal(run_stop(SPACE, "append", true), S_OK);
         samples[i] = binary_samples(path);
@@ -346,8 +346,8 @@ static void a_binary_log_is_continued(void **state)
     memory_free(root);
 }
 
-/* A mistyped RootPath would make folders somewhere, or fail without saying where. */
-static void a_missing_root_is_named(void **state)
+/* With a mistyped RootPath, no folder may be created elsewhere, and the error must name the path. */
+static void missing_root_is_named(void **state)
 {
     (void)state;
     const HRESULT missing = HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
@@ -356,10 +356,11 @@ static void a_missing_root_is_named(void **state)
     fixture_commit("root", "%TEST_ROOT%/absent", "", CSV_EACH_SECOND ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "root", true), missing);
     assert_non_null(strstr(error_text(missing), "RootPath"));
-    assert_non_null(strstr(error_text(missing), root)); /* as expanded */
+    assert_non_null(strstr(error_text(missing), root)); /* with variables expanded */
     assert_false(folder_exists(absent));
     fixture_commit("root", "%TEST_ROOT%/absent too", "", CSV_EACH_SECOND ONE_COUNTER);
-    assert_int_equal(run_start(SPACE, "root", false), S_OK); /* the asynchronous start cannot know it */
+    assert_int_equal(run_start(SPACE, "root", false), S_OK); /* the asynchronous start succeeds, because it does not
+                                                                wait for the result */
     struct run_record record = fixture_record("root");
     for (int i = 0; i < PATIENCE_MS / 20 && !strstr(record.last_message, "absent too"); i++) {
         run_record_free(&record);
@@ -384,10 +385,10 @@ static HRESULT started_in(const char *name, const char *root)
 
 /* Published templates rely on folders below PerfLogs that do not exist yet; a template without a RootPath means the
    default, not the folder of the service's process. */
-static void folders_below_the_logs_are_made(void **state)
+static void folders_below_perflogs_are_created(void **state)
 {
     static const struct {
-        const char *root; /* %TEST_LOGS% is a name that no other test has */
+        const char *root; /* no other test uses the variable %TEST_LOGS% */
         bool made;
     } cases[] = {
         {"%systemdrive%\\PerfLogs\\%TEST_LOGS%\\deep", true},
@@ -400,7 +401,7 @@ static void folders_below_the_logs_are_made(void **state)
     (void)state;
     char *drive = fixture_folder("drive"), *name = text_format("openpla-test-%u", (unsigned)process_own_id());
     scratch_environment("TEST_LOGS", name);
-#ifndef _WIN32 /* there it is the system's, also in the host */
+#ifndef _WIN32 /* on Windows, the variable is the system's, also in the host process */
     scratch_environment("systemdrive", drive);
 #endif
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -410,7 +411,7 @@ static void folders_below_the_logs_are_made(void **state)
         char *folder = os_expand_environment(*cases[i].root ? cases[i].root : "%systemdrive%\\PerfLogs\\Admin");
         char *log = path_join(folder, "c.csv");
         if (file_exists(log) != cases[i].made)
-            fail_msg("\"%s\" is there: %d", log, !cases[i].made);
+            fail_msg("\"%s\" exists: %d", log, !cases[i].made);
         if (cases[i].made)
             assert_int_equal(file_delete(log), S_OK);
         if (*cases[i].root && cases[i].made)
@@ -426,11 +427,11 @@ static void folders_below_the_logs_are_made(void **state)
 }
 
 #ifndef _WIN32
-/* A folder without rights would make the start fail with nothing said about which. As a user without rights. */
-static void an_unwritable_folder_is_named(void **state)
+/* The error must name the folder that cannot be written. Runs as a user without rights. */
+static void unwritable_folder_is_named(void **state)
 {
     (void)state;
-    /* That user may not even reach the folder of the programs, as below /root. */
+    /* That user may not be able to access the programs' folder, for example below /root. */
     char *host = text_format("/tmp/openpla-run-test-host-%u", (unsigned)process_own_id());
     char *folder = os_module_folder(), *program = path_join(folder, "run_test_host"), *bytes;
     size_t size;
@@ -467,7 +468,7 @@ static void an_unwritable_folder_is_named(void **state)
 }
 #endif
 
-/* A set that should run for a time would run for ever. */
+/* A set with a duration must not run forever. */
 static void duration_ends_the_run(void **state)
 {
     (void)state;
@@ -479,8 +480,8 @@ static void duration_ends_the_run(void **state)
     memory_free(root);
 }
 
-/* One mistyped counter would cost all the others, or be dropped without a word. */
-static void a_missing_counter_is_reported_and_the_others_collected(void **state)
+/* One mistyped counter must not cost all others, nor be dropped without a message. */
+static void missing_counter_is_reported_and_others_are_collected(void **state)
 {
     (void)state;
     char *root = fixture_folder("dropped");
@@ -511,8 +512,9 @@ static void a_missing_counter_is_reported_and_the_others_collected(void **state)
     memory_free(root);
 }
 
-/* A crash of the host would leave a set that looks running and cannot be started, and a broken log. */
-static void a_killed_host(void **state)
+/* After its host process is killed, a set must not appear to be running, must be startable, and its log must be
+   intact. */
+static void killed_host_is_cleaned_up(void **state)
 {
     (void)state;
     char *root = fixture_folder("killed");
@@ -528,8 +530,8 @@ static void a_killed_host(void **state)
     memory_free(root);
 }
 
-/* The user would wait half a minute to learn nothing. */
-static void a_host_that_dies_before_it_reports(void **state)
+/* Otherwise the user would wait half a minute for an error without a reason. */
+static void host_that_exits_early_is_reported_immediately(void **state)
 {
     (void)state;
     char *root = fixture_folder("dies");
@@ -542,8 +544,8 @@ static void a_host_that_dies_before_it_reports(void **state)
     memory_free(root);
 }
 
-/* Sets would disturb each other. */
-static void four_sets_at_once(void **state)
+/* Sets must not affect each other. */
+static void four_sets_run_independently(void **state)
 {
     (void)state;
     static const char *const names[] = {"four 1", "four 2", "four 3", "four 4"};
@@ -571,7 +573,7 @@ static void four_sets_at_once(void **state)
 }
 
 /* Two users who start a set at the same time must not get two host processes that write the same log. */
-static void two_starters_at_once(void **state)
+static void concurrent_starts_create_one_host(void **state)
 {
     (void)state;
     char *root = fixture_folder("race"), *program = os_expand_environment("%OPENPLA_HOST%");
@@ -599,26 +601,26 @@ static void two_starters_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_set_starts_runs_and_stops),
+        cmocka_unit_test(set_starts_runs_and_stops),
         cmocka_unit_test(asynchronous_start_and_stop),
-        cmocka_unit_test(serial_numbers_count_on),
-        cmocka_unit_test(a_file_in_the_way),
-        cmocka_unit_test(a_run_writes_below_its_root_alone),
+        cmocka_unit_test(serial_numbers_increase),
+        cmocka_unit_test(existing_file_is_kept),
+        cmocka_unit_test(run_writes_only_below_its_root),
         cmocka_unit_test(only_logs_are_overwritten),
-        cmocka_unit_test(a_start_writes_its_record_once),
-        cmocka_unit_test(a_failed_start_leaves_nothing),
-        cmocka_unit_test(a_binary_log_is_continued),
-        cmocka_unit_test(a_missing_root_is_named),
-        cmocka_unit_test(folders_below_the_logs_are_made),
+        cmocka_unit_test(start_writes_its_record_once),
+        cmocka_unit_test(failed_start_leaves_nothing),
+        cmocka_unit_test(binary_log_is_continued),
+        cmocka_unit_test(missing_root_is_named),
+        cmocka_unit_test(folders_below_perflogs_are_created),
 #ifndef _WIN32
-        cmocka_unit_test(an_unwritable_folder_is_named),
+        cmocka_unit_test(unwritable_folder_is_named),
 #endif
         cmocka_unit_test(duration_ends_the_run),
-        cmocka_unit_test(a_missing_counter_is_reported_and_the_others_collected),
-        cmocka_unit_test(a_killed_host),
-        cmocka_unit_test(a_host_that_dies_before_it_reports),
-        cmocka_unit_test(four_sets_at_once),
-        cmocka_unit_test(two_starters_at_once),
+        cmocka_unit_test(missing_counter_is_reported_and_others_are_collected),
+        cmocka_unit_test(killed_host_is_cleaned_up),
+        cmocka_unit_test(host_that_exits_early_is_reported_immediately),
+        cmocka_unit_test(four_sets_run_independently),
+        cmocka_unit_test(concurrent_starts_create_one_host),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Alerts of running sets: reports of a value beyond its threshold, the log, and the actions that it triggers. */
+/* Alerts of running sets: reports of values beyond their thresholds, the log, and the actions that they trigger. */
 #include "engine/base/clock.h"
 #include "engine/base/os.h"
 #include "engine/logs/alert_log.h"
@@ -10,11 +10,11 @@
 
 #define ALERT(name, rest)                                                                                              \
     "<AlertDataCollector><Name>" name "</Name><SampleInterval>1</SampleInterval>" rest "</AlertDataCollector>"
-#define HIGH "<Alert>\\System\\Processes&gt;0.5</Alert>" /* always beyond */
-#define LOW  "<Alert>\\System\\Threads&lt;0.5</Alert>"   /* never */
+#define HIGH "<Alert>\\System\\Processes&gt;0.5</Alert>" /* always beyond the threshold */
+#define LOW  "<Alert>\\System\\Threads&lt;0.5</Alert>"   /* never beyond the threshold */
 #ifdef _WIN32
 #define PROGRAM_SUFFIX ".exe"
-/* A command that leaves a file behind. */
+/* A command that creates a file. */
 #define TOUCH          "cmd.exe /c \"echo {name}&gt; {set}.touched\""
 #else
 #define PROGRAM_SUFFIX ""
@@ -48,7 +48,7 @@ static const char *field(const struct journal_entry *e, const char *name)
     return "";
 }
 
-/* Events of the id, of that set; the fields of the latest one, a line each, are in `latest`. */
+/* Returns the number of events with this id and set; `latest` contains the latest event's fields, one per line. */
 static char latest[2048];
 static size_t events(uint32_t id, const char *set)
 {
@@ -82,13 +82,14 @@ static bool says(const char *set, const char *words)
     return does;
 }
 
-/* Each sample beyond is an event with Windows' five texts, if the collector asks for it, and a row of its file. */
+/* Each sample beyond the threshold is an event with Windows' five strings, if the collector requests it, and a row in
+   its file. */
 static void each_sample_is_reported_and_written(void **state)
 {
     (void)state;
     char *root = fixture_folder("told");
     fixture_commit("told", root, ALERT("a", HIGH LOW "<EventLog>-1</EventLog>") ALERT("quiet", HIGH), NULL);
-    run_for("told", 6); /* three of each */
+    run_for("told", 6); /* three events of each */
     size_t count = events(2031, "told");
     assert_true(count >= 3);
     char *rows = fixture_read(root, "a.csv"), *end = strchr(latest, '\n');
@@ -106,13 +107,13 @@ static void each_sample_is_reported_and_written(void **state)
     assert_int_equal(record.latest_files.count, 2);
     assert_string_equal(path_name(record.latest_files.items[0]), "a.csv");
     run_record_free(&record);
-    /* A second run in the same folder would not start, if it were a log of counters. */
+    /* A second run in the same folder must start although the file exists. */
     run_for("told", 2);
     assert_true(fixture_lines(root, "a.csv") > count + 1);
     memory_free(root);
 }
 
-/* The settings, as a script puts them, for one collector of two. */
+/* The settings as a script puts them, for one of two collectors. */
 static void settings_are_obeyed(void **state)
 {
     (void)state;
@@ -135,8 +136,8 @@ static void settings_are_obeyed(void **state)
     memory_free(root);
 }
 
-/* The alert starts a set, which continues to run, and names another that does not exist. */
-static void an_alert_starts_a_set(void **state)
+/* The alert starts one set, which keeps running, and reports another that does not exist. */
+static void alert_starts_a_set(void **state)
 {
     (void)state;
     char *root = fixture_folder("trigger");
@@ -149,7 +150,7 @@ static void an_alert_starts_a_set(void **state)
     fixture_await("second", RUN_RUNNING, PATIENCE_MS);
     fixture_progress("trigger", 1, 6);
     stop("trigger");
-    assert_int_equal(events(1003, "second"), 1); /* once: it runs already */
+    assert_int_equal(events(1003, "second"), 1); /* one start only: the set is already running */
     fixture_progress("second", 1, 1);
     stop("second");
     assert_true(events(1015, "trigger") >= 1);
@@ -158,8 +159,8 @@ static void an_alert_starts_a_set(void **state)
     memory_free(root);
 }
 
-/* On a host without tasks a command line replaces them; an invalid one is reported. */
-static void an_alert_runs_a_command(void **state)
+/* On a host OS without tasks, a command line replaces them; an invalid one is reported. */
+static void alert_runs_a_command(void **state)
 {
     (void)state;
     char *root = fixture_folder("command"), *touched = path_join(root, "command.touched");
@@ -189,8 +190,9 @@ static void an_alert_runs_a_command(void **state)
     memory_free(root);
 }
 
-/* MS-PLA 3.2.4.1, StopOnCompletion: an alert is complete at once; the one with one sample when it has it. */
-static void a_run_ends_with_its_alerts(void **state)
+/* MS-PLA 3.2.4.1, StopOnCompletion: an alert is complete immediately; an alert with a single sample is complete after
+   it. */
+static void run_ends_with_its_alerts(void **state)
 {
     (void)state;
     char *root = fixture_folder("ends");
@@ -206,13 +208,13 @@ static void a_run_ends_with_its_alerts(void **state)
     fixture_await("ends", RUN_STOPPED, PATIENCE_MS);
     assert_int_equal(fixture_lines(root, "b.csv"), 2);
     assert_true(says("ends", "all its collectors are complete"));
-    assert_int_equal(events(1011, "ends"), 0); /* which is a configuration collector's */
+    assert_int_equal(events(1011, "ends"), 0); /* this event belongs to configuration collectors */
     memory_free(root);
 }
 
-/* plaUpdateRunningInstance: in the same run and file; an invalid update is rejected, and the old definition stays in
-   use. */
-static void a_running_set_takes_other_thresholds(void **state)
+/* plaUpdateRunningInstance changes the thresholds within the run and its file; an invalid update is rejected, and the
+   old definition remains in effect. */
+static void running_set_accepts_new_thresholds(void **state)
 {
     (void)state;
     char *root = fixture_folder("update");
@@ -234,7 +236,7 @@ static void a_running_set_takes_other_thresholds(void **state)
 }
 
 /* A missing counter is named in the journal and the record, and the others are watched. */
-static void a_missing_counter_is_named(void **state)
+static void missing_counter_is_named(void **state)
 {
     (void)state;
     char *root = fixture_folder("missing");
@@ -262,11 +264,11 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_sample_is_reported_and_written),
         cmocka_unit_test(settings_are_obeyed),
-        cmocka_unit_test(an_alert_starts_a_set),
-        cmocka_unit_test(an_alert_runs_a_command),
-        cmocka_unit_test(a_run_ends_with_its_alerts),
-        cmocka_unit_test(a_running_set_takes_other_thresholds),
-        cmocka_unit_test(a_missing_counter_is_named),
+        cmocka_unit_test(alert_starts_a_set),
+        cmocka_unit_test(alert_runs_a_command),
+        cmocka_unit_test(run_ends_with_its_alerts),
+        cmocka_unit_test(running_set_accepts_new_thresholds),
+        cmocka_unit_test(missing_counter_is_named),
     };
     return cmocka_run_group_tests(tests, setup, fixture_teardown);
 }

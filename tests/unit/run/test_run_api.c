@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets with API tracing collectors, and a program that is started while they run: what their logs hold, which starts
-   are rejected, and what a hostile program, a killed host process and segments do. */
+/* Sets with API tracing collectors, and a program that is started while they run: the contents of the logs, rejected
+   starts, hostile programs, killed host processes, and segments. */
 #include "engine/base/clock.h"
 #include "engine/etw/api_trace.h"
 #include "engine/etw/api_trace/api_change.h"
@@ -36,7 +36,7 @@ static void assert_runs(const char *what, const char *count)
     assert_int_equal(target_end(target_start(what, count)), RIGHT);
 }
 
-/* ---- what a log holds ---- */
+/* ---- contents of a log ---- */
 
 struct call {
     char api[NAME], arguments[400], result[NAME];
@@ -56,7 +56,7 @@ static const uint8_t *take_string(const uint8_t *at, const uint8_t *end, char *o
     return at + length + 1;
 }
 
-/* Number of events of the id, whose first field is `api` (NULL: any); the last one's fields. */
+/* Returns the number of events with this id whose first field is `api` (NULL: any), and the last one's fields. */
 static size_t count_in(const char *root, const char *file, uint16_t id, const char *api, struct call *last)
 {
     char *path = path_join(root, file);
@@ -92,7 +92,7 @@ static size_t count_in(const char *root, const char *file, uint16_t id, const ch
     return count;
 }
 
-/* The processes that were traced, or the test fails with what the run tells. */
+/* Asserts the number of traced processes; on failure, prints the run's message. */
 static void assert_processes(const char *name, const char *root, const char *file, size_t expected)
 {
     struct run_record record = fixture_record(name);
@@ -146,7 +146,7 @@ static void calls_have_arguments_and_results(void **state)
     assert_string_equal(c.arguments, "6, 7, 1");
     assert_string_equal(c.result, "42");
     assert_false(c.failed);
-    /* Data of the C library and modules that are not asked for stay out. */
+    /* Variables exported by the C library, and modules that were not requested, are not traced. */
     assert_int_equal(count_in(root, "calls.etl", API_EVENT_RETURN, "msvcrt!exit", NULL), 0);
     memory_free(root);
 }
@@ -165,7 +165,7 @@ static void names_alone_are_logged_before_the_call(void **state)
     memory_free(root);
 }
 
-/* The modules limit, included functions add, excluded ones win. */
+/* The list of modules limits the functions, included functions are added, and excluded ones take precedence. */
 static void the_lists_choose_functions(void **state)
 {
     (void)state;
@@ -185,7 +185,7 @@ static void the_lists_choose_functions(void **state)
     memory_free(root);
 }
 
-/* A frame with a guess at their arguments would change what these functions do. */
+/* A stack frame with guessed arguments would change what these functions do. */
 static void functions_without_a_prototype_work(void **state)
 {
     (void)state;
@@ -237,7 +237,7 @@ static void recursive_traces_have_calls_between_modules(void **state)
     memory_free(root);
 }
 
-/* A user starts the program by any way, several times at once, also while it is traced already. */
+/* A user starts the program in any way, several times at once, also while it is already traced. */
 static void each_process_is_traced(void **state)
 {
     (void)state;
@@ -257,7 +257,7 @@ static void each_process_is_traced(void **state)
 }
 
 /* Microsoft: "if the executable file is currently running, the trace occurs the next time the executable file runs". */
-static void a_running_process_is_not_traced(void **state)
+static void running_process_is_not_traced(void **state)
 {
     (void)state;
     char *root = fixture_folder("before"), *file = path_join(root, "end");
@@ -276,8 +276,8 @@ static void a_running_process_is_not_traced(void **state)
     memory_free(root);
 }
 
-/* A server that cannot be restarted is traced from now on, and its user learns what is missing. */
-static void a_running_process_is_attached_to_on_request(void **state)
+/* A server that cannot be restarted is traced from now on, and its user is informed of what is missing. */
+static void running_process_is_attached_on_request(void **state)
 {
     (void)state;
     char *root = fixture_folder("attach"), *file = path_join(root, "end");
@@ -397,13 +397,13 @@ static void segments_lose_no_call(void **state)
     assert_true(calls > 0 && calls % 1000 == 0);
     check_message("pieces", "API tracing: 1 processes, ");
     check_message("pieces", " calls, 0 lost");
-    assert_int_equal(names, 1); /* hooked once, and not again for each segment */
+    assert_int_equal(names, 1); /* the process is hooked once, and not again for each segment */
     memory_free(file);
     memory_free(root);
 }
 
-/* MS-PLA 2.2.2.11 lets API traces ignore the properties of file names, so none could save the log of an earlier run. */
-static void the_log_is_named_by_its_path_alone(void **state)
+/* By MS-PLA 2.2.2.11, API traces ignore the file name properties, so these cannot protect an earlier run's log. */
+static void log_is_named_by_its_path_only(void **state)
 {
     (void)state;
     char *root = fixture_folder("named");
@@ -420,7 +420,7 @@ static void the_log_is_named_by_its_path_alone(void **state)
     memory_free(root);
 }
 
-/* A set that was deleted and made again has serial numbers from 1, and its folder the logs of the first. */
+/* A set that was deleted and created again has serial numbers from 1, but its folder contains the first set's logs. */
 static void logs_of_a_deleted_set_are_kept(void **state)
 {
     (void)state;
@@ -451,8 +451,8 @@ static void logs_of_a_deleted_set_are_kept(void **state)
     memory_free(root);
 }
 
-/* Without a path, the program's name. */
-static void a_log_without_a_path_has_the_name_of_the_program(void **state)
+/* Without a path, the log has the program's name. */
+static void log_without_a_path_has_the_program_name(void **state)
 {
     (void)state;
     char *root = fixture_folder("unnamed");
@@ -466,7 +466,7 @@ static void a_log_without_a_path_has_the_name_of_the_program(void **state)
     memory_free(root);
 }
 
-static void a_full_circular_log_goes_on(void **state)
+static void full_circular_log_continues(void **state)
 {
     (void)state;
     char *root = fixture_folder("ring");
@@ -486,7 +486,7 @@ static void a_full_circular_log_goes_on(void **state)
     memory_free(root);
 }
 
-/* MS-PLA 3.2.4.3: an API tracing collector is complete at once. */
+/* MS-PLA 3.2.4.3: an API tracing collector is complete immediately. */
 static void stop_on_completion_stops_at_once(void **state)
 {
     (void)state;
@@ -497,7 +497,7 @@ static void stop_on_completion_stops_at_once(void **state)
     memory_free(root);
 }
 
-static void other_lists_are_taken_while_it_runs(void **state)
+static void lists_can_be_changed_while_running(void **state)
 {
     (void)state;
     char *root = fixture_folder("changed");
@@ -513,7 +513,7 @@ static void other_lists_are_taken_while_it_runs(void **state)
     memory_free(root);
 }
 
-static void the_program_of_a_killed_host_goes_on(void **state)
+static void program_continues_after_its_host_is_killed(void **state)
 {
     (void)state;
     char *root = fixture_folder("killed"), *file = path_join(root, "end");
@@ -526,7 +526,7 @@ static void the_program_of_a_killed_host_goes_on(void **state)
     fixture_kill(fixture_await("killed", RUN_RUNNING, 0).process_id);
     fixture_await("killed", RUN_STOPPED, PATIENCE_MS);
     assert_int_equal(held_release(SPACE, "killed"), S_OK);
-    /* Its claim is gone with it. */
+    /* The claim ends with the host process. */
     start("killed");
     assert_runs("known", "1");
     assert_int_equal(file_store(file, "", 0), S_OK);
@@ -568,8 +568,9 @@ static void programs_that_cannot_be_traced_fail_the_start(void **state)
     memory_free(folder);
 }
 
-/* Where this Wine runs no 32-bit programs, or the DLL for them is missing; else tests/programs_32 traces them. */
-static void a_32_bit_program_is_rejected(void **state)
+/* If this Wine does not run 32-bit programs, or the DLL for them is missing; otherwise tests/programs_32 traces
+   them. */
+static void program_with_32_bits_is_rejected(void **state)
 {
     (void)state;
     if (api_trace_supports_32("any") == S_OK)
@@ -589,8 +590,8 @@ static void a_32_bit_program_is_rejected(void **state)
     memory_free(folder);
 }
 
-/* Across host processes, and until the other set stops. */
-static void a_program_that_another_set_traces_is_rejected(void **state)
+/* Across host processes, until the other set stops. */
+static void program_traced_by_another_set_is_rejected(void **state)
 {
     (void)state;
     char *root = fixture_folder("first"), *other = fixture_folder("second");
@@ -608,7 +609,7 @@ static void a_program_that_another_set_traces_is_rejected(void **state)
     memory_free(root);
 }
 
-/* Both programs have the event provider, and each session gets the calls of its program only. */
+/* Both programs contain the event provider, and each session gets only its own program's calls. */
 static void two_programs_have_two_logs(void **state)
 {
     (void)state;
@@ -656,7 +657,7 @@ static void a_thousand_threads_are_traced(void **state)
     memory_free(root);
 }
 
-static void modules_that_come_and_go_are_followed(void **state)
+static void loaded_and_unloaded_modules_are_followed(void **state)
 {
     (void)state;
     char *root = fixture_folder("unload");
@@ -682,8 +683,8 @@ static void corrupt_tables_do_not_end_the_program(void **state)
     memory_free(root);
 }
 
-/* A program must not decide which calls of the next one are logged. */
-static void scribbled_settings_are_restored(void **state)
+/* One program must not be able to change which calls of the next one are logged. */
+static void overwritten_settings_are_restored(void **state)
 {
     (void)state;
     char *root = fixture_folder("scribble");
@@ -723,26 +724,26 @@ int main(void)
         cmocka_unit_test(values_of_all_kinds_are_kept),
         cmocka_unit_test(recursive_traces_have_calls_between_modules),
         cmocka_unit_test(each_process_is_traced),
-        cmocka_unit_test(a_running_process_is_not_traced),
-        cmocka_unit_test(a_running_process_is_attached_to_on_request),
+        cmocka_unit_test(running_process_is_not_traced),
+        cmocka_unit_test(running_process_is_attached_on_request),
         cmocka_unit_test(a_silent_process_holds_up_nothing),
         cmocka_unit_test(a_silent_new_process_runs_on),
         cmocka_unit_test(segments_lose_no_call),
-        cmocka_unit_test(the_log_is_named_by_its_path_alone),
+        cmocka_unit_test(log_is_named_by_its_path_only),
         cmocka_unit_test(logs_of_a_deleted_set_are_kept),
-        cmocka_unit_test(a_log_without_a_path_has_the_name_of_the_program),
-        cmocka_unit_test(a_full_circular_log_goes_on),
+        cmocka_unit_test(log_without_a_path_has_the_program_name),
+        cmocka_unit_test(full_circular_log_continues),
         cmocka_unit_test(stop_on_completion_stops_at_once),
-        cmocka_unit_test(other_lists_are_taken_while_it_runs),
-        cmocka_unit_test(the_program_of_a_killed_host_goes_on),
+        cmocka_unit_test(lists_can_be_changed_while_running),
+        cmocka_unit_test(program_continues_after_its_host_is_killed),
         cmocka_unit_test(programs_that_cannot_be_traced_fail_the_start),
-        cmocka_unit_test(a_32_bit_program_is_rejected),
-        cmocka_unit_test(a_program_that_another_set_traces_is_rejected),
+        cmocka_unit_test(program_with_32_bits_is_rejected),
+        cmocka_unit_test(program_traced_by_another_set_is_rejected),
         cmocka_unit_test(two_programs_have_two_logs),
         cmocka_unit_test(a_thousand_threads_are_traced),
-        cmocka_unit_test(modules_that_come_and_go_are_followed),
+        cmocka_unit_test(loaded_and_unloaded_modules_are_followed),
         cmocka_unit_test(corrupt_tables_do_not_end_the_program),
-        cmocka_unit_test(scribbled_settings_are_restored),
+        cmocka_unit_test(overwritten_settings_are_restored),
     };
     return cmocka_run_group_tests(tests, setup_all, teardown_all);
 }

@@ -24,7 +24,7 @@ static void put_file(const char *folder, const char *name)
     memory_free(path);
 }
 
-/* The running set's first collector gets other Files. */
+/* Sets other Files for the running set's first collector. */
 static void update_files(const char *name, const char *file)
 {
     struct object *set, *collector, *issues;
@@ -49,8 +49,8 @@ static void await_collected(const char *name, size_t times)
     assert_int_equal(fixture_events(1011, name), times);
 }
 
-/* Otherwise the new files would be collected only by the next run, or collected ones would be overwritten. */
-static void a_running_set_collects_its_new_definition(void **state)
+/* New files must be collected in the current run, without overwriting collected ones. */
+static void running_set_collects_its_new_definition(void **state)
 {
     (void)state;
     char *root = fixture_folder("anew"), *in = fixture_folder("anew_in");
@@ -86,8 +86,8 @@ static void a_running_set_collects_its_new_definition(void **state)
         memory_free(all[i]);
 }
 
-/* Else copies would stay for good in folders that the data manager deletes. */
-static void what_is_copied_is_the_runs(void **state)
+/* Copies must be in the run's file list; otherwise the data manager could never delete them with the folder. */
+static void copies_belong_to_the_run(void **state)
 {
     (void)state;
     char *root = fixture_folder("own"), *in = fixture_folder("own_in");
@@ -123,7 +123,7 @@ static int setup(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(a_running_set_collects_its_new_definition),
-                                              cmocka_unit_test(what_is_copied_is_the_runs)};
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(running_set_collects_its_new_definition),
+                                              cmocka_unit_test(copies_belong_to_the_run)};
     return cmocka_run_group_tests(tests, setup, fixture_teardown);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A set that exports: its counters reach the server while it runs, a server that is away or refuses costs no sample,
-   and a user learns of it. */
+/* A set that exports: its counters reach the server while it runs, an unreachable or rejecting server costs no sample,
+   and the user is informed. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
@@ -15,7 +15,7 @@
 
 enum { MOST_BYTES = 1 << 20 };
 
-/* A server that answers each request with a status, and keeps the latest one. */
+/* A server that answers each request with a status, and stores the latest request. */
 struct receiver {
     struct socket_end *listener;
     struct thread *thread;
@@ -35,7 +35,7 @@ static bool holds(const char *bytes, size_t size, const char *text)
     return false;
 }
 
-/* Reads a request with its body; 0: the connection has ended. */
+/* Reads a request with its body; returns 0 if the connection has ended. */
 static size_t read_request(struct socket_end *s, char *bytes)
 {
     size_t size = 0, head = 0, body = 0;
@@ -99,7 +99,7 @@ static void receiver_close(struct receiver *r)
     char port[8];
     atomic_store(&r->status, 0);
     snprintf(port, sizeof port, "%u", (unsigned)r->port);
-    assert_int_equal(socket_connect("127.0.0.1", port, PATIENCE_MS, &s), S_OK); /* so that it looks */
+    assert_int_equal(socket_connect("127.0.0.1", port, PATIENCE_MS, &s), S_OK); /* wakes the server so that it checks */
     socket_close(s);
     assert_true(thread_wait(r->thread, PATIENCE_MS));
     thread_close(r->thread);
@@ -129,7 +129,7 @@ static void counters_reach_the_server(void **state)
     char *root = fixture_folder("export");
     receiver_open(&r, 200);
     commit("export", root, r.port,
-           "<Value name=\"OpenPLA.ExportCredentials\">token: of the test</Value>"); /* as a host gets it */
+           "<Value name=\"OpenPLA.ExportCredentials\">token: of the test</Value>"); /* as a host process gets it */
     assert_int_equal(run_start(SPACE, "export", true), S_OK);
     await_at_least(&r.accepted, 2);
     assert_int_equal(run_stop(SPACE, "export", true), S_OK);
@@ -144,13 +144,13 @@ static void counters_reach_the_server(void **state)
     memory_free(root);
 }
 
-static void a_server_that_is_away_costs_no_sample(void **state)
+static void unreachable_server_costs_no_sample(void **state)
 {
     struct receiver r;
     (void)state;
     char *root = fixture_folder("away");
     receiver_open(&r, 200);
-    receiver_close(&r); /* nobody listens at its port now */
+    receiver_close(&r); /* now nobody listens on its port */
     commit("away", root, r.port, "");
     assert_int_equal(run_start(SPACE, "away", true), S_OK);
     fixture_await_event(JOURNAL_EXPORT_FAILED, "away");
@@ -165,7 +165,7 @@ static void a_server_that_is_away_costs_no_sample(void **state)
     memory_free(root);
 }
 
-static void a_refusal_is_reported(void **state)
+static void rejection_is_reported(void **state)
 {
     struct receiver r;
     (void)state;
@@ -183,7 +183,7 @@ static void a_refusal_is_reported(void **state)
     memory_free(root);
 }
 
-static void what_cannot_be_exported_does_not_stop_the_set(void **state)
+static void failed_export_does_not_stop_the_set(void **state)
 {
     static const struct {
         const char *url, *more, *expected;
@@ -218,9 +218,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters_reach_the_server),
-        cmocka_unit_test(a_server_that_is_away_costs_no_sample),
-        cmocka_unit_test(a_refusal_is_reported),
-        cmocka_unit_test(what_cannot_be_exported_does_not_stop_the_set),
+        cmocka_unit_test(unreachable_server_costs_no_sample),
+        cmocka_unit_test(rejection_is_reported),
+        cmocka_unit_test(failed_export_does_not_stop_the_set),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

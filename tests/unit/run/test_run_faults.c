@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs when a file cannot be created, written or deleted, or memory is out, at each call in turn: of the host
-   process, of starters and stoppers, and of their records. A failure here leaves a set that seems to run but does
-   not, a failed start without a reason, a torn log, or a set that cannot be started any more. */
+/* Runs when a file cannot be created, written or deleted, or memory runs out, at each call in turn: of the host
+   process, of starting and stopping processes, and of their records. An error here would leave a set that only appears
+   to run, a failed start without a reason, an incomplete log line, or a set that can never be started again. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -16,12 +16,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FAULT    HRESULT_FROM_WIN32(1117) /* ERROR_IO_DEVICE: nothing here asks for it */
+#define FAULT    HRESULT_FROM_WIN32(1117) /* ERROR_IO_DEVICE: no other code here returns it */
 #define FULL     HRESULT_FROM_WIN32(ERROR_DISK_FULL)
 #define ONE_SHOT "<StopOnCompletion>-1</StopOnCompletion>"
 #define NUMBERED CSV_EACH_SECOND "<FileNameFormat>512</FileNameFormat>"
 
-/* What fails in this thread: the Nth operation on files, or the Nth allocation. */
+/* The failing call in this thread: the nth file operation or the nth allocation. */
 struct fault {
     bool memory;
     struct file_faults files;
@@ -36,13 +36,13 @@ static void arm(struct fault *f, uint64_t n)
     memory_fail_at(f->memory ? n : 0);
 }
 
-/* Each operation on files, each allocation of the beginning, then ever wider steps. */
+/* Returns the next position: each file operation; each allocation at the beginning, then fewer and fewer. */
 static uint64_t next(const struct fault *f, uint64_t n)
 {
     return n + (f->memory ? 1 + n / 64 : 1);
 }
 
-/* How many calls there were. */
+/* Returns the number of calls. */
 static uint64_t disarm(struct fault *f)
 {
     const uint64_t calls = f->memory ? memory_count() : f->files.count;
@@ -74,7 +74,7 @@ static struct run_record record_of(const char *name)
     return record;
 }
 
-/* Existing logs consist of whole lines. */
+/* Asserts that existing logs consist of complete lines. */
 static void assert_whole_logs(const char *root)
 {
     struct texts names = {0};
@@ -84,7 +84,7 @@ static void assert_whole_logs(const char *root)
         size_t size = 0;
         assert_int_equal(file_load(path, 1 << 20, &text, &size), S_OK);
         if (size && text[size - 1] != '\n')
-            fail_msg("%s is torn: %s", names.items[i], text);
+            fail_msg("%s is incomplete: %s", names.items[i], text);
         assert_int_equal(file_delete(path), S_OK);
         memory_free(text);
         memory_free(path);
@@ -104,11 +104,11 @@ static void assert_nothing_torn(const char *name)
     memory_free(path);
 }
 
-/* ---- the host ---- */
+/* ---- the host process ---- */
 
 static struct process *ended; /* a host process that can no longer report */
 
-/* As a host in this thread; *told is what its starter heard. */
+/* Runs the set in this thread, like a host process; *told is the result that its starter gets. */
 static HRESULT host_here(const char *name, struct fault *f, uint64_t n, uint64_t *calls, HRESULT *reported)
 {
     char key[SHARED_KEY_DIGITS + 1];
@@ -123,7 +123,7 @@ static HRESULT host_here(const char *name, struct fault *f, uint64_t n, uint64_t
     return hr;
 }
 
-/* After a failed run its starter, its record or the journal has the reason. */
+/* Asserts that after a failed run, its starter, its record or the journal contains the reason. */
 static void assert_reported(const struct fault *f, HRESULT hr, HRESULT reported, const struct run_record *record,
                             uint64_t n)
 {
@@ -146,7 +146,7 @@ static void each_call_of_a_host_fails(void **state)
             HRESULT reported, again;
             const HRESULT hr = host_here("host", &f, n, &calls, &reported);
             met = calls >= n;
-            if (reported != OPENPLA_E_HOST_DIED) /* it could not report anything */
+            if (reported != OPENPLA_E_HOST_DIED) /* it could not report the result */
                 assert_is_the_fault(&f, reported, "host", n);
             assert_is_the_fault(&f, hr, "host", n);
             failed += FAILED(hr);
@@ -161,7 +161,7 @@ static void each_call_of_a_host_fails(void **state)
             assert_int_equal(run.status, RUN_STOPPED);
             assert_whole_logs(root);
             assert_nothing_torn("host");
-            /* Its lock, number and output do not obstruct the next one. */
+            /* Its lock, serial number and output do not block the next run. */
             if (FAILED(hr) && n % (f.memory ? 16 : 1) == 0) {
                 again = host_here("host", &none, 0, &of_next, &reported);
                 if (again != S_OK || reported != S_OK)
@@ -195,7 +195,7 @@ static HRESULT flush(void)
 
 static unsigned version;
 
-/* Takes up a definition that is another one each time. */
+/* Applies a definition that differs each time. */
 static HRESULT update(void)
 {
     struct object *set = NULL, *issues = NULL;
@@ -230,7 +230,7 @@ static void be(bool running)
         assert_int_equal(stop(), S_OK);
 }
 
-/* The definition that is stored is whole, and of the version. */
+/* Returns whether the stored definition is complete and has this version. */
 static bool is_stored(unsigned v)
 {
     char *xml, text[48];
@@ -242,12 +242,12 @@ static bool is_stored(unsigned v)
     return is;
 }
 
-static void each_call_of_who_asks_fails(void **state)
+static void each_call_of_a_client_fails(void **state)
 {
     static const struct {
         const char *name;
         HRESULT (*act)(void);
-        bool before; /* it runs */
+        bool before; /* whether the set runs before the call */
     } acts[] = {{"start", start, false}, {"flush", flush, true}, {"update", update, true}, {"stop", stop, true}};
     (void)state;
     char *root = fixture_folder("asked");
@@ -271,7 +271,8 @@ static void each_call_of_who_asks_fails(void **state)
                     fail_msg("start, %s %u: failed, and the set runs", name_of(&f), (unsigned)n);
                 if (acts[i].act == flush || acts[i].act == update)
                     assert_true(runs());
-                /* A folder that cannot be flushed is reported, and the definition is the new one (DECISIONS 70). */
+                /* If a folder cannot be flushed, the error is reported, but the new definition is stored (DECISIONS
+                   70). */
                 const bool taken = SUCCEEDED(hr) || (f.files.met && f.files.operation == FILE_OPERATION_FLUSH_FOLDER);
                 if (acts[i].act == update && !is_stored(taken ? version : before))
                     fail_msg("update, %s %u: 0x%08X, and the definition is another one", name_of(&f), (unsigned)n,
@@ -288,7 +289,7 @@ static void each_call_of_who_asks_fails(void **state)
 
 /* ---- the journal ---- */
 
-/* An event is written completely or not at all, its writer gets the result, and the next event is readable. */
+/* An event is written completely or not at all, its writer gets the result, and later events are readable. */
 static void each_operation_of_the_journal_fails(void **state)
 {
     static const struct {
@@ -344,7 +345,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_call_of_a_host_fails),
-        cmocka_unit_test(each_call_of_who_asks_fails),
+        cmocka_unit_test(each_call_of_a_client_fails),
         cmocka_unit_test(each_operation_of_the_journal_fails),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Folders of real runs, which the data manager maintains at stop, at segments and before starts: the disk does not fill
-   up, and there is an event for each deletion. */
+/* Folders of real runs, which the data manager maintains on stop, after segments and before starts: the disk must not
+   fill up, and each deletion causes an event. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/journal.h"
@@ -64,7 +64,7 @@ static void old_runs_go_when_a_run_stops(void **state)
         run_once("few");
     struct run_record record = fixture_record("few");
     if (has_run(root, 1) || has_run(root, 2))
-        fail_msg("old runs are still there: 1: %d, 2: %d; %zu deletions; the last run says 0x%08X %s", has_run(root, 1),
+        fail_msg("old runs still exist: 1: %d, 2: %d; %zu deletions; the last run says 0x%08X %s", has_run(root, 1),
                  has_run(root, 2), fixture_events(9030, "few"), (unsigned)record.last_result, record.last_message);
     assert_true(has_run(root, 3) && has_run(root, 4) && is_there(root, 3, "report.xml"));
     assert_true(foreign_stays(root));
@@ -76,7 +76,7 @@ static void old_runs_go_when_a_run_stops(void **state)
     memory_free(root);
 }
 
-/* The field of the latest event with that number, or "". From memory_alloc. */
+/* Returns the field of the latest event with that number, or ""; from memory_alloc. */
 static char *field_of_event(uint32_t id, const char *field)
 {
     struct journal_reader *r;
@@ -94,8 +94,8 @@ static char *field_of_event(uint32_t id, const char *field)
     return value;
 }
 
-/* A script that reacts to the event and sends a cabinet again has to know its file. */
-static void the_event_names_the_cabinet_that_was_not_sent(void **state)
+/* A script that reacts to the event and sends the cabinet again needs its path. */
+static void event_names_the_unsent_cabinet(void **state)
 {
     (void)state;
     char *root = fixture_folder("unsent");
@@ -114,8 +114,8 @@ static void the_event_names_the_cabinet_that_was_not_sent(void **state)
     memory_free(root);
 }
 
-/* A set that never stops has its folders maintained at each segment. */
-static void at_each_segment(void **state)
+/* The folders of a set that never stops are maintained after each segment. */
+static void folders_are_maintained_at_each_segment(void **state)
 {
     (void)state;
     char *root = fixture_folder("segments");
@@ -129,7 +129,7 @@ static void at_each_segment(void **state)
     assert_int_equal(record.last_result, S_OK);
     assert_true(has_run(root, record.serial_number - 1) && has_run(root, record.serial_number - 2));
     assert_false(has_run(root, record.serial_number - 3));
-    /* Segments that are no stop have had no report. */
+    /* Segments before the stop had no report. */
     assert_int_equal(fixture_events(9022, "segments"), 1);
     run_record_free(&record);
     memory_free(root);
@@ -137,7 +137,7 @@ static void at_each_segment(void **state)
 
 /* Two sets have the same RootPath and folder names: the first set must not delete files that the second one wrote into
    its folder. */
-static void a_folder_that_two_sets_write_to(void **state)
+static void folder_shared_by_two_sets_is_kept(void **state)
 {
     (void)state;
     char *root = fixture_folder("two"), *log = text_format("%s/run000001/c.csv", root);
@@ -156,8 +156,8 @@ static void a_folder_that_two_sets_write_to(void **state)
     memory_free(root);
 }
 
-/* The folder of a set that nothing maintains lies in that of a run of another one, which deletes nothing of it. */
-static void a_folder_in_that_of_another_set(void **state)
+/* The folder of a set without a data manager is inside another set's run folder; that set must delete nothing in it. */
+static void folder_inside_another_sets_folder_is_kept(void **state)
 {
     (void)state;
     char *root = fixture_folder("nested"), *log = text_format("%s/run000001/inner/c.csv", root);
@@ -174,7 +174,7 @@ static void a_folder_in_that_of_another_set(void **state)
     memory_free(root);
 }
 
-static void before_a_start(void **state)
+static void folders_are_maintained_before_a_start(void **state)
 {
     (void)state;
     char *root = fixture_folder("start");
@@ -191,15 +191,15 @@ static void before_a_start(void **state)
     assert_int_equal(run_stop(SPACE, "start", true), S_OK);
     run_once("start");
     assert_true(has_run(root, 4) && has_run(root, 5));
-    /* Folders of others count, and stay: then the start fails and says so. */
+    /* Foreign folders count and are kept, so the start fails with that reason. */
     put_foreign(root);
     assert_int_equal(run_start(SPACE, "start", true), PLA_E_TOO_MANY_FOLDERS);
     assert_true(foreign_stays(root) && has_run(root, 5));
     memory_free(root);
 }
 
-/* A note that a user has put into a run's folder keeps that, and the next run takes the place of another one. */
-static void what_users_keep_does_not_stop_a_set(void **state)
+/* A user's note keeps its run folder, and the next run deletes another folder instead. */
+static void users_notes_do_not_block_a_set(void **state)
 {
     (void)state;
     char *root = fixture_folder("kept"), *notes = path_join(root, "run000001/notes.txt");
@@ -216,9 +216,9 @@ static void what_users_keep_does_not_stop_a_set(void **state)
     memory_free(root);
 }
 
-/* The files of a run and its report are deleted with the folder, and nothing else is: a file missing from the run's
-   list would stay forever, a wrong one would be lost. */
-static void what_a_run_has_made_and_nothing_else(void **state)
+/* A run's files and its report are deleted with the folder, and nothing else: a file missing in the run's list would
+   remain forever, and a wrong entry would delete a user's file. */
+static void only_files_of_the_run_are_deleted(void **state)
 {
     (void)state;
     char *root = fixture_folder("made"), *folder = path_join(root, "run000001"),
@@ -258,7 +258,7 @@ static void actions_of_a_run(void **state)
     run_once("acts");
     assert_true(is_there(root, 1, "run000001.cab") && is_there(root, 2, "run000002.cab"));
     assert_int_equal(fixture_events(9030, "acts"), 4);
-    /* By hand, of a set whose cabinets go. */
+    /* Started manually, for a set whose cabinets are deleted. */
     struct object *set, *errors;
     fixture_commit("acts", root, OWN_FOLDER MANAGED(ACTION("8")), CSV_EACH_SECOND ONE_COUNTER);
     assert_int_equal(sets_create(NULL, &set), S_OK);
@@ -267,7 +267,7 @@ static void actions_of_a_run(void **state)
     assert_int_equal(set_manage(set, &caller_self, STEP_FOLDER_ACTIONS, "", errors), S_OK);
     assert_int_equal(collection_count(errors), 0);
     assert_false(is_there(root, 1, "run000001.cab"));
-    assert_true(is_there(root, 2, "run000002.cab")); /* of the newest run nothing is lost */
+    assert_true(is_there(root, 2, "run000002.cab")); /* nothing of the newest run is deleted */
     char *mine = path_join(root, "not mine");
     put_foreign(root);
     assert_int_equal(set_manage(set, &caller_self, STEP_FOLDER_ACTIONS | STEP_RESOURCE_FREEING, mine, errors), S_OK);
@@ -279,7 +279,7 @@ static void actions_of_a_run(void **state)
     memory_free(root);
 }
 
-/* A file that is open somewhere is reported; the run and the other folders have nothing of it. */
+/* A file that is open in another program is reported; the run and the other folders are unaffected. */
 static void undeletable_files_are_reported(void **state)
 {
     (void)state;
@@ -303,8 +303,8 @@ static void undeletable_files_are_reported(void **state)
     memory_free(root);
 }
 
-/* A start that fails leaves neither a folder nor a mark. */
-static void a_start_that_fails(void **state)
+/* A failed start leaves neither a folder nor a mark. */
+static void failed_start_leaves_no_folder(void **state)
 {
     (void)state;
     char *root = fixture_folder("fails"), *folder = path_join(root, "run000001");
@@ -325,16 +325,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(old_runs_go_when_a_run_stops),
-        cmocka_unit_test(the_event_names_the_cabinet_that_was_not_sent),
-        cmocka_unit_test(at_each_segment),
-        cmocka_unit_test(a_folder_that_two_sets_write_to),
-        cmocka_unit_test(a_folder_in_that_of_another_set),
-        cmocka_unit_test(before_a_start),
-        cmocka_unit_test(what_users_keep_does_not_stop_a_set),
-        cmocka_unit_test(what_a_run_has_made_and_nothing_else),
+        cmocka_unit_test(event_names_the_unsent_cabinet),
+        cmocka_unit_test(folders_are_maintained_at_each_segment),
+        cmocka_unit_test(folder_shared_by_two_sets_is_kept),
+        cmocka_unit_test(folder_inside_another_sets_folder_is_kept),
+        cmocka_unit_test(folders_are_maintained_before_a_start),
+        cmocka_unit_test(users_notes_do_not_block_a_set),
+        cmocka_unit_test(only_files_of_the_run_are_deleted),
         cmocka_unit_test(actions_of_a_run),
         cmocka_unit_test(undeletable_files_are_reported),
-        cmocka_unit_test(a_start_that_fails),
+        cmocka_unit_test(failed_start_leaves_no_folder),
     };
     return cmocka_run_group_tests(tests, setup, fixture_teardown);
 }

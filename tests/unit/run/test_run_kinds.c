@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs with all kinds of collectors: those that call, end on their own, fail, or cross a threshold; and the work
-   after a segment. */
+/* Runs with all kinds of collectors: collectors that wake the run, end on their own, fail, or cross a threshold; and
+   the work after a segment. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -24,8 +24,8 @@ static void start(const char *name)
         fail_msg("%s", error_text(hr));
 }
 
-/* A collector that takes no samples would never be heard, or only at another user's next sample. */
-static void a_collector_wakes_the_run(void **state)
+/* Collectors without samples must be handled immediately, not only at another collector's next sample. */
+static void collector_wakes_the_run(void **state)
 {
     (void)state;
     char *root = fixture_folder("woken");
@@ -52,8 +52,8 @@ static void a_collector_wakes_the_run(void **state)
     memory_free(root);
 }
 
-/* A set of collectors that end independently must neither run forever nor end before everything is collected. */
-static void what_ends_by_itself_ends_the_run(void **state)
+/* A set whose collectors end independently must neither run forever nor end before everything is collected. */
+static void run_ends_with_its_collectors(void **state)
 {
     (void)state;
     char *root = fixture_folder("done");
@@ -69,7 +69,7 @@ static void what_ends_by_itself_ends_the_run(void **state)
 }
 
 /* MS-PLA 3.2.4.1, StopOnCompletion, for a limit of the collector itself. */
-static void a_limit_ends_the_run(void **state)
+static void limit_ends_the_run(void **state)
 {
     (void)state;
     char *root = fixture_folder("limit");
@@ -82,8 +82,8 @@ static void a_limit_ends_the_run(void **state)
     memory_free(root);
 }
 
-/* A trace of days would be one file, although the set limits each to an hour: there is no sample to wait for. */
-static void a_segment_ends_that_takes_no_samples(void **state)
+/* A trace that runs for days must be split by its hourly limit, although no sample wakes the run. */
+static void segment_without_samples_ends(void **state)
 {
     (void)state;
     char *root = fixture_folder("hours");
@@ -95,9 +95,9 @@ static void a_segment_ends_that_takes_no_samples(void **state)
     memory_free(root);
 }
 
-/* One session that someone ended would cost the counters beside it; or a set that collects nothing would be shown as
+/* If someone ends one session, the other counters must continue; a set that collects nothing must not appear to be
    running. */
-static void a_failed_collector_leaves_the_others(void **state)
+static void failed_collector_does_not_stop_others(void **state)
 {
     (void)state;
     char *root = fixture_folder("fails");
@@ -117,8 +117,8 @@ static void a_failed_collector_leaves_the_others(void **state)
     memory_free(root);
 }
 
-/* An alert that failed once would be opened with each later segment and never see a sample again. */
-static void a_segment_is_a_new_chance(void **state)
+/* An alert that failed must collect samples again in a later segment. */
+static void failed_collector_is_retried_in_the_next_segment(void **state)
 {
     (void)state;
     char *root = fixture_folder("chance");
@@ -136,7 +136,7 @@ static void a_segment_is_a_new_chance(void **state)
     memory_free(root);
 }
 
-/* Events 2031 with the set's name and all of `words` among their fields. */
+/* Returns the number of events 2031 with the set's name and all of `words` in their fields. */
 static size_t alerts(const char *set, const char *const *words)
 {
     struct journal_reader *r;
@@ -158,8 +158,8 @@ static size_t alerts(const char *set, const char *const *words)
     return count;
 }
 
-/* Nobody would hear of a threshold; or all would, although the set has asked for no events. */
-static void a_crossing_is_an_event_if_the_collector_wants_it(void **state)
+/* A crossed threshold must be reported, but not if the set requested no events. */
+static void crossing_is_an_event_only_on_request(void **state)
 {
     static const char *const words[] = {"\\Memory\\Available MBytes", "12.5", "<", "100", NULL};
     (void)state;
@@ -171,7 +171,7 @@ static void a_crossing_is_an_event_if_the_collector_wants_it(void **state)
         assert_int_equal(run_stop(SPACE, "crossing", true), S_OK);
         struct run_record record = fixture_record("crossing");
         assert_int_equal(record.latest_files.count, 1);
-        assert_string_equal(record.latest_files.items[0], ""); /* it writes no file */
+        assert_string_equal(record.latest_files.items[0], ""); /* the collector writes no file */
         run_record_free(&record);
         if (wanted)
             assert_true(alerts("crossing", words) >= 2);
@@ -184,8 +184,8 @@ static void a_crossing_is_an_event_if_the_collector_wants_it(void **state)
 #define MANAGED_BY_SEGMENT                                                                                             \
     "<DataManager><Enabled>-1</Enabled></DataManager><Value name=\"OpenPLA.ReportAt\">segment</Value>"
 
-/* Reports of a long run would come only at its end, in any order, or stop the samples while they are made. */
-static void the_data_manager_has_each_segment_and_nobody_waits_for_it(void **state)
+/* Reports of a long run must be created after each segment, in order, without delaying samples. */
+static void data_manager_processes_each_segment_without_delay(void **state)
 {
     (void)state;
     char *root = fixture_folder("ended"), *until = path_join(root, "until"), *list = path_join(root, "list");
@@ -196,7 +196,7 @@ static void the_data_manager_has_each_segment_and_nobody_waits_for_it(void **sta
     scratch_environment("TEST_COMPILE_UNTIL", until);
     scratch_environment("TEST_COMPILE_LIST", list);
     start("ended");
-    fixture_progress("ended", 4, 3); /* while the first segment is not done with */
+    fixture_progress("ended", 4, 3); /* while the first segment is being processed */
     assert_false(file_exists(list));
     assert_int_equal(file_store(until, "", 0), S_OK);
     assert_int_equal(run_stop(SPACE, "ended", true), S_OK);
@@ -208,7 +208,7 @@ static void the_data_manager_has_each_segment_and_nobody_waits_for_it(void **sta
         assert_string_equal(line, expected);
         memory_free(expected);
     }
-    assert_int_equal(number, record.serial_number); /* of the next run: all before it are there */
+    assert_int_equal(number, record.serial_number); /* of the next run: all earlier ones are complete */
     run_record_free(&record);
     scratch_environment("TEST_COMPILES", "");
     scratch_environment("TEST_COMPILE_UNTIL", "");
@@ -219,8 +219,8 @@ static void the_data_manager_has_each_segment_and_nobody_waits_for_it(void **sta
     memory_free(root);
 }
 
-/* Journal and data manager of a run that ends because its second segment cannot be opened: nothing is to be done for a
-   segment that never was; and the journal would not know why the first one's work had failed. */
+/* A run ends because its second segment cannot be opened: the data manager must skip a segment that never existed, and
+   the journal must contain the reason why the first segment's work failed. */
 static void failures_between_segments_are_reported(void **state)
 {
     (void)state;
@@ -256,14 +256,14 @@ static void failures_between_segments_are_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_collector_wakes_the_run),
-        cmocka_unit_test(what_ends_by_itself_ends_the_run),
-        cmocka_unit_test(a_limit_ends_the_run),
-        cmocka_unit_test(a_segment_ends_that_takes_no_samples),
-        cmocka_unit_test(a_failed_collector_leaves_the_others),
-        cmocka_unit_test(a_segment_is_a_new_chance),
-        cmocka_unit_test(a_crossing_is_an_event_if_the_collector_wants_it),
-        cmocka_unit_test(the_data_manager_has_each_segment_and_nobody_waits_for_it),
+        cmocka_unit_test(collector_wakes_the_run),
+        cmocka_unit_test(run_ends_with_its_collectors),
+        cmocka_unit_test(limit_ends_the_run),
+        cmocka_unit_test(segment_without_samples_ends),
+        cmocka_unit_test(failed_collector_does_not_stop_others),
+        cmocka_unit_test(failed_collector_is_retried_in_the_next_segment),
+        cmocka_unit_test(crossing_is_an_event_only_on_request),
+        cmocka_unit_test(data_manager_processes_each_segment_without_delay),
         cmocka_unit_test(failures_between_segments_are_reported),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What ends a run or a segment: limits, completion, full disks; and that a host ends without a leak. */
+/* The end of a run or a segment: limits, completion, full disks; a host process ends without leaks. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -12,7 +12,8 @@
 #include <unistd.h>
 #endif
 
-/* Samples in root/c_000001.csv and on, of which `most` fit into one; *files is how many there are. */
+/* Returns the samples in root/c_000001.csv and the following files, of which at most `most` fit into one; *files is the
+   number of files. */
 static size_t samples_in_segments(const char *root, size_t most, uint32_t *files)
 {
     size_t samples = 0;
@@ -20,7 +21,7 @@ static size_t samples_in_segments(const char *root, size_t most, uint32_t *files
         char *name = text_format("c_%06u.csv", (unsigned)*files + 1), *path = path_join(root, name);
         bool there = file_exists(path);
         if (there) {
-            assert_int_equal(samples % most, 0); /* those before are full */
+            assert_int_equal(samples % most, 0); /* earlier segments are full */
             assert_in_range(fixture_lines(root, name), 2, most + 1);
             samples += fixture_lines(root, name) - 1;
         }
@@ -31,8 +32,8 @@ static size_t samples_in_segments(const char *root, size_t most, uint32_t *files
     }
 }
 
-/* Long runs would fill one file for ever, lose samples between two, or reuse the first one's name. */
-static void records_begin_a_new_segment(void **state)
+/* Long runs must not fill one file forever, lose samples between two files, or reuse the first file's name. */
+static void record_limit_begins_a_new_segment(void **state)
 {
     (void)state;
     char *root = fixture_folder("segments");
@@ -54,8 +55,8 @@ static void records_begin_a_new_segment(void **state)
     memory_free(root);
 }
 
-/* SegmentMaxSize, with a file that holds two samples: the third would be lost, or the run end at it. */
-static void a_full_file_begins_a_new_segment(void **state)
+/* SegmentMaxSize, with a file that fits two samples: the third must neither be lost nor end the run. */
+static void full_file_begins_a_new_segment(void **state)
 {
     (void)state;
     char *root = fixture_folder("sizes");
@@ -67,7 +68,7 @@ static void a_full_file_begins_a_new_segment(void **state)
     uint32_t files;
     assert_int_equal(samples_in_segments(root, 2, &files) + fixture_late("sizes"), 5);
     assert_true(files >= 2);
-    /* Without segments it is the end, and not a failure. */
+    /* Without segments, a full file ends the run without an error. */
     fixture_commit("sizes", root, "<SegmentMaxSize>1</SegmentMaxSize>",
                    CSV_EACH_SECOND "<FileName>alone</FileName>" ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "sizes", true), S_OK);
@@ -81,8 +82,8 @@ static void a_full_file_begins_a_new_segment(void **state)
     memory_free(root);
 }
 
-/* Every segment would begin with an empty cell per rate, and the report on it with a hole. */
-static void rates_go_on_from_segment_to_segment(void **state)
+/* Otherwise every segment would begin with an empty cell per rate, and its report would have a gap. */
+static void rates_continue_across_segments(void **state)
 {
     (void)state;
     char *root = fixture_folder("rates");
@@ -104,8 +105,8 @@ static void rates_go_on_from_segment_to_segment(void **state)
 }
 
 #ifndef _WIN32
-/* Whoever logs all of something in a text log would never see what started later. (A Windows program has no second name
-   that it could be started under.) */
+/* A text log of all instances must include instances that start later. (A Windows program cannot be started under a
+   second name here.) */
 static void new_instances_begin_a_new_segment(void **state)
 {
     (void)state;
@@ -134,7 +135,7 @@ static void new_instances_begin_a_new_segment(void **state)
     char *before = fixture_read(root, "c.csv"), *after = fixture_read(root, "c_000002.csv");
     assert_null(strstr(before, "#1)\\ID Process"));
     assert_non_null(strstr(after, "#1)\\ID Process"));
-    assert_null(strstr(after, "\" \"")); /* both are there from its first row on */
+    assert_null(strstr(after, "\" \"")); /* both instances exist from its first row on */
     assert_true(fixture_lines(root, "c.csv") + fixture_lines(root, "c_000002.csv") >= s.samples + 2);
     memory_free(before);
     memory_free(after);
@@ -145,8 +146,8 @@ static void new_instances_begin_a_new_segment(void **state)
 }
 #endif
 
-/* A set whose names do not change would stop at its second segment. */
-static void segments_of_one_name_get_the_serial_number(void **state)
+/* A set with a fixed file name must not stop at its second segment. */
+static void segments_with_a_fixed_name_get_the_serial_number(void **state)
 {
     (void)state;
     char *root = fixture_folder("one name");
@@ -196,7 +197,7 @@ static void segments_keep_files_of_a_deleted_set(void **state)
     memory_free(root);
 }
 
-/* A limit without segments means an end; the set would run on. */
+/* A limit without segments ends the run. */
 static void limits_without_segments_end_the_run(void **state)
 {
     (void)state;
@@ -251,7 +252,7 @@ static void completion_ends_the_run(void **state)
     memory_free(root);
 }
 
-/* However much else there is to tell: a message is bounded. */
+/* The reason appears even if the message, whose length is limited, has other contents. */
 static void the_reason_of_the_end_is_always_reported(void **state)
 {
     (void)state;
@@ -273,7 +274,7 @@ static void the_reason_of_the_end_is_always_reported(void **state)
 }
 
 /* DECISIONS 12: scripts create and start a set before it has collectors. */
-static void a_set_without_collectors_runs_until_it_is_stopped(void **state)
+static void set_without_collectors_runs_until_stopped(void **state)
 {
     (void)state;
     char *root = fixture_folder("empty");
@@ -292,7 +293,7 @@ static void a_set_without_collectors_runs_until_it_is_stopped(void **state)
     memory_free(root);
 }
 
-/* A fast collector would be slowed down to the slowest one's pace. */
+/* A fast collector must not be slowed down to the slowest one's interval. */
 static void collectors_keep_their_own_intervals(void **state)
 {
     (void)state;
@@ -311,8 +312,8 @@ static void collectors_keep_their_own_intervals(void **state)
 }
 
 #ifndef _WIN32
-/* A full disk must not end the run silently, nor leave half a line that no reader accepts. */
-static void a_full_disk_loses_samples_and_says_so(void **state)
+/* A full disk must neither end the run without a message, nor leave half a line that no reader accepts. */
+static void full_disk_loses_samples_and_is_reported(void **state)
 {
     (void)state;
     char *root = fixture_folder("full");
@@ -333,7 +334,7 @@ static void a_full_disk_loses_samples_and_says_so(void **state)
     assert_int_equal(hr, S_OK);
     struct run_record record = {0};
     for (int i = 0; i < PATIENCE_MS / 20 && SUCCEEDED(record.last_result);
-         i++) { /* the first that fails is reported at once */
+         i++) { /* the first failing sample is reported immediately */
         run_record_free(&record);
         fixture_sleep(20);
         record = fixture_record("full");
@@ -342,7 +343,7 @@ static void a_full_disk_loses_samples_and_says_so(void **state)
     struct run_state s = fixture_await("full", RUN_RUNNING, 100);
     assert_true(s.samples >= 1);
     assert_int_equal(run_stop(SPACE, "full", true), S_OK);
-    assert_int_equal(fixture_lines(root, "c.csv"), s.samples + 1); /* no later one had room */
+    assert_int_equal(fixture_lines(root, "c.csv"), s.samples + 1); /* no later sample had room */
     record = fixture_record("full");
     assert_true(FAILED(record.last_result));
     assert_non_null(strstr(record.last_message, "samples lost"));
@@ -354,8 +355,8 @@ static void a_full_disk_loses_samples_and_says_so(void **state)
 }
 #endif
 
-/* The sanitizer sees the host's leaks only in this process. */
-static void a_host_ends_clean(void **state)
+/* The sanitizer detects the host's leaks only in this process. */
+static void host_exits_without_leaks(void **state)
 {
     (void)state;
     char *root = fixture_folder("clean");
@@ -375,9 +376,9 @@ static void a_host_ends_clean(void **state)
     memory_free(root);
 }
 
-/* Out of memory at any moment of a run must end in an error or a note, never in a crash, a lock that stays, a leak, or
-   a serial number that comes twice. */
-static void memory_that_runs_out_in_a_host(void **state)
+/* Out of memory at any time during a run must cause an error or a message, and never a crash, a lock that remains, a
+   leak, or a duplicate serial number. */
+static void out_of_memory_in_a_host_is_reported(void **state)
 {
     (void)state;
     char *root = fixture_folder("memory");
@@ -386,7 +387,7 @@ static void memory_that_runs_out_in_a_host(void **state)
                                    "<Counter>\\Processor(*)\\% Processor Time</Counter><Counter>\\No\\such</Counter>");
     bool whole = false;
     uint32_t serial = 1;
-    /* Every allocation of the start, then ever wider steps. */
+    /* Every allocation of the start, then fewer and fewer. */
     for (uint64_t n = 1; !whole && n < 20000; n += 1 + n / 64) {
         struct run_state s;
         struct run_record record;
@@ -416,24 +417,24 @@ static void memory_that_runs_out_in_a_host(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_begin_a_new_segment),
-        cmocka_unit_test(a_full_file_begins_a_new_segment),
-        cmocka_unit_test(rates_go_on_from_segment_to_segment),
+        cmocka_unit_test(record_limit_begins_a_new_segment),
+        cmocka_unit_test(full_file_begins_a_new_segment),
+        cmocka_unit_test(rates_continue_across_segments),
 #ifndef _WIN32
         cmocka_unit_test(new_instances_begin_a_new_segment),
 #endif
-        cmocka_unit_test(segments_of_one_name_get_the_serial_number),
+        cmocka_unit_test(segments_with_a_fixed_name_get_the_serial_number),
         cmocka_unit_test(segments_keep_files_of_a_deleted_set),
         cmocka_unit_test(limits_without_segments_end_the_run),
         cmocka_unit_test(the_reason_of_the_end_is_always_reported),
         cmocka_unit_test(completion_ends_the_run),
-        cmocka_unit_test(a_set_without_collectors_runs_until_it_is_stopped),
+        cmocka_unit_test(set_without_collectors_runs_until_stopped),
         cmocka_unit_test(collectors_keep_their_own_intervals),
 #ifndef _WIN32
-        cmocka_unit_test(a_full_disk_loses_samples_and_says_so),
+        cmocka_unit_test(full_disk_loses_samples_and_is_reported),
 #endif
-        cmocka_unit_test(a_host_ends_clean),
-        cmocka_unit_test(memory_that_runs_out_in_a_host),
+        cmocka_unit_test(host_exits_without_leaks),
+        cmocka_unit_test(out_of_memory_in_a_host_is_reported),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The states of a set: a step that does the wrong thing starts a second host, or refuses a stop that is due. */
+/* The states of a set: a wrong transition would start a second host process, or reject a valid stop. */
 #include "engine/logs/journal.h"
 #include "engine/pla/model.h"
 #include "engine/pla/run/run_journal.h"
@@ -13,8 +13,8 @@
 #include <cmocka.h>
 #include <string.h>
 
-/* Every step in every phase, one letter each: the phase after it, or '=' nothing, 'U' in use, 'N' not running,
-   '!' never. */
+/* Every event in every phase, one letter each: the next phase, or '=' unchanged, 'U' in use, 'N' not running, '!'
+   impossible. */
 static void every_step_in_every_phase(void **state)
 {
     static const struct {
@@ -59,7 +59,7 @@ static void status_of_every_phase(void **state)
     assert_int_equal(phase_status(PHASE_COMPILING), 2);
 }
 
-/* behaviour 19: who reads Windows' events by position would read other fields. */
+/* behaviour 19: programs that read Windows' events by field position must find the same fields. */
 static void events_have_the_fields_of_the_provider(void **state)
 {
     static const struct {
@@ -113,9 +113,9 @@ static void events_have_the_fields_of_the_provider(void **state)
     memory_free(data);
 }
 
-/* A host would be ended while it stops in order: what it or a client wrote may be later than the clock that the
-   supervisor read before. */
-static void a_host_is_overdue_only_after_its_time(void **state)
+/* A host process must not be terminated during an orderly stop: what it or a client wrote may be newer than the time
+   that the supervisor read before. */
+static void host_is_overdue_only_after_its_time_limit(void **state)
 {
     static const struct {
         struct run_state run;
@@ -141,7 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_step_in_every_phase),
         cmocka_unit_test(status_of_every_phase),
-        cmocka_unit_test(a_host_is_overdue_only_after_its_time),
+        cmocka_unit_test(host_is_overdue_only_after_its_time_limit),
         cmocka_unit_test(events_have_the_fields_of_the_provider),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects that others plant in place of a run's shared memory, signals and record: none of them may block a set,
-   hang a client, or have a process terminated that is not a set host. */
+/* Objects that other processes plant in place of a run's shared memory, signals and record: none may block a set, hang
+   a client, or cause a process to be terminated that is not a set host process. */
 #include "engine/base/clock.h"
 #include "engine/base/text.h"
 #include "engine/pla/run/run_state.h"
@@ -12,7 +12,7 @@
 #include <sys/file.h>
 #endif
 
-/* Anybody can compute this from names that everybody knows. */
+/* Anyone can compute this name from public names. */
 static char *known_name(const char *what, const char *set)
 {
     char *data = os_data_folder(), *folder = text_fold(data), *name = text_fold(set);
@@ -32,7 +32,7 @@ static void limit_waits(const char *seconds)
 static void starts_and_stops(const char *name)
 {
     struct run_state s;
-    assert_int_equal(run_query(SPACE, name, &s), S_OK); /* what Delete asks */
+    assert_int_equal(run_query(SPACE, name, &s), S_OK); /* Delete queries the same state */
     assert_int_equal(s.phase, PHASE_STOPPED);
     assert_int_equal(run_stop(SPACE, name, true), PLA_E_DCS_NOT_RUNNING);
     HRESULT hr = run_start(SPACE, name, true);
@@ -42,8 +42,8 @@ static void starts_and_stops(const char *name)
     assert_int_equal(store_delete(&caller_self, SPACE, name), S_OK);
 }
 
-/* A section of another size would fail every Start and Delete of the set. */
-static void a_section_of_a_known_name(void **state)
+/* A section of another size must not make every Start and Delete of the set fail. */
+static void planted_section_does_not_block(void **state)
 {
     (void)state;
     char *root = fixture_folder("known"), *name = known_name("run", "known");
@@ -56,8 +56,8 @@ static void a_section_of_a_known_name(void **state)
     memory_free(root);
 }
 
-/* A lock where an event is expected would fail every start, or hang whoever looks. */
-static void a_signal_of_a_known_name(void **state)
+/* A lock in place of an event must not make every start fail, or hang a process that opens it. */
+static void planted_signal_does_not_block(void **state)
 {
     (void)state;
     char *root = fixture_folder("held"), *name = known_name("stop", "held");
@@ -93,7 +93,7 @@ static void a_signal_of_a_known_name(void **state)
     memory_free(root);
 }
 
-/* A process that hosts nothing. */
+/* Starts a process that is not a host. */
 static struct process *start_innocent(void)
 {
     return child_start("stay", "", "");
@@ -118,9 +118,9 @@ static void write_down(const char *set, uint32_t id, uint64_t start_time)
     assert_int_equal(store_save_host(SPACE, set, &host), S_OK);
 }
 
-/* The registration of a killed host process may name a process that got its id since, which must not be taken for a
-   run, nor terminated because it does not answer. */
-static void an_id_that_is_used_again(void **state)
+/* The registration of a killed host process may name another process that got its id; that process must not be taken
+   for a run, nor be terminated because it does not answer. */
+static void reused_process_id_is_not_a_run(void **state)
 {
     (void)state;
     char *root = fixture_folder("again");
@@ -128,7 +128,7 @@ static void an_id_that_is_used_again(void **state)
     uint32_t id = process_id(innocent);
     uint64_t start_time = process_start_time(id);
     const uint64_t written[] = {start_time + 1, start_time - 1, 0, start_time};
-    for (size_t i = 0; i < sizeof written / sizeof *written; i++) { /* the last one is right, but holds no lock */
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) { /* the last one is valid, but has no lock */
         fixture_commit("again", root, "", CSV_EACH_SECOND "<LogOverwrite>-1</LogOverwrite>" ONE_COUNTER);
         write_down("again", id, written[i]);
         starts_and_stops("again");
@@ -138,7 +138,7 @@ static void an_id_that_is_used_again(void **state)
     memory_free(root);
 }
 
-/* A section that no host made, under the name that the store has, while the lock of the run is held. */
+/* Plants a section that no host process created, under the name in the store, while the run's lock is taken. */
 static struct section *plant_run(const char *set, struct process *as, struct file_lock **lock)
 {
     struct run_host host = {process_id(as), 0, "ffeeddccbbaa99887766554433221100", ""};
@@ -156,12 +156,13 @@ static struct section *plant_run(const char *set, struct process *as, struct fil
     memory_free(owner);
     host.process_start = process_start_time(host.process_id);
     assert_int_equal(store_save_host(SPACE, set, &host), S_OK);
-    memset(section_memory(planted), 0xFF, 1 << 20); /* no state that a host could have written */
+    memset(section_memory(planted), 0xFF, 1 << 20); /* no host process could have written this state */
     return planted;
 }
 
-/* Stop ends what does not stop, the supervisor what does not answer: never a program that is no host. */
-static void only_a_host_program_is_ended(void **state)
+/* Stop terminates a process that does not stop, and the supervisor one that does not answer, but only if it is a set
+   host process. */
+static void only_a_host_process_is_terminated(void **state)
 {
     (void)state;
     char *root = fixture_folder("image");
@@ -180,15 +181,16 @@ static void only_a_host_program_is_ended(void **state)
     assert_int_equal(hr, E_ACCESSDENIED);
     assert_non_null(strstr(error_text(hr), "test_run_planted"));
     assert_non_null(strstr(error_text(hr), "not a set host"));
-    file_lock_release(lock); /* whoever held it is gone: there is no run any more */
+    file_lock_release(lock); /* the lock is released: the run no longer exists */
     starts_and_stops("image");
     section_close(planted);
     end_innocent(innocent);
     memory_free(root);
 }
 
-/* "The data manager is still at work" would be said of a set that has none, at once, and hide that nothing stops. */
-static void a_time_in_the_section_ends_no_wait(void **state)
+/* A planted time must not make Stop report immediately that the data manager is working, which would hide that nothing
+   stops. */
+static void planted_time_does_not_end_a_wait(void **state)
 {
     const struct run_state compiling = {.phase = PHASE_COMPILING, .phase_since = 1};
     struct run_section *section;
@@ -214,9 +216,9 @@ static void a_time_in_the_section_ends_no_wait(void **state)
     memory_free(root);
 }
 
-/* Who asks a run to stop writes the reason too. That of the supervisor stands in the record only where its set asks to
-   be stopped so. */
-static void a_reason_that_cannot_be_is_not_recorded(void **state)
+/* The process that requests a stop also writes the reason. The supervisor's reason appears in the record only if the
+   set requests such stops. */
+static void impossible_stop_reason_is_not_recorded(void **state)
 {
     static const char schedule[] =
         "<Schedule><StartDate>1/1/2020</StartDate><EndDate>1/2/2020</EndDate><Days>127</Days></Schedule>";
@@ -243,8 +245,8 @@ static void a_reason_that_cannot_be_is_not_recorded(void **state)
     memory_free(root);
 }
 
-/* A section of another user under the name of a run is not the run's. */
-static void a_section_of_another_account(void **state)
+/* Another user's section under a run's name is not the run's section. */
+static void section_of_another_account_is_ignored(void **state)
 {
     (void)state;
     char *root = fixture_folder("owner");
@@ -261,7 +263,7 @@ static void a_section_of_another_account(void **state)
     assert_int_equal(run_query(SPACE, "owner", &s), E_ACCESSDENIED);
     assert_non_null(strstr(error_text(E_ACCESSDENIED), "S-1-5-21-1-2-3-4"));
 #else
-    assert_int_equal(run_query(SPACE, "owner", &s), S_OK); /* only what is the own account's is ever opened */
+    assert_int_equal(run_query(SPACE, "owner", &s), S_OK); /* only sections of the own account are opened */
 #endif
     file_lock_release(lock);
     starts_and_stops("owner");
@@ -273,13 +275,10 @@ static void a_section_of_another_account(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_section_of_a_known_name),
-        cmocka_unit_test(a_signal_of_a_known_name),
-        cmocka_unit_test(an_id_that_is_used_again),
-        cmocka_unit_test(only_a_host_program_is_ended),
-        cmocka_unit_test(a_section_of_another_account),
-        cmocka_unit_test(a_time_in_the_section_ends_no_wait),
-        cmocka_unit_test(a_reason_that_cannot_be_is_not_recorded),
+        cmocka_unit_test(planted_section_does_not_block),         cmocka_unit_test(planted_signal_does_not_block),
+        cmocka_unit_test(reused_process_id_is_not_a_run),         cmocka_unit_test(only_a_host_process_is_terminated),
+        cmocka_unit_test(section_of_another_account_is_ignored),  cmocka_unit_test(planted_time_does_not_end_a_wait),
+        cmocka_unit_test(impossible_stop_reason_is_not_recorded),
     };
     child_program = argv[0];
     for (int i = 0; argc > 1 && i < PATIENCE_MS / 1000; i++) /* "stay" */

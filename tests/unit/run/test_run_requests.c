@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is asked of a run while it runs: a new definition, a flush, a stop at any moment; what it checks before it
-   begins; what it leaves to be known. */
+/* Requests during a run: a new definition, a flush, a stop at any time; the checks before a run; and the information
+   that remains after it. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* The set as a client has it: queried. */
+/* Returns the set as a client gets it from Query. */
 static struct object *queried(const char *name)
 {
     struct object *set;
@@ -55,7 +55,7 @@ static char *value_of(struct object *set, const char *key)
     return value;
 }
 
-/* Seconds since midnight of a CSV log's sample, as the file has it: "MM/dd/yyyy HH:mm:ss.fff". */
+/* Returns a CSV sample's time in seconds since midnight; the file has "MM/dd/yyyy HH:mm:ss.fff". */
 static double sample_time(const char *text, size_t line)
 {
     int h, m;
@@ -69,8 +69,8 @@ static double sample_time(const char *text, size_t line)
     return h * 3600 + m * 60 + s;
 }
 
-/* A new limit would wait for the next run, or the log be cut for it. */
-static void a_limit_is_taken_up_by_the_running_set(void **state)
+/* A new limit must apply to the current run, without starting a new log. */
+static void running_set_applies_a_new_limit(void **state)
 {
     (void)state;
     char *root = fixture_folder("limit");
@@ -94,8 +94,8 @@ static void a_limit_is_taken_up_by_the_running_set(void **state)
     memory_free(root);
 }
 
-/* Other counters need another file: a sample between the two would be lost, or taken twice. */
-static void other_counters_are_taken_up_without_a_gap(void **state)
+/* Other counters need another file: no sample between the two files may be lost or taken twice. */
+static void running_set_applies_new_counters_without_a_gap(void **state)
 {
     (void)state;
     char *root = fixture_folder("counters");
@@ -114,8 +114,8 @@ static void other_counters_are_taken_up_without_a_gap(void **state)
     char *old = fixture_read(root, "c.csv"), *fresh = fixture_read(root, "c_000002.csv");
     assert_non_null(strstr(old, "\\System\\Processes\""));
     assert_non_null(strstr(fresh, "\\Memory\\Available Bytes\""));
-    /* The grid goes on: the first sample of the new file is a second behind the last one of the old, unless one of them
-       is late, which the run would tell if it was by a second. */
+    /* The sampling grid continues: the new file's first sample is one second after the old file's last one, unless a
+       sample is late, which the run reports if it is late by a second. */
     double gap = sample_time(fresh, 1) - sample_time(old, taken);
     if (gap < 0)
         gap += 86400; /* midnight */
@@ -131,14 +131,14 @@ static void other_counters_are_taken_up_without_a_gap(void **state)
     memory_free(root);
 }
 
-/* A definition that cannot run would end a run that works, or stay in the store as if it had been taken. */
-static void a_refused_update_leaves_all_as_it_was(void **state)
+/* A definition that cannot run must not end a working run, nor be stored as if it had been applied. */
+static void rejected_update_changes_nothing(void **state)
 {
     (void)state;
     static const char *const overwrite[] = {"", "<LogOverwrite>-1</LogOverwrite>"};
     char *root = fixture_folder("refused"), *missing = path_join(root, "no such folder");
     const HRESULT not_found = HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
-    for (int i = 0; i < 2; i++) { /* opened beside the old one, or after it is closed */
+    for (int i = 0; i < 2; i++) { /* opened beside the old collector, or after it is closed */
         char *collector =
             text_format(CSV_EACH_SECOND "%s<FileNameFormat>512</FileNameFormat>" ONE_COUNTER, overwrite[i]);
         fixture_commit("refused", root, "", collector);
@@ -155,7 +155,7 @@ static void a_refused_update_leaves_all_as_it_was(void **state)
         assert_string_equal(((struct data_collector_set *)stored)->RootPath, root);
         object_release(stored);
         object_release(set);
-        fixture_progress("refused", 1, after.samples + 1); /* it goes on */
+        fixture_progress("refused", 1, after.samples + 1); /* the run continues */
         assert_int_equal(run_stop(SPACE, "refused", true), S_OK);
         struct run_record record = fixture_record("refused");
         assert_int_equal(record.last_result, S_OK);
@@ -175,17 +175,17 @@ static void modes_for_sets_that_do_not_run(void **state)
     assert_int_equal(object_put_text(set, class_property(set->class, "RootPath"), root), S_OK);
     assert_int_equal(commit(set, "modes", SETS_FLUSH_TRACE), PLA_E_DCS_NOT_FOUND);
     assert_int_equal(commit(set, "modes", SETS_VALIDATE_ONLY | SETS_CREATE_NEW), S_OK);
-    assert_int_equal(set_start(set, &caller_self, true), E_INVALIDARG); /* bound to nothing */
+    assert_int_equal(set_start(set, &caller_self, true), E_INVALIDARG); /* the object is not bound */
     assert_int_equal(commit(set, "modes", SETS_CREATE_NEW | SETS_UPDATE_RUNNING | SETS_FLUSH_TRACE), S_OK);
     assert_int_equal(commit(set, "modes", SETS_FLUSH_TRACE), S_OK);
     assert_int_equal(run_update(SPACE, "modes"), S_FALSE);
     assert_int_equal(run_flush(SPACE, "modes"), S_FALSE);
     assert_int_equal(set_start(set, &caller_self, true), S_OK);
     put_u32(set, "Duration", 7);
-    assert_int_equal(commit(set, "modes", SETS_VALIDATE_ONLY | SETS_MODIFY), S_OK); /* also while it runs */
+    assert_int_equal(commit(set, "modes", SETS_VALIDATE_ONLY | SETS_MODIFY), S_OK); /* also while the set runs */
     assert_int_equal(commit(set, "modes", SETS_FLUSH_TRACE), S_OK);
     struct object *stored = queried("modes");
-    assert_int_equal(((struct data_collector_set *)stored)->Duration, 0); /* neither has stored anything */
+    assert_int_equal(((struct data_collector_set *)stored)->Duration, 0); /* neither mode stored anything */
     object_release(stored);
     assert_int_equal(set_stop(set, &caller_self, true), S_OK);
     assert_int_equal(set_delete(set, &caller_self), S_OK);
@@ -195,16 +195,16 @@ static void modes_for_sets_that_do_not_run(void **state)
     memory_free(root);
 }
 
-/* The samples of a binary log wait in memory until its buffer is full: who wants to read a running set's log asks for
-   them with plaFlushTrace. */
-static void a_flush_brings_the_samples_to_the_file(void **state)
+/* The samples of a binary log stay in memory until a buffer is full: plaFlushTrace writes them to the file of a running
+   set. */
+static void flush_writes_the_samples_to_the_file(void **state)
 {
     (void)state;
     char *root = fixture_folder("flush"), *path = path_join(root, "c.blg"), *data;
     fixture_commit("flush", root, "", "<SampleInterval>1</SampleInterval>" ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "flush", true), S_OK);
     struct object *set = queried("flush");
-    /* With plaModify as well: the definition is for the next run, and this one goes on. */
+    /* With plaModify too: the definition applies to the next run, and the current one continues. */
     static const uint32_t modes[] = {SETS_FLUSH_TRACE, SETS_MODIFY | SETS_FLUSH_TRACE,
                                      SETS_CREATE_NEW | SETS_MODIFY | SETS_FLUSH_TRACE};
     put_u32(set, "Duration", 1);
@@ -214,22 +214,22 @@ static void a_flush_brings_the_samples_to_the_file(void **state)
         size_t size, samples = 0;
         assert_int_equal(file_load(path, 1 << 24, &data, &size), S_OK);
         for (size_t i = 0; i + 4 <= size; i++)
-            samples += memcmp(data + i, "BL\3", 4) == 0; /* the head of a sample's record */
+            samples += memcmp(data + i, "BL\3", 4) == 0; /* the header of a sample record */
         assert_true(samples >= taken);
         memory_free(data);
         struct object *stored = queried("flush");
         assert_int_equal(((struct data_collector_set *)stored)->Duration, modes[m] & SETS_MODIFY ? 1 : 0);
         object_release(stored);
     }
-    assert_int_equal(fixture_events(9005, "flush"), 0); /* the run has taken nothing up, and goes on */
+    assert_int_equal(fixture_events(9005, "flush"), 0); /* the run did not apply the definition and continues */
     assert_int_equal(run_stop(SPACE, "flush", true), S_OK);
     object_release(set);
     memory_free(path);
     memory_free(root);
 }
 
-/* A script that starts and stops at once would leave a set that runs for ever. */
-static void a_stop_right_after_an_asynchronous_start(void **state)
+/* A script that starts and immediately stops a set must not leave it running. */
+static void stop_right_after_an_asynchronous_start(void **state)
 {
     (void)state;
     char *root = fixture_folder("at once");
@@ -247,8 +247,8 @@ static void a_stop_right_after_an_asynchronous_start(void **state)
     memory_free(root);
 }
 
-/* A script that did not wait could never learn why there is no log. */
-static void why_an_asynchronous_start_failed(void **state)
+/* A script that did not wait can find the reason why there is no log. */
+static void failed_asynchronous_start_is_recorded(void **state)
 {
     (void)state;
     char *root = fixture_folder("why"), *value;
@@ -277,8 +277,8 @@ static void why_an_asynchronous_start_failed(void **state)
     memory_free(root);
 }
 
-/* The next reader would take a torn run for one that ended well. */
-static void a_dead_host_is_reported(void **state)
+/* An interrupted run must not look like one that ended normally. */
+static void killed_host_is_reported(void **state)
 {
     (void)state;
     char *root = fixture_folder("died"), *value;
@@ -304,9 +304,9 @@ static void a_dead_host_is_reported(void **state)
     memory_free(root);
 }
 
-/* Another program that has the store's lock at the wrong moment would make a run that ended in order look like one that
-   was cut off: told as an error, and begun again where its user asked for that. */
-static void the_end_of_a_run_is_noted_late_rather_than_never(void **state)
+/* If another program has the store's lock at the wrong time, a run that ended normally must not look like an
+   interrupted one, which would be reported as an error and restarted if its user requested that. */
+static void end_of_a_run_is_recorded_later_if_locked(void **state)
 {
     (void)state;
     char *root = fixture_folder("noted"), *folder = store_folder(SPACE), *path = path_join(folder, "store.lock");
@@ -315,7 +315,7 @@ static void the_end_of_a_run_is_noted_late_rather_than_never(void **state)
     assert_int_equal(run_start(SPACE, "noted", true), S_OK);
     assert_int_equal(file_lock_take(path, PATIENCE_MS, &lock), S_OK);
     assert_int_equal(run_stop(SPACE, "noted", false), S_OK);
-    fixture_await_event(9006, "noted"); /* it has tried, and waits */
+    fixture_await_event(9006, "noted"); /* it has tried to write the record, and waits */
     assert_non_null(strstr(fixture_reason, "retrying"));
     struct run_state s;
     assert_int_equal(run_query(SPACE, "noted", &s), S_OK);
@@ -331,9 +331,9 @@ static void the_end_of_a_run_is_noted_late_rather_than_never(void **state)
     memory_free(root);
 }
 
-/* Waiting for the end of a run, or terminating its host process, must not affect a run that another user has started
-   since. */
-static void a_client_of_one_run_leaves_the_next_alone(void **state)
+/* Waiting for the end of a run, or terminating its host process, must not affect a run that another user started in the
+   meantime. */
+static void client_of_one_run_does_not_affect_the_next(void **state)
 {
     (void)state;
     char *root = fixture_folder("next");
@@ -356,7 +356,7 @@ static void a_client_of_one_run_leaves_the_next_alone(void **state)
     memory_free(root);
 }
 
-/* MS-PLA 3.2.4.2, CheckBeforeRunning: a full disk would be filled further, folders come without end. */
+/* MS-PLA 3.2.4.2, CheckBeforeRunning: a start must not fill a full disk further, or create folders without limit. */
 static void resources_are_checked_before_a_run(void **state)
 {
     (void)state;
@@ -372,7 +372,7 @@ static void resources_are_checked_before_a_run(void **state)
     } cases[] = {
         {-1, -1, 4294967295u, 0, PLA_E_NO_MIN_DISK, "MinFreeDisk"},
         {-1, -1, 1, 1, PLA_E_TOO_MANY_FOLDERS, "MaxFolderCount"},
-        {0, -1, 4294967295u, 1, S_OK, NULL}, /* Enabled off: nothing else is used */
+        {0, -1, 4294967295u, 1, S_OK, NULL}, /* Enabled is off: the other settings are ignored */
         {-1, 0, 4294967295u, 1, S_OK, NULL},
         {-1, -1, 1, 4, S_OK, NULL},
         {-1, -1, 0, 0, S_OK, NULL},
@@ -402,16 +402,16 @@ static void resources_are_checked_before_a_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_limit_is_taken_up_by_the_running_set),
-        cmocka_unit_test(other_counters_are_taken_up_without_a_gap),
-        cmocka_unit_test(a_refused_update_leaves_all_as_it_was),
+        cmocka_unit_test(running_set_applies_a_new_limit),
+        cmocka_unit_test(running_set_applies_new_counters_without_a_gap),
+        cmocka_unit_test(rejected_update_changes_nothing),
         cmocka_unit_test(modes_for_sets_that_do_not_run),
-        cmocka_unit_test(a_flush_brings_the_samples_to_the_file),
-        cmocka_unit_test(a_stop_right_after_an_asynchronous_start),
-        cmocka_unit_test(why_an_asynchronous_start_failed),
-        cmocka_unit_test(a_dead_host_is_reported),
-        cmocka_unit_test(the_end_of_a_run_is_noted_late_rather_than_never),
-        cmocka_unit_test(a_client_of_one_run_leaves_the_next_alone),
+        cmocka_unit_test(flush_writes_the_samples_to_the_file),
+        cmocka_unit_test(stop_right_after_an_asynchronous_start),
+        cmocka_unit_test(failed_asynchronous_start_is_recorded),
+        cmocka_unit_test(killed_host_is_reported),
+        cmocka_unit_test(end_of_a_run_is_recorded_later_if_locked),
+        cmocka_unit_test(client_of_one_run_does_not_affect_the_next),
         cmocka_unit_test(resources_are_checked_before_a_run),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

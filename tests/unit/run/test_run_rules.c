@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A set's rules behind real runs: who has written them reads their warnings in the report and among the events, and has
-   his report whatever is wrong with them. */
+/* A set's rules after real runs: their author finds their warnings in the report and among the events, and gets the
+   report even if the rules are wrong. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/journal.h"
@@ -38,7 +38,7 @@ static bool holds(const char *folder, const char *file, const char *words)
     return there;
 }
 
-/* How many events of that number the report in the folder has, all of which say that. */
+/* Returns the number of events in the folder's report with that number; all of them must contain the text. */
 static size_t events_of(uint32_t id, const char *folder, const char *said)
 {
     struct journal_reader *r;
@@ -75,7 +75,7 @@ static void warnings_are_in_the_report_and_an_event(void **state)
     run_record_free(&record);
 }
 
-/* Rules that cannot be run, or go wrong, cost no report and no log. */
+/* Rules that are invalid or fail must not cost the report or the log. */
 static void mistakes_leave_the_report(void **state)
 {
     (void)state;
@@ -94,7 +94,7 @@ static void mistakes_leave_the_report(void **state)
         assert_true(holds(record.latest_location, "report.xml", "</Report>"));
         assert_int_equal(events_of(3002, record.latest_location, cases[i].said), 1);
         assert_int_equal(holds(record.latest_location, "report.xml", "\"advice\""), i == 1);
-        if (i == 1) /* the log of rules is no log of a collector */
+        if (i == 1) /* the rules' log is not a collector's log */
             assert_true(holds(record.latest_location, "rules.log", "{nothing}"));
         run_record_free(&record);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The grid of samples: a late sample must not shift or bunch those after it. */
+/* The sampling grid: a late sample must not shift the later samples or bunch them. */
 #include "engine/pla/run/member.h"
 
 #include <setjmp.h>
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-/* A log would begin one interval late, or drift away from the wall clock sample by sample. */
+/* A log must begin immediately, and must not drift away from the wall clock sample by sample. */
 static void ticks_stay_on_the_grid(void **state)
 {
     (void)state;
@@ -24,7 +24,7 @@ static void ticks_stay_on_the_grid(void **state)
     assert_false(tick_grid_take(&s, 1499, &missed));
 }
 
-/* After a sleep of the computer a log would be filled with hundreds of samples of the same moment. */
+/* After the computer slept, the log must not get hundreds of samples with the same time. */
 static void missed_ticks_are_counted_and_skipped(void **state)
 {
     (void)state;
@@ -32,13 +32,13 @@ static void missed_ticks_are_counted_and_skipped(void **state)
     uint64_t missed;
     assert_true(tick_grid_take(&s, 0, &missed));
     assert_true(tick_grid_take(&s, 5400, &missed));
-    assert_int_equal(missed, 4); /* 1000 to 4000; the one of 5000 is taken now */
+    assert_int_equal(missed, 4); /* ticks 1000 to 4000; the one at 5000 is taken now */
     assert_false(tick_grid_take(&s, 5400, &missed));
     assert_int_equal(tick_grid_next(&s), 6000);
 }
 
-/* A collector that takes no samples, or one in 136 years, would keep its host busy or crash it. */
-static void ends_of_the_range(void **state)
+/* A collector without samples, or with one in 136 years, must not keep its host process busy or crash it. */
+static void extreme_intervals(void **state)
 {
     (void)state;
     struct tick_grid s = tick_grid_from(5, 0);
@@ -53,7 +53,7 @@ static void ends_of_the_range(void **state)
     assert_int_equal(tick_grid_next(&s), TICK_NEVER);
 }
 
-/* Samples would be taken at other times than their interval says. */
+/* Samples must be taken at the requested interval. */
 static void clock_counts_milliseconds(void **state)
 {
     (void)state;
@@ -66,7 +66,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ticks_stay_on_the_grid),
         cmocka_unit_test(missed_ticks_are_counted_and_skipped),
-        cmocka_unit_test(ends_of_the_range),
+        cmocka_unit_test(extreme_intervals),
         cmocka_unit_test(clock_counts_milliseconds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

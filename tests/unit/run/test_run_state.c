@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* State and start report between processes: what a reader sees is one publication, whatever happens to the writer. */
+/* The run state and the start report between processes: a reader gets exactly one publication, whatever happens to the
+   writer. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -68,7 +69,7 @@ static void *write_thread(void *w)
 }
 #endif
 
-/* A client would be shown the folder of one segment with the serial number of another. */
+/* A client must not get one segment's folder with another segment's serial number. */
 static void readers_never_see_a_mixture(void **state)
 {
     (void)state;
@@ -85,7 +86,7 @@ static void readers_never_see_a_mixture(void **state)
     while (clock_monotonic_ms() < until || different < 100) {
         struct run_state s;
         if (!state_read(&w->cell, &s))
-            continue; /* this writer never rests, as no host does, and may outrun all the tries of a reader */
+            continue; /* this writer never pauses, unlike a host process, and may outrun all of a reader's attempts */
         is_whole(&s);
         assert_true(s.samples >= last);
         different += s.samples != last;
@@ -101,9 +102,9 @@ static void readers_never_see_a_mixture(void **state)
     free(w);
 }
 
-/* A host that is killed in the middle of publishing would leave its clients waiting or with torn values, and so would
-   the next host of the set that takes the section over. */
-static void a_writer_that_died_leaves_the_publication_before(void **state)
+/* A host process that is killed during a publication must not leave its clients waiting or with torn values, nor the
+   set's next host process, which takes over the section. */
+static void killed_writer_leaves_the_previous_publication(void **state)
 {
     (void)state;
     struct state_cell cell;
@@ -111,7 +112,7 @@ static void a_writer_that_died_leaves_the_publication_before(void **state)
     struct run_state seven = numbered(7), eight = numbered(8), s;
     state_publish(&cell, &seven);
     uint64_t done = atomic_load(&cell.count.done);
-    atomic_store(&cell.count.begun, done + 1); /* begins the next one, writes half of it */
+    atomic_store(&cell.count.begun, done + 1); /* begins the next publication and writes half of it */
     for (size_t i = 0; i < RUN_STATE_WORDS / 2; i++)
         atomic_store(&cell.words[(done + 1) % 2][i], 0x5555);
     assert_true(state_read(&cell, &s));
@@ -121,8 +122,8 @@ static void a_writer_that_died_leaves_the_publication_before(void **state)
     assert_memory_equal(&s, &eight, sizeof s);
 }
 
-/* A client would hang for ever, and the supervisor with it. */
-static void words_beyond_their_bounds_end_the_reading(void **state)
+/* Otherwise a client and the supervisor would hang forever. */
+static void invalid_counters_end_the_reading(void **state)
 {
     (void)state;
     struct state_cell cell;
@@ -134,7 +135,7 @@ static void words_beyond_their_bounds_end_the_reading(void **state)
     atomic_store(&cell.count.done, 8);
     assert_false(state_read(&cell, &s));
     struct run_state seven = numbered(7);
-    state_publish(&cell, &seven); /* the host goes on from there */
+    state_publish(&cell, &seven); /* the next host process continues from there */
     assert_true(state_read(&cell, &s));
     assert_memory_equal(&s, &seven, sizeof s);
 }
@@ -150,8 +151,8 @@ static struct file_lock *lock_run(const char *name)
     return lock;
 }
 
-/* A set whose host does not exist would be shown as running, or a running one as stopped. */
-static void the_section_lives_with_its_host(void **state)
+/* A set without a host process must not appear to be running, nor a running one to be stopped. */
+static void section_exists_while_its_host_runs(void **state)
 {
     (void)state;
     struct run_section *host, *client;
@@ -176,7 +177,7 @@ static void the_section_lives_with_its_host(void **state)
     assert_int_equal(why, STOP_EXPIRED);
     run_section_close(client);
     assert_int_equal(store_load_host(SPACE, "section test", &written), S_OK);
-    file_lock_release(lock); /* no run is where nobody holds its lock */
+    file_lock_release(lock); /* without the lock, no run exists */
     assert_int_equal(run_section_open(SPACE, "section test", &client), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
     lock = lock_run("section test");
     run_section_close(host);
@@ -191,19 +192,20 @@ struct scribbler {
     atomic_int end;
 };
 
-static void scribble(void *user)
+static void overwrite(void *user)
 {
     struct scribbler *w = user;
     uint64_t random = 88172645463325252u;
     while (!atomic_load(&w->end)) {
         random ^= random << 13, random ^= random >> 7, random ^= random << 17; /* xorshift */
-        size_t at = random % 8 ? random % w->count : random / 8 % 512;         /* often where states and requests are */
+        size_t at = random % 8 ? random % w->count : random / 8 % 512;         /* often where states and requests are
+                                                                                  stored */
         atomic_store(&w->words[at], random & 1 ? random : random % 8);
     }
 }
 
-/* A client or the supervisor would hang, crash, or end another process. */
-static void what_others_write_there_harms_no_reader(void **state)
+/* A client or the supervisor must not hang, crash, or terminate another process. */
+static void foreign_writes_harm_no_reader(void **state)
 {
     (void)state;
     struct run_section *host, *client;
@@ -218,7 +220,7 @@ static void what_others_write_there_harms_no_reader(void **state)
     char *name = text_format("openpla-run-%s", written.key);
     assert_int_equal(section_open(&(struct shared){.name = name}, 8 * w.count, &section), S_OK);
     w.words = section_memory(section);
-    assert_int_equal(thread_start(scribble, &w, &thread), S_OK);
+    assert_int_equal(thread_start(overwrite, &w, &thread), S_OK);
     for (uint64_t end = clock_monotonic_ms() + 1500; clock_monotonic_ms() < end;) {
         struct run_state s;
         uint64_t number;
@@ -249,8 +251,8 @@ static void what_others_write_there_harms_no_reader(void **state)
     file_lock_release(lock);
 }
 
-/* A failed start would lose its reason on the way from the host to the user. */
-static void the_report_carries_result_and_text(void **state)
+/* A failed start must not lose its reason on the way from the host process to the user. */
+static void start_report_contains_result_and_message(void **state)
 {
     (void)state;
     struct start_report *starter, *host;
@@ -260,7 +262,7 @@ static void the_report_carries_result_and_text(void **state)
     assert_int_equal(start_report_open("0badc0de", &host), S_OK);
     start_report_send(&host, error_set(E_ACCESSDENIED, "RootPath: X cannot be written"));
     assert_null(host);
-    start_report_send(&host, S_OK); /* only the first counts */
+    start_report_send(&host, S_OK); /* only the first report counts */
     error_clear();
     assert_int_equal(start_report_wait(starter, NULL, false, PATIENCE_MS), E_ACCESSDENIED);
     assert_string_equal(error_text(E_ACCESSDENIED), "RootPath: X cannot be written");
@@ -269,9 +271,9 @@ static void the_report_carries_result_and_text(void **state)
     assert_int_equal(start_report_create("", NULL, &starter), E_INVALIDARG);
 }
 
-/* The memory of a start is shared with the host's account: what is written there must not come back as a false
-   success, or as an unknown error code. */
-static void a_report_of_no_host_is_refused(void **state)
+/* A start's memory is shared with the host process's account: data written there must not appear as a false success, or
+   as an unknown error code. */
+static void report_without_a_host_is_rejected(void **state)
 {
     static const int32_t forged[] = {
         1, 0x00300100, 0x7FFFFFFF, (int32_t)0xDEADBEEF, (int32_t)0x80301234, (int32_t)0x80070000, (int32_t)0x80010000};
@@ -300,8 +302,8 @@ static void a_report_of_no_host_is_refused(void **state)
     }
 }
 
-/* The same of the answer to an update: Commit would give it to the client. */
-static void an_answer_of_no_host_is_refused(void **state)
+/* The same for the answer to an update: Commit would return it to the client. */
+static void update_answer_without_a_host_is_rejected(void **state)
 {
     struct run_section *host, *client;
     uint64_t number;
@@ -321,7 +323,7 @@ static void an_answer_of_no_host_is_refused(void **state)
 }
 
 /* The problems of a run must not drown in repetitions, or be lost when there are many. */
-static void diagnostics_say_each_thing_once(void **state)
+static void diagnostics_report_each_problem_once(void **state)
 {
     (void)state;
     struct diagnostics d = {0};
@@ -370,14 +372,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(readers_never_see_a_mixture),
-        cmocka_unit_test(a_writer_that_died_leaves_the_publication_before),
-        cmocka_unit_test(words_beyond_their_bounds_end_the_reading),
-        cmocka_unit_test(the_section_lives_with_its_host),
-        cmocka_unit_test(what_others_write_there_harms_no_reader),
-        cmocka_unit_test(the_report_carries_result_and_text),
-        cmocka_unit_test(a_report_of_no_host_is_refused),
-        cmocka_unit_test(an_answer_of_no_host_is_refused),
-        cmocka_unit_test(diagnostics_say_each_thing_once),
+        cmocka_unit_test(killed_writer_leaves_the_previous_publication),
+        cmocka_unit_test(invalid_counters_end_the_reading),
+        cmocka_unit_test(section_exists_while_its_host_runs),
+        cmocka_unit_test(foreign_writes_harm_no_reader),
+        cmocka_unit_test(start_report_contains_result_and_message),
+        cmocka_unit_test(report_without_a_host_is_rejected),
+        cmocka_unit_test(update_answer_without_a_host_is_rejected),
+        cmocka_unit_test(diagnostics_report_each_problem_once),
     };
     return cmocka_run_group_tests(tests, make_data, remove_data);
 }

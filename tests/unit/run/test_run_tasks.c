@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The task of a set: what its user would miss of it, and what it must not do to the set. This program is the task. */
+/* A set's task: what its user relies on, and what it must not do to the set. This program is the task. */
 #include "engine/base/os.h"
 #include "engine/pla/run/segment.h"
 #include "engine/pla/task.h"
@@ -18,7 +18,7 @@ static char *program;
 
 /* ---- the task's process ---- */
 
-/* Adds a line with its arguments, each in brackets, to the file that is the first. */
+/* Appends a line with its other arguments, each in brackets, to the file that the first argument names. */
 static int note(int argc, char **argv)
 {
     struct text_buffer b = {0};
@@ -44,15 +44,15 @@ static void add_task(const char *name, const char *arguments)
     task_definition_free(&d);
 }
 
-static void run_for_a_moment(const char *name)
+static void run_briefly(const char *name)
 {
     assert_int_equal(run_start(SPACE, name, true), S_OK);
     fixture_progress(name, 1, 1);
     assert_int_equal(run_stop(SPACE, name, true), S_OK);
 }
 
-/* A task that archives logs must get each log once. */
-static void each_segment_has_its_task_once_with_its_own_log(void **state)
+/* A task that archives logs must get each log exactly once. */
+static void each_segment_starts_its_task_once_with_its_log(void **state)
 {
     (void)state;
     char *root = fixture_folder("of a task"), *list = path_join(root, "list"), *set, *wanted;
@@ -100,9 +100,9 @@ static void failed_run(const char *name, const char *root, const char *task, int
 {
     char *set = text_format("<Task>%s</Task><Value name=\"OpenPLA.TaskTimeout\">%d</Value>", task, timeout);
     fixture_commit(name, root, set, CSV_EACH_SECOND OVER_AGAIN ONE_COUNTER);
-    run_for_a_moment(name);
+    run_briefly(name);
     struct run_record record = fixture_record(name);
-    assert_int_equal(record.last_result, S_OK); /* the logs are what the run is about */
+    assert_int_equal(record.last_result, S_OK); /* the run's result concerns only the logs */
     assert_non_null(strstr(record.last_message, text));
     assert_non_null(strstr(record.last_message, task));
     assert_int_equal(fixture_events(1008, name), 1);
@@ -112,7 +112,7 @@ static void failed_run(const char *name, const char *root, const char *task, int
     memory_free(set);
 }
 
-static void a_task_that_fails_or_hangs_is_reported_and_ends_nothing(void **state)
+static void failed_or_hung_task_is_reported_and_stops_nothing(void **state)
 {
     (void)state;
     char *root = fixture_folder("of failures"), *end = path_join(root, "end"),
@@ -125,14 +125,15 @@ static void a_task_that_fails_or_hangs_is_reported_and_ends_nothing(void **state
     add_task("hangs", hangs);
     failed_run("hanging", root, "hangs", 1, "after 1 s");
     assert_int_equal(fixture_events(1007, "hanging"), 1);
-    assert_int_equal(file_store(end, "", 0), S_OK); /* for the task, which goes on in the run's folder */
+    assert_int_equal(file_store(end, "", 0), S_OK); /* tells the task to exit; it is running in the run's folder */
     memory_free(hangs);
     memory_free(end);
     memory_free(root);
 }
 
-/* Who polls Status for 0 finds the task done; and a host that is killed at the same time has ended its run before. */
-static void a_set_is_compiling_until_its_task_is_done(void **state)
+/* When a script that polls Status reads 0, the task has ended; if the host process is killed at that time, it has
+   already recorded the end of the run. */
+static void set_is_compiling_until_its_task_ends(void **state)
 {
     (void)state;
     char *root = fixture_folder("of status"), *until = path_join(root, "until"),
@@ -147,7 +148,7 @@ static void a_set_is_compiling_until_its_task_is_done(void **state)
     fixture_await("status", RUN_COMPILING, 0);
     assert_int_equal(file_store(until, "", 0), S_OK);
     fixture_await("status", RUN_STOPPED, PATIENCE_MS);
-    assert_int_equal(fixture_events(1012, "status"), 0); /* no data manager's work */
+    assert_int_equal(fixture_events(1012, "status"), 0); /* without work of the data manager */
     file_delete(until);
     assert_int_equal(run_start(SPACE, "status", true), S_OK);
     fixture_progress("status", 2, 1);
@@ -159,7 +160,7 @@ static void a_set_is_compiling_until_its_task_is_done(void **state)
     assert_int_equal(record.last_result, S_OK);
     assert_true(fixture_only_stopped(record.last_message));
     run_record_free(&record);
-    assert_int_equal(file_store(until, "", 0), S_OK); /* for the task, which goes on */
+    assert_int_equal(file_store(until, "", 0), S_OK); /* tells the task to exit */
     memory_free(pattern);
     memory_free(until);
     memory_free(root);
@@ -174,8 +175,8 @@ static void count_note(void *user, HRESULT hr, const char *text)
     refused += hr == SCHED_E_ALREADY_RUNNING && strstr(text, "32") != NULL;
 }
 
-/* A set with short segments and a task that hangs would fill the machine with it. */
-static void tasks_at_work_have_a_bound(void **state)
+/* A set with short segments and a hung task must not fill the machine with processes. */
+static void running_tasks_are_limited(void **state)
 {
     (void)state;
     char *root = fixture_folder("of many"), *path = path_join(root, "until"),
@@ -197,7 +198,7 @@ static void tasks_at_work_have_a_bound(void **state)
     for (int i = 0; i < PATIENCE_MS / 10 && segment_tasks_look(&tasks); i++)
         fixture_sleep(10);
     assert_int_equal(tasks.count, 0);
-    segment_tasks_start(&tasks, &e); /* there is room again */
+    segment_tasks_start(&tasks, &e); /* a slot is free again */
     assert_int_equal(noted, 2);
     segment_tasks_release(&tasks);
     assert_int_equal(fixture_events(1007, "many"), SEGMENT_TASKS_MAX + 1);
@@ -215,7 +216,7 @@ static int until(const char *path)
     return 0;
 }
 
-/* Whether the task has written a whole line by now. */
+/* Returns whether the task has written a complete line. */
 static bool has_line(const char *path)
 {
     char *text;
@@ -227,9 +228,9 @@ static bool has_line(const char *path)
     return whole;
 }
 
-/* MS-PLA 3.2.4.8.11: an alert's task must get the right counter and value, and no value may become an option. The
-   alert kind of these tests crosses at each sample. */
-static void an_alert_has_its_task_with_what_crossed(void **state)
+/* MS-PLA 3.2.4.8.11: an alert's task must get the right counter and value, and no value may become an option. These
+   tests' alert kind crosses at each sample. */
+static void alert_task_gets_the_crossed_value(void **state)
 {
     static const char wanted[] = "[cross][\\Memory\\Available MBytes][<][12.5][100][\" {name} \\][12 a][alert's][{x}][";
     (void)state;
@@ -242,10 +243,10 @@ static void an_alert_has_its_task_with_what_crossed(void **state)
                    "<TaskUserTextArguments>\" {name} \\</TaskUserTextArguments></AlertDataCollector>"
                    "<Value name=\"case\">12 a</Value>",
                    NULL);
-    run_for_a_moment("alert's");
+    run_briefly("alert's");
     for (int i = 0; i < PATIENCE_MS / 20 && !has_line(list); i++)
         fixture_sleep(20);
-    fixture_sleep(500); /* the task has left the folder, which is removed now */
+    fixture_sleep(500); /* the task has left the folder that is removed now */
     char *lines = fixture_read(root, "told");
     assert_int_equal(strncmp(lines, wanted, sizeof wanted - 1), 0);
     assert_int_equal(strcspn(lines + sizeof wanted - 1, "]"), strlen("MM/DD/YYYY hh:mm:ss.mmm"));
@@ -265,11 +266,11 @@ int main(int argc, char **argv)
     if (argc == 3 && !strcmp(argv[1], "until"))
         return until(argv[2]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_segment_has_its_task_once_with_its_own_log),
-        cmocka_unit_test(a_task_that_fails_or_hangs_is_reported_and_ends_nothing),
-        cmocka_unit_test(a_set_is_compiling_until_its_task_is_done),
-        cmocka_unit_test(tasks_at_work_have_a_bound),
-        cmocka_unit_test(an_alert_has_its_task_with_what_crossed),
+        cmocka_unit_test(each_segment_starts_its_task_once_with_its_log),
+        cmocka_unit_test(failed_or_hung_task_is_reported_and_stops_nothing),
+        cmocka_unit_test(set_is_compiling_until_its_task_ends),
+        cmocka_unit_test(running_tasks_are_limited),
+        cmocka_unit_test(alert_task_gets_the_crossed_value),
     };
     program = os_full_path(argv[0]);
     int failed = cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Limits of time: a provider that blocks, a host that hangs, a data manager that takes long. Without them a client
-   waits for ever, and the set can never be started again. */
+/* Time limits: a counter provider that blocks, a host process that hangs, a slow data manager. Without them, a client
+   would wait forever, and the set could never be started again. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-/* The limit of every wait from now on, which stands for the default of a minute and so; "" for that. Only while a
-   wait is to end by it: on a busy machine three seconds are not enough to start a host. */
+/* Sets the limit of every wait, instead of the default of about a minute; "" restores the default. Use it only while a
+   wait is expected to time out: on a busy machine, three seconds are not enough to start a host process. */
 static void limit_waits(const char *seconds)
 {
     scratch_environment("OPENPLA_WAIT_SECONDS", seconds);
@@ -30,13 +30,13 @@ static void runs_again(const char *name)
     assert_int_equal(run_stop(SPACE, name, true), S_OK);
 }
 
-static void a_collector_that_does_not_open(void **state)
+static void blocked_collector_open_times_out(void **state)
 {
     (void)state;
     char *root = fixture_folder("open");
     fixture_commit("open", root, "", CSV_EACH_SECOND ONE_COUNTER);
     scratch_environment("TEST_OPEN_BLOCKS", "1");
-    limit_waits("10"); /* it has to come as far as that collector */
+    limit_waits("10"); /* the start must get as far as that collector */
     HRESULT hr = run_start(SPACE, "open", true);
     limit_waits("");
     assert_int_equal(hr, PLA_E_DC_START_WAIT_TIMEOUT);
@@ -46,7 +46,7 @@ static void a_collector_that_does_not_open(void **state)
     assert_non_null(strstr(record.last_message, "'c'"));
     assert_false(record.running);
     run_record_free(&record);
-    /* Not synchronous: it is starting until someone stops it. */
+    /* Asynchronous: the set is starting until someone stops it. */
     assert_int_equal(run_start(SPACE, "open", false), S_OK);
     struct run_state s;
     assert_int_equal(run_query(SPACE, "open", &s), S_OK);
@@ -60,7 +60,7 @@ static void a_collector_that_does_not_open(void **state)
     memory_free(root);
 }
 
-static void a_host_that_hangs(void **state)
+static void hung_host_times_out(void **state)
 {
     (void)state;
     char *root = fixture_folder("hangs");
@@ -75,7 +75,7 @@ static void a_host_that_hangs(void **state)
     memory_free(root);
 }
 
-static void a_provider_that_blocks(void **state)
+static void blocked_provider_times_out(void **state)
 {
     (void)state;
     char *root = fixture_folder("blocks");
@@ -95,7 +95,7 @@ static void a_provider_that_blocks(void **state)
     assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_TIMEOUT));
     assert_non_null(strstr(error_text(hr), "blocks"));
     assert_false(process_alive(s.process_id, host_start));
-    assert_int_equal(fixture_lines(root, "c_000001.csv"), 3); /* whole to the last sample */
+    assert_int_equal(fixture_lines(root, "c_000001.csv"), 3); /* complete up to the last sample */
     runs_again("blocks");
     assert_true(fixture_lines(root, "c_000002.csv") >= 2);
     memory_free(blocked);
@@ -111,8 +111,8 @@ static void end_compiling(void *path)
     file_store(path, "", 0);
 }
 
-/* Status 2 while the data manager works; Stop waits for it, in reason. */
-static void compiling(void **state)
+/* The status is 2 while the data manager works; Stop waits for it, within its time limit. */
+static void stop_waits_for_the_data_manager(void **state)
 {
     (void)state;
     char *root = fixture_folder("compile"), *until = path_join(root, "until");
@@ -128,7 +128,7 @@ static void compiling(void **state)
     limit_waits("1");
     assert_int_equal(run_stop(SPACE, "compile", true), PLA_E_REPORT_WAIT_TIMEOUT);
     limit_waits("");
-    fixture_await("compile", RUN_COMPILING, 100); /* it was not ended */
+    fixture_await("compile", RUN_COMPILING, 100); /* the data manager was not terminated */
     assert_int_equal(thread_start(end_compiling, until, &thread), S_OK);
     assert_int_equal(run_stop(SPACE, "compile", true), S_OK);
     assert_true(thread_wait(thread, PATIENCE_MS));
@@ -152,10 +152,10 @@ static void compiling(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_collector_that_does_not_open),
-        cmocka_unit_test(a_host_that_hangs),
-        cmocka_unit_test(a_provider_that_blocks),
-        cmocka_unit_test(compiling),
+        cmocka_unit_test(blocked_collector_open_times_out),
+        cmocka_unit_test(hung_host_times_out),
+        cmocka_unit_test(blocked_provider_times_out),
+        cmocka_unit_test(stop_waits_for_the_data_manager),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

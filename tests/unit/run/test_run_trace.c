@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets with trace collectors: what their logs hold when the events come from a provider of this process, and the set is
-   segmented, changed, flushed, refused or killed at the same time. Sessions and hosts are real ones. */
+/* Sets with trace collectors: the contents of their logs when the events come from an event provider in this process,
+   while the set is segmented, changed, flushed, rejected or killed. Sessions and host processes are real ones. */
 #include "engine/base/thread.h"
 #include "engine/etw/kernel_event.h"
 #include "engine/etw/trace_instance.h"
@@ -10,9 +10,9 @@
 
 #include <stdatomic.h>
 
-/* ---- what a log holds ---- */
+/* ---- contents of a log ---- */
 
-static void a_trace_holds_what_was_asked_for(void **state)
+static void trace_contains_the_requested_events(void **state)
 {
     (void)state;
     char *root = fixture_folder("asked");
@@ -37,7 +37,7 @@ static void a_trace_holds_what_was_asked_for(void **state)
     memory_free(root);
 }
 
-/* Two collectors, and where each writes: a file, a consumer alone, both. */
+/* Two collectors, with each kind of output: a file, only a consumer, both. */
 static void each_collector_has_its_stream(void **state)
 {
     (void)state;
@@ -59,8 +59,8 @@ static void each_collector_has_its_stream(void **state)
     memory_free(root);
 }
 
-/* A session in memory has a file when it is flushed, with what was there, and again when more is. */
-static void a_flush_writes_what_is_in_memory(void **state)
+/* A flush writes a session in memory to a file, and the next flush writes the newer contents. */
+static void flush_writes_the_buffers_in_memory(void **state)
 {
     (void)state;
     char *root = fixture_folder("memory");
@@ -84,7 +84,7 @@ static void a_flush_writes_what_is_in_memory(void **state)
     memory_free(root);
 }
 
-static void append_goes_on_and_overwrite_does_not(void **state)
+static void append_continues_and_overwrite_replaces(void **state)
 {
     (void)state;
     char *root = fixture_folder("again");
@@ -108,7 +108,7 @@ static void append_goes_on_and_overwrite_does_not(void **state)
 }
 
 /* A file that is not a trace is a user's work. */
-static void a_file_that_is_no_trace_stays(void **state)
+static void existing_non_trace_is_kept(void **state)
 {
     (void)state;
     char *root = fixture_folder("thesis"), *path = path_join(root, "thesis.etl");
@@ -141,8 +141,8 @@ static void write_on(void *user)
     }
 }
 
-/* Each number once in the segments, of which each tells its own begin; `behind`: what comes behind their names. Returns
-   how many there are. */
+/* Checks that each number occurs once in the segments, and that each segment has its own start time; `behind`: suffix
+   of their names. Returns the number of segments. */
 static uint32_t check_segments(const char *root, const char *name, const char *behind, uint64_t written)
 {
     uint64_t count = 0, sum = 0;
@@ -178,7 +178,7 @@ static void write_through_segments(const char *name, uint32_t segments, uint64_t
     *written = w.written;
 }
 
-/* Segments must not wait for a sample interval of an hour; and events that arrive during a change of files must not be
+/* Segments must not wait for a sample interval of an hour, and events that arrive while the file is changed must not be
    lost. */
 static void segments_by_time_lose_nothing_beside_counters(void **state)
 {
@@ -196,9 +196,9 @@ static void segments_by_time_lose_nothing_beside_counters(void **state)
     memory_free(root);
 }
 
-/* A private session is in the writers' processes, and so are its buffers. Each of its files says by its name whose it
-   is, MS-PLA 3.2.4.9: the first, too, of which nobody knew. */
-static void a_private_session_is_flushed_and_segmented_as_others(void **state)
+/* A private session's buffers are in the writers' processes. The name of each file contains its process id (MS-PLA
+   3.2.4.9), also that of the first one, before any process was known. */
+static void private_session_is_flushed_and_segmented(void **state)
 {
     (void)state;
     char *root = fixture_folder("private");
@@ -225,8 +225,8 @@ static void a_private_session_is_flushed_and_segmented_as_others(void **state)
     memory_free(root);
 }
 
-/* The names of its files are not those that the set has chosen. */
-static void logs_of_a_private_session_stay(void **state)
+/* The names of its files differ from those that the set defines. */
+static void existing_logs_of_a_private_session_are_kept(void **state)
 {
     (void)state;
     char *root = fixture_folder("stay");
@@ -273,7 +273,7 @@ static void segments_of_a_private_session_follow_each_other(void **state)
     memory_free(root);
 }
 
-static void a_start_that_fails_leaves_no_file_of_a_private_session(void **state)
+static void failed_start_leaves_no_file_of_a_private_session(void **state)
 {
     (void)state;
     char *root = fixture_folder("fails");
@@ -305,7 +305,7 @@ static void segments_by_size_lose_nothing(void **state)
     memory_free(root);
 }
 
-static void a_full_file_ends_the_run(void **state)
+static void full_file_ends_the_run(void **state)
 {
     (void)state;
     char *root = fixture_folder("full");
@@ -325,7 +325,7 @@ static void a_full_file_ends_the_run(void **state)
     memory_free(root);
 }
 
-static void a_circular_file_keeps_the_newest(void **state)
+static void circular_file_keeps_the_newest_events(void **state)
 {
     (void)state;
     char *root = fixture_folder("ring"), *path = path_join(root, "ring.etl");
@@ -333,7 +333,7 @@ static void a_circular_file_keeps_the_newest(void **state)
            "<SegmentMaxSize>1</SegmentMaxSize>" TRACE(
                "ring", "<LogCircular>-1</LogCircular>" PROVIDER(4, 0) "<BufferSize>64</BufferSize>"));
     start("ring");
-    /* On a busy machine many are lost: what was written counts. */
+    /* On a busy machine many events are lost: only written ones count. */
     uint64_t count = 0;
     do {
         for (int k = 0; k < 500; k++)
@@ -356,9 +356,9 @@ static void a_circular_file_keeps_the_newest(void **state)
     memory_free(root);
 }
 
-/* ---- changes of a set that runs ---- */
+/* ---- changes of a running set ---- */
 
-static void a_change_of_providers_goes_on_in_the_file(void **state)
+static void change_of_providers_continues_the_file(void **state)
 {
     (void)state;
     char *root = fixture_folder("relevel");
@@ -376,7 +376,7 @@ static void a_change_of_providers_goes_on_in_the_file(void **state)
     assert_int_equal(run_update(SPACE, "relevel"), S_OK);
     write_event(5, 1, 4);
     assert_int_equal(fixture_await("relevel", RUN_RUNNING, 0).serial_number, 1);
-    /* A provider without a GUID: what was asked before stays. */
+    /* An event provider without a GUID: the earlier request remains in effect. */
     commit("relevel", root, TRACE("relevel", PROVIDER(5, 1) "<TraceDataProvider/>"));
     assert_int_equal(run_update(SPACE, "relevel"), E_INVALIDARG);
     write_event(5, 1, 5);
@@ -385,8 +385,8 @@ static void a_change_of_providers_goes_on_in_the_file(void **state)
     memory_free(root);
 }
 
-/* Buffers of another size are another session; one of them cannot begin, and the first goes on. */
-static void a_change_of_buffers_is_a_new_session(void **state)
+/* Buffers of another size need a new session; if it cannot start, the first session continues. */
+static void change_of_buffers_starts_a_new_session(void **state)
 {
     (void)state;
     char *root = fixture_folder("buffers");
@@ -399,7 +399,7 @@ static void a_change_of_buffers_is_a_new_session(void **state)
     assert_int_equal(run_update(SPACE, "buffers"), S_OK);
     assert_int_equal(fixture_await("buffers", RUN_RUNNING, 0).serial_number, 2);
     write_event(4, 1, 1);
-    /* Circular and sequential at once. */
+    /* Circular and sequential at the same time. */
     commit("buffers", root,
            TRACE("buffers", NUMBERED PROVIDER(4, 0) "<ExtendedModes>16777218</ExtendedModes>")
                TRACE("other", NUMBERED PROVIDER(4, 0)));
@@ -412,8 +412,8 @@ static void a_change_of_buffers_is_a_new_session(void **state)
     memory_free(root);
 }
 
-/* A new folder for what goes on: nothing of the other session is lost, nor when the second cannot follow. */
-static void other_files_take_the_session_over(void **state)
+/* The session continues in a new folder: no events of the other collector are lost, even if it cannot follow. */
+static void new_files_take_over_the_session(void **state)
 {
     (void)state;
     char *root = fixture_folder("moves");
@@ -432,16 +432,16 @@ static void other_files_take_the_session_over(void **state)
     assert_true(numbers_of(root, "far_000001.etl").bits == 1);
     char *there = path_join(root, "there");
     assert_true(numbers_of(there, "far_000002.etl").bits == 6);
-    /* "far" is refused before "near" has gone over. */
+    /* "far" is rejected before "near" has changed to the new folder. */
     assert_true(numbers_of(there, "near.etl").bits == 6);
     assert_false(exists(root, "near_000003.etl"));
     memory_free(there);
     memory_free(root);
 }
 
-/* One provider is of eight sessions at most: the second collector cannot have it, and that comes out when the first has
-   gone over. Its level and keywords would be those of a set that was refused. */
-static void a_change_that_fails_late_leaves_what_was_asked_before(void **state)
+/* At most eight sessions can enable an event provider: the second collector cannot, which is detected after the first
+   one has changed. The first one's level and keywords must be restored. */
+static void late_failure_keeps_the_earlier_settings(void **state)
 {
 #define OTHER_PROVIDER "<TraceDataProvider><Guid>{33333333-0001-0002-0300-000000000000}</Guid></TraceDataProvider>"
     enum { SESSIONS_OF_A_PROVIDER = 8 };
@@ -478,9 +478,9 @@ static void a_change_that_fails_late_leaves_what_was_asked_before(void **state)
     memory_free(root);
 }
 
-/* ---- what is refused, and what is lost ---- */
+/* ---- rejected starts, and losses ---- */
 
-static void a_session_name_that_is_taken_fails_the_start(void **state)
+static void session_name_in_use_fails_the_start(void **state)
 {
     (void)state;
     char *root = fixture_folder("clash");
@@ -504,7 +504,7 @@ static void a_session_name_that_is_taken_fails_the_start(void **state)
                 "<TraceDataProvider><Guid>{9E814AAD-3204-11D2-9A82-006008A86939}</Guid><KeywordsAny>"                  \
                 "<Value>0x13</Value></KeywordsAny></TraceDataProvider>")
 
-/* How many processes the kernel's rundown names in the file. */
+/* Returns the number of processes in the file's kernel rundown. */
 static size_t processes_in(const char *root, const char *file)
 {
     struct etl_reader *reader;
@@ -521,14 +521,14 @@ static size_t processes_in(const char *root, const char *file)
     return count;
 }
 
-/* Hosts without kernel events create the file nevertheless. */
+/* A host OS without kernel events creates the file nevertheless. */
 static size_t least_processes(void)
 {
     return SUCCEEDED(trace_instance_possible(NULL)) ? 2 : 0;
 }
 
-/* tss-ADDS and others have two sessions, one of the kernel: either would be missed. */
-static void a_session_of_the_kernel_records_beside_another(void **state)
+/* tss-ADDS and others have two sessions, one for the kernel: both must record. */
+static void kernel_session_records_beside_another(void **state)
 {
     const HRESULT taken = HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS);
     (void)state;
@@ -539,7 +539,7 @@ static void a_session_of_the_kernel_records_beside_another(void **state)
     struct block b = block_of(0, NULL);
     assert_int_equal(ControlTraceW(0, u"NT Kernel Logger", &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
     assert_int_equal(b.p.EnableFlags, 0x13);
-    /* There is one such session, whoever has it; nothing is left of who comes second. */
+    /* Only one such session can exist, whoever owns it; the second set leaves nothing behind. */
     assert_int_equal(run_start(SPACE, "second", true), taken);
     assert_non_null(strstr(error_text(taken), "trace session 'NT Kernel Logger'"));
     assert_false(exists(second, "first.etl"));
@@ -561,8 +561,8 @@ static void a_session_of_the_kernel_records_beside_another(void **state)
     memory_free(root);
 }
 
-/* The kernel's session goes over into the next file as any other, and a circular one has its two rundowns. */
-static void a_session_of_the_kernel_is_segmented_and_circular(void **state)
+/* The kernel session changes to the next file like any other, and a circular one has both rundowns. */
+static void kernel_session_can_be_segmented_and_circular(void **state)
 {
     (void)state;
     char *root = fixture_folder("pieces");
@@ -580,8 +580,8 @@ static void a_session_of_the_kernel_is_segmented_and_circular(void **state)
 }
 
 #ifndef _WIN32
-/* Published templates have collectors of all kinds: the others would be missed for one that does not run. */
-static void an_unsupported_kind_is_skipped(void **state)
+/* Published templates contain collectors of all kinds: one that cannot run must not cost the others. */
+static void unsupported_collector_is_skipped(void **state)
 {
     (void)state;
     char *root = fixture_folder("kinds");
@@ -597,14 +597,14 @@ static void an_unsupported_kind_is_skipped(void **state)
     struct run_record record = fixture_record("kinds");
     assert_string_equal(record.latest_files.items[0], "");
     run_record_free(&record);
-    /* Nobody takes a set that would collect nothing for one that does. */
+    /* A set that would collect nothing must fail to start. */
     commit("kinds", root, api);
     assert_int_equal(run_start(SPACE, "kinds", true), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED));
     memory_free(root);
 }
 #endif
 
-static void a_session_that_somebody_ends_is_missed(void **state)
+static void externally_stopped_session_is_reported(void **state)
 {
     (void)state;
     char *root = fixture_folder("ended");
@@ -627,8 +627,8 @@ static void kill_host(const char *name)
     fixture_await(name, RUN_STOPPED, PATIENCE_MS);
 }
 
-/* Nothing would stop it: it would fill the disk and block the next start. */
-static void the_session_of_a_killed_host_does_not_stay(void **state)
+/* Otherwise nothing would stop it: it would fill the disk and block the next start. */
+static void session_of_a_killed_host_is_stopped(void **state)
 {
     (void)state;
     char *root = fixture_folder("killed");
@@ -652,8 +652,8 @@ static void the_session_of_a_killed_host_does_not_stay(void **state)
     memory_free(root);
 }
 
-/* A session of that name which another user has started since is not ours to end. */
-static void a_session_of_others_stays(void **state)
+/* A session with that name that another user started in the meantime must not be stopped. */
+static void foreign_session_is_not_stopped(void **state)
 {
     (void)state;
     char *root = fixture_folder("others");
@@ -669,8 +669,8 @@ static void a_session_of_others_stays(void **state)
     memory_free(root);
 }
 
-/* All sessions of the kernel's have one name and one Guid. */
-static void the_kernels_session_of_others_stays(void **state)
+/* All kernel sessions have the same name and GUID. */
+static void foreign_kernel_session_is_not_stopped(void **state)
 {
     static const struct {
         const char *stream;
@@ -704,8 +704,9 @@ static void the_kernels_session_of_others_stays(void **state)
     memory_free(root);
 }
 
-/* The kernel's sessions share a handle, so the set would go on with the other's session, and stop it at its end. */
-static void the_kernels_session_that_others_restart_stays_theirs(void **state)
+/* All kernel sessions have the same handle, so the set could continue with the other user's session, and stop it at its
+   end. */
+static void restarted_kernel_session_is_not_taken_over(void **state)
 {
     (void)state;
     char *root = fixture_folder("restarted");
@@ -721,9 +722,9 @@ static void the_kernels_session_that_others_restart_stays_theirs(void **state)
     memory_free(root);
 }
 
-/* ---- figures ---- */
+/* ---- statistics ---- */
 
-static void figures_are_those_of_the_session(void **state)
+static void statistics_are_those_of_the_session(void **state)
 {
     (void)state;
     char *root = fixture_folder("figures");
@@ -745,35 +746,35 @@ static void figures_are_those_of_the_session(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_trace_holds_what_was_asked_for),
+        cmocka_unit_test(trace_contains_the_requested_events),
         cmocka_unit_test(each_collector_has_its_stream),
-        cmocka_unit_test(a_flush_writes_what_is_in_memory),
-        cmocka_unit_test(append_goes_on_and_overwrite_does_not),
-        cmocka_unit_test(a_file_that_is_no_trace_stays),
+        cmocka_unit_test(flush_writes_the_buffers_in_memory),
+        cmocka_unit_test(append_continues_and_overwrite_replaces),
+        cmocka_unit_test(existing_non_trace_is_kept),
         cmocka_unit_test(segments_by_time_lose_nothing_beside_counters),
-        cmocka_unit_test(a_private_session_is_flushed_and_segmented_as_others),
-        cmocka_unit_test(logs_of_a_private_session_stay),
+        cmocka_unit_test(private_session_is_flushed_and_segmented),
+        cmocka_unit_test(existing_logs_of_a_private_session_are_kept),
         cmocka_unit_test(segments_of_a_private_session_follow_each_other),
-        cmocka_unit_test(a_start_that_fails_leaves_no_file_of_a_private_session),
+        cmocka_unit_test(failed_start_leaves_no_file_of_a_private_session),
         cmocka_unit_test(segments_by_size_lose_nothing),
-        cmocka_unit_test(a_full_file_ends_the_run),
-        cmocka_unit_test(a_circular_file_keeps_the_newest),
-        cmocka_unit_test(a_change_of_providers_goes_on_in_the_file),
-        cmocka_unit_test(a_change_of_buffers_is_a_new_session),
-        cmocka_unit_test(other_files_take_the_session_over),
-        cmocka_unit_test(a_change_that_fails_late_leaves_what_was_asked_before),
-        cmocka_unit_test(a_session_name_that_is_taken_fails_the_start),
-        cmocka_unit_test(a_session_of_the_kernel_records_beside_another),
-        cmocka_unit_test(a_session_of_the_kernel_is_segmented_and_circular),
+        cmocka_unit_test(full_file_ends_the_run),
+        cmocka_unit_test(circular_file_keeps_the_newest_events),
+        cmocka_unit_test(change_of_providers_continues_the_file),
+        cmocka_unit_test(change_of_buffers_starts_a_new_session),
+        cmocka_unit_test(new_files_take_over_the_session),
+        cmocka_unit_test(late_failure_keeps_the_earlier_settings),
+        cmocka_unit_test(session_name_in_use_fails_the_start),
+        cmocka_unit_test(kernel_session_records_beside_another),
+        cmocka_unit_test(kernel_session_can_be_segmented_and_circular),
 #ifndef _WIN32
-        cmocka_unit_test(an_unsupported_kind_is_skipped),
+        cmocka_unit_test(unsupported_collector_is_skipped),
 #endif
-        cmocka_unit_test(a_session_that_somebody_ends_is_missed),
-        cmocka_unit_test(the_session_of_a_killed_host_does_not_stay),
-        cmocka_unit_test(a_session_of_others_stays),
-        cmocka_unit_test(the_kernels_session_of_others_stays),
-        cmocka_unit_test(the_kernels_session_that_others_restart_stays_theirs),
-        cmocka_unit_test(figures_are_those_of_the_session),
+        cmocka_unit_test(externally_stopped_session_is_reported),
+        cmocka_unit_test(session_of_a_killed_host_is_stopped),
+        cmocka_unit_test(foreign_session_is_not_stopped),
+        cmocka_unit_test(foreign_kernel_session_is_not_stopped),
+        cmocka_unit_test(restarted_kernel_session_is_not_taken_over),
+        cmocka_unit_test(statistics_are_those_of_the_session),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What sets with trace collectors say of clocks, buffers and timers is what their logs have, and sets in the form of
-   published templates record. Sessions and hosts are real ones. */
+/* The clocks, buffers and timers of trace collectors have the effect on the logs that the sets request, and sets in the
+   form of published templates record. Sessions and host processes are real ones. */
 #include "engine/base/clock.h"
 #include "engine/base/thread.h"
 #include "engine/pla/collect/trace_session.h"
@@ -18,7 +18,7 @@ static struct etl_reader *opened(const char *root, const char *file)
     return reader;
 }
 
-/* The session as ETW has it. */
+/* Returns the session as ETW reports it. */
 static struct trace_session session_of(const char *name)
 {
     struct trace_session s;
@@ -28,7 +28,7 @@ static struct trace_session session_of(const char *name)
 
 /* ---- clocks ---- */
 
-/* Who lays a trace beside other logs would check the wrong moment. */
+/* A user who compares a trace with other logs must find the right time. */
 static void each_clock_stamps_the_log_correctly(void **state)
 {
     enum { SECOND = 10000000 };
@@ -55,7 +55,7 @@ static void each_clock_stamps_the_log_correctly(void **state)
         while (etl_reader_next(reader, &record) == S_OK)
             if (record.kind == ETL_RECORD_MANIFEST)
                 at[get_u64(record.data)] = etl_log_utc(log, record.stamp);
-        /* A host's wall clock may be set at the same time; cycles are reported in whole MHz. */
+        /* The host OS's clock may be set during the test; cycles are reported in whole MHz. */
         assert_in_range(at[0], before - SECOND / 10, after + SECOND / 10);
         assert_in_range(at[1] - at[0], 3 * (SECOND / 10) - SECOND / 50, after - before + SECOND / 50);
         etl_reader_close(reader);
@@ -68,8 +68,8 @@ static void each_clock_stamps_the_log_correctly(void **state)
 
 /* ---- buffers ---- */
 
-/* MS-PLA notes 28 to 31, DECISIONS 39: what is asked for is a suggestion, and never an error. */
-static void buffers_are_those_that_the_host_can_have(void **state)
+/* MS-PLA notes 28 to 31, DECISIONS 39: a requested size is a suggestion, and never an error. */
+static void buffers_are_adjusted_to_the_limits(void **state)
 {
     const uint32_t least = 2 * processor_count();
     (void)state;
@@ -90,7 +90,7 @@ static void buffers_are_those_that_the_host_can_have(void **state)
     assert_true(many.buffers >= many.is.minimum_buffers && many.buffers <= many.is.maximum_buffers);
     struct etl_reader *reader = opened(root, "few.etl");
     assert_int_equal(etl_reader_log(reader)->buffer_size, 64 * 1024);
-    assert_true(etl_reader_log(reader)->buffers_written >= 2); /* its head, and the event's */
+    assert_true(etl_reader_log(reader)->buffers_written >= 2); /* the header's buffer and the event's */
     etl_reader_close(reader);
     reader = opened(root, "many.etl");
     assert_int_equal(etl_reader_log(reader)->buffer_size, 1024 * 1024);
@@ -101,8 +101,8 @@ static void buffers_are_those_that_the_host_can_have(void **state)
     memory_free(root);
 }
 
-/* A bit that nobody knows here is the session's nevertheless: an export of a live one has it. */
-static void modes_that_are_not_known_are_passed_on(void **state)
+/* The session gets a mode bit that OpenPLA does not define: the export of a running session may contain it. */
+static void unknown_modes_are_passed_through(void **state)
 {
     enum { STOP_ON_HYBRID_SHUTDOWN = 0x400000 };
     (void)state;
@@ -119,8 +119,8 @@ static void modes_that_are_not_known_are_passed_on(void **state)
     memory_free(root);
 }
 
-/* Without a Guid one is made, and it is another one in each start. */
-static void a_session_without_a_guid_has_one(void **state)
+/* Without a GUID, each start generates a new one. */
+static void session_without_a_guid_gets_a_new_one(void **state)
 {
     static const GUID none;
     GUID guid[2];
@@ -140,8 +140,9 @@ static void a_session_without_a_guid_has_one(void **state)
 
 /* ---- when events are in the file ---- */
 
-/* Of a trace that is checked while it grows: its latest events are there within the timer, and not at all without. */
-static void a_timer_puts_events_into_the_file(void **state)
+/* For a trace that is read while it grows: its latest events are in the file after the timer's interval; without a
+   timer, they are not. */
+static void timer_writes_events_to_the_file(void **state)
 {
     (void)state;
     char *root = fixture_folder("timer");
@@ -160,8 +161,8 @@ static void a_timer_puts_events_into_the_file(void **state)
     memory_free(root);
 }
 
-/* Commit with plaFlushTrace (0x20) comes to each trace of the set. */
-static void a_flush_reaches_each_trace(void **state)
+/* Commit with plaFlushTrace (0x20) flushes each trace of the set. */
+static void flush_reaches_each_trace(void **state)
 {
     (void)state;
     char *root = fixture_folder("flushed");
@@ -177,7 +178,7 @@ static void a_flush_reaches_each_trace(void **state)
 
 /* ---- templates ---- */
 
-/* The text of a template as Windows exports one, with our folder and provider in it. */
+/* Commits a template as Windows exports it, with our folder and event provider. */
 static void commit_template(const char *name, const char *file, const char *root)
 {
     size_t size;
@@ -197,8 +198,8 @@ static void commit_template(const char *name, const char *file, const char *root
     object_release(set);
 }
 
-/* A session with event providers that are not registered, and one that is, with keywords of that provider. */
-static void a_template_of_one_session_records(void **state)
+/* A session with event providers that are not registered, and one that is, with its keywords. */
+static void template_with_one_session_records(void **state)
 {
     (void)state;
     char *root = fixture_folder("tls");
@@ -207,17 +208,17 @@ static void a_template_of_one_session_records(void **state)
     struct trace_session s = session_of("tls");
     assert_int_equal(s.is.buffer_kb, 128);
     write_event(3, 0x4000, 1);
-    write_event(4, 0x4000, 2);  /* above its level */
-    write_event(3, 0x10000, 3); /* none of its keywords */
+    write_event(4, 0x4000, 2);  /* above the session's level */
+    write_event(3, 0x10000, 3); /* with none of its keywords */
     stop("tls");
     assert_true(numbers_of(root, "tls.etl").bits == 2);
     trace_session_free(&s);
     memory_free(root);
 }
 
-/* A session of the kernel as Windows exports one, one of level 0, which is every level, counters, registry keys and
-   calls of a program: what cannot run is named, and the rest is there. */
-static void a_template_of_all_kinds_records(void **state)
+/* A kernel session as Windows exports it, a session with level 0 (every level), counters, registry keys and API calls
+   of a program: what cannot run is named, and the rest is recorded. */
+static void template_with_all_kinds_records(void **state)
 {
     (void)state;
     char *root = fixture_folder("directory");
@@ -247,14 +248,10 @@ static void a_template_of_all_kinds_records(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_clock_stamps_the_log_correctly),
-        cmocka_unit_test(buffers_are_those_that_the_host_can_have),
-        cmocka_unit_test(modes_that_are_not_known_are_passed_on),
-        cmocka_unit_test(a_session_without_a_guid_has_one),
-        cmocka_unit_test(a_timer_puts_events_into_the_file),
-        cmocka_unit_test(a_flush_reaches_each_trace),
-        cmocka_unit_test(a_template_of_one_session_records),
-        cmocka_unit_test(a_template_of_all_kinds_records),
+        cmocka_unit_test(each_clock_stamps_the_log_correctly), cmocka_unit_test(buffers_are_adjusted_to_the_limits),
+        cmocka_unit_test(unknown_modes_are_passed_through),    cmocka_unit_test(session_without_a_guid_gets_a_new_one),
+        cmocka_unit_test(timer_writes_events_to_the_file),     cmocka_unit_test(flush_reaches_each_trace),
+        cmocka_unit_test(template_with_one_session_records),   cmocka_unit_test(template_with_all_kinds_records),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

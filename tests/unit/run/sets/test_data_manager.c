@@ -225,7 +225,7 @@ static void run_makes_reports_of_old_folders(void **state)
     assert_true(holds(first, "report.html", "Processes"));
     assert_true(holds(second, "report.html", "</html>"));
     assert_false(is_there(empty, "report.html"));
-    assert_int_equal(manage(set, STEP_CREATE_REPORT | STEP_RUN_RULES, "", S_OK, S_OK), 0); /* it has no rules */
+    assert_int_equal(manage(set, STEP_CREATE_REPORT | STEP_RUN_RULES, "", S_OK, S_OK), 0); /* the set has no rules */
     assert_int_equal(manage(set, 0x20 | STEP_CREATE_REPORT, "", E_INVALIDARG, S_OK), 0);
     assert_int_equal(manage(set, STEP_CREATE_REPORT, "..", E_INVALIDARG, S_OK), 0);
     assert_int_equal(manage(set, STEP_CREATE_REPORT, "run000001/../../x", E_INVALIDARG, S_OK), 0);

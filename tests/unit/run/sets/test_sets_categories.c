@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The five namespaces: the names that a class accepts, the contents of its sets, and the allowed verbs. MS-PLA 3.2.1,
-   2.2.2.11; behaviour 1, 4, 6. */
+/* The five namespaces: the names that each class accepts, the contents of its sets, and the supported verbs. MS-PLA
+   3.2.1, 2.2.2.11; behaviour 1, 4, 6. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -36,7 +36,7 @@ static HRESULT add_collector(struct object *set, const struct class *class)
     return hr;
 }
 
-/* A set with one trace collector. */
+/* Creates a set with one trace collector. */
 static struct object *new_trace(const char *category)
 {
     struct object *set = new_set(category);
@@ -53,7 +53,7 @@ static HRESULT commit(struct object *set, const char *name, uint32_t mode)
     return hr;
 }
 
-/* A new object of the class, asked for the name. */
+/* Creates an object of the class and queries the name. */
 static HRESULT query(const char *category, const char *name)
 {
     struct object *set = new_set(category);
@@ -77,7 +77,7 @@ static void assert_text(struct object *set, int property, const char *expected)
     value_free(&v);
 }
 
-/* How many sets a collection of the category finds. */
+/* Returns the number of sets that a list of the category finds. */
 static size_t listed(const char *category, const char *filter)
 {
     struct object *sets;
@@ -92,11 +92,11 @@ static void assert_said(HRESULT hr, HRESULT expected, const char *part)
 {
     assert_int_equal(hr, expected);
     if (!strstr(error_text(hr), part))
-        fail_msg("'%s' does not say '%s'", error_text(hr), part);
+        fail_msg("'%s' lacks '%s'", error_text(hr), part);
 }
 
-/* A tool for trace sessions must not find, overwrite or delete a user's set of the same name. */
-static void a_class_has_its_own_namespace(void **state)
+/* A tool for trace sessions must not find, overwrite or delete a user's set with the same name. */
+static void class_has_its_own_namespace(void **state)
 {
     (void)state;
     struct object *trace = new_trace("Autosession"), *user = new_set(NULL), *server = new_set("Service");
@@ -118,8 +118,8 @@ static void a_class_has_its_own_namespace(void **state)
     object_release(trace);
 }
 
-/* An object that a script has bound must not slip to another kind of set. */
-static void a_bound_object_stays_in_its_namespace(void **state)
+/* A bound object must not change to another kind of set. */
+static void bound_object_stays_in_its_namespace(void **state)
 {
     (void)state;
     struct object *set = new_set(NULL);
@@ -134,8 +134,8 @@ static void a_bound_object_stays_in_its_namespace(void **state)
     object_release(set);
 }
 
-/* A trace session that holds something else would be accepted and never trace. */
-static void a_trace_is_exactly_one_trace_collector(void **state)
+/* A trace session with other contents must not be accepted, because it could never trace. */
+static void session_has_exactly_one_trace_collector(void **state)
 {
     (void)state;
     static const char *const spaces[] = {"Session", "Autosession"};
@@ -146,7 +146,7 @@ static void a_trace_is_exactly_one_trace_collector(void **state)
         assert_said(commit(set, "t", CREATE), PLA_E_DCS_SINGLETON_REQUIRED, "PerformanceCounterDataCollector");
         assert_int_equal(add_collector(set, &trace_data_collector_class), PLA_E_DCS_SINGLETON_REQUIRED);
         assert_int_equal(collection_count(collectors_of(set)), 1);
-        /* A class of every namespace learns its own at Commit. */
+        /* An object for all namespaces gets its namespace at Commit. */
         assert_int_equal(add_collector(facade, &trace_data_collector_class), S_OK);
         char *name = text_format("%s\\t", spaces[i]);
         assert_said(commit(facade, name, CREATE), PLA_E_DCS_SINGLETON_REQUIRED, "has 2");
@@ -159,7 +159,7 @@ static void a_trace_is_exactly_one_trace_collector(void **state)
         object_release(facade);
         object_release(set);
     }
-    /* After a rejected Commit to a trace namespace, the object is still unbound. */
+    /* After a rejected Commit to a trace namespace, the object is not bound. */
     struct object *set = new_set(NULL);
     assert_int_equal(add_collector(set, &trace_data_collector_class), S_OK);
     assert_int_equal(add_collector(set, &trace_data_collector_class), S_OK);
@@ -168,9 +168,9 @@ static void a_trace_is_exactly_one_trace_collector(void **state)
     object_release(set);
 }
 
-/* XML with two collectors for a namespace of single traces: the second is reported at once, not by a later Commit. And
-   a session's XML has no element for what only stored sets have (behaviour 18). */
-static void xml_of_a_session_is_one_trace(void **state)
+/* SetXml reports the second collector of a single-trace namespace immediately, not only Commit. A session's XML has no
+   elements for properties of stored sets (behaviour 18). */
+static void xml_of_a_session_has_one_trace(void **state)
 {
     (void)state;
     static const char two[] = "<DataCollectorSet><TraceDataCollector><Name>a</Name></TraceDataCollector>"
@@ -200,7 +200,7 @@ static void xml_of_a_session_is_one_trace(void **state)
     object_release(set);
 }
 
-/* How often the map says that the property is ignored; any other word on it fails. */
+/* Returns how often the map reports the property as ignored; fails for any other issue with it. */
 static unsigned times_ignored(struct object *issues, const char *key)
 {
     struct object **items;
@@ -220,7 +220,7 @@ static unsigned times_ignored(struct object *issues, const char *key)
     return times;
 }
 
-/* Puts the row's default: a client may put a default too. */
+/* Puts the row's default: a client may put a default value too. */
 static void put_again(struct object *o, const char *name)
 {
     const struct property *p = class_property(o->class, name);
@@ -230,7 +230,7 @@ static void put_again(struct object *o, const char *name)
     value_free(&v);
 }
 
-/* `key` is a property of the set, or of its one collector. */
+/* Puts `key`, a property of the set or of its only collector. */
 static void put_key(struct object *set, struct object *collector, const char *key)
 {
     const char *of_collector = strchr(key, '/');
@@ -244,9 +244,9 @@ static void put_key(struct object *set, struct object *collector, const char *ke
     object_release(schedule);
 }
 
-/* A limit or a folder on a trace session would have no effect: each is named once. Properties that were not set are
-   not. */
-static void what_a_trace_ignores_is_reported(void **state)
+/* A limit or a folder has no effect on a trace session: each is reported once. Properties that were not set are not
+   reported. */
+static void ignored_properties_of_a_trace_are_reported(void **state)
 {
     (void)state;
     static const char *const never[] = {"RootPath",
@@ -261,7 +261,7 @@ static void what_a_trace_ignores_is_reported(void **state)
                                         "Task",
                                         "Schedules",
                                         "SubdirectoryFormatPattern",
-                                        "TaskArguments", /* as no Task is set */
+                                        "TaskArguments", /* because no Task is set */
                                         "TraceDataCollector[1]/FileNameFormat",
                                         "TraceDataCollector[1]/FileNameFormatPattern",
                                         "TraceDataCollector[1]/LogOverwrite"};
@@ -288,7 +288,7 @@ static void what_a_trace_ignores_is_reported(void **state)
             put_key(set, collector, never[k]);
         for (size_t k = 0; cases[i].puts && k < sizeof running / sizeof running[0]; k++)
             put_key(set, collector, running[k]);
-        /* Patterns that would be conflicts where they counted, as none is put for a file's. */
+        /* These patterns would conflict if they had an effect; no file pattern is put. */
         struct value format = {.kind = PROPERTY_FLAGS, .u32 = 1};
         if (cases[i].puts) {
             assert_int_equal(object_put(collector, class_property(collector->class, "FileNameFormat"), &format), S_OK);
@@ -298,10 +298,10 @@ static void what_a_trace_ignores_is_reported(void **state)
         assert_int_equal(set_commit(set, &caller_self, "t", "", cases[i].mode | VALIDATE_ONLY, issues), S_OK);
         for (size_t k = 0; k < sizeof never / sizeof never[0]; k++)
             if (times_ignored(issues, never[k]) != cases[i].puts)
-                fail_msg("case %u: %s is there %u times", (unsigned)i, never[k], times_ignored(issues, never[k]));
+                fail_msg("case %u: %s occurs %u times", (unsigned)i, never[k], times_ignored(issues, never[k]));
         for (size_t k = 0; k < sizeof running / sizeof running[0]; k++)
             if (times_ignored(issues, running[k]) != cases[i].all)
-                fail_msg("case %u: %s is there %u times", (unsigned)i, running[k], times_ignored(issues, running[k]));
+                fail_msg("case %u: %s occurs %u times", (unsigned)i, running[k], times_ignored(issues, running[k]));
         assert_true(cases[i].puts || !collection_count(issues));
         object_release(collector);
         object_release(issues);
@@ -309,7 +309,7 @@ static void what_a_trace_ignores_is_reported(void **state)
     }
 }
 
-/* A session that is not running is not found, and nothing of it is stored. Running ones are in test_session_sets. */
+/* A session that is not running is not found, and nothing of it is stored. test_session_sets tests running sessions. */
 static void a_session_is_bound_but_not_stored(void **state)
 {
     (void)state;
@@ -326,7 +326,7 @@ static void a_session_is_bound_but_not_stored(void **state)
     assert_int_equal(listed("Session", NULL), 0);
     assert_int_equal(listed(NULL, "Session\\*"), 0);
     assert_int_equal(set_stop(set, &caller_self, true), PLA_E_DCS_NOT_RUNNING);
-    assert_int_equal(set_delete(set, &caller_self), S_OK); /* nothing is stored, so nothing is left to be removed */
+    assert_int_equal(set_delete(set, &caller_self), S_OK); /* nothing is stored, so there is nothing to delete */
     assert_int_equal(set_delete(other, &caller_self), PLA_E_DCS_NOT_FOUND);
     struct texts stored = {0};
     assert_int_equal(store_list(&caller_self, "Session", &stored), S_OK);
@@ -335,8 +335,8 @@ static void a_session_is_bound_but_not_stored(void **state)
     object_release(set);
 }
 
-/* A set for the next boot must be stored completely, and must not look as if it could be started now. */
-static void an_autosession_is_stored_and_cannot_be_started(void **state)
+/* A set for the next boot must be stored completely, and must not appear to be startable now. */
+static void autosession_is_stored_and_cannot_be_started(void **state)
 {
     (void)state;
     struct object *set = new_trace("Autosession"), *other = new_set(NULL);
@@ -359,9 +359,9 @@ static void an_autosession_is_stored_and_cannot_be_started(void **state)
     object_release(set);
 }
 
-/* A remote client names the server as it knows it, by an alias of DNS for example. The classes of MS-PLA only return
-   that name (MS-PLA 3.2.4.1.53, 3.2.4.1.54). */
-static void a_class_returns_the_servers_name(void **state)
+/* A remote client names the server by a name of its choice, for example a DNS alias. MS-PLA's classes only return that
+   name (MS-PLA 3.2.4.1.53, 3.2.4.1.54). */
+static void class_returns_the_server_name(void **state)
 {
     (void)state;
     static const char alias[] = "pla.example.com";
@@ -397,7 +397,7 @@ static void a_class_returns_the_servers_name(void **state)
 }
 
 /* The shipped sets exist, cannot be changed, and have a description. */
-static void system_sets_are_there_and_read_only(void **state)
+static void system_sets_exist_and_are_read_only(void **state)
 {
     (void)state;
     struct object *sets, *set = new_set("System"), *issues;
@@ -413,7 +413,7 @@ static void system_sets_are_there_and_read_only(void **state)
         assert_true(collection_count(collectors_of(item)) >= 1);
         assert_int_equal(number_of(item, IDataCollectorSet_Status), 0);
         assert_int_equal(number_of(item, IDataCollectorSet_SerialNumber), 1);
-        /* Nothing in our own definitions is unknown or out of range. */
+        /* Our own definitions contain no unknown or out-of-range values. */
         assert_int_equal(object_to_xml(item, &xml, &size), S_OK);
         memory_free(xml);
         assert_said(set_delete(item, &caller_self), E_ACCESSDENIED, "read-only");
@@ -431,14 +431,14 @@ static void system_sets_are_there_and_read_only(void **state)
     object_release(set);
 }
 
-/* One command must give a log of the machine; without rights or folders being prepared first. */
+/* One command must produce a log of the machine, without prepared rights or folders. */
 static void a_system_set_runs(void **state)
 {
     (void)state;
     struct object *set = new_set(NULL);
     struct run_record record;
     struct run_state running;
-#ifndef _WIN32 /* there every process has it from the system */
+#ifndef _WIN32 /* on Windows, every process gets the variable from the system */
     char *drive = fixture_folder("drive");
     scratch_environment("systemdrive", drive);
     memory_free(drive);
@@ -460,7 +460,7 @@ static void a_system_set_runs(void **state)
     assert_int_equal(number_of(set, IDataCollectorSet_SerialNumber), 2);
     assert_int_equal(store_load_run("System", "System Performance", &record), S_OK);
     assert_int_equal(record.last_result, S_OK);
-    /* No counter of it is missing, but on a host without a network. */
+    /* No counter is missing, except on a machine without a network. */
     assert_true(fixture_only_stopped(record.last_message) || strstr(record.last_message, "Network Interface"));
     assert_int_equal(record.latest_files.count, 1);
     assert_true(file_exists(record.latest_files.items[0]));
@@ -471,15 +471,15 @@ static void a_system_set_runs(void **state)
     object_release(set);
 }
 
-/* No machine older than PLA can be reached; a script must hear that and not store its set where none searches for it.
- */
+/* No computer with a system older than PLA can be reached; a script must get an error, and its set must not be stored
+   where nobody would find it. / */
 static void legacy_has_no_target(void **state)
 {
     (void)state;
     struct object *set = new_set("Legacy"), *facade = new_set(NULL);
     assert_said(commit(set, "old", CREATE), E_NOINTERFACE, "Legacy");
     assert_said(commit(facade, "Legacy\\old", CREATE), E_NOINTERFACE, "Legacy");
-    assert_int_equal(commit(facade, "new", CREATE), S_OK); /* it is bound to nothing by what failed */
+    assert_int_equal(commit(facade, "new", CREATE), S_OK); /* the failed call does not bind the object */
     assert_int_equal(set_delete(facade, &caller_self), S_OK);
     assert_said(query("Legacy", "old"), PLA_E_DCS_NOT_FOUND, "old");
     assert_int_equal(query(NULL, "Legacy\\old"), PLA_E_DCS_NOT_FOUND);
@@ -502,7 +502,7 @@ static void collections_list_their_own_namespace(void **state)
     assert_int_equal(listed("System", NULL), 2);
     assert_int_equal(listed(NULL, NULL), 4);
     assert_int_equal(listed(NULL, "listed*"), 2);
-    /* A set in the list is the same as one created by its class. */
+    /* A set in the list equals one created by its class. */
     assert_int_equal(sets_collection_create("Autosession", &sets), S_OK);
     assert_int_equal(sets_find(sets, &caller_self, NULL, NULL), S_OK);
     assert_int_equal(collection_item(sets, 0, &item), S_OK);
@@ -528,15 +528,15 @@ static int forget_directory(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_class_has_its_own_namespace),
-        cmocka_unit_test(a_bound_object_stays_in_its_namespace),
-        cmocka_unit_test(a_trace_is_exactly_one_trace_collector),
-        cmocka_unit_test(xml_of_a_session_is_one_trace),
-        cmocka_unit_test(what_a_trace_ignores_is_reported),
+        cmocka_unit_test(class_has_its_own_namespace),
+        cmocka_unit_test(bound_object_stays_in_its_namespace),
+        cmocka_unit_test(session_has_exactly_one_trace_collector),
+        cmocka_unit_test(xml_of_a_session_has_one_trace),
+        cmocka_unit_test(ignored_properties_of_a_trace_are_reported),
         cmocka_unit_test(a_session_is_bound_but_not_stored),
-        cmocka_unit_test(an_autosession_is_stored_and_cannot_be_started),
-        cmocka_unit_test(a_class_returns_the_servers_name),
-        cmocka_unit_test(system_sets_are_there_and_read_only),
+        cmocka_unit_test(autosession_is_stored_and_cannot_be_started),
+        cmocka_unit_test(class_returns_the_server_name),
+        cmocka_unit_test(system_sets_exist_and_are_read_only),
         cmocka_unit_test(a_system_set_runs),
         cmocka_unit_test(legacy_has_no_target),
         cmocka_unit_test(collections_list_their_own_namespace),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Our own settings of a set: the result of a script's typing error, and the completeness of the rows. */
+/* OpenPLA's own settings of a set: the effect of a mistyped value, and the completeness of the rows. */
 #include "engine/base/memory.h"
 #include "engine/pla/settings.h"
 #include "engine/pla/store.h"
@@ -29,7 +29,7 @@ static void read_as(enum setting_number which, const char *value, HRESULT wanted
     object_release(set);
 }
 
-static void values_are_words_or_numbers_and_else_the_default(void **state)
+static void invalid_values_mean_the_default(void **state)
 {
     (void)state;
     read_as(SETTING_Restart, NULL, S_OK, RESTART_NEVER);
@@ -61,9 +61,9 @@ static size_t reported(const char *key, const char *value, HRESULT wanted)
     return count;
 }
 
-/* An invalid word is reported, and the set is stored; an invalid number makes Commit fail. Values of a run are not
+/* An invalid word is reported, and the set is stored; an invalid number makes Commit fail. Results of a run are not
    settings. */
-static void commit_hears_of_what_is_not_allowed(void **state)
+static void commit_reports_invalid_values(void **state)
 {
     (void)state;
     assert_int_equal(reported("openpla.RESTART", "boot", S_OK), 0);
@@ -84,8 +84,8 @@ static void distance_is(const char *value, HRESULT wanted, double number, bool p
     object_release(set);
 }
 
-/* "5 %" that was read as 5 MB would never let an alert clear. */
-static void a_distance_is_a_number_or_a_part(void **state)
+/* If "5 %" were read as 5 MB, an alert would never clear. */
+static void hysteresis_is_a_number_or_a_percentage(void **state)
 {
     static const char *const bad[] = {"", "%", "-1", "5 %%", "0x10", "1e3", "nan", "five", ".", "5;"};
     (void)state;
@@ -111,9 +111,8 @@ static struct object *add_alert(struct object *set, const char *name)
     return set;
 }
 
-/* Of two alerts in a set one is to be reported at once and the other after a minute; a mistyped name would do nothing.
- */
-static void a_collector_can_have_its_own(void **state)
+/* One of two alerts in a set must be reported immediately, the other after a minute; a mistyped name is reported. / */
+static void collector_can_have_its_own_settings(void **state)
 {
     uint32_t seconds, on;
     char *text;
@@ -151,8 +150,8 @@ static void a_collector_can_have_its_own(void **state)
     object_release(set);
 }
 
-/* The record of a run in the words of GetValue. */
-static void what_a_run_leaves_is_read_by_its_key(void **state)
+/* The results of a run, in GetValue's notation. */
+static void run_results_are_read_by_key(void **state)
 {
     struct run_record record = {.last_message = (char[]){"one counter"}, .last_result = E_ACCESSDENIED};
     const struct latest_run run = {"Service", "a set that never ran", &record};
@@ -170,8 +169,8 @@ static void what_a_run_leaves_is_read_by_its_key(void **state)
     memory_free(text);
 }
 
-/* A row that is two things at once, or none, would be read as the wrong one. */
-static void every_row_is_one_thing_and_says_what_for(void **state)
+/* A row must have exactly one type; otherwise its value would be misread. */
+static void every_row_has_one_type_and_a_description(void **state)
 {
     (void)state;
     for (size_t i = 0; i < SETTING_COUNT; i++) {
@@ -185,12 +184,12 @@ static void every_row_is_one_thing_and_says_what_for(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_words_or_numbers_and_else_the_default),
-        cmocka_unit_test(commit_hears_of_what_is_not_allowed),
-        cmocka_unit_test(a_distance_is_a_number_or_a_part),
-        cmocka_unit_test(a_collector_can_have_its_own),
-        cmocka_unit_test(what_a_run_leaves_is_read_by_its_key),
-        cmocka_unit_test(every_row_is_one_thing_and_says_what_for),
+        cmocka_unit_test(invalid_values_mean_the_default),
+        cmocka_unit_test(commit_reports_invalid_values),
+        cmocka_unit_test(hysteresis_is_a_number_or_a_percentage),
+        cmocka_unit_test(collector_can_have_its_own_settings),
+        cmocka_unit_test(run_results_are_read_by_key),
+        cmocka_unit_test(every_row_has_one_type_and_a_description),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The store's check where memory or the disk fails it in the middle: it repairs a user's only copy. */
+/* The store's check when memory runs out or the disk fails in the middle: it repairs a user's only copy. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/os.h"
@@ -10,9 +10,9 @@
 
 #define XML    "<DataCollectorSet><Description>%s</Description></DataCollectorSet>\n<?openpla-set name=\"%s\"?>\n"
 #define RECORD "openpla-run 1\nserial-number 3\nlast-message \nlatest-location \n"
-#define FAULT  HRESULT_FROM_WIN32(1117) /* ERROR_IO_DEVICE: nothing here asks for it */
+#define FAULT  HRESULT_FROM_WIN32(1117) /* ERROR_IO_DEVICE: no other code here returns it */
 
-/* Under Wine a store takes so long to make that some alone fail in turn there: natively each does. */
+/* Creating a store takes long under Wine, so only some positions fail in turn; native runs try each one. */
 #ifdef _WIN32
 enum { ALLOCATION_STEP = 101, OPERATION_STEP = 3 };
 #else
@@ -21,9 +21,9 @@ enum { ALLOCATION_STEP = 1, OPERATION_STEP = 1 };
 
 static char *folder;
 
-/* The store before: each text and its file. */
+/* The files of the store before the check, with their contents. */
 static const struct {
-    const char *set, *file, *place; /* NULL: the set's own */
+    const char *set, *file, *place; /* NULL: the set's own file */
     const char *text;
 } files[] = {
     {"good", "good.xml", NULL, "whole"},  {"lost", "lost.xml", "00", "in a wrong folder"},
@@ -69,7 +69,7 @@ static void make_store(void)
     }
 }
 
-/* How many files below the folder hold the text. */
+/* Returns the number of files below the folder that contain the text. */
 static unsigned count_text(const char *in, const char *text)
 {
     struct texts names = {0};
@@ -98,7 +98,7 @@ static void assert_nothing_is_lost(void)
     for (size_t i = 0; i < FILES; i++) {
         char *text = text_of(i);
         if (count_text(folder, text) != (strcmp(text, RECORD) ? 1 : 2))
-            fail_msg("%s: it is there %u times", files[i].file, count_text(folder, text));
+            fail_msg("%s: the text occurs %u times", files[i].file, count_text(folder, text));
         memory_free(text);
     }
 }
@@ -119,7 +119,7 @@ static unsigned findings(bool repair)
     return count;
 }
 
-/* The records of sets whose definitions are invalid or missing stay, so that a restored set keeps its number. */
+/* The records of sets with invalid or missing definitions are kept, so that a restored set keeps its serial number. */
 static void assert_repaired(void)
 {
     unsigned records = 0;
@@ -145,7 +145,7 @@ static void everything_is_repaired_and_nothing_lost(void **state)
     make_store();
     assert_int_equal(findings(false), 4);
     assert_nothing_is_lost();
-    assert_int_equal(findings(false), 4); /* who only looks changes nothing */
+    assert_int_equal(findings(false), 4); /* a check without repair changes nothing */
     assert_repaired();
 }
 
@@ -207,7 +207,7 @@ static char *secret_file(const char *key)
     return path;
 }
 
-/* As a commit left it so many seconds ago. */
+/* Creates a secret as a commit left it this many seconds ago. */
 static void put_secret(const char *key, int seconds)
 {
     struct file *f;
@@ -240,7 +240,7 @@ static bool has_secret(const char *key)
 static HRESULT note_secret(void *user, const struct store_finding *f)
 {
     if (f->fault == STORE_ORPHAN && strstr(f->path, "secrets")) {
-        /* Told it may be, where not all could be checked. */
+        /* Reported as possible orphan if not everything could be checked. */
         assert_true(f->repaired == S_FALSE || strcmp(path_name(f->path), KEY("1")) != 0);
         ++*(unsigned *)user;
     }
@@ -254,20 +254,20 @@ static unsigned orphans(bool repair)
     return count;
 }
 
-/* The password of a deleted set could be read from the disk; the password of an existing set is the only copy. */
-static void passwords_of_no_set_are_deleted(void **state)
+/* A deleted set's password could be read from the disk; an existing set's password is the only copy. */
+static void orphaned_passwords_are_deleted(void **state)
 {
     static const char used[] = ACCOUNT("1"), torn[] = "<DataColl" ACCOUNT("2") "<?openpla-s", young[] = KEY("5");
     (void)state;
     scratch_remove(folder);
     assert_int_equal(folder_create_protected(folder, PROTECTION_DATA), S_OK);
     put_definition("used", used, strlen(used));
-    put_definition("torn", torn, strlen(torn)); /* goes aside, and may be repaired by hand */
+    put_definition("torn", torn, strlen(torn)); /* will be quarantined, and can be repaired by hand */
     put_secret(KEY("1"), 4000);
     put_secret(KEY("2"), 4000);
     put_secret(KEY("3"), 4000);
     put_secret(KEY("4"), 601);
-    put_secret(young, 300); /* its commit may be about to write the definition */
+    put_secret(young, 300); /* the commit may be just about to write the definition */
     assert_int_equal(orphans(false), 2);
     assert_true(has_secret(KEY("3")));
     assert_int_equal(orphans(true), 2);
@@ -277,7 +277,7 @@ static void passwords_of_no_set_are_deleted(void **state)
 }
 
 /* A definition that was renamed may be renamed back. */
-static void unknown_files_may_still_be_definitions(void **state)
+static void unknown_files_count_as_possible_definitions(void **state)
 {
     static const char off[] = ACCOUNT("1");
     (void)state;
@@ -292,7 +292,7 @@ static void unknown_files_may_still_be_definitions(void **state)
     assert_true(has_secret(KEY("1")) && !has_secret(KEY("3")));
     put_secret(KEY("3"), 4000);
     char *place = path_folder(path), *space = path_folder(place), *kept = path_join(space, "kept");
-    assert_int_equal(folder_create_protected(kept, PROTECTION_PLACE), S_OK); /* nobody inspects it */
+    assert_int_equal(folder_create_protected(kept, PROTECTION_PLACE), S_OK); /* this folder is not checked */
     assert_int_equal(orphans(true), 1);
     assert_true(has_secret(KEY("1")) && has_secret(KEY("3")));
     memory_free(kept);
@@ -303,7 +303,7 @@ static void unknown_files_may_still_be_definitions(void **state)
 }
 
 /* The secret may belong to a definition that cannot be read. */
-static void passwords_stay_while_a_definition_is_out_of_reach(void **state)
+static void passwords_are_kept_while_a_definition_is_unreadable(void **state)
 {
     static const char used[] = ACCOUNT("1");
     uint64_t n = 1;
@@ -329,7 +329,7 @@ static void passwords_stay_while_a_definition_is_out_of_reach(void **state)
     print_message("passwords: one of %u operations failed\n", (unsigned)n - 2);
     scratch_remove(folder);
     assert_int_equal(folder_create_protected(folder, PROTECTION_DATA), S_OK);
-    put_secret(KEY("3"), 4000); /* all definitions are gone: they may come back from a backup */
+    put_secret(KEY("3"), 4000); /* all definitions are missing, but may be restored from a backup */
     assert_int_equal(orphans(true), 1);
     assert_true(has_secret(KEY("3")));
 }
@@ -349,9 +349,9 @@ int main(void)
         cmocka_unit_test(everything_is_repaired_and_nothing_lost),
         cmocka_unit_test(each_allocation_fails),
         cmocka_unit_test(each_operation_fails),
-        cmocka_unit_test(passwords_of_no_set_are_deleted),
-        cmocka_unit_test(unknown_files_may_still_be_definitions),
-        cmocka_unit_test(passwords_stay_while_a_definition_is_out_of_reach),
+        cmocka_unit_test(orphaned_passwords_are_deleted),
+        cmocka_unit_test(unknown_files_count_as_possible_definitions),
+        cmocka_unit_test(passwords_are_kept_while_a_definition_is_unreadable),
     };
     return cmocka_run_group_tests(tests, make_folder, scratch_end);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The owner of the store: a folder that another user created, or that is a link, would let that user change what
-   OpenPLA runs; a lock that anybody can open would stop all sets. */
+/* Ownership of the store: a folder that another user created, or that is a link, would let that user change what
+   OpenPLA runs; a lock that everyone can open would let anyone block all sets. */
 #include "engine/base/os.h"
 #include "engine/logs/journal.h"
 #include "engine/pla/sets/supervised_set.h"
@@ -24,7 +24,7 @@ struct test {
     char *scratch, *data;
 };
 
-/* A folder is checked once, so each data folder has another name. */
+/* A process checks a folder only once, so each data folder has a new name. */
 static void other_data(struct test *t)
 {
     static unsigned number;
@@ -79,7 +79,7 @@ static void assert_closed(const char *folder, const char *name)
     memory_free(path);
 }
 
-/* All that is below the folder, and the folder itself. */
+/* Asserts that the folder and everything below it is closed to other accounts. */
 static void assert_all_closed(const char *folder)
 {
     struct texts names = {0};
@@ -97,7 +97,7 @@ static void assert_all_closed(const char *folder)
     texts_free(&names);
 }
 
-static void what_is_made_is_ours_alone(void **state)
+static void created_files_are_private(void **state)
 {
     struct test *t = *state;
     struct supervisor_lock lock = {0};
@@ -128,7 +128,7 @@ static HRESULT drop(void)
     return store_delete(&caller_self, "Service", "a");
 }
 
-/* Each verb names the folder. */
+/* Every verb's error names the folder. */
 static void assert_refused(HRESULT wanted, const char *folder, const char *name)
 {
     static HRESULT (*const verbs[])(void) = {save, load, list, drop, save};
@@ -143,7 +143,7 @@ static void assert_refused(HRESULT wanted, const char *folder, const char *name)
     memory_free(path);
 }
 
-static void a_link_is_refused_by_its_name(void **state)
+static void link_is_rejected_by_name(void **state)
 {
     static const char *const at[] = {"", "sets", "sets/Service"};
     struct test *t = *state;
@@ -179,7 +179,7 @@ static bool is_root(void)
     return geteuid() == 0;
 }
 
-static void a_folder_of_another_account_is_refused_by_its_name(void **state)
+static void folder_of_another_account_is_rejected_by_name(void **state)
 {
     static const char *const at[] = {"", "sets", "sets/Service"};
     struct test *t = *state;
@@ -199,8 +199,8 @@ static void a_folder_of_another_account_is_refused_by_its_name(void **state)
     assert_int_equal(save(), S_OK);
 }
 
-/* A journal's folder is checked as well. */
-static void a_planted_journal_is_refused(void **state)
+/* The journal's folder is checked as well. */
+static void planted_journal_folder_is_rejected(void **state)
 {
     struct test *t = *state;
     if (!is_root())
@@ -212,11 +212,11 @@ static void a_planted_journal_is_refused(void **state)
     memory_free(events);
 }
 
-/* As another account: 0 if none of them can be opened, else the number of the first that can. */
+/* Runs as another account: returns 0 if none of the files can be opened, else the number of the first that can. */
 static int open_all(const char *control, char *const *paths, int count)
 {
     if (setgid(SOMEBODY) || setuid(SOMEBODY) || open(control, O_RDONLY) < 0)
-        return 100; /* this proves nothing */
+        return 100; /* without the other account, the test would prove nothing */
     for (int i = 0; i < count; i++)
         if (open(paths[i], O_RDONLY) >= 0 || errno != EACCES)
             return i + 1;
@@ -259,11 +259,11 @@ static void no_other_account_opens_a_lock(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_is_made_is_ours_alone),
-        TEST(a_link_is_refused_by_its_name),
+        TEST(created_files_are_private),
+        TEST(link_is_rejected_by_name),
 #ifndef _WIN32
-        TEST(a_folder_of_another_account_is_refused_by_its_name),
-        TEST(a_planted_journal_is_refused),
+        TEST(folder_of_another_account_is_rejected_by_name),
+        TEST(planted_journal_folder_is_rejected),
         TEST(no_other_account_opens_a_lock),
 #endif
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The supervisor: scheduled starts, hosts that die, runs that were cut off, expiry. The wall clock it sees is the
-   test's, and so is the other clock; files that are read are counted: linked with --wrap=clock_utc,
+/* The supervisor: scheduled starts, killed host processes, interrupted runs, expiry. The test controls the supervisor's
+   wall clock and monotonic clock, and counts the files that it reads. Linked with --wrap=clock_utc,
    --wrap=clock_monotonic_ms, --wrap=file_load and --wrap=file_load_trusted. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
@@ -22,8 +22,8 @@
 
 #define SECOND INT64_C(10000000)
 
-static atomic_llong ahead;   /* of the supervisor's clock */
-static atomic_llong stopped; /* the time at which it is stopped; 0: it runs */
+static atomic_llong ahead;   /* offset of the supervisor's clock */
+static atomic_llong stopped; /* time at which its clock stands still; 0: the clock runs */
 int64_t __real_clock_utc(void);
 int64_t __wrap_clock_utc(void);
 
@@ -33,7 +33,7 @@ int64_t __wrap_clock_utc(void)
     return still ? still : __real_clock_utc() + atomic_load(&ahead);
 }
 
-static atomic_llong passed; /* that nobody waited for, ms; a clock that counts up never goes back */
+static atomic_llong passed; /* ms that passed without waiting; a monotonic clock never goes back */
 uint64_t __real_clock_monotonic_ms(void);
 uint64_t __wrap_clock_monotonic_ms(void);
 
@@ -51,7 +51,7 @@ HRESULT __wrap_file_load_trusted(const char *path, size_t limit, char **out, siz
 
 static void count_read(const char *path)
 {
-    bool ours = strstr(path, SPACE) != NULL; /* not those of the sets that came with the program */
+    bool ours = strstr(path, SPACE) != NULL; /* excludes the sets that ship with OpenPLA */
     atomic_fetch_add(&definitions_read, ours && !strcmp(path_extension(path), ".xml"));
     atomic_fetch_add(&damaged_read, ours && !strcmp(path_name(path), still_damaged));
     atomic_fetch_add(&records_read, ours && !strcmp(path_extension(path), ".run"));
@@ -91,8 +91,8 @@ static void stop_supervising(void)
     atomic_store(&stopped, 0);
 }
 
-/* Also behind a test that failed: its supervisor would supervise the next one's sets, and its schedules be due there.
- */
+/* Also runs after a failed test: otherwise its supervisor would supervise the next test's sets, and its schedules would
+   start there. / */
 static int end_test(void **state)
 {
     struct texts names = {0};
@@ -115,7 +115,7 @@ static void await_work(int any)
     assert_int_equal(atomic_load(&work), any);
 }
 
-/* A full second an hour from now: nothing comes so late that this moment passes alone. */
+/* Returns a full second about an hour from now, so that a slow test does not reach it. */
 static int64_t in_an_hour(void)
 {
     return (clock_utc() / SECOND + 3600) * SECOND;
@@ -127,7 +127,7 @@ static void set_clock(int64_t utc)
     atomic_store(&ahead, utc - __real_clock_utc());
 }
 
-/* Until the start that the schedule asked for at that moment is made and noted. */
+/* Waits until the scheduled start at that time has happened and is recorded. */
 static void await_start(const char *name, int64_t due)
 {
     struct run_record record = {0};
@@ -140,7 +140,7 @@ static void await_start(const char *name, int64_t due)
     run_record_free(&record);
 }
 
-/* XML of a schedule for each day at the moment. */
+/* Returns the XML of a daily schedule at that time. */
 static char *schedule_at(int64_t utc, const char *end_date)
 {
     struct calendar_time t = clock_calendar(clock_utc_to_local(utc));
@@ -161,26 +161,26 @@ static void stop(const char *name)
     assert_int_equal(run_stop(SPACE, name, true), S_OK);
 }
 
-/* Schedules would fire never, late by a minute, twice, or only for sets that this process committed. */
-static void a_set_that_another_process_commits_starts_at_its_second(void **state)
+/* Schedules must start exactly once, on time, and also for sets that other processes committed. */
+static void set_committed_by_another_process_starts_on_time(void **state)
 {
     (void)state;
     char *root = fixture_folder("at its second");
     supervise();
-    fixture_sleep(300); /* so that it is idle */
+    fixture_sleep(300); /* until the supervisor is idle */
     await_work(0);
     int64_t due = in_an_hour();
     char *xml = schedule_at(due, "");
     char *off = text_format("%s<SchedulesEnabled>0</SchedulesEnabled>", xml);
     commit("off", root, off);
-    commit("on", root, xml); /* straight into the store */
+    commit("on", root, xml); /* directly into the store */
     await_work(1);
     set_clock(due - 2 * SECOND);
     fixture_await("on", RUN_RUNNING, PATIENCE_MS);
     assert_true(clock_utc() >= due);
     stop("on");
     await_start("on", due);
-    fixture_sleep(2500); /* not again */
+    fixture_sleep(2500); /* no second start */
     assert_int_equal(fixture_events(1003, "on"), 1);
     assert_int_equal(fixture_events(1003, "off"), 0);
     stop_supervising();
@@ -191,9 +191,9 @@ static void a_set_that_another_process_commits_starts_at_its_second(void **state
 
 /* ---- host processes that are created before the start ---- */
 
-static char *host_folder; /* where the hosts note that they begin and end, in "hosts" */
+static char *host_folder; /* folder of the file "hosts", in which the host processes record their start and exit */
 
-/* The set, due, with the clock standing still some seconds before, and its host there. */
+/* Prepares a set shortly before its start time, with the clock standing still and its host process created. */
 static int64_t host_ahead(const char *name, const char *root, const char *more)
 {
     int64_t due = in_an_hour();
@@ -238,9 +238,9 @@ static int end_ahead(void **state)
     return rc;
 }
 
-/* With many sets at one second, making their processes then would cost their first samples. Until then no run is
-   visible, and the run uses the definition that exists at the start time. */
-static void a_host_is_there_before_its_second(void **state)
+/* If many sets start in the same second, creating their processes only then would cost their first samples. Until the
+   start time, no run is visible, and the run uses the definition that exists then. */
+static void host_process_exists_before_the_start_time(void **state)
 {
     (void)state;
     char *root = fixture_folder("ahead"), *other = fixture_folder("ahead elsewhere");
@@ -252,22 +252,22 @@ static void a_host_is_there_before_its_second(void **state)
     assert_int_equal(before.phase, PHASE_STOPPED);
     assert_int_equal(run_stop(SPACE, "ahead", true), PLA_E_DCS_NOT_RUNNING);
     char *xml = schedule_at(due, "");
-    commit("ahead", other, xml); /* another folder, the same second */
+    commit("ahead", other, xml); /* another folder, the same start time */
     atomic_store(&stopped, due);
     struct run_state running = fixture_await("ahead", RUN_RUNNING, PATIENCE_MS);
     await_start("ahead", due);
     assert_non_null(strstr(running.location, "ahead elsewhere"));
     stop("ahead");
     await_hosts("ended", 1);
-    assert_int_equal(hosts_that("begun"), 1); /* no other host was needed */
+    assert_int_equal(hosts_that("begun"), 1); /* the same host process is used */
     stop_supervising();
     memory_free(xml);
     memory_free(other);
     memory_free(root);
 }
 
-/* A schedule that is removed before its start time must not leave a process behind, nor start. */
-static void a_host_that_nobody_wants_any_more_ends(void **state)
+/* If a schedule is removed before its start time, no process may remain, and nothing may start. */
+static void unneeded_host_process_exits(void **state)
 {
     (void)state;
     char *root = fixture_folder("unwanted");
@@ -282,7 +282,7 @@ static void a_host_that_nobody_wants_any_more_ends(void **state)
     await_hosts("ended", 2);
     commit("unwanted", root, xml);
     await_hosts("begun", 3);
-    stop_supervising(); /* as the service ends */
+    stop_supervising(); /* as when the service stops */
     await_hosts("ended", 3);
     assert_int_equal(fixture_events(1003, "unwanted") + fixture_events(1004, "unwanted"), 0);
     memory_free(xml);
@@ -290,7 +290,7 @@ static void a_host_that_nobody_wants_any_more_ends(void **state)
 }
 
 /* A user who starts the set just before its start time gets a run, which continues. */
-static void a_user_starts_what_has_a_host_already(void **state)
+static void user_start_uses_the_prepared_host(void **state)
 {
     (void)state;
     char *root = fixture_folder("himself");
@@ -310,7 +310,7 @@ static void a_user_starts_what_has_a_host_already(void **state)
 }
 
 /* A service that is killed while it creates a host process must not leave one that runs the set later. */
-static void a_host_whose_maker_is_gone_runs_nothing(void **state)
+static void host_without_its_service_runs_nothing(void **state)
 {
     (void)state;
     char *root = fixture_folder("orphan"), *program = os_expand_environment("%OPENPLA_HOST%");
@@ -326,8 +326,8 @@ static void a_host_whose_maker_is_gone_runs_nothing(void **state)
     memory_free(root);
 }
 
-/* A host that is lost before its second must not cost the start. */
-static void a_start_outlives_the_host_that_was_made_for_it(void **state)
+/* If the prepared host process is lost before the start time, the set must start nevertheless. */
+static void start_survives_loss_of_the_prepared_host(void **state)
 {
     (void)state;
     char *root = fixture_folder("lost");
@@ -348,7 +348,7 @@ static void a_start_outlives_the_host_that_was_made_for_it(void **state)
 }
 
 /* The same for a host process that is lost at the start time, before it has locked the set. */
-static void a_start_outlives_a_prepared_host_that_dies(void **state)
+static void start_survives_a_host_lost_at_the_start_time(void **state)
 {
     (void)state;
     char *root = fixture_folder("told");
@@ -366,8 +366,8 @@ static void a_start_outlives_a_prepared_host_that_dies(void **state)
     memory_free(root);
 }
 
-/* What schedules ask of a set that runs: nothing (MS-PLA 3.2.4.1, SchedulesEnabled). */
-static void a_set_that_runs_goes_on(void **state)
+/* A schedule has no effect on a set that is already running (MS-PLA 3.2.4.1, SchedulesEnabled). */
+static void schedule_does_not_affect_a_running_set(void **state)
 {
     (void)state;
     char *root = fixture_folder("goes on");
@@ -390,7 +390,7 @@ static void a_set_that_runs_goes_on(void **state)
 }
 
 /* Setting the clock must not skip a start, or repeat it. */
-static void the_clock_is_set(void **state)
+static void clock_changes_skip_or_repeat_no_start(void **state)
 {
     (void)state;
     char *root = fixture_folder("clock");
@@ -398,10 +398,10 @@ static void the_clock_is_set(void **state)
     supervise();
     commit("soon", root, soon);
     await_work(1);
-    atomic_store(&ahead, 3660 * SECOND); /* a minute past it: made up */
+    atomic_store(&ahead, 3660 * SECOND); /* a minute too late: the start is made up for */
     fixture_await("soon", RUN_RUNNING, PATIENCE_MS);
     stop("soon");
-    atomic_store(&ahead, 3500 * SECOND); /* back before it: made already */
+    atomic_store(&ahead, 3500 * SECOND); /* before it again: the start is not repeated */
     fixture_sleep(1500);
     atomic_store(&ahead, 3605 * SECOND);
     fixture_sleep(2500);
@@ -409,8 +409,8 @@ static void the_clock_is_set(void **state)
     assert_int_equal(store_delete(&caller_self, SPACE, "soon"), S_OK);
     await_work(0);
     commit("later", root, later);
-    await_work(1);                                /* it is known before the clock is set */
-    atomic_store(&ahead, (7200 + 3600) * SECOND); /* an hour past it: missed, and said so */
+    await_work(1);                                /* the supervisor has read the set before the clock is set */
+    atomic_store(&ahead, (7200 + 3600) * SECOND); /* an hour too late: missed, and reported */
     fixture_await_event(9002, "later");
     assert_int_equal(fixture_events(1003, "later"), 0);
     stop_supervising();
@@ -419,8 +419,8 @@ static void the_clock_is_set(void **state)
     memory_free(root);
 }
 
-/* A dead host must not count as a successful run; the set is restarted if its user requested that. */
-static void a_dead_host_is_noticed(void **state)
+/* A killed host process must not count as a successful run; the set is restarted if its user requested that. */
+static void killed_host_is_noticed(void **state)
 {
     (void)state;
     char *root = fixture_folder("dead");
@@ -429,7 +429,7 @@ static void a_dead_host_is_noticed(void **state)
     supervise();
     assert_int_equal(run_start(SPACE, "once", true), S_OK);
     assert_int_equal(run_start(SPACE, "always", true), S_OK);
-    fixture_await_event(1003, "once"); /* told behind the start */
+    fixture_await_event(1003, "once"); /* reported after the start */
     fixture_await_event(1003, "always");
     struct run_state s = fixture_await("always", RUN_RUNNING, 100);
     fixture_kill(fixture_await("once", RUN_RUNNING, 100).process_id);
@@ -451,8 +451,8 @@ static void a_dead_host_is_noticed(void **state)
     memory_free(root);
 }
 
-/* After a power cut the sets that their users wanted back would stay down; others would come up unasked. */
-static void what_was_cut_off_begins_again(void **state)
+/* After a power failure, sets whose users requested it must be restarted, and no others. */
+static void interrupted_runs_are_restarted_on_request(void **state)
 {
     static const char *const policies[] = {"never", "boot", "Always", "sometimes"};
     (void)state;
@@ -479,7 +479,7 @@ static void what_was_cut_off_begins_again(void **state)
     supervise();
     for (int i = 1; i < 3; i++) {
         assert_int_equal(fixture_await(names[i], RUN_RUNNING, PATIENCE_MS).serial_number, 2);
-        assert_true(fixture_lines(folders[i], "c_000001.csv") >= 2); /* whole */
+        assert_true(fixture_lines(folders[i], "c_000001.csv") >= 2); /* complete */
         stop(names[i]);
     }
     for (int i = 0; i < 4; i++)
@@ -499,12 +499,13 @@ static void what_was_cut_off_begins_again(void **state)
     memory_free(root);
 }
 
-/* behaviour 15: expiry does not stop a run, and users wonder. It does if it is asked to. */
+/* behaviour 15: expiry does not stop a run, which surprises users; it does if the set requests that. */
 static void expiry_stops_a_run_if_asked(void **state)
 {
     (void)state;
     char *root = fixture_folder("expiry");
-    set_clock(clock_utc() + (86400 - clock_utc_to_local(clock_utc()) / SECOND % 86400 + 43200) * SECOND); /* a noon */
+    set_clock(clock_utc() + (86400 - clock_utc_to_local(clock_utc()) / SECOND % 86400 + 43200) * SECOND); /* noon, local
+                                                                                                             time */
     struct calendar_time t = clock_calendar(clock_utc_to_local(clock_utc()));
     char *today = text_format("%d/%d/%d", t.month, t.day, t.year);
     char *schedule = schedule_at(clock_utc() - 7200 * SECOND, today);
@@ -532,8 +533,8 @@ static void expiry_stops_a_run_if_asked(void **state)
     memory_free(root);
 }
 
-/* Two services with one store would start everything twice. */
-static void one_supervises_and_another_takes_over(void **state)
+/* Two services with one store must not start everything twice. */
+static void second_supervisor_takes_over(void **state)
 {
     struct supervisor *second;
     (void)state;
@@ -542,7 +543,7 @@ static void one_supervises_and_another_takes_over(void **state)
     char *xml = schedule_at(due, "");
     commit("two", root, xml);
     supervise();
-    await_work(1); /* the first one has the store */
+    await_work(1); /* the first supervisor has the store */
     assert_int_equal(supervisor_start(NULL, NULL, &second), S_OK);
     set_clock(due - SECOND);
     await_start("two", due);
@@ -551,9 +552,9 @@ static void one_supervises_and_another_takes_over(void **state)
     fixture_sleep(1500);
     assert_int_equal(fixture_events(1003, "two"), 1);
     assert_int_equal(fixture_events(1004, "two"), 0);
-    supervisor_stop(supervisor); /* the clock stays as it is set */
+    supervisor_stop(supervisor); /* the supervisor's clock keeps its setting */
     supervisor = NULL;
-    set_clock(due + 86399 * SECOND); /* a second before the next day's */
+    set_clock(due + 86399 * SECOND); /* one second before the next day's start */
     await_start("two", due + 86400 * SECOND);
     fixture_await("two", RUN_RUNNING, PATIENCE_MS);
     stop("two");
@@ -563,8 +564,8 @@ static void one_supervises_and_another_takes_over(void **state)
     memory_free(root);
 }
 
-/* A program that only holds the lock file must not stop every schedule unnoticed. */
-static void a_lock_holder_that_does_not_supervise_is_reported(void **state)
+/* A program that only has the lock file open must not stop all schedules unnoticed. */
+static void lock_owner_without_supervision_is_reported(void **state)
 {
     (void)state;
     char *root = fixture_folder("kept out"), *data = os_data_folder(), *path = path_join(data, "supervisor.lock");
@@ -588,8 +589,8 @@ static void a_lock_holder_that_does_not_supervise_is_reported(void **state)
     memory_free(root);
 }
 
-/* A schedule that is suspended because its file is corrupt is reported, and the others continue. */
-static void a_corrupt_set_is_reported(void **state)
+/* A schedule that is suspended because its file is corrupt is reported; other schedules continue. */
+static void corrupt_set_is_reported(void **state)
 {
     (void)state;
     char *root = fixture_folder("damaged"), *path = store_definition_path(SPACE, "torn");
@@ -610,9 +611,9 @@ static void a_corrupt_set_is_reported(void **state)
     memory_free(root);
 }
 
-/* ---- definitions that are written while the supervisor looks ---- */
+/* ---- definitions that are written during the supervisor's checks ---- */
 
-/* Where someone puts a definition by hand. */
+/* The path at which a user puts a definition by hand. */
 static char *by_hand(const char *name)
 {
     char *space = store_folder(SPACE), *file = text_format("%s.xml", name), *path = path_join(space, file);
@@ -628,7 +629,7 @@ static void await_file(const char *path, bool there)
     assert_int_equal(file_exists(path), there);
 }
 
-/* Until the supervisor has read it to its end: the name is put into it then. */
+/* Waits until the supervisor has read the file to its end and stored its name in it. */
 static void await_name_in(const char *path)
 {
     bool there = false;
@@ -653,9 +654,9 @@ static char *definition_at(int64_t due, const char *root)
     return xml;
 }
 
-/* An editor, or a copy over a network, first empties the file and writes it a moment later. The schedule must not be
-   lost until the next full check, and the set not be reported as corrupt. */
-static void a_definition_that_is_still_being_written_is_read_to_its_end(void **state)
+/* An editor or a network copy first creates an empty file and writes it a moment later. The schedule must not wait for
+   the next full check, and the set must not be reported as corrupt. */
+static void definition_being_written_is_read_completely(void **state)
 {
     (void)state;
     char *root = fixture_folder("written"), *path = by_hand("Slowly"), *place = store_definition_path(SPACE, "Slowly");
@@ -666,16 +667,16 @@ static void a_definition_that_is_still_being_written_is_read_to_its_end(void **s
     char *soon = schedule_at(due + 3600 * SECOND, "");
     commit("other", root, soon);
     supervise();
-    await_work(1); /* it has checked all, and reads the changes from now on */
+    await_work(1); /* the full check is done; from now on, the supervisor reads the changes */
     assert_int_equal(store_delete(&caller_self, SPACE, "other"), S_OK);
     await_work(0);
     uint64_t began = __real_clock_monotonic_ms();
     assert_int_equal(file_open(path, FILE_CREATE_NEW, &f), S_OK);
     await_file(place, true);
-    await_work(1); /* who has the supervisor stays for what may come */
+    await_work(1); /* the supervisor stays active for further changes */
     assert_int_equal(file_write(f, xml, strlen(xml)), S_OK);
     file_close(f);
-    bool in_time = __real_clock_monotonic_ms() - began < 1000; /* a busy machine keeps the writer waiting too */
+    bool in_time = __real_clock_monotonic_ms() - began < 1000; /* a busy machine delays the writer too */
     await_name_in(place);
     set_clock(due - SECOND);
     await_start("Slowly", due);
@@ -683,7 +684,7 @@ static void a_definition_that_is_still_being_written_is_read_to_its_end(void **s
     assert_true(!in_time || !fixture_events(9007, "Slowly"));
     assert_int_equal(store_list(&caller_self, SPACE, &names), S_OK);
     assert_int_equal(names.count, 1);
-    assert_string_equal(names.items[0], "Slowly"); /* and not as its file is called */
+    assert_string_equal(names.items[0], "Slowly"); /* not the file's name */
     stop_supervising();
     texts_free(&names);
     memory_free(soon);
@@ -693,15 +694,15 @@ static void a_definition_that_is_still_being_written_is_read_to_its_end(void **s
     memory_free(root);
 }
 
-/* A writer that does not let its file be moved, as Windows programs do, and exits without a reported change. */
-static void a_definition_that_its_writer_holds_is_taken_when_it_lets_go(void **state)
+/* A writer that, like Windows programs, does not let its file be moved, and exits without a reported change. */
+static void definition_locked_by_its_writer_is_read_after_release(void **state)
 {
     (void)state;
     char *root = fixture_folder("held"), *path = by_hand("held"), *place = store_definition_path(SPACE, "held");
     int64_t due = in_an_hour();
     char *xml = definition_at(due, root), *later = schedule_at(due + 3600 * SECOND, "");
     supervise();
-    commit("later", root, later); /* with this one it is not idle, and has no other reason to look */
+    commit("later", root, later); /* with this set it is not idle, but has no other reason to check */
     await_work(1);
     FILE *f = fopen(path, "wb");
     assert_non_null(f);
@@ -720,17 +721,17 @@ static void a_definition_that_its_writer_holds_is_taken_when_it_lets_go(void **s
     memory_free(root);
 }
 
-/* A slow writer's file would be called damaged between two of its writes, or checked for ever. */
-static void looks_grow_rarer_while_nothing_changes(void **state)
+/* A slow writer's file must neither be reported as corrupt between two writes, nor be checked forever. */
+static void checks_become_rarer_while_nothing_changes(void **state)
 {
     (void)state;
     struct second_look look = {0};
     int looks = 0;
     assert_false(second_look_plan(&look, 5000, false));
     assert_true(look.at == 6000 && second_look_is_first(&look));
-    assert_false(second_look_plan(&look, 5500, false)); /* asked for by something else */
+    assert_false(second_look_plan(&look, 5500, false)); /* the check was triggered by something else */
     assert_true(look.at == 6000);
-    assert_false(second_look_plan(&look, 6000, true)); /* it has grown */
+    assert_false(second_look_plan(&look, 6000, true)); /* the file has grown */
     assert_true(look.at == 7000);
     for (uint64_t before = 6000, now; (now = look.at) != 0; before = now, looks++) {
         assert_true(now - before == 1000u << looks);
@@ -740,19 +741,20 @@ static void looks_grow_rarer_while_nothing_changes(void **state)
     assert_int_equal(looks, 10);
     assert_true(second_look_plan(&look, 9000000, false));
     assert_true(!look.at);
-    assert_false(second_look_plan(&look, 9000000, true)); /* someone repairs it */
+    assert_false(second_look_plan(&look, 9000000, true)); /* someone repairs the file */
     assert_true(look.at == 9001000);
 }
 
 #ifndef _WIN32
-/* A user who can write to the store's folder must not have a set run as the service: it is reported by name. */
-static void a_foreign_set_is_reported(void **state)
+/* A user who can write to the store's folder must not be able to have a set run as the service: such a set is reported
+   by name. */
+static void foreign_set_is_reported(void **state)
 {
     (void)state;
     char *folder = store_folder(SPACE), *path = path_join(folder, "stranger.xml");
     assert_int_equal(folder_create(folder), S_OK);
     assert_int_equal(file_store(path, "<DataCollectorSet/>", 19), S_OK);
-    if (!chown(path, 65534, 65534)) { /* root alone can give a file away */
+    if (!chown(path, 65534, 65534)) { /* only root can change a file's owner */
         supervise();
         fixture_await_event(9007, "stranger.xml");
         assert_non_null(strstr(fixture_reason, "65534"));
@@ -764,8 +766,8 @@ static void a_foreign_set_is_reported(void **state)
 }
 #endif
 
-/* A file that stays damaged would be read each second for ever, or be reported of each time. */
-static void what_stays_damaged_is_read_ever_more_rarely(void **state)
+/* A file that remains corrupt must not be read every second, nor be reported each time. */
+static void corrupt_file_is_read_more_and_more_rarely(void **state)
 {
     (void)state;
     char *root = fixture_folder("stays"), *path = store_definition_path(SPACE, "still damaged");
@@ -782,7 +784,7 @@ static void what_stays_damaged_is_read_ever_more_rarely(void **state)
     assert_in_range(atomic_load(&damaged_read), 1, 12);
     assert_int_equal(fixture_events(9007, "still damaged"), 1);
     char *xml = schedule_at(in_an_hour(), "");
-    commit("still damaged", root, xml); /* it comes back */
+    commit("still damaged", root, xml); /* the set becomes valid again */
     await_work(1);
     stop_supervising();
     memory_free(xml);
@@ -796,9 +798,9 @@ static int bias_here(const void *zone, int64_t utc)
     return clock_bias_minutes(utc);
 }
 
-/* A set that is committed again right before its start time, unchanged or with another folder, may be read just after
+/* A set that is committed again just before its start time, unchanged or with another folder, may be read just after
    it: the start, which both definitions contain, must not be skipped. */
-static void a_change_right_before_the_second_skips_no_start(void **state)
+static void change_just_before_the_start_time_skips_no_start(void **state)
 {
     (void)state;
     const struct start_zone zone = {bias_here, NULL};
@@ -814,7 +816,7 @@ static void a_change_right_before_the_second_skips_no_start(void **state)
     assert_int_equal(supervised_set_read(&set, behind), S_OK);
     assert_int_equal(supervised_set_plan(&set, behind, &zone, &missed), S_OK);
     assert_true(set.due == due);
-    commit("close", other, later); /* what is new is in force from now on */
+    commit("close", other, later); /* from now on, the new definition is in effect */
     assert_int_equal(supervised_set_read(&set, behind), S_OK);
     assert_int_equal(supervised_set_plan(&set, behind, &zone, &missed), S_OK);
     assert_true(set.due == due + 60 * SECOND);
@@ -825,8 +827,8 @@ static void a_change_right_before_the_second_skips_no_start(void **state)
     memory_free(root);
 }
 
-/* A definition that was changed in its place, past the store, is found by the full check, also while there is a
-   schedule to wait for: else the old one would be carried out. */
+/* A definition that was changed in place, bypassing the store, is found by the full check, also while a schedule is
+   waiting; otherwise the old definition would run. */
 static void unannounced_changes_are_found(void **state)
 {
     (void)state;
@@ -835,7 +837,7 @@ static void unannounced_changes_are_found(void **state)
     supervise();
     commit("past", root, xml);
     await_work(1);
-    fixture_sleep(500); /* no check that the commit requested is pending */
+    fixture_sleep(500); /* no check is pending because of the commit */
     assert_int_equal(file_store(path, "<DataCollectorSet/>", 19), S_OK);
     atomic_fetch_add(&ahead, 660 * SECOND);
     atomic_fetch_add(&passed, 660000);
@@ -846,7 +848,7 @@ static void unannounced_changes_are_found(void **state)
     memory_free(root);
 }
 
-/* Ten thousand sets in the store would keep the service from its schedules for longer than it takes to read them. */
+/* Reading ten thousand sets more than once would delay the schedules at the service's start. */
 static void each_set_is_read_once_at_the_start(void **state)
 {
     (void)state;
@@ -871,29 +873,29 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(each_set_is_read_once_at_the_start, end_test),
-        cmocka_unit_test_teardown(a_set_that_another_process_commits_starts_at_its_second, end_test),
-        cmocka_unit_test_teardown(a_host_is_there_before_its_second, end_ahead),
-        cmocka_unit_test_teardown(a_host_that_nobody_wants_any_more_ends, end_ahead),
-        cmocka_unit_test_teardown(a_user_starts_what_has_a_host_already, end_ahead),
-        cmocka_unit_test_teardown(a_host_whose_maker_is_gone_runs_nothing, end_test),
-        cmocka_unit_test_teardown(a_start_outlives_the_host_that_was_made_for_it, end_ahead),
-        cmocka_unit_test_teardown(a_start_outlives_a_prepared_host_that_dies, end_ahead),
-        cmocka_unit_test_teardown(a_set_that_runs_goes_on, end_test),
-        cmocka_unit_test_teardown(the_clock_is_set, end_test),
-        cmocka_unit_test_teardown(a_dead_host_is_noticed, end_test),
-        cmocka_unit_test_teardown(what_was_cut_off_begins_again, end_test),
+        cmocka_unit_test_teardown(set_committed_by_another_process_starts_on_time, end_test),
+        cmocka_unit_test_teardown(host_process_exists_before_the_start_time, end_ahead),
+        cmocka_unit_test_teardown(unneeded_host_process_exits, end_ahead),
+        cmocka_unit_test_teardown(user_start_uses_the_prepared_host, end_ahead),
+        cmocka_unit_test_teardown(host_without_its_service_runs_nothing, end_test),
+        cmocka_unit_test_teardown(start_survives_loss_of_the_prepared_host, end_ahead),
+        cmocka_unit_test_teardown(start_survives_a_host_lost_at_the_start_time, end_ahead),
+        cmocka_unit_test_teardown(schedule_does_not_affect_a_running_set, end_test),
+        cmocka_unit_test_teardown(clock_changes_skip_or_repeat_no_start, end_test),
+        cmocka_unit_test_teardown(killed_host_is_noticed, end_test),
+        cmocka_unit_test_teardown(interrupted_runs_are_restarted_on_request, end_test),
         cmocka_unit_test_teardown(expiry_stops_a_run_if_asked, end_test),
-        cmocka_unit_test_teardown(one_supervises_and_another_takes_over, end_test),
-        cmocka_unit_test_teardown(a_lock_holder_that_does_not_supervise_is_reported, end_test),
-        cmocka_unit_test_teardown(a_corrupt_set_is_reported, end_test),
+        cmocka_unit_test_teardown(second_supervisor_takes_over, end_test),
+        cmocka_unit_test_teardown(lock_owner_without_supervision_is_reported, end_test),
+        cmocka_unit_test_teardown(corrupt_set_is_reported, end_test),
 #ifndef _WIN32
-        cmocka_unit_test_teardown(a_foreign_set_is_reported, end_test),
+        cmocka_unit_test_teardown(foreign_set_is_reported, end_test),
 #endif
-        cmocka_unit_test_teardown(a_definition_that_is_still_being_written_is_read_to_its_end, end_test),
-        cmocka_unit_test_teardown(a_definition_that_its_writer_holds_is_taken_when_it_lets_go, end_test),
-        cmocka_unit_test(looks_grow_rarer_while_nothing_changes),
-        cmocka_unit_test_teardown(what_stays_damaged_is_read_ever_more_rarely, end_test),
-        cmocka_unit_test_teardown(a_change_right_before_the_second_skips_no_start, end_test),
+        cmocka_unit_test_teardown(definition_being_written_is_read_completely, end_test),
+        cmocka_unit_test_teardown(definition_locked_by_its_writer_is_read_after_release, end_test),
+        cmocka_unit_test(checks_become_rarer_while_nothing_changes),
+        cmocka_unit_test_teardown(corrupt_file_is_read_more_and_more_rarely, end_test),
+        cmocka_unit_test_teardown(change_just_before_the_start_time_skips_no_start, end_test),
         cmocka_unit_test_teardown(unannounced_changes_are_found, end_test),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets of one trace collector, and sessions that other programs start, for the tests of Session and Autosession. */
+/* Sets with one trace collector, and sessions that other programs start, for the tests of Session and Autosession. */
 #ifndef OPENPLA_TRACE_SET_FIXTURE_H
 #define OPENPLA_TRACE_SET_FIXTURE_H
 
@@ -22,7 +22,7 @@ enum {
     "<TraceDataProvider>" PROVIDER "<Level><Value>" #level "</Value></Level><KeywordsAny><Value>" #any                 \
     "</Value></KeywordsAny></TraceDataProvider>"
 
-/* A set of one trace collector "c" in the tests' folder. */
+/* Creates a set with one trace collector "c" in the tests' folder. */
 static inline struct object *set_of_xml(const char *category, const char *in_set, const char *in_collector)
 {
     struct object *set;
@@ -59,7 +59,7 @@ static inline void assert_said(HRESULT hr, HRESULT expected, const char *part)
 {
     assert_int_equal(hr, expected);
     if (!strstr(error_text(hr), part))
-        fail_msg("'%s' does not say '%s'", error_text(hr), part);
+        fail_msg("'%s' lacks '%s'", error_text(hr), part);
 }
 
 static inline struct object *queried(const char *full)
@@ -79,7 +79,7 @@ static inline HRESULT query(const char *full)
     return hr;
 }
 
-/* Borrowed of its set. */
+/* Returns the collector; the set owns it. */
 static inline struct trace_data_collector *collector_in(struct object *set)
 {
     struct object *c;
