@@ -88,7 +88,7 @@ static void put(const char *in, const char *name, const char *text)
     memory_free(path);
 }
 
-static bool is_there(const char *in, const char *name)
+static bool entry_exists(const char *in, const char *name)
 {
     char *path = path_join(in, name);
     bool there = file_find(path) == S_OK;
@@ -112,8 +112,8 @@ static void report_is_deleted_and_nothing_else(void **state)
     assert_int_equal(delete_report(wide), E_ACCESSDENIED);
     put(run, "openpla.run", mark);
     assert_int_equal(delete_report(with_end), S_OK);
-    assert_true(is_there(run, "notes.txt"));
-    assert_false(is_there(run, "log.csv") || is_there(run, "report.xml") || is_there(run, "openpla.run"));
+    assert_true(entry_exists(run, "notes.txt"));
+    assert_false(entry_exists(run, "log.csv") || entry_exists(run, "report.xml") || entry_exists(run, "openpla.run"));
     assert_int_equal(delete_report(wide), E_ACCESSDENIED);
     char *notes = path_join(run, "notes.txt");
     assert_int_equal(file_delete(notes), S_OK);

@@ -65,7 +65,7 @@ static int set_forget(void **state)
     return 0;
 }
 
-static void commit_is_whole_or_nothing(void **state)
+static void commit_is_complete_or_has_no_effect(void **state)
 {
     unsigned failures = 0;
     bool reached = true;
@@ -306,7 +306,7 @@ static void invalid_whole_commit_is_rejected(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(commit_is_whole_or_nothing, set_forget, set_forget),
+        cmocka_unit_test_setup_teardown(commit_is_complete_or_has_no_effect, set_forget, set_forget),
         cmocka_unit_test_setup_teardown(query_leaves_the_object_as_it_was, set_forget, set_forget),
         cmocka_unit_test_setup_teardown(live_properties_and_lists_fail_in_order, set_forget, set_forget),
         cmocka_unit_test(foreign_server_is_called_by_specified_members),

@@ -477,7 +477,7 @@ static void writing_twice_changes_nothing(void **state)
     assert_as_before();
 }
 
-static void assert_refused(HRESULT expected, const char *key, const char *advice)
+static void assert_rejected(HRESULT expected, const char *key, const char *advice)
 {
     struct texts start = table_snapshot();
     HRESULT hr = registration_write(&with_service);
@@ -501,7 +501,7 @@ static void rejected_key_leaves_nothing(void **state)
                                      REG_OPTION_VOLATILE, KEY_ALL_ACCESS, NULL, &key, NULL),
                      ERROR_SUCCESS);
     RegCloseKey(key);
-    assert_refused(HRESULT_FROM_WIN32(ERROR_CHILD_MUST_BE_VOLATILE), "Software\\Classes\\TypeLib\\" LIBRARY, "");
+    assert_rejected(HRESULT_FROM_WIN32(ERROR_CHILD_MUST_BE_VOLATILE), "Software\\Classes\\TypeLib\\" LIBRARY, "");
 }
 
 static void key_protect(HKEY key, const WCHAR *rights)
@@ -522,7 +522,7 @@ static void protected_key_error_names_the_remedy(void **state)
                                      KEY_ALL_ACCESS, NULL, &key, NULL),
                      ERROR_SUCCESS);
     key_protect(key, L"D:P(A;;KR;;;WD)");
-    assert_refused(E_ACCESSDENIED, "Software\\Classes\\TypeLib\\" LIBRARY, "allow-dropin.ps1");
+    assert_rejected(E_ACCESSDENIED, "Software\\Classes\\TypeLib\\" LIBRARY, "allow-dropin.ps1");
     key_protect(key, L"D:P(A;;KA;;;WD)");
     RegCloseKey(key);
     assert_int_equal(registration_write(&with_service), S_OK);
@@ -682,7 +682,7 @@ static void replaced_module_is_restored(void **state)
 }
 
 /* Foreign values in our keys are kept, and a registration from another folder is not removed. */
-static void removes_only_what_is_ours(void **state)
+static void removes_only_our_entries(void **state)
 {
     static const struct registration elsewhere = {.folder = "D:\\Other", .service = true, .mode = REGISTRATION_DROPIN};
     struct texts registered, now, left;
@@ -886,7 +886,7 @@ int main(void)
         T(failed_update_restores_the_service),
         T(out_of_memory_undoes_everything),
         T(replaced_module_is_restored),
-        T(removes_only_what_is_ours),
+        T(removes_only_our_entries),
         T(programs_with_32_bits_find_their_dll),
         T(registration_beside_windows_keeps_its_entries),
         T(appid_limits_who_may_call),

@@ -87,7 +87,7 @@ static HRESULT WINAPI fake_initialize(PSECURITY_DESCRIPTOR descriptor, LONG serv
     return S_OK;
 }
 
-static void the_server_trusts_no_client(void **state)
+static void server_does_not_trust_clients(void **state)
 {
     (void)state;
     assert_int_equal(server_secure(fake_initialize), S_OK);
@@ -104,6 +104,6 @@ static void the_server_trusts_no_client(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(the_server_trusts_no_client)};
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(server_does_not_trust_clients)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

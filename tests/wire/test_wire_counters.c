@@ -325,7 +325,7 @@ static void reconnect(void)
     connect_port();
 }
 
-static void invalid_handles_give_faults(void **state)
+static void invalid_handles_return_faults(void **state)
 {
     (void)state;
     uint8_t handle[20], other[20];
@@ -367,7 +367,7 @@ static void invalid_handles_give_faults(void **state)
 
 /* Sizes beyond the limits, truncated parameters, an unknown opnum, and bytes that are not RPC: each fails only its own
    call or connection. */
-static void invalid_requests_fail_alone(void **state)
+static void invalid_requests_fail_separately(void **state)
 {
     (void)state;
     uint8_t handle[20];
@@ -545,8 +545,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_server, end_server)
     const struct CMUnitTest tests[] = {
         TEST(clients_of_the_rpc_runtime_work),     TEST(a_client_reads_counters_by_tcp),
-        TEST(a_client_reads_counters_by_the_pipe), TEST(invalid_handles_give_faults),
-        TEST(invalid_requests_fail_alone),         TEST(requests_can_be_fragmented),
+        TEST(a_client_reads_counters_by_the_pipe), TEST(invalid_handles_return_faults),
+        TEST(invalid_requests_fail_separately),    TEST(requests_can_be_fragmented),
         TEST(closed_connection_frees_its_queries), TEST(callers_without_a_logon_are_rejected),
         TEST(other_addresses_are_rejected),
     };

@@ -210,7 +210,7 @@ static void put_all(void *object, const WCHAR *puts)
 
 /* Commit names each setting that has no effect or that contradicts another one, with its collector, and names nothing
    else. */
-static void commit_reports_what_each_kind_ignores(void **state)
+static void commit_reports_ignored_properties_of_each_kind(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAYSIZE(notes); i++) {
@@ -429,9 +429,12 @@ int collector_kind_tests(void)
 {
 #define T(name) cmocka_unit_test_teardown(name, forget)
     static const struct CMUnitTest tests[] = {
-        T(every_kind_survives_the_round_trip),        T(every_kind_comes_from_xml),
-        T(commit_reports_what_each_kind_ignores),     T(contradictory_lists_fail_the_commit),
-        T(start_names_api_collector_without_program), T(data_manager_reports_unsupported_actions),
+        T(every_kind_survives_the_round_trip),
+        T(every_kind_comes_from_xml),
+        T(commit_reports_ignored_properties_of_each_kind),
+        T(contradictory_lists_fail_the_commit),
+        T(start_names_api_collector_without_program),
+        T(data_manager_reports_unsupported_actions),
         T(policies_and_schedules_are_stored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -389,7 +389,7 @@ static void keeps_date(void *object, const struct row *row)
 
 /* A value that was put is read back unchanged, also at the limits, typed and by name; otherwise a template would lose
    settings. */
-static void keeps_what_was_put(void *object, const struct row *row)
+static void keeps_put_value(void *object, const struct row *row)
 {
     if (!row->put)
         return;
@@ -411,10 +411,10 @@ static void keeps_what_was_put(void *object, const struct row *row)
         assert_int_equal(row->kind, VARIANT_); /* value maps are tested separately */
 }
 
-static void every_property_keeps_what_was_put(void **state)
+static void every_property_keeps_its_value(void **state)
 {
     (void)state;
-    for_every_row_with_new_object(keeps_what_was_put);
+    for_every_row_with_new_object(keeps_put_value);
 }
 
 static void property_refuses(void *object, const struct row *row, int64_t number)
@@ -451,7 +451,7 @@ static void refuses_out_of_range_value(void *object, const struct row *row)
     }
 }
 
-static void values_out_of_range_are_refused(void **state)
+static void values_out_of_range_are_rejected(void **state)
 {
     (void)state;
     for_every_row(refuses_out_of_range_value);
@@ -510,9 +510,9 @@ static void every_name_is_found_in_any_case(void **state)
 int property_tests(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_property_has_its_default),    cmocka_unit_test(documented_defaults_match),
-        cmocka_unit_test(every_property_keeps_what_was_put), cmocka_unit_test(values_out_of_range_are_refused),
-        cmocka_unit_test(null_pointers_are_answered),        cmocka_unit_test(read_only_properties_refuse_scripts),
+        cmocka_unit_test(every_property_has_its_default),  cmocka_unit_test(documented_defaults_match),
+        cmocka_unit_test(every_property_keeps_its_value),  cmocka_unit_test(values_out_of_range_are_rejected),
+        cmocka_unit_test(null_pointers_are_answered),      cmocka_unit_test(read_only_properties_refuse_scripts),
         cmocka_unit_test(every_name_is_found_in_any_case),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -256,7 +256,7 @@ static void deleted_set_can_be_committed_again(void **state)
 
 /* Commit stores a serial number that was put since the last Commit; otherwise the store's number is kept, which a run
    may have incremented (DECISIONS 13). */
-static void serial_numbers_do_not_go_back(void **state)
+static void serial_numbers_never_decrease(void **state)
 {
     IDataCollectorSet *set = new_set(), *other = new_set();
     (void)state;
@@ -368,7 +368,7 @@ int set_tests(void)
         T(invalid_set_names_are_rejected),       T(names_invalid_as_file_names_are_kept),
         T(counter_paths_are_checked_at_commit),  T(set_is_bound_to_namespace_and_machine),
         T(query_of_missing_set_changes_nothing), T(deleted_set_can_be_committed_again),
-        T(serial_numbers_do_not_go_back),        T(sets_are_listed_by_filter),
+        T(serial_numbers_never_decrease),        T(sets_are_listed_by_filter),
         T(remove_rejects_set_of_another_list),   T(credentials_are_not_readable),
     };
 #undef T

@@ -107,7 +107,7 @@ static void template_survives_the_round_trip(void **state)
 
 /* Programs set RootPath and credentials first, and then apply a partial template: SetXml must change only what the
    template contains. */
-static void partial_xml_changes_what_it_names(void **state)
+static void partial_xml_changes_only_its_values(void **state)
 {
     IDataCollectorSet *set = new_set();
     IDataCollectorCollection *collectors = collectors_of(set);
@@ -329,7 +329,7 @@ int xml_tests(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(template_survives_the_round_trip),
-        cmocka_unit_test(partial_xml_changes_what_it_names),
+        cmocka_unit_test(partial_xml_changes_only_its_values),
         cmocka_unit_test(unsupported_xml_is_reported),
         cmocka_unit_test(malformed_xml_is_rejected_with_its_line),
         cmocka_unit_test(pasted_xml_is_accepted),

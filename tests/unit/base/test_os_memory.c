@@ -132,7 +132,7 @@ static void threads_do_not_share_blocks(void **state)
             fail_msg("%s", workers[i].wrong);
 }
 
-static void impossible_sizes_are_refused(void **state)
+static void impossible_sizes_are_rejected(void **state)
 {
     (void)state;
     volatile size_t huge = SIZE_MAX / 2 + 3;
@@ -145,7 +145,7 @@ static void impossible_sizes_are_refused(void **state)
     memory_free(NULL);
 }
 
-static void the_nth_allocation_fails_once(void **state)
+static void nth_allocation_fails_once(void **state)
 {
     (void)state;
     memory_fail_at(2);
@@ -189,6 +189,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_keep_their_contents), cmocka_unit_test(threads_do_not_share_blocks),
-        cmocka_unit_test(impossible_sizes_are_refused), cmocka_unit_test(the_nth_allocation_fails_once), WIPES};
+        cmocka_unit_test(impossible_sizes_are_rejected), cmocka_unit_test(nth_allocation_fails_once), WIPES};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static void refuse_a_client(void *user)
     socket_close(client);
 }
 
-static void the_last_answer_arrives_while_the_client_sends(void **state)
+static void last_answer_arrives_while_the_client_sends(void **state)
 {
     static const char bytes[65536];
     char answer[sizeof ANSWER], port[8];
@@ -76,7 +76,7 @@ static void failures_have_reasons(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_last_answer_arrives_while_the_client_sends),
+        cmocka_unit_test(last_answer_arrives_while_the_client_sends),
         cmocka_unit_test(failures_have_reasons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,7 +159,7 @@ static void lsa_stores_a_secret(void **state)
     nothing_is_left_open();
 }
 
-static void the_longest_secret_fits(void **state)
+static void longest_secret_fits(void **state)
 {
     char key[SHARED_KEY_DIGITS + 1], *text, *back;
     (void)state;
@@ -354,7 +354,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(lsa_stores_a_secret, begin),
-        cmocka_unit_test_setup(the_longest_secret_fits, begin),
+        cmocka_unit_test_setup(longest_secret_fits, begin),
         cmocka_unit_test_setup(program_without_lsa_access_uses_a_file, begin),
         cmocka_unit_test_setup(lsa_error_is_reported, begin),
         cmocka_unit_test(every_account_name_form_logs_on),

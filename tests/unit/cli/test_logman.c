@@ -16,7 +16,7 @@ static void expect(const char *text, uint32_t code, const char *says)
 }
 
 /* Checks that the output consists of exactly this warning and the success message. */
-static void expect_alone(const char *text, const char *warning)
+static void expect_only_warning(const char *text, const char *warning)
 {
     struct texts words = {0};
     int result;
@@ -94,9 +94,10 @@ static void corrected_input_is_reported(void **state)
     go_to("corrected");
     expect("logman create counter –n “two words” -c \\Network Interface(*)\\*", 0,
            "Warning: -c: '\\Network Interface(*)\\*' is treated as one item, because its words have no quotes\n");
-    expect_alone("logman create counter thrice -c \\Processor(_Total)\\% Processor Time",
-                 "Warning: -c: '\\Processor(_Total)\\% Processor Time' is treated as one item, because its words have "
-                 "no quotes\n");
+    expect_only_warning(
+        "logman create counter thrice -c \\Processor(_Total)\\% Processor Time",
+        "Warning: -c: '\\Processor(_Total)\\% Processor Time' is treated as one item, because its words have "
+        "no quotes\n");
     expect("logman delete thrice", 0, DONE);
     expect("logman create counter Größe -c \\System\\Threads", 0, DONE);
     expect("logman", 0, "\nGröße                                   Counter ");
@@ -164,17 +165,17 @@ static void frequent_mistakes_get_advice(void **state)
     expect("logman update twice --cnf --max", 0, "Warning: -f bincirc: without -max");
     expect("logman update twice -f bin -max 5", 0,
            "Warning: -max: the set stops when its log reaches this size; with -cnf");
-    expect_alone("logman update twice -f bincirc -max 5", "");
+    expect_only_warning("logman update twice -f bincirc -max 5", "");
     expect("logman update twice --max -f csv -si 00:05", 0,
            "-si: '00:05' means minutes and seconds (5 s); for hours and minutes use '00:05:00'");
     expect("logman update twice -rf 3", 0, "Warning: -rf: the set stops before it takes its second sample");
-    expect_alone("logman update twice -rf 01:00", "");
+    expect_only_warning("logman update twice -rf 01:00", "");
     expect("logman create counter named -c \\System\\Threads -o x.csv -f csv", 0,
            "Warning: -o: the run number is appended to the file name (_000001); use --v");
     expect("logman delete named", 0, DONE);
-    expect_alone("logman create counter named -c \\System\\Threads -o x.csv -f csv --v", "");
+    expect_only_warning("logman create counter named -c \\System\\Threads -o x.csv -f csv --v", "");
     expect("logman update named -b 13/01/2299 08:00:00", 0, "'13/01/2299' is treated as day/month/year");
-    expect_alone("logman update named -b 01/13/2299 08:00:00", "");
+    expect_only_warning("logman update named -b 01/13/2299 08:00:00", "");
     expect("logman delete named", 0, DONE);
     expect("logman update twice -f bin -rc C:\\scripts\\closed.cmd", 0,
            "Warning: -rc: 'C:\\scripts\\closed.cmd' is treated as the name of a task");

@@ -163,7 +163,7 @@ static void each_threshold_raises_alerts(void **state)
 }
 
 /* An instance that starts later must be watched, and an instance that does not match must not cause an alert. */
-static void instances_come_and_go(void **state)
+static void instances_appear_and_disappear(void **state)
 {
     struct test *t = *state;
     const double values[] = {5, 6, 7};
@@ -438,7 +438,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_threshold_raises_alerts, setup, teardown),
-        cmocka_unit_test_setup_teardown(instances_come_and_go, setup, teardown),
+        cmocka_unit_test_setup_teardown(instances_appear_and_disappear, setup, teardown),
         cmocka_unit_test_setup_teardown(instances_are_distinguished, setup, teardown),
         cmocka_unit_test_setup_teardown(sample_without_instance_list_keeps_alert_state, setup, teardown),
         cmocka_unit_test_setup_teardown(missing_counter_is_named_and_searched_again, setup, teardown),

@@ -178,7 +178,7 @@ static void each_form_requests_the_right_keys_or_values(void **state)
     collected_end(&c);
 }
 
-static void the_depth_counts_from_the_key(void **state)
+static void depth_is_relative_to_the_key(void **state)
 {
     struct collected c = {.request = {.registry_depth = 1}};
     (void)state;
@@ -226,7 +226,7 @@ static void unreadable_values_are_entries(void **state)
     collected_end(&c);
 }
 
-static void other_computers_are_refused_with_the_reason(void **state)
+static void other_computers_are_rejected_with_the_reason(void **state)
 {
     struct collected c = {.hr = S_OK};
     (void)state;
@@ -467,9 +467,9 @@ int main(void)
         cmocka_unit_test_teardown(every_type_is_shown_correctly, forget),
         cmocka_unit_test_teardown(huge_values_are_named, forget),
         cmocka_unit_test_teardown(each_form_requests_the_right_keys_or_values, forget),
-        cmocka_unit_test_teardown(the_depth_counts_from_the_key, forget),
+        cmocka_unit_test_teardown(depth_is_relative_to_the_key, forget),
         cmocka_unit_test_teardown(unreadable_values_are_entries, forget),
-        cmocka_unit_test(other_computers_are_refused_with_the_reason),
+        cmocka_unit_test(other_computers_are_rejected_with_the_reason),
         cmocka_unit_test_teardown(view_with_32_bits_can_be_requested, forget),
         cmocka_unit_test_teardown(links_are_recorded_and_not_followed, forget),
 #ifdef _WIN32

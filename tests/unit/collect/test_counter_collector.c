@@ -178,7 +178,7 @@ static void invalid_counters_are_reported(void **state)
 }
 
 /* Two wildcards that name the same counter must not log it twice, because readers cannot handle equal columns. */
-static void overlapping_paths_give_one_column(void **state)
+static void overlapping_paths_result_in_one_column(void **state)
 {
     struct test *t = *state;
     size_t size;
@@ -226,7 +226,7 @@ static bool holds_wide(const char *data, size_t size, const char *text)
 
 /* A binary log of all processes must include processes that start during the run. A text log's columns are fixed, and
    those of exited processes stay empty. */
-static void instances_come_and_go(void **state)
+static void instances_appear_and_disappear(void **state)
 {
     struct test *t = *state;
     static const enum log_format formats[] = {LOG_BINARY, LOG_CSV};
@@ -608,9 +608,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(english_names_on_a_localised_system, setup, teardown),
         cmocka_unit_test_setup_teardown(collector_without_counters_is_reported, setup, teardown),
         cmocka_unit_test_setup_teardown(invalid_counters_are_reported, setup, teardown),
-        cmocka_unit_test_setup_teardown(overlapping_paths_give_one_column, setup, teardown),
+        cmocka_unit_test_setup_teardown(overlapping_paths_result_in_one_column, setup, teardown),
         cmocka_unit_test_setup_teardown(all_instances_in_every_spelling, setup, teardown),
-        cmocka_unit_test_setup_teardown(instances_come_and_go, setup, teardown),
+        cmocka_unit_test_setup_teardown(instances_appear_and_disappear, setup, teardown),
         cmocka_unit_test_setup_teardown(rates_continue_in_the_next_segment, setup, teardown),
         cmocka_unit_test_setup_teardown(remote_computer_that_starts_requests_a_segment, setup, teardown),
         cmocka_unit_test_setup_teardown(remote_computer_that_starts_early_requests_a_segment, setup, teardown),

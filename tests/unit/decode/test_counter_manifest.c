@@ -129,7 +129,7 @@ static void errors_name_the_line(void **state)
     }
 }
 
-static void ignored_content_gives_warnings(void **state)
+static void ignored_content_causes_warnings(void **state)
 {
     (void)state;
     static const char xml[] = OF_SET("<other/>" COUNTER("1", "A", "perf_counter_rawcount", "colour='red'"));
@@ -250,9 +250,12 @@ static void out_of_memory_changes_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(countersets_are_read),           cmocka_unit_test(errors_name_the_line),
-        cmocka_unit_test(ignored_content_gives_warnings), cmocka_unit_test(registration_is_read_back),
-        cmocka_unit_test(foreign_registration_is_kept),   cmocka_unit_test(out_of_memory_changes_nothing),
+        cmocka_unit_test(countersets_are_read),
+        cmocka_unit_test(errors_name_the_line),
+        cmocka_unit_test(ignored_content_causes_warnings),
+        cmocka_unit_test(registration_is_read_back),
+        cmocka_unit_test(foreign_registration_is_kept),
+        cmocka_unit_test(out_of_memory_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

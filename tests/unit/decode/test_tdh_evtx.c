@@ -117,7 +117,7 @@ static void an_empty_log_is_valid(void **state)
 }
 
 /* Also for data that are truncated at each position. */
-static void truncated_data_still_give_a_record(void **state)
+static void truncated_data_result_in_a_record(void **state)
 {
     (void)state;
     const struct dumped_event e = {.record = &record, .schema = &schema};
@@ -219,7 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(an_empty_log_is_valid, begin),
-        cmocka_unit_test_setup(truncated_data_still_give_a_record, begin),
+        cmocka_unit_test_setup(truncated_data_result_in_a_record, begin),
         cmocka_unit_test_setup(out_of_memory_is_reported, begin),
         cmocka_unit_test_setup(a_full_disk_is_reported, begin),
         cmocka_unit_test_setup(a_full_file_is_reported, begin),

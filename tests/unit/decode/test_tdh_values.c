@@ -350,7 +350,7 @@ static void lengths_counts_and_structs_are_followed(void **state)
     assert_int_equal(walk(&schema, whole, sizeof whole - 1, 2, "n=Red,size=3,"), S_FALSE);
 }
 
-static void truncated_data_give_their_values(void **state)
+static void truncated_data_return_their_values(void **state)
 {
     (void)state;
     assert_int_equal(walk(&schema, whole, 9, 0, "n=Red,size=3,blob=0x616263,parts[parts{a=-1,b[b=1,b=2,]2,}3,parts{"),
@@ -426,7 +426,7 @@ int main(void)
         cmocka_unit_test(maps_name_values_and_bits),
         cmocka_unit_test(string_maps_look_up_the_string),
         cmocka_unit_test(lengths_counts_and_structs_are_followed),
-        cmocka_unit_test(truncated_data_give_their_values),
+        cmocka_unit_test(truncated_data_return_their_values),
         cmocka_unit_test(an_empty_array_takes_no_bytes),
         cmocka_unit_test(empty_values_are_limited),
         cmocka_unit_test(out_of_memory_is_an_error),

@@ -8,7 +8,7 @@ static const GUID nobody, first_source = {1, 0, 0, {0}}, second_source = {2, 0, 
 
 /* ---- handles ---- */
 
-static void ended_handles_are_refused(void **state)
+static void ended_handles_are_rejected(void **state)
 {
     (void)state;
     enum { MANY = PROVIDER_REGISTRATIONS };
@@ -417,7 +417,7 @@ static void failed_change_changes_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(ended_handles_are_refused),
+        TEST(ended_handles_are_rejected),
         TEST(sessions_are_combined),
         TEST(registration_reports_the_current_state),
         TEST(filter_data_of_sessions_are_chained),

@@ -69,7 +69,7 @@ static struct directory_process self(void)
 
 /* ---- the victims ---- */
 
-static bool is_there(uint64_t n)
+static bool entry_exists(uint64_t n)
 {
     return n % 4 != 3;
 }
@@ -109,7 +109,7 @@ static void change(uint32_t lane, uint64_t n, struct directory_session pair[2])
     for (uint32_t half = 0; half < 2; half++) {
         GUID *providers = NULL;
         size_t count;
-        if (is_there(n))
+        if (entry_exists(n))
             change_one(lane, half, n, &pair[half]);
         else
             must(directory_session_remove(d, pair[half].logger, pair[half].generation, &providers, &count) == S_OK &&
@@ -210,7 +210,8 @@ static uint64_t check_enables(uint32_t lane)
 static void check_lane(uint32_t lane, uint64_t *cut)
 {
     const uint64_t trying = lanes[lane].trying, done = lanes[lane].done, n = check_sessions(lane);
-    const bool as_done = n == (done && is_there(done) ? done : 0), as_tried = n == (is_there(trying) ? trying : 0);
+    const bool as_done = n == (done && entry_exists(done) ? done : 0),
+               as_tried = n == (entry_exists(trying) ? trying : 0);
     assert_int_equal(check_enables(lane), n);
     if (!as_done && !(as_tried && trying == done + 1) && !(as_tried && done == 0))
         fail_msg("lane %u: change %llu is seen, %llu was done, %llu was tried", (unsigned)lane, (unsigned long long)n,

@@ -249,7 +249,7 @@ static void malformed_traits_are_rejected(void **state)
 /* Bits of the events that arrive: events 1 to 4, and the TraceLogging events "Name" and "Else". */
 enum { EVENTS_1_2_3_4 = 15, NAME = 16, ELSE = 32 };
 
-static uint32_t what_comes(REGHANDLE handle, struct fixture_session *session, uint16_t with_item)
+static uint32_t received_events(REGHANDLE handle, struct fixture_session *session, uint16_t with_item)
 {
     uint32_t came = 0, size;
     static const uint8_t other[] = {8, 0, 0, 'E', 'l', 's', 'e', 0};
@@ -307,15 +307,15 @@ static void filters_choose_events(void **state)
         e.property = EVENT_ENABLE_PROPERTY_STACK_TRACE;
         fixture_filter(&e, rows[i].type, rows[i].data, rows[i].size);
         fixture_apply(&e, 1);
-        assert_int_equal(what_comes(handle, session, 0), rows[i].events);
-        assert_int_equal(what_comes(handle, session, OWN_STACK), rows[i].stacks);
+        assert_int_equal(received_events(handle, session, 0), rows[i].events);
+        assert_int_equal(received_events(handle, session, OWN_STACK), rows[i].stacks);
     }
     /* With several filters, all must accept an event. */
     struct directory_enable e = fixture_enable(1, 0, 0, 0);
     fixture_filter(&e, EVENT_FILTER_TYPE_EVENT_ID, in_2_4, sizeof in_2_4);
     fixture_filter(&e, EVENT_FILTER_TYPE_EVENT_NAME, named, sizeof named);
     fixture_apply(&e, 1);
-    assert_int_equal(what_comes(handle, session, 0), 10 | NAME);
+    assert_int_equal(received_events(handle, session, 0), 10 | NAME);
     fixture_unregister(handle);
 }
 

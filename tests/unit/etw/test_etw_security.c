@@ -33,7 +33,7 @@ static void check_sddl(uint32_t parts, const char *part, bool there)
     memory_free(text);
 }
 
-static void rights_are_given_and_taken(void **state)
+static void rights_are_granted_and_removed(void **state)
 {
     const uint32_t both = TRACE_RIGHT_REGISTER_GUIDS | TRACE_RIGHT_GUID_ENABLE;
     (void)state;
@@ -180,7 +180,7 @@ static void corrupt_descriptors_grant_no_rights(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rights_are_given_and_taken),      cmocka_unit_test(kernel_guid_has_a_separate_default),
+        cmocka_unit_test(rights_are_granted_and_removed),  cmocka_unit_test(kernel_guid_has_a_separate_default),
         cmocka_unit_test(an_unknown_guid_has_the_default), cmocka_unit_test(adding_to_a_null_dacl_removes_no_rights),
         cmocka_unit_test(invalid_calls_are_rejected),      cmocka_unit_test(corrupt_descriptors_grant_no_rights),
     };

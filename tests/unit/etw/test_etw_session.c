@@ -536,7 +536,7 @@ static void buffers_that_cannot_be_written_are_counted(void **state)
 
 /* ---- sessions in memory, with snapshots ---- */
 
-static void memory_keeps_the_newest_and_a_snapshot_leaves_them(void **state)
+static void memory_keeps_newest_events_and_snapshots_keep_them(void **state)
 {
     (void)state;
     begin(&one_stream, 5);
@@ -705,7 +705,7 @@ static void threads_beside_snapshots(void **state)
     threads_lose_no_uncounted_events(2, 20);
 }
 
-static void sequence_numbers_come_once(void **state)
+static void sequence_numbers_are_unique(void **state)
 {
     (void)state;
     begin(&small_shape, 0);
@@ -713,7 +713,7 @@ static void sequence_numbers_come_once(void **state)
     assert_int_equal(session_next_sequence(&s.b), 2);
 }
 
-static void a_slot_is_free_when_no_buffer_can_name_it(void **state)
+static void slot_is_freed_when_no_buffer_names_it(void **state)
 {
     (void)state;
     begin(&small_shape, 5);
@@ -772,13 +772,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(buffer_being_filled_is_not_closed, everybody_lives, end),
         cmocka_unit_test_setup_teardown(slow_writer_delays_its_processor_until_buffers_run_out, everybody_lives, end),
         cmocka_unit_test_setup_teardown(buffers_that_cannot_be_written_are_counted, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(memory_keeps_the_newest_and_a_snapshot_leaves_them, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(memory_keeps_newest_events_and_snapshots_keep_them, everybody_lives, end),
         cmocka_unit_test_setup_teardown(recovery_writes_what_the_host_had_not_written, everybody_lives, end),
         cmocka_unit_test_setup_teardown(threads_on_their_processors, everybody_lives, end),
         cmocka_unit_test_setup_teardown(threads_on_one_stream, everybody_lives, end),
         cmocka_unit_test_setup_teardown(threads_beside_snapshots, everybody_lives, end),
-        cmocka_unit_test_teardown(sequence_numbers_come_once, end),
-        cmocka_unit_test_setup_teardown(a_slot_is_free_when_no_buffer_can_name_it, everybody_lives, end),
+        cmocka_unit_test_teardown(sequence_numbers_are_unique, end),
+        cmocka_unit_test_setup_teardown(slot_is_freed_when_no_buffer_names_it, everybody_lives, end),
         cmocka_unit_test_setup_teardown(out_of_memory_is_reported, everybody_lives, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -242,7 +242,7 @@ static void space_is_preallocated_and_released(void **state)
     assert_int_equal(session_file_create(&large, &f), HRESULT_FROM_WIN32(ERROR_DISK_FULL));
 }
 
-static void a_file_is_appended_to(void **state)
+static void file_is_continued(void **state)
 {
     (void)state;
     const struct session_file_options options = options_of(APPEND, 0);
@@ -262,7 +262,7 @@ static void a_file_is_appended_to(void **state)
     assert_int_equal(c.buffers_written, 3);
 }
 
-static void a_file_without_events_is_appended_to(void **state)
+static void file_without_events_is_continued(void **state)
 {
     (void)state;
     const struct session_file_options options = options_of(APPEND, 0);
@@ -332,7 +332,7 @@ static void a_file_of_a_dead_host_is_continued(void **state)
     assert_int_equal(c.buffers_lost, 1);
 }
 
-static void a_ring_of_a_dead_host_is_continued(void **state)
+static void circular_file_of_a_dead_host_is_continued(void **state)
 {
     (void)state;
     const struct session_file_options options = options_of(CIRCULAR, 6);
@@ -364,7 +364,7 @@ static void readers_sort_a_late_buffer(void **state)
 }
 
 #ifndef _WIN32
-static void a_full_disk_loses_only_the_events_of_that_time(void **state)
+static void full_disk_loses_only_the_events_of_that_time(void **state)
 {
     (void)state;
     const struct session_file_options options = options_of(SEQUENTIAL, 0);
@@ -455,14 +455,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_file_that_is_in_use_is_skipped, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(only_newfile_mode_starts_next_files, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(space_is_preallocated_and_released, remove_files, remove_files),
-        cmocka_unit_test_setup_teardown(a_file_is_appended_to, remove_files, remove_files),
-        cmocka_unit_test_setup_teardown(a_file_without_events_is_appended_to, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(file_is_continued, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(file_without_events_is_continued, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(another_file_is_not_appended_to, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(a_file_of_a_dead_host_is_continued, remove_files, remove_files),
-        cmocka_unit_test_setup_teardown(a_ring_of_a_dead_host_is_continued, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(circular_file_of_a_dead_host_is_continued, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(readers_sort_a_late_buffer, remove_files, remove_files),
 #ifndef _WIN32
-        cmocka_unit_test_setup_teardown(a_full_disk_loses_only_the_events_of_that_time, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(full_disk_loses_only_the_events_of_that_time, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(full_disk_keeps_the_old_file_when_a_new_one_is_due, remove_files, remove_files),
 #endif
         cmocka_unit_test_setup_teardown(a_failed_creation_leaves_no_file, remove_files, remove_files),

@@ -34,7 +34,7 @@ static void set_up_block(const char *file)
     (void)MultiByteToWideChar(CP_UTF8, 0, file, -1, block.file, 600);
 }
 
-static void a_provider_ends_with_its_dll(void **state)
+static void provider_ends_with_its_dll(void **state)
 {
     (void)state;
     TRACEHANDLE session;
@@ -321,7 +321,7 @@ static void process_ends_with_its_last_own_thread(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_provider_ends_with_its_dll),
+        cmocka_unit_test(provider_ends_with_its_dll),
         cmocka_unit_test(a_session_left_open_is_complete),
         cmocka_unit_test(a_process_that_exits_during_writes_loses_nothing),
         cmocka_unit_test(a_dll_registers_while_others_do),

@@ -240,7 +240,7 @@ static HRESULT note_image(void *context, const struct kernel_event *e)
     return S_OK;
 }
 
-static void image_events_give_the_address_of_code(void **state)
+static void image_events_contain_code_addresses(void **state)
 {
     (void)state;
     const struct kernel_sink of_images = {note_image, NULL};
@@ -348,7 +348,7 @@ int main(int argument_count, char **arguments)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(processes_start_and_exit_with_names_and_codes),
         cmocka_unit_test(the_rundown_has_the_configuration_on_request),
-        cmocka_unit_test(image_events_give_the_address_of_code),
+        cmocka_unit_test(image_events_contain_code_addresses),
         cmocka_unit_test(events_of_other_flags_are_absent),
         cmocka_unit_test(every_kind_of_event_has_its_size),
     };

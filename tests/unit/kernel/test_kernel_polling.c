@@ -520,7 +520,7 @@ static void out_of_memory_loses_no_process(void **state)
     assert_int_equal(kernel_tracer_lost(k), 0);
 }
 
-static void a_child_of_this_host_is_found(void **state)
+static void child_of_this_system_is_found(void **state)
 {
     (void)state;
     size_t begins = 0, ends = 0;
@@ -565,7 +565,7 @@ int main(int argument_count, char **arguments)
         MADE_UP(a_container_has_no_kernel_threads),
         MADE_UP(a_session_survives_the_loss_of_its_source),
         MADE_UP(out_of_memory_loses_no_process),
-        MADE_UP(a_child_of_this_host_is_found),
+        MADE_UP(child_of_this_system_is_found),
     };
     child_program = arguments[0];
     if (argument_count > 3) {

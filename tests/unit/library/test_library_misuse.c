@@ -41,7 +41,7 @@ static int end_log(void **state)
 
 #define assert_reason(text) assert_non_null(strstr(openpla_error(), text))
 
-static void null_arguments_are_errors_that_name_them(void **state)
+static void errors_name_null_arguments(void **state)
 {
     openpla_log *log;
     openpla_writer *writer;
@@ -306,14 +306,10 @@ static void threads_read_different_handles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(null_arguments_are_errors_that_name_them),
-        cmocka_unit_test(closed_foreign_and_null_handles_are_errors),
-        cmocka_unit_test(options_are_checked),
-        cmocka_unit_test(counters_that_cannot_be_written_are_named),
-        cmocka_unit_test(values_are_checked),
-        cmocka_unit_test(files_that_cannot_be_opened_are_named),
-        cmocka_unit_test(handle_in_use_is_busy),
-        cmocka_unit_test(threads_read_different_handles),
+        cmocka_unit_test(errors_name_null_arguments), cmocka_unit_test(closed_foreign_and_null_handles_are_errors),
+        cmocka_unit_test(options_are_checked),        cmocka_unit_test(counters_that_cannot_be_written_are_named),
+        cmocka_unit_test(values_are_checked),         cmocka_unit_test(files_that_cannot_be_opened_are_named),
+        cmocka_unit_test(handle_in_use_is_busy),      cmocka_unit_test(threads_read_different_handles),
     };
     return cmocka_run_group_tests(tests, make_log, end_log);
 }

@@ -64,7 +64,7 @@ static const struct openpla_field *field_of(const struct openpla_event *event, c
 }
 
 /* A program must get exactly the events in the trace, and the reason if fields are missing. */
-static void events_come_in_order_with_fields_or_a_reason(void **state)
+static void events_are_in_order_with_fields_or_a_reason(void **state)
 {
     openpla_trace *trace;
     const struct openpla_trace_info *info;
@@ -195,7 +195,7 @@ static void threads_read_different_traces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_come_in_order_with_fields_or_a_reason),
+        cmocka_unit_test(events_are_in_order_with_fields_or_a_reason),
         cmocka_unit_test(time_range_selects_events),
         cmocka_unit_test(wrong_definitions_are_named),
         cmocka_unit_test(out_of_memory_is_an_error),

@@ -319,7 +319,7 @@ static void files_of_system32_are_used(void **state)
     counter_names_free(n);
 }
 
-static void assert_refused(const char *path, const char *why)
+static void assert_rejected(const char *path, const char *why)
 {
     struct counter_names *n = NULL;
     const HRESULT hr = create_of(path, NULL, &n);
@@ -339,24 +339,24 @@ static void file_without_names_is_rejected(void **state)
     struct counter_names *n;
     (void)state;
     put_file(PATH, "hello\nworld\n", 12);
-    assert_refused(PATH, "not an export of the registry key Perflib");
+    assert_rejected(PATH, "not an export of the registry key Perflib");
     put_file(PATH, "", 0);
-    assert_refused(PATH, "not an export of the registry key Perflib");
+    assert_rejected(PATH, "not an export of the registry key Perflib");
     put_file(PATH, cut, sizeof cut - 1);
-    assert_refused(PATH, "line 3: invalid hexadecimal digits");
+    assert_rejected(PATH, "line 3: invalid hexadecimal digits");
     put_file(PATH, no_value, sizeof no_value - 1);
-    assert_refused(PATH, "it has no value Counter");
+    assert_rejected(PATH, "it has no value Counter");
     put_file(PATH, removed, sizeof removed - 1);
-    assert_refused(PATH, "it has no value Counter");
+    assert_rejected(PATH, "it has no value Counter");
     put_perfc();
-    assert_refused(ENGLISH, "it has only English names");
+    assert_rejected(ENGLISH, "it has only English names");
     put_file(LOCAL, "X\0Y\0", 4); /* not an index */
-    assert_refused(LOCAL, "not an export");
+    assert_rejected(LOCAL, "not an export");
     put_utf16(LOCAL, help, sizeof help - 1, false);
-    assert_refused(LOCAL, "it has only English names");
+    assert_rejected(LOCAL, "it has only English names");
     put_utf16(LOCAL, local, sizeof local - 1, false);
     assert_int_equal(file_delete(ENGLISH), S_OK);
-    assert_refused(LOCAL, "it has no English names");
+    assert_rejected(LOCAL, "it has no English names");
     assert_int_equal(create_of("does not exist", NULL, &n), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
 }
 

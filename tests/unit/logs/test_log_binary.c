@@ -155,7 +155,7 @@ static void incomplete_end_is_repaired(void **state)
     assert_int_equal(count_events(), 3);
 }
 
-static void assert_append_refused(const struct log_counter *with, size_t count, HRESULT expected, const char *text)
+static void assert_append_rejected(const struct log_counter *with, size_t count, HRESULT expected, const char *text)
 {
     struct log_writer *log = NULL;
     size_t size, size_after;
@@ -177,10 +177,10 @@ static void log_with_other_counters_is_not_continued(void **state)
     (void)state;
     struct log_counter changed[3] = {counters[0], counters[1], counters[0]};
     assert_int_equal(log_writer_close(open_log(NULL)), S_OK);
-    assert_append_refused(changed, 3, E_INVALIDARG, "fewer counters");
-    assert_append_refused(changed, 1, E_INVALIDARG, "counters differ");
+    assert_append_rejected(changed, 3, E_INVALIDARG, "fewer counters");
+    assert_append_rejected(changed, 1, E_INVALIDARG, "counters differ");
     changed[1].time_base = 5; /* same names, but values of another clock */
-    assert_append_refused(changed, 2, E_INVALIDARG, "counters differ");
+    assert_append_rejected(changed, 2, E_INVALIDARG, "counters differ");
 }
 
 static void corrupt_files_are_not_changed(void **state)
@@ -188,7 +188,7 @@ static void corrupt_files_are_not_changed(void **state)
     static const uint8_t junk[16] = {0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55};
     (void)state;
     assert_int_equal(file_store(PATH, "text", 4), S_OK);
-    assert_append_refused(counters, 2, DAMAGED, "no catalog");
+    assert_append_rejected(counters, 2, DAMAGED, "no catalog");
     static const size_t places[] = {
         0,                                        /* header buffer: its size */
         0x36,                                     /* ... its type */

@@ -344,7 +344,7 @@ static void assert_cut_file(const struct layout *l, uint64_t cut, uint64_t whole
 
 /* Truncates a file at every byte: the reader returns all complete samples, and a warning names the position. Padding
    consists of equal bytes, so few of its positions are tried. */
-static void a_file_cut_at_every_byte(void **state)
+static void file_truncated_at_every_byte(void **state)
 {
     static struct layout l;
     size_t size;
@@ -388,7 +388,7 @@ static void samples_of_many_parts_are_read_from_a_cut_file(void **state)
     memory_free(data);
 }
 
-static void assert_goes_on(const struct layout *l, uint64_t cut, size_t (*instances)(unsigned))
+static void assert_can_be_continued(const struct layout *l, uint64_t cut, size_t (*instances)(unsigned))
 {
     const struct log_options append = {.append = true};
     const int before = samples_within(l, cut) < 0 ? 0 : samples_within(l, cut);
@@ -415,7 +415,7 @@ static void truncated_file_is_continued(void **state)
     find_layout(data, size, &l);
     for (uint64_t cut = size; cut > 0; cut -= cut < 1811 ? cut : 1811) {
         store(data, cut);
-        assert_goes_on(&l, cut, many_instances);
+        assert_can_be_continued(&l, cut, many_instances);
     }
     /* the system extended the file, but never wrote its last blocks */
     data = memory_resize(data, size + 2 * BLG_BUFFER_SIZE);
@@ -425,7 +425,7 @@ static void truncated_file_is_continued(void **state)
         memset(data + from, 0, size - from);
         store(data, size + 2 * BLG_BUFFER_SIZE - 777);
         if (lost % 2 == 0)
-            assert_goes_on(&l, from, many_instances);
+            assert_can_be_continued(&l, from, many_instances);
     }
     memory_free(data);
 }
@@ -517,7 +517,7 @@ static void a_corrupt_buffer_is_skipped_with_a_warning(void **state)
     memory_free(data);
 }
 
-static void a_circular_log_keeps_the_newest(void **state)
+static void circular_log_keeps_the_newest_samples(void **state)
 {
     enum { BUFFERS = 8, SAMPLES = 300 };
     const struct log_options circular = {.circular = true, .max_bytes = BUFFERS * BLG_BUFFER_SIZE};
@@ -564,7 +564,7 @@ static void a_circular_log_needs_room(void **state)
 
 /* A process is killed while it writes into a full ring: all flushed samples remain, except those in the oldest
    buffer. */
-static void a_circular_log_is_whole_at_every_flush(void **state)
+static void circular_log_is_complete_after_every_flush(void **state)
 {
     const struct log_options circular = {.circular = true, .max_bytes = 6 * BLG_BUFFER_SIZE};
     (void)state;
@@ -610,7 +610,7 @@ static void memory_may_run_out_while_reading(void **state)
     assert_true(failures >= 20);
 }
 
-static void other_containers_are_refused(void **state)
+static void other_containers_are_rejected(void **state)
 {
     static const struct etl_log header = {
         .buffer_size = BLG_BUFFER_SIZE, .start_utc = START, .clock = ETL_CLOCK_SYSTEM, .processors = 1};
@@ -641,17 +641,17 @@ int main(void)
         cmocka_unit_test_setup_teardown(everything_written_is_read, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(an_instance_without_a_value_is_omitted, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_single_text_keeps_its_instance, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(a_file_cut_at_every_byte, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(file_truncated_at_every_byte, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(samples_of_many_parts_are_read_from_a_cut_file, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(truncated_file_is_continued, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(copy_is_identical, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_range_of_time_is_found, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_corrupt_buffer_is_skipped_with_a_warning, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(a_circular_log_keeps_the_newest, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(circular_log_keeps_the_newest_samples, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_circular_log_needs_room, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(a_circular_log_is_whole_at_every_flush, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(circular_log_is_complete_after_every_flush, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(memory_may_run_out_while_reading, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(other_containers_are_refused, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(other_containers_are_rejected, remove_file, remove_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -170,7 +170,7 @@ static void buffers_have_the_requested_size(void **state)
     }
 }
 
-static void invalid_buffer_sizes_are_refused_with_their_value(void **state)
+static void invalid_buffer_sizes_are_rejected_with_their_value(void **state)
 {
     static const uint32_t sizes[] = {0, 1024, SMALL - 1, SMALL + 1, 0x10000 + 512, LARGE + 1024, UINT32_MAX};
     (void)state;
@@ -208,7 +208,7 @@ static void longest_event_is_limited_by_buffer_or_64_kb(void **state)
     }
 }
 
-static void a_written_header_is_read_back(void **state)
+static void written_header_is_read_back(void **state)
 {
     static uint8_t bytes[0x1000];
     struct etl_log log = {.private_logger = true,
@@ -394,7 +394,7 @@ static void events_and_buffers_mix(void **state)
     assert_int_equal(head_at(4, SMALL).time, CLOCK_START + 8);
 }
 
-static void invalid_buffers_are_refused(void **state)
+static void invalid_buffers_are_rejected(void **state)
 {
     static const uint32_t used[] = {0, ETL_BUFFER_HEAD - 8, ETL_BUFFER_HEAD + 4, SMALL + 8, UINT32_MAX};
     static uint8_t bytes[SMALL];
@@ -516,14 +516,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(buffers_have_the_requested_size, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(invalid_buffer_sizes_are_refused_with_their_value, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(invalid_buffer_sizes_are_rejected_with_their_value, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(longest_event_is_limited_by_buffer_or_64_kb, remove_file, remove_file),
-        cmocka_unit_test(a_written_header_is_read_back),
+        cmocka_unit_test(written_header_is_read_back),
         cmocka_unit_test(a_missing_name_is_not_an_error),
         cmocka_unit_test_setup_teardown(buffers_of_processors_are_read_in_the_order_of_time, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(messages_have_the_time_of_their_buffer, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(events_and_buffers_mix, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(invalid_buffers_are_refused, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(invalid_buffers_are_rejected, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(circular_file_keeps_the_newest_buffers, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(appending_keeps_the_buffer_size, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(memory_may_run_out, remove_file, remove_file),

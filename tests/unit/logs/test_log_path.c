@@ -110,7 +110,7 @@ static void invalid_paths_are_rejected(void **state)
 }
 
 /* A path of Windows' maximum length is valid; one more character is not. */
-static void the_longest_path_is_2048(void **state)
+static void longest_path_has_2048_characters(void **state)
 {
     (void)state;
     char text[PDH_MAX_COUNTER_PATH + 2] = "\\Memory\\";
@@ -185,8 +185,8 @@ static void own_addresses_are_local(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(valid_paths_are_parsed),   cmocka_unit_test(invalid_paths_are_rejected),
-        cmocka_unit_test(the_longest_path_is_2048), cmocka_unit_test(only_this_computer_is_local),
+        cmocka_unit_test(valid_paths_are_parsed),           cmocka_unit_test(invalid_paths_are_rejected),
+        cmocka_unit_test(longest_path_has_2048_characters), cmocka_unit_test(only_this_computer_is_local),
         cmocka_unit_test(own_addresses_are_local),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,7 +132,7 @@ static void samples_are_rows_of_three_tables(void **state)
     expect_rows(d, 1, "SELECT DISTINCT length(CounterDateTime) FROM CounterData", "23\n");
 }
 
-static void instances_come_and_go(void **state)
+static void instances_appear_and_disappear(void **state)
 {
     const struct database *d = *state;
     char *name = sql_name(d, "", "threads");
@@ -542,7 +542,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_BOTH(samples_are_rows_of_three_tables),
-        ON_BOTH(instances_come_and_go),
+        ON_BOTH(instances_appear_and_disappear),
         ON_BOTH(runs_and_machines_share_a_database),
         ON_BOTH(counters_differ_by_every_property),
         ON_BOTH(foreign_table_is_unchanged),

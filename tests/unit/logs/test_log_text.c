@@ -100,7 +100,7 @@ static void write_both_rows(enum log_format format, const char *tag, const char 
     memory_free(zone);
 }
 
-static void csv_is_what_pdh_writes(void **state)
+static void csv_matches_pdh(void **state)
 {
     (void)state;
     write_both_rows(LOG_CSV, "PDH-CSV",
@@ -158,7 +158,7 @@ static void log_without_counters_has_only_timestamps(void **state)
     memory_free(text);
 }
 
-static void the_limit_omits_whole_rows(void **state)
+static void limit_omits_complete_rows(void **state)
 {
     (void)state;
     const int64_t start = utc_of(2021, 3, 4, 9, 0, 0, 0);
@@ -308,7 +308,7 @@ static void memory_may_run_out_at_every_step(void **state)
     assert_true(failures >= 5);
 }
 
-static void code_page_keeps_what_it_can_hold(void **state)
+static void code_page_keeps_representable_characters(void **state)
 {
     char *ansi;
     size_t size;
@@ -397,17 +397,17 @@ static void rows_have_local_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(csv_is_what_pdh_writes, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(csv_matches_pdh, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(tsv_differs_by_tag_and_tab_only, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(zone_without_a_name_is_written_as_its_bias, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(log_without_counters_has_only_timestamps, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(the_limit_omits_whole_rows, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(limit_omits_complete_rows, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(unsupported_counters_are_rejected_by_name, remove_file, remove_file),
         cmocka_unit_test(formats_are_found_by_option_word_and_by_extension),
         cmocka_unit_test_setup_teardown(each_format_is_found_by_name_and_has_its_traits, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(existing_foreign_file_is_kept_also_when_appending, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(memory_may_run_out_at_every_step, remove_file, remove_file),
-        cmocka_unit_test(code_page_keeps_what_it_can_hold),
+        cmocka_unit_test(code_page_keeps_representable_characters),
 #ifndef _WIN32
         cmocka_unit_test_setup_teardown(full_disk_loses_only_one_row, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(rows_have_local_time, remove_file, remove_file),

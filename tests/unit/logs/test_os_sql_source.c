@@ -43,7 +43,7 @@ static void passwords_are_not_shown(void **state)
                  "s", "SQL:DSN=x;Authentication=***!s");
 }
 
-static void expect_refused(const char *name, const char *why)
+static void expect_rejected(const char *name, const char *why)
 {
     struct sql_source s;
     assert_int_equal(sql_source_parse(name, &s), E_INVALIDARG);
@@ -119,16 +119,16 @@ static void attributes_that_load_code_are_rejected(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
         char *name = text_format("SQL:%s!set", hostile[i].connection);
-        expect_refused(name, hostile[i].why);
+        expect_rejected(name, hostile[i].why);
         if (strstr(error_text(E_INVALIDARG), "S3CRET"))
             fail_msg("%s: shown in \"%s\"", name, error_text(E_INVALIDARG));
         memory_free(name);
     }
     expect_split("SQL:DSN=x;PWD={a}!set!more", "DSN=x;PWD={a}", "set!more", "SQL:DSN=x;PWD=***!set!more");
-    expect_refused("Driver=x;PWD=S3CRET!set", "invalid log name '...'");
-    expect_refused("SQL:x;LoadExt!set", "attribute 2 is not of the form key=value");
-    expect_refused("SQL:x}!set", "the value of 'DSN' contains a brace");
-    expect_refused("SQL:PWD=S3CRET!set", "a password but no data source"); /* nothing remains without the password */
+    expect_rejected("Driver=x;PWD=S3CRET!set", "invalid log name '...'");
+    expect_rejected("SQL:x;LoadExt!set", "attribute 2 is not of the form key=value");
+    expect_rejected("SQL:x}!set", "the value of 'DSN' contains a brace");
+    expect_rejected("SQL:PWD=S3CRET!set", "a password but no data source"); /* nothing remains without the password */
     assert_null(strstr(error_text(E_INVALIDARG), "S3CRET"));
 }
 
@@ -136,20 +136,20 @@ static void other_forms_are_rejected_with_the_reason(void **state)
 {
     char longest[4 + 2 + 1026] = "SQL:p!";
     (void)state;
-    expect_refused("", "invalid log name ''");
-    expect_refused("C:\\log.csv", "expected SQL:<data source>!<log set>");
-    expect_refused("SQL:", "invalid log name 'SQL:'");
-    expect_refused("SQL:!set", "expected SQL:<data source>!<log set>");
-    expect_refused("SQL:perf", "invalid log name 'SQL:perf'");
-    expect_refused("SQL:perf!", "expected SQL:<data source>!<log set>");
-    expect_refused("SQL:Driver=x;PWD=cret", "invalid log name 'SQL:Driver=x;PWD=***'");
-    expect_refused("SQL:Driver={x!set", "is not closed");
-    expect_refused("SQL:Driver=x;lonely!set", "attribute 2 is not of the form key=value");
+    expect_rejected("", "invalid log name ''");
+    expect_rejected("C:\\log.csv", "expected SQL:<data source>!<log set>");
+    expect_rejected("SQL:", "invalid log name 'SQL:'");
+    expect_rejected("SQL:!set", "expected SQL:<data source>!<log set>");
+    expect_rejected("SQL:perf", "invalid log name 'SQL:perf'");
+    expect_rejected("SQL:perf!", "expected SQL:<data source>!<log set>");
+    expect_rejected("SQL:Driver=x;PWD=cret", "invalid log name 'SQL:Driver=x;PWD=***'");
+    expect_rejected("SQL:Driver={x!set", "is not closed");
+    expect_rejected("SQL:Driver=x;lonely!set", "attribute 2 is not of the form key=value");
     memset(longest + 6, 'x', 1024);
     expect_split(longest, "DSN=p", longest + 6, longest);
     longest[6 + 1024] = 'x';
     longest[6 + 1025] = 0;
-    expect_refused(longest, "exceeds 1024 characters");
+    expect_rejected(longest, "exceeds 1024 characters");
 }
 
 int main(void)

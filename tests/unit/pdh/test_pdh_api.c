@@ -82,7 +82,7 @@ static void wildcards_expand(void **state)
     expands(u"\\Processor\\% U*", 0, "\\Processor\\% User Time\n");
 }
 
-static void expansion_reports_what_is_missing(void **state)
+static void expansion_reports_missing_items(void **state)
 {
     (void)state;
     static const struct {
@@ -130,7 +130,7 @@ static void buffers_follow_the_protocol(void **state)
 }
 
 /* A collector reports which counter was dropped, and why. */
-static void adding_reports_what_is_missing(void **state)
+static void adding_reports_missing_items(void **state)
 {
     (void)state;
     static const struct {
@@ -328,9 +328,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wildcards_expand),
-        cmocka_unit_test(expansion_reports_what_is_missing),
+        cmocka_unit_test(expansion_reports_missing_items),
         cmocka_unit_test(buffers_follow_the_protocol),
-        WITH_QUERY(adding_reports_what_is_missing),
+        WITH_QUERY(adding_reports_missing_items),
         WITH_QUERY(missing_instance_may_appear_later),
         WITH_QUERY(rates_start_with_the_second_sample),
         WITH_QUERY(arrays_contain_all_instances),

@@ -103,7 +103,7 @@ static void counters_exist_without_values(void **state)
 }
 
 /* A share that is mounted later must appear in the log, and an unmounted share must disappear. */
-static void shares_come_and_go(void **state)
+static void shares_appear_and_disappear(void **state)
 {
     (void)state;
     kernel_root_write(&root, "/proc/fs/cifs/Stats", "CIFS Session: 0\nOperations (MIDs): 0\n");
@@ -252,7 +252,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_QUERY(shared_client_counts_once),
         WITH_QUERY(missing_devices_have_no_object),
-        WITH_QUERY(shares_come_and_go),
+        WITH_QUERY(shares_appear_and_disappear),
         WITH_QUERY(open_files_are_scanned_in_parts),
         WITH_QUERY(interrupts_are_assigned_to_cards),
         WITH_QUERY(counters_exist_without_values),

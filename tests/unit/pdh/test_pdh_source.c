@@ -263,7 +263,7 @@ static PDH_STATUS status_of_adding(const WCHAR *path)
 }
 
 /* A number or file that a kernel lacks must not appear as 0. */
-static void missing_sources_give_absent_counters(void **state)
+static void missing_sources_result_in_absent_counters(void **state)
 {
     (void)state;
     kernel_root_delete(&root, "/proc/vmstat");
@@ -617,7 +617,7 @@ int main(void)
         WITH_QUERY(connections_are_counted_without_their_tables),
         WITH_QUERY(connections_of_ipv4_alone_need_no_table),
         WITH_QUERY(object_exists_without_instances),
-        WITH_QUERY(missing_sources_give_absent_counters),
+        WITH_QUERY(missing_sources_result_in_absent_counters),
         WITH_QUERY(dpc_rate_covers_the_last_interval),
         WITH_QUERY(small_files_are_read_again),
         WITH_QUERY(changed_file_format_harms_no_other),

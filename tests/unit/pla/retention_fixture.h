@@ -41,7 +41,7 @@ static inline void write_of_run(const char *name, const char *text)
     put(root, name, text);
 }
 
-static inline bool is_there(const char *folder, const char *name)
+static inline bool entry_exists(const char *folder, const char *name)
 {
     char *path = path_join(root, folder), *whole = path_join(path, name);
     bool there = file_find(whole) == S_OK;

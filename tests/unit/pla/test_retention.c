@@ -20,7 +20,7 @@ static void empty_cabinet_is_replaced(void **state)
     make_run("run2", 2);
     put(root, "run2/run2.cab", ""); /* a user's file, which is not in the run's list */
     assert_pass_fails(&packs, PLA_E_CABAPI_FAILURE, "run2.cab");
-    assert_true(is_there("run2", "run2.cab") && is_there("run2", "log.csv"));
+    assert_true(entry_exists("run2", "run2.cab") && entry_exists("run2", "log.csv"));
 }
 
 /* ---- owners of folders ---- */
@@ -45,10 +45,11 @@ static void foreign_folders_are_kept(void **state)
     assert_pass(&one_folder, "run1 delete folder;");
     days = 400;
     assert_pass(&deletes, "");
-    assert_true(is_there("photos", "1999/a.jpg") && is_there("", "letter.txt") && is_there("empty", "x"));
-    assert_true(is_there("kept by me", "log.csv") && is_there("run3", "log.csv") && is_there("run1 (copy)", "log.csv"));
-    assert_true(is_there("run4", "log.csv"));
-    assert_false(is_there("run1", ""));
+    assert_true(entry_exists("photos", "1999/a.jpg") && entry_exists("", "letter.txt") && entry_exists("empty", "x"));
+    assert_true(entry_exists("kept by me", "log.csv") && entry_exists("run3", "log.csv") &&
+                entry_exists("run1 (copy)", "log.csv"));
+    assert_true(entry_exists("run4", "log.csv"));
+    assert_false(entry_exists("run1", ""));
     memory_free(text);
     memory_free(copied);
     memory_free(mark);
@@ -65,8 +66,8 @@ static void existing_folder_is_kept(void **state)
     make_run("run2", 2);
     make_run("run3", 3);
     assert_pass(&one_folder, "run2 delete folder;");
-    assert_true(is_there("run1", "mine.txt"));
-    assert_false(is_there("run1", FOLDER_MARK));
+    assert_true(entry_exists("run1", "mine.txt"));
+    assert_false(entry_exists("run1", FOLDER_MARK));
     /* A folder that runs share remains the set's, and belongs to the newest run. */
     assert_int_equal(folder_take(SPACE, SET, root, "run3", false, 4), S_OK);
     assert_pass(&one_folder, "");
@@ -86,11 +87,11 @@ static void folder_used_by_another_set_is_kept(void **state)
     assert_pass(&one_folder, "run2 delete folder;");
     days = 400;
     assert_pass(&deletes, "");
-    assert_true(is_there("run1", "of the other.csv"));
+    assert_true(entry_exists("run1", "of the other.csv"));
     /* A file that only has the mark's name belongs to a user. */
     put(root, "mine/openpla.run", "mine");
     assert_int_equal(folder_leave(root, "mine"), S_FALSE);
-    assert_true(is_there("mine", "openpla.run"));
+    assert_true(entry_exists("mine", "openpla.run"));
 }
 
 /* A start does not check MaxSize (MS-PLA 3.2.4.2); if one folder is allowed, the newest one counts. */
@@ -129,7 +130,7 @@ static void recreated_set_does_not_own_earlier_folders(void **state)
     assert_int_equal(store_save(&caller_self, SPACE, SET, STORE_CREATE, "<DataCollectorSet/>", 19, NULL, NULL), S_OK);
     make_run("run3", 1);
     assert_pass(&one_folder, "");
-    assert_true(is_there("run1", "log.csv"));
+    assert_true(entry_exists("run1", "log.csv"));
 }
 
 /* A link is not followed, whether it replaces a folder or is inside one. */
@@ -151,7 +152,7 @@ static void links_are_not_followed(void **state)
     text_buffer_free(&reported.steps);
     assert_int_equal(reported.kept, 1);
     assert_string_equal(reported.first_kept, "in");
-    assert_true(is_there("outside", "precious.txt") && is_there("run2", "in/precious.txt"));
+    assert_true(entry_exists("outside", "precious.txt") && entry_exists("run2", "in/precious.txt"));
     scratch_unlink(run2, "in");
     scratch_unlink(root, "run1");
     /* A link in place of a run's file: Wine does not report it as a link, so the folder may be kept. */
@@ -161,8 +162,8 @@ static void links_are_not_followed(void **state)
     make_run("run5", 5);
     assert_int_equal(pass(&one_folder, &reported), S_OK);
     text_buffer_free(&reported.steps);
-    assert_true(is_there("outside", "precious.txt"));
-    if (is_there("run4", "log.csv"))
+    assert_true(entry_exists("outside", "precious.txt"));
+    if (entry_exists("run4", "log.csv"))
         scratch_unlink(run4, "log.csv");
     memory_free(log);
     memory_free(run4);
@@ -192,17 +193,19 @@ static void files_not_created_by_runs_are_kept(void **state)
     text_buffer_free(&reported.steps);
     assert_int_equal(reported.failure, S_OK);
     assert_int_equal(reported.kept, 6);
-    assert_true(is_there("run1", "notes.txt") && is_there("run1", "mine/deep/picture.jpg"));
-    assert_true(is_there("run1", "Files_0001/notes.txt") && !is_there("run1", "Files_0001/copied.txt"));
-    assert_true(is_there("run3", "run3.cab") && !is_there("run3", "log.csv"));
+    assert_true(entry_exists("run1", "notes.txt") && entry_exists("run1", "mine/deep/picture.jpg"));
+    assert_true(entry_exists("run1", "Files_0001/notes.txt") && !entry_exists("run1", "Files_0001/copied.txt"));
+    assert_true(entry_exists("run3", "run3.cab") && !entry_exists("run3", "log.csv"));
     struct retention_action rest[] = {{.actions = ACTION_DELETE_CABINET | ACTION_DELETE_REPORT}};
     assert_int_equal(pass(&(struct retention_policy){.actions = rest, .action_count = 1, .most_folders = 1}, &reported),
                      S_OK);
     text_buffer_free(&reported.steps);
     assert_int_equal(reported.failure, S_OK);
-    assert_true(is_there("run3", "report.html") && is_there("run3", "run3.cab") && is_there("run2", "notes.txt"));
-    assert_true(is_there("run1", "notes.txt") && is_there("run1", "Files_0001/notes.txt"));
-    assert_false(is_there("run1", "report.xml") || is_there("run1", FOLDER_MARK) || is_there("run2", FOLDER_MARK));
+    assert_true(entry_exists("run3", "report.html") && entry_exists("run3", "run3.cab") &&
+                entry_exists("run2", "notes.txt"));
+    assert_true(entry_exists("run1", "notes.txt") && entry_exists("run1", "Files_0001/notes.txt"));
+    assert_false(entry_exists("run1", "report.xml") || entry_exists("run1", FOLDER_MARK) ||
+                 entry_exists("run2", FOLDER_MARK));
     assert_pass(&one_folder, ""); /* these folders have no owner now and no longer count */
 }
 
@@ -215,7 +218,7 @@ static void foreign_file_with_the_cabinet_name_is_kept(void **state)
     assert_pass_fails(&packs, PLA_E_CABAPI_FAILURE, "run1.cab");
     char *path = path_join(root, "run1/run1.cab"), *text = scratch_read(path);
     assert_string_equal(text, "mine");
-    assert_true(is_there("run1", "log.csv") && !is_there("run1", "~run1.cab.tmp"));
+    assert_true(entry_exists("run1", "log.csv") && !entry_exists("run1", "~run1.cab.tmp"));
     memory_free(text);
     memory_free(path);
 }
@@ -244,8 +247,8 @@ static void inner_folder_of_another_set_is_kept(void **state)
     text_buffer_free(&reported.steps);
     assert_int_equal(reported.kept, 1);
     assert_string_equal(reported.first_kept, "inner");
-    assert_true(is_there("run1", "inner/log.csv") && is_there("run1", "inner/openpla.run"));
-    assert_false(is_there("run1", "log.csv"));
+    assert_true(entry_exists("run1", "inner/log.csv") && entry_exists("run1", "inner/openpla.run"));
+    assert_false(entry_exists("run1", "log.csv"));
     memory_free(more);
     memory_free(text);
     memory_free(mark);
@@ -269,8 +272,8 @@ static void marks_without_a_file_list(void **state)
     assert_string_equal(reported.steps.text, "run1 delete folder;");
     text_buffer_free(&reported.steps);
     assert_int_equal(reported.kept, 2);
-    assert_true(is_there("run1", "log.csv") && is_there("run1", "report.xml"));
-    assert_false(is_there("run1", FOLDER_MARK));
+    assert_true(entry_exists("run1", "log.csv") && entry_exists("run1", "report.xml"));
+    assert_false(entry_exists("run1", FOLDER_MARK));
     memory_free(text);
     memory_free(mark);
 }
@@ -412,17 +415,18 @@ static void data_are_deleted_and_the_report_is_kept(void **state)
     write_of_run("run1/run1.cab", "c");
     put(root, "run1/of others.cab", "c");
     assert_pass(&deletes, "run1 delete data;");
-    assert_true(is_there("run1", "report.xml") && is_there("run1", "report.html") && is_there("run1", "run1.cab"));
-    assert_true(is_there("run1", "of others.cab") && is_there("run1", FOLDER_MARK));
-    assert_false(is_there("run1", "log.csv") || is_there("run1", "rules.log") || is_there("run1", "files"));
-    assert_true(is_there("run2", "log.csv"));
+    assert_true(entry_exists("run1", "report.xml") && entry_exists("run1", "report.html") &&
+                entry_exists("run1", "run1.cab"));
+    assert_true(entry_exists("run1", "of others.cab") && entry_exists("run1", FOLDER_MARK));
+    assert_false(entry_exists("run1", "log.csv") || entry_exists("run1", "rules.log") || entry_exists("run1", "files"));
+    assert_true(entry_exists("run2", "log.csv"));
     assert_pass(&deletes, ""); /* the same action again has no effect */
     struct retention_action rest[] = {{.actions = ACTION_DELETE_CABINET | ACTION_DELETE_REPORT}};
     const struct retention_policy policy = {.actions = rest, .action_count = 1};
     /* A folder with foreign files loses its owner and is kept with them. */
     assert_pass(&policy, "run1 delete cabinet;run1 delete report;run1 delete folder;");
-    assert_true(is_there("run1", "of others.cab"));
-    assert_false(is_there("run1", FOLDER_MARK));
+    assert_true(entry_exists("run1", "of others.cab"));
+    assert_false(entry_exists("run1", FOLDER_MARK));
     assert_pass(&policy, "");
 }
 
@@ -435,11 +439,11 @@ static void file_in_use_delays_deletion(void **state)
     struct file *writing;
     assert_int_equal(file_open(path, FILE_APPEND, &writing), S_OK);
     assert_pass_fails(&one_folder, HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION), "log.csv");
-    assert_true(is_there("run1", "log.csv") && is_there("run1", FOLDER_MARK));
+    assert_true(entry_exists("run1", "log.csv") && entry_exists("run1", FOLDER_MARK));
     file_close(writing);
     /* A deletion that has begun is completed, even if the limits have changed. */
     assert_pass(&(struct retention_policy){0}, "run1 delete folder;");
-    assert_false(is_there("run1", ""));
+    assert_false(entry_exists("run1", ""));
     memory_free(path);
 }
 
@@ -465,7 +469,7 @@ static void externally_deleted_folders_are_forgotten(void **state)
     memory_free(away);
 }
 
-static void one_folder_alone(void **state)
+static void single_folder_is_processed(void **state)
 {
     (void)state;
     make_runs(3);
@@ -479,13 +483,13 @@ static void one_folder_alone(void **state)
     p.only = "mine";
     assert_int_equal(retention_pass_run(&p), S_OK);
     assert_int_equal(reported.failure, E_ACCESSDENIED);
-    assert_true(is_there("mine", "x"));
+    assert_true(entry_exists("mine", "x"));
     char *running = path_join(root, "run2");
     p.only = "run2";
     p.scan.running = running;
     assert_int_equal(retention_pass_run(&p), S_OK);
     assert_int_equal(reported.failure, PLA_E_DCS_IN_USE);
-    assert_true(is_there("run2", "log.csv"));
+    assert_true(entry_exists("run2", "log.csv"));
     memory_free(running);
 }
 
@@ -508,20 +512,21 @@ static void packed_data_are_deleted(void **state)
     for (size_t i = 0; i < 3; i++)
         assert_string_equal(cabinet_entry_at(c, i)->name, packed[i]);
     cabinet_close(c);
-    assert_true(is_there("run1", "run1.cab") && is_there("run1", "report.xml"));
-    assert_false(is_there("run1", "log.csv") || is_there("run1", "files") || is_there("run1", "~run1.cab.tmp"));
+    assert_true(entry_exists("run1", "run1.cab") && entry_exists("run1", "report.xml"));
+    assert_false(entry_exists("run1", "log.csv") || entry_exists("run1", "files") ||
+                 entry_exists("run1", "~run1.cab.tmp"));
     assert_pass(&packs, ""); /* a cabinet with only the report does not replace it */
     /* Files that were added later are not in the cabinet. */
     write_of_run("run1/late.csv", "late");
     assert_pass_fails(&packs, PLA_E_CABAPI_FAILURE, "late.csv");
-    assert_true(is_there("run1", "late.csv"));
+    assert_true(entry_exists("run1", "late.csv"));
     /* A file with the same name and contents is in the cabinet. */
     assert_int_equal(file_delete(late), S_OK);
     put(root, "run1/log.csv", "run1");
     assert_pass(&packs, "run1 delete data;");
     put(root, "run1/log.csv", "ran1");
     assert_pass_fails(&packs, PLA_E_CABAPI_FAILURE, "log.csv");
-    assert_true(is_there("run1", "log.csv"));
+    assert_true(entry_exists("run1", "log.csv"));
     memory_free(late);
     memory_free(cabinet);
 }
@@ -538,10 +543,10 @@ static void unpackable_log_is_kept(void **state)
     assert_int_equal(file_set_size(file, CABINET_FILE_MAX + UINT64_C(1)), S_OK); /* a sparse file: occupies no space */
     file_close(file);
     assert_pass_fails(&packs, PLA_E_CABAPI_FAILURE, "big.blg");
-    assert_true(is_there("run1", "big.blg") && is_there("run1", "log.csv"));
-    assert_false(is_there("run1", "run1.cab") || is_there("run1", "~run1.cab.tmp"));
+    assert_true(entry_exists("run1", "big.blg") && entry_exists("run1", "log.csv"));
+    assert_false(entry_exists("run1", "run1.cab") || entry_exists("run1", "~run1.cab.tmp"));
     assert_pass(&one_folder, "run1 delete folder;");
-    assert_false(is_there("run1", ""));
+    assert_false(entry_exists("run1", ""));
     memory_free(path);
 }
 
@@ -608,7 +613,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(data_are_deleted_and_the_report_is_kept, begin, end),
         cmocka_unit_test_setup_teardown(file_in_use_delays_deletion, begin, end),
         cmocka_unit_test_setup_teardown(externally_deleted_folders_are_forgotten, begin, end),
-        cmocka_unit_test_setup_teardown(one_folder_alone, begin, end),
+        cmocka_unit_test_setup_teardown(single_folder_is_processed, begin, end),
         cmocka_unit_test_setup_teardown(packed_data_are_deleted, begin, end),
         cmocka_unit_test_setup_teardown(unpackable_log_is_kept, begin, end),
         cmocka_unit_test(send_destinations_are_validated),

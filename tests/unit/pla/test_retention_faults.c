@@ -75,8 +75,8 @@ static void assert_next_pass_completes(void)
     assert_int_equal(pass(&packs, &reported), S_OK);
     text_buffer_free(&reported.steps);
     assert_nothing_lost("run1");
-    assert_true(is_there("run1", "run1.cab") && !is_there("run1", "log.csv"));
-    assert_false(is_there("run1", "~run1.cab.tmp"));
+    assert_true(entry_exists("run1", "run1.cab") && !entry_exists("run1", "log.csv"));
+    assert_false(entry_exists("run1", "~run1.cab.tmp"));
 }
 
 /* Kinds of failure: all file operations from one on; a single operation; a full disk; out of memory. Fewer and fewer
@@ -140,8 +140,8 @@ static void temporary_failure_keeps_ownership(void **state)
         text_buffer_free(&reported.steps);
         assert_int_equal(pass(&one_folder, &reported), S_OK);
         text_buffer_free(&reported.steps);
-        assert_false(is_there("run1", ""));
-        assert_true(is_there("run2", "log.csv"));
+        assert_false(entry_exists("run1", ""));
+        assert_true(entry_exists("run2", "log.csv"));
         begin_again();
     }
 }
@@ -181,7 +181,7 @@ static void unreadable_mark_is_reported(void **state)
     assert_int_equal(reported.failures, 1); /* reported once, not in each part of the pass */
     assert_int_equal(reported.failure, HRESULT_FROM_WIN32(ERROR_IO_DEVICE));
     assert_non_null(strstr(reported.text, FOLDER_MARK));
-    assert_true(is_there("run1", "log.csv"));
+    assert_true(entry_exists("run1", "log.csv"));
     assert_pass(&one_folder, "run1 delete folder;");
 }
 
@@ -213,7 +213,7 @@ static void shared_folder_of_the_newest_run_is_kept(void **state)
     assert_int_equal(folder_take(SPACE, SET, root, "run1", false, 3), HRESULT_FROM_WIN32(ERROR_IO_DEVICE));
     file_observe(NULL, NULL);
     assert_pass(&one_folder, "run2 delete folder;");
-    assert_true(is_there("run1", "log.csv"));
+    assert_true(entry_exists("run1", "log.csv"));
 }
 
 /* Then the folder has no owner, and the set keeps the records of its other folders. */
@@ -235,7 +235,7 @@ static void out_of_memory_while_taking_a_folder(void **state)
             assert_int_equal(hr, E_OUTOFMEMORY);
             put(run2, "log.csv", "run2");
             assert_pass(&one_folder, "");
-            assert_true(is_there("run2", "log.csv"));
+            assert_true(entry_exists("run2", "log.csv"));
         }
         folder_give_back(SPACE, SET, root, "run2");
         assert_int_equal(store_load_folders(SPACE, SET, &lines), S_OK);
@@ -325,14 +325,15 @@ static void killed_while_deleting(void **state)
         make_runs(2);
         put(root, "mine/letter.txt", "a");
         killed = pass_is_killed(&one_folder, n);
-        if (is_there("run1", "log.csv") && is_there("run1", "report.xml"))
+        if (entry_exists("run1", "log.csv") && entry_exists("run1", "report.xml"))
             assert_int_equal(pass(&one_folder, &reported), S_OK);
         else
             assert_int_equal(pass(&(struct retention_policy){0}, &reported), S_OK);
         assert_int_equal(reported.failure, S_OK);
         text_buffer_free(&reported.steps);
-        assert_false(is_there("run1", ""));
-        assert_true(is_there("run2", "log.csv") && is_there("run2", "report.xml") && is_there("mine", "letter.txt"));
+        assert_false(entry_exists("run1", ""));
+        assert_true(entry_exists("run2", "log.csv") && entry_exists("run2", "report.xml") &&
+                    entry_exists("mine", "letter.txt"));
         begin_again();
     }
 }
@@ -385,7 +386,7 @@ static void killed_while_sending(void **state)
         assert_int_equal(pass(&packs, &reported), S_OK);
         text_buffer_free(&reported.steps);
         killed = pass_is_killed(&sends, n);
-        assert_true(is_there("run1", "run1.cab") || file_exists(there));
+        assert_true(entry_exists("run1", "run1.cab") || file_exists(there));
         if (file_exists(there)) /* under its final name, the file is complete */
             assert_holds_log(share, "run1.cab", "run1");
         assert_int_equal(pass(&sends, &reported), S_OK);
@@ -393,7 +394,7 @@ static void killed_while_sending(void **state)
         text_buffer_free(&reported.steps);
         assert_holds_log(share, "run1.cab", "run1");
         assert_int_equal(files_in(share), 1);
-        assert_false(is_there("run1", "run1.cab"));
+        assert_false(entry_exists("run1", "run1.cab"));
         begin_again();
     }
     memory_free(there);
@@ -470,7 +471,7 @@ static void cabinets_are_sent(void **state)
     make_runs(1);
     /* The share does not exist: the cabinet is kept, and the next pass sends it. */
     assert_pass_fails(&policy, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "share");
-    assert_true(is_there("run1", "run1.cab"));
+    assert_true(entry_exists("run1", "run1.cab"));
     /* Other computers send cabinets to the share too; these are the only copies and must be kept. */
     put(share, "run1.cab", "of another computer");
     put(share, second, "of another set");
@@ -490,7 +491,7 @@ static void cabinets_are_sent(void **state)
     memory_free(there);
     sends[1].actions = ACTION_SEND_CABINET | ACTION_DELETE_CABINET;
     assert_pass(&policy, "run1 delete cabinet;");
-    assert_true(is_there("run1", "report.xml"));
+    assert_true(entry_exists("run1", "report.xml"));
     /* Later data get a separate cabinet, which has not been sent. */
     put(root, "run1/log.csv", "late");
     assert_pass(&policy, "run1 create cabinet;run1 delete data;run1 send cabinet;run1 delete cabinet;");

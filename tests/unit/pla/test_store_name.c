@@ -13,7 +13,7 @@ static void assert_split(const char *full, const char *expected_space, const cha
     memory_free(name);
 }
 
-static void assert_refused(const char *full, HRESULT expected, const char *shown)
+static void assert_rejected(const char *full, HRESULT expected, const char *shown)
 {
     const char *space = "";
     char *name = (char *)1;
@@ -44,16 +44,16 @@ static void split_refuses(void **state)
     (void)state;
     for (const char *c = bad; *c; c++) {
         name[1] = *c;
-        assert_refused(name, E_INVALIDARG, name);
+        assert_rejected(name, E_INVALIDARG, name);
     }
-    assert_refused("", E_INVALIDARG, "empty");
-    assert_refused(NULL, E_INVALIDARG, "empty");
-    assert_refused("Service\\", E_INVALIDARG, "Service\\");
-    assert_refused("Service\\a\\b", E_INVALIDARG, "Service\\a\\b");
-    assert_refused("Nowhere\\a", E_NOINTERFACE, "Nowhere");
-    assert_refused("\\a", E_NOINTERFACE, "''");
-    assert_refused("..\\a", E_NOINTERFACE, "..");
-    assert_refused("a\xFF", E_INVALIDARG, "not valid");
+    assert_rejected("", E_INVALIDARG, "empty");
+    assert_rejected(NULL, E_INVALIDARG, "empty");
+    assert_rejected("Service\\", E_INVALIDARG, "Service\\");
+    assert_rejected("Service\\a\\b", E_INVALIDARG, "Service\\a\\b");
+    assert_rejected("Nowhere\\a", E_NOINTERFACE, "Nowhere");
+    assert_rejected("\\a", E_NOINTERFACE, "''");
+    assert_rejected("..\\a", E_NOINTERFACE, "..");
+    assert_rejected("a\xFF", E_INVALIDARG, "not valid");
 }
 
 static void assert_file(const char *name, const char *expected)

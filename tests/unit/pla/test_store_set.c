@@ -727,7 +727,7 @@ static void check_saved(HRESULT hr)
         save("Memory", STORE_MODIFY, XML_A, S_OK);
 }
 
-static void check_still_there(HRESULT hr)
+static void check_set_exists(HRESULT hr)
 {
     struct run_record record;
     if (SUCCEEDED(hr)) { /* created again for the next attempt */
@@ -788,7 +788,7 @@ static void out_of_memory(void **state)
     assert_int_equal(store_load_run("Service", "Memory", &record), S_OK);
     assert_int_equal(record.serial_number, 3); /* a failed commit does not remove the run record */
     run_record_free(&record);
-    assert_int_equal(fail_each("delete", step_delete, check_still_there), S_OK);
+    assert_int_equal(fail_each("delete", step_delete, check_set_exists), S_OK);
     assert_int_equal(store_delete(&caller_self, "Service", "Memory"), S_OK);
     assert_listed("Service", "Second");
     assert_int_equal(store_delete(&caller_self, "Service", "Second"), S_OK);

@@ -60,7 +60,7 @@ static void test_warnings_are_numbered_from_the_worst_on_over_all_tables(void **
     page_findings_free(&f);
 }
 
-static void test_a_chart_that_is_kept_for_warnings_is_shown_where_one_is_about_it(void **state)
+static void test_warning_charts_are_shown_with_their_warnings(void **state)
 {
     struct page_findings f;
     const struct found_warning *about[FINDINGS_MOST_LIMITS];
@@ -268,7 +268,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_warnings_are_numbered_from_the_worst_on_over_all_tables),
-        cmocka_unit_test(test_a_chart_that_is_kept_for_warnings_is_shown_where_one_is_about_it),
+        cmocka_unit_test(test_warning_charts_are_shown_with_their_warnings),
         cmocka_unit_test(test_all_warnings_of_a_row_are_in_its_chart),
         cmocka_unit_test(test_the_worst_warnings_of_a_row_are_in_its_chart),
         cmocka_unit_test(test_the_series_of_a_warning_is_in_a_chart),

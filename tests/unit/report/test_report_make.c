@@ -195,7 +195,7 @@ static void test_invalid_inputs_and_schema_parts_are_skipped(void **state)
     end(&m);
 }
 
-static void test_a_configuration_comes_into_the_report(void **state)
+static void test_configuration_is_added_to_the_report(void **state)
 {
     struct made m;
     begin(state, &m, "<CounterTable name='memory' topic='t' object='Memory'/>");
@@ -505,7 +505,7 @@ int main(void)
         cmocka_unit_test(test_patterns_choose_and_columns_sort),
         cmocka_unit_test(test_several_logs_are_one_series_and_gaps_are_reported),
         cmocka_unit_test(test_invalid_inputs_and_schema_parts_are_skipped),
-        cmocka_unit_test(test_a_configuration_comes_into_the_report),
+        cmocka_unit_test(test_configuration_is_added_to_the_report),
         cmocka_unit_test(test_a_failure_leaves_the_old_report_and_nothing_else),
         cmocka_unit_test(test_chart_loses_no_peak),
         cmocka_unit_test(test_a_chart_has_each_sample_while_they_fit),

@@ -321,7 +321,7 @@ static void refused(void **state, const char *xml, const char *reason)
     text_buffer_free(&t.text);
 }
 
-static void other_documents_are_refused(void **state)
+static void other_documents_are_rejected(void **state)
 {
     struct received t;
     struct texts warnings;
@@ -362,7 +362,7 @@ static void refused_many(void **state, const char *before, const char *what, uns
 #define TABLE_BEGIN "<Report name='r'><Section name='s'><Table name='t'>"
 
 /* Crafted files that would take hours or all memory. */
-static void hostile_files_are_refused(void **state)
+static void hostile_files_are_rejected(void **state)
 {
     refused(state, "<!DOCTYPE Report [<!ENTITY a 'x'><!ENTITY b '&a;&a;'>]><Report>&b;</Report>", "document type");
     refused_many(state, "<Report", " a#='x'", 257, "more than 256 attributes");
@@ -439,8 +439,8 @@ int main(void)
         cmocka_unit_test(long_texts_are_complete),
         cmocka_unit_test(truncated_file_returns_its_complete_rows),
         cmocka_unit_test(corruption_is_a_warning),
-        cmocka_unit_test(other_documents_are_refused),
-        cmocka_unit_test(hostile_files_are_refused),
+        cmocka_unit_test(other_documents_are_rejected),
+        cmocka_unit_test(hostile_files_are_rejected),
         cmocka_unit_test(handler_error_ends_the_reading),
         cmocka_unit_test(memory_may_run_out),
     };

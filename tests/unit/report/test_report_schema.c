@@ -170,7 +170,7 @@ static void test_an_error_drops_its_table_and_is_reported_with_its_place(void **
     }
 }
 
-static void test_other_documents_are_refused(void **state)
+static void test_other_documents_are_rejected(void **state)
 {
     static const char *const refused[] = {"",
                                           "<Report",
@@ -312,7 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_parts_of_a_schema_are_read),
         cmocka_unit_test(test_an_error_drops_its_table_and_is_reported_with_its_place),
-        cmocka_unit_test(test_other_documents_are_refused),
+        cmocka_unit_test(test_other_documents_are_rejected),
         cmocka_unit_test(test_imports_are_read_once_and_sections_are_merged),
         cmocka_unit_test(test_the_built_in_schemas_are_valid),
         cmocka_unit_test(test_patterns),

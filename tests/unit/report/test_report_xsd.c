@@ -66,7 +66,7 @@ static void take_error(void *context, schema_error e)
         f->line = e->line;
 }
 
-static void test_mistakes_are_refused_at_their_line(void **state)
+static void test_mistakes_are_rejected_at_their_line(void **state)
 {
     (void)state;
     xmlSchemaPtr schema = schema_load("report-schema.xsd");
@@ -120,7 +120,7 @@ int main(void)
 {
     assert_true(xml_memory_begin());
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mistakes_are_refused_at_their_line),
+        cmocka_unit_test(test_mistakes_are_rejected_at_their_line),
         cmocka_unit_test(test_built_in_schemas_are_accepted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

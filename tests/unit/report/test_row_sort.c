@@ -47,7 +47,7 @@ static unsigned take_all(struct row_sort *s)
     return count;
 }
 
-static void records_come_sorted(void **state)
+static void records_are_sorted(void **state)
 {
     static const unsigned counts[] = {0, 1, 2, 3, 1000, 20000};
     static const size_t memories[] = {1, 5000, 100000, 64u << 20};
@@ -136,7 +136,7 @@ static void memory_may_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_come_sorted),
+        cmocka_unit_test(records_are_sorted),
         cmocka_unit_test(long_record_is_complete),
         cmocka_unit_test(a_full_disk_and_too_many_runs_are_reported),
         cmocka_unit_test(memory_may_run_out),

@@ -21,7 +21,7 @@ static struct slice_series sampled(int64_t begin, int64_t interval, size_t count
 
 /* A load of 20 minutes in eight hours, beginning at any sample: at least three slices are completely within it, its
    first and last slice are at most one slice off, and no sample is lost. */
-static void a_load_of_twenty_minutes_is_found_wherever_it_begins(void **state)
+static void load_of_twenty_minutes_is_found_anywhere(void **state)
 {
     (void)state;
     for (size_t offset = 0; offset < 80; offset++) {
@@ -49,7 +49,7 @@ static void a_load_of_twenty_minutes_is_found_wherever_it_begins(void **state)
 }
 
 /* Any log has at most 98 slices; their length divides the longer lengths, and they begin at multiples of it. */
-static void the_length_follows_the_log(void **state)
+static void slice_length_depends_on_the_log(void **state)
 {
     static const struct {
         int64_t interval, seconds, width;
@@ -111,7 +111,7 @@ static void times_may_be_any(void **state)
 
 /* 60 per hour, with gaps, and independent of the last slice. Below one hour or twelve slices, the trend is not a
    number. */
-static void a_trend_is_of_all_slices(void **state)
+static void trend_uses_all_slices(void **state)
 {
     (void)state;
     struct slice_series s = {0};
@@ -135,11 +135,11 @@ static void a_trend_is_of_all_slices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_load_of_twenty_minutes_is_found_wherever_it_begins),
-        cmocka_unit_test(the_length_follows_the_log),
+        cmocka_unit_test(load_of_twenty_minutes_is_found_anywhere),
+        cmocka_unit_test(slice_length_depends_on_the_log),
         cmocka_unit_test(slices_become_wider_without_losing_values),
         cmocka_unit_test(times_may_be_any),
-        cmocka_unit_test(a_trend_is_of_all_slices),
+        cmocka_unit_test(trend_uses_all_slices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

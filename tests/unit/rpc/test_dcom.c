@@ -65,7 +65,7 @@ static void other_computers_need_patterns_and_an_address(void **state)
     dcom_settings_free(&s);
 }
 
-static void an_invalid_limit_changes_none(void **state)
+static void invalid_limit_changes_no_setting(void **state)
 {
     uint32_t limits[DCOM_LIMITS] = {0};
     (void)state;
@@ -135,7 +135,7 @@ static bool allows(const struct dcom_identity *who, const char *descriptor)
     return allowed;
 }
 
-static void roles_decide_what_an_account_may(void **state)
+static void roles_control_the_rights_of_an_account(void **state)
 {
     char name[] = "someone", sid[] = "S-1-5-21-1-2-3-1001";
     const struct dcom_account user = {.name = name, .role = DCOM_ROLE_USERS, .sid = sid};
@@ -263,9 +263,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(remote_clients_are_off_and_local_by_default),
         cmocka_unit_test(other_computers_need_patterns_and_an_address),
-        cmocka_unit_test(an_invalid_limit_changes_none),
+        cmocka_unit_test(invalid_limit_changes_no_setting),
         cmocka_unit_test(accounts_are_added_replaced_and_removed),
-        cmocka_unit_test(roles_decide_what_an_account_may),
+        cmocka_unit_test(roles_control_the_rights_of_an_account),
         cmocka_unit_test(messages_survive_the_pipe),
         cmocka_unit_test(the_table_has_every_method),
         cmocka_unit_test(enumeration_with_four_bytes_is_read),

@@ -165,7 +165,7 @@ static void session_of_ms_nlmp_is_accepted(void **state)
     ntlm_close(&n);
 }
 
-static void bytes_are_compared_whole(void **state)
+static void all_bytes_are_compared(void **state)
 {
     static const uint8_t a[3] = {1, 2, 3}, b[3] = {1, 2, 4}, c[3] = {0, 2, 3};
     (void)state;
@@ -268,7 +268,7 @@ static void both_sides_agree(void **state)
     }
 }
 
-static void wrong_logons_are_refused(void **state)
+static void wrong_logons_are_rejected(void **state)
 {
     static const char *const rows[][3] = {{"tester", "wrong password", "wrong password"},
                                           {"nobody", "secret of tests", "unknown account"},
@@ -286,7 +286,7 @@ static void wrong_logons_are_refused(void **state)
 }
 
 /* The MIC covers each byte of NTLM's messages. SPNEGO's own bytes may change if both sides agree nevertheless. */
-static void changed_messages_are_refused(void **state)
+static void changed_messages_are_rejected(void **state)
 {
     (void)state;
     for (enum auth_type type = AUTH_SPNEGO; type <= AUTH_NTLM; type++)
@@ -312,7 +312,7 @@ static void changed_messages_are_refused(void **state)
         }
 }
 
-static void weak_and_old_logons_are_refused(void **state)
+static void weak_and_old_logons_are_rejected(void **state)
 {
     static const struct {
         uint32_t flags;
@@ -425,11 +425,11 @@ int main(void)
         cmocka_unit_test(rc4_has_the_vectors_of_rfc_6229),
         cmocka_unit_test(password_hash_is_that_of_ms_nlmp),
         cmocka_unit_test(session_of_ms_nlmp_is_accepted),
-        cmocka_unit_test(bytes_are_compared_whole),
+        cmocka_unit_test(all_bytes_are_compared),
         cmocka_unit_test(both_sides_agree),
-        cmocka_unit_test(wrong_logons_are_refused),
-        cmocka_unit_test(changed_messages_are_refused),
-        cmocka_unit_test(weak_and_old_logons_are_refused),
+        cmocka_unit_test(wrong_logons_are_rejected),
+        cmocka_unit_test(changed_messages_are_rejected),
+        cmocka_unit_test(weak_and_old_logons_are_rejected),
         cmocka_unit_test(another_first_choice_needs_the_mic),
         cmocka_unit_test(memory_failures_refuse_the_logon),
     };

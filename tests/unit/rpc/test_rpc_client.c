@@ -140,7 +140,7 @@ static void objects_are_created_called_and_released(void **state)
     expect_nothing_left();
 }
 
-static void calls_by_name_give_values_and_error_messages(void **state)
+static void calls_by_name_return_values_and_error_messages(void **state)
 {
     const struct ndr_variant numbers[2] = {{.vt = NDR_I4, .number = 40}, {.vt = NDR_I4, .number = 2}};
     struct orpc_answer answer;
@@ -515,7 +515,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(objects_are_created_called_and_released),
-        cmocka_unit_test(calls_by_name_give_values_and_error_messages),
+        cmocka_unit_test(calls_by_name_return_values_and_error_messages),
         cmocka_unit_test(held_objects_outlive_the_run_down),
         cmocka_unit_test(many_objects_are_held),
         cmocka_unit_test(threads_call_at_the_same_time),

@@ -273,7 +273,7 @@ static void nesting_and_counts_are_limited(void **state)
     ndr_arena_free(&arena);
 }
 
-static void foreign_object_references_are_refused(void **state)
+static void foreign_object_references_are_rejected(void **state)
 {
     static const char text[] = "00000200 20000000 20000000 4d454f57 02000000 02758303 8b09d811 94145050 54503030"
                                "00000000 05000000 90e0635a";
@@ -298,7 +298,7 @@ int main(void)
         cmocka_unit_test(golden_object_reference_is_read_and_written),
         cmocka_unit_test(variants_survive_the_round_trip),
         cmocka_unit_test(nesting_and_counts_are_limited),
-        cmocka_unit_test(foreign_object_references_are_refused),
+        cmocka_unit_test(foreign_object_references_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

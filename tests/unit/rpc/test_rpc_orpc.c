@@ -667,7 +667,7 @@ static void golden_query_is_read_and_written(void **state)
 
 /* Every request is truncated at any position and changed in every byte: it is answered or rejected, and nothing
    leaks. */
-static void malformed_requests_are_refused(void **state)
+static void malformed_requests_are_rejected(void **state)
 {
     struct end e;
     uint8_t bytes[600];
@@ -738,7 +738,7 @@ int main(void)
         cmocka_unit_test(our_request_has_the_layout_of_the_golden_one),
         cmocka_unit_test(golden_answer_is_read),
         cmocka_unit_test(golden_query_is_read_and_written),
-        cmocka_unit_test(malformed_requests_are_refused),
+        cmocka_unit_test(malformed_requests_are_rejected),
         cmocka_unit_test(memory_failures_leave_no_objects),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -167,7 +167,7 @@ static void deleted_nodes_are_removed(void **state)
 }
 
 /* If a warning's table is missing, it is created, so that the warning is visible. */
-static void a_warning_is_not_lost_for_a_wrong_path(void **state)
+static void warning_with_a_wrong_path_is_kept(void **state)
 {
     struct ruled r;
     run(&r, state, REPORT,
@@ -400,7 +400,7 @@ static void strings_are_in_the_requested_language(void **state)
 }
 
 /* Rules that cannot run fail with one error, and the report is unchanged. */
-static void invalid_rules_and_reports_are_refused(void **state)
+static void invalid_rules_and_reports_are_rejected(void **state)
 {
     static const char *const rules[] = {"",
                                         "<Rules/>",
@@ -532,7 +532,7 @@ static void variables_are_limited(void **state)
 }
 
 /* A report that is nested more deeply than readers support would be lost. */
-static void a_report_is_readable_however_deep_rules_insert(void **state)
+static void report_is_readable_after_deep_insertions(void **state)
 {
     static const char *const rules[] = {
         RULE(STEP("",
@@ -610,7 +610,7 @@ int main(void)
         cmocka_unit_test(nodes_and_attributes_are_inserted_in_the_right_place),
         cmocka_unit_test(text_beside_elements_is_kept),
         cmocka_unit_test(deleted_nodes_are_removed),
-        cmocka_unit_test(a_warning_is_not_lost_for_a_wrong_path),
+        cmocka_unit_test(warning_with_a_wrong_path_is_kept),
         cmocka_unit_test(rules_run_twice_leave_the_same_report),
         cmocka_unit_test(steps_that_fail_end_their_rule_if_they_are_fatal),
         cmocka_unit_test(names_without_a_string_stop_rules),
@@ -618,12 +618,12 @@ int main(void)
         cmocka_unit_test(mistakes_are_reported),
         cmocka_unit_test(other_documents_are_inserted),
         cmocka_unit_test(strings_are_in_the_requested_language),
-        cmocka_unit_test(invalid_rules_and_reports_are_refused),
+        cmocka_unit_test(invalid_rules_and_reports_are_rejected),
         cmocka_unit_test(imports_are_applied_in_order),
         cmocka_unit_test(runaway_expressions_are_stopped),
         cmocka_unit_test(runaway_strings_are_stopped),
         cmocka_unit_test(variables_are_limited),
-        cmocka_unit_test(a_report_is_readable_however_deep_rules_insert),
+        cmocka_unit_test(report_is_readable_after_deep_insertions),
         cmocka_unit_test(out_of_memory_leaves_the_report),
     };
     return cmocka_run_group_tests(tests, make, scratch_end);

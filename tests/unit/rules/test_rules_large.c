@@ -81,7 +81,7 @@ static void cells_take_no_more_memory_than_rules_have(void **state)
 }
 
 /* Equal attribute texts share memory: changing one must not change the others. */
-static void attributes_with_one_text_are_changed_alone(void **state)
+static void attributes_with_equal_text_are_changed_separately(void **state)
 {
     struct ruled r;
     rules_put(*state, "report.xml",
@@ -256,7 +256,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules_run_over_the_largest_possible_report),
         cmocka_unit_test(cells_take_no_more_memory_than_rules_have),
-        cmocka_unit_test(attributes_with_one_text_are_changed_alone),
+        cmocka_unit_test(attributes_with_equal_text_are_changed_separately),
         cmocka_unit_test(nodes_in_pairs_are_bounded),
         cmocka_unit_test(lists_are_compared_by_hashing),
         cmocka_unit_test(expression_is_stopped_in_the_middle),

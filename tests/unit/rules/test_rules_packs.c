@@ -372,7 +372,7 @@ static void memory_limits_depend_on_the_size_in_the_report(void **state)
     facts = "";
 }
 
-static void the_overview_has_a_colour_for_each_part(void **state)
+static void overview_has_a_colour_for_each_part(void **state)
 {
     struct ruled r;
     run_pack(&r, *state, "General",
@@ -422,7 +422,7 @@ int main(void)
         cmocka_unit_test(all_packs_are_valid_and_find_nothing_in_an_empty_report),
         cmocka_unit_test(growth_needs_a_report_of_an_hour),
         cmocka_unit_test(memory_limits_depend_on_the_size_in_the_report),
-        cmocka_unit_test(the_overview_has_a_colour_for_each_part),
+        cmocka_unit_test(overview_has_a_colour_for_each_part),
     };
     return cmocka_run_group_tests(tests, make, scratch_end);
 }

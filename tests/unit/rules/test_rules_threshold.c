@@ -50,7 +50,7 @@ static void check_cases(void **state, const struct threshold_case *cases, size_t
 
 #define SAY          "<Data name='symptom'>{instance} {value}/{limit} {minutes} {worst}{others}</Data>"
 
-static void the_duration_decides(void **state)
+static void threshold_needs_the_duration(void **state)
 {
 #define A(mean, a, b, c, d) REPORT(TABLE("O", ROW("i", "C", mean, a, b, c, d)))
 #define OVER                "counter='\\O(*)\\C' over='10' critical='20'"
@@ -347,7 +347,7 @@ static int make(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_duration_decides),
+        cmocka_unit_test(threshold_needs_the_duration),
         cmocka_unit_test(instances_are_those_of_the_path),
         cmocka_unit_test(two_counters_are_joined_by_slice),
         cmocka_unit_test(limits_can_be_relative_to_the_computer),

@@ -48,7 +48,7 @@ static void valid_rules_are_accepted(void **state)
     xmlSchemaFree(schema);
 }
 
-static void mistakes_are_refused(void **state)
+static void mistakes_are_rejected(void **state)
 {
     static const char *const broken[] = {
         "<Rules><Group><Rule name='r'/></Group></Rules>",
@@ -79,7 +79,7 @@ int main(void)
     assert_true(xml_memory_begin());
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(valid_rules_are_accepted),
-        cmocka_unit_test(mistakes_are_refused),
+        cmocka_unit_test(mistakes_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -166,7 +166,7 @@ static void names_alone_are_logged_before_the_call(void **state)
 }
 
 /* The list of modules limits the functions, included functions are added, and excluded ones take precedence. */
-static void the_lists_choose_functions(void **state)
+static void lists_select_functions(void **state)
 {
     (void)state;
     char *root = fixture_folder("lists");
@@ -719,7 +719,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_have_arguments_and_results),
         cmocka_unit_test(names_alone_are_logged_before_the_call),
-        cmocka_unit_test(the_lists_choose_functions),
+        cmocka_unit_test(lists_select_functions),
         cmocka_unit_test(functions_without_a_prototype_work),
         cmocka_unit_test(values_of_all_kinds_are_kept),
         cmocka_unit_test(recursive_traces_have_calls_between_modules),

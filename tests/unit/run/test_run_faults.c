@@ -75,7 +75,7 @@ static struct run_record record_of(const char *name)
 }
 
 /* Asserts that existing logs consist of complete lines. */
-static void assert_whole_logs(const char *root)
+static void assert_complete_logs(const char *root)
 {
     struct texts names = {0};
     assert_int_equal(folder_list(root, false, &names), S_OK);
@@ -159,14 +159,14 @@ static void each_call_of_a_host_fails(void **state)
             run_record_free(&record);
             assert_int_equal(run_query(SPACE, "host", &run), S_OK);
             assert_int_equal(run.status, RUN_STOPPED);
-            assert_whole_logs(root);
+            assert_complete_logs(root);
             assert_nothing_torn("host");
             /* Its lock, serial number and output do not block the next run. */
             if (FAILED(hr) && n % (f.memory ? 16 : 1) == 0) {
                 again = host_here("host", &none, 0, &of_next, &reported);
                 if (again != S_OK || reported != S_OK)
                     fail_msg("%s %u: then 0x%08X %s", name_of(&f), (unsigned)n, (unsigned)again, error_text(again));
-                assert_whole_logs(root);
+                assert_complete_logs(root);
             }
         }
         assert_true(failed > 5);

@@ -24,7 +24,7 @@ static void run_once(const char *name)
     assert_int_equal(run_stop(SPACE, name, true), S_OK);
 }
 
-static bool is_there(const char *root, unsigned serial, const char *file)
+static bool entry_exists(const char *root, unsigned serial, const char *file)
 {
     char *path = text_format("%s/run%06u/%s", root, serial, file);
     bool there = file_exists(path);
@@ -34,7 +34,7 @@ static bool is_there(const char *root, unsigned serial, const char *file)
 
 static bool has_run(const char *root, unsigned serial)
 {
-    return is_there(root, serial, "c.csv");
+    return entry_exists(root, serial, "c.csv");
 }
 
 static void put_foreign(const char *root)
@@ -54,7 +54,7 @@ static bool foreign_stays(const char *root)
     return there;
 }
 
-static void old_runs_go_when_a_run_stops(void **state)
+static void old_runs_are_deleted_when_a_run_stops(void **state)
 {
     (void)state;
     char *root = fixture_folder("few");
@@ -66,7 +66,7 @@ static void old_runs_go_when_a_run_stops(void **state)
     if (has_run(root, 1) || has_run(root, 2))
         fail_msg("old runs still exist: 1: %d, 2: %d; %zu deletions; the last run says 0x%08X %s", has_run(root, 1),
                  has_run(root, 2), fixture_events(9030, "few"), (unsigned)record.last_result, record.last_message);
-    assert_true(has_run(root, 3) && has_run(root, 4) && is_there(root, 3, "report.xml"));
+    assert_true(has_run(root, 3) && has_run(root, 4) && entry_exists(root, 3, "report.xml"));
     assert_true(foreign_stays(root));
     assert_int_equal(fixture_events(9030, "few"), 2);
     assert_string_equal(fixture_reason, "MaxFolderCount");
@@ -144,11 +144,11 @@ static void folder_shared_by_two_sets_is_kept(void **state)
     fixture_commit("first", root, OWN_FOLDER MANAGED("<MaxFolderCount>1</MaxFolderCount>"),
                    CSV_EACH_SECOND ONE_COUNTER);
     run_once("first");
-    assert_true(is_there(root, 1, "openpla.run"));
+    assert_true(entry_exists(root, 1, "openpla.run"));
     assert_int_equal(file_delete(log), S_OK);
     fixture_commit("second", root, OWN_FOLDER, CSV_EACH_SECOND ONE_COUNTER);
     run_once("second");
-    assert_true(has_run(root, 1) && !is_there(root, 1, "openpla.run"));
+    assert_true(has_run(root, 1) && !entry_exists(root, 1, "openpla.run"));
     run_once("first");
     run_once("first");
     assert_true(has_run(root, 1) && !has_run(root, 2) && has_run(root, 3));
@@ -210,7 +210,7 @@ static void users_notes_do_not_block_a_set(void **state)
     assert_int_equal(file_store(notes, "mine", 4), S_OK);
     for (int i = 0; i < 4; i++)
         run_once("kept");
-    assert_true(file_exists(notes) && !is_there(root, 1, "openpla.run"));
+    assert_true(file_exists(notes) && !entry_exists(root, 1, "openpla.run"));
     assert_true(has_run(root, 4) && has_run(root, 5));
     memory_free(notes);
     memory_free(root);
@@ -228,7 +228,7 @@ static void only_files_of_the_run_are_deleted(void **state)
                                       "<Rule name=\"r\"/></Group></Rules>"),
                    CSV_EACH_SECOND ONE_COUNTER);
     run_once("made");
-    assert_true(has_run(root, 1) && is_there(root, 1, "report.html") && is_there(root, 1, "rules.log"));
+    assert_true(has_run(root, 1) && entry_exists(root, 1, "report.html") && entry_exists(root, 1, "rules.log"));
     assert_int_equal(file_store(notes, "mine", 4), S_OK);
     run_once("made");
     struct texts left = {0};
@@ -253,10 +253,10 @@ static void actions_of_a_run(void **state)
     fixture_commit("acts", root, OWN_FOLDER MANAGED(ACTION("3")), CSV_EACH_SECOND ONE_COUNTER);
     run_once("acts");
     assert_false(has_run(root, 1));
-    assert_true(is_there(root, 1, "report.xml") && is_there(root, 1, "run000001.cab"));
+    assert_true(entry_exists(root, 1, "report.xml") && entry_exists(root, 1, "run000001.cab"));
     assert_int_equal(fixture_events(9030, "acts"), 2);
     run_once("acts");
-    assert_true(is_there(root, 1, "run000001.cab") && is_there(root, 2, "run000002.cab"));
+    assert_true(entry_exists(root, 1, "run000001.cab") && entry_exists(root, 2, "run000002.cab"));
     assert_int_equal(fixture_events(9030, "acts"), 4);
     /* Started manually, for a set whose cabinets are deleted. */
     struct object *set, *errors;
@@ -266,8 +266,8 @@ static void actions_of_a_run(void **state)
     assert_int_equal(issues_create(NULL, &errors), S_OK);
     assert_int_equal(set_manage(set, &caller_self, STEP_FOLDER_ACTIONS, "", errors), S_OK);
     assert_int_equal(collection_count(errors), 0);
-    assert_false(is_there(root, 1, "run000001.cab"));
-    assert_true(is_there(root, 2, "run000002.cab")); /* nothing of the newest run is deleted */
+    assert_false(entry_exists(root, 1, "run000001.cab"));
+    assert_true(entry_exists(root, 2, "run000002.cab")); /* nothing of the newest run is deleted */
     char *mine = path_join(root, "not mine");
     put_foreign(root);
     assert_int_equal(set_manage(set, &caller_self, STEP_FOLDER_ACTIONS | STEP_RESOURCE_FREEING, mine, errors), S_OK);
@@ -324,7 +324,7 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(old_runs_go_when_a_run_stops),
+        cmocka_unit_test(old_runs_are_deleted_when_a_run_stops),
         cmocka_unit_test(event_names_the_unsent_cabinet),
         cmocka_unit_test(folders_are_maintained_at_each_segment),
         cmocka_unit_test(folder_shared_by_two_sets_is_kept),

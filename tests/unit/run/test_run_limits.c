@@ -253,7 +253,7 @@ static void completion_ends_the_run(void **state)
 }
 
 /* The reason appears even if the message, whose length is limited, has other contents. */
-static void the_reason_of_the_end_is_always_reported(void **state)
+static void reason_for_the_end_is_always_reported(void **state)
 {
     (void)state;
     char *root = fixture_folder("notes");
@@ -426,7 +426,7 @@ int main(void)
         cmocka_unit_test(segments_with_a_fixed_name_get_the_serial_number),
         cmocka_unit_test(segments_keep_files_of_a_deleted_set),
         cmocka_unit_test(limits_without_segments_end_the_run),
-        cmocka_unit_test(the_reason_of_the_end_is_always_reported),
+        cmocka_unit_test(reason_for_the_end_is_always_reported),
         cmocka_unit_test(completion_ends_the_run),
         cmocka_unit_test(set_without_collectors_runs_until_stopped),
         cmocka_unit_test(collectors_keep_their_own_intervals),

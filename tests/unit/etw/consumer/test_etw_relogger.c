@@ -293,7 +293,7 @@ static void a_cancelled_file_is_complete(void **state)
     assert_int_equal(ends, 0);
 }
 
-static void invalid_calls_are_refused(void **state)
+static void invalid_calls_are_rejected(void **state)
 {
     (void)state;
     TRACEHANDLE stream;
@@ -322,7 +322,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(logs_become_one, begin, end),
         cmocka_unit_test_setup_teardown(chosen_events_are_in_order, begin, end),
         cmocka_unit_test_setup_teardown(a_cancelled_file_is_complete, begin, end),
-        cmocka_unit_test_setup_teardown(invalid_calls_are_refused, begin, end),
+        cmocka_unit_test_setup_teardown(invalid_calls_are_rejected, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

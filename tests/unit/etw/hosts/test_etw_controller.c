@@ -194,7 +194,7 @@ static void each_failed_control_has_its_error_code(void **state)
 
 /* ---- updates ---- */
 
-static void an_update_changes_what_it_names(void **state)
+static void update_changes_only_the_given_values(void **state)
 {
     (void)state;
     char *path = path_of("update.etl"), *other = path_of("update2.etl");
@@ -528,7 +528,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(losses_are_counted),
         cmocka_unit_test(each_failed_start_has_its_error_code),
         cmocka_unit_test(each_failed_control_has_its_error_code),
-        cmocka_unit_test(an_update_changes_what_it_names),
+        cmocka_unit_test(update_changes_only_the_given_values),
         cmocka_unit_test(all_sessions_are_listed),
         cmocka_unit_test(start_without_memory_leaves_nothing),
         cmocka_unit_test(sessions_are_limited_to_64),

@@ -196,7 +196,7 @@ static void session_switches_to_real_time_and_back(void **state)
 }
 
 /* A session that otherwise writes only full buffers flushes once per second in real time. */
-static void events_arrive_by_time_alone(void **state)
+static void flush_timer_delivers_events(void **state)
 {
     (void)state;
     for (int way = 0; way < 2; way++) {
@@ -361,7 +361,7 @@ static void slow_consumer_receives_everything_before_the_stop(void **state)
     provider_close(&p);
 }
 
-static void a_sleeping_consumer_delays_the_stop_and_its_losses_are_counted(void **state)
+static void sleeping_consumer_delays_the_stop_and_losses_are_counted(void **state)
 {
     (void)state;
     struct consumer c[2];
@@ -414,12 +414,12 @@ int main(void)
         cmocka_unit_test(buffers_without_room_are_counted),
         cmocka_unit_test(only_real_time_sessions_have_consumers),
         cmocka_unit_test(session_switches_to_real_time_and_back),
-        cmocka_unit_test(events_arrive_by_time_alone),
+        cmocka_unit_test(flush_timer_delivers_events),
         cmocka_unit_test(events_accepted_in_real_time_are_delivered),
         cmocka_unit_test(a_slow_consumer_catches_up),
         cmocka_unit_test(all_slow_consumers_receive_everything),
         cmocka_unit_test(slow_consumer_receives_everything_before_the_stop),
-        cmocka_unit_test(a_sleeping_consumer_delays_the_stop_and_its_losses_are_counted),
+        cmocka_unit_test(sleeping_consumer_delays_the_stop_and_losses_are_counted),
         cmocka_unit_test(slow_consumer_receives_the_rest_when_real_time_ends),
     };
     return controller_tests(tests, sizeof tests / sizeof *tests, "test_etw_delivery", &folder);

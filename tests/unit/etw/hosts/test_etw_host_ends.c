@@ -190,7 +190,7 @@ static void trace_in_the_next_directory(REGHANDLE handle, const char *path)
 }
 
 /* The last process has exited: the directory no longer exists. */
-static void a_host_ends_with_its_directory(void **state)
+static void host_exits_with_its_directory(void **state)
 {
     (void)state;
     char *path = path_join(folder, "orphan.etl");
@@ -233,7 +233,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_callback_may_enable_another_provider_and_wait),
         cmocka_unit_test(a_provider_recovers_the_session_of_a_killed_host),
         cmocka_unit_test(programs_are_traced_after_the_directory_was_corrupt),
-        cmocka_unit_test(a_host_ends_with_its_directory),
+        cmocka_unit_test(host_exits_with_its_directory),
     };
     (void)count;
     child_program = arguments[0];

@@ -209,7 +209,7 @@ static int role_recover(const char *handle, const char *name)
     return FAILED(session_recover(d, (uint32_t)(h & 0xFFFF), (uint32_t)(h >> 16)));
 }
 
-static bool is_there(TRACEHANDLE handle)
+static bool entry_exists(TRACEHANDLE handle)
 {
     struct directory_session s;
     const HRESULT hr = directory_session_at(own_directory(), (uint32_t)(handle & 0xFFFF), (uint32_t)(handle >> 16), &s);
@@ -240,7 +240,7 @@ static void killed_recovery_is_continued_by_another_process(void **state)
         (void)process_terminate(id, process_start_time(id));
         assert_int_equal(process_wait(rescuer, CHILD_PATIENCE, NULL), S_OK);
         process_close(rescuer);
-        on_the_way += is_there(r.handle);
+        on_the_way += entry_exists(r.handle);
         find_none(&r);
         for (unsigned w = 0; w < WRITERS; w++)
             assert_int_equal(process_wait(r.writer[w], CHILD_PATIENCE, NULL), S_OK);

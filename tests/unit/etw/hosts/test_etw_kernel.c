@@ -185,7 +185,7 @@ static void interrupts_have_their_length_in_each_clock(void **state)
     }
 }
 
-static void an_update_changes_what_is_recorded(void **state)
+static void update_changes_the_recorded_events(void **state)
 {
     (void)state;
     TRACEHANDLE handle;
@@ -558,7 +558,7 @@ int main(int count, char **arguments)
         POLLING(an_unknown_source_is_reported),
         TRACEFS(a_known_load_is_in_the_file),
         TRACEFS(interrupts_have_their_length_in_each_clock),
-        TRACEFS(an_update_changes_what_is_recorded),
+        TRACEFS(update_changes_the_recorded_events),
         TRACEFS(requests_without_a_source_are_reported_once),
         TRACEFS(chosen_events_have_their_stacks_in_each_clock),
         TRACEFS(samples_show_processor_use),

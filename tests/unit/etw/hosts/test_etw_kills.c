@@ -169,7 +169,7 @@ static void kill_round(bool at_steps, uint64_t *events, uint64_t *torn)
 
 static unsigned kills = 3 * ROUND, hosts = 12;
 
-static void accepted_events_of_killed_providers_come_once(void **state)
+static void accepted_events_of_killed_providers_occur_once(void **state)
 {
     (void)state;
     uint64_t events = 0, torn = 0;
@@ -178,7 +178,7 @@ static void accepted_events_of_killed_providers_come_once(void **state)
     print_message("%u killed: %llu events, %llu torn\n", kills, (unsigned long long)events, (unsigned long long)torn);
 }
 
-static void accepted_events_of_providers_that_end_at_any_step_come_once(void **state)
+static void accepted_events_of_providers_ended_at_any_step_occur_once(void **state)
 {
     (void)state;
     uint64_t events = 0, torn = 0;
@@ -319,8 +319,8 @@ static void accepted_events_of_killed_hosts_are_in_the_file(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accepted_events_of_killed_providers_come_once),
-        cmocka_unit_test(accepted_events_of_providers_that_end_at_any_step_come_once),
+        cmocka_unit_test(accepted_events_of_killed_providers_occur_once),
+        cmocka_unit_test(accepted_events_of_providers_ended_at_any_step_occur_once),
         cmocka_unit_test(accepted_events_of_killed_hosts_are_in_the_file),
     };
     if (count > 1)

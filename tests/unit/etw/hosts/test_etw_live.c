@@ -151,7 +151,7 @@ static void closing_ends_the_consumer_and_not_the_session(void **state)
     assert_int_equal(b.p.RealTimeBuffersLost, 0);
 }
 
-static void a_host_that_is_killed_ends_the_consumer(void **state)
+static void killed_host_ends_the_consumer(void **state)
 {
     (void)state;
     EVENT_TRACE_LOGFILEW logfile;
@@ -193,7 +193,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(consumer_receives_earlier_and_later_events),
         cmocka_unit_test(closing_ends_the_consumer_and_not_the_session),
-        cmocka_unit_test(a_host_that_is_killed_ends_the_consumer),
+        cmocka_unit_test(killed_host_ends_the_consumer),
         cmocka_unit_test(sessions_without_real_time_are_rejected),
     };
     return controller_tests(tests, sizeof tests / sizeof *tests, "test_etw_live", &folder);

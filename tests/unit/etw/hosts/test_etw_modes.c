@@ -341,7 +341,7 @@ static void appended_events_follow_the_old_ones(void **state)
     memory_free(path);
 }
 
-static void a_snapshot_has_what_is_in_memory(void **state)
+static void snapshot_contains_the_buffers_in_memory(void **state)
 {
     (void)state;
     char *path = path_of("snapshot.etl"), *second = path_of("snapshot2.etl");
@@ -446,7 +446,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(circular_file_keeps_the_newest_events),
         cmocka_unit_test(files_follow_one_another),
         cmocka_unit_test(appended_events_follow_the_old_ones),
-        cmocka_unit_test(a_snapshot_has_what_is_in_memory),
+        cmocka_unit_test(snapshot_contains_the_buffers_in_memory),
         cmocka_unit_test(flush_timer_writes_events_to_the_file),
         cmocka_unit_test(a_flush_under_load_writes_each_buffer_once),
     };

@@ -238,7 +238,7 @@ static void an_update_changes_every_process_file(void **state)
     memory_free(nowhere);
 }
 
-static void the_flush_timer_writes_by_the_ms(void **state)
+static void flush_timer_can_be_in_milliseconds(void **state)
 {
     (void)state;
     enum { MODE = WHOLE | TRACE_MODE_USE_MS_FLUSH_TIMER };
@@ -508,7 +508,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(statistics_cover_all_processes),
         cmocka_unit_test(a_flush_writes_in_every_process),
         cmocka_unit_test(an_update_changes_every_process_file),
-        cmocka_unit_test(the_flush_timer_writes_by_the_ms),
+        cmocka_unit_test(flush_timer_can_be_in_milliseconds),
         cmocka_unit_test(killed_process_loses_nothing),
         cmocka_unit_test(filters_select_the_processes),
         cmocka_unit_test(filters_of_other_programs_are_for_none_here),

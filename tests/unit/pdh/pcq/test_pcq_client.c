@@ -182,7 +182,7 @@ static void sample_takes_one_call(void **state)
     assert_int_equal(PdhCloseQuery(query), ERROR_SUCCESS);
 }
 
-static void invalid_paths_give_their_status(void **state)
+static void invalid_paths_return_their_status(void **state)
 {
     (void)state;
     PDH_HQUERY query;
@@ -236,7 +236,7 @@ static void remote_computer_vanishes_and_returns(void **state)
 }
 
 /* The computer may send any answer. */
-static void invalid_answers_give_no_value(void **state)
+static void invalid_answers_result_in_no_value(void **state)
 {
     (void)state;
     static uint8_t rubbish[4096];
@@ -323,9 +323,9 @@ int main(void)
         cmocka_unit_test(connected_computers_are_listed),
         cmocka_unit_test(values_equal_the_remote_ones),
         cmocka_unit_test(sample_takes_one_call),
-        cmocka_unit_test_setup(invalid_paths_give_their_status, begin),
+        cmocka_unit_test_setup(invalid_paths_return_their_status, begin),
         cmocka_unit_test_setup(remote_computer_vanishes_and_returns, begin),
-        cmocka_unit_test_setup(invalid_answers_give_no_value, begin),
+        cmocka_unit_test_setup(invalid_answers_result_in_no_value, begin),
         cmocka_unit_test_setup(out_of_memory_fails_cleanly, begin),
     };
     return cmocka_run_group_tests(tests, begin, end);

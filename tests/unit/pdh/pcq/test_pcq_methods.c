@@ -213,7 +213,7 @@ static void names_and_helps_are_strings(void **state)
     assert_int_equal(size, 16);
 }
 
-static void unknown_items_give_errors(void **state)
+static void unknown_items_return_errors(void **state)
 {
     (void)state;
     struct pcq_buffer out = {bytes, sizeof bytes, 9, 9};
@@ -695,7 +695,7 @@ int main(void)
         TEST(countersets_are_listed),
         TEST(counterset_lists_its_counters),
         TEST(names_and_helps_are_strings),
-        TEST(unknown_items_give_errors),
+        TEST(unknown_items_return_errors),
         TEST(instances_are_listed),
         TEST(each_request_has_its_block_kind),
         TEST(missing_instance_fails_in_its_block),

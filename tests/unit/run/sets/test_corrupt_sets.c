@@ -113,7 +113,7 @@ static void assert_done(HRESULT hr, const char *what, const char *damage)
         fail_msg("%s, %s: 0x%08X %s", damage, what, (unsigned)hr, error_text(hr));
 }
 
-static void others_are_there(const char *damage, size_t expected)
+static void assert_other_sets_exist(const char *damage, size_t expected)
 {
     struct object *set;
     size_t count;
@@ -135,7 +135,7 @@ static void definition_is_damaged_so(enum damage damage)
     for (int over = 0; over < 2; over++) {
         assert_done(commit("bad", SETS_CREATE_NEW, true), "Commit", what);
         make_damage(path, damage);
-        others_are_there(what, whole ? 2 : 1);
+        assert_other_sets_exist(what, whole ? 2 : 1);
         HRESULT hr = query("bad", &set);
         if (whole)
             assert_done(hr, "Query", what);
@@ -153,7 +153,7 @@ static void definition_is_damaged_so(enum damage damage)
         assert_done(set_delete(set, &caller_self), "Delete", what);
         object_release(set);
         assert_false(file_exists(path) || folder_exists(path) || file_exists(run));
-        others_are_there(what, 1);
+        assert_other_sets_exist(what, 1);
     }
     memory_free(run);
     memory_free(place);
@@ -176,7 +176,7 @@ static void record_is_damaged_so(enum damage damage)
     struct object *set;
     assert_done(commit("bad", SETS_CREATE_NEW, true), "Commit", what);
     make_damage(path, damage);
-    others_are_there(what, 2);
+    assert_other_sets_exist(what, 2);
     assert_done(query("bad", &set), "Query", what);
     char *xml = NULL;
     assert_done(object_to_xml(set, &xml, NULL), "Xml", what);

@@ -16,7 +16,7 @@ enum { WIDER = 64 };
 #define NEW_WORDS "new S3cret", "new-D4tabase"
 
 /* Creates a set whose description, account password and database password identify its version. */
-static struct object *a_version(const char *version)
+static struct object *create_version(const char *version)
 {
     char *xml = text_format("<LogFileFormat>2</LogFileFormat><DataSourceName>SQL:Driver={SQLite3};Database=/tmp/x.db;"
                             "PWD=%s-D4tabase!set</DataSourceName>",
@@ -44,7 +44,7 @@ static const char *const act_names[ACTS] = {"a new set", "a changed one", "its e
 
 static void prepare(enum act act)
 {
-    struct object *set = a_version("old");
+    struct object *set = create_version("old");
     HRESULT hr = store_delete(&caller_self, SPACE, "faulty");
     assert_true(hr == S_OK || hr == PLA_E_DCS_NOT_FOUND);
     forget_secrets();
@@ -54,7 +54,7 @@ static void prepare(enum act act)
 }
 
 /* Returns the version of the set, which must be complete, with the version's secrets; NULL if no set exists. */
-static const char *version_there(const char *what)
+static const char *current_version(const char *what)
 {
     static const char *const versions[] = {"old", "new"};
     struct set_account account;
@@ -117,7 +117,7 @@ static HRESULT act_on(enum act act, struct object *set)
 
 static struct object *set_for(enum act act)
 {
-    return act == ACT_DELETE ? a_queried_set("faulty") : a_version("new");
+    return act == ACT_DELETE ? a_queried_set("faulty") : create_version("new");
 }
 
 /* A failed commit leaves the object unchanged: a caller can retry without passing the passwords again. */
@@ -142,7 +142,7 @@ static void assert_reveals_no_password(HRESULT hr)
    have been deleted. */
 static void assert_one_of_two(enum act act, HRESULT hr, bool new_may_be, bool left, const char *what)
 {
-    const char *there = version_there(what), *old = act == ACT_CREATE ? NULL : "old";
+    const char *there = current_version(what), *old = act == ACT_CREATE ? NULL : "old";
     const char *now = act == ACT_DELETE ? NULL : act == ACT_START ? "old" : "new";
     const bool is_old = there == old || (there && old && !strcmp(there, old));
     const bool is_new = there == now || (there && now && !strcmp(there, now));
@@ -226,7 +226,7 @@ static void memory_may_run_out(void **state)
 /* Secrets are removed from the strings that are returned: without memory for that, nothing is returned. */
 static void without_memory_nothing_shows_a_password(void **state)
 {
-    struct object *set = a_version("new");
+    struct object *set = create_version("new");
     struct object **list;
     size_t count, size;
     unsigned refused = 0;

@@ -33,7 +33,7 @@ static bool holds(const char *folder, const char *file, const char *words)
     return there;
 }
 
-static bool is_there(const char *folder, const char *file)
+static bool entry_exists(const char *folder, const char *file)
 {
     char *path = path_join(folder, file);
     bool there = file_exists(path);
@@ -63,7 +63,7 @@ static void a_run_has_its_report(void **state)
 }
 
 /* In a folder that all runs share, a report covers its own run only; a disabled data manager creates no report. */
-static void a_shared_folder(void **state)
+static void shared_folder_has_one_report_per_run(void **state)
 {
     (void)state;
     char *root = fixture_folder("shared");
@@ -71,8 +71,8 @@ static void a_shared_folder(void **state)
                    CSV_EACH_SECOND "<FileName>old</FileName><LogOverwrite>-1</LogOverwrite>"
                                    "<Counter>\\System\\Threads</Counter>");
     run_once("shared");
-    assert_true(is_there(root, "old.csv"));
-    assert_false(is_there(root, "report.xml"));
+    assert_true(entry_exists(root, "old.csv"));
+    assert_false(entry_exists(root, "report.xml"));
     fixture_commit("shared", root, MANAGED("<RuleTargetFileName>mine.xml</RuleTargetFileName>"),
                    CSV_EACH_SECOND "<FileName>new</FileName><LogOverwrite>-1</LogOverwrite>" ONE_COUNTER);
     run_once("shared");
@@ -98,7 +98,7 @@ static void each_segment_when_it_is_asked_for(void **state)
         for (uint32_t n = first; n < record.serial_number; n++) {
             char *name = text_format("run%06u", (unsigned)n), *folder = path_join(root, name);
             assert_true(folder_exists(folder));
-            assert_int_equal(is_there(folder, "report.xml"), each || n + 1 == record.serial_number);
+            assert_int_equal(entry_exists(folder, "report.xml"), each || n + 1 == record.serial_number);
             memory_free(folder);
             memory_free(name);
         }
@@ -108,7 +108,7 @@ static void each_segment_when_it_is_asked_for(void **state)
     memory_free(root);
 }
 
-static void a_failure_is_reported_and_leaves_the_logs(void **state)
+static void failure_is_reported_and_keeps_the_logs(void **state)
 {
     (void)state;
     char *root = fixture_folder("fails");
@@ -139,11 +139,11 @@ static void killed_host_is_reported_at_the_next_start(void **state)
     fixture_kill(s.process_id);
     scratch_environment("TEST_REPORTS_AFTER", "");
     fixture_await("killed", RUN_STOPPED, PATIENCE_MS);
-    assert_false(is_there(root, "report.xml"));
+    assert_false(entry_exists(root, "report.xml"));
     run_once("killed");
     assert_int_equal(fixture_events(9023, "killed"), 1);
     assert_non_null(strstr(fixture_reason, "host process died"));
-    assert_true(is_there(root, "report.xml"));
+    assert_true(entry_exists(root, "report.xml"));
     memory_free(until);
     memory_free(root);
 }
@@ -211,20 +211,20 @@ static void run_makes_reports_of_old_folders(void **state)
          *empty = path_join(root, "empty");
     assert_int_equal(folder_create(empty), S_OK);
     struct object *set = query("managed");
-    assert_false(is_there(first, "report.xml"));
+    assert_false(entry_exists(first, "report.xml"));
     assert_int_equal(manage(set, STEP_CREATE_REPORT, "run000002", S_OK, S_OK), 0);
-    assert_false(is_there(first, "report.xml"));
+    assert_false(entry_exists(first, "report.xml"));
     assert_true(holds(second, "report.xml", "Processes"));
     assert_int_equal(manage(set, STEP_CREATE_REPORT, NULL, S_OK, S_OK), 0);
     assert_true(holds(first, "report.xml", "Processes"));
-    assert_false(is_there(empty, "report.xml"));
+    assert_false(entry_exists(empty, "report.xml"));
     assert_int_equal(manage(set, STEP_CREATE_REPORT, second, S_OK, S_OK), 0); /* the absolute path */
     /* The report page shows the report's current contents. */
-    assert_false(is_there(second, "report.html"));
+    assert_false(entry_exists(second, "report.html"));
     assert_int_equal(manage(set, STEP_CREATE_HTML, NULL, S_OK, S_OK), 0);
     assert_true(holds(first, "report.html", "Processes"));
     assert_true(holds(second, "report.html", "</html>"));
-    assert_false(is_there(empty, "report.html"));
+    assert_false(entry_exists(empty, "report.html"));
     assert_int_equal(manage(set, STEP_CREATE_REPORT | STEP_RUN_RULES, "", S_OK, S_OK), 0); /* the set has no rules */
     assert_int_equal(manage(set, 0x20 | STEP_CREATE_REPORT, "", E_INVALIDARG, S_OK), 0);
     assert_int_equal(manage(set, STEP_CREATE_REPORT, "..", E_INVALIDARG, S_OK), 0);
@@ -280,8 +280,8 @@ static void rules_are_applied_to_an_existing_report(void **state)
         if (failed != cases[i].failed || !holds(folder, "report.xml", "mark=\"1\""))
             fail_msg("case %u: %u items; the report: %s", (unsigned)i, (unsigned)failed,
                      holds(folder, "report.xml", "mark=\"1\"") ? "marked" : "as it was");
-        assert_int_equal(is_there(folder, "report.html"), !!(cases[i].steps & STEP_CREATE_HTML));
-        if (is_there(folder, "report.html")) {
+        assert_int_equal(entry_exists(folder, "report.html"), !!(cases[i].steps & STEP_CREATE_HTML));
+        if (entry_exists(folder, "report.html")) {
             char *page = path_join(folder, "report.html");
             assert_int_equal(file_delete(page), S_OK);
             memory_free(page);
@@ -330,12 +330,12 @@ static void run_without_logs_keeps_another_report(void **state)
         char *path = missing[i][0] ? path_join(root, missing[i]) : text_copy("");
         assert_int_equal(compile("nologs", root, path), S_FALSE);
         assert_true(holds(root, "report.xml", before));
-        assert_false(is_there(root, "report.html"));
+        assert_false(entry_exists(root, "report.html"));
         memory_free(path);
     }
     assert_int_equal(compile("nologs", root, log), S_OK);
     assert_true(holds(root, "report.xml", "mark=\"1\""));
-    assert_true(is_there(root, "report.html"));
+    assert_true(entry_exists(root, "report.html"));
     memory_free(before);
     memory_free(page);
     memory_free(log);
@@ -354,8 +354,8 @@ static void folder_of_the_current_run_is_skipped(void **state)
     assert_int_equal(manage(set, STEP_CREATE_REPORT, NULL, S_OK, PLA_E_DCS_IN_USE), 1);
     assert_int_equal(run_stop(SPACE, "runs", true), S_OK);
     char *first = path_join(root, "run000001"), *second = path_join(root, "run000002");
-    assert_true(is_there(first, "report.xml"));
-    assert_false(is_there(second, "report.xml"));
+    assert_true(entry_exists(first, "report.xml"));
+    assert_false(entry_exists(second, "report.xml"));
     object_release(set);
     memory_free(first);
     memory_free(second);
@@ -381,8 +381,8 @@ static void events_have_a_separate_file(void **state)
         assert_int_equal(record.last_result, cases[i].result);
         assert_true(SUCCEEDED(cases[i].result) || strstr(record.last_message, "EventsFileName"));
         run_record_free(&record);
-        assert_int_equal(is_there(root, "report.xml"), SUCCEEDED(cases[i].result));
-        assert_false(is_there(root, "events.xml"));
+        assert_int_equal(entry_exists(root, "report.xml"), SUCCEEDED(cases[i].result));
+        assert_false(entry_exists(root, "events.xml"));
         memory_free(manager);
         memory_free(root);
     }
@@ -418,7 +418,7 @@ static void page_has_the_requested_name_and_style(void **state)
         struct run_record record = fixture_record("page");
         assert_int_equal(record.last_result, cases[i].result);
         assert_true(SUCCEEDED(cases[i].result) || strstr(record.last_message, cases[i].page));
-        assert_int_equal(is_there(root, "report.xml"), cases[i].result != E_INVALIDARG);
+        assert_int_equal(entry_exists(root, "report.xml"), cases[i].result != E_INVALIDARG);
         assert_true(FAILED(cases[i].result) || holds(root, "mine.page", cases[i].sheet ? "<own" : "<html"));
         assert_true(FAILED(cases[i].result) || fixture_lines(root, "c.csv") >= 2);
         char *paths[] = {path_join(root, "report.xml"), path_join(root, "mine.page"), sheet, manager, root};
@@ -449,7 +449,7 @@ static void report_replaces_no_other_file(void **state)
     assert_int_equal(record.last_result, HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME));
     run_record_free(&record);
     assert_true(holds(root, "victim", "victim"));
-    assert_false(is_there(folder, "mine.xml"));
+    assert_false(entry_exists(folder, "mine.xml"));
     scratch_unlink(folder, "mine.xml.new");
     assert_int_equal(file_store(path, collected, sizeof collected - 1), S_OK);
     run_once("links");
@@ -480,9 +480,9 @@ static void callers_without_start_right_are_rejected(void **state)
     callers_open(&c);
     assert_int_equal(set_manage(set, &c.user, STEP_CREATE_REPORT, "", errors), E_ACCESSDENIED);
     char *first = path_join(root, "run000001");
-    assert_false(is_there(first, "report.xml"));
+    assert_false(entry_exists(first, "report.xml"));
     assert_int_equal(set_manage(set, &c.administrator, STEP_CREATE_REPORT, "", errors), S_OK);
-    assert_true(is_there(first, "report.xml"));
+    assert_true(entry_exists(first, "report.xml"));
     callers_close(&c);
     object_release(errors);
     object_release(set);
@@ -573,9 +573,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_has_its_report),
-        cmocka_unit_test(a_shared_folder),
+        cmocka_unit_test(shared_folder_has_one_report_per_run),
         cmocka_unit_test(each_segment_when_it_is_asked_for),
-        cmocka_unit_test(a_failure_is_reported_and_leaves_the_logs),
+        cmocka_unit_test(failure_is_reported_and_keeps_the_logs),
         cmocka_unit_test(killed_host_is_reported_at_the_next_start),
         cmocka_unit_test(run_makes_reports_of_old_folders),
         cmocka_unit_test(rules_are_applied_to_an_existing_report),

@@ -241,7 +241,7 @@ static void unreadable_session_hides_no_other(void **state)
     memory_free(below);
 }
 
-static void a_circular_private_or_appending_session_says_so(void **state)
+static void session_modes_are_shown_by_properties(void **state)
 {
     static const struct {
         uint32_t mode;
@@ -490,7 +490,7 @@ int main(void)
         cmocka_unit_test(all_keywords_of_a_session_read_back),
         cmocka_unit_test(large_buffers_are_accepted),
         cmocka_unit_test(unreadable_session_hides_no_other),
-        cmocka_unit_test(a_circular_private_or_appending_session_says_so),
+        cmocka_unit_test(session_modes_are_shown_by_properties),
         cmocka_unit_test(a_running_session_is_changed),
         cmocka_unit_test(obstacle_of_a_session_is_named),
         cmocka_unit_test(kernel_session_is_a_set),

@@ -129,7 +129,7 @@ static HRESULT drop(void)
 }
 
 /* Every verb's error names the folder. */
-static void assert_refused(HRESULT wanted, const char *folder, const char *name)
+static void assert_rejected(HRESULT wanted, const char *folder, const char *name)
 {
     static HRESULT (*const verbs[])(void) = {save, load, list, drop, save};
     char *path = path_join(folder, name);
@@ -156,7 +156,7 @@ static void link_is_rejected_by_name(void **state)
         assert_int_equal(folder_create(folder), S_OK);
         char *target = text_format("%s/elsewhere", i == 0 ? "." : i == 1 ? ".." : "../..");
         scratch_link(folder, path_name(path), target, false);
-        assert_refused(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), folder, path_name(path));
+        assert_rejected(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), folder, path_name(path));
         assert_int_equal(folder_list(elsewhere, false, &names), S_OK);
         assert_int_equal(names.count, 0);
         assert_int_equal(folder_list(elsewhere, true, &names), S_OK);
@@ -190,7 +190,7 @@ static void folder_of_another_account_is_rejected_by_name(void **state)
         char *path = *at[i] ? path_join(t->data, at[i]) : text_copy(t->data), *folder = path_folder(path);
         assert_int_equal(folder_create(path), S_OK);
         assert_int_equal(chown(path, SOMEBODY, SOMEBODY), 0);
-        assert_refused(HRESULT_FROM_WIN32(ERROR_INVALID_OWNER), folder, path_name(path));
+        assert_rejected(HRESULT_FROM_WIN32(ERROR_INVALID_OWNER), folder, path_name(path));
         assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_INVALID_OWNER)), "65534"));
         assert_int_equal(chown(path, geteuid(), getegid()), 0);
         memory_free(folder);
