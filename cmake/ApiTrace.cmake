@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# openpla_api_trace_texts(OUT): generates a C file with the prototypes and the manifest of API tracing, in the caller's
-# folder api_trace/.
+# openpla_api_trace_texts(OUT): writes a C file with the API tracing prototypes and manifest, read from the caller's
+# api_trace/.
 include(EmbedText)
 
 function(openpla_api_trace_texts out)

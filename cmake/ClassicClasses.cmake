@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# openpla_classic_classes(OUT FILE...): generates a C file with the MOF files as one text, so that the program does not
-# depend on files beside it, which could be missing or changed.
+# openpla_classic_classes(OUT FILE...): writes a C file that contains the MOF files as one string. The program needs no
+# MOF file beside it, so none can be missing or modified.
 include(EmbedText)
 
 function(openpla_classic_classes out)

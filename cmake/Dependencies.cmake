@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# LibXml2::LibXml2, LibXslt::LibXslt, LibXslt::LibExslt and cmocka::cmocka: the system's libraries if the target has
-# them, otherwise static libraries built from Debian's sources. ZLIB::ZLIB: the system's library, for Windows as a
-# static library.
+# Defines LibXml2::LibXml2, LibXslt::LibXslt, LibXslt::LibExslt and cmocka::cmocka. They are the system's libraries if
+# the target has them; otherwise static libraries built from Debian's sources. ZLIB::ZLIB is always the system's library
+# (static on Windows).
 include(ExternalProject)
 set(OPENPLA_LIBRARIES AUTO CACHE STRING "SYSTEM, BUNDLED, or AUTO: the system's if found, else bundled")
 set_property(CACHE OPENPLA_LIBRARIES PROPERTY STRINGS AUTO SYSTEM BUNDLED)
-set(OPENPLA_SOURCES_DIR ${CMAKE_SOURCE_DIR}/third_party CACHE PATH "Where Debian's sources are, or get, unpacked")
+set(OPENPLA_SOURCES_DIR ${CMAKE_SOURCE_DIR}/third_party CACHE PATH "Folder of Debian's unpacked sources; fetched ones are unpacked there")
 set(_inst ${CMAKE_BINARY_DIR}/_deps/inst)
 set(_required QUIET)
 if(OPENPLA_LIBRARIES STREQUAL SYSTEM)
@@ -14,12 +14,12 @@ endif()
 
 set(_common -DCMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE} -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=${_inst}
   -DCMAKE_INSTALL_LIBDIR=lib -DBUILD_SHARED_LIBS=OFF --no-warn-unused-cli)
-# Without these definitions, OpenPLA's DLL would export libxml2's functions.
-# Windows' threads on Windows, pthreads natively.
+# libxml2 uses Windows' threads on Windows and pthreads elsewhere.
 set(_threads)
 if(WIN32)
   set(_threads -DHAVE_PTHREAD_H=0 -DCMAKE_HAVE_PTHREAD_H=0)
 endif()
+# Without these definitions our DLL would export libxml2's functions.
 set(_xml_flags "-DLIBXML_STATIC -DLIBXML_STATIC_FOR_DLL -DLIBXSLT_STATIC -DLIBEXSLT_STATIC -ffile-prefix-map=${CMAKE_SOURCE_DIR}=.")
 
 function(_fetch)
@@ -75,7 +75,7 @@ if(NOT (LibXml2_FOUND AND LibXslt_FOUND))
   set(OPENPLA_BUNDLED_XML ON)
 endif()
 
-# Not libz.dll.a, because programs would then need zlib1.dll beside them.
+# Avoids libz.dll.a, which would make our programs depend on zlib1.dll.
 if(WIN32 OR OPENPLA_STATIC)
   set(ZLIB_USE_STATIC_LIBS ON)
 endif()
@@ -100,7 +100,7 @@ if(BUILD_TESTING)
       CMAKE_ARGS ${_common} -DWITH_STATIC_LIB=ON -DWITH_EXAMPLES=OFF -DUNIT_TESTING=OFF
       BUILD_COMMAND ${CMAKE_COMMAND} --build <BINARY_DIR>
       INSTALL_COMMAND ${CMAKE_COMMAND} -E copy_directory <SOURCE_DIR>/include ${_inst}/include
-      # cmocka 1.1.5 builds libcmocka-static.a beside a DLL, 1.1.7 only libcmocka.a.
+      # cmocka 1.1.5 builds a DLL and libcmocka-static.a; 1.1.7 builds only libcmocka.a.
       COMMAND sh -c "cp <BINARY_DIR>/src/libcmocka-static.a ${_inst}/lib || cp <BINARY_DIR>/src/libcmocka.a ${_inst}/lib/libcmocka-static.a"
       BUILD_BYPRODUCTS ${_inst}/lib/libcmocka-static.a)
     add_library(cmocka::cmocka STATIC IMPORTED GLOBAL)

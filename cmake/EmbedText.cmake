@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# openpla_literal(OUT TEXT): converts a text to a C string literal, with one source line for each of its lines.
+# openpla_literal(OUT TEXT): sets OUT to a C string literal of TEXT, with one source line per line of TEXT.
 function(openpla_literal out text)
   string(REPLACE "\\" "\\\\" text "${text}")
   string(REPLACE "\"" "\\\"" text "${text}")
@@ -8,7 +8,7 @@ function(openpla_literal out text)
   set(${out} "\"${text}\"" PARENT_SCOPE)
 endfunction()
 
-# openpla_text_literal(OUT FILE): the same for the text of a file. If the file changes, the build is configured again.
+# openpla_text_literal(OUT FILE): does the same with the contents of FILE. A change of FILE reconfigures the build.
 function(openpla_text_literal out file)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${file})
   file(READ ${CMAKE_CURRENT_SOURCE_DIR}/${file} text)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-# The components of the native build that `cmake --install` installs below CMAKE_INSTALL_PREFIX and DESTDIR:
+# What `cmake --install` installs from a native build, by component, below DESTDIR and CMAKE_INSTALL_PREFIX:
 #   tools  openpla, its manual pages, completion for bash, zsh and fish, report schemas, rules and XML Schemas
 #   logs-library, logs-development, python-module  libopenpla-logs and its Python module (library/CMakeLists.txt)
-# The target `tools` builds only the files that the component `tools` installs. installer/deb/native.sh creates Debian
-# packages from components.
+# The target `tools` builds only what the component `tools` installs. installer/deb/native.sh builds Debian packages
+# from the components.
 include(GNUInstallDirs)
 set(CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
   WORLD_READ WORLD_EXECUTE)
 
-# Manual pages and completion are generated from the program's own help. A program for another processor needs its
-# emulator.
+# The manual pages and shell completions are generated from the program's own output. A cross-compiled program runs in
+# an emulator.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 set(said ${CMAKE_BINARY_DIR}/tools)
 set(pages ${said}/man1)
@@ -38,7 +38,7 @@ add_custom_target(tools ALL DEPENDS openpla_program ${pages}/openpla.1 ${written
 install(TARGETS openpla_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
 install(DIRECTORY ${pages}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
 install(FILES ${said}/bash/openpla DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT tools)
-# Debian's folder for packages; on other systems zsh reads site-functions.
+# Debian packages install completions in vendor-completions; other systems use site-functions.
 if(EXISTS /etc/debian_version)
   set(zsh_folder vendor-completions)
 else()
@@ -46,7 +46,7 @@ else()
 endif()
 install(FILES ${said}/zsh/_openpla DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${zsh_folder} COMPONENT tools)
 install(FILES ${said}/fish/openpla.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT tools)
-# The program contains these files; the installed copies are for reading, copying and validating.
+# The program contains these files. They are installed for reading, as templates, and for validation.
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/engine/report/make/schemas/ ${said}/schemas/
   DESTINATION ${CMAKE_INSTALL_DATADIR}/openpla/schemas COMPONENT tools)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/engine/report/rules/packs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/openpla/rules

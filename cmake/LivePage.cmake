@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# openpla_live_page(OUT FOLDER): generates a C file with the page of openpla live, its style and script, and the library
-# that draws its charts (cmake/PageSheets.cmake). Without the library the page shows only values.
+# openpla_live_page(OUT FOLDER): writes a C file with the page of openpla live, its style sheet and script, and the
+# chart library (cmake/PageSheets.cmake). Without the library the page shows only values.
 include(PageSheets)
 
 function(openpla_live_page out folder)

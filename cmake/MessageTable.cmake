@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# openpla_message_table(TARGET PREFIX...): gives the DLL a message table with the messages of the results whose names
-# begin with a prefix (engine/base/result_texts.def), so that a program can pass such a result to FormatMessage. The layout
-# is MESSAGE_RESOURCE_DATA: a block for each message, then the messages, each padded to 4 bytes.
+# openpla_message_table(TARGET PREFIX...): adds a message table to the DLL, so that a program can pass a result code to
+# FormatMessage. The table has the messages of all results in engine/base/result_texts.def whose names begin with one of
+# the prefixes. Its layout is MESSAGE_RESOURCE_DATA: one block per message, then the messages, each padded to 4 bytes.
 function(openpla_message_table target)
   if(NOT WIN32)
     return()
@@ -23,7 +23,7 @@ function(openpla_message_table target)
     endif()
     set(number ${CMAKE_MATCH_1})
     set(text ${CMAKE_MATCH_2})
-    # Length and flags (1: UTF-16), the text, the line end and the NUL.
+    # Each entry has its length, flags (1: UTF-16), the text, a line end and a NUL.
     string(LENGTH "${text}" length)
     set(end "\\r\\n\\0")
     math(EXPR size "4 + 2 * (${length} + 3)")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-# openpla_page_sheets(OUT FOLDER): generates a C file with the complete style sheets of pages and pictures: the CSS, the
-# script and the shared templates are inserted, and the page's security policy contains the hashes of CSS and script.
-# The library that draws interactive charts (dygraphs, MIT) is in Debian's package libjs-dygraphs. Without it, pages
-# have only their SVG charts.
+# openpla_page_sheets(OUT FOLDER): writes a C file with the XSLT style sheets of report pages and pictures. Each sheet
+# is complete: the CSS, the script and the shared templates are inserted, and the page's Content-Security-Policy
+# contains the hashes of the CSS and the script. Interactive charts need dygraphs (MIT), from Debian's package
+# libjs-dygraphs; without it pages have only SVG charts.
 include(EmbedText)
 set(OPENPLA_DYGRAPHS "" CACHE FILEPATH "dygraph.min.js of dygraphs 2; default: that of Debian's libjs-dygraphs")
 
-# Accepts only version 2, whose text begins with this licence line, and no text that would end a script or begin a
+# The file must begin with the license comment of dygraphs 2 and must not contain the end of a script or the start of a
 # comment in HTML.
 function(_read_library out)
   set(path ${OPENPLA_DYGRAPHS})
@@ -27,8 +27,8 @@ function(_read_library out)
   set(${out} "${text}" PARENT_SCOPE)
 endfunction()
 
-# Returns the hash of a text for a Content-Security-Policy, in Base64: 6 bits per character, from the 64 hexadecimal
-# digits and 2 zeros.
+# Returns the base64 SHA-256 hash of a text, as Content-Security-Policy expects it: the 64 hexadecimal digits and 2
+# zeros are encoded with 6 bits per character.
 function(_policy_hash out text)
   set(letters "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
   string(SHA256 hex "${text}")

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Precompiles engine/base/wintypes.h for all targets with the project's flags. For Windows it includes 70,000 lines,
-# which took two thirds of the compiler's time. Natively it includes almost nothing, so native builds do not precompile
-# it, and thereby find sources that fail to include what they use. Sources with SKIP_PRECOMPILE_HEADERS do not use it
-# either.
+# Precompiles engine/base/wintypes.h for all targets that have our flags. For Windows it includes 70,000 lines, which
+# took two thirds of the compile time. A native build does not use it: there the header includes almost nothing, and the
+# build detects sources that lack an include. A source with SKIP_PRECOMPILE_HEADERS does not use it either.
 option(OPENPLA_PRECOMPILE "Precompile engine/base/wintypes.h" ${WIN32})
 if(NOT OPENPLA_PRECOMPILE)
   return()
@@ -11,7 +10,7 @@ file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.c CONTENT "/* Only to have
 add_library(openpla_precompiled OBJECT ${CMAKE_BINARY_DIR}/precompiled.c)
 target_link_libraries(openpla_precompiled PRIVATE openpla_flags)
 target_precompile_headers(openpla_precompiled PRIVATE <engine/base/wintypes.h>)
-# ccache caches units with precompiled headers only with these options, and with sloppiness=pch_defines,time_macros.
+# ccache caches these compilations only with the following options and with sloppiness=pch_defines,time_macros.
 target_compile_options(openpla_flags INTERFACE $<$<C_COMPILER_ID:GNU>:-fpch-preprocess>
   "$<$<C_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 
@@ -29,5 +28,5 @@ function(openpla_use_precompiled folder)
     openpla_use_precompiled(${below})
   endforeach()
 endfunction()
-# Deferred to the end, when all targets are known.
+# Runs at the end of the configuration, when all targets exist.
 cmake_language(DEFER CALL openpla_use_precompiled ${CMAKE_SOURCE_DIR})

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-# Builds the DLLs for 32-bit programs (target installed_32) and the programs that test them, in bin/x86 beside the
-# 64-bit server, with the preset mingw32. Without the cross compiler for 32-bit programs, both targets are empty.
+# Builds the DLLs for 32-bit programs (target installed_32) and their test programs into bin/x86, beside the 64-bit
+# server, as the preset mingw32 does. Without the 32-bit cross compiler both targets are empty.
 include(ExternalProject)
 add_custom_target(installed_32)
 find_program(OPENPLA_CC_32 NAMES i686-w64-mingw32-gcc-win32 i686-w64-mingw32-gcc)
 if(NOT CMAKE_CROSSCOMPILING OR NOT OPENPLA_CC_32)
-  message(STATUS "32-bit programs: no DLLs, for want of a cross compiler (Debian: gcc-mingw-w64-i686-win32)")
+  message(STATUS "32-bit programs: DLLs not built, cross compiler missing (Debian: gcc-mingw-w64-i686-win32)")
   return()
 endif()
 set(OPENPLA_BIN_32 ${OPENPLA_BIN_DIR}/x86)
-# The build step builds only the DLLs, so that a build without tests does not wait for test programs.
+# This build step builds only the DLLs, so that builds without tests do not wait for the test programs.
 ExternalProject_Add(programs_32 SOURCE_DIR ${CMAKE_SOURCE_DIR} PREFIX ${CMAKE_BINARY_DIR}/_deps/programs_32
   BINARY_DIR ${CMAKE_BINARY_DIR}/x86 BUILD_ALWAYS ON
   CONFIGURE_COMMAND ${CMAKE_COMMAND} --preset mingw32 -S ${CMAKE_SOURCE_DIR} -B <BINARY_DIR>

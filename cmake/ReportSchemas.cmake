@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# openpla_report_schemas(OUT TABLE FILE...): generates a C file with the built-in report schemas or rules, each with its
-# file name, so that the program does not depend on files beside it.
+# openpla_report_schemas(OUT TABLE FILE...): writes a C file with the built-in report schemas or rules, each under its
+# file name. The program needs none of the files beside it.
 include(EmbedText)
 
 function(openpla_report_schemas out table)

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
-# In sanitized builds, the libraries of engine/ also exist as one shared library, which the test programs use. If each
-# of a hundred programs contained a copy, they would take a gigabyte, and minutes to link. Programs that replace
-# functions of the libraries (--wrap) contain copies, because the linker replaces only calls in statically linked code.
-# Fuzz targets also contain copies, because libFuzzer checks all counters of a library after each input.
+# Sanitized builds also link the libraries of engine/ into one shared library, which the test programs use. A static
+# copy in each of a hundred programs would take a gigabyte and minutes to link. Two kinds of tests keep static copies:
+# tests that replace library functions (--wrap), because the linker replaces only calls in statically linked code, and
+# fuzz targets, because libFuzzer reads all counters of a library after each input.
 if(NOT OPENPLA_SANITIZE)
   return()
 endif()
-# Also for programs: the address sanitizer does not support copies of a shared library's variables, which
-# position-dependent code would create.
+# Programs are position-independent too: otherwise they would have copy relocations of the shared library's variables,
+# which the address sanitizer does not support.
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 if(NOT BUILD_TESTING)
   return()
 endif()
 
-# Returns the targets of this folder and of its subfolders.
+# Sets `out` to the targets of the folder and its subfolders.
 function(openpla_targets_below folder out)
   get_property(all DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
   get_property(folders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
@@ -54,8 +54,7 @@ function(openpla_share_libraries)
     openpla_is_of_type(${target} EXECUTABLE is)
     get_target_property(options ${target} LINK_OPTIONS)
     if(is AND NOT options MATCHES "--wrap=|-fsanitize=fuzzer")
-      # Comes before the other libraries, because the linker takes from an archive only symbols that are still
-      # undefined.
+      # The shared library comes first: the linker takes only undefined symbols from the archives that follow.
       get_target_property(links ${target} LINK_LIBRARIES)
       set_property(TARGET ${target} PROPERTY LINK_LIBRARIES openpla_libraries ${links})
     endif()

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-# openpla_sources(OUT FOLDER... [EXCEPT FILE...]): returns the C files of these folders, so that a new file needs no
-# line in a CMakeLists.txt. FOLDER and FILE are relative to the caller's folder; an exception that names no file is an
-# error.
+# openpla_sources(OUT FOLDER... [EXCEPT FILE...]): sets OUT to the C files of these folders, so that no CMakeLists.txt
+# lists files. FOLDER and FILE are relative to the caller's folder. An exception that matches no file is an error.
 function(openpla_sources out)
   cmake_parse_arguments(a "" "" "EXCEPT" ${ARGN})
   set(files "")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# openpla_system_sets(OUT NAME FILE...): generates a C file with the definitions of the System sets, so that the program
-# does not depend on files beside it, which could be missing or changed. Each FILE is the set XML of the preceding NAME.
+# openpla_system_sets(OUT NAME FILE...): writes a C file with the definitions of the System sets. Each FILE is the set
+# XML of the preceding NAME. The program needs none of the files beside it.
 include(EmbedText)
 
 function(openpla_system_sets out)

@@ -1,28 +1,29 @@
 # SPDX-License-Identifier: MIT
-# openpla_tests(DRIVER TESTS names... [NAMED names...] [WITH sources...] LINK libraries...): the cmocka tests NAME.c of
-# the caller's folder and its subfolders, in one program, because separate programs would take minutes to link, and a
-# gigabyte. See tests/test_driver.h. The programs are hard links to one file, except for NAMED tests, which check the
-# name of their own process: under Wine, all processes of one file have the name by which the first of them was started.
-# openpla_test(NAME SOURCES... [LINK libraries...] [NEEDS_SERVER]): a cmocka test that is a separate program, because it
-# replaces functions of the libraries (--wrap), or because other tests start it.
-# openpla_fuzz(NAME SOURCES... LINK libraries... [SEEDS folder] [RUNS count] [ALONE]): a libFuzzer target and its smoke
-# run (only in the native sanitizer build), which begins with the samples in that folder
+# openpla_tests(DRIVER TESTS names... [NAMED names...] [WITH sources...] LINK libraries...): builds the cmocka tests
+# NAME.c of the caller's folder and its subfolders as one program, because one program per test would take minutes to
+# link and a gigabyte of disk. See tests/test_driver.h. Each test program is a hard link to that program. Under Wine,
+# all processes of one file have the name of the link that was started first. NAMED tests check their own process name,
+# so they get a copy instead.
+# openpla_test(NAME SOURCES... [LINK libraries...] [NEEDS_SERVER]): builds a cmocka test as a separate program, because
+# it replaces library functions (--wrap) or because other tests start it.
+# openpla_fuzz(NAME SOURCES... LINK libraries... [SEEDS folder] [RUNS count] [ALONE]): builds a libFuzzer target and
+# adds its smoke test (native sanitizer build only). The smoke test starts with the samples in that folder
 # (tests/fuzz/decode/make_corpus.c).
 
-# In seconds. The timeout ends only tests that hang: waits have their own limits (tests/unit/patience.h), and even a
+# In seconds. This timeout ends only hanging tests: the tests' own waits have limits (tests/unit/patience.h), and even a
 # busy machine reaches neither.
 set(OPENPLA_TEST_TIMEOUT 1800)
 set(OPENPLA_TEST_PREFIX ${CMAKE_BINARY_DIR}/wineprefix CACHE PATH "Wine prefix of the tests")
 set(OPENPLA_TEST_ENVIRONMENT "OPENPLA_SOURCE_DIR=${CMAKE_SOURCE_DIR};OPENPLA_BIN_DIR=${CMAKE_BINARY_DIR}/bin")
-# A data source for unixODBC, to which Wine's ODBC passes every call. Services and servers inherit the environment of
-# the process that starts them, so all processes have this variable.
+# A data source for unixODBC, to which Wine's ODBC forwards every call. All tests get the variable, because services and
+# servers inherit the environment of the test that starts them.
 set(OPENPLA_TEST_DSN_DATABASE ${CMAKE_BINARY_DIR}/data_source.db)
 file(GLOB sqlite_driver /usr/lib/*/odbc/libsqlite3odbc.so)
 file(WRITE ${CMAKE_BINARY_DIR}/odbc.ini "[openpla_test]\nDriver=SQLite3\nDatabase=${OPENPLA_TEST_DSN_DATABASE}\n"
   "[openpla_test_driver_path]\nDriver=${sqlite_driver}\nDatabase=${OPENPLA_TEST_DSN_DATABASE}\n")
 list(APPEND OPENPLA_TEST_ENVIRONMENT "ODBCINI=${CMAKE_BINARY_DIR}/odbc.ini")
-# Tests that stop Wine, kill the server or need it exclusively have a separate prefix. They run in parallel with all
-# other tests, but one at a time (openpla_test_apart).
+# A second prefix for tests that end Wine, kill the server or need the prefix for themselves. These tests run one at a
+# time, in parallel with the tests of the first prefix (openpla_test_apart).
 set(OPENPLA_TEST_PREFIX_APART ${CMAKE_BINARY_DIR}/wineprefix_apart)
 if(CMAKE_CROSSCOMPILING)
   list(APPEND OPENPLA_TEST_ENVIRONMENT "OPENPLA_WINE_TEMPLATE=${OPENPLA_TEST_PREFIX}.template")
@@ -40,11 +41,11 @@ if(CMAKE_CROSSCOMPILING)
     set_tests_properties(${wine}.setup PROPERTIES FIXTURES_SETUP ${wine})
     set_tests_properties(${wine}.cleanup PROPERTIES FIXTURES_CLEANUP ${wine})
   endforeach()
-  set_tests_properties(wine_apart.setup PROPERTIES DEPENDS wine.setup) # a copy of it
+  set_tests_properties(wine_apart.setup PROPERTIES DEPENDS wine.setup) # the second prefix is a copy of the first
 endif()
 
 function(openpla_test_properties name)
-  # cmocka exits with 0 even if a group's teardown has failed.
+  # cmocka exits with 0 after a failed group teardown.
   set_tests_properties(${name} PROPERTIES TIMEOUT ${OPENPLA_TEST_TIMEOUT} SKIP_RETURN_CODE 77 FAIL_REGULAR_EXPRESSION
     "FAILED  \\] GROUP TEARDOWN" ENVIRONMENT "${OPENPLA_TEST_ENVIRONMENT}")
   if(CMAKE_CROSSCOMPILING)
@@ -52,8 +53,8 @@ function(openpla_test_properties name)
   endif()
 endfunction()
 
-# openpla_test_apart(NAMES...): moves tests from the common prefix, which openpla_test_properties has chosen, to the
-# separate one. In sequence these tests take longest, so they start first.
+# openpla_test_apart(NAMES...): moves tests that openpla_test_properties assigned to the first prefix to the second one.
+# Because they run one after another, they take the longest, so they are started first.
 function(openpla_test_apart)
   foreach(name ${ARGN})
     get_test_property(${name} ENVIRONMENT environment)
@@ -77,8 +78,9 @@ function(openpla_test name)
   endif()
 endfunction()
 
-# openpla_driver(DRIVER main|input MAIN SUFFIX FOLDER NAMES...): a program of MAIN, the objects NAMESUFFIX_object and
-# the table of their functions NAME_main or NAME_input, with links NAMESUFFIX in FOLDER (tests/test_driver.h).
+# openpla_driver(DRIVER main|input MAIN SUFFIX FOLDER NAMES...): builds a program from MAIN, the objects
+# NAMESUFFIX_object and a table of their functions NAME_main or NAME_input, and links it as FOLDER/NAMESUFFIX for each
+# name (tests/test_driver.h).
 function(openpla_driver driver kind main suffix folder)
   set(declarations "")
   set(names "")
@@ -99,7 +101,7 @@ function(openpla_driver driver kind main suffix folder)
     else()
       list(APPEND links COMMAND ${CMAKE_COMMAND} -E create_hardlink $<TARGET_FILE:${driver}> ${program})
     endif()
-    # Other dependencies of a test are added to the target with its name.
+    # Additional requirements of a test are added to the target NAMESUFFIX.
     add_custom_target(${name}${suffix})
     add_dependencies(${name}${suffix} ${driver})
   endforeach()
@@ -120,7 +122,7 @@ const size_t driven_count = sizeof driven_names / sizeof *driven_names;
   add_custom_command(TARGET ${driver} POST_BUILD ${links} BYPRODUCTS ${programs} VERBATIM)
 endfunction()
 
-# openpla_driven_main(TARGET NAME): an object library of the test NAME.c, whose main becomes NAME_main.
+# openpla_driven_main(TARGET NAME): builds an object library from the test NAME.c, with main renamed to NAME_main.
 function(openpla_driven_main target name)
   file(GLOB source CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/${name}.c ${CMAKE_CURRENT_LIST_DIR}/*/${name}.c)
   add_library(${target} OBJECT ${source})
@@ -140,8 +142,8 @@ function(openpla_tests driver)
   target_link_libraries(${driver} PRIVATE ${a_LINK} cmocka::cmocka openpla_flags)
 endfunction()
 
-# openpla_tsan_library(LIBRARY): a library built with the thread sanitizer, on top of base and logs, which all such
-# libraries share.
+# openpla_tsan_library(LIBRARY): builds LIBRARY with the thread sanitizer, on top of openpla_logs_tsan (base and logs),
+# which all such libraries share.
 function(openpla_tsan_library library)
   if(NOT TARGET openpla_logs_tsan AND NOT library STREQUAL openpla_logs_tsan)
     set(sources)
@@ -163,9 +165,10 @@ function(openpla_tsan_library library)
   target_link_libraries(${library} PUBLIC cmocka::cmocka pthread m ${CMAKE_DL_LIBS})
 endfunction()
 
-# openpla_tsan_tests(DRIVER LIBRARY TESTS names... [WITH sources...] [ONLY NAME case]): programs NAME_tsan and tests
-# NAME.tsan of the tests of the caller's folder under the thread sanitizer, which cannot be combined with the address
-# sanitizer; of the test NAME only that case. LIBRARY is built with the thread sanitizer.
+# openpla_tsan_tests(DRIVER LIBRARY TESTS names... [WITH sources...] [ONLY NAME case]): builds the tests of the caller's
+# folder with the thread sanitizer, which cannot be combined with the address sanitizer. The programs are called
+# NAME_tsan, the tests NAME.tsan. The test named by ONLY runs just that case. LIBRARY is built with the thread
+# sanitizer.
 function(openpla_tsan_tests driver library)
   cmake_parse_arguments(a "" "" "TESTS;WITH;ONLY" ${ARGN})
   set(folder ${OPENPLA_BIN_DIR}/tsan)
@@ -184,7 +187,7 @@ function(openpla_tsan_tests driver library)
   target_link_libraries(${driver} PRIVATE ${library})
 endfunction()
 
-# The fuzz targets of a library share a program, unless they are ALONE.
+# The fuzz targets of a library share one program, except those marked ALONE.
 function(openpla_fuzz name)
   if(NOT (OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang))
     return()
@@ -218,12 +221,12 @@ function(openpla_fuzz name)
   endif()
   set_property(GLOBAL APPEND PROPERTY openpla_fuzzed ${a_LINK})
   add_test(NAME ${name}.smoke COMMAND ${OPENPLA_BIN_DIR}/${name} -runs=${a_RUNS} -max_total_time=6 -max_len=2048
-    ${seeds} -error_exitcode=1) # its own, 77, would count as skipped
+    ${seeds} -error_exitcode=1) # libFuzzer's default, 77, would count as skipped
   openpla_test_properties(${name}.smoke)
 endfunction()
 
-# openpla_cover(LIBRARIES...): these libraries and the libraries below them count the executed branches for libFuzzer.
-# Other libraries do not, because counting makes code half again as large.
+# openpla_cover(LIBRARIES...): compiles these libraries and the libraries they link with libFuzzer's branch counters.
+# Other libraries do not get them, because they make code 1.5 times as large.
 function(openpla_cover)
   get_property(covered GLOBAL PROPERTY openpla_covered)
   foreach(library ${ARGN})
@@ -241,14 +244,14 @@ function(openpla_cover)
   endforeach()
 endfunction()
 
-# Deferred to the end, when all fuzz targets are known.
+# Runs at the end of the configuration, when all fuzz targets exist.
 function(openpla_cover_fuzzed)
   get_property(fuzzed GLOBAL PROPERTY openpla_fuzzed)
   openpla_cover(${fuzzed})
 endfunction()
 cmake_language(DEFER DIRECTORY ${CMAKE_SOURCE_DIR} CALL openpla_cover_fuzzed)
 
-# Creates the programs of the fuzz targets that this folder has declared.
+# Builds the programs of the fuzz targets that this folder has declared.
 function(openpla_fuzz_drivers)
   get_property(drivers DIRECTORY PROPERTY fuzz_drivers)
   list(REMOVE_DUPLICATES drivers)

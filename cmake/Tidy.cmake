@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# The targets tidy and cppcheck check the project's own files that this build compiles. No test runs them; clang-tidy
-# takes a quarter of an hour. `cmake --build --preset native-asan --target tidy cppcheck`; with the preset mingw for
-# Windows-only code.
+# The targets tidy and cppcheck check our own files in this build. No test runs them, because clang-tidy takes a quarter
+# of an hour. Run `cmake --build --preset native-asan --target tidy cppcheck`; the preset mingw checks the files that
+# exist only for Windows.
 set(tidy_folder ${CMAKE_BINARY_DIR}/tidy)
 file(MAKE_DIRECTORY ${tidy_folder})
 if(CMAKE_CROSSCOMPILING)
@@ -11,7 +11,7 @@ else()
   set(tidy_files "${CMAKE_SOURCE_DIR}/(engine|cli|docs|library|tests)/")
   set(tidy_arguments)
 endif()
-# clang does not support all of gcc's options, and does not read its precompiled headers.
+# clang supports neither all options nor the precompiled headers of gcc.
 set(gcc_alone "-Winvalid-pch -include [^ ]*cmake_pch.h|-fpch-preprocess|-m(memcpy|memset)-strategy=[^ \"]*|-Wlogical-op|-Wduplicated-cond|-Werror=override-init")
 find_program(RUN_CLANG_TIDY NAMES run-clang-tidy-14 run-clang-tidy)
 find_program(CPPCHECK cppcheck)
@@ -28,8 +28,8 @@ function(openpla_checker name program)
 endfunction()
 openpla_checker(tidy "${RUN_CLANG_TIDY}" -quiet -p ${tidy_folder} ${tidy_arguments}
   -extra-arg=-Wno-unknown-warning-option ${tidy_files})
-# cppcheck assumes that cmocka's assertions return, and that NULL is a number, which is not true for any supported
-# compiler. It also does not notice that a variable is set through its address.
+# cppcheck assumes that cmocka's assertions return and that NULL is an integer, which is false for our compilers. It
+# also does not track variables that are set through a pointer.
 openpla_checker(cppcheck "${CPPCHECK}" --quiet --project=${tidy_folder}/compile_commands.json --inline-suppr
   --enable=warning,performance,portability --error-exitcode=1 --suppress=missingIncludeSystem
   --suppress=arrayIndexOutOfBoundsCond --suppress=varFuncNullUB --suppress=legacyUninitvar

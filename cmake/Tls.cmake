@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# The source of TLS and bcrypt for `openpla serve` and `openpla live` (DECISIONS 177). OPENPLA_TLS:
-#   LOADED  GnuTLS and crypt(3), loaded by name if the file of -web requires them: in native programs
-#   BUILT   Mbed TLS and libxcrypt's bcrypt from Debian's sources, in the library openpla_tls: for Windows, and for a
-#           static program
-#   OFF     neither: in builds on Windows, where cmake/fetch-sources.sh cannot run, unless the sources exist
+# How `openpla serve` and `openpla live` get TLS and bcrypt (DECISIONS 177). Values of OPENPLA_TLS:
+#   LOADED  GnuTLS and crypt(3) are loaded at run time if a configuration file needs them (native builds)
+#   BUILT   the library openpla_tls, built from Debian's sources of Mbed TLS and libxcrypt (Windows and static builds)
+#   OFF     neither is available (on Windows build hosts, where cmake/fetch-sources.sh cannot run, unless the sources
+# exist)
 set(OPENPLA_TLS AUTO CACHE STRING "LOADED, BUILT, OFF, or AUTO")
 set_property(CACHE OPENPLA_TLS PROPERTY STRINGS AUTO LOADED BUILT OFF)
 set(openpla_tls ${OPENPLA_TLS})
@@ -32,8 +32,8 @@ if(openpla_tls STREQUAL BUILT)
       ssl_tls12_server ssl_tls13_generic ssl_tls13_keys ssl_tls13_server threading x509 x509_crt)
     list(APPEND _files ${_mbedtls}/library/${name}.c)
   endforeach()
-  # The files are copied to a separate folder, beside OpenPLA's crypt-port.h: their original folder contains another
-  # file of that name, which needs the output of configure.
+  # The file is copied, because its own folder has another crypt-port.h, which needs the output of libxcrypt's
+  # configure.
   set(_bcrypt ${CMAKE_BINARY_DIR}/_deps/bcrypt)
   foreach(name crypt-bcrypt.c byteorder.h)
     configure_file(${OPENPLA_SOURCES_DIR}/libxcrypt/lib/${name} ${_bcrypt}/${name} COPYONLY)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# openpla_version_resource(TARGET DESCRIPTION): adds the version resource of a shipped program or DLL, which Windows
-# displays and installers compare. The version is the project's.
+# openpla_version_resource(TARGET DESCRIPTION): adds a version resource with the project's version to a program or DLL.
+# Windows shows it, and installers compare it.
 function(openpla_version_resource target description)
   if(NOT WIN32)
     return()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# openpla_widl(TARGET IDL HEADER): an interface library TARGET for the files that widl generates from IDL in the binary
-# folder: HEADER.h, HEADER_i.c (GUIDs, compiled and linked with TARGET), HEADER_p.c (proxies), HEADER_dlldata.c and
-# HEADER.tlb (reproducible).
+# openpla_widl(TARGET IDL HEADER): defines the interface library TARGET from widl's output for IDL in the binary folder:
+# HEADER.h, HEADER_i.c (GUIDs, compiled and linked with TARGET), HEADER_p.c (proxies), HEADER_dlldata.c and HEADER.tlb
+# (reproducible).
 find_program(WIDL NAMES x86_64-w64-mingw32-widl i686-w64-mingw32-widl widl REQUIRED)
 if(CMAKE_SIZEOF_VOID_P EQUAL 8)
   set(WIDL_TARGET --win64)

@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# fetch-sources.sh DIR PACKAGE...: unpacks the sources of Debian's PACKAGEs as DIR/PACKAGE. Needs neither root nor a
-# deb-src line on the system: apt uses private lists below DIR. Uses the first of these sources that it can get and
-# verify:
-#   1. the tar file that OPENPLA_<PACKAGE>_TAR (OPENPLA_CMOCKA_TAR) names: used without a check, and without network
-#   2. a source package in DIR/dl: dpkg-source checks its files
-#   3. a source package in the index of this system's Debian release, newest version first: apt checks it
-#   4. a source package in the index of another release on which this tree is built (bookworm, trixie)
-#   5. an upstream tar file in DIR/dl, or else in the mirrors' pool, whose SHA-256 is in sources.txt. It lacks Debian's
-#      patches, so this is reported
-# 3 to 5 use only the mirrors of the system's own packages. An index may name files that the mirror lacks.
+# fetch-sources.sh DIR PACKAGE...: unpacks the Debian source package of each PACKAGE as DIR/PACKAGE. It needs neither
+# root nor deb-src lines: apt uses private package lists below DIR. For each package it uses the first of these sources
+# that it can fetch and verify:
+#   1. the tar file named by OPENPLA_<PACKAGE>_TAR (such as OPENPLA_CMOCKA_TAR): used unverified, without network
+#   2. a source package in DIR/dl: dpkg-source verifies its files
+#   3. a source package in the index of this system's Debian release, newest version first: apt verifies it
+#   4. a source package in the index of another release that supports this tree (bookworm, trixie)
+#   5. an upstream tar file, from DIR/dl or the mirrors' pool, with a SHA-256 in sources.txt; it lacks Debian's
+#      patches, so the script reports it
+# Steps 3 to 5 use only the mirrors that the system's own packages come from. An index can list files that the mirror
+# lacks.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 dir=$1
@@ -25,8 +26,8 @@ for suite in trixie bookworm; do
 done
 updated=
 
-# is_usable PACKAGE VERSION: whether this tree supports that version. Mbed TLS 2 has no TLS 1.3 and is no longer
-# maintained; Mbed TLS 4 has other functions.
+# is_usable PACKAGE VERSION: succeeds if this tree supports that version. Mbed TLS 2 lacks TLS 1.3 and is no longer
+# maintained; Mbed TLS 4 has different functions.
 is_usable() {
     case $1 in
     mbedtls) dpkg --compare-versions "$2" ge 3.6 && dpkg --compare-versions "$2" lt 4 ;;
@@ -37,7 +38,8 @@ say() {
     echo "fetch-sources.sh: $*" >&2
 }
 
-# Prints this system's Debian mirrors, "[OPTIONS] URI" each: a mirror of its packages also has their sources.
+# Prints this system's Debian mirrors, one "[OPTIONS] URI" per line. Mirrors that serve the binary packages also serve
+# the sources.
 mirrors() {
     lists=/etc/apt/sources.list
     parts=/etc/apt/sources.list.d
@@ -50,7 +52,7 @@ mirrors() {
     } | grep -E '/debian(-security)?/?$' | sort -u
 }
 
-# apt_in SUITE TOOL ARGUMENTS: runs the tool with only the lists of that suite.
+# apt_in SUITE TOOL ARGUMENTS: runs an apt tool with only the package lists of that suite.
 apt_in() {
     state=$dir/apt/$1
     tool=$2
@@ -59,7 +61,7 @@ apt_in() {
         -o Dir::State::Lists="$state/lists" -o Dir::Cache="$state/cache" -o APT::Sandbox::User= "$@" </dev/null
 }
 
-# update SUITE: gets its index, once per run. A mirror that fails does not prevent the use of other mirrors.
+# update SUITE: fetches the suite's index once per run. A failing mirror does not prevent the use of the others.
 update() {
     case " $updated " in *" $1 "*) return ;; esac
     updated="$updated $1"
@@ -73,18 +75,18 @@ update() {
     apt_in "$1" apt-get update || true
 }
 
-# unpack_package DSC PACKAGE: unpacks the package if its files have the checksums in DSC. A signature that cannot be
-# checked causes only a warning.
+# unpack_package DSC PACKAGE: unpacks a source package if its files match the checksums in DSC. A signature that cannot
+# be checked causes only a warning.
 unpack_package() {
     dpkg-source -x "$1" "$dir/$2.new" >/dev/null || discard "$2"
 }
 
-# unpack_tar TAR PACKAGE
+# unpack_tar TAR PACKAGE: unpacks an upstream tar file.
 unpack_tar() {
     { mkdir "$dir/$2.new" && tar -xf "$1" -C "$dir/$2.new" --strip-components=1; } || discard "$2"
 }
 
-# discard PACKAGE: removes a package that could not be unpacked. Always fails.
+# discard PACKAGE: removes a partly unpacked package, and always fails.
 discard() {
     rm -rf "$dir/$1.new"
     return 1
@@ -99,7 +101,7 @@ from_downloads() {
     return 1
 }
 
-# from_index PACKAGE SUITE
+# from_index PACKAGE SUITE: downloads and unpacks the newest usable source package of the suite.
 from_index() {
     update "$2"
     for version in $(apt_in "$2" apt-cache showsrc --only-source "$1" 2>/dev/null | sed -n 's/^Version: //p' | sort -urV); do
@@ -113,18 +115,18 @@ from_index() {
     return 1
 }
 
-# is_pinned FILE SHA256
+# is_pinned FILE SHA256: succeeds if the file exists and has this hash.
 is_pinned() {
     [ -e "$1" ] && echo "$2  $1" | sha256sum --check --status
 }
 
-# download URI FILE SHA256
+# download URI FILE SHA256: downloads a file and verifies it.
 download() {
     PATH=$PATH:/usr/lib/apt apt-helper -qq -o APT::Sandbox::User= download-file "$1" "$2" "SHA256:$3" </dev/null &&
         is_pinned "$2" "$3"
 }
 
-# from_tar PACKAGE [URI]: gets a tar file below DIR/dl, or below that pool.
+# from_tar PACKAGE [URI]: unpacks an upstream tar file listed in sources.txt, from DIR/dl or from the pool at URI.
 from_tar() {
     grep "^$1 " "$here/sources.txt" | while read -r package sha256 path; do
         file=$dir/dl/${path##*/}
@@ -144,8 +146,8 @@ from_pools() {
     return 1
 }
 
-# The newest version in sources.txt is first. Debian 13 was released on the day before the first snapshot, so that
-# snapshot has its files; Mbed TLS 3.6.6 was added to Debian 13 in a later update.
+# sources.txt lists the newest file first. Debian 13 was released on the day before the first snapshot, which therefore
+# has those files; Mbed TLS 3.6.6 arrived in a later update.
 no_source() {
     case $1 in
     mbedtls) day=20261101 ;;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""normalise-typelib.py FILE: replaces the time of day that widl writes into a type library, once as text and once as a
-DWORD, with the epoch, so that two builds of the same source give the same bytes."""
+"""normalise-typelib.py FILE: replaces the time stamps in a type library with the epoch. widl writes the time of day
+once as text and once as a DWORD; without them, two builds of the same source are identical."""
 import re
 import struct
 import sys

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# wine-prefix.sh setup|cleanup: manages the Wine prefix $WINEPREFIX. setup creates it, or uses an existing one, and
-# keeps its wineserver for five minutes after the last program; cleanup stops that wineserver. No process that the
-# script starts keeps the caller's streams open.
-# If $OPENPLA_WINE_TEMPLATE is set, a new prefix is also copied there, and later prefixes are copies of it, which takes
-# a tenth of the time. $WINEPREFIX/.openpla contains files of this tree's scripts: lock, log, marks, output of running
-# programs.
+# wine-prefix.sh setup|cleanup: manages the Wine prefix $WINEPREFIX. setup creates the prefix if it does not exist and
+# keeps its wineserver running for five minutes after the last program; cleanup stops the wineserver. No process that
+# this script starts keeps the caller's streams open.
+# If $OPENPLA_WINE_TEMPLATE is set, a new prefix is also saved there, and later prefixes are copied from it, which takes
+# a tenth of the time.
+# $WINEPREFIX/.openpla has the files of this tree's scripts: lock, log, marker files and the output of running programs.
 set -eu
 : "${WINEPREFIX:?}"
-# As in wine-run.sh: Wine's programs, and the programs that they start, then fail less often at their start.
+# As in wine-run.sh: without address randomization, Wine programs and their children fail less often at startup.
 if [ "${OPENPLA_PLACED:-}" != yes ] && setarch -R true 2>/dev/null; then
     OPENPLA_PLACED=yes exec setarch -R sh "$0" "$@"
 fi
@@ -27,8 +27,9 @@ quiet() {
 }
 
 # copy_prefix FROM TO: copies a prefix without .openpla. Large files in drive_c/windows are Wine's own programs, which
-# are never written to, so they become hard links if the file system supports this. The registry's files must not: if
-# such a file has several links, wineserver writes to it in place, and so also to the registry of other prefixes.
+# nobody changes, so they become hard links if the file system allows that. Registry files must not be hard links:
+# wineserver replaces a file that has one name, but writes into a file that has several, and would change the other
+# prefixes.
 copy_prefix() {
     mkdir -p "$2" && cd "$1" || return 1
     find . -mindepth 1 -path ./.openpla -prune -o -type d -print0 | (cd "$2" && xargs -0 mkdir -p) || return 1
@@ -39,8 +40,7 @@ copy_prefix() {
         xargs -0 cp -a --parents -t "$2"
 }
 
-# Copies the template, which must be from the same version of Wine. It is complete, because it is renamed as its last
-# step.
+# Templates are named by Wine version. A template with its final name is complete, because it is renamed last.
 take_template() {
     [ -n "${OPENPLA_WINE_TEMPLATE:-}" ] && [ -d "$OPENPLA_WINE_TEMPLATE-$(wine --version)" ] || return 1
     (copy_prefix "$OPENPLA_WINE_TEMPLATE-$(wine --version)" "$WINEPREFIX") >>"$own/log" 2>&1
@@ -54,8 +54,9 @@ leave_template() {
     fi
 }
 
-# Wine's own programs in a prefix contain debug information, three quarters of their size. Wine reads it from its
-# library folder, and does not need it here. Files that are not programs stay unchanged.
+# The copies of Wine's programs in a prefix contain debug information, three quarters of their size. Wine loads the
+# programs from its library folder, so the debug information is not needed here. Files that are not programs stay
+# unchanged.
 strip_programs() {
     for strip in x86_64-w64-mingw32-strip strip; do
         command -v "$strip" >/dev/null || continue
@@ -82,8 +83,8 @@ make_prefix() {
         return
     fi
     empty_prefix
-    # Windows 10; no window system is needed, and a crash terminates the program instead of showing a dialog. wineserver
-    # writes the settings to disk when it exits.
+    # Windows 10, without a window system; a crash ends the program without a dialog. The server writes the settings to
+    # disk when it exits.
     quiet wineboot -i &&
         quiet wine reg add 'HKCU\Software\Wine' /v Version /d win10 /f &&
         quiet wine reg add 'HKCU\Software\Wine\Drivers' /v Graphics /d null /f &&
@@ -96,7 +97,7 @@ make_prefix() {
 
 case "${1:-}" in
 setup)
-    # A prefix that another program created is used as it is, with its own settings.
+    # A prefix that already exists is used unchanged, with its owner's settings.
     if [ -d "$WINEPREFIX" ] && [ ! -e "$WINEPREFIX/system.reg" ] && [ ! -d "$own" ] && [ -n "$(ls -A "$WINEPREFIX")" ]; then
         echo "$WINEPREFIX is neither empty nor a Wine prefix" >&2
         exit 1
@@ -106,12 +107,12 @@ setup)
     flock 9
     if [ -e "$own/making" ] || [ ! -e "$WINEPREFIX/system.reg" ]; then
         make_prefix || {
-            echo "Wine could not make the prefix $WINEPREFIX; the end of $own/log:" >&2
+            echo "Wine could not create the prefix $WINEPREFIX; the end of $own/log:" >&2
             tail -n 10 "$own/log" >&2
             exit 1
         }
     fi
-    # Debian's wrapper passes -p0, but this option takes precedence: wineserver exits 300 s after its last client.
+    # Debian's wrapper passes -p0, but this later option wins: the server exits 300 s after its last client.
     quiet wineserver -p300 || true
     quiet wine cmd /c exit 0
     ;;

@@ -1,22 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs a Windows program, of the tests or of a user, under Wine, headless and without messages. winedbg is off, because
-# with it a crashed program can exit with 0.
+# Runs one Windows program of the tests or of a user under Wine, without a display or debug output. winedbg is disabled,
+# because a crash under it can exit with 0.
 : "${WINEPREFIX:?WINEPREFIX is not set; run the tests through ctest}"
 export WINEPREFIX LC_ALL=C.UTF-8
 export WINEDEBUG="${WINEDEBUG:--all}"
 export WINEDLLOVERRIDES="${WINEDLLOVERRIDES:-mscoree,mshtml=;winemenubuilder.exe,winedbg.exe=d}"
 unset DISPLAY WAYLAND_DISPLAY
-# Services and COM servers that the program starts would inherit the caller's pipe and keep it open. The program
-# therefore writes to a file, which is shown at its end, and which stays if the program is killed.
-# If 32-bit programs are supported, Debian's wine starts as a 32-bit program, and would use the 32-bit cscript and
-# registry.
+# Services and COM servers that the program starts would inherit the caller's pipe and keep it open. So the program
+# writes to a file, which is printed when the program exits and is kept if the program is killed.
+# If 32-bit programs are supported too, Debian's wine is a 32-bit program and would use the 32-bit cscript and registry.
 wine=wine
 [ ! -x /usr/lib/wine/wine64 ] || wine=/usr/lib/wine/wine64
-# With random addresses, about one Wine program in 7,700 has its heap where Wine's own data must be: it exits with 1 and
-# writes nothing. Programs that it starts inherit its setting.
+# With address space randomization, about one Wine program in 7,700 gets its heap where Wine's own data must be and
+# exits with 1 without a message. Child processes inherit the setting.
 ! setarch -R true 2>/dev/null || wine="setarch -R $wine"
-# Interactive mode: input and output pass through. A caller of this mode has started the prefix's services before.
+# For interactive use: standard streams are passed through. The caller must have started the prefix's services before.
 [ "${OPENPLA_WINE_RUN:-}" != through ] || exec $wine "$@"
 mkdir -p "$WINEPREFIX/.openpla/out" || exit 1
 out=$(mktemp "$WINEPREFIX/.openpla/out/${1##*[/\\]}.XXXXXX") || exit 1
