@@ -22,7 +22,7 @@ function pauseOneSecond() {
     }
 }
 
-// What is collected when it happens.
+// Defines the set that collects details when the alert occurs.
 function makeDetails(setName) {
     step = "the details";
     var details = new ActiveXObject("PLA.DataCollectorSet");
@@ -38,7 +38,7 @@ function makeDetails(setName) {
     return details;
 }
 
-// Two consecutive samples above the load are an alert, reported once until the load is lower again.
+// An alert needs two consecutive samples above the load. It is reported once until the load falls below it again.
 function makeAlert(setName, load) {
     step = "the alert";
     var dataSet = new ActiveXObject("PLA.DataCollectorSet");

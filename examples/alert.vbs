@@ -41,7 +41,7 @@ Check "DataCollectors.Add"
 details.Commit setName & " details", vbNullString, plaCreateOrModify
 Check "Commit"
 
-' The alert: two consecutive samples above the load, reported once until the load is lower again.
+' An alert needs two consecutive samples above the load. It is reported once until the load falls below it again.
 Set dataSet = CreateObject("PLA.DataCollectorSet")
 Check "CreateObject(""PLA.DataCollectorSet"")"
 dataSet.RootPath = "C:\PerfLogs\Admin\" & setName

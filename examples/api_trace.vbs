@@ -1,6 +1,6 @@
 ' SPDX-License-Identifier: MIT
 ' Traces the calls of a program for one run: cscript api_trace.vbs FOLDER PROGRAM [ARGUMENTS]. Prints the program's exit
-' code, what the run tells, and the log; the last line is "Done."
+' code, the run's message, and the log; the last line is "Done."
 Option Explicit
 On Error Resume Next
 Dim dataSet, collector, shell, command, i, code

@@ -1,8 +1,8 @@
 ' SPDX-License-Identifier: MIT
-' The task of task.vbs: copies the logs of a segment into a folder, each with a note beside it.
+' The task for task.vbs: copies the logs of a segment into a folder, and writes a note for each log.
 ' cscript archive_log.vbs FOLDER STATE TEXT LOG...
 ' STATE: 1 while the set continues to collect, 0 when it has stopped.
-' Tasks of several segments may run at the same time, so they share no file.
+' Tasks of several segments can run at the same time, so they do not share files.
 Option Explicit
 
 Dim files, folder, copy, note, i
@@ -13,7 +13,7 @@ End If
 Set files = CreateObject("Scripting.FileSystemObject")
 folder = WScript.Arguments(0)
 On Error Resume Next
-files.CreateFolder folder ' it may be there
+files.CreateFolder folder ' it may already exist
 On Error Goto 0
 For i = 3 To WScript.Arguments.Count - 1
     copy = folder & "\" & files.GetFileName(WScript.Arguments(i))

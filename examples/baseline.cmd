@@ -1,10 +1,10 @@
 @echo off
 rem SPDX-License-Identifier: MIT
 rem baseline.cmd [FOLDER [TIME [INTERVAL]]]
-rem What this computer does when all is well, to be compared with on the day when it is not: processor, memory, disks and
-rem network as a CSV file in FOLDER, for TIME (hh:mm:ss), a row each INTERVAL seconds. The first run makes baseline.csv.
-rem Later runs make now.csv and compare it with that one: compare.html, and the exit code 0 (nothing is worse), 3 (worse)
-rem or 4 (much worse). OPENPLA names openpla.exe where it is not in PATH.
+rem Records this computer's processor, memory, disk and network counters as a CSV file in FOLDER, for TIME (hh:mm:ss),
+rem with a row every INTERVAL seconds. The first run, made while all is well, creates baseline.csv. Later runs create
+rem now.csv and compare it with baseline.csv: the result is compare.html and the exit code 0 (nothing is worse), 3
+rem (worse) or 4 (much worse). Set OPENPLA to the path of openpla.exe if it is not in PATH.
 setlocal
 set name=Baseline
 set folder=%~1
@@ -15,14 +15,14 @@ if not defined duration set duration=24:00:00
 if not defined interval set interval=15
 if not defined OPENPLA set OPENPLA=openpla.exe
 
-rem One of an earlier time may be there; whether it is does not matter.
+rem Stops and deletes the set of an earlier run; errors are ignored.
 "%OPENPLA%" logman stop %name% >nul 2>nul
 "%OPENPLA%" logman delete %name% >nul 2>nul
 if not exist "%folder%" mkdir "%folder%"
 set log=baseline
 if exist "%folder%\baseline.csv" set log=now
 
-rem In a batch file a percent sign is written twice.
+rem A batch file needs two percent signs for one.
 "%OPENPLA%" logman create counter %name% -o "%folder%\%log%" --v -ow -f csv -si %interval% -rf %duration% -c "\Processor(_Total)\%% Processor Time" "\System\Processor Queue Length" "\Memory\Available Bytes" "\Memory\Pages/sec" "\PhysicalDisk(_Total)\Disk Bytes/sec" "\Network Interface(*)\Bytes Total/sec"
 if not %ERRORLEVEL%==0 goto failed
 "%OPENPLA%" logman start %name%
@@ -42,7 +42,7 @@ if %log%==baseline exit /b 0
 "%OPENPLA%" compare "%folder%\baseline.csv" "%folder%\now.csv" -html "%folder%\compare.html" -y
 exit /b %ERRORLEVEL%
 
-rem Not "if errorlevel 1": the code of what fails is an HRESULT, which is below zero.
+rem "if errorlevel 1" would miss failures: a failing logman exits with an HRESULT, which is negative.
 :failed
 set code=%ERRORLEVEL%
 echo The baseline was not made: %code%

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes a data collector set, lets it collect performance counters for some seconds, stops it and names its log.
+// Creates a data collector set, lets it collect performance counters for some seconds, stops it and prints its log's
+// path.
 // cscript collect.js [set name] [seconds] [csv|tsv|blg]
 // Under Wine an unhandled error ends a script silently with exit code 0, so every error is caught, and the
 // last line of a good run is "Done."
@@ -15,7 +16,7 @@ function hex(number) {
     return "0x" + (number >>> 0).toString(16).toUpperCase();
 }
 
-// JScript's arrays are script objects; a dictionary creates the array of values that COM servers accept.
+// COM servers do not accept JScript's arrays, which are script objects; a dictionary returns a COM array.
 function comArray(list) {
     var dictionary = new ActiveXObject("Scripting.Dictionary");
     for (var i = 0; i < list.length; i++) {
@@ -40,7 +41,7 @@ function collect(setName, seconds, fileFormat) {
     dataSet.Description = "Processor, memory, system and processes, once a second";
     step = "RootPath";
     dataSet.RootPath = "C:\\PerfLogs\\Admin\\" + setName;
-    // A folder of its own for each run: yyyyMMdd-000001, yyyyMMdd-000002, ...
+    // A separate folder for each run: yyyyMMdd-000001, yyyyMMdd-000002, ...
     step = "SubdirectoryFormat";
     dataSet.SubdirectoryFormat = plaPattern;
     step = "SubdirectoryFormatPattern";

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The job of collect.vbs in PowerShell: makes a set, lets it collect counters for some seconds, stops it and names its log.
+# The job of collect.vbs in PowerShell: creates a set, lets it collect counters for some seconds, stops it and prints
+# its log's path.
 # powershell -File collect.ps1 [-Name SET] [-Seconds N]
 param([string]$Name = 'DemoPowerShell', [int]$Seconds = 6)
 $ErrorActionPreference = 'Stop'

@@ -1,5 +1,6 @@
 ' SPDX-License-Identifier: MIT
-' Creates a data collector set, lets it collect performance counters for some seconds, stops it and names its log.
+' Creates a data collector set, lets it collect performance counters for some seconds, stops it and prints its log's
+' path.
 ' cscript collect.vbs [set name] [seconds] [csv|tsv|blg]
 ' Under Wine an unhandled error ends a script silently with exit code 0, so every step is checked, and the
 ' last line of a good run is "Done."

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Does the same as collect.vbs in Python for Windows with comtypes (`pip install comtypes`), through the interfaces of
-the type library instead of names: creates a set, collects counters for some seconds, stops the set and prints the name
-of its log.
+"""The job of collect.vbs in Python for Windows with comtypes (`pip install comtypes`), which uses the interfaces of the
+type library instead of member names: creates a set, lets it collect counters for some seconds, stops it and prints its
+log's path.
 
 python collect_comtypes.py [set name] [seconds]
 """
@@ -11,7 +11,7 @@ import time
 import comtypes
 import comtypes.client
 
-# The library, as it is registered: makes a module of its interfaces and enumerations.
+# Creates a Python module with the interfaces and enumerations of the registered type library.
 pla = comtypes.client.GetModule(("{03837500-098B-11D8-9414-505054503030}", 1, 0))
 
 

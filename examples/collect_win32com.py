@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Does the same as collect.vbs in Python for Windows with pywin32 (`pip install pywin32`): creates a set, collects
-counters for some seconds, stops the set and prints the name of its log.
+"""The job of collect.vbs in Python for Windows with pywin32 (`pip install pywin32`): creates a set, lets it collect
+counters for some seconds, stops it and prints its log's path.
 
 python collect_win32com.py [set name] [seconds]
 """
@@ -40,5 +40,5 @@ def collect(name, seconds):
 try:
     collect(sys.argv[1] if len(sys.argv) > 1 else "DemoPython", float(sys.argv[2]) if len(sys.argv) > 2 else 6)
 except pywintypes.com_error as error:
-    # The server's words are the third of what an exception brings along.
+    # The server's error description is the third element of the exception's excepinfo.
     sys.exit(f"FAILED: 0x{error.hresult & 0xFFFFFFFF:08X} {error.excepinfo[2] if error.excepinfo else error.strerror}")

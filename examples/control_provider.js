@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Controls a provider as MS-PLA 4.1 does: a set enables the network provider of send_packets.exe, which must run,
-// for packets sent to one address; after some seconds for errors alone; and after as many again it stops.
+// Controls an event provider as in MS-PLA 4.1: a set enables the network provider of send_packets.exe, which must be
+// running, for packets sent to one address. After some seconds it changes the level to errors only, and after the same
+// time again it stops.
 // cscript control_provider.js [set name] [seconds]
 // Under Wine an unhandled error ends a script silently with exit code 0, so every error is caught, and the
 // last line of a good run is "Done."
@@ -47,12 +48,12 @@ function control(setName, seconds) {
     dataSet.SubdirectoryFormatPattern = "yyyyMMdd\\-NNNNNN";
     step = "CreateDataCollector";
     var collector = dataSet.DataCollectors.CreateDataCollector(plaTrace);
-    // FilterData is an array of bytes, which scripts have none of, but XML has.
+    // FilterData is an array of bytes, which scripts cannot create but XML can contain.
     step = "SetXml";
     collector.SetXml("<TraceDataCollector><Name>Packets</Name><FileName>Packets</FileName><TraceDataProvider>" +
         "<Guid>" + network + "</Guid><FilterEnabled>-1</FilterEnabled><FilterType>1</FilterType><FilterData>" +
         hexOf(address) + "</FilterData></TraceDataProvider></TraceDataCollector>");
-    // Whether there is such a provider now; who has no name is called by its GUID.
+    // Checks whether the provider exists now. A provider without a name is shown by its GUID.
     step = "CreateTraceDataProvider";
     var found = collector.TraceDataProviders.CreateTraceDataProvider();
     step = "Query";

@@ -1,6 +1,7 @@
 ' SPDX-License-Identifier: MIT
-' Controls a provider as MS-PLA 4.1 does: a set enables the network provider of send_packets.exe, which must run,
-' for packets sent to one address; after some seconds only for errors; and after the same time again it stops.
+' Controls an event provider as in MS-PLA 4.1: a set enables the network provider of send_packets.exe, which must be
+' running, for packets sent to one address. After some seconds it changes the level to errors only, and after the same
+' time again it stops.
 ' cscript control_provider.vbs [set name] [seconds]
 ' Under Wine an unhandled error ends a script silently with exit code 0, so every step is checked, and the
 ' last line of a good run is "Done."
@@ -41,7 +42,7 @@ Set map = collector.SetXml("<TraceDataCollector><Name>Packets</Name><FileName>Pa
     "<Guid>" & network & "</Guid><FilterEnabled>-1</FilterEnabled><FilterType>1</FilterType><FilterData>" & _
     HexOf(address) & "</FilterData></TraceDataProvider></TraceDataCollector>")
 Check "SetXml"
-' Whether the provider exists now; a provider without a name is named by its GUID.
+' Checks whether the provider exists now. A provider without a name is shown by its GUID.
 Set provider = collector.TraceDataProviders.CreateTraceDataProvider()
 Check "CreateTraceDataProvider"
 provider.Query network, vbNullString

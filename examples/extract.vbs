@@ -1,5 +1,5 @@
 ' SPDX-License-Identifier: MIT
-' Extracts the cabinet of a run to a folder that contains none of its files yet.
+' Extracts the cabinet of a run to a folder. No file is overwritten.
 ' cscript extract.vbs CABINET FOLDER
 ' Under Wine an unhandled error ends a script silently with exit code 0, so every step is checked, and the
 ' last line of a good run is "Done."
@@ -15,7 +15,7 @@ End If
 
 Set dataSet = CreateObject("PLA.DataCollectorSet")
 Check "CreateObject(""PLA.DataCollectorSet"")"
-' A new set: the path identifies the cabinet.
+' The set is new and empty: the path identifies the cabinet.
 dataSet.DataManager.Extract WScript.Arguments(0), WScript.Arguments(1)
 Check "Extract"
 WScript.Echo "Done."

@@ -1,6 +1,6 @@
 ' SPDX-License-Identifier: MIT
-' Creates a set that manages its folders: each run is packed, its data are deleted when they are in the cabinet, and of
-' all runs the latest three stay. Runs it twice, runs the data manager once more by hand, and shows the result.
+' Creates a set that manages its folders: each run is packed into a cabinet, its data is then deleted, and only the
+' latest three runs are kept. Runs the set twice, runs the data manager once more explicitly, and shows the result.
 ' cscript folders.vbs [set name] [folder]
 ' Under Wine an unhandled error ends a script silently with exit code 0, so every step is checked, and the
 ' last line of a good run is "Done."
@@ -28,7 +28,7 @@ Set dataSet = CreateObject("PLA.DataCollectorSet")
 Check "CreateObject(""PLA.DataCollectorSet"")"
 dataSet.RootPath = root
 Check "RootPath"
-' The data manager only handles separate folders of runs.
+' The data manager handles only runs with separate folders.
 dataSet.SubdirectoryFormat = plaPattern
 Check "SubdirectoryFormat"
 dataSet.SubdirectoryFormatPattern = "yyyyMMdd\-NNNNNN"
@@ -57,7 +57,7 @@ manager.ResourcePolicy = plaDeleteOldest
 Check "ResourcePolicy"
 Set action = manager.FolderActions.CreateFolderAction
 Check "CreateFolderAction"
-' At once, for any size; Age is in days, Size in MB.
+' Immediately (Age 0 days) and for any size (Size 0 MB).
 action.Age = 0
 Check "Age"
 action.Size = 0
@@ -72,12 +72,12 @@ Check "Commit"
 For runs = 1 To 2
     dataSet.Start True
     Check "Start"
-    ' Waits for the report, and for the pass over the folders behind it.
+    ' Waits for the report and for the folder actions that follow it.
     dataSet.Stop True
     Check "Stop"
 Next
 
-' The same by hand, for all folders: returns what failed.
+' Applies the folder actions to all folders explicitly, and returns the failures.
 Set failed = dataSet.DataManager.Run(plaFolderActions + plaResourceFreeing, vbNullString)
 Check "Run"
 WScript.Echo "Failed: " & failed.Count

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""plot_log.py LOG.csv PICTURE.png [PATTERN ...]: draws the counters of a performance log over time.
+"""plot_log.py LOG.csv PICTURE.png [PATTERN ...]: draws a performance log's counters over time.
 
-Needs only Python. LOG is CSV or TSV; `openpla relog LOG.blg -f csv -o LOG.csv` converts other logs. PATTERN selects
-counters by a part of their path, which may contain * and ?; without a pattern all counters are drawn, at most 12."""
+Needs only Python. LOG is CSV or TSV; `openpla relog LOG.blg -f csv -o LOG.csv` converts other logs.
+PATTERN selects counters by a part of their path, with the wildcards * and ?. At most 12 counters are drawn."""
 import codecs
 import csv
 import datetime
@@ -21,7 +21,7 @@ COLOURS = [(31, 119, 180), (214, 39, 40), (44, 160, 44), (148, 103, 189), (255, 
 
 
 def glyphs():
-    """The letters as drawn here: 35 dots each, row by row."""
+    """Returns the bitmap of each letter: 35 dots, row by row."""
     drawn = """
 0 .###.#...##..###.#.###..##...#.###.|1 ..#...##....#....#....#....#...###.|2 .###.#...#....#...#...#...#...#####
 3 #####...#...#.....#.....##...#.###.|4 ...#...##..#.#.#..#.#####...#....#.|5 ######....####.....#....##...#.###.
@@ -81,7 +81,7 @@ class Picture:
 
 
 def read_log(path):
-    """Names of the counters, and rows of a time and the values (None: missing)."""
+    """Returns the counter names, and rows of a time and the values (None: missing)."""
     with open(path, "rb") as f:
         data = f.read()
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -108,7 +108,7 @@ def read_log(path):
 
 
 def step_of(span, most):
-    """1, 2 or 5 times a power of ten, so that `span` has at most `most` of them."""
+    """Returns 1, 2 or 5 times a power of ten such that `span` has at most `most` steps."""
     power = 10.0 ** math.floor(math.log10(span / most))
     return next(power * m for m in (1, 2, 5, 10) if span / (power * m) <= most)
 

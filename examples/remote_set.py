@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""remote_set.py HOST ACCOUNT [PORT]: creates, runs and deletes a data collector set on another computer through DCOM,
-with Debian's python3-impacket. The password is the first line of standard input, or is asked for."""
+"""remote_set.py HOST ACCOUNT [PORT]: creates, runs and deletes a data collector set on another computer by DCOM, with
+Debian's python3-impacket. The password is the first line of standard input, or is prompted for."""
 import getpass
 import sys
 
@@ -18,7 +18,7 @@ XML = r"""<DataCollectorSet><PerformanceCounterDataCollector><Name>memory</Name>
 
 
 def variant(value):
-    """A str, bool, int or None."""
+    """Returns the VARIANT of a str, bool, int or None."""
     kinds = {str: (8, "bstrVal"), bool: (11, "boolVal"), int: (3, "lVal"), type(None): (0, None)}
     vt, member = kinds[type(value)]
     v = VARIANT()
@@ -31,7 +31,7 @@ def variant(value):
 
 
 class Remote:
-    """An object by its IDispatch: get, put and call by name."""
+    """Calls an object through IDispatch: get, put and call take a member's name."""
     def __init__(self, interface):
         self.dispatch = IDispatch(interface)
 

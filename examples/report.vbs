@@ -1,5 +1,5 @@
 ' SPDX-License-Identifier: MIT
-' Creates a data collector set with a data manager, runs it for some seconds, and shows where its report is.
+' Creates a data collector set with a data manager, runs it for some seconds, and prints the path of its report.
 ' cscript report.vbs [set name] [seconds]
 ' Under Wine an unhandled error ends a script silently with exit code 0, so every step is checked, and the
 ' last line of a good run is "Done."
@@ -48,7 +48,7 @@ Set manager = dataSet.DataManager
 Check "DataManager"
 manager.Enabled = True
 Check "Enabled"
-' As in Windows' System Performance. Without a schema the report has a table for each counter object.
+' The schema of Windows' System Performance. Without a schema the report has a table for each counter object.
 manager.ReportSchema = "<Report name=""systemPerformance"" version=""1"" threshold=""25"">" & _
     "<Import file=""%systemroot%\pla\reports\Report.System.Common.xml""/>" & _
     "<Import file=""%systemroot%\pla\reports\Report.System.Summary.xml""/>" & _
@@ -63,7 +63,7 @@ WScript.Echo "Started."
 For waited = 1 To seconds
     PauseOneSecond
 Next
-' Waits for the report too.
+' Also waits for the report.
 dataSet.Stop True
 Check "Stop"
 
@@ -74,7 +74,7 @@ Check "LatestOutputLocation"
 WScript.Echo "Message: " & dataSet.GetValue("OpenPLA.LastRunMessage")
 Check "GetValue"
 
-' The same by hand, for all of the set's folders: returns what failed.
+' Creates the reports of all the set's folders explicitly, and returns the failures.
 Set failed = dataSet.DataManager.Run(plaCreateReport, vbNullString)
 Check "Run"
 WScript.Echo "Failed: " & failed.Count

@@ -3,7 +3,7 @@
 ' cscript sql_log.vbs SOURCE [set name] [seconds]
 ' SOURCE names the data source and the log set in it:
 '   SQL:perf!Servers                                           an ODBC data source called perf
-'   SQL:Driver={SQLite3};Database=/home/me/perf.db!Servers     none: a connection string
+'   SQL:Driver={SQLite3};Database=/home/me/perf.db!Servers     a connection string instead of a data source
 ' Under Wine an unhandled error ends a script silently with exit code 0, so every step is checked, and the
 ' last line of a good run is "Done."
 Option Explicit

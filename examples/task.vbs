@@ -1,5 +1,5 @@
 ' SPDX-License-Identifier: MIT
-' Creates a data collector set of three segments, each of which a task archives when it is complete.
+' Creates a data collector set with three segments; a task archives each segment when it is complete.
 ' cscript task.vbs [set name] [task name] [folder of the archive]
 ' The task must exist first. Under Wine:
 '   openpla task add Archive cscript.exe //nologo C:\the\folder\of\archive_log.vbs $(Arg0)
@@ -34,7 +34,7 @@ dataSet.Duration = 2 * segments
 Check "Duration"
 dataSet.Task = taskName
 Check "Task"
-' {archive} is the value that is set below, one argument whatever is in it; {logs} are as many as there are collectors.
+' {archive} is replaced by the value that is set below, always as one argument; {logs} by one argument per collector.
 dataSet.TaskArguments = "{archive} {state} {usertext} {logs}"
 Check "TaskArguments"
 dataSet.TaskUserTextArguments = "a ""user's"" text"
@@ -70,7 +70,7 @@ For Each item In map
 Next
 dataSet.Start True
 Check "Start"
-' 1 while it collects, 2 while the last task runs, 0 when that has finished.
+' Status is 1 while the set collects, 2 while its last task runs, and 0 afterwards.
 For waited = 1 To 60
     If dataSet.Status = 0 Then Exit For
     Check "Status"

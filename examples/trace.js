@@ -2,7 +2,7 @@
 // Prints what trace.vbs prints: cscript trace.js ACTION NAME [FOLDER PROVIDER].
 var given = WScript.Arguments.length;
 if (given < 2 || (/^(start|boot)$/.test(WScript.Arguments(0)) && given < 4)) {
-    WScript.Echo("usage: cscript trace.js ACTION NAME [FOLDER PROVIDER]; the actions are told at the top of trace.vbs");
+    WScript.Echo("usage: cscript trace.js ACTION NAME [FOLDER PROVIDER]; see the top of trace.vbs for the actions");
     WScript.Quit(2);
 }
 var action = WScript.Arguments(0), bare = WScript.Arguments(1);

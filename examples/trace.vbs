@@ -1,13 +1,13 @@
 ' SPDX-License-Identifier: MIT
-' Controls trace sessions from a script: cscript trace.vbs ACTION NAME [FOLDER PROVIDER]. Each line is "key value"; the
-' last is "Done." trace.js prints the same.
-'   start NAME FOLDER PROVIDER   a session, with a log in the folder
-'   state NAME                   what Query returns for it
-'   change NAME                  another FlushTimer, and a flush, while it runs
-'   stop NAME
-'   boot NAME FOLDER PROVIDER    an Autosession
-'   booted NAME                  what Query returns for it
-'   forget NAME                  deletes it
+' Controls trace sessions from a script: cscript trace.vbs ACTION NAME [FOLDER PROVIDER]. Prints "key value" lines, then
+' "Done." trace.js prints the same.
+'   start NAME FOLDER PROVIDER   starts a session with a log in the folder
+'   state NAME                   prints what Query returns for the session
+'   change NAME                  changes FlushTimer and flushes while the session runs
+'   stop NAME                    stops the session
+'   boot NAME FOLDER PROVIDER    creates an Autosession
+'   booted NAME                  prints what Query returns for the Autosession
+'   forget NAME                  deletes the Autosession
 Option Explicit
 On Error Resume Next
 Dim action, name, dataSet, collector, provider, sets, item, found
@@ -15,7 +15,7 @@ Dim action, name, dataSet, collector, provider, sets, item, found
 action = ""
 If WScript.Arguments.Count > 1 Then action = WScript.Arguments(0)
 If action = "" Or ((action = "start" Or action = "boot") And WScript.Arguments.Count < 4) Then
-    WScript.Echo "usage: cscript trace.vbs ACTION NAME [FOLDER PROVIDER]; the actions are told at the top of the script"
+    WScript.Echo "usage: cscript trace.vbs ACTION NAME [FOLDER PROVIDER]; see the top of the script for the actions"
     WScript.Quit 2
 End If
 name = WScript.Arguments(1)
