@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # bootstrap.sh: builds, registers and tests OpenPLA on a bare Debian 12 or 13. `sh installer/bootstrap.sh help` lists
-# the verbs. Every step can be repeated; existing results are kept.
+# its verbs. Every step can be repeated; existing results are kept.
 set -eu
 # Wine's services outlive the step that starts them, so they must not inherit the caller's descriptors.
 exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
@@ -14,9 +14,9 @@ tools_packages="gcc libc6-dev cmake ninja-build dpkg-dev python3 libxml2-dev lib
 test_packages="clang lld llvm libclang-rt-dev libxml2-dev libxslt1-dev libcmocka-dev zlib1g-dev cabextract wixl msitools
   unixodbc libsqliteodbc odbc-postgresql sqlite3 postgresql postgresql-client babeltrace2 protobuf-compiler
   python3-impacket python3-samba iproute2 abigail-tools pkgconf python3-pandas"
-# Without clang-format-14, layers.format is skipped (tests/expected-skips.txt).
+# Without clang-format-14 the test layers.format is skipped (tests/expected-skips.txt).
 if grep -qx VERSION_CODENAME=bookworm /etc/os-release 2>/dev/null; then test_packages="$test_packages clang-format-14"; fi
-# 32-bit programs are tested if the system has the architecture i386 and its Wine supports it (tests/programs_32).
+# 32-bit programs are tested if the system and its Wine support them (tests/programs_32).
 if grep -qx VERSION_CODENAME=trixie /etc/os-release 2>/dev/null && dpkg --print-foreign-architectures 2>/dev/null |
     grep -qx i386; then test_packages="$test_packages wine32:i386"; fi
 force=no
@@ -43,7 +43,7 @@ fail() {
     exit 1
 }
 
-# Prints the time since the machine was started, in hundredths of a second.
+# Prints the hundredths of a second since the machine started.
 now() {
     read -r up _ </proc/uptime
     echo "${up%.*}${up#*.}"
@@ -54,7 +54,7 @@ elapsed() {
     printf '%d.%d s' $((hundredths / 100)) $((hundredths % 100 / 10))
 }
 
-# step NAME TEXT COMMAND...: runs COMMAND with its output in build/bootstrap/NAME.log; ends the script if it fails.
+# step NAME TEXT COMMAND...: runs COMMAND with its output in build/bootstrap/NAME.log, and ends the script if it fails.
 step() {
     name=$1
     text=$2
@@ -95,7 +95,7 @@ preflight() {
     fi
 }
 
-# Only one run at a time in this tree. Wine's processes never inherit descriptor 9, because cmake/wine-*.sh close it.
+# Allows one bootstrap.sh per tree at a time. Wine's processes never inherit descriptor 9: cmake/wine-*.sh close it.
 lock() {
     exec 9>"$logs/lock"
     flock -n 9 || fail "another bootstrap.sh is at work in $root"
@@ -114,7 +114,7 @@ apt_install() {
     asroot=
     if [ "$(id -u)" -ne 0 ]; then
         if ! command -v sudo >/dev/null; then
-            echo "Packages are missing, and this is neither root nor is there sudo. As root, run:"
+            echo "Packages are missing, and there is no sudo. As root, run:"
             echo "apt-get update && apt-get install -y --no-install-recommends $*"
             return 1
         fi
@@ -135,9 +135,9 @@ packages() {
     step packages "Install$wanted" apt_install $wanted
 }
 
-# wine_prefix DIR: creates a Wine prefix, or uses an existing one.
+# wine_prefix DIR: sets WINEPREFIX to DIR, and creates the prefix if it does not exist.
 wine_prefix() {
-    mkdir -p "$1" || fail "cannot make the folder $1"
+    mkdir -p "$1" || fail "cannot create the folder $1"
     WINEPREFIX=$(cd "$1" && pwd)
     export WINEPREFIX
     made=no
@@ -146,9 +146,9 @@ wine_prefix() {
     [ $made = no ] || echo "$WINEPREFIX" >>"$logs/prefixes"
 }
 
-# Builds only the programs that are installed in the Wine prefix: no examples, no tests, and DLLs for 32-bit programs
-# only if the prefix runs such programs. The build therefore needs no test library (cmocka); a tree that is configured
-# with tests keeps them. Installed programs have no assertions; `test` recompiles the files that have assertions.
+# Builds only the programs that are installed in the Wine prefix: no examples, no tests, and the DLLs for 32-bit
+# programs only if the prefix runs such programs. This needs no test library (cmocka). A tree that is configured with
+# tests stays so. Installed programs have no assertions; `test` recompiles the files that use them.
 build() {
     cd "$root"
     tests=-DBUILD_TESTING=OFF
@@ -163,7 +163,7 @@ build() {
     step build "Build (cmake --build --preset mingw --target $targets)" cmake --build --preset mingw --target $targets
 }
 
-# prefix DIR: builds OpenPLA, and installs and registers it in a Wine prefix.
+# prefix DIR: creates a Wine prefix with OpenPLA built, installed and registered.
 prefix() {
     wine_prefix "$1"
     build
@@ -208,7 +208,7 @@ tools() {
     echo "Without package, as root: cmake --install build/tools --component tools --prefix /usr/local"
 }
 
-# workflow PRESET: configures, builds and runs ctest, and shows the output; writes the exit code to
+# workflow PRESET: runs configure, build and ctest with visible output, and writes the exit code to
 # build/bootstrap/PRESET.rc.
 workflow() {
     echo "== cmake --workflow --preset $1"
@@ -219,19 +219,19 @@ workflow() {
     } | tee "$logs/$1.log"
 }
 
-# build_preset PRESET: configures and builds with the processors that other steps leave idle. Writes the exit code to
-# build/bootstrap/PRESET.built, and the output to build/bootstrap/PRESET.build.log.
+# build_preset PRESET: configures and builds at low priority. Writes the exit code to build/bootstrap/PRESET.built and
+# the output to build/bootstrap/PRESET.build.log.
 build_preset() {
     rc=0
     { cmake --preset "$1" && nice -n 19 cmake --build --preset "$1"; } >"$logs/$1.build.log" 2>&1 </dev/null || rc=$?
     echo $rc >"$logs/$1.built"
 }
 
-# Builds the native trees while the tests under Wine mostly wait: first the one that is tested next, then the benchmarks
-# and the programs for users, which no test runs. The following workflow shows errors of the first tree.
+# Builds the native trees while the tests under Wine mostly wait: first the tree that is tested next, then the
+# benchmarks and the released program, which no test runs. The later workflow shows the errors of the first tree.
 build_ahead() {
     rm -f "$logs"/*.built
-    # Only one configure step at a time, because these steps fetch sources.
+    # Only one configure step runs at a time, because they fetch sources.
     cmake --preset mingw >"$logs/ahead.log" 2>&1 || return 0
     {
         build_preset native-asan
@@ -280,10 +280,10 @@ run_tests() {
         fi
     done
     if [ -n "$failed" ]; then
-        # cmake/wine-run.sh leaves this file if ctest terminates a program that takes too long.
+        # cmake/wine-run.sh leaves these files when ctest kills a program at its timeout.
         for out in build/mingw/wineprefix*/.openpla/out/*; do
             [ -e "$out" ] || continue
-            echo "What a program that was ended from outside had written ($out):"
+            echo "The output of a program that was killed ($out):"
             tail -n 20 "$out"
         done
         fail "FAILED:$failed. Logs: $logs/mingw.log $logs/native-asan.log $logs/*.build.log"

@@ -1,5 +1,5 @@
 ' SPDX-License-Identifier: MIT
-' Checks that scripts can create a set and that the server answers: its last line is then "OpenPLA is ready".
+' Checks that scripts can create a set and that the server answers. On success the last line is "OpenPLA is ready".
 Option Explicit
 On Error Resume Next
 Dim dataSet

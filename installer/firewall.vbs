@@ -1,7 +1,7 @@
 ' SPDX-License-Identifier: MIT
-' Manages the rules of Windows' firewall that let other computers reach OpenPLA, as the group OpenPLA. The rules are
-' disabled until an administrator enables them. Run this as an administrator; Wine has no firewall.
-'   cscript //nologo firewall.vbs add FOLDER | on | off | remove        FOLDER is the folder of openplasrv.exe
+' Manages the rules of Windows' firewall that let other computers reach OpenPLA, in the group OpenPLA. The rules are
+' disabled until an administrator enables them. Requires an administrator; Wine has no firewall.
+'   cscript //nologo firewall.vbs add FOLDER | on | off | remove        FOLDER contains openplasrv.exe
 Option Explicit
 On Error Resume Next
 Const group = "OpenPLA"
@@ -10,7 +10,7 @@ Dim policy, verb, folder
 If WScript.Arguments.Count < 1 Then Quit 2, "firewall.vbs add FOLDER | on | off | remove"
 verb = LCase(WScript.Arguments(0))
 If verb = "add" And WScript.Arguments.Count < 2 Then Quit 2, "firewall.vbs add FOLDER"
-' A rule for a program that does not exist admits nobody, and causes no error.
+' Windows accepts a rule for a program that does not exist, but the rule would have no effect.
 If verb = "add" Then folder = Whole(WScript.Arguments(1))
 Set policy = CreateObject("HNetCfg.FwPolicy2")
 Check "Windows' firewall"
@@ -37,7 +37,7 @@ Case Else
 End Select
 WScript.Echo "Done."
 
-' An error in a procedure ends the procedure and is visible after the call.
+' An error in a procedure ends that procedure only; the caller sees it in Err.
 Sub Check(doing)
     If Err.Number <> 0 Then Quit 1, doing & ": 0x" & Hex(Err.Number) & " " & Err.Description
 End Sub

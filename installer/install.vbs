@@ -1,8 +1,8 @@
 ' SPDX-License-Identifier: MIT
-' Installs OpenPLA from the folder of the unpacked zip: registers its programs and starts the service, or removes both.
+' Installs OpenPLA from the folder of the unpacked zip, or removes it: registers its programs and starts the service.
 '   cscript //nologo install.vbs [beside | dropin]
 '   cscript //nologo install.vbs remove [beside | dropin]
-' Default: beside Windows' PLA; under Wine in its place. Run this as an administrator. Files, sets and logs are kept.
+' Default: beside Windows' PLA; under Wine in its place. Requires an administrator. Files, sets and logs are kept.
 Option Explicit
 Dim shell, files, folder, words, i, code, said
 
@@ -29,7 +29,7 @@ code = Server(words)
 If code <> 0 Then Quit 1, said & "openplasrv.exe " & words & " ended with 0x" & Hex(code)
 Quit 0, "Done."
 
-' The server's output is stored in `said`, because a separate window would close before it can be read.
+' Stores the output in `said`: a separate console window would close before anybody can read it.
 Function Server(words)
     On Error Resume Next
     Dim path, text

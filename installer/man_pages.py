@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """man_pages.py verbs FOLDER VERSION PROGRAM [ARGUMENTS]: writes openpla.1 and a page for each verb into FOLDER, from
-the program's own help (openpla help). PROGRAM is openpla, or a program that runs it.
+the output of `openpla help`. PROGRAM is openpla, or an emulator that runs it.
 man_pages.py server FOLDER VERSION WRAPPER: writes openpla-server.1 from the help of the server package's command.
 
-A help text consists of its command lines, up to the first empty line, then paragraphs and lists. Lines of a list begin
-with two blanks; a line that is indented further continues the previous line."""
+A help text consists of command lines up to the first empty line, then paragraphs and lists. List items begin with two
+blanks; lines that are indented further continue the previous item."""
 import json
 import os
 import re
@@ -13,18 +13,18 @@ import subprocess
 import sys
 
 FORMS = re.compile(r"  (\S(?:.*?\S)?)(?:  +(\S.*))?$")
-# A name that is as long as its column leaves one blank before its text.
+# A name that fills its column has only one blank before its text.
 TIGHT = re.compile(r"  (-\S+(?: [A-Z][A-Z0-9|.]*)*) ([a-z].*)$")
 
 
 def roff(text):
-    """Text as troff takes it: no line is a request, dashes are those of options."""
+    """Escapes text for troff: a line must not begin with a request, and a dash must be an option's dash."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
     return "\\&" + text if text.startswith((".", "'")) else text
 
 
 def item(line):
-    """Name and text of a list's line."""
+    """Returns the name and the text of a list item."""
     found = FORMS.match(line)
     if not found.group(2):
         found = TIGHT.match(line) or found
@@ -32,7 +32,7 @@ def item(line):
 
 
 def body(lines):
-    """Paragraphs, lists and command lines of a help text."""
+    """Converts the paragraphs, lists and command lines of a help text to troff."""
     out, within = [], None  # None, "text" or "list"
     for line in lines:
         if not line:
@@ -55,7 +55,7 @@ def body(lines):
 
 
 def page(name, summary, synopsis, described, also, version):
-    """Without a date: the same program gives the same page."""
+    """Returns a page. It has no date, so that the same program gives the same page."""
     out = [f'.TH {roff(name.upper())} 1 "" "OpenPLA {version}" "Performance logs and alerts"',
            ".SH NAME", f"{roff(name)} \\- {roff(summary)}", ".SH SYNOPSIS", ".nf", *map(roff, synopsis), ".fi",
            ".SH DESCRIPTION", *described, ".SH SEE ALSO"]
@@ -64,7 +64,7 @@ def page(name, summary, synopsis, described, also, version):
 
 
 def parts(text):
-    """The command lines at its top, and what follows."""
+    """Splits a help text into the command lines at its top and the rest."""
     lines = text.rstrip("\n").split("\n")
     end = lines.index("") if "" in lines else len(lines)
     return lines[:end], lines[end:]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Functions that install OpenPLA in the Wine prefix $WINEPREFIX. Sourced by installer/bootstrap.sh (from the tree) and
-# installer/deb/openpla-server (from the Debian package). The caller sets:
+# installer/deb/openpla-server (from the Debian package). The caller sets these variables:
 #   bin        folder of the programs
 #   wine_run   the path of cmake/wine-run.sh
 #   scripts    folder of check.vbs and stop-sets.vbs
@@ -9,7 +9,7 @@ installed_files="openpla.dll openplasrv.exe openplahost.exe openpdh.dll openetw.
 installed_data="api_trace.man"
 files_32="x86/openpla.dll x86/openpdh.dll x86/openetw.dll x86/opentdh.dll x86/openapitrace.dll"
 
-# has_assertions FOLDER: whether the programs in it were built for tests (OPENPLA_ASSERTS) and not for users.
+# has_assertions FOLDER: succeeds if the programs in FOLDER were built for tests (OPENPLA_ASSERTS), not for users.
 has_assertions() {
     grep -aqF "assertion '%s' failed" "$1/openpla.dll"
 }
@@ -27,7 +27,7 @@ runs() {
     programs | grep -qx "$1"
 }
 
-# wait_gone PROGRAM SECONDS
+# wait_gone PROGRAM SECONDS: waits until the program no longer runs.
 wait_gone() {
     left=$2
     while runs "$1"; do
@@ -37,7 +37,7 @@ wait_gone() {
     done
 }
 
-# Stops running sets only if requested; always stops the server.
+# Stops what is running: the server always, sets only if requested.
 stop_installed() {
     if runs openplahost.exe; then
         if [ "$force" = no ]; then
@@ -51,7 +51,7 @@ stop_installed() {
     wine net stop OpenPLA || true
     if ! wait_gone openplasrv.exe 10; then
         wine taskkill /f /im openplasrv.exe
-        # A killed server leaves a dead entry in rpcss, which every later CreateObject would use.
+        # A killed server leaves a stale entry, which every later CreateObject would get.
         wine net stop rpcss || true
     fi
 }
@@ -63,7 +63,7 @@ server_answers() {
 install_files() {
     target="$WINEPREFIX/drive_c/Program Files/OpenPLA"
     wanted_files="$installed_files $installed_data"
-    # If the prefix runs 32-bit programs, installs their DLLs beside the server, where /regserver finds them.
+    # If the prefix has 32-bit programs, their DLLs are installed beside the server, where /regserver finds them.
     [ ! -e "$WINEPREFIX/drive_c/windows/syswow64/cscript.exe" ] || [ ! -e "$bin/x86/openpla.dll" ] ||
         wanted_files="$wanted_files $files_32"
     changed=no
@@ -77,7 +77,7 @@ install_files() {
     stop_installed || return 1
     mkdir -p "$target/x86"
     for file in $wanted_files; do
-        # Renames the new file over the old one, so that a script that has loaded the old file keeps it.
+        # Files are renamed into place: a script that has loaded an old file keeps using it.
         cp "$bin/$file" "$target/$file.new" && mv -f "$target/$file.new" "$target/$file" || return 1
     done
     wine 'C:\Program Files\OpenPLA\openplasrv.exe' /regserver || return 1

@@ -1,5 +1,5 @@
 ' SPDX-License-Identifier: MIT
-' Stops every running data collector set of OpenPLA on this computer, but no set of Windows' PLA.
+' Stops all running data collector sets of OpenPLA on this computer. Sets of Windows' PLA are not touched.
 Option Explicit
 On Error Resume Next
 Dim shell, product, dataSets, dataSet, failures
@@ -30,7 +30,7 @@ Next
 WScript.Echo "Done."
 If failures > 0 Then WScript.Quit 1
 
-' The program of a class, by a value that only OpenPLA writes; empty if the class belongs to another product.
+' Returns the server program of a class, identified by a value that only OpenPLA writes; empty for other products.
 Function Server(identifier)
     On Error Resume Next
     Server = ""

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# tarball.sh [OUT]: creates OUT/openpla-tools-VERSION-linux-ARCHITECTURE.tar.xz (OUT: build/tarball). It contains the
-# native program as one file that needs no library, so that it runs on any Linux with this processor, and its manual
-# pages, completion, schemas and rules. The program is built in build/static, from the sources that
-# cmake/fetch-sources.sh gets and the system's libz.a and libc.a.
-# The program cannot read databases, because unixODBC is a library. The result is reproducible; see deb/package.sh.
+# tarball.sh [OUT]: builds OUT/openpla-tools-VERSION-linux-ARCHITECTURE.tar.xz (OUT: build/tarball). It contains the
+# native program as one static file that runs on any Linux of this processor, with its manual pages, completion, schemas
+# and rules. The program is built in build/static, from the sources that cmake/fetch-sources.sh fetches and the system's
+# libz.a and libc.a.
+# It cannot read databases, because unixODBC is a shared library. The tarball is reproducible (see deb/package.sh).
 set -eu
 tree=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "${1:-$tree/build/tarball}"
@@ -14,7 +14,7 @@ build=$tree/build/static
 # shellcheck disable=SC2154
 name=openpla-tools-$version-linux-$(uname -m)
 
-# step LOG COMMAND...: runs COMMAND with its output in OUT/LOG, and shows the output if it fails.
+# step LOG COMMAND...: runs COMMAND with its output in OUT/LOG, which is shown if COMMAND fails.
 step() {
     log=$out/$1
     shift
@@ -28,12 +28,12 @@ step configure.log cmake -S "$tree" -B "$build" --preset tools -DOPENPLA_STATIC=
 step build.log cmake --build "$build" --target tools
 rm -rf "${out:?}/$name"
 step install.log cmake --install "$build" --component tools --strip --prefix "$out/$name"
-# The C library is in the program, too.
+# The program also contains the C library.
 copyright_write "$tree/installer/deb/copyright.in" | sed \
     -e 's/ and the runtime of MinGW-w64 and GCC, which is$/ and the GNU C library, which is under/' \
     -e 's/^ under the GPL with the runtime library exception, and in the public domain\.$/ the LGPL 2.1 or later; with the source of OpenPLA the program can be linked with another version of it./' \
     >"$out/$name/copyright"
-# Mbed TLS is in it too, under a license whose text must accompany it.
+# It also contains Mbed TLS, whose license text must accompany it.
 cat "$tree/installer/apache-2.0.txt" >>"$out/$name/copyright"
 tar -C "$out" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -cJf "$out/$name.tar.xz" "$name"
 rm -rf "${out:?}/$name" "$out/configure.log" "$out/build.log" "$out/install.log"

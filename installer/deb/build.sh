@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# build.sh [BIN [OUT]]: creates OUT/openpla_VERSION_amd64.deb, the server under Wine, from the programs in BIN
-# (build/mingw/bin; OUT: build/deb). The package depends on openpla-tools, which native.sh creates. package.sh describes
-# the environment variables.
+# build.sh [BIN [OUT]]: builds OUT/openpla_VERSION_amd64.deb, the server under Wine, from the programs in BIN
+# (build/mingw/bin; OUT: build/deb). The package depends on openpla-tools, which native.sh builds. See package.sh for
+# environment variables.
 set -eu
 tree=$(cd "$(dirname "$0")/../.." && pwd)
 here=$tree/installer/deb
@@ -12,7 +12,7 @@ out=$(cd "${2:-$tree/build/deb}" && pwd)
 . "$here/package.sh"
 . "$tree/installer/prefix.sh"
 
-# Tests pack the programs that they have, even with assertions.
+# Tests may package programs with assertions.
 # shellcheck disable=SC2154
 [ -n "${OPENPLA_PACKAGE_OF_TESTS:-}" ] || ! has_assertions "$bin" ||
     fail "cannot pack '$bin': built for tests (cmake --preset mingw -DOPENPLA_ASSERTS=OFF && cmake --build --preset mingw)"
@@ -40,7 +40,7 @@ install -m 0644 "$bin/$installed_data" "$lib/"
 { echo "$version" && cd "$lib" && find . -type f | LC_ALL=C sort | xargs sha256sum; } >"$out/build"
 mv "$out/build" "$lib/build"
 
-# The commands of the package: /usr/bin/openpla runs this one.
+# /usr/bin/openpla runs openpla-server.
 install -m 0755 "$here/openpla-server" "$here/service" "$here/tracefs" "$lib/"
 install -m 0644 "$tree/installer/prefix.sh" "$tree/installer/check.vbs" "$tree/installer/stop-sets.vbs" "$lib/"
 install -m 0755 "$tree/cmake/wine-run.sh" "$tree/cmake/wine-prefix.sh" "$lib/"
@@ -49,7 +49,7 @@ install -m 0755 "$here/postinst" "$here/prerm" "$here/postrm" "$root/DEBIAN/"
 python3 "$tree/installer/man_pages.py" server "$root/usr/share/man/man1" "$version" "$here/openpla-server"
 gzip -9n "$root"/usr/share/man/man1/*.1
 
-# Pages and examples.
+# Documentation and examples.
 cp -R "$tree/docs" "$tree/examples" "$tree/README.md" "$tree/SECURITY.md" "$doc/"
 rm -rf "$doc/docs/generate" "$doc/examples/CMakeLists.txt"
 find "$doc" -type f -exec chmod 0644 {} +

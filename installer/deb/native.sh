@@ -1,15 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# native.sh [BUILD [OUT [PACKAGE ...]]]: creates the Debian packages that run without Wine, or only the given PACKAGEs,
-# from the native build in BUILD (build/tools), in OUT (build/deb). Prints their paths, one per line. package.sh
-# describes the environment variables; OPENPLA_DEB_ARCHITECTURE is the architecture of BUILD if it differs from this
-# computer's.
-# A package is defined by native/PACKAGE.control, a template of its control file. The first lines are comments:
-#   # components: NAME ...   the components that `cmake --install BUILD` installs (cmake/Install.cmake)
-#   # targets: NAME ...      the targets that are built before
-# @DEPENDS@ is replaced with the dependencies that dpkg-shlibdeps finds, and @ARCHITECTURE@ with the architecture, which
-# is `all` for a package without programs and libraries. A file PACKAGE.NAME beside it becomes DEBIAN/NAME (triggers,
-# shlibs, postinst ...), and PACKAGE.copyright replaces copyright.in.
+# native.sh [BUILD [OUT [PACKAGE ...]]]: builds the Debian packages that run without Wine (all, or only PACKAGE ...)
+# from the native build in BUILD (build/tools) into OUT (build/deb). Prints their paths, one per line. See package.sh
+# for environment variables; OPENPLA_DEB_ARCHITECTURE names the architecture of BUILD if it is not this computer's.
+# A package is defined by native/PACKAGE.control, a template of its control file. The template begins with comments:
+#   # components: NAME ...   the components that the package contains (cmake/Install.cmake)
+#   # targets: NAME ...      the targets to build first
+# @DEPENDS@ becomes the dependencies that dpkg-shlibdeps finds for the package's programs and libraries; @ARCHITECTURE@
+# becomes `all` for packages without programs and libraries. Files PACKAGE.NAME in the same folder become DEBIAN/NAME
+# (triggers, shlibs, postinst ...); PACKAGE.copyright replaces copyright.in.
 set -eu
 tree=$(cd "$(dirname "$0")/../.." && pwd)
 here=$tree/installer/deb/native
@@ -19,12 +18,12 @@ out=$(cd "${2:-$tree/build/deb}" && pwd)
 . "$tree/installer/deb/package.sh"
 architecture=${OPENPLA_DEB_ARCHITECTURE:-$(dpkg --print-architecture)}
 
-# comment NAME FILE: prints the value of the comment "# NAME:" in the file.
+# comment NAME FILE: prints the text after "# NAME:" in FILE.
 comment() {
     sed -n "s/^# $1: *//p" "$2"
 }
 
-# Prints the packages that the ELF files in the root need, with their versions.
+# Prints the packages that the ELF files in $root need, with their versions.
 needed() {
     elf=$(find "$root/usr" -type f \( -perm -100 -o -name '*.so.*' \) -exec sh -c \
         'head -c 4 "$1" | grep -q ELF && printf "%s\n" "${1#"$2/"}"' sh {} "$root" \;)

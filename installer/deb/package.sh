@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Functions that create Debian packages. Sourced by build.sh (the server), native.sh (the packages that run without
-# Wine) and ../tarball.sh, which set `tree` and `out`. OPENPLA_DEB_VERSION overrides the version, OPENPLA_DEB_MAINTAINER
-# sets the maintainer, and OPENPLA_DEB_COMPRESSION (none, gzip) selects a faster compression than xz. The same files
-# give the same bytes: file times are SOURCE_DATE_EPOCH, or the time of the commit.
+# Functions that build Debian packages. Sourced by build.sh (the server), native.sh (packages without Wine) and
+# ../tarball.sh, which set `tree` and `out`. Environment variables: OPENPLA_DEB_VERSION overrides the version,
+# OPENPLA_DEB_MAINTAINER sets the maintainer, and OPENPLA_DEB_COMPRESSION (none, gzip) selects a faster compression than
+# xz. The same files give the same bytes: file times are SOURCE_DATE_EPOCH, or the commit's time.
 version=${OPENPLA_DEB_VERSION:-$(sed -n 's/^project(openpla VERSION \([0-9.]*\).*/\1/p' "$tree/CMakeLists.txt")}
 maintainer=${OPENPLA_DEB_MAINTAINER:-The OpenPLA authors <authors@openpla.example>}
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$tree" log -1 --format=%ct 2>/dev/null || stat -c %Y "$tree/CMakeLists.txt")}
@@ -14,7 +14,7 @@ fail() {
     exit 1
 }
 
-# package_begin NAME: creates an empty root, $root.
+# package_begin NAME: creates an empty package root, $root.
 package_begin() {
     package=$1
     root=$out/$package
@@ -22,7 +22,7 @@ package_begin() {
     mkdir -p "$root/DEBIAN" "$root/usr/share/doc/$package"
 }
 
-# copyright_write TEMPLATE: prints the template with the licence's text.
+# copyright_write TEMPLATE: prints the template with the license text inserted.
 copyright_write() {
     sed -e "s|@HOLDER@|$(sed -n 's/^Copyright (c) //p' "$tree/LICENSE")|" "$1"
     sed -n '/^Permission/,$p' "$tree/LICENSE" | sed -e 's/^$/./' -e 's/^/ /'
@@ -40,10 +40,10 @@ package_document() {
     copyright_write "$1" >"$root/usr/share/doc/$package/copyright"
 }
 
-# package_write CONTROL ARCHITECTURE [DEPENDS]: packs the root and prints the package's path. Lines of CONTROL that
-# begin with # are comments. A relation that becomes empty, because DEPENDS is empty, is left out.
+# package_write CONTROL ARCHITECTURE [DEPENDS]: packs $root and prints the package's path. Lines of CONTROL that begin
+# with # are comments. Relations that become empty without DEPENDS are removed.
 package_write() {
-    # The installed size as dpkg counts it: a file by its bytes, and everything else as one kilobyte.
+    # The installed size as dpkg counts it: files by their size, everything else as one kilobyte.
     size=$(find "$root/usr" -type f -printf '%s\n' -o -printf '1\n' | awk '{ n += int(($1 + 1023) / 1024) } END { print n }')
     sed -e '/^#/d' -e "s|@VERSION@|$version|g" -e "s|@MAINTAINER@|$maintainer|" -e "s|@SIZE@|$size|" \
         -e "s|@ARCHITECTURE@|$2|" -e "s|@DEPENDS@|${3:-}|" -e '/^[A-Z][A-Za-z-]*: *$/d' "$1" >"$root/DEBIAN/control"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# build.sh [BIN [OUT]]: creates OUT/openpla-VERSION.msi and OUT/openpla-VERSION.zip from the programs in BIN
-# (build/mingw/bin; OUT: build/msi). OPENPLA_MSI_VERSION overrides the version; with OPENPLA_MSI_ONLY=1 no zip is
-# created. The same programs give the same bytes: times are SOURCE_DATE_EPOCH, or the time of the commit.
+# build.sh [BIN [OUT]]: builds OUT/openpla-VERSION.msi and OUT/openpla-VERSION.zip from the programs in BIN
+# (build/mingw/bin; OUT: build/msi). OPENPLA_MSI_VERSION overrides the version; OPENPLA_MSI_ONLY=1 omits the zip. The
+# same programs give the same bytes: times are SOURCE_DATE_EPOCH, or the commit's time.
 set -eu
 tree=$(cd "$(dirname "$0")/../.." && pwd)
 here=$tree/installer/windows
@@ -20,7 +20,7 @@ fail() {
     exit 1
 }
 
-# Tests pack the programs that they have, even with assertions.
+# Tests may package programs with assertions.
 # shellcheck disable=SC2154
 [ -n "${OPENPLA_PACKAGE_OF_TESTS:-}" ] || ! has_assertions "$bin" ||
     fail "cannot pack '$bin': built for tests (cmake --preset mingw -DOPENPLA_ASSERTS=OFF && cmake --build --preset mingw)"
@@ -45,8 +45,8 @@ for file in $installed_files $files_32; do
 done
 rmdir "$root/x86" 2>/dev/null || true
 cp "$bin/$installed_data" "$root/"
-# Includes the licences of the libraries in the programs. The text of a licence that is only named is at the end, or is
-# the first one.
+# Includes the copyrights of the linked libraries. A license that they name without its text is either ours, which comes
+# first, or Apache 2.0, which comes last.
 {
     cat "$tree/LICENSE"
     echo
@@ -70,8 +70,8 @@ python3 "$here/parts.py" "$root" "$version" "$out/registration" >"$out/$name.wxs
 msi=$out/$name.msi
 rm -f "$msi"
 (cd "$root" && wixl -a x64 -o "$msi" "$out/$name.wxs")
-# Settings that wixl does not support. It creates rollback actions as immediate actions. Type 3410 is a program of the
-# package (18) that runs in the rollback (1024, 256), as the system (2048), and whose failure is ignored (64).
+# These rows are added because wixl cannot express them. wixl makes rollback actions immediate. Type 3410 is a program
+# of the package (18) that runs during rollback (1024, 256), as the system (2048), and whose failure is ignored (64).
 msibuild "$msi" -i "$here/DrLocator.idt" -i "$here/Signature.idt"
 msibuild "$msi" \
     -q "INSERT INTO AppSearch (Property, Signature_) VALUES ('WINE', 'wine')" \

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""parts.py ROOT VERSION SCRIPTS: writes the installer's source for wixl to standard output.
-parts.py --settle MSI: sets the times in the package to SOURCE_DATE_EPOCH, and its identifier to one derived from its
-contents.
-parts.py --zip ROOT ZIP: packs the folder, with the same times and sorted by name."""
+"""parts.py ROOT VERSION SCRIPTS: prints the installer's source for wixl.
+parts.py --settle MSI: sets the package's times to SOURCE_DATE_EPOCH and derives its identifier from its contents.
+parts.py --zip ROOT ZIP: packs the folder, sorted by name, with the time SOURCE_DATE_EPOCH."""
 import hashlib
 import os
 import pathlib
@@ -15,7 +14,7 @@ import uuid
 import zipfile
 from xml.sax.saxutils import quoteattr
 
-# All identifiers of packages and components are made of names below this one: the same file, the same component.
+# The identifiers of packages and components are UUIDs of names in this namespace, so a file keeps its component.
 SPACE = uuid.UUID("841083b8-043d-4858-94d0-c51e8d27a9a4")
 UPGRADE = uuid.uuid5(SPACE, "upgrade")
 
@@ -29,7 +28,7 @@ def identifier(name):
 
 
 class Folder:
-    """A folder below INSTALLDIR: its files, each a component of its own, and its folders."""
+    """A folder below INSTALLDIR: its files, one component each, and its subfolders."""
 
     def __init__(self, root, path):
         self.path = path
@@ -62,20 +61,22 @@ def file_id(file):
     return "server" if file.as_posix() == "openplasrv.exe" else identifier(file.as_posix())
 
 
-# The service is the server's component's; its command line the action Register puts in quotes, which Wine leaves out.
+# The service belongs to the server's component. The action Register quotes the command line, which Wine does not.
 SERVICE = ('<ServiceInstall Id="service" Name="OpenPLA" DisplayName="OpenPLA Performance Logs and Alerts" '
            'Type="ownProcess" Start="auto" ErrorControl="normal" Account="LocalSystem" Arguments="/service"/>'
            '<ServiceControl Id="control" Name="OpenPLA" Stop="both" Remove="uninstall" Wait="yes"/>'
            '<RegistryValue Root="HKLM" Key="Software\\OpenPLA" Name="Mode" Type="string" Value="[MODE]"/>'
            '<RegistryValue Root="HKLM" Key="Software\\OpenPLA" Name="Folder" Type="string" Value="[INSTALLDIR]"/>')
 
-# Name, arguments of openplasrv.exe, when it runs, sequence, condition. What registers is taken back where a later step
-# fails, but for a repair, and what unregisters is done again; that also waits for the service's process, whose program
-# nobody can delete before. Registering, which starts the service too, is the last step: openplasrv does it all or
-# nothing, and Wine's own way back removes the files before it calls what would take a registration back. What refuses a
-# removal, and unregistering, are the first, and carried out before anything else is begun (InstallExecute): Wine takes
-# nothing else of a removal back, not even its own lists. All run as the installer does: to a step that runs at once, who
-# removes programs by Windows' own list is no administrator, and sees no set that runs.
+# Name, arguments of openplasrv.exe, when it runs, sequence, condition. If a later step fails, rollback undoes a
+# registration (except in a repair) and restores a removed one. Unregister also waits for the service's process to exit,
+# because its program file cannot be deleted before.
+# Register, which also starts the service, is the last step: openplasrv registers everything or nothing, and Wine's
+# rollback removes the files before it calls RegisterBack. The steps that refuse or undo a registration are first, and
+# run before all other changes (InstallExecute), because Wine rolls back nothing else of a removal, not even its own
+# product lists.
+# All steps are deferred, so they run with the installer service's rights. An immediate step would lack administrator
+# rights when a user removes the program through Windows' list of programs, and would see no running sets.
 ACTIONS = (
     ("RefuseRunning", "/sets", "deferred", 1501, '(REMOVE="ALL" OR WIX_UPGRADE_DETECTED) AND NOT UPGRADINGPRODUCTCODE AND STOPSETS&lt;&gt;1'),
     ("StopRunning", "/sets /stop", "deferred", 1502, '(REMOVE="ALL" OR WIX_UPGRADE_DETECTED) AND NOT UPGRADINGPRODUCTCODE AND STOPSETS=1'),
@@ -95,7 +96,7 @@ def action(name, arguments, when):
 def rows(scripts, name):
     text = (pathlib.Path(scripts) / name).read_text(encoding="utf-8")
     found = re.findall(r"<RegistryValue .*/>", text)
-    # The first is the component's key path, by which a repair sees that it is whole.
+    # The first value is the component's key path; a repair checks whether it exists.
     return found[0].replace("/>", ' KeyPath="yes"/>') + "".join(found[1:])
 
 
@@ -153,8 +154,8 @@ def epoch():
 
 
 def settle(path):
-    """What wixl makes anew each time, in the summary information (MS-OLEPS): the times of properties 12 and 13, and
-    the package's own identifier, property 9, which is made of what is in the package."""
+    """Replaces what wixl generates anew each time in the summary information (MS-OLEPS): the times (properties 12 and
+    13) and the package's identifier (property 9), which is derived from the package's contents."""
     data = bytearray(pathlib.Path(path).read_bytes())
     moment = struct.pack("<Q", (epoch() + 11644473600) * 10**7)
     form = bytes.fromhex("e0859ff2f94f6810ab9108002b27b3d9")
