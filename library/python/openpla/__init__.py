@@ -6,7 +6,7 @@
     for event in openpla.events("x.etl"):    # dictionaries
         print(event["time"], event["provider"], event["fields"])
 
-The module calls libopenpla-logs.so.0 by ctypes. OPENPLA_LOGS_LIBRARY names another file.
+The module calls libopenpla-logs.so.0 through ctypes. Set OPENPLA_LOGS_LIBRARY to use another file.
 """
 import ctypes
 import datetime
@@ -24,14 +24,14 @@ _DECODE = "replace"
 
 
 class LogWarning(UserWarning):
-    """A log is corrupt in part, or a pattern matches none of its counters."""
+    """A log is partly corrupt, or a pattern matches none of its counters."""
 
 
 class Table:
-    """The formatted values of a log, where pandas is absent or not wanted.
+    """The formatted values of a log, for use without pandas.
 
-    times: nanoseconds since 1970-01-01 UTC; columns: a dictionary from the path of a counter to its values, NaN where
-    a sample has no value. Both hold numpy arrays where numpy is installed, else array.array objects."""
+    times: nanoseconds since 1970-01-01 UTC; columns: a dictionary that maps a counter path to its values (NaN if a sample
+    has no value). Times and values are numpy arrays if numpy is installed, otherwise array.array objects."""
 
     def __init__(self, times, columns):
         self.times = times
@@ -45,7 +45,7 @@ class Table:
 
 
 def version():
-    """The version of libopenpla-logs, such as "0.1.0"."""
+    """Returns the version of libopenpla-logs, such as "0.1.0"."""
     return _library.load().openpla_logs_version().decode()
 
 
@@ -54,7 +54,8 @@ def _text(value):
 
 
 def _filetime(when, other):
-    """A FILETIME of a datetime (without a zone: UTC), a text in ISO 8601, a pandas.Timestamp, or None: `other`."""
+    """Converts a datetime (UTC if it has no zone), an ISO 8601 text or a pandas.Timestamp to a FILETIME; None becomes
+    `other`."""
     if when is None:
         return other
     if isinstance(when, str):
@@ -65,7 +66,7 @@ def _filetime(when, other):
 
 
 def _datetime(filetime):
-    """A datetime in UTC; the seventh digit of the second is cut. None: outside of what a datetime holds."""
+    """Converts a FILETIME to a datetime in UTC, truncated to microseconds; None if it is out of a datetime's range."""
     try:
         return _EPOCH + datetime.timedelta(microseconds=(filetime - _EPOCH_FILETIME) // 10)
     except OverflowError:
@@ -77,13 +78,13 @@ def _path(path):
 
 
 def _strings(texts):
-    """A ctypes array of strings, and their number."""
+    """Returns a ctypes array of strings and their number."""
     items = [text.encode() for text in ([texts] if isinstance(texts, str) else texts or ())]
     return (ctypes.c_char_p * len(items))(*items) if items else None, len(items)
 
 
 class _Handle:
-    """An open log or trace, which is closed at the end of a `with`."""
+    """An open log or trace, closed at the end of a `with` block."""
 
     def __init__(self, kind, path, options):
         self.library = _library.load()
@@ -92,12 +93,12 @@ class _Handle:
         self.call("open", _path(path), ctypes.byref(options), ctypes.byref(self.handle), handle=False)
 
     def call(self, name, *arguments, handle=True):
-        """Calls openpla_<kind>_<name>; True for OPENPLA_OK, False for OPENPLA_END."""
+        """Calls openpla_<kind>_<name>. Returns True for OPENPLA_OK and False for OPENPLA_END."""
         function = getattr(self.library, f"openpla_{self.kind}_{name}")
         return _library.check(self.library, function(self.handle, *arguments) if handle else function(*arguments))
 
     def warn(self, shown, level):
-        """Issues the warnings from `shown` on, and returns their number."""
+        """Issues the warnings from index `shown` on, and returns the number of all warnings."""
         text = ctypes.c_char_p()
         while self.call("get_warning", shown, ctypes.byref(text)):
             warnings.warn(_text(text.value), LogWarning, stacklevel=level + 1)
@@ -135,7 +136,7 @@ def _counters(log):
 
 
 def _paths(log):
-    """The paths of the counters; of equal ones, which differ in their type, all but the first have its number."""
+    """Returns the counter paths. Paths can be equal if the counters differ in type; all but the first get a number."""
     seen, paths = {}, []
     for counter in _counters(log):
         path = _text(counter.path)
@@ -145,8 +146,8 @@ def _paths(log):
 
 
 def counters(path, counters=None):
-    """The counters of a log as dictionaries: path, computer, object, parent, instance, index, counter, type,
-    time_base and default_scale."""
+    """Returns the counters of a log as dictionaries with the keys path, computer, object, parent, instance, index,
+    counter, type, time_base and default_scale."""
     names = [name for name, _ in _library.Counter._fields_]
     with _open_log(path, counters, None, None, 0) as log:
         found = [{name: _text(value) if isinstance(value, bytes) else value
@@ -156,7 +157,7 @@ def counters(path, counters=None):
 
 
 def info(path):
-    """What a log says about itself: format, computer, comment, zone, bias_minutes, samples, begin and end."""
+    """Returns a log's format, computer, comment, zone, bias_minutes, samples, begin and end as a dictionary."""
     with _open_log(path, None, None, None, 0) as log:
         found = ctypes.POINTER(_library.LogInfo)()
         log.call("get_info", ctypes.byref(found))
@@ -178,7 +179,8 @@ def _numpy():
 
 
 def _block(numpy, library, table):
-    """The block of the values as a numpy array of a row for each counter, without a copy, and the times in ns."""
+    """Returns the values as a numpy array with a row per counter, without copying them, and the times in
+    nanoseconds."""
     of = table.contents
     shape = (of.counters, of.stride)
     if not of.samples or not of.counters:
@@ -197,7 +199,7 @@ def _block(numpy, library, table):
 
 
 def _plain_table(library, table, paths):
-    """Without numpy: the columns are copied, one call for each."""
+    """Returns the table without numpy: the columns are copied with one call each."""
     import array
     of = table.contents
     columns = {}
@@ -218,14 +220,13 @@ def _frame(pandas, values, times, paths):
 
 
 def read(path, counters=None, begin=None, end=None, pandas=None, max_values=0):
-    """Reads a performance log (BLG, CSV, TSV, "SQL:DSN!SET"; a name with * and ? for several) into columns.
+    """Reads a performance log (BLG, CSV, TSV or "SQL:DSN!SET"; a name with * and ? reads several) into columns.
 
-    Returns a pandas.DataFrame with the times in UTC as its index and a column for each counter, or a Table with
-    pandas=False or where pandas is not installed. pandas=True demands pandas.
-    counters: only those that match this path or one of these paths; * and ? are wildcards.
-    begin, end: a datetime (without a zone: UTC) or an ISO 8601 text, both inclusive.
-    max_values: a log with more values is an Error; 0 is 2**29 values, or 4 GiB.
-    Corruption and patterns that match nothing are LogWarnings."""
+    Returns a pandas.DataFrame with the times in UTC as its index and a column per counter; or a Table if pandas is
+    False or not installed. pandas=True requires pandas. counters: a path or several paths, with the wildcards * and ?;
+    only matching counters are read. begin, end: a datetime (UTC if it has no zone) or an ISO 8601 text; both are
+    inclusive. max_values: a log with more values raises Error; 0 means 2**29 values (4 GiB). Corrupt parts of a log,
+    and patterns that match nothing, are reported as LogWarning."""
     module = None
     if pandas is None or pandas:
         try:
@@ -253,7 +254,7 @@ def read(path, counters=None, begin=None, end=None, pandas=None, max_values=0):
 
 
 def _field_values(event):
-    """The fields of an event: a dictionary; arrays are lists, structs dictionaries."""
+    """Returns the fields of an event as a dictionary; arrays become lists, structs become dictionaries."""
     fields, position = event.fields, 0
     kinds = _library
 
@@ -262,7 +263,7 @@ def _field_values(event):
             container.append(value)
         else:
             key, number = name or "", 2
-            while key in container:  # two fields of one name
+            while key in container:  # two fields have the same name
                 key, number = f"{name} ({number})", number + 1
             container[key] = value
 
@@ -312,13 +313,13 @@ def _event(of):
 
 
 def events(path, manifests=(), programs=None, formats=None, format_folders=None, begin=None, end=None):
-    """Iterates over the events of a trace (ETL; a name with * and ? for several) as dictionaries, in the order of time.
+    """Iterates over the events of a trace (ETL; a name with * and ? reads several) as dictionaries, in time order.
 
     Keys: time, time_ns, process, thread, processor, provider, provider_id, event, id, version, task, opcode,
-    opcode_number, level, keywords, activity, fields (a dictionary); message for WPP; undecoded, with the reason and the
-    bytes, where no definition fits.
-    manifests: manifest files or folders; programs: programs with manifests, formats: TMF files, format_folders: folders
-    of TMF files, each separated by ';'. begin, end: as for read."""
+    opcode_number, level, keywords, activity, and fields (a dictionary). WPP events also have message. An event without
+    a matching definition has undecoded, with the reason and the bytes. manifests: manifest files or folders; programs:
+    programs that contain manifests; formats: TMF files; format_folders: folders of TMF files. The last three are
+    separated by ';'. begin, end: as for read."""
     items, count = _strings(manifests)
     options = _library.TraceOptions(ctypes.sizeof(_library.TraceOptions), items, count,
                                     *(text.encode() if text else None for text in (programs, formats, format_folders)))
@@ -329,7 +330,7 @@ def events(path, manifests=(), programs=None, formats=None, format_folders=None,
 
 
 class Events:
-    """The events of a trace, one by one. The trace is closed at the end, by close(), or with the object."""
+    """Iterates over the events of a trace. The trace is closed at its end, by close(), or with the object."""
 
     def __init__(self, trace):
         self._trace = trace
@@ -348,7 +349,7 @@ class Events:
         return _event(self._event.contents)
 
     def close(self):
-        """Closes the trace; there are no more events then."""
+        """Closes the trace and ends the iteration."""
         trace, self._trace = self._trace, None
         if trace is not None:
             trace.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The functions and structures of openpla/logs.h, for ctypes."""
+"""The functions and structures of openpla/logs.h, declared for ctypes."""
 import ctypes
 import os
 from ctypes import POINTER, c_bool, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64
@@ -52,7 +52,7 @@ class Event(ctypes.Structure):
                 ("version", c_uint8), ("channel", c_uint8), ("level", c_uint8), ("opcode", c_uint8)]
 
 
-# name: argument types; all return an openpla_result.
+# Function name: argument types. All functions return an openpla_result.
 FUNCTIONS = {
     "openpla_log_open": [c_char_p, POINTER(LogOptions), POINTER(c_void_p)],
     "openpla_log_get_info": [c_void_p, POINTER(POINTER(LogInfo))],
@@ -71,7 +71,7 @@ _loaded = None
 
 
 class Error(OSError):
-    """A call of the library failed: `code` is its HRESULT as an unsigned number, the message names the file."""
+    """A call of the library failed: `code` is the HRESULT as an unsigned number; the message names the file."""
 
     def __init__(self, message, code):
         super().__init__(message)
@@ -87,7 +87,7 @@ class AccessDenied(Error, PermissionError):
 
 
 def load():
-    """The library, loaded at the first call."""
+    """Returns the library, which is loaded at the first call."""
     global _loaded
     if _loaded is None:
         library = ctypes.CDLL(os.environ.get("OPENPLA_LOGS_LIBRARY") or "libopenpla-logs.so.0")
@@ -107,7 +107,7 @@ def load():
 
 
 def check(library, result):
-    """True for OPENPLA_OK, False for OPENPLA_END; raises Error."""
+    """Returns True for OPENPLA_OK and False for OPENPLA_END; otherwise raises Error."""
     if result >= 0:
         return result == 0
     code = result & 0xFFFFFFFF
@@ -116,14 +116,14 @@ def check(library, result):
 
 
 class TableOwner:
-    """Keeps a table until the last numpy array of its values is gone."""
+    """Keeps a table alive until the last numpy array of its values is freed."""
 
     def __init__(self, library, table):
         self.library = library
         self.table = table
 
     def values(self, shape):
-        """An object with numpy's array interface, which refers to this one."""
+        """Returns an object with numpy's array interface that keeps this object alive."""
         address = ctypes.addressof(self.table.contents.values.contents)
         self.__array_interface__ = {"shape": shape, "typestr": "<f8", "data": (address, False), "version": 3}
         return self
