@@ -8,8 +8,8 @@ KINDS = {"rsa": ["-newkey", "rsa:2048"], "ec": ["-newkey", "ec", "-pkeyopt", "ec
 
 
 def make_certificate(name, issuer=None, purpose=None, kind="rsa"):
-    """Signed by itself, or by `issuer`'s; for 127.0.0.1. It can issue others: that needs a key usage, or clients that verify
-    strictly, as Python does since 3.13, reject a chain of them."""
+    """Creates a certificate for 127.0.0.1, signed by `issuer` or self-signed. It can issue others. That requires a key
+    usage extension: clients that verify strictly, such as Python since 3.13, reject the chain without it."""
     more = ["-addext", "keyUsage=critical,digitalSignature,keyEncipherment,keyCertSign"]
     more += ["-CA", issuer + ".crt", "-CAkey", issuer + ".key"] if issuer else []
     more += ["-addext", "extendedKeyUsage=" + purpose] if purpose else []

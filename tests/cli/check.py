@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check.py PROGRAM [EMULATOR]: openpla check reports which parts of a template this computer supports. Otherwise a user
-of a template from Windows would learn this days later, from empty columns."""
+"""check.py PROGRAM [EMULATOR]: openpla check reports which parts of a template this host can serve. Without it, users
+of a template from Windows would notice the missing counters only days later, by empty columns."""
 import json
 import os
 import tempfile
@@ -9,14 +9,14 @@ import tempfile
 from program import check, host_path, openpla_apart
 
 USER, QUEUE = r"\Processor(*)\% User Time", r"\Network Interface(*)\Output Queue Length"
-AWAITED, UNKNOWN, LESS = r"\Process(no such program)\ID Process", r"\Some Program(*)\Things", r"\Memory\No Such Thing"
+MISSING_INSTANCE, UNKNOWN_OBJECT, UNKNOWN_COUNTER = r"\Process(no such program)\ID Process", r"\Some Program(*)\Things", r"\Memory\No Such Thing"
 PROVIDER = "{5F1B8D20-0001-4B7A-9C3E-6C0A8B9D1E2F}"
 KERNEL = "{9E814AAD-3204-11D2-9A82-006008A86939}"
 TEMPLATE = f"""<?xml version="1.0" encoding="ENCODING"?>
 <DataCollectorSet><Name>checked</Name>
 <PerformanceCounterDataCollector><DataCollectorType>0</DataCollectorType><Name>counts</Name>
 <LogCircular>-1</LogCircular>
-{"".join(f"<Counter>{counter}</Counter>" for counter in (USER, QUEUE, AWAITED, UNKNOWN, LESS))}
+{"".join(f"<Counter>{counter}</Counter>" for counter in (USER, QUEUE, MISSING_INSTANCE, UNKNOWN_OBJECT, UNKNOWN_COUNTER))}
 </PerformanceCounterDataCollector>
 <AlertDataCollector><DataCollectorType>3</DataCollectorType><Name>alarm</Name><Alert>{USER}&gt;90</Alert>
 </AlertDataCollector>
@@ -36,45 +36,46 @@ def write(name, text, encoding="utf-8"):
         file.write(text.replace("ENCODING", encoding))
 
 
-def what_cannot_be_served_is_named():
+def names_unsupported_parts():
     write("t.xml", TEMPLATE)
     write("wide.xml", TEMPLATE, "utf-16")
     text = openpla(3, "t.xml")[0]
-    check("counters: 3 of 6 can be collected" in text and "providers: 1 of 2 are registered" in text, "how many", text)
-    check(f"{QUEUE}: The kernel reports the length of a queue only through netlink" in text, "a counter of Windows: why not", text)
-    check(f"{UNKNOWN}: this computer has no such object" in text, "a counter of a program", text)
-    check(f"{LESS}: the object has no such counter" in text, "a counter that nobody has", text)
-    check(f"{PROVIDER} Nobody: the provider is not registered on this computer" in text, "a provider", text)
-    check("[1]/LogCircular: a circular file requires SegmentMaxSize" in text, "a setting", text)
-    check(USER not in text and USER in openpla(3, "-all", "t.xml")[0], "-all names the others too", text)
+    check("counters: 3 of 6 can be collected" in text and "providers: 1 of 2 are registered" in text, "the counts of supported counters and event providers", text)
+    check(f"{QUEUE}: The kernel reports the length of a queue only through netlink" in text, "the reason for an unsupported Windows counter", text)
+    check(f"{UNKNOWN_OBJECT}: this computer has no such object" in text, "an unknown object", text)
+    check(f"{UNKNOWN_COUNTER}: the object has no such counter" in text, "an unknown counter of a known object", text)
+    check(f"{PROVIDER} Nobody: the provider is not registered on this computer" in text, "an unregistered event provider", text)
+    check("[1]/LogCircular: a circular file requires SegmentMaxSize" in text, "an invalid setting", text)
+    check(USER not in text and USER in openpla(3, "-all", "t.xml")[0], "only -all lists supported counters", text)
     one, two = json.loads(openpla(3, "t.xml", "wide.xml", "--json")[0])
-    check(dict(one, file="") == dict(two, file="") and one["file"] == "t.xml", "whatever the encoding", one)
+    check(dict(one, file="") == dict(two, file="") and one["file"] == "t.xml", "UTF-8 and UTF-16 give the same result", one)
     check(not one["served"] and one["error"] is None, "--json", one)
     served = {(row["collector"], row["name"]): row["served"] for row in one["counters"]}
-    check(served == {("counts", USER): True, ("counts", QUEUE): False, ("counts", AWAITED): True,
-                     ("counts", UNKNOWN): False, ("counts", LESS): False, ("alarm", USER): True}, "--json", one)
+    check(served == {("counts", USER): True, ("counts", QUEUE): False, ("counts", MISSING_INSTANCE): True,
+                     ("counts", UNKNOWN_OBJECT): False, ("counts", UNKNOWN_COUNTER): False, ("alarm", USER): True}, "--json", one)
 
 
-def a_mistyped_counter_has_a_near_one():
-    write("near.xml", TEMPLATE.replace(LESS, "\\Memory\\Availabel MBytes"))
+def suggests_name_for_mistyped_counter():
+    write("near.xml", TEMPLATE.replace(UNKNOWN_COUNTER, "\\Memory\\Availabel MBytes"))
     text = openpla(3, "near.xml")[0]
-    check("the object has no such counter (did you mean '\\Memory\\Available MBytes'?)" in text, "which counter is meant", text)
+    check("the object has no such counter (did you mean '\\Memory\\Available MBytes'?)" in text, "the suggested counter", text)
 
 
-def what_can_be_served_is_well():
+def accepts_supported_template():
     rest = TEMPLATE
-    for gone in (QUEUE, UNKNOWN, LESS):
+    for gone in (QUEUE, UNKNOWN_OBJECT, UNKNOWN_COUNTER):
         rest = rest.replace(f"<Counter>{gone}</Counter>", "")
     write("good.xml", rest.replace(PROVIDER, KERNEL).replace("<LogCircular>-1</LogCircular>",
                                                              "<LogAppend>0</LogAppend>")
           .replace("<Name>checked</Name>", "<Name>checked</Name><TaskArguments>of no task</TaskArguments>"))
     text = openpla(0, "good.xml")[0]
-    check("everything is supported" in text and "TaskArguments" not in text, "what is only ignored does no harm", text)
-    check("TaskArguments: no Task is set" in openpla(0, "good.xml", "-all")[0], "-all names it", text)
+    check("everything is supported" in text and "TaskArguments" not in text, "ignored settings are not reported", text)
+    check("TaskArguments: no Task is set" in openpla(0, "good.xml", "-all")[0], "-all reports ignored settings", text)
 
 
-def a_missing_root_is_told():
-    """The start would fail for it; what a start creates by itself, and the default, are none."""
+def reports_missing_root():
+    """A missing RootPath is reported because Start would fail. The default, and folders that Start creates, are
+    accepted."""
     bare = "<DataCollectorSet ><Name>x</Name>ROOT</DataCollectorSet>"
     for root, missing in ((r"%systemdrive%\PerfLogs\Template\x", False), ("", False), (host_path(os.getcwd()), False),
                           ("/no/such/folder", True)):
@@ -83,23 +84,23 @@ def a_missing_root_is_told():
         check(("RootPath: the folder '" in text and root in text) == missing, f"RootPath {root}", text)
 
 
-def what_is_no_definition_is_told():
+def reports_invalid_definition():
     write("bad.xml", "<DataCollectorSet>")
-    said = "".join(openpla(1, "bad.xml", "none.xml"))  # the emulator may give both as one
-    check("line 1" in said and "none.xml" in said, "which file, and where it is wrong", said)
-    check(json.loads(openpla(1, "bad.xml", "--json")[0])[0]["error"], "in JSON too")
+    said = "".join(openpla(1, "bad.xml", "none.xml"))  # the emulator may merge both streams
+    check("line 1" in said and "none.xml" in said, "the file names and the position of the error", said)
+    check(json.loads(openpla(1, "bad.xml", "--json")[0])[0]["error"], "the error in JSON")
     said = "".join(openpla(2))
-    check("missing file" in said and "openpla help check" in said, "no file", said)
+    check("missing file" in said and "openpla help check" in said, "a missing argument", said)
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        what_cannot_be_served_is_named()
-        a_mistyped_counter_has_a_near_one()
-        what_can_be_served_is_well()
-        a_missing_root_is_told()
-        what_is_no_definition_is_told()
+        names_unsupported_parts()
+        suggests_name_for_mistyped_counter()
+        accepts_supported_template()
+        reports_missing_root()
+        reports_invalid_definition()
         os.chdir("/")
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""compare.py PROGRAM [EMULATOR]: "openpla compare" of openpla.exe, which is PROGRAM, reports whether the second of two
-runs is worse, with exit codes that a script can use."""
+"""compare.py PROGRAM [EMULATOR]: "openpla compare" of PROGRAM (openpla.exe) reports whether the second of two runs is
+worse, with exit codes that a script can use."""
 import json
 import os
 import random
@@ -15,7 +15,7 @@ COUNTERS = [r"PhysicalDisk(0 C:)\Avg. Disk sec/Read", r"Processor(_Total)\% Proc
 
 
 def write_log(name, scales, day=1, counters=None, seconds=600):
-    """Ten minutes of noise around these values."""
+    """Writes ten minutes of noise around the values in `scales`."""
     lines = [["(PDH-CSV 4.0) (UTC)(0)"] + [f"\\\\HOST\\{c}" for c in counters or COUNTERS]]
     for i in range(seconds):
         lines.append([f"03/{day:02}/2026 10:{i // 60:02}:{i % 60:02}.000"] + [f"{scale * random.uniform(0.6, 1.4):.6g}" for scale in scales])
@@ -35,28 +35,28 @@ def exit_codes_tell_a_script():
         write_log(f"{name}.csv", scales, day=2)
         output, said = openpla_apart(code, "compare", "a.csv", f"{name}.csv")
         check(words in output and "openpla compare:" not in said, f"{name}: {words}", output, said)
-    check("new" not in output and "MB/s" in output, "values have units", output)
+    check("new" not in output and "MB/s" in output, "values have units, and no counter is listed as new", output)
     output, _ = openpla_apart(4, "compare", "a.csv", "much.csv", "--json")
     result = json.loads(output)
     first = result["counters"][0]
     check(first["counter"] == "Avg. Disk sec/Read" and first["instance"] == "0 C:" and first["verdict"] == "much worse" and
-          first["effect"] > 0.9 and first["p"] < 0.01 and first["b"]["mean"] > 5 * first["a"]["mean"], "the worst is first", first)
+          first["effect"] > 0.9 and first["p"] < 0.01 and first["b"]["mean"] > 5 * first["a"]["mean"], "the worst counter is first", first)
     check(len(result["counters"]) == 4 and result["counts"]["same"] == 3, "all counters", result["counts"])
 
 
-def reports_and_folders_are_runs_too():
+def accepts_reports_and_folders_as_runs():
     os.mkdir("run")
     write_log("run/b.csv", [0.02, 20, 8000, 1e7])
     openpla(0, "report", "a.csv", "-o", "a.xml")
     before = sorted(os.listdir("."))
     for a, b in (("a.xml", "run"), ("a.csv", "run"), ("a.xml", "much.csv")):
         check("1 much worse" in openpla(4, "compare", a, b), f"{a} and {b}")
-    check(sorted(os.listdir(".")) == before and os.listdir("run") == ["b.csv"], "nothing is left", os.listdir("."))
+    check(sorted(os.listdir(".")) == before and os.listdir("run") == ["b.csv"], "no file is left behind", os.listdir("."))
 
 
 def a_page_shows_both_runs():
     output = openpla(4, "compare", "a.csv", "much.csv", "-html", "x.html")
-    check("x.html" in output, "where it is", output)
+    check("x.html" in output, "the page's path is printed", output)
     with open("x.html", encoding="utf-8") as f:
         page = f.read()
     words = re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", page.split('id="waves"')[0]))
@@ -64,31 +64,31 @@ def a_page_shows_both_runs():
                    else "Aligned", "Mean, A \u2192 B", "much.csv"):
         check(wanted in words, f"the page lacks {wanted}", words[:3000])
     check(page.count("<figure") == 4 and page.count('<path class="s2"') >= 4, "a chart of each counter, with two lines")
-    check("already exists" in openpla(1, "compare", "a.csv", "much.csv", "-html", "x.html"), "it is not overwritten unasked")
-    check("is an input file" in openpla(1, "compare", "a.csv", "much.csv", "-html", "a.csv", "-y"), "nor a log")
+    check("already exists" in openpla(1, "compare", "a.csv", "much.csv", "-html", "x.html"), "an existing page is not overwritten without -y")
+    check("is an input file" in openpla(1, "compare", "a.csv", "much.csv", "-html", "a.csv", "-y"), "an input log is never overwritten")
     openpla(0, "compare", "a.csv", "same.csv", "-html", "x.html", "-y")
     with open("x.html", encoding="utf-8") as f:
-        check("Nothing is worse in B than in A." in f.read(), "nothing is worse")
+        check("Nothing is worse in B than in A." in f.read(), "a page without worse counters")
 
 
-def what_cannot_be_compared():
+def rejects_runs_that_cannot_be_compared():
     write_log("other.csv", [1], counters=[r"System\Threads"])
     said = openpla(2, "compare", "a.csv", "other.csv")
-    check("cannot compare 'a.csv' with 'other.csv': they have no counter with values in common" in said, "nothing in common", said)
+    check("cannot compare 'a.csv' with 'other.csv': they have no counter with values in common" in said, "two logs without a common counter", said)
     with open("empty.csv", "w", encoding="utf-8", newline="") as f:
         f.write('"(PDH-CSV 4.0) (UTC)(0)","\\\\HOST\\Memory\\Available MBytes"\r\n')
     said = openpla(1, "compare", "a.csv", "empty.csv")
-    check("empty.csv" in said and ("no sample" in said or "no counter" in said or "no data" in said.lower()), "no values: which log, and why", said)
+    check("empty.csv" in said and ("no sample" in said or "no counter" in said or "no data" in said.lower()), "a log without values: its name and the reason", said)
     write_log("short.csv", [0.02, 20, 8000, 1e7], seconds=5)
     output = openpla(0, "compare", "a.csv", "short.csv")
-    check("too short" in output and "4 undecided" in output, "five seconds decide nothing", output)
-    check("no time of day" not in openpla(4, "compare", "a.csv", "much.csv", "-align", "clock"), "by the clock")
-    check("no time in common" in openpla(2, "compare", "a.csv", "much.csv", "-skip", "1h"), "all of it is skipped")
+    check("too short" in output and "4 undecided" in output, "five seconds are too short for a verdict", output)
+    check("no time of day" not in openpla(4, "compare", "a.csv", "much.csv", "-align", "clock"), "runs aligned by the time of day")
+    check("no time in common" in openpla(2, "compare", "a.csv", "much.csv", "-skip", "1h"), "-skip leaves no common time")
     for wrong in (["a.csv"], ["a.csv", "b.csv", "c.csv"], ["a.csv", "much.csv", "-align", "moon"], ["a.csv", "much.csv", "-skip", "x"],
                   ["a.csv", "much.csv", "-min", "5m"], ["a.csv", "much.csv", "-slice", "-1"]):
         openpla(2, "compare", *wrong)
     openpla(1, "compare", "a.csv", "missing.blg")
-    check("0 much worse" in openpla(0, "compare", "a.csv", "much.csv", "-min", "2000"), "changes below what matters")
+    check("0 much worse" in openpla(0, "compare", "a.csv", "much.csv", "-min", "2000"), "changes below -min are ignored")
 
 
 def main():
@@ -96,9 +96,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix="openpla-compare.", dir=os.environ.get("WINEPREFIX")) as folder:
         os.chdir(folder)
         exit_codes_tell_a_script()
-        reports_and_folders_are_runs_too()
+        accepts_reports_and_folders_as_runs()
         a_page_shows_both_runs()
-        what_cannot_be_compared()
+        rejects_runs_that_cannot_be_compared()
         os.chdir("/")
 
 

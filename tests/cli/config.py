@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""config.py PROGRAM [EMULATOR]: "openpla config" of openpla.exe, which is PROGRAM, shows the document of a
-configuration collector, and the differences between two documents. Otherwise a user would miss a row or a change, or
-see a change that did not happen."""
+"""config.py PROGRAM [EMULATOR]: "openpla config" of PROGRAM (openpla.exe) shows what a configuration collector wrote
+and reports the differences between two of its files. A missing row or a false difference would mislead the user."""
 import json
 import os
 import subprocess
@@ -25,7 +24,7 @@ def row(cells, inside=""):
 
 
 def table(name, columns, rows, source=None):
-    """Columns: names, a key's with * before it, one that always changes with ~."""
+    """Returns a table. In the column names, * marks a key, and ~ a column that always changes."""
     marks = {"*": ' key="1"', "~": ' volatile="1"'}
     head = "".join(f'<Data name="{c.lstrip("*~")}"{marks.get(c[0], "")}/>' for c in columns)
     about = f' source="{escape(source)}"' if source else ""
@@ -55,21 +54,21 @@ def shows_what_was_collected():
     output = openpla(0, "a.xml")
     lines = [line.rstrip() for line in output.split("\n")]
     check(lines[1] == "computer:   HOST" and "[s]" in lines and "openpla config:" not in output, "head", output)
-    # The columns stand one below another; what the terminal would obey is written out.
+    # The columns are aligned; control characters are escaped.
     at = lines.index("registryKeys")
     places = [lines[at + 1].index(name) for name in ("key", "name", "value", "error", "result")]
     check(lines[at + 2][places[1]:] == "a            one\\ntwo", "first row", output)
     check([lines[at + 3][p:].split("  ")[0] for p in places] ==
           ["HKLM\\Y", "longer name", "\\u009b2J", "no access", "0x80070005"], "second row", output)
     check("disks: SELECT * FROM <disks>" in lines and "  (1 row)" in lines, "disks", output)
-    # A long key, as those of the registry are, and a long text behind it.
+    # A long key, as in the registry, followed by a long text.
     write("long.xml", values(("HKEY_LOCAL_MACHINE\\" + "k" * 60, "a", "v" * 500), ("HKEY", "b", "w")))
     lines = openpla(0, "long.xml").split("\n")
     at = lines.index("registryKeys")
     check(lines[at + 1].index("value") == lines[at + 2].index("vvv") == lines[at + 3].index("w"), "a long key", "\n".join(lines))
     output = openpla(0, "a.xml", "-t", "dis?s")
     check("C:" in output and "HKLM" not in output, "one table", output)
-    # More columns than a line holds: a paragraph for each row, without what is empty.
+    # If the columns do not fit a line, each row becomes a paragraph without its empty cells.
     write("wide.xml", table("wide", [f"column{i}" for i in range(60)],
                             [row({f"column{i}": str(i) if i % 2 else "" for i in range(60)})]))
     output = openpla(0, "wide.xml")
@@ -77,7 +76,7 @@ def shows_what_was_collected():
 
 
 def shows_late_columns_and_many_rows():
-    """Columns that the first rows leave empty are not lost."""
+    """Columns that are empty in the first rows are not lost."""
     rows = [row({"path": f"/f{i}", "error": "gone" if i == 4999 else ""}) for i in range(5000)]
     write("many.xml", table("files", ["*path", "error"], rows))
     output = openpla(0, "many.xml")
@@ -100,7 +99,7 @@ def json_has_all():
     check(shown[0]["sections"] == [{"name": "s", "tables": []}], f"{shown}")
 
 
-def damage_is_told_and_nothing_whole_is_lost():
+def reports_corruption_and_keeps_complete_rows():
     with open("a.xml", "rb") as f:
         whole = f.read()
     with open("cut.xml", "wb") as f:
@@ -110,7 +109,7 @@ def damage_is_told_and_nothing_whole_is_lost():
     shown = openpla_json(3, "cut.xml")
     check(len(shown[0]["sections"][0]["tables"][0]["rows"]) == 1 and len(shown[0]["remarks"]) == 1, f"{shown}")
     write("stopped.xml", values(("k", "n", "1")), complete=0)
-    check("stopped before it was complete" in openpla(3, "stopped.xml"), "a collection that was stopped")
+    check("stopped before it was complete" in openpla(3, "stopped.xml"), "a stopped collection")
     with open("no.xml", "w", encoding="ascii") as f:
         f.write("<DataCollectorSet/>")
     output = openpla(1, "no.xml", "a.xml")
@@ -149,7 +148,7 @@ Rows: 1 changed, 1 added, 1 removed, 2 unchanged
     check(found["differences"][1]["columns"] == [{"column": "value", "before": "3", "after": "4"}] and
           found["differences"][2]["row"]["value"] == "5" and found["same"] == 2 and found["changed"] == 1 and
           found["before"] == {"computer": "HOST"}, f"{found}")
-    # The same text of another type is another value; types are told where they differ.
+    # The same text with another type is another value; types are shown where they differ.
     for name, kind in (("text.xml", "string"), ("number.xml", "uint32")):
         write(name, values(("k", "a", "1")).replace('name="value">', f'name="value" type="{kind}">'))
     check('value: "1" (string) -> "1" (uint32)' in openpla(1, "diff", "text.xml", "number.xml"), "types")
@@ -162,7 +161,7 @@ Rows: 1 changed, 1 added, 1 removed, 2 unchanged
     check((found["tablesWent"], found["went"]) == (1, 3) and found["differences"][0]["of"] == "table", f"{found}")
 
 
-def diff_says_when_it_cannot_tell():
+def diff_reports_incomplete_data():
     output = openpla(3, "diff", "a.xml", "cut.xml")
     check("cut.xml: line" in output and "Rows:" in output, "cut", output)
     check("(0x80070002)" in openpla(2, "diff", "a.xml", "none.xml"), "no file")
@@ -173,17 +172,18 @@ def diff_says_when_it_cannot_tell():
 
 
 def peak_memory(rows, *arguments):
-    """Kilobytes of a process that reads that many rows."""
+    """Returns the peak memory in kilobytes of a process that reads that many rows."""
     write("big.xml", table("files", ["*path"], ["ROWS"]))
     with open("big.xml", encoding="utf-8") as f:
         head, tail = f.read().split("ROWS")
-    # Row by row: what this process holds as it starts another counts as that one's peak.
+    # The file is written row by row, because memory that this process holds when it starts a child counts as the
+    # child's peak.
     with open("big.xml", "w", encoding="utf-8") as f:
         f.write(head)
         for i in range(rows):
             f.write(row({"path": f"/f{i}" + "x" * 100}).replace("<Data", '<Data type="&amp;"'))
         f.write(tail)
-    # What the sanitizer keeps of freed memory is not the program's.
+    # Excludes freed memory that the sanitizer keeps.
     environment = dict(os.environ, ASAN_OPTIONS="quarantine_size_mb=0:thread_local_quarantine_size_kb=0")
     process = subprocess.Popen([PROGRAM, "config", *arguments], stdout=subprocess.DEVNULL, env=environment)
     _, status, usage = os.wait4(process.pid, 0)
@@ -194,7 +194,7 @@ def peak_memory(rows, *arguments):
 
 def memory_does_not_grow_with_the_file():
     if EMULATOR:
-        return  # Wine's own memory is in it
+        return  # the peak would include Wine's own memory
     for arguments in (["big.xml"], ["--json", "big.xml"]):
         few, many = peak_memory(20000, *arguments), peak_memory(200000, *arguments)
         check(many < few + 8192, f"{arguments}: {few} KB for 20,000 rows, {many} KB for 200,000")
@@ -204,7 +204,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for test in (shows_what_was_collected, shows_late_columns_and_many_rows, json_has_all,
-                     damage_is_told_and_nothing_whole_is_lost, diff_names_what_changed, diff_says_when_it_cannot_tell,
+                     reports_corruption_and_keeps_complete_rows, diff_names_what_changed, diff_reports_incomplete_data,
                      memory_does_not_grow_with_the_file):
             test()
 

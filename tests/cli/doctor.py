@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""doctor.py SESSION PAGE PROGRAM [EMULATOR]: openpla doctor finds each problem that this test causes, says what to do,
-changes nothing, and reports nothing that is in order. Otherwise a user whose set does not run would search for hours.
-SESSION is live_session, PAGE is docs/user/doctor.md. doctor_prefix.py tests the checks of the registration."""
+"""doctor.py SESSION PAGE PROGRAM [EMULATOR]: openpla doctor finds each problem that this test creates, suggests a
+repair, changes nothing, and reports nothing for sound objects. Without it, users would search for hours for the reason
+why a set does not run. SESSION is live_session, PAGE docs/user/doctor.md. doctor_prefix.py tests the registration
+checks."""
 import fcntl
 import glob
 import json
@@ -17,15 +18,15 @@ import time
 
 SESSION, PAGE = sys.argv[1:3]
 del sys.argv[1:3]
-from doctor_findings import OF_THE_HOST, examine, wanted  # program.py takes what is left of the arguments
+from doctor_findings import HOST_FINDINGS, examine, expect_finding  # program.py uses the remaining arguments
 from program import EMULATOR, PROGRAM, check, host_path
 
-os.environ["OPENPLA_ETW"] = f"doctor{os.getpid()}"  # sessions of this test alone
+os.environ["OPENPLA_ETW"] = f"doctor{os.getpid()}"  # separates this test's sessions from others
 XML = "<DataCollectorSet><RootPath>{}</RootPath></DataCollectorSet>\n<?openpla-set name=\"{}\"?>\n"
 RECORD = ("openpla-run 1\nserial-number 3\nlast-result 0x00000000\nrunning {}\nlast-scheduled 0\nlast-message \n"
           "latest-location \n")
-# What the prefix of the tests is, which is not this test's.
-OF_THE_PREFIX = {"not-registered", "registered-elsewhere", "registration-damaged", "programs-32", "service-stopped",
+# Findings about the Wine prefix of the tests, which this test does not control.
+PREFIX_FINDINGS = {"not-registered", "registered-elsewhere", "registration-damaged", "programs-32", "service-stopped",
                  "service-missing", "no-service", "server-outdated", "host-outdated", "versions-differ"}
 skipped = []
 
@@ -37,8 +38,8 @@ def place(name):
     return f"{value >> 56:02x}"
 
 
-def tree(top):
-    """All files with their times, but for the lock that whoever reads takes too."""
+def file_times(top):
+    """Returns all files with their times, except the lock file, which readers touch too."""
     return {os.path.join(path, name): os.stat(os.path.join(path, name)).st_mtime_ns
             for path, _, files in os.walk(top) for name in files if name != "store.lock"}
 
@@ -67,84 +68,84 @@ class Store:
         return self.put(base + ".xml", XML.format(root, name))
 
 
-def sound(store):
+def check_sound_store(store):
     store.put_set("good")
-    before = tree(store.data)
+    before = file_times(store.data)
     found = examine()
-    check(set(found) <= OF_THE_HOST | (OF_THE_PREFIX if EMULATOR else set()), "what is sound", found)
-    check(tree(store.data) == before, "it changes nothing", before, tree(store.data))
+    check(set(found) <= HOST_FINDINGS | (PREFIX_FINDINGS if EMULATOR else set()), "a sound store has no findings", found)
+    check(file_times(store.data) == before, "doctor changes nothing", before, file_times(store.data))
 
 
-def the_store(store):
+def check_store(store):
     path = store.put_set("cut", running=1)
-    wanted(examine(), "run-cut-off", "cut")
+    expect_finding(examine(), "run-cut-off", "cut")
     os.remove(path[:-4] + ".run")
     os.remove(path)
-    # Of a set that the program brings, nothing but the run is in the store.
+    # For a built-in set the store contains only the run record.
     path = store.put(f"sets/System/{place('system performance')}/system performance.run", RECORD.format(1))
     found = examine()
-    wanted(found, "run-cut-off", "System\\System Performance")
-    check("store-damaged" not in found, "its record is not to be moved away", found)
+    expect_finding(found, "run-cut-off", "System\\System Performance")
+    check("store-damaged" not in found, "a built-in set's record is not reported as damaged", found)
     store.put(f"sets/System/{place('system performance')}/system performance.run", RECORD.format(0))
-    check(not {"run-cut-off", "store-damaged"} & set(examine()), "a set of the system that has run")
+    check(not {"run-cut-off", "store-damaged"} & set(examine()), "a built-in set after a run")
     os.remove(path)
-    # -mend would move a record away, and the set's next run would have the number of an earlier one.
+    # `store check -repair` would move a record away, and the set's next run would reuse the number of an earlier run.
     for name, text, finding in (("lost", RECORD.format(0), "record-orphaned"), ("cut", RECORD[:20], "record-damaged")):
         path = store.put_set(name)
         if finding == "record-orphaned":
             os.remove(path)
         record = store.put(f"sets/Service/{place(name)}/{name}.run", text)
         found = examine()
-        wanted(found, finding, name + ".run")
-        check("store-damaged" not in found, "a record alone", found)
+        expect_finding(found, finding, name + ".run")
+        check("store-damaged" not in found, "a damaged record is not reported as a damaged definition", found)
         os.remove(record)
         if finding == "record-damaged":
             os.remove(path)
     path = store.put(f"sets/Service/{place('bad')}/bad.xml", "<DataCollectorSet><Desc")
-    wanted(examine(), "store-damaged", "bad.xml")
+    expect_finding(examine(), "store-damaged", "bad.xml")
     os.remove(path)
     os.chmod(store.data, 0o755)
-    wanted(examine(), "store-open", os.path.basename(store.data))
+    expect_finding(examine(), "store-open", os.path.basename(store.data))
     os.chmod(store.data, 0o700)
     if not EMULATOR:
         with open(os.path.join(store.data, "sets", "Service", "store.lock"), "r+b") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            wanted(examine(), "store-unreadable", "store.lock")
+            expect_finding(examine(), "store-unreadable", "store.lock")
     path = store.put("secrets/" + "0" * 32, "set x\n")
     os.chmod(os.path.dirname(path), 0o700)
     os.utime(path, (1000000000, 1000000000))
-    wanted(examine(), "passwords-orphaned", "0" * 32)
+    expect_finding(examine(), "passwords-orphaned", "0" * 32)
     shutil.rmtree(os.path.dirname(path))
     if os.geteuid() == 0:
         folder = os.path.join(store.data, "sets")
         os.chown(folder, 65534, 65534)
-        wanted(examine(), "store-foreign", "sets")
+        expect_finding(examine(), "store-foreign", "sets")
         os.chown(folder, 0, 0)
     else:
-        skipped.append("only root can give a folder away")
+        skipped.append("only root can change a folder's owner")
 
 
-def rooms_and_clock(store):
+def check_disk_space_and_clock(store):
     root = os.path.join(store.data, "logs")
     os.mkdir(root, 0o700)
     path = store.put_set("writes", root=host_path(os.path.join(root, "not", "yet")))
     free = os.statvfs(store.data)
     left = free.f_bavail * free.f_frsize >> 20
-    wanted(examine("-disk", str(left * 2)), "disk-low", host_path(store.data), "logs")
-    wanted(examine("-disk", str(left * 20)), "disk-full", "logs")
+    expect_finding(examine("-disk", str(left * 2)), "disk-low", host_path(store.data), "logs")
+    expect_finding(examine("-disk", str(left * 20)), "disk-full", "logs")
     now = time.time()
     os.utime(path, (now + 7200, now + 7200))
-    wanted(examine(), "clock-back", "writes.xml was written 1")
+    expect_finding(examine(), "clock-back", "writes.xml was written 1")
     os.utime(path, (now, now))
-    check(not {"disk-low", "disk-full", "clock-back"} & set(examine("-disk", "1")), "and none of it any more")
+    check(not {"disk-low", "disk-full", "clock-back"} & set(examine("-disk", "1")), "no finding remains after the repair")
 
 
-def the_host(store):
-    wanted(examine(TZ="Nowhere/Land"), "zone-unknown", "Nowhere/Land")
-    wanted(examine(TZ="/".join(["\u00e9" * 200] * 6)), "zone-unknown", "\u00e9/\u00e9")  # whole, as UTF-8
+def check_host_os(store):
+    expect_finding(examine(TZ="Nowhere/Land"), "zone-unknown", "Nowhere/Land")
+    expect_finding(examine(TZ="/".join(["\u00e9" * 200] * 6)), "zone-unknown", "\u00e9/\u00e9")  # whole, as UTF-8
     told = subprocess.run([*EMULATOR, PROGRAM, "doctor"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=600,
                           env={**os.environ, "TZ": "Nowhere\x1b]0;/Land"}, check=False).stdout
-    check(b"Nowhere\\u001b]0;/Land" in told and b"\x1b" not in told, "what moves the cursor is written out", told)
+    check(b"Nowhere\\u001b]0;/Land" in told and b"\x1b" not in told, "control characters are escaped", told)
     for zone in ("Europe/Berlin", "EST5EDT", "<+03>-3", ""):
         check("zone-unknown" not in examine(TZ=zone) or not os.path.isdir("/usr/share/zoneinfo"), f"the zone {zone}")
     if EMULATOR:
@@ -152,10 +153,10 @@ def the_host(store):
     empty = os.path.join(store.data, "logs")
     found = examine(ODBCSYSINI=empty)
     if "no-odbc" not in found:
-        wanted(found, "no-odbc-driver")
+        expect_finding(found, "no-odbc-driver")
     with open(os.path.join(empty, "libodbc.so.2"), "wb") as library:
         library.write(b"no library")
-    wanted(examine(LD_LIBRARY_PATH=empty), "no-odbc", "libodbc.so.2")
+    expect_finding(examine(LD_LIBRARY_PATH=empty), "no-odbc", "libodbc.so.2")
     os.remove(library.name)
     if os.geteuid() != 0:
         skipped.append("only root can hide processes")
@@ -172,15 +173,15 @@ def the_host(store):
         os.chmod(store.data, 0o711)
         found = examine(before=hidden, OPENPLA_DATA=home, LD_LIBRARY_PATH="")
         os.chmod(store.data, 0o700)
-        wanted(found, "proc-hidden")
-        wanted(found, "no-tracefs", "/sys/kernel/tracing")
+        expect_finding(found, "proc-hidden")
+        expect_finding(found, "no-tracefs", "/sys/kernel/tracing")
         shutil.rmtree(home)
     else:
         skipped.append("this kernel lets nobody mount /proc")
 
 
-def hosts():
-    """Of this test's sessions, by their environment."""
+def session_hosts():
+    """Finds the session host processes of this test by their environment."""
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{pid}/comm", encoding="utf-8") as comm, open(f"/proc/{pid}/environ", "rb") as environ:
@@ -190,23 +191,23 @@ def hosts():
             pass
 
 
-def sessions():
+def check_sessions():
     check("session-dead" not in examine(), "no session")
     subprocess.run([*EMULATOR, SESSION, "start", "Left Behind"], stdin=subprocess.DEVNULL, check=True, timeout=600)
-    check("session-dead" not in examine(), "a session that runs")
-    found = list(hosts())
-    check(len(found) == 1, "its host", found)
+    check("session-dead" not in examine(), "a running session is not reported")
+    found = list(session_hosts())
+    check(len(found) == 1, "one session host process", found)
     os.kill(found[0], signal.SIGKILL)
-    while list(hosts()):
+    while list(session_hosts()):
         time.sleep(0.05)
-    wanted(examine(), "session-dead", "Left Behind")
+    expect_finding(examine(), "session-dead", "Left Behind")
     subprocess.run([*EMULATOR, SESSION, "stop", "Left Behind"], stdin=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL, check=False, timeout=600)  # its host cannot answer
-    check("session-dead" not in examine(), "what is ended is not found any more")
+                   stderr=subprocess.DEVNULL, check=False, timeout=600)  # the killed host cannot answer
+    check("session-dead" not in examine(), "a stopped session is no longer reported")
 
 
-def directory_of_sessions():
-    """What doctor says while the file is corrupt, and that the next session finds it sound."""
+def check_session_directory():
+    """Doctor reports a corrupt session directory, and the next session recreates it."""
     name = f"/dev/shm/openpla-*/openetw[0-9]*-{os.environ['OPENPLA_ETW']}"
     found = glob.glob(name)
     check(len(found) == 1, "the directory of sessions", found)
@@ -215,15 +216,15 @@ def directory_of_sessions():
         with open(found[0], "r+b") as file:
             corrupt(file)
         before = os.stat(found[0]).st_size
-        for _ in range(2):  # it repairs nothing
-            wanted(examine(), "sessions-corrupt", os.path.basename(found[0]), why)
+        for _ in range(2):  # doctor repairs nothing
+            expect_finding(examine(), "sessions-corrupt", os.path.basename(found[0]), why)
         check(os.stat(found[0]).st_size == before, "doctor changes nothing")
         for verb in ("start", "stop"):
             subprocess.run([*EMULATOR, SESSION, verb, "Begun Anew"], stdin=subprocess.DEVNULL, check=True, timeout=60)
-        check(not {"sessions-corrupt", "sessions-unusable"} & set(examine()), "the next session begins it anew")
+        check(not {"sessions-corrupt", "sessions-unusable"} & set(examine()), "the next session recreates the directory")
     os.remove(found[0])
     os.mkdir(found[0])
-    wanted(examine(), "sessions-unusable", os.path.basename(found[0]))
+    expect_finding(examine(), "sessions-unusable", os.path.basename(found[0]))
     os.rmdir(found[0])
 
 
@@ -232,7 +233,7 @@ def openpla(*arguments):
                           stderr=subprocess.STDOUT, timeout=600, check=False)
 
 
-def the_page_has_all():
+def check_page_lists_all_findings():
     with open(PAGE, encoding="utf-8") as page:
         rows = dict(re.findall(r"^\| `([a-z0-9-]+)` \| (note|warning|error) \|", page.read(), re.M))
     done = openpla("-list", "--json")
@@ -248,16 +249,16 @@ def the_page_has_all():
 def main():
     store = Store()
     try:
-        the_page_has_all()
-        sound(store)
-        the_store(store)
-        rooms_and_clock(store)
-        the_host(store)
+        check_page_lists_all_findings()
+        check_sound_store(store)
+        check_store(store)
+        check_disk_space_and_clock(store)
+        check_host_os(store)
         text = openpla("-disk", "4000000000").stdout.decode("utf-8")
-        check(re.search(r"^error: disk-full: .*\n  why: .*\n  do:  ", text, re.M), "for people", text)
+        check(re.search(r"^error: disk-full: .*\n  why: .*\n  do:  ", text, re.M), "the text output", text)
         if not EMULATOR:
-            sessions()
-            directory_of_sessions()
+            check_sessions()
+            check_session_directory()
     finally:
         shutil.rmtree(store.data)
     if skipped:

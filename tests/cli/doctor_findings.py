@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""The findings of openpla doctor, for its tests."""
+"""Runs openpla doctor and checks its findings, for the doctor tests."""
 import json
 import os
 import subprocess
 
 from program import EMULATOR, PROGRAM, check
 
-# What this host may lack.
-OF_THE_HOST = {"no-tracefs", "proc-hidden", "no-odbc", "no-odbc-driver"}
+# Findings that depend on this host OS.
+HOST_FINDINGS = {"no-tracefs", "proc-hidden", "no-odbc", "no-odbc-driver"}
 CODES = {"error": 1, "warning": 3, "note": 0}
 
 
 def examine(*arguments, before=(), program=PROGRAM, **environment):
-    """The findings by id, after a look at the exit code."""
+    """Returns the findings by id, after it has checked the exit code."""
     done = subprocess.run([*before, *EMULATOR, program, "doctor", "--json", "-wait", "60", *arguments],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600,
                           env={**os.environ, **environment}, check=False)
@@ -21,14 +21,14 @@ def examine(*arguments, before=(), program=PROGRAM, **environment):
     found = {}
     worst = "note"
     for f in json.loads(said):
-        check(set(f) == {"id", "severity", "what", "why", "do"} and all(f.values()), "a finding says all", f)
+        check(set(f) == {"id", "severity", "what", "why", "do"} and all(f.values()), "a finding has all fields", f)
         found.setdefault(f["id"], []).append(f)
         worst = max(worst, f["severity"], key=["note", "warning", "error"].index)
     check(done.returncode == CODES[worst], f"exit code {done.returncode}", said)
     return found
 
 
-def wanted(found, name, *texts):
+def expect_finding(found, name, *texts):
     check(name in found, f"{name} is not found", found)
     for text in texts:
         check(any(text in f["what"] for f in found[name]), f"{name} does not name {text}", found[name])

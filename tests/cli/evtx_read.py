@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Reads files of the event log (.evtx) as elements. It is written from the description of the format, and checks every
-length, checksum and list. Mistakes raise AssertionError."""
+"""Reads event log files (.evtx) as XML elements. The reader is written from the description of the format and checks
+every length, checksum and list. An error raises AssertionError."""
 import struct
 import uuid
 import xml.etree.ElementTree as ElementTree
@@ -20,7 +20,7 @@ def time_of(raw):
 
 
 def text_of(kind, raw):
-    """Of a value of one type."""
+    """Formats a value of the given type."""
     if kind == 1:
         return raw.decode("utf-16-le")
     if kind in (4, 6, 8, 10):
@@ -38,13 +38,13 @@ def text_of(kind, raw):
 
 
 def parts(raw):
-    """The texts of an array."""
+    """Splits an array value into its texts."""
     assert raw.endswith(b"\0\0")
     return raw.decode("utf-16-le")[:-1].split("\0")
 
 
 class Elements:
-    """One shape's binary XML from `at` to `end`, with values in the places of substitutions."""
+    """Reads the binary XML of one template between `at` and `end`, with `values` in place of the substitutions."""
 
     def __init__(self, chunk, at, end, values):
         self.chunk, self.at, self.end, self.values = chunk, at, end, values
@@ -70,11 +70,11 @@ class Elements:
         listed, found = number(self.chunk, 128 + 4 * (hash_ % 64), "I"), False
         while listed and not found:
             found, listed = listed == where, number(self.chunk, listed, "I")
-        assert found, "a name that is in no list"
+        assert found, "a name is missing in its hash list"
         return raw.decode("utf-16-le")
 
     def content(self):
-        """A text, or a value as a list where it is an array."""
+        """Returns a text, or a list for an array value."""
         token = self.take("B")
         if token == 5:
             assert self.take("B") == 1
@@ -89,7 +89,7 @@ class Elements:
         return parts(raw) if kind == 0x81 else text_of(kind, raw)
 
     def element(self):
-        """Elements: of one whose value is an array as many as that has."""
+        """Returns a list of elements: one, or one per item if the value is an array."""
         token = self.take("B")
         assert token in (0x01, 0x41) and self.take("H") == 0xFFFF
         end = self.take("I") + self.at
@@ -132,8 +132,8 @@ class Elements:
 
     def whole(self):
         root = self.element()[0]
-        assert self.chunk[self.at] == 0 and self.at + 1 == self.end, "the end of a shape"
-        assert self.used == len(self.values), "values that nothing names"
+        assert self.chunk[self.at] == 0 and self.at + 1 == self.end, "the end of a template"
+        assert self.used == len(self.values), "unused values"
         return root
 
 
@@ -145,26 +145,26 @@ def record(chunk, at, ident):
     shape = number(chunk, at + 34, "I")
     values = at + 38
     length = number(chunk, shape + 20, "I")
-    assert number(chunk, shape + 4, "I") == number(chunk, at + 30, "I"), "the shape's id"
+    assert number(chunk, shape + 4, "I") == number(chunk, at + 30, "I"), "the template's id"
     if shape == values:
         values += 24 + length
     listed, found = number(chunk, 384 + 4 * (number(chunk, shape + 4, "I") % 32), "I"), False
     while listed and not found:
         found, listed = listed == shape, number(chunk, listed, "I")
-    assert found, "a shape that is in no list"
+    assert found, "a template is missing in its hash list"
     count = number(chunk, values, "I")
     raw, found = values + 4 + 4 * count, []
     for i in range(count):
         bytes_, kind = struct.unpack_from("<HH", chunk, values + 4 + 4 * i)
         found.append((kind, chunk[raw:raw + bytes_]))
         raw += bytes_
-    assert chunk[raw] == 0 and not any(chunk[raw:at + size - 4]), "what is behind the values"
+    assert chunk[raw] == 0 and not any(chunk[raw:at + size - 4]), "data after the values"
     event = Elements(chunk, shape + 24, shape + 24 + length, found).whole()
     return event, number(chunk, at + 16, "Q"), at + size
 
 
 def read(path):
-    """(Event, FILETIME) of each record. Spaces are the attributes that they are in the file."""
+    """Returns (event element, FILETIME) for each record. XML namespaces stay attributes, as in the file."""
     with open(path, "rb") as f:
         data = f.read()
     head = data[:HEADER]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""help.py PROGRAM EMULATOR: help shows, verbs accept and bash completes the same words. For a mistyped verb or option,
-the message names it and suggests the nearest one. bash itself runs the completion script that the program writes."""
+"""help.py PROGRAM EMULATOR: help pages, verbs and bash completion agree on the options. For a mistyped verb or option
+the error names it and suggests the nearest one. bash itself runs the completion script that the program writes."""
 import json
 import os
 import re
@@ -13,9 +13,9 @@ import xml.dom.minidom
 
 PROGRAM, EMULATOR = os.path.abspath(sys.argv[1]), sys.argv[2:]
 
-# Accepted but not documented: tracerpt's command lines may contain it, without effect here; an option's old name.
+# Undocumented options: one that tracerpt accepts without effect, and the old name of an option.
 UNSHOWN = {"tracerpt": {"pdb"}, "store": {"mend"}}
-# Of the last option's words in a help page these begin with a dash and are none of the verb's options.
+# Words of the last option in a help page that begin with a dash but are not options of the verb.
 FOREIGN = {"?", "x"}
 
 
@@ -23,19 +23,19 @@ def openpla(*words, code=0):
     done = subprocess.run([*EMULATOR, PROGRAM, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=600)
     assert done.returncode == code & 0xFF, (words, done)
-    # The emulator gives both streams as one.
+    # The emulator merges both streams.
     return [stream.decode("utf-8").replace("\r\n", "\n") for stream in (done.stdout, done.stdout if EMULATOR else done.stderr)]
 
 
 def named(text):
-    """The options that a page names, without their dashes."""
+    """Returns the options that a help page documents, without their dashes."""
     found = set()
     for match in re.finditer(r"(?<![\w\\/.:{-])(?:-\[-\]|--|-)([a-z?][a-z]*(?:-[a-z]+)*)(?![\w-])", text):
         found.add(match.group(1))
     return found - FOREIGN
 
 
-def help_names_what_is_taken(verbs):
+def help_lists_accepted_options(verbs):
     for verb in verbs:
         name = verb["verb"]
         page = openpla("help", name)[0]
@@ -43,7 +43,7 @@ def help_names_what_is_taken(verbs):
         assert page.startswith(f"openpla {name}"), page
         assert named(page) == taken, (name, "only in help:", named(page) - taken, "not in help:", taken - named(page))
         if EMULATOR and name not in ("events", "mof"):
-            continue  # each word under Wine costs a second, and is the same code there
+            continue  # under Wine each word costs a second, and the code is the same
         assert openpla(name, "-?")[0] == page, name
         for sub in verb["verbs"]:
             assert f" {sub} " in page or f" {sub}|" in page or f"{sub}\n" in page, (name, sub)
@@ -51,11 +51,11 @@ def help_names_what_is_taken(verbs):
                 assert openpla(name, sub, "-?")[0] == page, (name, sub)
 
 
-def logman_names_what_a_verb_takes(verbs):
+def logman_help_lists_accepted_options(verbs):
     logman = next(verb for verb in verbs if verb["verb"] == "logman")
     subs = {option["of"] for option in logman["options"]} - {""}
     assert {"create counter", "query providers", "stop"} < subs, subs
-    # As above.
+    # Same as above.
     for sub in sorted(subs) if not EMULATOR else ["create counter", "start", "query providers"]:
         page = openpla("logman", *sub.split(), "-?")[0]
         options = page.split("For example:")[0]
@@ -65,7 +65,7 @@ def logman_names_what_a_verb_takes(verbs):
         assert openpla("help", "logman", *sub.split())[0] == page, sub
 
 
-def what_is_mistyped_is_named():
+def suggests_names_for_mistyped_words():
     for words, code, says in (
             (("manifset",), 2, "unknown verb 'manifset' (did you mean 'manifest'?)"),
             (("zzzzz",), 2, "unknown verb 'zzzzz'\n"),
@@ -82,7 +82,7 @@ def what_is_mistyped_is_named():
 
 
 def complete(script, *words):
-    """What bash offers for the last of the words."""
+    """Returns bash's completions for the last of the words."""
     quoted = " ".join("'" + word + "'" for word in words)
     done = subprocess.run(
         ["bash", "--norc", "-c", f". '{script}'; COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; "
@@ -109,13 +109,13 @@ def bash_completes(verbs, folder):
     assert complete(script, "/usr/bin/logman.exe", "create", "") == ["alert", "api", "cfg", "counter", "trace"]
     assert complete(script, "logman", "Base", "update", "-rd") == ["-rdcs"]
     assert complete(script, "openpla", "LOGMAN", "CREATE", "Trace", "x", "-m") == ["-m", "-max", "-mode"]
-    assert complete(script, "openpla", "logman", "export", "x", "-xml", "") == [], "a file is wanted"
+    assert complete(script, "openpla", "logman", "export", "x", "-xml", "") == [], "a file name has no completions here"
     assert complete(script, "logman", "create", "counter", "x", "-f", "") == ["bin", "bincirc", "csv", "sql", "tsv"]
     assert complete(script, "tracerpt", "x.etl", "-OF", "e") == ["EVTX"]
     assert complete(script, "openpla", "relog", "-f", "t") == ["TSV"]
     assert complete(script, "openpla", "trace", "show", "-process", "") == [], "any process"
-    assert complete(script, "logman", "create", "trace", "x", "-mode", "") == [], "words that are joined"
-    # Names of sets, as their files have them; what is no set of a user is none.
+    assert complete(script, "logman", "create", "trace", "x", "-mode", "") == [], "words that are joined have no completions"
+    # Set names as their files spell them; files that are not a user's set are ignored.
     for name in ("base", "two words", "a%25b", "%~0123", "store"):
         path = os.path.join(folder, "sets", "Service", name[0].replace("%", "_"), name + (".lock" if name == "store" else ".xml"))
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -130,7 +130,7 @@ def bash_completes(verbs, folder):
 
 
 def schemas_are_printed():
-    """Each schema that the list names is printed as XML that names itself."""
+    """Each schema that `openpla schema` lists is printed as XML that contains its name."""
     names = [line.split()[0] for line in openpla("schema")[0].splitlines()]
     assert names == ["set", "report", "report-schema", "rules"], names
     for name in names:
@@ -139,7 +139,7 @@ def schemas_are_printed():
 
 
 def the_version_is_shown():
-    """As a bug report needs it, by each of the usual ways."""
+    """The version for a bug report, printed by each of the usual options."""
     lines = {openpla(word)[0] for word in ("version", "--version", "-V")}
     assert len(lines) == 1, lines
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "CMakeLists.txt"), encoding="utf-8") as file:
@@ -153,13 +153,13 @@ def main():
     assert openpla("help")[0] == shown == openpla("-?")[0]
     for verb in verbs:
         assert f"  {verb['verb']} " in shown and ", ".join(verb["verbs"]) in shown, verb
-    help_names_what_is_taken(verbs)
-    logman_names_what_a_verb_takes(verbs)
-    what_is_mistyped_is_named()
+    help_lists_accepted_options(verbs)
+    logman_help_lists_accepted_options(verbs)
+    suggests_names_for_mistyped_words()
     the_version_is_shown()
     schemas_are_printed()
     if not shutil.which("bash"):
-        print("there is no bash here")
+        print("bash is not installed")
         sys.exit(77)
     with tempfile.TemporaryDirectory() as folder:
         bash_completes(verbs, folder)

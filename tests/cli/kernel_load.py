@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""kernel_load.py PROGRAM SESSION [EMULATOR]: the kernel logger's file of a known load contains the load's actions: each
-switch of a ping-pong through pipes as counted by its processes, 1,000 writes with their fdatasync, 200 processes, and
-each byte of a TCP transfer over the loopback. A second reader (etl_check.py) and `openpla tracerpt` find the same in
-the file. SESSION is live_session. Otherwise a user would draw conclusions from wrong numbers."""
+"""kernel_load.py PROGRAM SESSION [EMULATOR]: the kernel logger records a known load completely: each context switch of
+a ping-pong through pipes as its processes count them, 1,000 writes with their fdatasync, 200 processes, and each byte
+of a TCP transfer over the loopback. A second reader (etl_check.py) and `openpla tracerpt` find the same in the file.
+SESSION is live_session. Wrong figures would mislead whoever analyses the trace."""
 import atexit
 import collections
 import csv
@@ -25,13 +25,13 @@ ROUNDS, WRITES, WRITE_BYTES, PROCESSES, TCP_BYTES = 5000, 1000, 4096, 200, 16 <<
 FLAGS = 0x1 | 0x2 | 0x10 | 0x100 | 0x10000  # processes, threads, switches, disks, TCP
 HOST_OFFSET = 10000000
 PATIENCE = 240
-os.environ["OPENPLA_ETW"] = f"load{os.getpid()}"  # sessions of this test alone
+os.environ["OPENPLA_ETW"] = f"load{os.getpid()}"  # separates this test's sessions from others
 atexit.register(lambda: [os.remove(left) for left in glob.glob(f"/dev/shm/openpla-*/openetw*-{os.environ['OPENPLA_ETW']}[-.]*")])
 
 
 def check(right, what, *output):
     if not right:
-        sys.exit("\n".join([what, *map(str, output)]))
+        sys.exit("\n".join(["FAILED: " + what, *map(str, output)]))
 
 
 def run(*command):
@@ -43,12 +43,12 @@ def run(*command):
 # ---- the load ----
 
 def switches():
-    own = resource.getrusage(resource.RUSAGE_SELF)
-    return own.ru_nvcsw + own.ru_nivcsw
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_nvcsw + usage.ru_nivcsw
 
 
-def as_process(work):
-    """What `work` gives, of a process of its own, and that process' id."""
+def run_in_child(work):
+    """Runs `work` in a child process. Returns the child's id and a function that waits for the result of `work`."""
     reader, writer = os.pipe()
     ident = os.fork()
     if ident == 0:
@@ -69,7 +69,7 @@ def as_process(work):
 
 
 def ping_pong():
-    """Both on one processor, or one might find the other's byte there and not wait for it."""
+    """Runs both sides on one processor. On two, a side could find the other's byte without having to wait."""
     (a, to_a), (b, to_b) = os.pipe(), os.pipe()
     processor = min(os.sched_getaffinity(0))
 
@@ -81,12 +81,12 @@ def ping_pong():
             os.read(own, 1)
             os.write(other, b"x")
         return switches()
-    sides = [as_process(lambda: side(a, to_b, True)), as_process(lambda: side(b, to_a, False))]
+    sides = [run_in_child(lambda: side(a, to_b, True)), run_in_child(lambda: side(b, to_a, False))]
     return {ident: result() for ident, result in sides}
 
 
 def prepare_file(path):
-    """Written once, so that only its data change later."""
+    """Writes the file once, so that later writes change only its data."""
     with open(path, "wb") as f:
         f.write(bytes(WRITES * WRITE_BYTES))
         f.flush()
@@ -100,12 +100,12 @@ def write_synchronously(path):
             os.pwrite(file, bytes([i & 255]) * WRITE_BYTES, i * WRITE_BYTES)
             os.fdatasync(file)
         os.close(file)
-    ident, result = as_process(work)
+    ident, result = run_in_child(work)
     result()
     return ident
 
 
-def begin_processes():
+def start_processes():
     made = []
     for _ in range(PROCESSES):
         made.append(subprocess.Popen(["/bin/true"]))
@@ -127,32 +127,32 @@ def transfer():
                 while data := s.recv(1 << 16):
                     got += len(data)
             return got
-        receiver, sender = as_process(receive), as_process(send)
+        receiver, sender = run_in_child(receive), run_in_child(send)
         sender[1]()
         check(receiver[1]() == TCP_BYTES, "the load's own transfer")
     return sender[0], receiver[0], port
 
 
-# ---- what came ----
+# ---- the recorded events ----
 
 class Events:
     def __init__(self, path):
         with open(path, "rb") as f:
             log = Log(f.read())
-        check(log.remarks == 0, "the second reader finds the file damaged")
+        check(log.remarks == 0, "the second reader finds no corruption")
         self.lost = int(log.line.split("\t")[8])
         self.of = collections.defaultdict(list)
         for e in log.events:
             if e.kind in ("system", "performance"):
                 self.of[e.id].append(e.raw[e.data:])
 
-    def near(self, found, expected, what, more=0):
-        """What was lost may be missing, and is counted; `more` of what the load does beside what is counted."""
+    def expect_count(self, found, expected, what, more=0):
+        """Checks a count. Lost events may be missing; the load may cause up to `more` events that it does not count."""
         check(expected - self.lost <= found <= expected + more, f"{what}: {found}, not {expected}",
               f"{self.lost} events lost")
 
 
-def own(ident, of):
+def is_own(ident, of):
     return ident in (of, of + HOST_OFFSET)
 
 
@@ -163,30 +163,31 @@ def name_of(data):
 
 def check_switches(events, counted):
     for ident, count in counted.items():
-        out = sum(own(struct.unpack_from("<I", d, 4)[0], ident) for d in events.of[0x0524])
-        check(count >= ROUNDS * 9 // 10, "the load has not switched", counted)
-        events.near(out, count, f"switches of process {ident}", more=30)  # as it ends, behind its own count
+        out = sum(is_own(struct.unpack_from("<I", d, 4)[0], ident) for d in events.of[0x0524])
+        check(count >= ROUNDS * 9 // 10, "the load causes context switches", counted)
+        events.expect_count(out, count, f"switches of process {ident}", more=30)  # switches at the process's exit, after its own count
 
 
 def check_writes(events, ident):
-    """Each write has a block of its own on the disk. The thread that writes back what is dirty may come first with one,
-    beside those of the load; one more block, of the file's inode, may be written each time."""
+    """Each write has its own disk block. The kernel's writeback thread may write some of these blocks before the load
+    does, and may also write the file's inode block each time."""
     ours, others = set(), set()
     for d in events.of[0x010B]:
         size, at = struct.unpack_from("<I", d, 8)[0], struct.unpack_from("<q", d, 16)[0]
-        of = ours if own(struct.unpack_from("<I", d, 48)[0], ident) else others
+        of = ours if is_own(struct.unpack_from("<I", d, 48)[0], ident) else others
         of.update(range(at // WRITE_BYTES, (at + size) // WRITE_BYTES))
     for block in sorted(others) + sorted(others, reverse=True):
         if block - 1 in ours or block + 1 in ours:
             ours.add(block)
-    flushes = sum(own(struct.unpack_from("<I", d, 24)[0], ident) for d in events.of[0x010E])
-    check(len(ours) >= WRITES - events.lost, f"blocks that were written: {len(ours)}")  # others may be beside them
-    # A disk without a cache of its own is told nothing; and Linux makes one of flushes that come at one time.
+    flushes = sum(is_own(struct.unpack_from("<I", d, 24)[0], ident) for d in events.of[0x010E])
+    check(len(ours) >= WRITES - events.lost, f"blocks that were written: {len(ours)}")  # writeback may have written other blocks too
+    # A disk without a cache gets no flushes, and Linux merges simultaneous flushes.
     check(not flushes or WRITES // 2 - events.lost <= flushes <= WRITES + 20, f"flushes: {flushes}")
 
 
 def check_processes(events, made):
-    """Each with its end, and its name: a start that is told before its program is there has that of who began it."""
+    """Checks each process's start, end and name. A start event that precedes exec has the name of the parent
+    process."""
     begun, ended = ({struct.unpack_from("<I", d, 8)[0] % HOST_OFFSET: name_of(d) for d in events.of[hook]}
                     for hook in (0x0301, 0x0302))
     for what, of in (("began", begun), ("ended", ended)):
@@ -199,14 +200,14 @@ def check_processes(events, made):
 
 def check_transfer(events, sender, receiver, port):
     def of_port(hook):
-        """Process and bytes of each of the transfer's events; ports are in network order."""
+        """Returns process id and size of each transfer event of this port; ports are in network order."""
         return [struct.unpack_from("<II", d) for d in events.of[hook] if port in struct.unpack_from(">HH", d, 16)]
     for what, hook, ident in (("sent", 0x060A, sender), ("received", 0x060B, receiver)):
         found = sum(size for _, size in of_port(hook))
         check(found == TCP_BYTES or events.lost and found < TCP_BYTES, f"bytes {what}: {found}")
-        check(all(own(process, ident) for process, _ in of_port(hook)), f"{what} by whom: not all by {ident}", of_port(hook))
+        check(all(is_own(process, ident) for process, _ in of_port(hook)), f"{what} by whom: not all by {ident}", of_port(hook))
     for what, hook in (("made", 0x060C), ("accepted", 0x060F)):
-        events.near(len(of_port(hook)), 1, f"connections {what}")
+        events.expect_count(len(of_port(hook)), 1, f"connections {what}")
 
 
 def has_event(name):
@@ -214,7 +215,7 @@ def has_event(name):
 
 
 def check_other_readers(events, path):
-    """The classes and types of tracerpt are those of the hooks, one row for each event."""
+    """tracerpt shows one row per event, with the class and type of the event's hook."""
     name = os.path.basename(path)
     run(PROGRAM, "tracerpt", name, "-of", "CSV", "-o", "all.csv", "-y")
     with open("all.csv", newline="", encoding="utf-8") as f:
@@ -230,7 +231,7 @@ def on_a_disk(path):
 
 
 if not os.access(TRACEFS, os.W_OK):
-    print("skipped: needs a tracefs that this user may use")
+    print("skipped: this user has no access to tracefs")
     sys.exit(77)
 with tempfile.TemporaryDirectory(dir=os.getcwd()) as folder:
     os.chdir(folder)
@@ -238,7 +239,7 @@ with tempfile.TemporaryDirectory(dir=os.getcwd()) as folder:
     run(SESSION, "kernel", "load.etl", hex(FLAGS))
     counted = ping_pong()
     writer = write_synchronously("data")
-    made = begin_processes()
+    made = start_processes()
     ends = transfer()
     run(SESSION, "stop", "NT Kernel Logger")
     events = Events("load.etl")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""live.py PROGRAM [EMULATOR]: live of openpla.exe, which is PROGRAM, shows counters while they change. Otherwise a user
-would read old values, lose the terminal's state, or expose this computer to requests from anywhere."""
+"""live.py PROGRAM [EMULATOR]: "openpla live" of PROGRAM (openpla.exe) shows counters while they change. Bugs would show
+old values, leave the terminal in a wrong state, or open this computer to requests from others."""
 import fcntl
 import json
 import os
@@ -17,32 +17,32 @@ import time
 from program import EMULATOR, PROGRAM, check, openpla, openpla_apart
 from served import PATIENCE, Served
 
-os.environ["OPENPLA_SAMPLE_COMMITTED"] = "0"  # on a busy machine a sample takes its time
+os.environ["OPENPLA_SAMPLE_COMMITTED"] = "0"  # on a busy machine a sample is slow
 IDLE, COMMITTED, SYSTEM = r"\Processor(_Total)\% Idle Time", r"\Memory\Committed Bytes", r"\System\System Up Time"
 
 
-def lines_without_a_terminal():
+def prints_lines_without_terminal():
     output, said = openpla_apart(0, "live", IDLE, COMMITTED, "-sc", "3", "-si", "0.2")
     lines = [line.split("\t") for line in output.splitlines()]
     check(len(lines) == 6 and all(len(line) == 3 for line in lines), "3 samples of 2 counters", output, said)
     for line, counter in zip(lines, (IDLE, COMMITTED) * 3):
         check(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line[0]) and line[1].endswith(counter), "time and counter", line)
         check(re.fullmatch(r"[0-9.]+ (%|[KMGT]?B)", line[2]), "value and unit", line)
-    check("\x1b" not in output, "no sequences for a terminal", output)
+    check("\x1b" not in output, "no terminal control sequences", output)
 
 
 def counters_of_files_and_defaults():
     with open("list.txt", "w", encoding="utf-8") as f:
         f.write(f"; a list\n{COMMITTED}\n")
     check(COMMITTED in openpla(0, "live", "-cf", "list.txt", "-sc", "1", "-si", "0.1"), "-cf")
-    check(r"\Memory\Available MBytes" in openpla(0, "live", "-sc", "1", "-si", "0.1"), "the usual counters")
+    check(r"\Memory\Available MBytes" in openpla(0, "live", "-sc", "1", "-si", "0.1"), "the default counters")
 
 
-def mistakes_are_explained():
+def explains_wrong_arguments():
     said = openpla(3, "live", COMMITTED, r"\Memory\Committed Bytess", "-sc", "1", "-si", "0.1")
-    check("did you mean" in said and COMMITTED in said, "a missing counter, and the others", said)
+    check("did you mean" in said and COMMITTED in said, "a mistyped counter is reported, and the others are shown", said)
     said = openpla(1, "live", r"\Memory\Nothing of it", "-sc", "1")
-    check("no counter could be added" in said, "no counter", said)
+    check("no counter could be added" in said, "no valid counter", said)
     check("not found" in openpla(1, "live", "no such set"), "an unknown set")
     openpla(1, "live", "-cf", "missing.txt")
     check("invalid time 'x'" in openpla(2, "live", COMMITTED, "-si", "x"), "-si")
@@ -78,21 +78,21 @@ class Terminal:
     def read(self):
         try:
             more = os.read(self.file, 65536)
-        except OSError:  # the program has ended
+        except OSError:  # the program has exited
             return False
         self.shown += more.decode("utf-8", "replace").replace("\r\r\n", "\r\n")
         return bool(more)
 
-    def pictures(self):
+    def screens(self):
         return [re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]", "", text).split("\r\n") for text in self.shown.split("\x1b[H")[1:]
                 if "\x1b[J" in text]
 
     def until(self, right, what):
         end = time.monotonic() + PATIENCE
-        while not any(right(picture) for picture in self.pictures()):
+        while not any(right(picture) for picture in self.screens()):
             check(time.monotonic() < end, what, self.shown[-4000:])
             if select.select([self.file], [], [], 1)[0]:
-                check(self.read(), f"{what}: it has ended", self.shown[-4000:])
+                check(self.read(), f"{what}: the program has exited", self.shown[-4000:])
         self.shown = self.shown[self.shown.rindex("\x1b[H"):]
 
     def keys(self, keys):
@@ -108,17 +108,18 @@ def fits(columns, lines):
     return lambda picture: all(len(line) <= columns for line in picture) and len(picture) == lines and len(picture[0]) == columns
 
 
-def a_terminal_shows_resizes_and_ends():
-    """The picture fits the window, also after a change; keys pause, scroll and quit; the terminal is as before."""
+def terminal_shows_and_resizes():
+    """The picture fits the window, also after a resize. Keys pause, scroll and quit. The terminal's state is
+    restored."""
     t = Terminal(100, 8, "-si", "0.2")
     t.until(lambda p: fits(100, 8)(p) and "\u2588" in "".join(p) and re.search(r"\d %", "".join(p)), "a picture of 100 x 8")
     t.resize(60, 6)
     t.until(fits(60, 6), "a picture of 60 x 6")
-    t.until(lambda p: p[2].startswith(r"\Processor(_Total)"), "the first counter is at the top")
+    t.until(lambda p: p[2].startswith(r"\Processor(_Total)"), "the first counter is in the first row")
     t.keys(b"\x1b[B")
     t.until(lambda p: not p[2].startswith(r"\Processor(_Total)"), "scrolled")
     t.keys(b"\x1b[H")
-    t.until(lambda p: p[2].startswith(r"\Processor(_Total)"), "at the top again")
+    t.until(lambda p: p[2].startswith(r"\Processor(_Total)"), "the first counter is in the first row again")
     t.keys(b" ")
     t.until(lambda p: "paused" in p[0], "paused")
     t.keys(b" ")
@@ -126,13 +127,13 @@ def a_terminal_shows_resizes_and_ends():
     t.resize(5, 2)
     t.until(lambda p: len(p) > 2, "a tiny window")
     t.keys(b"q")
-    check(t.end() == 0 and t.shown.endswith("\x1b[?25h\x1b[?1049l"), "q quits, and the screen is as before", t.shown[-300:])
+    check(t.end() == 0 and t.shown.endswith("\x1b[?25h\x1b[?1049l"), "q quits and restores the screen", t.shown[-300:])
     t = Terminal(80, 24, COMMITTED, "-si", "0.2")
     t.until(fits(80, 4), "a picture of one counter")
     t.keys(b"\x03")
     check(t.end() == 0 and t.shown.endswith("\x1b[?1049l"), "Ctrl+C quits too", t.shown[-300:])
     t = Terminal(80, 24, COMMITTED, "-si", "0.1", "-sc", "3")
-    check(t.end() == 0, "-sc ends it")
+    check(t.end() == 0, "-sc ends the program")
 
 
 class Server(Served):
@@ -143,7 +144,7 @@ class Server(Served):
         return json.loads(self.get(f"/samples?since={since}")[1])
 
 
-def a_browser_gets_page_and_samples(server):
+def serves_page_and_samples(server):
     answer, page = server.get("/")
     policy = answer.headers["Content-Security-Policy"]
     check(answer.status == 200 and b"<title>" in page and "default-src 'none'" in policy and "unsafe" not in policy, "the page", policy)
@@ -151,7 +152,7 @@ def a_browser_gets_page_and_samples(server):
         answer, body = server.get(path)
         head, nothing = server.get(path, "HEAD")
         check(answer.status == head.status == 200 and not nothing and head.headers["Content-Length"] == answer.headers["Content-Length"] ==
-              str(len(body)), f"{path}, and its HEAD")
+              str(len(body)), f"{path} by GET and HEAD")
     counters = json.loads(server.get("/counters")[1])
     check([c["name"] for c in counters["counters"]] == [IDLE, COMMITTED, SYSTEM] and counters["interval"] == 100, "the counters", counters)
     check([c["unit"] for c in counters["counters"]] == ["%", "B", ""], "their units", counters)
@@ -164,11 +165,11 @@ def a_browser_gets_page_and_samples(server):
         since = answer["next"]
     check(all(len(row) == 4 and row[2] > 1e6 for row in seen), "values", seen)
     check(seen == sorted(seen, key=lambda row: row[0]) and len({row[0] for row in seen}) == len(seen), "each sample once, in order", seen)
-    check(abs(seen[-1][0] / 1000 - time.time()) < PATIENCE and seen[-1][3] > seen[0][3], "they are of now, and change", seen)
-    check(server.samples(10 ** 18)["samples"] == [], "none of the future")
+    check(abs(seen[-1][0] / 1000 - time.time()) < PATIENCE and seen[-1][3] > seen[0][3], "samples are current and change", seen)
+    check(server.samples(10 ** 18)["samples"] == [], "no sample of the future")
 
 
-def requests_from_anybody(server):
+def rejects_foreign_requests(server):
     host = b"Host: localhost\r\n"
     for request, status in (
             (b"GET / HTTP/1.1\r\n" + host + b"\r\n", 200), (b"GET / HTTP/1.0\r\nHost: [::1]:80\r\n\r\n", 200),
@@ -185,13 +186,13 @@ def requests_from_anybody(server):
         check(got == status or (status == 431 and got is None), f"{request[:80]}: {got}, not {status}")
     for path in ("/../etc/passwd", "/..%2f..%2fetc/passwd", "//etc/passwd", "/etc/passwd", "/live.js/", "/live.js?x", "/%00", "/index.html",
                  "http://127.0.0.1/", "*", "C:\\windows\\win.ini"):
-        check(server.raw(f"GET {path} HTTP/1.1\r\n".encode() + host + b"\r\n") == 404, f"no path is a file: {path}")
+        check(server.raw(f"GET {path} HTTP/1.1\r\n".encode() + host + b"\r\n") == 404, f"no path serves a file: {path}")
     for since in ("", "-1", "1e3", "0x1", "9" * 30, "99999999999999999999", "1&x"):
         check(server.raw(f"GET /samples?since={since} HTTP/1.1\r\n".encode() + host + b"\r\n") in (400, 404), f"since={since}")
 
 
-def clients_that_hold_connections(server):
-    """They are silent or send single bytes; the others are refused until these have used up their time."""
+def limits_idle_connections(server):
+    """Clients that stay silent or send single bytes hold all connections. Others are refused until these time out."""
     held = [socket.create_connection(("127.0.0.1", server.port), PATIENCE) for _ in range(40)]
     for s in held:
         try:
@@ -206,18 +207,18 @@ def clients_that_hold_connections(server):
             answer = b""
         statuses.append(answer[9:12])
         s.close()
-    check(statuses.count(b"408") in range(1, 17) and set(statuses) <= {b"408", b"503", b""}, "all of them end", statuses)
+    check(statuses.count(b"408") in range(1, 17) and set(statuses) <= {b"408", b"503", b""}, "all these connections end", statuses)
     end = time.monotonic() + PATIENCE
     while server.raw(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n") != 200:
         check(time.monotonic() < end, "the server answers again")
 
 
-def a_browser_sees_them():
+def browser_shows_samples():
     server = Server("0", IDLE, COMMITTED, SYSTEM, "-si", "0.1")
     try:
-        a_browser_gets_page_and_samples(server)
-        requests_from_anybody(server)
-        clients_that_hold_connections(server)
+        serves_page_and_samples(server)
+        rejects_foreign_requests(server)
+        limits_idle_connections(server)
         if not EMULATOR:
             said = openpla(1, "live", COMMITTED, "-http", str(server.port), "-sc", "1")
             check(str(server.port) in said, "a port that is in use", said)
@@ -229,14 +230,14 @@ def a_browser_sees_them():
 def main():
     with tempfile.TemporaryDirectory(prefix="openpla-live.", dir=os.environ.get("WINEPREFIX")) as folder:
         os.chdir(folder)
-        lines_without_a_terminal()
+        prints_lines_without_terminal()
         counters_of_files_and_defaults()
-        mistakes_are_explained()
+        explains_wrong_arguments()
         if not EMULATOR:
             os.environ["OPENPLA_DATA"] = os.path.join(folder, "data")
             counters_of_a_set()
-            a_terminal_shows_resizes_and_ends()
-        a_browser_sees_them()
+            terminal_shows_and_resizes()
+        browser_shows_samples()
         os.chdir("/")
 
 

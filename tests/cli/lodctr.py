@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""lodctr.py PROGRAM [EMULATOR]: lodctr, unlodctr and manifests of counters, as installers and users run them. Natively
-the registry ends with the process, so only under Wine other processes see the registrations."""
+"""lodctr.py PROGRAM [EMULATOR]: lodctr, unlodctr and counter manifests, as installers and users call them. Natively the
+registry exists only within a process, so one program sees another's registration only under Wine."""
 import json
 import os
 import shutil
@@ -32,7 +32,7 @@ def reg(*arguments):
 
 
 def manifests():
-    """A new user has the example's counters by name and with help before its program runs, and gets rid of them."""
+    """A user registers the example's counters, sees their names and help before its program runs, and removes them."""
     shown = json.loads(openpla(0, "manifest", "show", "-json", host_path(MANIFEST)))[0]
     check(shown["guid"] == GUID.upper() and [s["name"] for s in shown["countersets"]] == ["Shop Till", "Shop House"],
           "manifest show", shown)

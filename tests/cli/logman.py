@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""logman.py PROGRAM EMULATOR: sets and sessions through logman's command lines, with the registered server. The parts
-of the output that scripts read are where scripts look for them, and each run has written its log."""
+"""logman.py PROGRAM EMULATOR: logman manages sets and sessions of the registered server. The output has its values
+where scripts look for them, and runs have written their logs."""
 import os
 import shutil
 import subprocess
@@ -20,10 +20,10 @@ def logman(*words, code=0, program=PROGRAM, verb=("logman",), cwd=None):
     done = subprocess.run([*EMULATOR, program, *verb, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, timeout=600, cwd=cwd)
     text = done.stdout.decode("utf-8")
-    # A program's exit code is cut to a byte by this system.
+    # This system truncates exit codes to a byte.
     check(done.returncode == code & 0xFF, f"{words}: {done.returncode}, not 0x{code:08X}: {text}")
-    check("\r\n" in text and "\n" not in text.replace("\r\n", ""), f"{words}: lines end as Windows' do")
-    # The emulator's script brings what stands on stderr, too.
+    check("\r\n" in text and "\n" not in text.replace("\r\n", ""), f"{words}: lines end with CR LF")
+    # The emulator's script adds stderr to the output.
     lines = [line for line in text.split("\r\n")[:-1] if not line.startswith("Warning: ")]
     check(lines[0] == "" and (lines[-1] == DONE) == (code == 0), f"{words}: {text}")
     return lines
@@ -36,7 +36,7 @@ def error(*words, code, says):
 
 
 def row(lines, name):
-    """As scripts do: from the end up to the rule."""
+    """Returns a set's row as scripts find it: searching from the end up to the rule."""
     head = next(i for i, line in enumerate(lines) if line.startswith("---"))
     found = [line for line in lines[head + 1:-2] if line[:40].rstrip() == name]
     return found[0][40:].split() if found else None
@@ -89,7 +89,7 @@ def sessions(folder):
     detail = logman("query", SESSION, "-ets")
     check(sum(line == "Provider:" for line in detail) == 2 and "KeywordsAny:          0x5" in detail, f"{detail}")
     said = error("stop", SESSION, code=0x80300002, says="Data Collector Set was not found.")
-    check("-ets" in said, f"what is missing is said: {said}")
+    check("-ets" in said, f"the error suggests -ets: {said}")
     error("start", SESSION, "-ets", code=0x803000B7, says="Data Collector Set already exists.")
     logman("stop", SESSION, "-ets")
     error("stop", SESSION, "-ets", code=0x80300002, says="Data Collector Set was not found.")
@@ -97,7 +97,7 @@ def sessions(folder):
 
 
 def own_name(folder):
-    """A copy of the program under the tool's name."""
+    """A copy of the program under the name logman.exe."""
     for name in os.listdir(os.path.dirname(PROGRAM)):
         if name.endswith(".dll"):
             os.symlink(os.path.join(os.path.dirname(PROGRAM), name), os.path.join(folder, name))
@@ -117,7 +117,7 @@ def main():
             for words in (("stop", SET), ("delete", SET), ("stop", SESSION, "-ets")):
                 subprocess.run([*EMULATOR, PROGRAM, "logman", *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, timeout=600, check=False)
-    print("sets and sessions by logman's lines")
+    print("logman manages sets and sessions")
 
 
 main()

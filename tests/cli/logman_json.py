@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""logman_json.py PROGRAM EMULATOR: with --json, logman prints one document to stdout, for every verb and result, in
-which programs find the names and values that they look for."""
+"""logman_json.py PROGRAM EMULATOR: with --json logman prints one document on stdout for every verb and every result,
+and programs find each value by its name."""
 import json
 import os
 import re
@@ -53,7 +53,7 @@ def failures():
     assert logman("query", "providers", "no such provider", code=0x80070490)["detail"]
 
 
-def every_code_of_pla_has_windows_words():
+def every_pla_code_has_windows_message():
     source = os.environ["OPENPLA_SOURCE_DIR"]
     with open(os.path.join(source, "engine", "base", "wintypes.h"), encoding="utf-8") as f:
         codes = set(re.findall(r"#define PLA_E_\w+ +\(\(HRESULT\)(0x\w+)\)", f.read()))
@@ -62,15 +62,15 @@ def every_code_of_pla_has_windows_words():
     assert len(codes) > 20 and codes <= told, codes - told
 
 
-def what_a_session_cannot_be():
-    """Windows' words for its code, which scripts compare; ours stand beside them."""
+def rejects_invalid_sessions():
+    """The error is Windows' message for the code, which scripts compare; our explanation is in another field."""
     told = logman("create", "alert", NAME, "-th", r"\System\Threads>5", "-ets", code=0x80300102)
     assert told["error"] == ("The current configuration for this Data Collector Set requires that it contain exactly one "
                              "Data Collector."), told
     assert "alert" in told["detail"].lower(), told
 
 
-def a_file_that_cannot_be_written_is_named():
+def names_unwritable_file():
     path = os.path.join("no such folder", "x.xml")
     told = logman("export", NAME, "-xml", path, code=0x80070003)
     assert told["error"] == "The system cannot find the path specified." and path in told["detail"], told
@@ -98,9 +98,9 @@ def main():
         try:
             sets(folder)
             failures()
-            every_code_of_pla_has_windows_words()
-            what_a_session_cannot_be()
-            a_file_that_cannot_be_written_is_named()
+            every_pla_code_has_windows_message()
+            rejects_invalid_sessions()
+            names_unwritable_file()
             providers_and_traces()
         finally:
             subprocess.run([*EMULATOR, PROGRAM, "logman", "delete", NAME], stdin=subprocess.DEVNULL,

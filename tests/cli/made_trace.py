@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Creates traces (.etl) with given events, byte for byte, written only from a description of the format."""
+"""Builds traces (.etl) from a test's events, byte for byte, written only from a description of the format."""
 import os
 import struct
 import sys
@@ -22,7 +22,8 @@ def item(kind, data, more):
 
 def event(provider, data, stamp, ident=0, version=0, channel=0, level=4, opcode=0, task=0, keyword=0, process=41,
           thread=42, items=(), activity=bytes(16), narrow=False, flags=0):
-    """One with the header of manifests and TraceLogging. `items`: (type, data) each."""
+    """Returns an event with the header of manifest and TraceLogging events. `items`: (type, data) pairs of extended
+    data."""
     extended = b"".join(item(kind, bytes_, i + 1 < len(items)) for i, (kind, bytes_) in enumerate(items))
     return struct.pack("<HBBHHIIq16sHBBBBHQII16s", 0x50 + len(extended) + len(data), 0x12 if narrow else 0x13, 0xC0,
                        flags | int(bool(items)), 0, thread, process, stamp, uuid.UUID(provider).bytes_le, ident, version,
@@ -30,7 +31,7 @@ def event(provider, data, stamp, ident=0, version=0, channel=0, level=4, opcode=
 
 
 def self_described(provider, provider_name, name, fields, data, stamp, **header):
-    """A TraceLogging event; `fields`: what its metadata have behind the event's name."""
+    """Returns a TraceLogging event. `fields`: the metadata after the event's name."""
     traits = provider_name.encode() + b"\0"
     metadata = b"\0" + name.encode() + b"\0" + fields
     items = [(0xC, struct.pack("<H", 2 + len(traits)) + traits), (0xB, struct.pack("<H", 2 + len(metadata)) + metadata)]
@@ -47,23 +48,23 @@ def system(hook, data, stamp, version=2, process=21, thread=22):
 
 
 def performance(hook, data, stamp, version=2):
-    """A kernel event whose header has a time alone."""
+    """Returns a kernel event whose header has only a time."""
     return struct.pack("<HBBHHq", version, 0x11, 0xC0, 0x10 + len(data), hook, stamp) + data
 
 
 def message(guid, number, data, stamp, sequence=1, process=21, thread=22):
-    """What TraceMessage writes with sequence number, GUID, time, ids, by a program of 64 bits."""
+    """Returns an event as TraceMessage writes it in a 64-bit program, with sequence number, GUID, time and ids."""
     parts = struct.pack("<I16sqII", sequence, uuid.UUID(guid).bytes_le, stamp, thread, process)
     return struct.pack("<HBBHH", 8 + len(parts) + len(data), 0, 0x90, number, 0x01 | 0x02 | 0x08 | 0x20 | 0x80) + parts + data
 
 
 def unknown(data):
-    """An event whose header nobody knows."""
+    """Returns an event with an unknown header type."""
     return struct.pack("<HBB", 0x30 + len(data), 0x0D, 0xC0) + bytes(44) + data
 
 
 def trace(path, events, clock=2, processors=1, size=8192, frequency=SECOND):
-    """`events`: bytes of each, or (processor, bytes)."""
+    """Writes a trace. `events`: the bytes of each event, or (processor, bytes)."""
     first = padded(header_event(8, 1, clock, frequency, processors, size, START))
     out = [buffer(size, 0, 0, 0, 0x21, 4, first, False, False)]
     bodies = {}

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""manifest.py PROGRAM [EMULATOR]: shows a manifest and reports its mistakes; decodes a trace with a manifest that
--import names, and with one that .NET has written into the trace. Without these the events would be hexadecimal
-digits."""
+"""manifest.py PROGRAM [EMULATOR]: openpla manifest shows a manifest and reports its errors. A trace is decoded by a
+manifest given with -import, and by one that .NET wrote into the trace. Otherwise its events would be shown as
+hexadecimal digits."""
 import json
 import os
 import shutil
@@ -17,7 +17,7 @@ MANIFEST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", 
 FAILED = "C:\\none\0".encode("utf-16-le") + struct.pack("<I", 2)
 
 
-def broken(number):
+def failure_event(number):
     return event(GUID, FAILED, START + number, ident=2, level=2, keyword=2)
 
 
@@ -27,21 +27,21 @@ def pieces(text, size=1000, guid=GUID):
                   opcode=0xFE, task=0xFFFE, keyword=0xFFFFFFFFFFFF) for i, part in enumerate(parts)]
 
 
-def dump(*more):
+def dump_events(*more):
     text = openpla(0, "tracerpt", host_path("made.etl"), "-of", "XML", "-o", host_path("made.xml"), "-y", *more)
     with open("made.xml", encoding="utf-8") as f:
         return f.read(), text
 
 
-def exported(*known):
-    """What -export writes decodes the trace as it was decoded when it was written."""
-    before = dump(*known, "-export", host_path("out.man"))[0]
-    after = dump("-import", host_path("out.man"))[0]
+def check_export(*known):
+    """The manifest that -export writes decodes the trace as before."""
+    before = dump_events(*known, "-export", host_path("out.man"))[0]
+    after = dump_events("-import", host_path("out.man"))[0]
     check("<Path>C:\\none</Path>" in before and before == after, f"-export of what {known} knows", before, after)
 
 
-def programs(xml):
-    """The manifest as mc compiles it, in a folder with a DLL that is none."""
+def check_programs(xml):
+    """The manifest as mc compiles it, in a folder that also contains a DLL that is not a valid program."""
     other = f'<provider name="Example-Other" guid="{GUID.replace("9", "8", 1)}"/>'
     two = xml.replace(b"</provider>", b"</provider>" + other.encode())
     check(two.count(b"<provider ") == 2, "the manifest has one provider")
@@ -50,7 +50,7 @@ def programs(xml):
     openpla(0, "manifest", "add", "-name", "Example-Typed", host_path("two.man"))
     os.mkdir("programs")
     shutil.copy(os.path.join("data", "manifests", GUID.upper() + ".dll"), os.path.join("programs", "typed.DLL"))
-    for left in not EMULATOR, True:  # natively the registry ends with the process
+    for left in not EMULATOR, True:  # natively the registry exists only within a process
         told = openpla(int(left), "manifest", "remove", host_path("two.man"))
         check(not left or "is not registered" in told, "remove", told)
     with open(os.path.join("programs", "broken.dll"), "wb") as f:
@@ -69,44 +69,44 @@ def main():
         f.write(xml.replace(b'length="Size"', b'length="Sizes"'))
     told = openpla(1, "manifest", "show", host_path("bad.man"))
     check("bad.man: line 67" in told and 'data length="Sizes"' in told and "0x800705B9" in told, "a mistake", told)
-    check("is not registered" in openpla(1, "manifest", "show", "Nobody-Knows"), "no such provider")
+    check("is not registered" in openpla(1, "manifest", "show", "Nobody-Knows"), "an unknown event provider")
     openpla(2, "manifest", "add")
     openpla(2, "manifest", "forget", "x")
 
-    trace("made.etl", [broken(1)])
-    check("not registered" in openpla(0, "trace", "show", host_path("made.etl")), "nobody knows the event")
-    text = dump("-import", host_path(MANIFEST))[0]
+    trace("made.etl", [failure_event(1)])
+    check("not registered" in openpla(0, "trace", "show", host_path("made.etl")), "an event without a definition")
+    text = dump_events("-import", host_path(MANIFEST))[0]
     check("<Path>C:\\none</Path>" in text and "c:\\none was not read: file not found" in text.lower(), "-import", text)
     line = openpla(0, "trace", "show", host_path("made.etl"), "-import", host_path(MANIFEST))
     check("File=C:\\none" in line, "trace show -import", line)
     check("bad.man" in openpla(1, "tracerpt", host_path("made.etl"), "-o", host_path("x.xml"), "-import",
                                host_path("bad.man")), "a bad manifest")
-    programs(xml)
+    check_programs(xml)
     for path in "programs", os.path.join("programs", "typed.DLL"):
-        text, said = dump("-i", host_path(path))
+        text, said = dump_events("-i", host_path(path))
         check("<Path>C:\\none</Path>" in text, f"-i {path}", text)
-        check(("broken.dll: not a valid program" in said) == (path == "programs"), "what cannot be read is told", said)
-    exported("-import", host_path(MANIFEST))
-    exported("-i", host_path(os.path.join("programs", "typed.DLL")) + ";" + host_path("programs"))
-    check("<Path>" not in dump()[0], "it was taken out of the registry")
+        check(("broken.dll: not a valid program" in said) == (path == "programs"), "unreadable programs are reported", said)
+    check_export("-import", host_path(MANIFEST))
+    check_export("-i", host_path(os.path.join("programs", "typed.DLL")) + ";" + host_path("programs"))
+    check("<Path>" not in dump_events()[0], "the manifest is removed from the registry")
     openpla(1, "tracerpt", host_path("made.etl"), "-o", host_path("x.xml"), "-i", host_path("nowhere"))
 
-    trace("made.etl", [broken(1), *pieces(xml), broken(500)])
-    text = dump()[0]
-    check(text.count("<Path>C:\\none</Path>") == 1, "a manifest in the trace decodes what follows", text)
+    trace("made.etl", [failure_event(1), *pieces(xml), failure_event(500)])
+    text = dump_events()[0]
+    check(text.count("<Path>C:\\none</Path>") == 1, "a manifest in the trace decodes the events after it", text)
     openpla(0, "tracerpt", host_path("made.etl"), "-export", host_path("out.man"), "-y")
-    trace("made.etl", [broken(1), broken(500)])
-    exported("-import", host_path("out.man"))
+    trace("made.etl", [failure_event(1), failure_event(500)])
+    check_export("-import", host_path("out.man"))
     other = "{11111111-2222-3333-4444-555555555555}"
-    trace("made.etl", [*pieces(xml, guid=other), broken(500)])
-    text, said = dump()
-    check("<Path>" not in text and "does not describe the provider that wrote it" in said, "another's manifest", said, text)
+    trace("made.etl", [*pieces(xml, guid=other), failure_event(500)])
+    text, said = dump_events()
+    check("<Path>" not in text and "does not describe the provider that wrote it" in said, "a manifest of another event provider", said, text)
     shown = openpla(0, "trace", "show", host_path("made.etl"))
-    check("not decoded: cannot use a manifest in the trace: it does not describe the provider" in shown, "why it is not decoded", shown)
+    check("not decoded: cannot use a manifest in the trace: it does not describe the provider" in shown, "the reason why an event is not decoded", shown)
     several = xml.replace(b'<bitMap name="States">', b'<bitMap name="States"><map value="3" message="$(string.Red)"/>')
-    check(several != xml, "the example has no bitMap any more")
-    trace("made.etl", [*pieces(several), broken(500)])
-    check("<Path>C:\\none</Path>" in dump()[0], ".NET's manifest with a flag of several bits")
+    check(several != xml, "the example manifest has a bitMap")
+    trace("made.etl", [*pieces(several), failure_event(500)])
+    check("<Path>C:\\none</Path>" in dump_events()[0], ".NET's manifest with a flag of several bits")
 
 
 with tempfile.TemporaryDirectory() as top:

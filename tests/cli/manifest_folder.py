@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""manifest_folder.py PROGRAM [EMULATOR]: a folder of manifests decodes a trace, an unrelated file in it does no harm,
-and files are read again only after they have changed. Under Wine `manifest collect` has written the folder. Otherwise,
-with the manifests of another computer, each decoding would read all of them, or none."""
+"""manifest_folder.py PROGRAM [EMULATOR]: a folder of manifests decodes a trace. Other files in it do no harm, and
+manifests are read again only after they changed. Under Wine `manifest collect` writes the folder. Users decode a
+customer's traces with the manifests of the customer's computer; without an index each decode would read all of them."""
 import os
 import struct
 import tempfile
@@ -24,7 +24,7 @@ def manifest(name, guid, field):
 
 
 def write(path, text, like=None):
-    """`like`: the time of its latest write."""
+    """`like`: the file gets the modification time of this file."""
     with open(path, "w", encoding="utf-8") as f:
         f.write(text)
     if like:
@@ -32,12 +32,12 @@ def write(path, text, like=None):
 
 
 def show(expected=0):
-    """What it writes, and what it says, which under Wine is the same."""
+    """Returns stdout and all messages, which the emulator merges."""
     output, said = openpla_apart(expected, "trace", "show", "made.etl", "-import", host_path("folder"))
     return output, said or output
 
 
-def a_folder_decodes():
+def folder_decodes_trace():
     os.mkdir("folder")
     write("folder/one.man", manifest("First", FIRST, "Number"))
     write("folder/two.manifest.xml", manifest("Second", SECOND, "Count"))
@@ -50,23 +50,23 @@ def a_folder_decodes():
     check("bad.man: line 5" in said and 'inType="win:UInt31"' in said and "notes" not in said, "the reason for an invalid manifest", said)
 
 
-def the_reason_is_repeated_without_reading():
+def repeats_reason_without_reading_again():
     _, said = show()
     check("bad.man: line 5" in said, "the reason from the index", said)
 
 
-def an_unchanged_file_is_not_read_again():
+def skips_unchanged_files():
     before = os.stat("folder/two.manifest.xml")
     write("folder/two.manifest.xml", "x" * before.st_size, before)
     trace("made.etl", [event(FIRST, struct.pack("<I", 8), START, ident=1)])
     output, said = show()
-    check("Number=8" in output and "two.manifest.xml" not in said, "a file that no event needs", output + said)
+    check("Number=8" in output and "two.manifest.xml" not in said, "a changed file that no event needs is not read", output + said)
     write("folder/two.manifest.xml", "y" * (before.st_size + 1))
     _, said = show()
-    check("two.manifest.xml" in said, "a file that changed", said)
+    check("two.manifest.xml" in said, "a changed file is read again", said)
 
 
-def changed_files_are_seen():
+def reads_changed_files():
     write("folder/one.man", manifest("First", FIRST, "Renamed"))
     os.remove("folder/two.manifest.xml")
     write("folder/three.man", manifest("Third", THIRD, "New"))
@@ -75,7 +75,7 @@ def changed_files_are_seen():
     check("Renamed=9" in output and "New=9" in output and "two.manifest" not in said, "a changed folder", output + said)
 
 
-def a_corrupt_index_does_no_harm():
+def ignores_corrupt_index():
     index = [os.path.join("data", "manifest-index", name) for name in os.listdir("data/manifest-index")]
     check(len(index) == 1, "one index", index)
     with open(index[0], "rb") as f:
@@ -90,15 +90,15 @@ def a_corrupt_index_does_no_harm():
     check("Renamed=9" in output, "a decode without an index", output)
 
 
-def mistakes():
+def rejects_wrong_arguments():
     os.mkdir("empty")
     told = openpla(1, "trace", "show", "made.etl", "-import", host_path("empty"))
     check("the folder contains no manifest" in told, "an empty folder", told)
     check("expected a folder" in openpla(2, "manifest", "collect"), "collect without a folder")
 
 
-def what_is_registered_is_collected():
-    if not EMULATOR:  # natively the registry ends with the process
+def collects_registered_manifests():
+    if not EMULATOR:  # natively the registry exists only within a process
         told = openpla(1, "manifest", "collect", "collected")
         check("no event provider is registered" in told and not os.path.exists("collected"), "nothing to collect", told)
         return
@@ -112,20 +112,20 @@ def what_is_registered_is_collected():
     for name in ("First", "Third"):
         openpla(0, "manifest", "remove", name)
     output = openpla(0, "trace", "show", "made.etl", "-import", host_path("collected"))
-    check("Renamed=9" in output and "New=9" in output, "events by what was collected", output)
+    check("Renamed=9" in output and "New=9" in output, "events decoded by the collected manifests", output)
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         os.environ["OPENPLA_DATA"] = host_path(os.path.join(folder, "data"))
-        a_folder_decodes()
-        the_reason_is_repeated_without_reading()
-        an_unchanged_file_is_not_read_again()
-        changed_files_are_seen()
-        a_corrupt_index_does_no_harm()
-        mistakes()
-        what_is_registered_is_collected()
+        folder_decodes_trace()
+        repeats_reason_without_reading_again()
+        skips_unchanged_files()
+        reads_changed_files()
+        ignores_corrupt_index()
+        rejects_wrong_arguments()
+        collects_registered_manifests()
         os.chdir("/")
     print("a folder of manifests decodes a trace")
 

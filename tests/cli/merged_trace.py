@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Creates the additions of programs that merge traces (xperf, WPR, PerfView, Visual Studio), byte for byte, written
-only from a description of the formats: definitions of events and maps, the identity of images, the computer."""
+"""Builds what trace mergers (xperf, WPR, PerfView, Visual Studio) add to a trace, byte for byte, written only from a
+description of the formats: event and map definitions, image identities, and the computer's configuration."""
 import struct
 import uuid
 
@@ -22,14 +22,15 @@ def z(text):
 
 
 def field(name, kind, out=0, length=0, count=1, flags=0, map_name=None):
-    """(name, map, property as bytes with places for the two offsets). Of a struct: kind and out are its members."""
+    """Returns (name, map, the property's bytes with room for its two offsets). For a struct, kind and out are its
+    members."""
     return name, map_name, flags, kind, out, count, length
 
 
 def event_info(provider, ident, version, fields, top=None, level=4, opcode=0, task=0, keyword=0, source=0, flags=1,
                provider_name="Microsoft-Windows-DotNETRuntime", task_name=None, opcode_name=None, keywords=(),
                message=None, channel=0, task_guid=None):
-    """The payload of type 32, a TRACE_EVENT_INFO."""
+    """Returns the payload of an event of type 32, a TRACE_EVENT_INFO."""
     texts = bytearray()
     fixed = 112 + 24 * len(fields)
 
@@ -61,7 +62,7 @@ def event_info(provider, ident, version, fields, top=None, level=4, opcode=0, ta
 
 
 def map_info(provider, name, entries, bits=False):
-    """The payload of type 33: a GUID and an EVENT_MAP_INFO, with one unused entry."""
+    """Returns the payload of an event of type 33: a GUID and an EVENT_MAP_INFO with one unused entry."""
     texts = bytearray()
     fixed = 24 + 8 * len(entries)
     texts.extend(z(name))
@@ -79,7 +80,7 @@ def definition(payload, stamp, kind=32, narrow=False):
 
 
 def image(stamp, base=0x7FF600000000, process=44, name="app.exe", pdb="app.pdb"):
-    """The group before an Image event, and that event."""
+    """Returns the events that a merger puts before an Image event, and that event."""
     head = struct.pack("<QI", base, process)
     ids = dict(process=process, thread=0xFFFFFFFF)
     signature = uuid.UUID("00112233-4455-6677-8899-aabbccddeeff").bytes_le
@@ -103,7 +104,7 @@ def image(stamp, base=0x7FF600000000, process=44, name="app.exe", pdb="app.pdb")
 
 
 def interface(alias, description, mac=b"\x02\x00\x00\x00\x00\x01", speed=10 ** 9):
-    """MIB_IF_ROW2 of a 64-bit computer: 1352 bytes."""
+    """Returns a MIB_IF_ROW2 of a 64-bit computer: 1352 bytes."""
     row = struct.pack("<QI16s", 0x6008001000000, 7, uuid.UUID("11112222-3333-4444-5555-666677778888").bytes_le)
     row += z(alias).ljust(514, b"\0") + z(description).ljust(514, b"\0")
     row += struct.pack("<I32s32sI", len(mac), mac, mac, 1500) + struct.pack("<6I", 6, 0, 0, 14, 2, 3)
@@ -114,7 +115,7 @@ def interface(alias, description, mac=b"\x02\x00\x00\x00\x00\x01", speed=10 ** 9
 
 
 def computer(stamp):
-    """SysConfigEx of every type."""
+    """Returns a SysConfigEx event of every type."""
     return [
         classic(SYSTEM_CONFIG_EX, z("C:\\Windows\\system32") + z("C:\\Windows\\"), stamp, 33, process=0, thread=0),
         classic(SYSTEM_CONFIG_EX, z("\\Device\\Mup\\"), stamp, 34, process=0, thread=0),
@@ -160,7 +161,8 @@ def bulk(stamp, names):
 
 
 def merged(events=50):
-    """The events of a whole merged trace: all decode but the last, whose provider the merging computer did not know."""
+    """Returns the events of a complete merged trace. All decode except the last; the merging computer did not know its
+    provider."""
     out = [*computer(START)]
     for i in range(5):
         out += image(START + (1 + i) * SECOND // 100, 0x7FF600000000 + i * 0x100000, name=f"app{i}.exe")

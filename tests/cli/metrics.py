@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A strict reader of Prometheus' text format 0.0.4 and of OpenMetrics 1.0."""
+"""A strict parser of Prometheus' text format 0.0.4 and OpenMetrics 1.0."""
 import re
 
 from program import check
@@ -10,7 +10,7 @@ SUFFIXES = {"counter": ("_total",), "summary": ("_sum", "_count"), "gauge": ("",
 
 
 class Page:
-    """families: name -> type; series: (name of the sample, labels) -> value."""
+    """families: name -> type; series: (sample name, labels) -> value."""
 
     def __init__(self, text, openmetrics):
         self.families, self.units, self.series, self.openmetrics = {}, {}, {}, openmetrics
@@ -33,7 +33,7 @@ class Page:
         check(found, "metadata", line)
         keyword, name, value = found.groups()
         if name != family:
-            check(name not in self.families, "a family stands together", line)
+            check(name not in self.families, "a family's samples are contiguous", line)
             self.families[name] = None
         if keyword == "TYPE":
             check(value in SUFFIXES and self.families[name] is None, "the type", line)
@@ -48,7 +48,7 @@ class Page:
 
     def sample(self, line, family):
         found = SAMPLE.fullmatch(line)
-        check(found and family and self.families[family], "a sample behind its type", line)
+        check(found and family and self.families[family], "a sample follows its type", line)
         name, labels, value = found.groups()
         suffixes = SUFFIXES[self.families[family]]
         if not self.openmetrics and self.families[family] == "counter":
@@ -61,7 +61,7 @@ class Page:
         self.series[key] = float(value)
 
     def of(self, metric, /, **labels):
-        """The series of this metric that have these labels."""
+        """Returns the series of this metric that have these labels."""
         return {key: value for key, value in self.series.items()
                 if key[0] == metric and all(dict(key[1]).get(k) == v for k, v in labels.items())}
 

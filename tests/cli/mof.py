@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""mof.py PROGRAM [EMULATOR]: openpla mof adds, lists, shows and removes MOF files. Otherwise there would be no way to
-read the events of an event provider with a MOF file, and an invalid file would make other files' classes unusable."""
+"""mof.py PROGRAM [EMULATOR]: openpla mof adds, lists, shows and removes MOF files, which are the only way to decode the
+events of some providers. A faulty file must not hide the classes of others."""
 import json
 import os
 import shutil
@@ -31,18 +31,18 @@ def main():
         return {row["file"]: row for row in json.loads(openpla(0, "list", "-json"))}
 
     try:
-        check(list(files()) == ["classic.mof"] and files()["classic.mof"]["shipped"], "only what is shipped", files())
+        check(list(files()) == ["classic.mof"] and files()["classic.mof"]["shipped"], "only the built-in file", files())
         check("Process_V3_TypeGroup1" in openpla(0, "show", "Process"), "the kernel's classes need no file")
-        # The base comes from another file, whose name is behind it.
+        # The base class comes from another file, whose name sorts after this one.
         said = openpla(1, "add", written("a.mof", CATEGORY + EVENT))
         check("a.mof(2): class MyCategory: unknown base class 'MyProvider' (0x8004100D)" in said,
-              "what is missing is named with its line", said)
+              "the missing class and its line are reported", said)
         openpla(0, "add", written("wide.mof", HEAD), written("a.mof", CATEGORY + EVENT))
         check(files()["a.mof"] == {"file": "a.mof", "shipped": False, "classes": 1, "providers":
                                    [{"name": "MyProvider", "guid": "{7C214FB1-9CAC-4b8d-BAED-7BF48BF63BB3}"}]},
-              "what was added", files())
+              "the added file", files())
         check("a.mof: MyProvider {7C214FB1-9CAC-4b8d-BAED-7BF48BF63BB3}, 1 event classes\n" in openpla(0, "list"),
-              "the same for people")
+              "the text output")
         shown = json.loads(openpla(0, "show", "-json", "myevent"))
         check(shown == [{
             "class": "MyEvent", "file": "a.mof", "description": "One of mine", "provider": "MyProvider",
@@ -57,13 +57,13 @@ def main():
         check("MyCategory of MyProvider, {B49D5931-AD85-4070-B1B1-3F81F1532875}, version 2\n  types 1 Begin, 2 End\n"
               "    Count: uint32\n    Numbers[Count]: uint16, hexadecimal\n    Whether: uint8\n        0: no\n" in said,
               "a class by its provider's GUID", said)
-        check("already" in openpla(1, "add", written("a.mof", HEAD)), "there is one of that name")
+        check("already" in openpla(1, "add", written("a.mof", HEAD)), "a file of that name already exists")
         said = openpla(1, "add", "-force", written("A.MOF", HEAD + CATEGORY + "class Wrong { uint33; };\n"))
-        check("A.MOF(6): expected a property's name, not ; (0x8004400C)" in said, "line and word", said)
+        check("A.MOF(6): expected a property's name, not ; (0x8004400C)" in said, "the error's line and token", said)
         openpla(0, "show", "MyEvent")
-        check("One of mine" in openpla(0, "show", "MyCategory"), "what was there stays when it cannot be replaced")
-        check("no event class" in openpla(1, "show", "MyProviders"), "a class that is not there")
-        # Texts are in the user's language, if the file has it.
+        check("One of mine" in openpla(0, "show", "MyCategory"), "a faulty file does not replace the existing one")
+        check("no event class" in openpla(1, "show", "MyProviders"), "an unknown class")
+        # Texts are in the user's language if the file has it.
         german = ('#pragma namespace("\\\\\\\\.\\\\root\\\\wmi\\\\ms_407")\n[Description("Eins von mir"), '
                   'EventTypeName{"Anfang", "Ende"}]\nclass MyEvent : MyCategory { };\n')
         openpla(0, "add", written("german.mof", german))
@@ -74,10 +74,10 @@ def main():
             del os.environ["LC_ALL"]
         check("One of mine" in openpla(0, "show", "MyEvent"), "in English")
         openpla(0, "remove", "german.mof")
-        # Without its base a file is told to be of no use, and hides nothing else.
+        # A file without its base class is reported as unusable, and hides no other file.
         said = openpla(3, "remove", "WIDE.mof")
-        check("a.mof(2): class MyCategory" in said, "what needed it", said)
-        check("Process_V3_TypeGroup1" in openpla(3, "show", "Process"), "the others are there")
+        check("a.mof(2): class MyCategory" in said, "the file whose base class is missing", said)
+        check("Process_V3_TypeGroup1" in openpla(3, "show", "Process"), "the other classes remain")
         openpla(0, "remove", "a.mof")
         check("a.mof" in openpla(1, "remove", "a.mof"), "it is gone")
         check(list(files()) == ["classic.mof"], "as before", files())

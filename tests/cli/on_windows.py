@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""on_windows.py PROGRAM EMULATOR: tests what openpla.exe rejects and omits on Windows, with a PROGRAM that treats Wine
-as Windows. It must not write to the system's own data, must name Windows' program for the task, and the doctor must
-report nothing about Linux or Wine."""
+"""on_windows.py PROGRAM EMULATOR: the restrictions of openpla.exe on Windows, tested with a PROGRAM that takes Wine for
+Windows. It does not write to system settings, names the Windows program to use instead, and the doctor reports no
+findings about Linux or Wine."""
 import os
 import tempfile
 
 from doctor_findings import examine
 from program import check, host_path, openpla
 
-OF_WINE = {"no-tracefs", "proc-hidden", "zone-unknown", "wine-old", "prefix-foreign"}
+WINE_FINDINGS = {"no-tracefs", "proc-hidden", "zone-unknown", "wine-old", "prefix-foreign"}
 
 
-def refused(words, *arguments):
+def expect_refusal(words, *arguments):
     said = openpla(1, *arguments)
     check(words in said, f"{arguments}: does not say: {words}", said)
 
@@ -25,13 +25,13 @@ def main():
         for name, text in (("x.ini", "[info]\ndrivername=Shop\n"), ("x.man", "<instrumentationManifest/>")):
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write(text)
-        refused("use Windows' lodctr", "lodctr", host_path(path + ".ini"))
-        refused("use Windows' lodctr", "unlodctr", "Shop")
-        refused("use wevtutil", "manifest", "add", host_path(path + ".man"))
-        refused("use wevtutil", "manifest", "remove", "Shop")
-        refused("is only for Wine", "run", "cmd.exe", "/c", "exit 0")
-        found = examine("-wait", "1", TZ="Nowhere/Land")  # which it tells under Wine
-        check(not OF_WINE & set(found), "the doctor looks at Wine", found)
+        expect_refusal("use Windows' lodctr", "lodctr", host_path(path + ".ini"))
+        expect_refusal("use Windows' lodctr", "unlodctr", "Shop")
+        expect_refusal("use wevtutil", "manifest", "add", host_path(path + ".man"))
+        expect_refusal("use wevtutil", "manifest", "remove", "Shop")
+        expect_refusal("is only for Wine", "run", "cmd.exe", "/c", "exit 0")
+        found = examine("-wait", "1", TZ="Nowhere/Land")  # reported under Wine
+        check(not WINE_FINDINGS & set(found), "the doctor does not check Wine", found)
 
 
 main()

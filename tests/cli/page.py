@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""page.py PROGRAM [EMULATOR]: "openpla report -html" of openpla.exe, which is PROGRAM, creates the page of a report.
-Otherwise a reader would see half of the page, execute a process name, load other resources, or wait for a page of a
-hundred megabytes."""
+"""page.py PROGRAM [EMULATOR]: "openpla report -html" of PROGRAM (openpla.exe) creates a page from a report. The page is
+complete, loads nothing from elsewhere, runs nothing that a process name contains, and never grows to a hundred
+megabytes."""
 import base64
 import hashlib
 import html.parser
@@ -23,7 +23,7 @@ HOSTILE = ["<script>alert(1)</script>", "\"' onmouseover='alert(1)", "</td></tr>
 
 
 class Page(html.parser.HTMLParser):
-    """What is well-formed, and what of it stands where."""
+    """Checks that a page is well-formed, and collects its content by kind."""
 
     def __init__(self, path):
         super().__init__(convert_charrefs=True)
@@ -33,7 +33,7 @@ class Page(html.parser.HTMLParser):
             self.source = f.read()
         self.feed(self.source)
         self.close()
-        check(not self.open, f"{path}: left open: {self.open}")
+        check(not self.open, f"{path}: unclosed elements: {self.open}")
         check(len(set(self.ids)) == len(self.ids), f"{path}: an id twice", sorted(self.ids))
         for link in self.links:
             check(link.startswith("#") and link[1:] in self.ids, f"{path}: a link to nothing: {link}")
@@ -116,7 +116,7 @@ def page_of(text, expected=0, name="made"):
     return read(f"{name}.html")
 
 
-def a_run_has_report_and_page():
+def run_has_report_and_page():
     os.mkdir("run")
     lines = ['"(PDH-CSV 4.0) (UTC)(0)","\\\\HOST\\Processor(_Total)\\% Processor Time","\\\\HOST\\Memory\\Available MBytes"']
     for i in range(60):
@@ -130,16 +130,16 @@ def a_run_has_report_and_page():
     for wanted in ("HOST", "% Processor Time", "12.35", "99.5", "Available MBytes", "7,0", "2021-02-28 15:33:00 UTC"):
         check(wanted in words, f"the page lacks {wanted}", words)
     lines = [p for p in page.paths if p.count("l") + p.count("h") + p.count("v") > 10]
-    check(lines and all(p.count("M") == 2 for p in lines), "ten seconds without a sample are a gap", page.paths)
-    # A page at another place, its report beside it.
+    check(lines and all(p.count("M") == 2 for p in lines), "ten seconds without a sample leave a gap in the line", page.paths)
+    # A page in another folder, with its report beside it.
     output, _ = openpla_apart(0, "report", "run", "-html", "-o", "other.html")
     check(os.path.exists("other.xml") and read("other.html").tables, "the other page", output)
     check("already exists" in openpla(1, "report", "run", "-html", "-o", "other.html"), "it is not overwritten unasked")
     check("-sheet: requires -html" in openpla(2, "report", "run", "-sheet", "x.xsl"), "a sheet without a page")
 
 
-def times_are_those_of_the_log():
-    """The time that a chart shows is the one by which -b and -e take a part of it, wherever the reader is."""
+def shows_times_of_log():
+    """A chart shows the times that -b and -e accept, whatever the reader's time zone."""
     rows = [f'"02/28/2021 23:{minute:02}:00.000","{7000 + minute}"' for minute in range(10)]
     for name, bias, zone in (("east", -330, "UTC+05:30"), ("west", 300, "UTC-05:00")):
         write(f"{name}.csv", "\r\n".join([f'"(PDH-CSV 4.0) (Zone)({bias})","\\\\HOST\\Memory\\Available MBytes"', *rows]) + "\r\n")
@@ -147,21 +147,21 @@ def times_are_those_of_the_log():
         words = read(f"{name}.html").words()
         check(f"2021-02-28 23:02:00 {zone}" in words and f"Times are {zone}." in words and "23:06:00" in words and
               "7,006" in words, f"{name}: the chosen part of the time", words)
-        check(" UTC " not in words, f"{name}: another zone", words)
+        check(" UTC " not in words, f"{name}: the log's time zone", words)
         openpla(0, "report", f"{name}.csv", "-o", f"{name}.xml", "-html", "-y")
         check(f"2021-02-28 23:09:00 {zone}" in read(f"{name}.html").words(), f"{name}: a report", read(f"{name}.html").words())
 
 
-def logs_are_plotted():
-    """By the charts of pages: a chart of each counter, with its instances; a picture is whole XML."""
+def plots_logs():
+    """Plots use the charts of pages: one chart per counter, with its instances. A picture is well-formed XML."""
     write("all.html.report", "mine")
     openpla(0, "plot", "run/a.csv", "-o", "all.html")
     with open("all.html.report", encoding="utf-8") as f:
-        check(f.read() == "mine", "somebody's file was replaced")
+        check(f.read() == "mine", "an existing file is not replaced")
     os.remove("all.html.report")
     page = read("all.html")
     check("Processor: % Processor Time" in page.words() and "Memory: Available MBytes" in page.words(), "both", page.words())
-    check("Warnings" not in page.words(), "nothing is judged", page.words())
+    check("Warnings" not in page.words(), "plots have no warnings", page.words())
     with open("many.csv", "w", encoding="utf-8", newline="") as f:
         f.write(",".join(['"(PDH-CSV 4.0) (UTC)(0)"'] + [f'"\\\\HOST\\Process(p{i})\\Handle Count"' for i in range(30)]) + "\r\n")
         for second in range(5):
@@ -176,58 +176,58 @@ def logs_are_plotted():
     check("Memory: Available MBytes" in words and "% Processor Time" not in words and "6.836 GB to 6.894 GB" in words, "one chart", words)
     lines = [p.get("d") for p in picture.iter("{http://www.w3.org/2000/svg}path") if p.get("class") == "s1"]
     check(lines[0].count("M") == 2, "the gap", lines)
-    check(sorted(f for f in os.listdir(".") if "report" in f) == [], "nothing is left beside it", os.listdir("."))
+    check(sorted(f for f in os.listdir(".") if "report" in f) == [], "no report is left behind", os.listdir("."))
     check("already exists" in openpla(1, "plot", "run/a.csv", "-o", "one.svg"), "it is not overwritten unasked")
-    # A part of the time, and a title, which is a text: ten of the samples, in the log's zone.
+    # A time range and a title with markup: ten of the samples, in the log's time zone.
     openpla(0, "plot", "run/a.csv", "-o", "part.svg", "-counter", "\\memory\\avail*", "-b", "2021-02-28", "15:33:35", "-e",
             "02/28/2021 15:33:44", "-title", HOSTILE[0])
     words = " ".join(xml.parse("part.svg").getroot().itertext())
-    check("6.87 GB to 6.879 GB" in words and words.count(HOSTILE[0]) == 2, "a part of the time, with a title", words)
+    check("6.87 GB to 6.879 GB" in words and words.count(HOSTILE[0]) == 2, "a time range with a title", words)
     openpla(0, "plot", "run/a.csv", "-o", "part.html", "-b", "2021-02-28 15:33:58", "-title", HOSTILE[0])
     words = read("part.html").words()
     check(f"{HOSTILE[0]} on HOST" in words and "7058" in words.replace(",", ""),
-          "the end of the time, with a title", words)
-    # Lines at values that the reader wants to see passed, in all charts or in those of a counter.
+          "the end of the time range with a title", words)
+    # Limit lines chosen by the reader, in all charts or in the charts of one counter.
     openpla(0, "plot", "run/a.csv", "-o", "limit.svg", "-limit", "50", "7100", "\\memory\\avail*=7050", "-50")
     picture = xml.parse("limit.svg").getroot()
     words = " ".join(picture.itertext())
     check(words.count("Limit 6.885 GB") == words.count("Limit 6.934 GB") == words.count("Limit 7100 %") == 2 and
-          words.count("Limit 50") == 4, "in legend and words", words)
+          words.count("Limit 50") == 4, "limits in the legend and the text", words)
     paths = [(p.get("class"), p.get("d")) for p in picture.iter("{http://www.w3.org/2000/svg}path")]
     lines = [d for c, d in paths if c == "limit" and d.startswith("M0") and "H" in d]
-    check(len(lines) == 3 + 4, "lines over each chart", lines)
+    check(len(lines) == 3 + 4, "limit lines in each chart", lines)
     top, legend = float(picture.get("height")), [float(t.get("y")) for t in picture.iter("{http://www.w3.org/2000/svg}text")]
     check(top >= 2 * 330 + 20 * (2 + 7) + 20 and max(legend) < top, "room for the legend", top, max(legend))
     openpla(0, "plot", "run/a.csv", "-o", "limit.html", "-counter", "\\memory\\avail*", "-limit", "7.2e3")
     page = read("limit.html")
     check(page.words().count("Limit 7.031 GB") == 2 and page.source.count('class="limit"') == 2 and "warning" not in page.words().lower(),
-          "a line, and no warning", page.words())
+          "a limit line without a warning", page.words())
     for wrong, said in (("much", "invalid limit"), ("=", "invalid limit"), ("1e300", "invalid limit"), ("\\None\\*=5", "no counter"),
                         ("\\system\\*=x", "invalid limit")):
         check(said in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-limit", wrong), f"-limit {wrong}")
-    check("the maximum is 4 per chart" in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-limit", "1", "2", "3", "4", "5"), "five lines")
-    check("no sample in the time range" in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-b", "2022-01-01"), "no such time")
-    check("is before the start" in openpla(2, "plot", "run/a.csv", "-o", "none.svg", "-b", "2022-01-01", "-e", "2021-01-01"), "no range")
+    check("the maximum is 4 per chart" in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-limit", "1", "2", "3", "4", "5"), "five limits")
+    check("no sample in the time range" in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-b", "2022-01-01"), "a range without samples")
+    check("is before the start" in openpla(2, "plot", "run/a.csv", "-o", "none.svg", "-b", "2022-01-01", "-e", "2021-01-01"), "an invalid range")
     check("invalid time" in openpla(2, "plot", "run/a.csv", "-o", "none.svg", "-b", "soon"), "no time")
-    check("none" in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-counter", "\\none\\*"), "no such counter")
-    check(not os.path.exists("none.svg"), "no picture of nothing")
+    check("none" in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-counter", "\\none\\*"), "an unknown counter")
+    check(not os.path.exists("none.svg"), "no empty picture is left")
     for wrong in (["run/a.csv"], ["run/a.csv", "-o", "x.png"], ["-o", "x.svg"]):
         openpla(2, "plot", *wrong)
     openpla(0, "tracerpt", "run/a.csv", "-report", "trace.html", "-f", "html")
     check("Processor" in read("trace.html").words() and os.path.exists("trace.xml"), "tracerpt -f html")
 
 
-def numbers_are_read_as_their_masks_say():
+def formats_numbers_by_mask():
     head = '<Header><Data name="what" align="left"/><Data name="n" format="#,##0.0"/><Data name="m"/></Header>'
     page = page_of(report(f'<Section name="s"><Table name="t">{head}{row(what=7.25, n="1234567.85", m="0.00012345")}'
                           f'{row(what="b", n="-0.04", m="123456789012345678901")}{row(what="c", n="", m="-5")}</Table></Section>'))
     for wanted in ("7.25", "1,234,567.9", "0.000123", "0.0", "123456789012345678901", "-5"):
         check(wanted in page.cells, f"no cell {wanted}", page.cells)
     check("-0.0" not in page.cells and "NaN" not in page.words(), "no number", page.cells)
-    check('data-v="1234567.85"' in page.source, "sorted by what it was")
+    check('data-v="1234567.85"' in page.source, "the sort key is the unformatted value")
 
 
-def warnings_and_rows_lead_to_each_other():
+def links_warnings_and_rows():
     sections = ('<Section name="advice" key="1"><Table name="warning">'
                 '<Item><Data name="symptom" img="warning" link="DQ">Disk queue is long</Data><Data name="cause">slow</Data>'
                 '<Data name="details">9.5</Data><Data name="resolution">Buy another.</Data>'
@@ -238,14 +238,14 @@ def warnings_and_rows_lead_to_each_other():
                         f"{i}.5</Data></Item>" for i in range(9000)) + "</Table></Section>")
     page = page_of(report(sections))
     words = page.words()
-    check(words.index("It burns") < words.index("Disk queue is long"), "the worst comes first")
+    check(words.index("It burns") < words.index("Disk queue is long"), "the worst warning comes first")
     for wanted in ("Critical", "Warning", "What to do", "Buy another.", "Or wait.", "8,500.5" if "8,500.5" in words else "8,501"):
         check(wanted in words, f"the page lacks {wanted}", words[:2000])
     check("#w2" in page.links and any(re.fullmatch(r"#d\d+", link) for link in page.links), "links there and back", page.links)
-    check(words.index("1: It burns") < words.index("2: Disk queue is long"), "as they are numbered", words[:2000])
+    check(words.index("1: It burns") < words.index("2: Disk queue is long"), "the warnings are numbered", words[:2000])
     check(words.index("1 critical") < words.index("300"), "the state before the facts", words[:500])
-    check("of 9000 rows" in words, "what is left out is told", words[-500:])
-    # Of a row that is told of as a whole the first cell is it; a warning is nothing that another one tells of.
+    check("of 9000 rows" in words, "omitted rows are counted", words[-500:])
+    # A tag of a whole row marks its first cell. A warning is not a row that another warning can mark.
     page = page_of(report('<Section name="advice"><Table name="warning"><Item tag="DQ"><Data name="symptom" link="DQ" tag="DQ">Busy</Data>'
                           '</Item></Table></Section><Section name="disk"><Table name="queue"><Header><Data name="instance" visible="0"/>'
                           '<Data name="mean"/></Header><Item tag="DQ"><Data name="instance">0</Data><Data name="mean">77</Data></Item>'
@@ -253,18 +253,18 @@ def warnings_and_rows_lead_to_each_other():
     check(re.search(r'<td[^>]* id="d[0-9]+"[^>]*>77', page.source) or re.search(r'id="d[0-9]+"[^>]*>77', page.source),
           "the row that has the tag", page.source[-3000:])
     check("#w1" in page.links and sum(link.startswith("#d") for link in page.links) == 1, "links of a row", page.links)
-    # Rules may have made two tables of warnings: each warning has a number of its own, by which its row leads back.
+    # Rules can create two warning tables. Each warning has its own number, by which its row links back.
     page = page_of(report("".join('<Section name="advice"><Table name="warning"><Item><Data name="symptom" img="warning" '
                                   f'link="{tag}">{tag} is long</Data></Item></Table></Section>' for tag in ("one", "two")) +
                           '<Section name="s"><Table name="t"><Header><Data name="a"/></Header>'
                           '<Item><Data name="a" tag="two">5</Data></Item></Table></Section>'))
     check("#w2" in page.links and "#w1" not in page.links, "the second warning", page.links)
     page = page_of(report('<Section name="advice"><Table name="warning"/></Section>'))
-    check("found no problems" in page.words(), "nothing was found")
+    check("found no problems" in page.words(), "a report without warnings")
 
 
 def warned(limit, chart, series="1 2 9", tag="busy"):
-    """A page with a warning about a counter that has a chart."""
+    """Returns a page with a warning about a counter that has a chart."""
     return page_of(report('<Section name="advice"><Table name="warning"><Item><Data name="symptom" img="warning" link="busy" '
                           f'{limit}>It is busy</Data></Item></Table></Section><Section name="s"><Table name="t" source="Disk"><Header>'
                           '<Data name="counter" align="left"/><Data name="instance" align="left"/><Data name="mean"/></Header>'
@@ -273,27 +273,27 @@ def warned(limit, chart, series="1 2 9", tag="busy"):
                           f'<Series name="Queue (D:)">1 1 1</Series><Series name="Queue (C:)">{series}</Series></Chart></Section>'))
 
 
-def charts_show_what_was_passed():
+def charts_show_exceeded_limits():
     page = warned('limit="4"', "")
     words = page.words()
-    check(page.source.count('class="limit"') == 2, "a line, and its sign", page.source[-3000:])
-    check("Limit 4 of warning 1" in words and "Over time: " in words, "what it is", words)
-    check(page.links.count("#w1") == 2 and "#c1" in page.links, "from chart and row to the warning, and back", page.links)
-    check(re.search(r"Lines over time.*? C:.*? D:", words), "what is warned of comes first", words)
-    # The scale has the limit, above all values and below them.
+    check(page.source.count('class="limit"') == 2, "a limit line and its label", page.source[-3000:])
+    check("Limit 4 of warning 1" in words and "Over time: " in words, "the text about the limit", words)
+    check(page.links.count("#w1") == 2 and "#c1" in page.links, "links from chart and row to the warning, and back", page.links)
+    check(re.search(r"Lines over time.*? C:.*? D:", words), "the counter of the warning comes first", words)
+    # The scale includes a limit above or below all values.
     for limit, mark in (("20", " 20 "), ("-4", " -5 ")):
         check(mark in warned(f'limit="{limit}"', "").words(), f"a scale to {limit}")
     for limit in ("", 'limit="about 4"', 'limit="nan"', 'limit="1e300"', 'limit=""'):
         page = warned(limit, "")
         check("#w1" in page.links and 'class="limit"' not in page.source, f"no line for {limit!r}", page.source[-2000:])
     check('class="limit"' not in warned('limit="4"', "", "- - -", "other").source, "a warning about something else")
-    # One that is there for warnings alone.
-    check("Lines over time" in warned('limit="4"', 'watch="1"').words(), "it is warned of")
-    check("Lines over time" not in warned('limit="4"', 'watch="1"', tag="other").words(), "it is not")
+    # A chart that is shown only with a warning.
+    check("Lines over time" in warned('limit="4"', 'watch="1"').words(), "a watched chart with a warning is shown")
+    check("Lines over time" not in warned('limit="4"', 'watch="1"', tag="other").words(), "a watched chart without a warning is hidden")
 
 
-def a_run_that_is_judged_has_limits():
-    """By the program's own schemas and rules: queues of twelve disks, of which one is long and another one slow."""
+def checked_run_has_limits():
+    """A run checked by the built-in schemas and rules: queues of twelve disks; one is long, another is slow."""
     os.mkdir("judged")
     disks = [f"{i} {chr(67 + i)}:" for i in range(12)]
     heads, rows = ["(PDH-CSV 4.0) (UTC)(0)"], []
@@ -310,11 +310,11 @@ def a_run_that_is_judged_has_limits():
     words = read("judged.html").words()
     for wanted in ("Limit 2 of", "Limit 15 ms of", "Limit 50 % of", "Avg. Disk sec/Read", "11 N:", "7 J:"):
         check(wanted in words, f"the page lacks {wanted}", words)
-    check("% Privileged Time 0" not in words and "Processor: % Privileged Time" not in words, "nobody warns of that", words)
+    check("% Privileged Time 0" not in words and "Processor: % Privileged Time" not in words, "no rule warns about this counter", words)
 
 
-def names_stay_texts():
-    """Wherever a name of somebody can stand: it is a text there, whatever it says. Several in a report: as many as have a chart."""
+def escapes_foreign_names():
+    """Names from foreign data are always shown as text, in every place of a page."""
     for first in range(0, len(HOSTILE), 7):
         sections = warnings = strings = ""
         for name in map(escaped, HOSTILE[first:first + 7]):
@@ -327,14 +327,14 @@ def names_stay_texts():
             strings += f'<String ID="x">{name}</String>'
         page = page_of(report(f'{sections}<Section name="advice"><Table name="warning">{warnings}</Table></Section>', strings))
         words = "".join(page.text)
-        check(not re.search("[\u202a-\u202e\u2066-\u2069]", page.source), "no text turns the others around")
+        check(not re.search("[\u202a-\u202e\u2066-\u2069]", page.source), "no text changes the direction of other texts")
         for text in HOSTILE[first:first + 7]:
             shown = re.sub("[\u202a-\u202e\u2066-\u2069]", "\ufffd", text)[:190]
             check(words.count(shown) >= 25, f"{text!r} is there {words.count(shown)} times")
 
 
-def any_report_makes_a_page():
-    """Pieces of reports in any order, as rules or another program may leave them."""
+def creates_page_from_any_report():
+    """Pieces of reports in any order, as rules or other programs may write them."""
     random.seed(24)
     pieces = ['<Section name="s">', "</Section>", '<Table name="t" threshold="2">', "</Table>", "<Item>", "</Item>",
               '<Header><Data name="a"/><Data name="b" align="left" visible="0"/></Header>', '<Data name="a">-12.75</Data>',
@@ -342,21 +342,21 @@ def any_report_makes_a_page():
               '<Section name="advice">', '<Table name="warning">', '<Chart name="c" start="2026-01-02T03:04:05.000Z" duration="1e9">',
               "</Chart>", '<Series name="z">1:2 - 1e30 -5:5 nan inf 0x10</Series>', '<Series name="">-</Series>', "text", "<x/>",
               '<Chart name="c" duration="-1">', '<Section name="howMade">', '<Table name="">', "<Item><Data/></Item>"]
-    for _ in range(6): # fuzz_page has more of them
+    for _ in range(6): # fuzz_page tests more of them
         body = "".join(random.choice(pieces) for _ in range(random.randrange(1, 60)))
         write("any.xml", f'<Report name="r">{body}</Report>')
         done = openpla_any("report", "any.xml", "-html", "-y")
         check(done in (0, 1, 3), f"exit code {done}", body)
         if done != 1:
             read("any.html")
-    # One that ends in the middle says so, and has what is there.
+    # A truncated report is reported, and its complete part is shown.
     write("half.xml", report(f'<Section name="s"><Table name="t"><Header><Data name="a" align="left"/></Header>{row(a="whole")}')[:-60])
     openpla(3, "report", "half.xml", "-html")
     words = read("half.html").words()
     check("are missing" in words and "complete part" in words, "half a report", words)
     write("empty.xml", "")
     check("no XML" in openpla(1, "report", "empty.xml", "-html"), "nothing")
-    check(not os.path.exists("empty.html"), "no page of nothing")
+    check(not os.path.exists("empty.html"), "no page of an empty report")
 
 
 def openpla_any(*arguments):
@@ -364,8 +364,8 @@ def openpla_any(*arguments):
                           stderr=subprocess.DEVNULL, timeout=600, check=False).returncode
 
 
-def no_report_makes_a_large_page():
-    """As much as a report may have, of texts that are as long as they may be when they are written out."""
+def limits_page_size():
+    """A report of the maximum size, with texts of the maximum length when escaped."""
     head = "<Header>" + "".join(f'<Data name="c{i}" align="left"/>' for i in range(10)) + "</Header>"
     long = "&amp;&lt;" * 300
     rows = "".join("<Item>" + "".join(f'<Data name="c{i}">{long}</Data>' for i in range(10)) + "</Item>" for _ in range(150))
@@ -373,7 +373,7 @@ def no_report_makes_a_large_page():
     charts = "".join(f'<Chart name="c{i}" start="2026-01-02T03:04:05.000Z" duration="300">' +
                      "".join(f'<Series name="s{k}">{points}</Series>' for k in range(8)) + "</Chart>" for i in range(40))
     page = page_of(report(f'<Section name="s"><Table name="t">{head}{rows}</Table>{charts}</Section>'))
-    check("28 more are in the report document" in page.words(), "charts that are left out", page.words()[-400:])
+    check("28 more are in the report document" in page.words(), "omitted charts are counted", page.words()[-400:])
     short = "".join(f'<Table name="t{k}"><Header><Data name="a" align="left"/><Data name="b"/></Header>' +
                     "".join(f'<Item><Data name="a">r{i}</Data><Data name="b">{i}</Data></Item>' for i in range(1500)) + "</Table>"
                     for k in range(12))
@@ -381,7 +381,7 @@ def no_report_makes_a_large_page():
     check(page.tables == 12, "each table has its rows", page.tables)
 
 
-def a_sheet_of_ones_own():
+def applies_custom_sheet():
     style = 'xmlns:xsl="http://www.w3.org/1999/XSL/Transform" version="1.0"'
     write("own.xsl", f'<xsl:stylesheet {style}><xsl:output method="text"/><xsl:template match="/">'
                      "rows: <xsl:value-of select=\"count(//Item)\"/></xsl:template></xsl:stylesheet>")
@@ -397,15 +397,15 @@ def a_sheet_of_ones_own():
            "recursion": '<xsl:template match="/"><xsl:apply-templates select="/"/></xsl:template>',
            "stop": '<xsl:template match="/"><xsl:message terminate="yes">no</xsl:message></xsl:template>',
            "expression": '<xsl:template match="/"><xsl:value-of select="1 +"/></xsl:template>'}
-    if EMULATOR: # with sanitizers it takes ten seconds until it is stopped
+    if EMULATOR: # with sanitizers it is stopped only after ten seconds
         bad["loop"] = ('<xsl:template match="/">' + '<xsl:for-each select="//*">' * 6 + '<xsl:value-of select="count(//*)"/>' +
                        "</xsl:for-each>" * 6 + "</xsl:template>")
     for name, text in bad.items():
         write("bad.xsl", f"<xsl:stylesheet {style}>{text}</xsl:stylesheet>")
         said = openpla(1, "report", "small.xml", "-html", "-sheet", "bad.xsl", "-o", "bad.html")
-        check("bad.xsl" in said and len(said) < 700, f"{name}: which sheet it is", said)
+        check("bad.xsl" in said and len(said) < 700, f"{name}: the sheet's name", said)
         check(not os.path.exists("bad.html") and not os.path.exists("bad.html.new"), f"{name}: no page")
-    check(not os.path.exists("written.txt"), "a sheet wrote a file")
+    check(not os.path.exists("written.txt"), "a sheet cannot write a file")
     for text in ("<x/>", "", "<xsl:stylesheet", f'<!DOCTYPE x [<!ENTITY e SYSTEM "{here}">]><x>&e;</x>'):
         write("bad.xsl", text)
         said = openpla(1, "report", "small.xml", "-html", "-sheet", "bad.xsl", "-o", "bad.html")
@@ -415,17 +415,17 @@ def a_sheet_of_ones_own():
 def main():
     work = tempfile.TemporaryDirectory(prefix="openpla-page.", dir=os.environ.get("WINEPREFIX"))
     os.chdir(work.name)
-    a_run_has_report_and_page()
-    times_are_those_of_the_log()
-    logs_are_plotted()
-    numbers_are_read_as_their_masks_say()
-    warnings_and_rows_lead_to_each_other()
-    charts_show_what_was_passed()
-    a_run_that_is_judged_has_limits()
-    names_stay_texts()
-    any_report_makes_a_page()
-    no_report_makes_a_large_page()
-    a_sheet_of_ones_own()
+    run_has_report_and_page()
+    shows_times_of_log()
+    plots_logs()
+    formats_numbers_by_mask()
+    links_warnings_and_rows()
+    charts_show_exceeded_limits()
+    checked_run_has_limits()
+    escapes_foreign_names()
+    creates_page_from_any_report()
+    limits_page_size()
+    applies_custom_sheet()
     os.chdir("/")
     work.cleanup()
 

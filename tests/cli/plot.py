@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""plot.py PROGRAM [EMULATOR]: examples/plot_log.py draws the values of a log that relog has created. Otherwise a user
-would see a wrong picture."""
+"""plot.py PROGRAM [EMULATOR]: examples/plot_log.py draws the values of a log that relog has written."""
 import os
 import shutil
 import struct
@@ -17,7 +16,7 @@ BLUE = (31, 119, 180)
 
 def check(right, what):
     if not right:
-        sys.exit(what)
+        sys.exit("FAILED: " + what)
 
 
 def chunks(png):
@@ -32,7 +31,7 @@ def chunks(png):
 
 
 def dots(path, colour):
-    """Places of the dots of this colour, by column: the lowest one above the legend."""
+    """Returns the places of the dots of this colour by column: the lowest one above the legend."""
     with open(path, "rb") as f:
         parts = dict(chunks(f.read()))
     width, height, depth, kind = struct.unpack(">IIBB", parts[b"IHDR"][:10])

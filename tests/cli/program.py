@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs openpla.exe for the tests of the command line. The tests' own arguments are PROGRAM [EMULATOR]."""
+"""Runs openpla.exe for the command-line tests. Their own arguments are PROGRAM [EMULATOR]."""
 import os
 import subprocess
 import sys
@@ -9,16 +9,16 @@ PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
 
 def check(right, what, *more):
     if not right:
-        sys.exit("\n".join([what, *map(str, more)]))
+        sys.exit("\n".join(["FAILED: " + what, *map(str, more)]))
 
 
 def host_path(path):
-    """As the program names a file of this host."""
+    """Returns the path by which the program names a file of this host OS."""
     return "Z:" + os.path.abspath(path).replace("/", "\\") if EMULATOR else path
 
 
 def openpla_apart(expected, *arguments):
-    """What it writes to stdout, and to stderr. Expected None: any exit code."""
+    """Returns stdout and stderr. If `expected` is None, any exit code is accepted."""
     done = subprocess.run([*EMULATOR, PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=600, check=False)
     output, said = (text.decode("utf-8").replace("\r\n", "\n") for text in (done.stdout, done.stderr))
@@ -27,7 +27,7 @@ def openpla_apart(expected, *arguments):
 
 
 def openpla(expected, *arguments):
-    """Both, in the order in which they are written."""
+    """Returns stdout and stderr merged in the order of writing."""
     done = subprocess.run([*EMULATOR, PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=600, check=False)
     output = done.stdout.decode("utf-8", "replace").replace("\r\n", "\n")
@@ -36,5 +36,5 @@ def openpla(expected, *arguments):
 
 
 def verb(name):
-    """openpla() of one verb."""
+    """Returns openpla() bound to one verb."""
     return lambda expected, *arguments: openpla(expected, name, *arguments)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""push.py PROGRAM [EMULATOR]: all data that openpla push sends by OTLP arrives once and completely, even if the server
-rejects, disconnects, hangs or is unavailable, and after the sender was killed. Otherwise a user would have gaps in the
-charts, or a password in the list of processes.
+"""push.py PROGRAM [EMULATOR]: everything that openpla push sends by OTLP arrives exactly once, even if the server
+refuses it, closes the connection, hangs or is down, and after the sender was killed. Bugs would leave gaps in graphs,
+or show a password in the process list.
 
-protoc decodes the requests by the field numbers below. With npm's otlp-transformer in the node_modules that
-OPENPLA_OTLP names (npm install @opentelemetry/otlp-transformer@0.52.1), the published schema decodes them too; without
-it that part is skipped."""
+protoc decodes the requests by the field numbers below. If OPENPLA_OTLP names a node_modules with npm's otlp-transformer
+(npm install @opentelemetry/otlp-transformer@0.52.1), the published schema decodes them too; otherwise that part is
+skipped."""
 import base64
 import collections
 import json
@@ -38,7 +38,7 @@ Point = collections.namedtuple("Point", "name kind unit value time start labels 
 
 
 def parse_text(words):
-    """protoc's text as nested lists of (name, value)."""
+    """Returns protoc's text as nested lists of (name, value)."""
     fields = []
     for word in words:
         if word == "}":
@@ -57,7 +57,7 @@ def of(fields, name):
 
 
 def decode(body):
-    """The points of a request."""
+    """Returns the points of a request."""
     done = subprocess.run(["protoc", "--decode=Request", "otlp.proto"], input=body, capture_output=True, check=False)
     check(done.returncode == 0, "protoc reads the request", done.stderr)
     text = done.stdout.decode("utf-8")
@@ -100,7 +100,7 @@ def live_counters_arrive():
     memory, switches = by_name["windows.memory.committed"], by_name["windows.system.context_switches"]
     check(len(memory) == 3 and all(p.kind == "gauge" and p.unit == "By" and p.value > 1e6 for p in memory), "a gauge", memory)
     check(len(switches) == 3 and all(p.kind == "sum" and p.monotonic for p in switches), "a sum", switches)
-    check(switches[0].value <= switches[1].value <= switches[2].value, "a sum does not fall", switches)
+    check(switches[0].value <= switches[1].value <= switches[2].value, "a sum does not decrease", switches)
     check({p.start for p in switches} == {switches[0].time} and switches[0].time < switches[1].time, "times", switches)
     user = by_name["windows.processor.user_time"]
     check(user and all(p.unit == "s" and set(p.labels) == {"name"} and p.labels["name"].isdigit() for p in user), "labels", user)
@@ -108,8 +108,8 @@ def live_counters_arrive():
     return receiver.bodies
 
 
-def nothing_is_lost_while_the_server_is_busy():
-    """A server that is busy, then does not answer at all, which takes half a minute, and then closes the connection."""
+def keeps_data_while_server_is_busy():
+    """The server is busy, then does not answer for half a minute, and then closes the connection."""
     receiver = Receiver()
     busy = (503, {"Retry-After": "1"}, b"\x12\x04busy")
     receiver.answers = [busy, ("hang",), ("cut",), (429, {}, b"")]
@@ -118,13 +118,13 @@ def nothing_is_lost_while_the_server_is_busy():
     text = push.end()
     found = pages(receiver)
     check(found == list(range(1, len(found) + 1)), "each sample once, in order", found)
-    check(text.count("is not accepting data: HTTP status 503: busy") == 1 and "accepts data again" in text, "what is said", text)
+    check(text.count("does not accept data now: HTTP status 503: busy") == 1 and "accepts data again" in text, "the warnings", text)
     receiver.end()
 
 
-def a_queue_outlives_both_sides():
+def queue_survives_both_processes():
     receiver = Receiver()
-    receiver.end()  # the port is known, and nobody listens
+    receiver.end()  # the port is known, but nobody listens
     arguments = ("-otlp", receiver.url, "-si", "1", "-queue", host_path("q3"), *COUNTERS)
     push = Push(*arguments)
     push.wait("is not accepting data")
@@ -141,7 +141,7 @@ def a_queue_outlives_both_sides():
     receiver = Receiver(receiver.port)
     text = openpla(0, "push", *arguments, "-sc", "1")
     times = [p.time for p in arrived(receiver) if p.name == PAGES]
-    check(len(times) == second + 1 and times == sorted(set(times)), "all of them, the oldest first", times, second)
+    check(len(times) == second + 1 and times == sorted(set(times)), "all queued points arrive, oldest first", times, second)
     check(waiting("q3") == 0 and "wait" not in text, "the queue is empty", text)
     receiver.end()
 
@@ -152,24 +152,24 @@ def ctrl_c_ends_a_request_that_hangs():
     push = Push("-otlp", receiver.url, "-si", "1", "-queue", host_path("q4"), *COUNTERS)
     receiver.wait("a request", lambda: receiver.requests)
     text = push.end()
-    check("wait in the queue" in text and os.listdir("q4") != ["lock"], "it is in the queue", text)
+    check("wait in the queue" in text and os.listdir("q4") != ["lock"], "the request is in the queue", text)
     receiver.end()
 
 
-def what_is_refused_is_dropped():
+def drops_refused_data():
     receiver = Receiver()
     receiver.otherwise = (400, {}, b"\x08\x03\x12\x08bad data")
     arguments = ("-otlp", receiver.url, "-si", "1", "-queue", host_path("q5"), *COUNTERS)
     text = openpla(1, "push", "-sc", "3", *arguments)
-    check(text.count("refuses data, which is dropped: HTTP status 400: bad data") == 1, "the reason once", text)
-    check(re.search(r"sent 0 points in 0 requests, \d+ points dropped", text) and len(receiver.requests) == 3, "counted", text)
+    check(text.count("refuses data, which is dropped: HTTP status 400: bad data") == 1, "the reason is reported once", text)
+    check(re.search(r"sent 0 points in 0 requests, \d+ points dropped", text) and len(receiver.requests) == 3, "dropped points are counted", text)
     receiver.answers, receiver.otherwise = [(400, {}, b"")], (200, {}, b"\x0a\x09\x08\x02\x12\x05wrong")
     text = openpla(3, "push", "-sc", "2", *arguments)
-    check("dropped: wrong" in text and "points dropped" in text, "a part of a request", text)
+    check("dropped: wrong" in text and "points dropped" in text, "a partly refused request", text)
     receiver.end()
 
 
-def credentials_come_from_a_file():
+def reads_credentials_from_file():
     receiver = Receiver()
     arguments = ("push", "-otlp", receiver.url, "-si", "1", "-sc", "1", "-queue", host_path("q6"), COUNTERS[0])
     for lines, header in (("token: secret-of-tests\n", "Bearer secret-of-tests"),
@@ -202,9 +202,9 @@ def certificates_are_verified():
         check("not supported on Windows and Wine" in said, "-ca", said)
     else:
         said = openpla(0, *arguments, "-ca", "cert.pem")
-        check("sent" in said and len(receiver.bodies) == 2, "a known one, and what waited", said)
+        check("sent" in said and len(receiver.bodies) == 2, "a known certificate; the queued request is sent too", said)
         said = openpla(1, *arguments, "-ca", "missing.pem")
-        check("'missing.pem'" in said, "no such file", said)
+        check("'missing.pem'" in said, "a missing file", said)
     receiver.end()
 
 
@@ -216,7 +216,7 @@ def logs_are_sent_with_their_times():
     text = openpla(0, "push", "-otlp", receiver.url, "-log", log)
     points = arrived(receiver)
     memory = [p for p in points if p.name == "windows.memory.committed"]
-    check(len(memory) == 4 and f"sent {len(points)} points in 1 requests" in text, "all samples", text, memory)
+    check(len(memory) == 4 and f"sent {len(points)} points in 1 requests" in text, "all samples of a log", text, memory)
     openpla(0, "relog", log, "-f", "CSV", "-o", host_path("log.csv"), "-c", COUNTERS[0])
     with open("log.csv", encoding="utf-8") as f:
         values = [float(line.split(",")[1].strip().strip('"')) for line in f.readlines()[1:]]
@@ -234,7 +234,7 @@ def logs_are_sent_with_their_times():
     receiver.end()
 
 
-def counters_of_a_set_and_a_file():
+def sends_counters_of_set_and_file():
     receiver = Receiver()
     openpla(0, "logman", "create", "counter", "push_test", "-c", r"\Memory\Committed Bytes", "-si", "1")
     try:
@@ -244,11 +244,11 @@ def counters_of_a_set_and_a_file():
     finally:
         openpla(0, "logman", "delete", "push_test")
     points = [p for p in arrived(receiver) if p.name in ("windows.memory.committed", "windows.system.threads")]
-    check(len(points) == 4, "both, in the set's interval", points)
+    check(len(points) == 4, "the counters of the set and the file, in the set's interval", points)
     receiver.end()
 
 
-def lines_are_checked():
+def rejects_wrong_arguments():
     for line, what in (((COUNTERS[0],), "missing -otlp"), (("-otlp", "http://x", "-influx", "http://x/y", COUNTERS[0]), "exclude"),
                        (("-otlp", "http://x"), "missing counter"), (("-otlp", "http://x", "-si", "x", COUNTERS[0]), "-si"),
                        (("-influx", "http://x/y", "-preset", "windows_exporter"), "-preset requires -otlp"),
@@ -256,7 +256,7 @@ def lines_are_checked():
                        (("-otlp", "http://x", "-log", "a.blg", "-sc", "1"), "-log cannot be combined with -set"),
                        (("-otlp", "http://x", "-log", "a.blg", "-queue", "q"), "-log cannot be combined with -queue")):
         said = openpla(2, "push", *line)
-        check(what in said, f"{line}: it does not say '{what}'", said)
+        check(what in said, f"{line}: expected the message '{what}'", said)
     for url in ("x:4318", "ftp://x", "http://"):
         check("invalid URL" in openpla(1, "push", "-otlp", url, "-sc", "1", COUNTERS[0]), url)
     check("/write?db=NAME" in openpla(1, "push", "-influx", "http://x:8086", "-sc", "1", COUNTERS[0]), "the path of InfluxDB")
@@ -281,7 +281,7 @@ console.log(JSON.stringify(type.toObject(request, {longs: String})));
         metrics = [m for r in json.loads(done.stdout)["resourceMetrics"] for s in r["scopeMetrics"] for m in s["metrics"]]
         named = {m["name"]: m for m in metrics}
         check(named["windows.system.context_switches"]["sum"]["aggregationTemporality"] == 2 and
-              "asInt" in named["windows.memory.committed"]["gauge"]["dataPoints"][0], "what it reads", named)
+              "asInt" in named["windows.memory.committed"]["gauge"]["dataPoints"][0], "the decoded metrics", named)
     return True
 
 
@@ -291,15 +291,15 @@ def main():
         os.environ["OPENPLA_DATA"] = host_path("data")
         with open("otlp.proto", "w", encoding="utf-8") as f:
             f.write(PROTO)
-        lines_are_checked()
+        rejects_wrong_arguments()
         bodies = live_counters_arrive()
-        nothing_is_lost_while_the_server_is_busy()
-        a_queue_outlives_both_sides()
+        keeps_data_while_server_is_busy()
+        queue_survives_both_processes()
         if not EMULATOR:  # Wine's programs have no Ctrl+C from here, and its sets need the server
             ctrl_c_ends_a_request_that_hangs()
-            counters_of_a_set_and_a_file()
-        what_is_refused_is_dropped()
-        credentials_come_from_a_file()
+            sends_counters_of_set_and_file()
+        drops_refused_data()
+        reads_credentials_from_file()
         certificates_are_verified()
         logs_are_sent_with_their_times()
         return 0 if published_schema_reads(bodies) else 77

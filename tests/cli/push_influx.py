@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""push_influx.py PROGRAM [EMULATOR]: Debian's InfluxDB accepts the data that openpla push sends, and a query returns
-the values of the log, including samples that were sent while it was down. Otherwise a user would have an empty or wrong
-database."""
+"""push_influx.py PROGRAM [EMULATOR]: Debian's InfluxDB accepts what openpla push sends, and a query returns the log's
+values, including samples that were sent while it was down."""
 import csv
 import os
 import shutil
@@ -52,7 +51,7 @@ bind-address = "127.0.0.1:{rpc}"
             time.sleep(0.2)
 
     def ask(self, query):
-        """The series of the answer; None: it does not answer."""
+        """Returns the series of the answer; None if there is no answer."""
         where = f"http://127.0.0.1:{self.port}/query?" + urllib.parse.urlencode({"q": query, "db": "pla", "epoch": "ns"})
         try:
             with urllib.request.urlopen(urllib.request.Request(where, method="POST"), timeout=PATIENCE) as answer:
@@ -94,7 +93,7 @@ def samples_of_a_log_are_found(influx):
     openpla(0, "typeperf", "-f", "BIN", "-o", log, "-si", "1", "-sc", "4", *COUNTERS)
     url = f"http://127.0.0.1:{influx.port}/write?db=pla"
     said = openpla(0, "push", "-influx", url, "-log", log)
-    check("dropped" not in said, "all are taken", said)
+    check("dropped" not in said, "no sample is dropped", said)
     openpla(0, "relog", log, "-f", "CSV", "-o", host_path("log.csv"))
     with open("log.csv", encoding="utf-8", newline="") as f:
         rows = list(csv.reader(f))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An HTTP server whose answers a test chooses, and openpla push, which sends to it."""
+"""An HTTP server whose answers a test chooses, and a running openpla push that sends to it."""
 import contextlib
 import http.server
 import os
@@ -14,8 +14,8 @@ PATIENCE = 240  # seconds
 
 
 class Receiver:
-    """Keeps the accepted bodies. `answers`: what happens to the next requests, each a status with headers and body, or "hang" or
-    "cut"; without one they are accepted."""
+    """Keeps the accepted bodies. `answers` are for the next requests: a status with headers and body, "hang" or "cut".
+    Requests without one are accepted."""
 
     def __init__(self, port=0, context=None):
         receiver = self
@@ -64,7 +64,7 @@ class Receiver:
 
     def wait(self, what, condition):
         with self.changed:
-            check(self.changed.wait_for(condition, PATIENCE), f"the server waits in vain for {what}", self.requests)
+            check(self.changed.wait_for(condition, PATIENCE), f"timeout: the server did not receive {what}", self.requests)
 
     def end(self):
         self.released.set()
@@ -75,17 +75,17 @@ class Receiver:
 def wait_until(what, condition):
     end = time.monotonic() + PATIENCE
     while not condition():
-        check(time.monotonic() < end, f"waiting in vain for {what}")
+        check(time.monotonic() < end, f"timeout: {what}")
         time.sleep(0.05)
 
 
 def waiting(folder):
-    """The number of requests in a queue."""
+    """Returns the number of requests in a queue."""
     return len([name for name in os.listdir(folder) if name.endswith(".batch")]) if os.path.isdir(folder) else 0
 
 
 class Push:
-    """openpla push that runs until it is stopped."""
+    """openpla push, running until it is stopped."""
 
     def __init__(self, *arguments):
         self.out = open("push.txt", "wb")
@@ -99,12 +99,13 @@ class Push:
     def wait(self, text):
         end = time.monotonic() + PATIENCE
         while text not in self.said():
-            check(self.process.poll() is None and time.monotonic() < end, f"it does not say '{text}'", self.said())
+            check(self.process.poll() is None and time.monotonic() < end, f"timeout: expected the message '{text}'", self.said())
             time.sleep(0.05)
 
     def end(self, expected=0):
-        """What it has written, after Ctrl+C; under Wine, whose programs have none from here, after its death."""
-        check(self.process.poll() is None, "it has ended", self.said())
+        """Returns the output after Ctrl+C. Under Wine the program is killed, because it cannot receive Ctrl+C from
+        here."""
+        check(self.process.poll() is None, "openpla push still runs", self.said())
         if EMULATOR:
             self.kill()
             return self.said()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""relog.py PROGRAM [EMULATOR]: relog and logstat of openpla.exe, which is PROGRAM, do what their help says. Otherwise a
-user would lose samples, get other values than the log has, or have a file overwritten."""
+"""relog.py PROGRAM [EMULATOR]: relog and logstat of PROGRAM (openpla.exe) do what their help says. Bugs would lose
+samples, change values, or overwrite files."""
 import csv
 import json
 import os
@@ -32,7 +32,7 @@ def openpla(expected, *arguments):
 
 def check(right, what, output=""):
     if not right:
-        sys.exit(f"{what}\n{output}")
+        sys.exit(f"FAILED: {what}\n{output}")
 
 
 def write(name, lines):
@@ -54,7 +54,7 @@ def same(a, b):
     check(read(a) == read(b), f"{a} and {b} differ", f"{read(a)!r}\n{read(b)!r}")
 
 
-def copies_are_the_log():
+def copies_equal_log():
     write("a.csv", [HEADER] + ROWS)
     output = openpla(0, "relog", "a.csv", "-f", "csv", "-o", "b.csv")
     check("Begin:    2/28/2021 3:13:20\n" in output and output.count("Samples:  10\n") == 2, "no summary", output)
@@ -64,11 +64,12 @@ def copies_are_the_log():
         openpla(0, "relog", "b.log", "-f", "CSV", "-o", "b.csv", "-y")
         same("a.csv", "b.csv")
     parsed = rows_of("a.csv")
-    check(parsed[1][1:] == ["1000", " "] and all(len(row) == 3 for row in parsed), "Python's csv reads something else")
+    check(parsed[1][1:] == ["1000", " "] and all(len(row) == 3 for row in parsed), "Python's csv module reads the same values")
 
 
-def raw_values_become_what_was_used():
-    """Rates, instances that come and go, two of one name; the first sample of a rate has no value."""
+def computes_values_from_raw_data():
+    """Rates, instances that appear and disappear, two instances with one name; the first sample of a rate has no
+    value."""
     check(program("write_wildcard_log", "wild.blg")[0] == 0, "write_wildcard_log failed")
     openpla(0, "relog", "wild.blg", "-f", "csv", "-o", "wild.csv")
     rows = rows_of("wild.csv")
@@ -80,11 +81,11 @@ def raw_values_become_what_was_used():
                      [999, 10, 20, None, None, 100],
                      [998, None, 20, None, None, 300],
                      [997, None, 20, None, 30, 500]], f"values: {values}")
-    # All of the time between two samples that are written counts.
+    # A rate covers the whole time between two written samples.
     openpla(0, "relog", "wild.blg", "-t", "3", "-f", "csv", "-o", "third.csv", "-c", "\\System\\*", "\\process(B)\\*")
     rows = rows_of("third.csv")
     check([r[1:] for r in rows[1:]] == [[" ", " "], ["20", "300"]], f"every third: {rows}")
-    # A copy in its own format has the raw values still, and the wildcard.
+    # A copy in the log's own format keeps the raw values and the wildcard.
     openpla(0, "relog", "wild.blg", "-o", "copy.blg")
     openpla(0, "relog", "copy.blg", "-f", "csv", "-o", "copy.csv")
     same("wild.csv", "copy.csv")
@@ -93,24 +94,24 @@ def raw_values_become_what_was_used():
     check(stat["counters"][0]["wildcard"] and stat["counters"][0]["mostInstances"] == 1, "filtered instances", str(stat))
 
 
-def databases_are_logs_too():
-    """There and back: the same values, instances and moments."""
+def reads_and_writes_databases():
+    """A log copied to a database and back keeps values, instances and times."""
     database = f"Driver={{SQLite3}};Database={os.getcwd()}/logs.db;PWD=cret"
     output = openpla(0, "relog", "wild.blg", "-f", "sql", "-o", database + "!one")
-    check("cret" not in output and "logs.db" in output, "the password is shown", output)
+    check("cret" not in output and "logs.db" in output, "the password is hidden", output)
     openpla(0, "relog", f"SQL:{database}!one", "-f", "csv", "-o", "sql.csv")
     a, b = rows_of("wild.csv"), rows_of("sql.csv")
-    check(sorted(zip(*a)) == sorted(zip(*b)), "the database has something else", f"{a}\n{b}")
+    check(sorted(zip(*a)) == sorted(zip(*b)), "the database has the log's values", f"{a}\n{b}")
     openpla(0, "relog", f"SQL:{database}!one", "-o", "sql.blg")
     openpla(0, "relog", "sql.blg", "-f", "csv", "-o", "sqlblg.csv")
     same("sql.csv", "sqlblg.csv")
     output = openpla(1, "relog", f"SQL:{database};LoadExt=/tmp/x.so!one", "-f", "csv", "-o", "none.csv")
-    check("LoadExt" in output and "cret" not in output, "a library of the connection string", output)
+    check("LoadExt" in output and "cret" not in output, "a library named in the connection string is refused", output)
     output = openpla(0, "logstat", f"SQL:{database}!one")
     check("Samples:    4\n" in output and "cret" not in output, "logstat of a database", output)
 
 
-def parts_are_chosen():
+def selects_parts():
     openpla(0, "relog", "a.csv", "-f", "csv", "-o", "part.csv", "-c", "\\memory\\*", "-b", "2/28/2021", "3:13:22",
             "-e", "2021-02-28 03:13:26", "-t", "2")
     rows = rows_of("part.csv")
@@ -127,37 +128,38 @@ def parts_are_chosen():
           "counters on the screen", output)
     output = openpla(0, "relog", "a.csv", "\u2013f", "csv")
     check(output.startswith("\nInput\n----------------\nFile(s):\n     a.csv (CSV)\n\nBegin:") and "\\\\BOX" not in output,
-          "without -q and -o the summary alone, by a dash of a web page too", output)
-    check("No data to return" in openpla(1, "relog", "a.csv", "-o", "none.blg", "-b", "1/1/2030"), "no sample of the time")
+          "without -q and -o only the summary is printed, also with a typographic dash", output)
+    check("No data to return" in openpla(1, "relog", "a.csv", "-o", "none.blg", "-b", "1/1/2030"), "a time range without samples")
     output = openpla(3, "relog", "a.csv", "-o", "part.blg", "-y", "-c", "\\Memory\\*", "\\nothing\\*")
     check("'\\nothing\\*' matches no counter of the input" in output, "a pattern that matches nothing", output)
     check("\\nothing\\*" in openpla(1, "relog", "a.csv", "-o", "none.blg", "-c", "\\nothing\\*"), "nothing matches")
-    check(not os.path.exists("none.blg"), "an empty log stays behind")
+    check(not os.path.exists("none.blg"), "no empty log is left behind")
     for wrong, right in (("\\memroy\\*", "\\Memory\\*"), ("\\Process(*)\\Processor Time", "\\Process(*)\\% Processor Time")):
         output = openpla(3, "relog", "a.csv", "-o", "part.blg", "-y", "-c", "\\Memory\\*", wrong)
         check(f"'{wrong}' matches no counter of the input (did you mean '{right}'?)\n" in output, "a mistyped pattern", output)
         output = openpla(1, "relog", "a.csv", "-o", "none.blg", "-c", wrong)
         check(f"'{wrong}' matches no counter of the input (did you mean '{right}'?) (-c)" in output, "the only pattern", output)
         output = openpla(1, "plot", "a.csv", "-o", "none.svg", "-counter", wrong)
-        check(f"'{wrong}': the logs do not contain this counter (did you mean '{right}'?) (" in output, "of plot", output)
+        check(f"'{wrong}': the logs do not contain this counter (did you mean '{right}'?) (" in output, "a mistyped counter of plot", output)
 
 
-def names_promise_formats():
-    """A name that ends like another format's would hold BLG, and the next program would reject the file."""
+def requires_format_for_other_extensions():
+    """The format without -f is BLG. A name with another format's extension is refused, because other programs would
+    reject it."""
     for name, says in (("u.csv", "-o 'u.csv': the format without -f is BIN (use -f CSV, or the extension .blg)"),
                        ("u.TSV", "(use -f TSV, or the extension .blg)"),
                        ("u.parquet", "-o 'u.parquet': cannot write this format (use -f with one of "),
                        ("SQL:Data!set", "(use -f SQL)")):
         output = openpla(2, "relog", "a.csv", "-o", name, "-y")
         check(says in output and not os.path.exists(name), f"{name} without -f", output)
-    # As scripts for Windows' relog name their files.
+    # Scripts for Windows' relog name their files so.
     for words in (("-o", "u.blg"), ("-o", "u.log"), ("-o", "a folder.csv/u"), ("-f", "TSV", "-o", "u.csv"), ("-f", "BIN", "-o", "u.csv"),
                   ("-q", "-o", "u.csv"), ("-f", "CSV", "-o", "u.parquet")):
         os.makedirs("a folder.csv", exist_ok=True)
         openpla(0, "relog", "a.csv", *words, "-y")
 
 
-def logs_become_one():
+def merges_logs():
     write("late.csv", [HEADER] + ROWS[6:])
     write("early.csv", [HEADER] + ROWS[:6])
     openpla(0, "relog", "late.csv", "early.csv", "-f", "csv", "-o", "all.csv")
@@ -172,47 +174,47 @@ def logs_become_one():
     check("its counters or their order differ" in openpla(1, "relog", "other.csv", "-f", "csv", "-o", "a.csv", "-a"), "append")
 
 
-def nothing_is_lost():
+def overwrites_nothing_unasked():
     before = read("a.csv")
-    check(EXISTS in openpla(1, "relog", "early.csv", "-f", "csv", "-o", "a.csv"), "overwritten without being asked")
-    check("input file" in openpla(1, "relog", "a.csv", "-f", "csv", "-o", "a.csv", "-y"), "read and written at once")
-    check("input file" in openpla(1, "relog", "a.csv", "-f", "csv", "-o", "./a.csv", "-y"), "the same by another path")
+    check(EXISTS in openpla(1, "relog", "early.csv", "-f", "csv", "-o", "a.csv"), "a file is not overwritten without -y")
+    check("input file" in openpla(1, "relog", "a.csv", "-f", "csv", "-o", "a.csv", "-y"), "a file cannot be both input and output")
+    check("input file" in openpla(1, "relog", "a.csv", "-f", "csv", "-o", "./a.csv", "-y"), "the input file by another path")
     os.mkdir("folder.csv")
     openpla(1, "relog", "a.csv", "-f", "csv", "-o", "folder.csv", "-y")
     write("damaged.csv", ["no log"])
-    # What a relog that was killed left is no obstacle to the next one.
+    # A file that a killed relog left behind does not stop the next one.
     write("new.csv.partial", [HEADER] + ROWS[:2])
     openpla(0, "relog", "a.csv", "-f", "csv", "-o", "new.csv", "-y")
-    check(not os.path.exists("new.csv.partial") and read("new.csv") == before, "a part of a log")
-    # As a log that is read, such a file may be the only copy of its samples.
+    check(not os.path.exists("new.csv.partial") and read("new.csv") == before, "the leftover part is replaced")
+    # If it is an input file, such a file may be the only copy of its samples.
     os.mkdir("part")
     shutil.copy("a.csv", "part/b.csv.partial")
     for more in (["-f", "csv"], ["-f", "csv", "-y"], ["-f", "csv", "-a"], ["-q"]):
         output = openpla(1, "relog", "early.csv", "./part/b.csv.partial", "-o", "part/b.csv", *more)
-        check("cannot write 'part/b.csv': this would overwrite the input file './part/b.csv.partial'" in output, f"{more}: why it is refused", output)
-        check(read("part/b.csv.partial") == before and os.listdir("part") == ["b.csv.partial"], f"{more}: the log is lost")
-    # A device has no such file.
+        check("cannot write 'part/b.csv': this would overwrite the input file './part/b.csv.partial'" in output, f"{more}: the reason for the refusal", output)
+        check(read("part/b.csv.partial") == before and os.listdir("part") == ["b.csv.partial"], f"{more}: the input log is kept")
+    # A device has no such part file.
     if not EMULATOR:
         os.symlink("/dev/null", "part/null.csv")
         os.rename("part/b.csv.partial", "part/null.csv.partial")
         openpla(0, "relog", "part/null.csv.partial", "-f", "csv", "-o", "part/null.csv", "-y")
-        check(read("part/null.csv.partial") == before, "the log is lost")
+        check(read("part/null.csv.partial") == before, "the input log is kept")
     output = openpla(1, "relog", "a.csv", "-f", "csv", "-o", "no folder/new.csv")
-    check("cannot write 'no folder/new.csv': the folder does not exist" in output, "the user's own name of the file", output)
+    check("cannot write 'no folder/new.csv': the folder does not exist" in output, "the error has the file name as the user typed it", output)
     check("damaged.csv" in openpla(1, "relog", "damaged.csv", "-f", "csv", "-o", "a.csv", "-y"), "no name")
-    check(read("a.csv") == before, "a.csv is changed")
-    check(NO_FILE in openpla(1, "relog", "missing.csv", "-o", "x.blg"), "a log that is not there")
-    check(NO_FILE in openpla(1, "relog", "missing*.csv", "-o", "x.blg"), "logs that are not there")
+    check(read("a.csv") == before, "a.csv is unchanged")
+    check(NO_FILE in openpla(1, "relog", "missing.csv", "-o", "x.blg"), "a missing log")
+    check(NO_FILE in openpla(1, "relog", "missing*.csv", "-o", "x.blg"), "a pattern without logs")
     with open("cut.csv", "wb") as f:
         f.write(before[:-5])
     output = openpla(3, "relog", "cut.csv", "-f", "csv", "-o", "whole.csv")
-    check("cut.csv: line 11 at byte " in output and "is cut" in output, "damage is not told", output)
-    check(read("whole.csv") == before[:before[:-2].rindex(b"\n") + 1], "not all whole samples")
+    check("cut.csv: line 11 at byte " in output and "is cut" in output, "corruption is reported", output)
+    check(read("whole.csv") == before[:before[:-2].rindex(b"\n") + 1], "all complete samples are copied")
 
 
-def waits_for_part(running, name):
+def wait_for_part(running, name):
     while not (os.path.exists(name) and os.path.getsize(name) > 0):
-        check(running.poll() is None, "it was done before it could be stopped")
+        check(running.poll() is None, "the program is interrupted before it is done")
         time.sleep(0.01)
     running.send_signal(signal.SIGSTOP)
     os.waitid(os.P_PID, running.pid, os.WSTOPPED | os.WNOWAIT)
@@ -222,9 +224,9 @@ def started(err, *arguments):
     return subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=err)
 
 
-def what_is_cut_off_is_no_log():
-    """Whoever finds a file under the name that he gave takes it for the whole log, and deletes the original. Natively,
-    where a process can be stopped at a place."""
+def interrupted_copy_is_not_a_log():
+    """An interrupted relog leaves no file under the target's name, because its user would take it for the complete log
+    and delete the original. Native only, because a process can be stopped there at a chosen place."""
     write("long.csv", [HEADER])
     with open("long.csv", "a", encoding="ascii", newline="") as f:
         for i in range(200000):
@@ -237,28 +239,28 @@ def what_is_cut_off_is_no_log():
                 before = read("killed.csv") if old else None
                 with open("err.txt", "wb") as err:
                     running = started(err, "relog", "long.csv", "-f", "csv", "-o", "killed.csv", *more)
-                    waits_for_part(running, "killed.csv.partial")
-                    check((read("killed.csv") if os.path.exists("killed.csv") else None) == before, "a part has the name already")
+                    wait_for_part(running, "killed.csv.partial")
+                    check((read("killed.csv") if os.path.exists("killed.csv") else None) == before, "a part does not have the target's name")
                     running.send_signal(how)
                     running.send_signal(signal.SIGCONT)
                     code = running.wait()
                 check(code == (1 if how != signal.SIGKILL else -how), f"{how}: exit code {code}", read("err.txt").decode())
-                check((read("killed.csv") if os.path.exists("killed.csv") else None) == before, f"{how}: what has the name is no whole log")
-                check(os.path.exists("killed.csv.partial") == left, f"{how}: what is left")
+                check((read("killed.csv") if os.path.exists("killed.csv") else None) == before, f"{how}: the target is unchanged")
+                check(os.path.exists("killed.csv.partial") == left, f"{how}: the leftover part")
                 if left:
                     os.remove("killed.csv.partial")
     openpla(0, "relog", "long.csv", "-f", "csv", "-o", "killed.csv", "-y")
-    check(len(read("killed.csv").splitlines()) == 200001 and not os.path.exists("killed.csv.partial"), "the next one is whole")
+    check(len(read("killed.csv").splitlines()) == 200001 and not os.path.exists("killed.csv.partial"), "the next relog is complete")
 
 
-def progress_is_for_people():
-    """A script's log of stderr has no percentages in it; who sits at a terminal sees them."""
+def shows_progress_only_on_terminal():
+    """Percentages are shown on a terminal but not in a script's log of stderr."""
     for terminal in (False, True):
         reader, writer = os.openpty() if terminal else os.pipe()
         running = started(writer, "relog", "long.csv", "-f", "csv", "-o", "progress.csv", "-y")
         os.close(writer)
-        waits_for_part(running, "progress.csv.partial")
-        time.sleep(1.5)  # it is shown after a second of the clock, which goes on
+        wait_for_part(running, "progress.csv.partial")
+        time.sleep(1.5)  # progress is shown after one second, and the clock keeps running
         running.send_signal(signal.SIGCONT)
         said = b""
         try:
@@ -270,17 +272,17 @@ def progress_is_for_people():
         check(running.wait() == 0 and (b" %" in said) == terminal, f"terminal {terminal}: {said}")
 
 
-def a_log_without_values_says_so():
-    """One sample of a rate is no value: a file of blanks would be taken for a computer that did nothing."""
+def reports_log_without_values():
+    """A rate has no value with only one sample. A file of blanks would look like an idle computer."""
     write("blank.csv", [HEADER] + [row.split(",")[0] + '," "," "' for row in ROWS[:3]])
     output = openpla(3, "relog", "blank.csv", "-f", "csv", "-o", "blanks.csv")
     check("'blanks.csv': no value can be computed" in output, "relog", output)
     check("no value can be computed" in openpla(1, "plot", "blank.csv", "-o", "blank.svg"), "plot")
     check("can be computed" in openpla(3, "report", "blank.csv", "-o", "blank.xml"), "report")
     output = openpla(1, "plot", "a.csv", "-o", "some.svg", "-e", "2021-02-28 03:13:20", "-counter", "\\Process(*)\\*")
-    check("'\\Process(*)\\*': no value can be computed" in output, "the chosen one has none", output)
-    check("do not contain this counter" in openpla(1, "plot", "a.csv", "-o", "some.svg", "-counter", "\\Prozess(*)\\*"), "there is none")
-    # The same of a counter that has no instance.
+    check("'\\Process(*)\\*': no value can be computed" in output, "the chosen counter has no value", output)
+    check("do not contain this counter" in openpla(1, "plot", "a.csv", "-o", "some.svg", "-counter", "\\Prozess(*)\\*"), "an unknown counter")
+    # The same for a counter without instances.
     values = (" ", "5", "7")
     rows = [row.split(",")[0] + f',"{value}"' for row, value in zip(ROWS, values)]
     header = HEADER.split(",")[0] + ',"\\\\BOX\\Memory\\Page Faults/sec"'
@@ -295,18 +297,18 @@ def a_log_without_values_says_so():
             check(why in output and NO_DATA in output, f"{arguments} {chosen}: {why}", output)
 
 
-def usage_is_told():
+def prints_usage():
     for arguments in ([], ["relog"], ["relog", "a.csv", "-x"], ["relog", "a.csv", "-t", "0"], ["nothing"],
                       ["relog", "a.csv", "-f", "xls", "-o", "x"], ["relog", "a.csv", "-o"],
                       ["relog", "a.csv", "-b", "yesterday", "-o", "x"], ["logstat"]):
         openpla(2, *arguments)
     output = openpla(0, "help")
-    check("relog" in output and "logstat" in output, "no list of verbs", output)
+    check("relog" in output and "logstat" in output, "the list of verbs", output)
     for verb in ("relog", "logstat"):
         check(openpla(0, "help", verb).startswith(f"openpla {verb} ") and openpla(0, verb, "/?"), "no help")
 
 
-def a_log_is_described():
+def describes_log():
     write("gap.csv", [HEADER] + ROWS[:4] + ROWS[7:] + ["garbage"])
     output = openpla(3, "logstat", "gap.csv", "-c")
     for line in ("Format:     CSV\n", "Computer:   \\\\BOX\n", "Zone:       Zone, UTC = local time -60 minutes\n",
@@ -318,7 +320,7 @@ def a_log_is_described():
     stat = json.loads(openpla(3, "logstat", "--json", "gap.csv"))[0]
     check(stat["samples"] == 7 and stat["gaps"] == [{"from": "2021-02-28T02:13:23.000Z", "to": "2021-02-28T02:13:27.000Z"}]
           and stat["intervalSeconds"] == 1 and len(stat["damage"]) == 1 and stat["counters"][1]["missing"] == 3,
-          "JSON says something else", str(stat))
+          "JSON has the same facts", str(stat))
     stat = json.loads(openpla(0, "logstat", "--json", "wild.blg", "a.csv"))
     wild = stat[0]["counters"][1]
     check(wild["path"] == "\\\\BOX\\Process(*)\\% Processor Time" and wild["fewestInstances"] == 2
@@ -327,8 +329,8 @@ def a_log_is_described():
     check(moved["output"]["samples"] == 10 and moved["input"]["files"][0]["remarks"] == [], "relog's JSON", str(moved))
 
 
-def under_windows_name():
-    """A copy that is called as Windows' tool is that tool, so that scripts need no edit."""
+def runs_under_windows_name():
+    """A copy named like Windows' tool behaves like that tool, so that scripts need no change."""
     name = "Relog" + os.path.splitext(PROGRAM)[1]
     shutil.copy(PROGRAM, name)
     done = subprocess.run([*EMULATOR, os.path.abspath(name), "a.csv"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -340,9 +342,9 @@ def under_windows_name():
 def main():
     work = tempfile.mkdtemp(prefix="openpla-relog.", dir=os.environ.get("WINEPREFIX"))
     os.chdir(work)
-    for step in (copies_are_the_log, raw_values_become_what_was_used, databases_are_logs_too, parts_are_chosen, names_promise_formats,
-                 logs_become_one, nothing_is_lost, usage_is_told, a_log_is_described, a_log_without_values_says_so,
-                 under_windows_name) + (() if EMULATOR else (what_is_cut_off_is_no_log, progress_is_for_people)):
+    for step in (copies_equal_log, computes_values_from_raw_data, reads_and_writes_databases, selects_parts, requires_format_for_other_extensions,
+                 merges_logs, overwrites_nothing_unasked, prints_usage, describes_log, reports_log_without_values,
+                 runs_under_windows_name) + (() if EMULATOR else (interrupted_copy_is_not_a_log, shows_progress_only_on_terminal)):
         print(step.__name__, flush=True)
         step()
     os.chdir("/")

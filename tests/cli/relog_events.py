@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""relog_events.py PROGRAM EMULATOR: examples/relog_events.c, which uses only relogger.h, writes one process' events
-from two logs into a third, in which another reader finds them unchanged. Otherwise a user's log would lack them."""
+"""relog_events.py PROGRAM EMULATOR: examples/relog_events.c, which uses only relogger.h, copies the events of one
+process from two logs into a third log. Another reader finds these events unchanged."""
 import os
 import struct
 import subprocess
@@ -18,7 +18,7 @@ OURS = "11112222-3333-4444-5555-666677778888"
 
 def check(right, what, output=""):
     if not right:
-        sys.exit(f"{what}\n{output}")
+        sys.exit(f"FAILED: {what}\n{output}")
 
 
 def relog(expected, *arguments):
@@ -43,9 +43,9 @@ def main():
         check("4 of 5 events" in output, "the counts", output)
         with open("out.etl", "rb") as f:
             log = etl_check.Log(f.read())
-        check(log.remarks == 0, "the log is damaged", log.remarks)
+        check(log.remarks == 0, "the log is not corrupt", log.remarks)
         found = [e.raw[:len(raw)] for e, raw in zip(log.events[1:], wanted)]
-        check(found == wanted, "events are not as they were", [f.hex() for f in found])
+        check(found == wanted, "events are unchanged", [f.hex() for f in found])
         check([e.processor for e in log.events[1:]] == [0, 1, 0, 0], "processors", [e.processor for e in log.events])
         merged = [*method_definition(START + SECOND, narrow=True), method(START + SECOND, 1, narrow=True)]
         trace("merged.etl", [*merged, method(START + SECOND, 2)[:8] + struct.pack("<II", 1, 45) +
@@ -54,11 +54,11 @@ def main():
         with open("defined.etl", "rb") as f:
             log = etl_check.Log(f.read())
         found = [e.raw[:len(raw)] for e, raw in zip(log.events[1:], merged)]
-        check(found == merged and len(log.events) == 4, "definitions are not kept", [f.hex() for f in found])
+        check(found == merged and len(log.events) == 4, "definitions are kept", [f.hex() for f in found])
         output = relog(1, "none.etl", "out2.etl", "44")
-        check("none.etl cannot be read" in output and not os.path.exists("out2.etl"), "a file that is not there", output)
+        check("none.etl cannot be read" in output and not os.path.exists("out2.etl"), "a missing file", output)
         os.chdir("/")
-    print("4 events are in a log of their own")
+    print("4 events were copied into a separate log")
 
 
 main()

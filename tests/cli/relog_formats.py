@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""relog_formats.py PROGRAM [EMULATOR]: other programs read the copies of logs that relog of openpla.exe, which is
-PROGRAM, writes for them, with the same values as in a CSV copy. Otherwise a user would import wrong values, or a file
-that is rejected.
-The programs: promtool (Debian: prometheus), and npm's apache-arrow in the node_modules that OPENPLA_ARROW names: npm
-install apache-arrow. Without a program, its part is left out (exit code 77)."""
+"""relog_formats.py PROGRAM [EMULATOR]: other programs read the log copies of relog of PROGRAM (openpla.exe), with the
+values that a CSV copy has. These programs are promtool (Debian: prometheus) and npm's apache-arrow (npm install
+apache-arrow) in the node_modules that OPENPLA_ARROW names. If one is missing, its part is skipped (exit code 77)."""
 import csv
 import datetime
 import json
@@ -51,7 +49,7 @@ def copied(log, format_name, name, *more, code=0):
 
 
 def columns_of(log, *more):
-    """Of its copy in CSV: times in seconds since 1970, and {path: values}, None for a missing one."""
+    """Returns a log's CSV copy: times in seconds since 1970, and {path: values}, None for a missing value."""
     with open(copied(log, "csv", "expected.csv", *more), encoding="cp1252", newline="") as f:
         rows = list(csv.reader(f))
     bias = 60 * int(re.search(r"\((-?\d+)\)$", rows[0][0]).group(1))
@@ -80,7 +78,7 @@ def arrow(log, *more):
     copied(log, "arrow", "copy.arrow", *more)
     with open("copy.arrow", "rb") as f:
         bytes_of = f.read()
-    check(bytes_of[:6] == bytes_of[-6:] == b"ARROW1", "an Arrow file", bytes_of[:8], bytes_of[-8:])
+    check(bytes_of[:6] == bytes_of[-6:] == b"ARROW1", "the magic bytes of an Arrow file", bytes_of[:8], bytes_of[-8:])
     if not ARROW or not shutil.which("node"):
         return "npm's apache-arrow"
     table = json.loads(tool("node", "-e", SHOW, os.path.join(ARROW, "apache-arrow"), "copy.arrow"))
@@ -98,7 +96,7 @@ def arrow_files():
     missing = arrow("wild.blg")
     if isinstance(missing, str):
         return missing
-    check(missing["metadata"] == {"computer": "BOX", "bias_minutes": "0", "zone": "Somewhere", "interval_seconds": "1"}, "about the log", missing["metadata"])
+    check(missing["metadata"] == {"computer": "BOX", "bias_minutes": "0", "zone": "Somewhere", "interval_seconds": "1"}, "the log's metadata", missing["metadata"])
     arrow("wild.blg", "-t", "2", "-c", "\\Memory\\*")
     check(arrow("long.csv")["batches"] > 1, "a long log is written in parts")
     return None
@@ -126,7 +124,7 @@ def dumped(name):
     """{series: [(seconds, value)]} of promtool's blocks."""
     shutil.rmtree("blocks", ignore_errors=True)
     tool("promtool", "tsdb", "create-blocks-from", "openmetrics", name, "blocks")
-    os.makedirs("blocks/wal", exist_ok=True)  # promtool's dump expects a database that was open
+    os.makedirs("blocks/wal", exist_ok=True)  # promtool's dump expects the folders of an opened database
     series = {}
     for line in tool("promtool", "tsdb", "dump", "blocks").splitlines():
         labels, value, stamp = re.fullmatch(r"(\{.*\}) (\S+) (\d+)", line).groups()
@@ -156,14 +154,14 @@ def openmetrics():
             check(math.isclose((v1 - v0) / (t1 - t0), rates[t1] * unit, rel_tol=1e-9), f"a rate of {path}", points, rates)
     long = dumped("long.om")
     check({len(points) for points in long.values()} == {LONG}, "all samples of a long log", {k: len(v) for k, v in long.items()})
-    check(long['{__name__="windows_memory_available_bytes", computer="BOX"}'][7][1] == 7 * 1048576, "a value of it")
+    check(long['{__name__="windows_memory_available_bytes", computer="BOX"}'][7][1] == 7 * 1048576, "a value of a long log")
     return None
 
 
-def names_choose_the_format():
+def requires_format_for_other_extensions():
     for name, word in (("u.arrow", "ARROW"), ("u.jsonl", "JSONL"), ("u.lp", "INFLUX"), ("u.om", "OPENMETRICS"), ("u.feather", "ARROW"), ("u.ndjson", "JSONL")):
         output = openpla(2, "relog", "wild.blg", "-o", name)
-        check(f"-o '{name}': the format without -f is BIN (use -f {word}, or the extension .blg)" in output and not os.path.exists(name), name, output)
+        check(f"-o '{name}': the format without -f is BIN (use -f {word}, or the extension .blg)" in output and not os.path.exists(name), f"{name}: the format is required", output)
     output = openpla(2, "relog", "wild.blg", "-f", "arrow", "-o", "u.arrow", "-a")
     check("-a: cannot append to a file of the format ARROW" in output, "appending", output)
     output = openpla(2, "relog", "wild.blg", "-f", "parquet", "-o", "u.parquet")
@@ -172,7 +170,7 @@ def names_choose_the_format():
     check("-f: only relog can write 'jsonl': expected one of bin, csv, tsv, sql (use openpla relog -f JSONL)" in output, "typeperf", output)
 
 
-def translated_names_become_english():
+def translates_names_to_english():
     write("german.csv", ['"(PDH-CSV 4.0) (Zone)(0)","\\\\BOX\\Prozessor(_Total)\\Prozessorzeit (%)"', '"02/28/2021 03:13:20.000","12.5"'])
     output = openpla(0, "relog", "german.csv", "-f", "openmetrics", "-o", "german.om")
     check("1 of 1 counter" in output and "German" in output, "a message", output)
@@ -182,17 +180,17 @@ def translated_names_become_english():
     check("Prozessorzeit" in read(copied("german.csv", "jsonl", "german.jsonl")), "columns have the log's names")
 
 
-def interrupts_leave_no_part():
-    """OpenMetrics is written after the last sample was read."""
+def interrupt_leaves_no_part():
+    """OpenMetrics is written only after the last sample was read."""
     with open("err.txt", "wb") as err:
         running = subprocess.Popen([PROGRAM, "relog", "long.csv", "-f", "openmetrics", "-o", "cut.om"], stdin=subprocess.DEVNULL, stdout=err, stderr=err)
         while not (os.path.exists("cut.om.partial") and os.path.getsize("cut.om.partial") > 0):
-            check(running.poll() is None, "it was done before it could be stopped", read("err.txt"))
+            check(running.poll() is None, "the program is interrupted before it is done", read("err.txt"))
             time.sleep(0.001)
         running.send_signal(signal.SIGINT)
         code = running.wait()
     check(code == 1 and not os.path.exists("cut.om") and not os.path.exists("cut.om.partial"), f"exit code {code}", read("err.txt"))
-    check("interrupted by the user" in read("err.txt"), "why", read("err.txt"))
+    check("interrupted by the user" in read("err.txt"), "the reason", read("err.txt"))
 
 
 LONG = 70000
@@ -200,13 +198,13 @@ with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     subprocess.run([*EMULATOR, os.path.join(os.path.dirname(PROGRAM), "write_wildcard_log" + os.path.splitext(PROGRAM)[1]), "wild.blg"], check=True)
     write("long.csv", [HEADER] + ['"02/%02d/2021 %02d:%02d:%02d.000","%d","12.5"' % (1 + i // 86400, i // 3600 % 24, i // 60 % 60, i % 60, i) for i in range(LONG)])
-    names_choose_the_format()
+    requires_format_for_other_extensions()
     json_lines("wild.blg")
     json_lines("wild.blg", "-t", "2", "-c", "\\Process(*)\\*", "-b", "2021-02-28 02:13:21")
     influx()
-    translated_names_become_english()
+    translates_names_to_english()
     if not EMULATOR:
-        interrupts_leave_no_part()
+        interrupt_leaves_no_part()
     missing = [name for name in (arrow_files(), openmetrics()) if name]
     os.chdir("/")
 if missing:

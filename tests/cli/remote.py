@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""remote.py PROGRAM [EMULATOR]: openpla remote stores accounts for other computers. Otherwise a user would type
-passwords each time, or have them in a file that others can read."""
+"""remote.py PROGRAM [EMULATOR]: openpla remote stores accounts for other computers, so that users need not type
+passwords each time. Other users cannot read the stored passwords."""
 import json
 import os
 import subprocess
@@ -14,7 +14,7 @@ PASSWORD = "a password of tests"
 
 
 def typed(expected, line, *arguments):
-    """With a line of standard input, which the emulator's script passes through if it is told to."""
+    """Runs the program with a line of standard input, which the emulator's script passes through if told to."""
     done = subprocess.run([*EMULATOR, PROGRAM, *arguments], env=dict(os.environ, OPENPLA_WINE_RUN="through"),
                           input=line + "\n", encoding="utf-8", errors="replace", stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=600, check=False)
@@ -32,16 +32,16 @@ def main():
     check(remote(0, "list") == "" and accounts() == {}, "no accounts yet")
     typed(0, PASSWORD, "remote", "add", "db1", "LAB\\reader")
     typed(0, PASSWORD, "remote", "add", "db2:47135", "reader@lab.example")
-    check(accounts() == {"db1": "LAB\\reader", "db2:47135": "lab.example\\reader"}, "both are there", accounts())
-    check("db1\tLAB\\reader" in remote(0, "list"), "one a line")
+    check(accounts() == {"db1": "LAB\\reader", "db2:47135": "lab.example\\reader"}, "both accounts are listed", accounts())
+    check("db1\tLAB\\reader" in remote(0, "list"), "one account per line")
     for path, _, names in os.walk(data):
         for name in names:
             with open(os.path.join(path, name), "rb") as file:
                 text = file.read()
-            check(PASSWORD.encode() not in text and PASSWORD.encode("utf-16-le") not in text, "the password is stored")
+            check(PASSWORD.encode() not in text and PASSWORD.encode("utf-16-le") not in text, "the password is not stored in plain text")
     typed(0, PASSWORD, "remote", "add", "DB1", "another")
     check(accounts()["db1"] == "another", "the second account of a computer replaces the first", accounts())
-    check("no account" in remote(1, "remove", "db3"), "none to remove")
+    check("no account" in remote(1, "remove", "db3"), "an unknown account cannot be removed")
     remote(0, "remove", "db1")
     check(list(accounts()) == ["db2:47135"], "removed")
     remote(0, "remove", "-all")

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""remote_counters.py PROGRAM CONSUMER EMULATOR: openpla.exe, which is PROGRAM, reads the counters that another computer
-serves over TCP; that computer is this one under another name. Otherwise a user would lose other computers' counters, or
-this computer's counters when another one becomes unavailable."""
+"""remote_counters.py PROGRAM CONSUMER EMULATOR: PROGRAM (openpla.exe) collects counters that another computer offers by
+TCP. The other computer is this one under another name. If it goes away, local counters must still be collected."""
 import csv
 import os
 import signal
@@ -16,12 +15,12 @@ PROGRAM, CONSUMER, EMULATOR = sys.argv[1], sys.argv[2], sys.argv[3:]
 SERVER = os.path.join(os.path.dirname(PROGRAM), "openplasrv.exe")
 ACCOUNT, PASSWORD = f"reader-{os.getpid()}", "a password of tests"
 START_S = 240
-os.environ["OPENPLA_SAMPLE_LIMIT"] = "0"  # on a busy machine an answer takes its time
+os.environ["OPENPLA_SAMPLE_LIMIT"] = "0"  # on a busy machine an answer is slow
 
 
 def check(right, what, output=""):
     if not right:
-        sys.exit(f"{what}\n{output}")
+        sys.exit(f"FAILED: {what}\n{output}")
 
 
 def start(program, *arguments, **more):
@@ -36,7 +35,7 @@ def ended(process, out):
         code = process.wait(2 * START_S)
     except subprocess.TimeoutExpired:
         process.terminate()
-        code = "none, it did not end"
+        code = "none (timeout)"
     out.seek(0)
     return code, out.read().decode("utf-8").replace("\r", "")
 
@@ -48,19 +47,19 @@ def typeperf(expected, *arguments, **more):
 
 
 def with_password(password, *arguments):
-    """The program with a line of standard input, which the emulator's script passes through if it is told to."""
+    """Runs the program with a line of standard input, which the emulator's script passes through if told to."""
     environment = dict(os.environ, OPENPLA_WINE_RUN="through")
     done = subprocess.run([*EMULATOR, PROGRAM, *arguments], env=environment, input=password + "\n", encoding="utf-8",
                           errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=2 * START_S)
     return done.returncode, done.stdout
 
 
-def must(*arguments, password=""):
+def run_or_fail(*arguments, password=""):
     code, output = with_password(password, *arguments)
     check(code == 0, f"{' '.join(arguments)}: exit code {code}", output)
 
 
-def listens(port):
+def is_listening(port):
     try:
         socket.create_connection(("127.0.0.1", port)).close()
         return True
@@ -68,26 +67,26 @@ def listens(port):
         return False
 
 
-def offer(port):
+def start_server(port):
     server, _ = start(SERVER, "/counters", OPENPLA_COUNTER_QUERY_PORT=str(port))
     for _ in range(START_S * 10):
-        if listens(port):
+        if is_listening(port):
             return server
         time.sleep(0.1)
-    sys.exit("nothing is offered")
+    sys.exit("the server does not offer counters")
 
 
 def stop(server, port):
-    """Hard: the program that the emulator's script has started."""
+    """Kills the program that the emulator's script started."""
     with open(f"/proc/{server.pid}/task/{server.pid}/children", encoding="ascii") as file:
         for child in file.read().split():
             os.kill(int(child), signal.SIGKILL)
     server.wait()
     for _ in range(START_S * 10):
-        if not listens(port):
+        if not is_listening(port):
             return
         time.sleep(0.1)
-    sys.exit("the server does not end")
+    sys.exit("the server does not exit")
 
 
 def free_port():
@@ -95,8 +94,9 @@ def free_port():
         return s.getsockname()[1]
 
 
-def connect_from_elsewhere(port):
-    """More connections than the port takes, of an address that may not ask: it must not keep out those that may."""
+def connect_from_other_address(port):
+    """Opens more connections than the port accepts, from an address without permission. Permitted clients must still
+    connect."""
     return [socket.create_connection(("127.0.0.1", port), source_address=("127.0.0.2", 0)) for _ in range(300)]
 
 
@@ -125,20 +125,20 @@ def logman(*words):
 
 
 def first_rows(folder):
-    """Of each log of the set, in the order of their beginning."""
+    """Returns the first row of each log of the set, in the order of their start."""
     logs = sorted(os.path.join(path, name) for path, _, names in os.walk(folder) for name in names
                   if name.endswith(".csv"))
     return [rows_in(log) for log in logs]
 
 
 def has_value(logs, counter):
-    """Whether the last log has its column and in any row a value: one may be late, and the last one half written."""
+    """Whether the last log has a value of this counter in any row. One may be late, and the last row half written."""
     return (len(logs) > 1 and logs[-1][:1] != [] and logs[-1][0][2:] == [counter] and
             any(len(row) == 3 and row[2].strip() and float(row[2]) > 0 for row in logs[-1][1:]))
 
 
-def a_set_whose_host_comes_later():
-    """What the host has begins when it comes, and what is here does not wait for it."""
+def set_waits_for_remote_host():
+    """Counters of a remote host start when it appears; local counters do not wait for it."""
     port, name = free_port(), f"remote-{os.getpid()}"
     away = rf"\\127.0.0.1:{port}\System\Processes"
     root = os.path.join(os.getcwd(), "runs")
@@ -154,14 +154,14 @@ def a_set_whose_host_comes_later():
             if logs and len(logs[0]) >= 3:
                 break
             time.sleep(0.1)
-        check(logs and len(logs[0]) >= 3 and len(logs[0][0]) == 2, "what is here waits for another computer", str(logs))
-        server = offer(port)
-        for _ in range(START_S * 30):  # it is tried again after up to a minute
+        check(logs and len(logs[0]) >= 3 and len(logs[0][0]) == 2, "local counters do not wait for another computer", str(logs))
+        server = start_server(port)
+        for _ in range(START_S * 30):  # the set retries within a minute
             logs = first_rows(root)
             if has_value(logs, away):
                 break
             time.sleep(0.1)
-        check(has_value(logs, away), "a computer that came later is not counted", str(logs[1:]))
+        check(has_value(logs, away), "counters of a computer that appears later are collected", str(logs[1:]))
     finally:
         try:
             logman("stop", name)
@@ -171,44 +171,44 @@ def a_set_whose_host_comes_later():
                 stop(server, port)
 
 
-def who_may_read(there):
-    """The address alone admits nobody, and neither does a wrong password."""
+def requires_account(there):
+    """Neither a permitted address without an account nor a wrong password is sufficient."""
     counting = ("typeperf", "-sc", "1", there + r"\Memory\Commit Limit")
     code, output = with_password("", *counting)
     check(code == 1 and "denied" in output,
-          "a caller without an account is not refused", output)
+          "a caller without an account is refused", output)
     code, output = with_password("another password", *counting, "-u", ACCOUNT, "*")
-    check(code == 1 and "denied" in output, "a wrong password is not refused", output)
+    check(code == 1 and "denied" in output, "a wrong password is refused", output)
     code, output = with_password(PASSWORD, *counting, "-u", ACCOUNT, "*")
-    check(code == 0 and len(rows_of(output)) == 2, "an account of -u cannot read", output)
-    for host in "127.0.0.1", "other":  # from now on without a word
-        must("remote", "add", host, ACCOUNT, password=PASSWORD)
+    check(code == 0 and len(rows_of(output)) == 2, "an account of -u can read", output)
+    for host in "127.0.0.1", "other":  # stored accounts need no option
+        run_or_fail("remote", "add", host, ACCOUNT, password=PASSWORD)
 
 
 def main():
     port = free_port()
     there, named = rf"\\127.0.0.1:{port}", {"OPENPLA_COUNTER_HOSTS": f"other=127.0.0.1:{port}"}
     output = typeperf(1, "-sc", "1", there + r"\Memory\Available MBytes")
-    check("0x800007D0" in output, "a computer that is not there is not told", output)
-    server = offer(port)
-    outsiders = connect_from_elsewhere(port)
+    check("0x800007D0" in output, "an unreachable computer is reported", output)
+    server = start_server(port)
+    outsiders = connect_from_other_address(port)
     try:
-        who_may_read(there)
+        requires_account(there)
         output = typeperf(0, "-sc", "2", "-si", "0.2", there + r"\Memory\Commit Limit", r"\Memory\Commit Limit",
                           there + r"\Processor(_Total)\% Processor Time")
         rows = rows_of(output)
-        check(len(rows) == 3 and rows[0][1] == there + r"\Memory\Commit Limit", "not the counters of the path", output)
-        check(rows[1][1] == rows[1][2] and float(rows[2][1]) > 0, "another value there than here", output)
-        check(0 <= float(rows[2][3]) <= 100, "no share of the processors", output)
+        check(len(rows) == 3 and rows[0][1] == there + r"\Memory\Commit Limit", "the counters of the path", output)
+        check(rows[1][1] == rows[1][2] and float(rows[2][1]) > 0, "the remote value equals the local one", output)
+        check(0 <= float(rows[2][3]) <= 100, "a valid processor percentage", output)
         for outsider in outsiders:
             outsider.close()
         output = typeperf(0, "-q", "-s", "other", **named)
-        check(r"\\other\Process(*)\% Processor Time" in output, "its objects are not listed", output)
+        check(r"\\other\Process(*)\% Processor Time" in output, "the remote objects are listed", output)
         output = typeperf(0, "-s", "other", "-sc", "1", r"\Process(*)\ID Process", **named)
-        check(r"\\other\Process(_Total)\ID Process" in output, "its instances are not found", output)
+        check(r"\\other\Process(_Total)\ID Process" in output, "the remote instances are found", output)
         code, output = ended(*start(CONSUMER, f"127.0.0.1:{port}"))
-        check(code == 0, "a program cannot read its countersets", output)
-        # It goes away while it is counted.
+        check(code == 0, "a program reads the remote counter sets", output)
+        # The remote host goes away while its counters are collected.
         log = os.path.abspath("away.csv")
         counting = start(PROGRAM, "typeperf", "-sc", "40", "-si", "0.25", "-y", "-o", log, r"\\other\System\Processes",
                          r"\System\Processes", **named)
@@ -219,8 +219,8 @@ def main():
         code, output = ended(*counting)
         rows = rows_in(log)
         check(code == 0 and len(rows) == 41, f"counting ended with {code}, {len(rows)} rows", output)
-        check(not rows[-1][1].strip() and float(rows[-1][2]) > 0, "a host that is gone costs others", str(rows[-1]))
-        check(float(rows[2][1]) > 0, "a host that was there has no value", str(rows[2]))
+        check(not rows[-1][1].strip() and float(rows[-1][2]) > 0, "local counters survive the loss of a host", str(rows[-1]))
+        check(float(rows[2][1]) > 0, "a reachable host has a value", str(rows[2]))
     finally:
         if server:
             stop(server, port)
@@ -228,10 +228,10 @@ def main():
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    must("dcom", "account", "add", ACCOUNT, password=PASSWORD)
+    run_or_fail("dcom", "account", "add", ACCOUNT, password=PASSWORD)
     try:
         main()
-        a_set_whose_host_comes_later()
+        set_waits_for_remote_host()
     finally:
-        must("dcom", "account", "remove", ACCOUNT)
-        must("remote", "remove", "-all")
+        run_or_fail("dcom", "account", "remove", ACCOUNT)
+        run_or_fail("remote", "remove", "-all")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""report.py PROGRAM [EMULATOR]: "openpla report" of openpla.exe, which is PROGRAM, creates a report of a folder of
-logs, traces and configurations. Its contents are compared with sums that this test computes from the same data."""
+"""report.py PROGRAM [EMULATOR]: "openpla report" of PROGRAM (openpla.exe) creates a report from a folder of logs,
+traces and configurations. The test compares its figures with sums computed here from the same data."""
 import json
 import os
 import random
@@ -28,7 +28,7 @@ CONFIGURATION = """<Report name="configuration" version="1"><Header><Data name="
 
 
 def report(expected, *arguments):
-    """What it writes to stdout, and all that it writes: an emulator gives both streams as one."""
+    """Returns stdout, and the whole output; an emulator merges both streams."""
     output, said = openpla_apart(expected, "report", *arguments)
     return output, output + said
 
@@ -47,7 +47,7 @@ def write_log(name, samples):
 
 
 def write_trace(name, written):
-    """Events of one provider: process, bytes."""
+    """Writes events of one provider: (process, bytes)."""
     fields = b"Bytes\0\x08"  # UINT32
     made_trace.trace(name, [made_trace.self_described(PROVIDER, "Test.Report", "Write", fields, struct.pack("<I", size),
                                                       made_trace.START + i * made_trace.SECOND // 100, process=process)
@@ -55,7 +55,7 @@ def write_trace(name, written):
 
 
 def table(root, name):
-    """Rows, as dictionaries; the footer last, if there is one."""
+    """Returns the rows as dictionaries; the footer, if any, is last."""
     found = [t for t in root.iter("Table") if t.get("name") == name]
     check(len(found) == 1, f"{len(found)} tables {name}", xml.tostring(root, "unicode"))
     return [{d.get("name"): d.text or "" for d in row.findall("Data")} for row in found[0] if row.tag in ("Item", "Footer")]
@@ -69,7 +69,7 @@ def near(text, number):
     return abs(float(text) - number) <= 1e-9 * max(1, abs(number))
 
 
-def figures_are_those_of_the_logs():
+def figures_equal_logs():
     values = [None] + [round(random.uniform(0, 100), 6) for _ in range(89)]
     values[40] = None
     written = [(random.randrange(5) * 4, random.randrange(1 << 20)) for _ in range(500)]
@@ -79,8 +79,8 @@ def figures_are_those_of_the_logs():
     write_trace("run/b.etl", written)
     write("run/c.xml", CONFIGURATION)
     output, said = report(0, "run", "-schema", "schema.xml", "-set", "Nightly")
-    check(output.strip().replace("\\", "/").endswith("run/report.xml"), "where it is", output)
-    check(said.count("\n") == 1, "nothing is wrong", said)
+    check(output.strip().replace("\\", "/").endswith("run/report.xml"), "the report's path is printed", output)
+    check(said.count("\n") == 1, "no warnings are printed", said)
     root = xml.parse("run/report.xml").getroot()
     there = [v for v in values if v is not None]
     (row,) = table(root, "processor")
@@ -103,7 +103,7 @@ def figures_are_those_of_the_logs():
     check(said["set"] == "Nightly" and said["computer"] == "HOST" and said["samples"] == "90" and said["events"] == "500"
           and said["eventsLost"] == "3" and said["gaps"] == "0", "header", said)
     check(root.find(".//String[@ID='load']").text == "Load", "string")
-    # Made again it does not read itself; another language; as JSON.
+    # A second report does not read the first one; then another language; then JSON.
     output, _ = report(0, "run", "-schema", "schema.xml", "-language", "de", "--json")
     root = xml.parse("run/report.xml").getroot()
     check(root.find(".//String[@ID='load']").text == "Last" and facts(root)["samples"] == "90", "again")
@@ -114,11 +114,11 @@ def figures_are_those_of_the_logs():
     (row,) = tables["processor"]
     check(row["counter"] == "% User Time" and near(row["mean"], sum(there) / len(there)) and isinstance(row["mean"], float) and
           row["count"] == len(there), "numbers are numbers in JSON", row)
-    check(sum(row["bytes"] for row in tables["writers"][:-1]) == sum(sums.values()), "those of events too", tables["writers"])
+    check(sum(row["bytes"] for row in tables["writers"][:-1]) == sum(sums.values()), "event numbers are JSON numbers too", tables["writers"])
 
 
-def counters_far_apart_stand_together():
-    """Logs have a counter's instances side by side, or all counters of an instance: rows are by counter either way."""
+def groups_rows_by_counter():
+    """Logs group columns by counter or by instance; the report's rows are always grouped by counter."""
     names = [f"\\\\HOST\\Wide({i})\\{counter}" for i in range(300) for counter in ("Writes", "Idle", f"Only {i}")]
     write("wide.csv", "\r\n".join(['"(PDH-CSV 4.0) (UTC)(0)",' + ",".join(f'"{n}"' for n in names)] +
                                   [f'"02/28/2021 15:33:0{s}.000",' + ",".join(f'"{i}"' for i in range(900)) for s in (1, 2)]) +
@@ -129,7 +129,7 @@ def counters_far_apart_stand_together():
     check(rows == right, "order of rows", rows[:5], rows[298:302], rows[598:])
 
 
-def files_and_the_general_schema():
+def writes_files_and_uses_general_schema():
     output, _ = report(0, "run/a.csv", "-o", "other.xml")
     check(output.strip().endswith("other.xml"), "output", output)
     rows = table(xml.parse("other.xml").getroot(), "Processor")
@@ -137,44 +137,44 @@ def files_and_the_general_schema():
     report(0, "run", "-schema", "schema.xml", "-events", "all.xml", "-o", "third.xml")
     with open("all.xml", encoding="utf-8") as f:
         check(f.read().count("<EventData") >= 500, "all events")
-    # What is there stays without -y, one file is not both, and without traces none comes.
+    # Existing files stay without -y, one file cannot have both outputs, and without traces no event file is written.
     write("kept.xml", "mine")
     report(1, "run", "-schema", "schema.xml", "-events", "kept.xml", "-o", "fifth.xml")
     with open("kept.xml", encoding="utf-8") as f:
-        check(f.read() == "mine", "a file that was there")
+        check(f.read() == "mine", "an existing file is not overwritten")
     _, said = report(1, "run", "-schema", "schema.xml", "-events", "both.xml", "-o", "both.xml")
-    check("need two files" in said and not os.path.exists("both.xml"), "one file for both", said)
+    check("need two files" in said and not os.path.exists("both.xml"), "one file for both outputs", said)
     _, said = report(3, "run/a.csv", "-events", "none.xml", "-o", "fifth.xml")
     check("'none.xml' is not written" in said and not os.path.exists("none.xml"), "events without traces", said)
-    # A schema may ask for events that this system has not: it is told in the report, and nothing is wrong.
+    # A schema may select events that this system lacks. The report says so, and this is not an error.
     write("more.xml", SCHEMA.replace('payloadId="*"', 'payloadId="77"'))
     report(0, "run", "-schema", "more.xml", "-o", "sixth.xml")
     rows = table(xml.parse("sixth.xml").getroot(), "remarks")
-    check(any("the traces contain no event 77" in r["remark"] for r in rows), "events that are not there", rows)
+    check(any("the traces contain no event 77" in r["remark"] for r in rows), "selected events that the traces lack", rows)
 
 
-def what_is_wrong_is_told():
+def reports_errors():
     write("bad.xml", SCHEMA.replace('object="Processor"', ""))
     _, said = report(3, "run", "-schema", "bad.xml", "-progress", "-o", "fourth.xml")
-    check("section 'load': table 'processor': line 2: CounterTable object: the attribute is missing" in said, "mistake", said)
+    check("section 'load': table 'processor': line 2: CounterTable object: the attribute is missing" in said, "the error in the schema", said)
     rows = table(xml.parse("fourth.xml").getroot(), "remarks")
-    check(len(rows) == 2 and "bad.xml" in rows[0]["remark"], "remark in the report", rows)
+    check(len(rows) == 2 and "bad.xml" in rows[0]["remark"], "the warning in the report", rows)
     os.mkdir("empty")
     _, said = report(1, "empty")
-    check("the inputs contain nothing to report" in said and not os.listdir("empty"), "empty folder", said)
+    check("the inputs contain nothing to report" in said and not os.listdir("empty"), "an empty folder", said)
     _, said = report(1, "run", "-schema", "absent.xml")
     check("absent.xml" in said, "absent schema", said)
     report(2)
     report(2, "run", "-level", "6")
     _, said = report(1, "run/a.csv", "-o", "run/a.csv")
-    check("it is an input file" in said, "overwrites its input", said)
+    check("it is an input file" in said, "an input file is not overwritten", said)
 
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     random.seed(7)
-    figures_are_those_of_the_logs()
-    files_and_the_general_schema()
-    counters_far_apart_stand_together()
-    what_is_wrong_is_told()
+    figures_equal_logs()
+    writes_files_and_uses_general_schema()
+    groups_rows_by_counter()
+    reports_errors()
     os.chdir("/")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""report_events.py PROGRAM [EMULATOR]: the event tables of `openpla report` contain the sums of the events that
-`openpla tracerpt` writes as CSV from the same traces. Otherwise a user would blame the wrong process."""
+"""report_events.py PROGRAM [EMULATOR]: the event tables of `openpla report` have the sums of the events that `openpla
+tracerpt` writes as CSV for the same traces. Wrong sums would blame the wrong process."""
 import csv
 import os
 import random
@@ -73,7 +73,7 @@ def make():
 
 
 def read_events():
-    """All events but the logs' headers, as tracerpt tells them, in the order of time."""
+    """Returns all events in time order as tracerpt shows them, without the log headers."""
     openpla(0, "tracerpt", host_path("one.etl"), host_path("two.etl"), "-o", host_path("dump.csv"), "-of", "CSV")
     with open("dump.csv", newline="", encoding="utf-8") as f:
         found = [row for row in list(csv.reader(f))[1:] if row[0].endswith("/Made")]
@@ -96,8 +96,8 @@ def main():
             host_path("report.xml"))
     root = ElementTree.parse("report.xml").getroot()
     said = "\n".join(root.find("Section[@name='howMade']").itertext())
-    check(f"table absent: the traces contain no event 77 of {{{MAKER}}}" in said, "events that are not there", said)
-    check("the traces lost 6 events, so" in said, "what the logs' headers say of lost events", said)
+    check(f"table absent: the traces contain no event 77 of {{{MAKER}}}" in said, "selected events that the traces lack", said)
+    check("the traces lost 6 events, so" in said, "lost events from the log headers", said)
     check(root.find("Header/Data[@name='eventsLost']").text == "6", "lost events in the report's header")
     tables = {table.get("name"): table for table in root.findall("Section/Table")}
     check("absent" not in tables, "a table without events")

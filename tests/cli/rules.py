@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""rules.py PROGRAM [EMULATOR]: "openpla rules" of openpla.exe, which is PROGRAM, checks a report that "openpla report"
-has created from a log, and its exit code tells a script the severity."""
+"""rules.py PROGRAM [EMULATOR]: "openpla rules" of PROGRAM (openpla.exe) checks a report that "openpla report" created
+from a log, and its exit code tells a script the worst severity."""
 import datetime
 import json
 import os
@@ -32,7 +32,7 @@ def report_of(memory, processor):
     openpla(0, "report", "a.csv", "-o", "report.xml", "-y")
 
 
-def exit_codes_tell_the_worst():
+def exit_codes_show_worst_severity():
     for memory, processor, code, words in ((10, 10, 0, []), (85, 10, 3, ["warning: 85 % of the commit limit"]),
                                            (95, 60, 4, ["error: 95 % of the commit limit", "warning: Processor time averaged 60 %"])):
         report_of(memory, processor)
@@ -47,8 +47,8 @@ def exit_codes_tell_the_worst():
     check(not told["errors"] and not told["remarks"], output)
 
 
-def a_log_is_checked_as_it_is():
-    """A log or a run's folder needs no report first, and nothing is left beside it."""
+def checks_log_directly():
+    """A log or a run's folder is checked without a separate report, and no file is left behind."""
     report_of(95, 10)
     openpla(0, "relog", "a.csv", "-o", "a.blg", "-y")
     os.makedirs("run", exist_ok=True)
@@ -57,7 +57,7 @@ def a_log_is_checked_as_it_is():
     for name, code, word in (("a.blg", 4, "error: 95 %"), ("a.csv", 4, "error: 95 %"), ("run", 3, "warning: 85 %")):
         output, _ = openpla_apart(code, "rules", name)
         check(word in output, name, output)
-    check(sorted(os.listdir(".")) + os.listdir("run") == before, "something is left", os.listdir("."))
+    check(sorted(os.listdir(".")) + os.listdir("run") == before, "no file is left behind", os.listdir("."))
     check("is an input file" in openpla(1, "rules", "a.csv", "-o", "a.csv", "-y"), "the log is not overwritten")
     write_log("other.csv", [r"Web Service(shop)\Response Time"], [250])
     check("no rule applies" in openpla(5, "rules", "other.csv"), "counters that no rule knows")
@@ -67,7 +67,8 @@ OVERLOADED = [r"Processor(_Total)\% Processor Time", r"Memory\Available MBytes",
 
 
 def write_day(name, paths, hot_samples, hot=(100.0, 9100, 0.35), usual=None):
-    """Eight hours at 15 s, from 08:00 on; of the given samples the processor and the disk are overloaded."""
+    """Writes eight hours of samples every 15 s from 08:00; processor and disk are overloaded in the samples
+    `hot_samples`."""
     chance = random.Random(1)
     lines = [",".join(f'"{cell}"' for cell in ["(PDH-CSV 4.0) (UTC)(0)"] + [f"\\\\HOST\\{p}" for p in paths])]
     for i in range(8 * 240):
@@ -78,8 +79,9 @@ def write_day(name, paths, hot_samples, hot=(100.0, 9100, 0.35), usual=None):
     write(name, "\r\n".join(lines) + "\r\n")
 
 
-def an_overload_of_minutes_is_found_in_hours():
-    """Its times are named, by command and page; a healthy day has no warning, and an unknown one is not called healthy."""
+def finds_short_overload_in_long_log():
+    """Command and page name the overload's times. A healthy day has no warning, and an unknown one is not called
+    healthy."""
     write_day("day.csv", OVERLOADED, range(960, 1040))
     output, _ = openpla_apart(4, "rules", "day.csv", "--json")
     found = json.loads(output)["warnings"]
@@ -92,7 +94,7 @@ def an_overload_of_minutes_is_found_in_hours():
         page = re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", f.read()))
     for words in ("By time", "2026-03-02 12:00 to 12:20, 20 min in total", "overloaded", "1 counter, 1920 values"):
         check(words in page, f"the page lacks {words}")
-    check("12:25:00" not in page, "slices are for rules, not for readers of the page")
+    check("12:25:00" not in page, "the page does not show the slices that rules use")
     write_day("healthy.csv", OVERLOADED, ())
     check("nothing found" in openpla(0, "rules", "healthy.csv"), "a healthy day")
     write_day("peaks.csv", OVERLOADED, range(0, 1920, 40))
@@ -101,7 +103,7 @@ def an_overload_of_minutes_is_found_in_hours():
     check("no rule applies" in openpla(5, "rules", "unknown.csv"), "an unknown day")
 
 
-def slices_have_the_wanted_length():
+def slices_have_requested_length():
     write_day("day.csv", OVERLOADED, range(960, 1040))
     for length, options in (("300", ()), ("60", ("-slice", "60"))):
         openpla(0, "report", "day.csv", "-o", "sliced.xml", "-y", *options)
@@ -112,8 +114,8 @@ def slices_have_the_wanted_length():
     check("invalid length 86401" in openpla(2, "report", "day.csv", "-slice", "86401"), "a slice of more than a day")
 
 
-def a_page_says_what_the_rules_found():
-    """In its head: warnings, none, or that no rule knew any counter."""
+def page_shows_rule_results():
+    """The page's head shows the warnings, that there are none, or that no rule applies."""
     for log, words, options in (("a.csv", "1 critical", ()), ("fine.csv", "No problems found", ()), ("other.csv", "No rule applies to a counter", ()),
                                 ("a.csv", "Not checked by rules", ("-rules", "none")), ("other.csv", "1 warning", ("-rules", "mine.xml"))):
         write_log("fine.csv", [r"Memory\% Committed Bytes In Use"], [10])
@@ -125,20 +127,20 @@ def a_page_says_what_the_rules_found():
         before = f.read()
     openpla(0, "report", "said.xml", "-html")
     with open("said.xml", encoding="utf-8") as f:
-        check(f.read() == before, "the page of a report leaves the report")
+        check(f.read() == before, "a page does not change its report")
     openpla(0, "report", "other.csv", "-o", "ruled.xml", "-rules", "mine.xml", "-y")
     with open("ruled.xml", encoding="utf-8") as f:
         check("answers after 250 ms" in f.read(), "rules without a page")
-    check("none.xml" in openpla(1, "report", "a.csv", "-html", "-o", "said.html", "-y", "-rules", "none.xml"), "no such rules")
+    check("none.xml" in openpla(1, "report", "a.csv", "-html", "-o", "said.html", "-y", "-rules", "none.xml"), "a missing rules file")
 
 
-def the_report_is_changed_where_that_is_asked():
+def changes_report_only_on_request():
     report_of(95, 10)
     with open("report.xml", "rb") as f:
         before = f.read()
     openpla(4, "rules", "report.xml", "-o", "ruled.xml", "-log", "log.txt")
     with open("report.xml", "rb") as f:
-        check(f.read() == before, "the report was changed")
+        check(f.read() == before, "the report is unchanged")
     root = xml.parse("ruled.xml").getroot()
     warnings = root.findall("./Section[@name='advice']/Table[@name='warning']/Item")
     check(len(warnings) == 1, xml.tostring(root, "unicode"))
@@ -150,22 +152,22 @@ def the_report_is_changed_where_that_is_asked():
         check("rule Rules.System.Memory.xml: group 'Memory': rule" in f.read(), "log")
     openpla(1, "rules", "report.xml", "-rules", "none.xml")
     openpla(2, "rules")
-    # What is left is a report, and again over itself nothing is doubled.
+    # The output is a report again; checking it a second time adds no duplicates.
     openpla(4, "rules", "ruled.xml", "-o", "ruled.xml")
     with open("ruled.xml", encoding="utf-8") as f:
         check(f.read().count('img="Red"') == 2, "doubled")
     openpla(0, "config", "ruled.xml")
-    # On a page the warning and the row that it tells of lead to each other.
+    # On the page, the warning and its row link to each other.
     openpla(0, "report", "ruled.xml", "-html")
     with open("ruled.html", encoding="utf-8") as f:
         page = f.read()
     to, back = re.search(r'<a href="#(d[0-9]+)"', page), re.search(r'<a class="back" href="#(w[0-9]+)"', page)
-    check(to and back and f'id="{to.group(1)}"' in page and f'id="{back.group(1)}"' in page, "no way from warning to row", page)
-    check("Memory: % Committed Bytes In Use 95<" in page, "which row it is", re.findall("Seen in.{0,200}", page))
+    check(to and back and f'id="{to.group(1)}"' in page and f'id="{back.group(1)}"' in page, "links between warning and row", page)
+    check("Memory: % Committed Bytes In Use 95<" in page, "the warning's row", re.findall("Seen in.{0,200}", page))
 
 
-def two_rules_may_tell_of_one_row():
-    """Each warning leads to the row and the row to each, the worst first."""
+def links_two_warnings_to_one_row():
+    """Each warning links to the row and the row to each warning, the worst first."""
     rule = ('<Rule name="{0}"><Step select="//Table[@source=\'Memory\']/Item"><Exists><Otherwise><Warning select="Data[@name=\'{2}\']" '
             'table="/Report/Section[@name=\'advice\']/Table[@name=\'warning\']" tag="{0}"><Item><Data name="symptom" img="{1}" link="{0}" limit="{3}">It is {0}</Data></Item></Warning>'
             "</Otherwise></Exists></Step></Rule>")
@@ -176,20 +178,20 @@ def two_rules_may_tell_of_one_row():
     openpla(0, "report", "two-ruled.xml", "-html")
     with open("two-ruled.html", encoding="utf-8") as f:
         page = f.read()
-    # By what the reader sees: the numbers of the warnings, and what leads where.
+    # Checked by what the reader sees: the numbers of the warnings, and the link targets.
     numbers = {text: number for number, text in re.findall(r"(\d): It is ([a-z ]+)", page)}
     check([numbers[kind[0]] for kind in kinds] == ["2", "1", "3"], numbers)
     for cell, wanted in (("mean", ["1", "2"]), ("max", ["3"])):
         places = {number: re.search(rf'id="w{number}".*?Seen in: <a href="#(d\d+)"', page, re.S).group(1) for number in wanted}
         check(len(set(places.values())) == 1, f"warnings of {cell}", places)
         there = re.search(rf'<t[dh][^>]*id="{places[wanted[0]]}".*?</t[dh]>', page, re.S).group(0)
-        check(re.findall(r'href="#w(\d)"', there) == wanted, f"the ways back of {cell}", there)
+        check(re.findall(r'href="#w(\d)"', there) == wanted, f"the links back from {cell}", there)
     legend = "".join(re.findall(r'<ul class="legend">.*?</ul>', page, re.S))
     check(re.findall(r"Limit (\d+) % of .*?#w(\d)", legend) == [("70", "1"), ("50", "2"), ("60", "3")], "limits", legend)
 
 
-def memory_is_held_against_what_this_computer_has():
-    """The same figure is none to speak of in the log of a computer whose memory nobody knows."""
+def compares_memory_with_installed_memory():
+    """A limit relative to installed memory is not applied to the log of a computer with unknown memory."""
     openpla(0, "typeperf", r"\Memory\Available MBytes", "-sc", "1", "-f", "CSV", "-o", "own.csv", "-y")
     with open("own.csv", encoding="utf-8") as f:
         own = re.search(r'"\\\\(\S+?)\\Memory', f.read()).group(1)
@@ -201,13 +203,14 @@ def memory_is_held_against_what_this_computer_has():
         check(len(sizes) == (computer == own), f"sizes of {computer}", sizes)
         code = 4 if sizes and int(sizes[0]) > 20 * 70 else 3 if sizes and int(sizes[0]) > 10 * 70 else 0
         output, _ = openpla_apart(code, "rules", "memory.xml")
-        check(not code or f"fell to 70 of {sizes[0]} MB" in output, "how much of it", output)
+        check(not code or f"fell to 70 of {sizes[0]} MB" in output, "the installed memory is shown", output)
         codes.append(code)
-    check(codes[0] != 0 and codes[1] == 0, "a computer with more than 700 MB, and another one", codes)
+    check(codes[0] != 0 and codes[1] == 0, "only the computer with known memory has a warning", codes)
 
 
-def a_threshold_of_your_own_has_slices(rules):
-    """Of a counter that no built-in rule and no schema knows: the mean of the whole log would not show it."""
+def custom_threshold_uses_slices(rules):
+    """A user-defined threshold for a counter without built-in rule or schema. The mean of the whole log would hide the
+    peak."""
     write("threshold.xml", rules)
     write_day("sites.csv", [r"Web Service(shop)\Response Time", r"Web Service(_Total)\Response Time", r"Web Service(wiki)\Other"],
               range(960, 1040), hot=(300, 900, 900), usual=50)
@@ -224,12 +227,12 @@ def a_threshold_of_your_own_has_slices(rules):
     listed = json.loads(openpla(0, "rules", "-list", "-rules", "Rules.AD.xml", "threshold.xml", "--json"))["rules"]
     check({rule["pack"] for rule in listed} == {"Rules.AD.xml", "threshold.xml"} and len(listed) > 4, listed)
     write("wrong.xml", rules.replace("over=", "above="))
-    check("wrong.xml: group 'mine': rule 'slow answers'" in openpla(3, "rules", "-list", "wrong.xml"), "a mistake in rules")
-    check("none.xml" in openpla(1, "rules", "-list", "none.xml"), "no such file")
+    check("wrong.xml: group 'mine': rule 'slow answers'" in openpla(3, "rules", "-list", "wrong.xml"), "an error in rules")
+    check("none.xml" in openpla(1, "rules", "-list", "none.xml"), "a missing rules file with -list")
     check("-list cannot be combined" in openpla(2, "rules", "-list", "-o", "x.xml"), "an output of a list")
 
 
-def rules_of_the_page_find_what_they_say():
+def documented_rules_work():
     with open(PAGE, encoding="utf-8") as f:
         first, second, third = re.findall(r"<Rules>.*?</Rules>", f.read(), re.S)[:3]
     check(len(first.splitlines()) == 8, "the first rule has eight lines", first)
@@ -241,21 +244,21 @@ def rules_of_the_page_find_what_they_say():
     check(output == "warning: shop answers slowly\n    Look at the database first.\n", output)
     output, said = openpla_apart(3, "rules", "web.xml", "-rules", "mine.xml")
     check("warning: shop answers after 250 ms" in output and "Look at the database first." in output, output, said)
-    a_threshold_of_your_own_has_slices(third)
+    custom_threshold_uses_slices(third)
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        exit_codes_tell_the_worst()
-        a_log_is_checked_as_it_is()
-        the_report_is_changed_where_that_is_asked()
-        two_rules_may_tell_of_one_row()
-        memory_is_held_against_what_this_computer_has()
-        rules_of_the_page_find_what_they_say()
-        an_overload_of_minutes_is_found_in_hours()
-        slices_have_the_wanted_length()
-        a_page_says_what_the_rules_found()
+        exit_codes_show_worst_severity()
+        checks_log_directly()
+        changes_report_only_on_request()
+        links_two_warnings_to_one_row()
+        compares_memory_with_installed_memory()
+        documented_rules_work()
+        finds_short_overload_in_long_log()
+        slices_have_requested_length()
+        page_shows_rule_results()
         os.chdir("/")
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""rules_import.py PROGRAM [EMULATOR]: "openpla rules import-pal" of openpla.exe, which is PROGRAM, creates rules from a
-PAL threshold file, which find in a log what the thresholds describe; rules that take too long are stopped."""
+"""rules_import.py PROGRAM [EMULATOR]: "openpla rules import-pal" of PROGRAM (openpla.exe) converts a PAL threshold file
+to rules that find the same problems in a log. Rules that take too long are stopped."""
 import datetime
 import os
 import re
@@ -64,7 +64,7 @@ def write(name, text):
 
 
 def write_log(name, bad):
-    """Two hours; in a bad log everything is at its limit for 15 minutes."""
+    """Writes two hours of samples; in a bad log all counters reach their limits for 15 minutes."""
     paths = [r"Processor(0)\% Processor Time", r"Processor(_Total)\% Processor Time", r"Memory\Available MBytes",
              r"Network Interface(e 0)\Bytes Total/sec", r"Network Interface(e 0)\Current Bandwidth",
              r"MSSQL$PROD:Buffer Manager\Page life expectancy"]
@@ -78,7 +78,7 @@ def write_log(name, bad):
     write(name, "\r\n".join(lines) + "\r\n")
 
 
-def thresholds_become_rules():
+def imports_thresholds():
     write("Base.xml", BASE)
     write("top.xml", TOP)
     output, said = openpla_apart(3, "rules", "import-pal", "top.xml", "-o", "mine.xml")
@@ -105,18 +105,18 @@ def thresholds_become_rules():
     openpla(5, "rules", "other.csv", "-rules", "mine.xml")
 
 
-def answers_change_limits():
+def applies_answers_to_limits():
     openpla(3, "rules", "import-pal", "top.xml", "-answer", "Share=0.01", "RAMGB=8", "-o", "mine.xml", "-y")
     output, _ = openpla_apart(4, "rules", "bad.csv", "-rules", "mine.xml")
     check("busy" in output and "little" not in output, output)
     output = openpla(1, "rules", "import-pal", "top.xml", "-answer", "Shore=1", "-y")
     check("unknown question 'Shore' (the file asks Share, RamGb)" in output, output)
-    check(not os.path.exists("top.rules.xml"), "a file after an error")
+    check(not os.path.exists("top.rules.xml"), "no file is written after an error")
     output = openpla(1, "rules", "import-pal", "top.xml", "-o", "top.xml", "-y")
     check("cannot write 'top.xml': it is an input file" in output, output)
 
 
-def a_page_marks_when_it_was():
+def page_shows_times():
     openpla(3, "rules", "import-pal", "top.xml", "-means", "-y")
     openpla(0, "report", "bad.csv", "-rules", "top.rules.xml", "-html", "-o", "page.html")
     with open("page.html", encoding="utf-8") as f:
@@ -124,8 +124,8 @@ def a_page_marks_when_it_was():
     check("One processor is busy." in page and "15 min in total" in page, "the page")
 
 
-def rules_that_take_too_long_end():
-    """One operation for libxml2, and a walk along all cells for each of them."""
+def stops_slow_rules():
+    """A single slow operation of libxml2, and a walk over all cells for each cell."""
     write("big.xml", "<Report name='r'><Section name='s'><Table name='t'>" + "<Item><Data name='a'/></Item>" * 100000 +
           "</Table></Section></Report>")
     write("slow.xml", "<Rules><Group name='g'><Rule name='found before'><Step select='/Report'><Exists><Otherwise><Warning><Item>"
@@ -136,21 +136,21 @@ def rules_that_take_too_long_end():
           "1 seconds; no further rules are run\n" in output + said, output, said)
     check("warning: before" in output, output)
     if EMULATOR:
-        return # a console's Ctrl+C needs a console
+        return # Ctrl+C under Wine requires a console
     before = os.path.getsize("big.xml")
     running = subprocess.Popen([PROGRAM, "rules", "big.xml", "-rules", "slow.xml", "-o", "big.xml", "-y", "-log", "log.txt"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(0.1) # any time will do: while it starts, reads or evaluates
+    time.sleep(0.1) # any phase is acceptable: starting, reading or evaluating
     while open(f"/proc/{running.pid}/status", encoding="ascii").read().find("SigBlk:\t0000000000000000") >= 0:
         time.sleep(0.01)
     running.send_signal(signal.SIGINT)
     output, said = running.communicate(timeout=600)
     check(running.returncode == 1 and b"the rules were stopped" in said and not output, running.returncode, output, said)
     check(os.path.getsize("big.xml") == before and sorted(f for f in os.listdir(".") if f.startswith(("big", "log"))) ==
-          ["big.xml"], "what is left", os.listdir("."))
+          ["big.xml"], "no other file is left", os.listdir("."))
 
 
-def commands_of_the_page_work():
+def documented_commands_work():
     with open(PAGE, encoding="utf-8") as f:
         part = re.search(r"^## From PAL$.*?^## ", f.read(), re.S | re.M).group(0)
     lines = re.findall(r"^openpla rules .*$", part, re.M)
@@ -163,11 +163,11 @@ def commands_of_the_page_work():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        thresholds_become_rules()
-        answers_change_limits()
-        a_page_marks_when_it_was()
-        rules_that_take_too_long_end()
-        commands_of_the_page_work()
+        imports_thresholds()
+        applies_answers_to_limits()
+        page_shows_times()
+        stops_slow_rules()
+        documented_commands_work()
         os.chdir("/")
 
 

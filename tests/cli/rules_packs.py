@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""rules_packs.py PROGRAM [EMULATOR]: each built-in rule finds its problem in a log of eight hours, and reports the
-time. Just below its limit, or for too short a time, it finds nothing, and no rule finds anything in a healthy day. The
-values are in rules_packs.txt and rules_healthy.txt, which have a row for each rule and counter."""
+"""rules_packs.py PROGRAM [EMULATOR]: each built-in rule finds its problem in a log of eight hours and reports the time.
+Just below its limit, or for too short a time, it reports nothing, and no rule reports anything for a healthy day. The
+values come from rules_packs.txt and rules_healthy.txt, which have a row per rule and counter."""
 import datetime
 import json
 import os
@@ -30,7 +30,7 @@ def rows_of(name, columns):
 
 
 def series(text, memory):
-    """The samples that a cell stands for."""
+    """Returns the samples that a cell describes."""
     m = SERIES.match(text)
     check(m, f"not a series: {text}")
     unit = {"": 1, "M": memory, "R": memory * 1048576}[m["unit"]]
@@ -50,12 +50,12 @@ def series(text, memory):
 
 
 def name_of(path):
-    """The counter without its instance."""
+    """Returns the counter without its instance."""
     return re.sub(r"\(.*?\)\\", r"\\", path, count=1)
 
 
 class Case:
-    """A rule, the counters of its log, and what must come of it."""
+    """A rule, the counters of its log, and the expected warning."""
 
     def __init__(self, row, value, severity, memory):
         first, *others = row[2].split("; ")
@@ -68,8 +68,9 @@ class Case:
             path, number = other.rsplit(" = ", 1)
             self.counters[path] = series(number, memory)
 
-    def agrees(self, counters, absent):
-        """Rules compare all instances of a counter, so other instances in the same log would count too."""
+    def can_share_log(self, counters, absent):
+        """Whether the case can share a log. Rules compare all instances of a counter, so other instances would count
+        too."""
         names = {name_of(path) for path in self.counters}
         if names & absent or self.absent & {name_of(path) for path in counters}:
             return False
@@ -86,10 +87,10 @@ def write_log(name, computer, counters):
 
 
 def share_logs(cases):
-    """As few logs as cases with a counter in common allow."""
+    """Combines the cases into as few logs as possible; cases with a common counter need separate logs."""
     logs = []
     for case in cases:
-        log = next((log for log in logs if case.agrees(log[0], log[2])), None)
+        log = next((log for log in logs if case.can_share_log(log[0], log[2])), None)
         if not log:
             log = ({}, [], set())
             logs.append(log)
@@ -125,14 +126,14 @@ def run_cases(cases, computer):
 
 
 def own_computer():
-    """Its name, and its memory in MB: some limits are shares of it."""
+    """Returns this computer's name, and its memory in MB, because some limits are percentages of it."""
     openpla(0, "typeperf", r"\Memory\Available MBytes", "-sc", "1", "-f", "CSV", "-o", "own.csv", "-y")
     openpla(0, "report", "own.csv", "-o", "own.xml", "-y")
     header = xml.parse("own.xml").getroot().find("Header")
     return header.find("Data[@name='computer']").text, float(header.find("Data[@name='memory']").text)
 
 
-def each_rule_has_its_row(listed, rows):
+def each_rule_has_a_row(listed, rows):
     names = [(rule["pack"].removeprefix("Rules.").removesuffix(".xml"), rule["rule"]) for rule in listed]
     check(len(names) == len({rule for _, rule in names}), "two rules have one name", names)
     check(sorted(names) == sorted((row[0], row[1]) for row in rows), "rules and rows differ",
@@ -142,19 +143,19 @@ def each_rule_has_its_row(listed, rows):
         check(rule["source"] and rule["limits"].startswith("\\") and rule["enabled"], "a rule without source or limits", rule)
 
 
-def each_rule_finds_what_it_is_for(listed, rows, computer, memory):
+def each_rule_finds_its_problem(listed, rows, computer, memory):
     severities = {rule["rule"]: rule["severity"].split(", ") for rule in listed}
     cases = [Case(row, row[4], severities[row[1]][0], memory) for row in rows]
     cases += [Case(row, row[5], "error", memory) for row in rows if row[5]]
     run_cases(cases, computer)
 
 
-def just_below_its_limit_it_finds_nothing(rows, computer, memory):
+def finds_nothing_below_limit(rows, computer, memory):
     run_cases([Case(row, value, "nothing", memory) for row in rows for value in row[3].split(" or ")], computer)
 
 
 def a_healthy_day_reports_nothing(rows, computer, memory):
-    """All counters of all rules, with noise."""
+    """The log has all counters of all rules, with noise."""
     chance, counters = random.Random(1), {}
     for path, least, most in rows_of("rules_healthy.txt", 3):
         counters[path] = [chance.uniform(a, b) for a, b in zip(series(least, memory), series(most, memory))]
@@ -170,10 +171,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         listed = json.loads(openpla(0, "rules", "-list", "--json"))["rules"]
-        each_rule_has_its_row(listed, rows)
+        each_rule_has_a_row(listed, rows)
         computer, memory = own_computer()
-        each_rule_finds_what_it_is_for(listed, rows, computer, memory)
-        just_below_its_limit_it_finds_nothing(rows, computer, memory)
+        each_rule_finds_its_problem(listed, rows, computer, memory)
+        finds_nothing_below_limit(rows, computer, memory)
         a_healthy_day_reports_nothing(rows, computer, memory)
         os.chdir("/")
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""run.py FOLDER [EMULATOR]: `openpla run` of FOLDER's openpla.exe, beside an openetw.dll with substitutes for its event
-functions. Otherwise a user would miss programs' events, or see a program behave differently."""
+"""run.py FOLDER [EMULATOR]: `openpla run` of FOLDER's openpla.exe, beside an openetw.dll with stand-ins for the event
+functions. All calls of the traced program arrive, and it behaves as without `openpla run`."""
 import os
 import shutil
 import struct
@@ -15,11 +15,11 @@ TARGET = "reach_target.exe"
 
 def check(right, what, *more):
     if not right:
-        sys.exit("\n".join([what, *map(str, more)]))
+        sys.exit("\n".join(["FAILED: " + what, *map(str, more)]))
 
 
 def wine(*command, folder="."):
-    """What the emulator gives is in one file: stdout and stderr."""
+    """Returns exit code and output; the emulator merges stdout and stderr."""
     with open("out.txt", "wb") as out:
         code = subprocess.run([*EMULATOR, *command], stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=folder).returncode
     with open("out.txt", encoding="utf-8", errors="replace", newline="") as out:
@@ -33,7 +33,7 @@ def run(expected, *arguments, folder="."):
 
 
 def batch(*lines):
-    """Command lines as Windows' shell hands them over, to the character."""
+    """Runs command lines with Windows' command interpreter, which passes them on character by character."""
     with open("test.bat", "w", newline="\r\n") as file:
         file.write("\n".join(["@echo off", *lines, ""]))
     return wine("cmd", "/c", "test.bat")[1]
@@ -41,25 +41,25 @@ def batch(*lines):
 
 def every_call_arrives():
     code, out = wine(TARGET, "reached")
-    check(code == 0, "without us it is reached: the test proves nothing", out)
+    check(code == 0, "without openpla run no call arrives (otherwise the test proves nothing)", out)
     check("0 of 54 missed" in run(0, TARGET, "all"), "calls are missed")
     check("0 of 54 missed" in run(0, "--children", "--", "./reach_target", "all"), "calls are missed with --children")
 
 
-def children_arrive_where_asked():
+def traces_children_on_request():
     out = run(0, TARGET, "children")
     check(out.strip() == "self 1, child 0, cmd's child 0", "without --children", out)
     out = run(0, "--children", TARGET, "children")
     check(out.strip() == "self 1, child 1, cmd's child 1", "with --children", out)
     out = run(0, "--children", "cmd", "/c", f"{TARGET} children")
     check(out.strip() == "self 1, child 1, cmd's child 1", "below cmd", out)
-    # One within another: it is reached already.
+    # Nested: the program is already traced.
     run(1, "--children", "openpla.exe", "run", TARGET, "reached")
     run(1, "--children", "openpla.exe", "run", "--children", TARGET, "reached")
     run(1, "openpla.exe", "run", TARGET, "reached")
 
 
-def all_else_is_as_without_us():
+def behaves_as_untraced():
     with open("in.txt", "w") as file:
         file.write("a line\n")
     os.makedirs("sub folder", exist_ok=True)
@@ -70,7 +70,7 @@ def all_else_is_as_without_us():
                 for how in ("", f"{up}openpla.exe run ", f"{up}openpla run --children ", f'"{up}openpla.exe" "run" -- ')]
         check("stdin=a line" in seen[0] and "on stderr" in seen[0], "the target", seen[0])
         for other in seen[1:]:
-            check(other == seen[0], "the program sees a difference", seen[0], other)
+            check(other == seen[0], "the program behaves as without openpla run", seen[0], other)
     for code in ("0", "3", "259", "70000", "0xC0000005"):
         out = batch(f"{TARGET} exit {code}", "echo code=%errorlevel%", f"openpla.exe run {TARGET} exit {code}",
                     "echo code=%errorlevel%").split()
@@ -86,7 +86,7 @@ def image(machine=0x8664, magic=0x20B, characteristics=0x22, net=0, count=16):
     return b"MZ".ljust(60, b"\0") + struct.pack("<I", 64) + header.ljust(4096, b"\0")
 
 
-def what_cannot_be_reached_is_told():
+def reports_untraceable_programs():
     files = {
         "narrow.exe": (image(0x14C, 0x10B), "a 32-bit program (only 64-bit programs are supported)"),
         "net.exe": (image(net=0x1000), "a .NET program"),
@@ -111,11 +111,11 @@ def what_cannot_be_reached_is_told():
     check("is a folder" in run(1, "folder.exe"), "a folder")
     check("not a Windows program" in run(1, "/bin/true"), "a program of the host")
     check("missing program" in run(2), "no program")
-    check("missing program" in run(2, "--children", "--"), "no program behind --")
+    check("missing program" in run(2, "--children", "--"), "a missing program after --")
     check("unknown option" in run(2, "--child", TARGET), "an unknown option")
 
 
-def from_any_folder():
+def runs_from_any_folder():
     for name in ("sub folder/a ö", "sub folder/☃ 雪"):
         os.makedirs(name, exist_ok=True)
         for file in ("openpla.exe", "openetw.dll", "reach_early.dll", TARGET):
@@ -129,7 +129,7 @@ def from_any_folder():
 with tempfile.TemporaryDirectory() as top:
     shutil.copytree(FOLDER, os.path.join(top, "t"))
     os.chdir(os.path.join(top, "t"))
-    for test in (every_call_arrives, children_arrive_where_asked, all_else_is_as_without_us, what_cannot_be_reached_is_told,
-                 from_any_folder):
+    for test in (every_call_arrives, traces_children_on_request, behaves_as_untraced, reports_untraceable_programs,
+                 runs_from_any_folder):
         test()
         print(test.__name__, flush=True)

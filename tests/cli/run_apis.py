@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""run_apis.py PROGRAM TARGET EMULATOR: `openpla run -apis` logs the calls of a program, which behaves as without it.
-Otherwise a user would see a program that behaves differently, or a log without its calls."""
+"""run_apis.py PROGRAM TARGET EMULATOR: `openpla run -apis` logs all calls of a program, which behaves as without it."""
 import json
 import os
 import sys
@@ -16,7 +15,7 @@ def calls_of(log):
     return {row["name"]: row["calls"] for row in done["functions"]}
 
 
-def the_program_runs_as_without_us():
+def behaves_as_untraced():
     openpla(40, "run", "-apis", "known.etl", host_path(TARGET), "known", "25")
     check(calls_of("known.etl")["kernel32!CreateFileW"] == 25, "calls are missing", calls_of("known.etl"))
     openpla(40, "run", "--apis", "odd.etl", "-ano", "--", host_path(TARGET), "odd", "10")
@@ -24,7 +23,7 @@ def the_program_runs_as_without_us():
     openpla(2, "run", "-apis", "other.etl", host_path(TARGET), "no such thing")
 
 
-def lists_choose_calls():
+def lists_select_calls():
     openpla(40, "run", "-apis", "lists.etl", "-mods", "user32.dll", "-inapis", "gdi32!DeleteObject,kernel32!MulDiv",
             "-exapis", "user32!wsprintfA", host_path(TARGET), "odd", "3")
     calls = calls_of("lists.etl")
@@ -34,20 +33,20 @@ def lists_choose_calls():
     check(calls_of("deep.etl").get("ntdll!NtCreateFile", 0) >= 2, "calls between modules")
 
 
-def wrong_lines_are_rejected():
-    check("already exists" in openpla(1, "run", "-apis", "known.etl", host_path(TARGET), "known"), "an old log")
+def rejects_wrong_arguments():
+    check("already exists" in openpla(1, "run", "-apis", "known.etl", host_path(TARGET), "known"), "an existing log")
     check("require -apis" in openpla(2, "run", "-ano", host_path(TARGET)), "-ano alone")
-    check("value is missing" in openpla(2, "run", "-apis"), "no log")
+    check("value is missing" in openpla(2, "run", "-apis"), "a missing log argument")
     check("cannot be combined" in openpla(2, "run", "-apis", "x.etl", "--children", host_path(TARGET)), "--children")
     check("expected <module>!<function>" in openpla(1, "run", "-apis", "x.etl", "-inapis", "Sleep", host_path(TARGET)),
-          "a function without module")
-    check(not os.path.exists("x.etl"), "a failed start leaves a log")
+          "a function without a module")
+    check(not os.path.exists("x.etl"), "a failed start leaves no log")
 
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    the_program_runs_as_without_us()
-    lists_choose_calls()
-    wrong_lines_are_rejected()
+    behaves_as_untraced()
+    lists_select_calls()
+    rejects_wrong_arguments()
     os.chdir("/")
 print("ok")

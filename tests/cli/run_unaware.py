@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """run_unaware.py OPENPLA PROGRAM [EMULATOR]: `openpla run` of PROGRAM, which looks up functions and starts kernel
-sessions as other people's programs do (reach/unaware.c). Otherwise such a program could not trace, and each attempt
-would leave a session."""
+sessions as third-party programs do (reach/unaware.c). Such programs can be traced, and no session is left behind."""
 import os
 import subprocess
 import sys
 
 OPENPLA, PROGRAM, EMULATOR = sys.argv[1], sys.argv[2], sys.argv[3:]
-os.environ["OPENPLA_ETW"] = f"unaware{os.getpid()}"  # sessions of this test alone
+os.environ["OPENPLA_ETW"] = f"unaware{os.getpid()}"  # separates this test's sessions from others
 
 ended = subprocess.run([*EMULATOR, OPENPLA, "run", PROGRAM], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                        stderr=subprocess.STDOUT, text=True, errors="replace", check=False)

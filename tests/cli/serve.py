@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""serve.py PROGRAM [EMULATOR]: serve of openpla.exe, which is PROGRAM, serves counters to Prometheus. Otherwise a user
-would see series that change their process, a page that is empty because of one missing counter, or wrong rates."""
+"""serve.py PROGRAM [EMULATOR]: "openpla serve" of PROGRAM (openpla.exe) offers counters to Prometheus. A series keeps
+its process, one missing counter does not empty the page, and rates are right."""
 import gzip
 import os
 import re
@@ -16,7 +16,7 @@ from metrics import Page
 from program import EMULATOR, check, openpla
 from served import PATIENCE, Served
 
-os.environ["OPENPLA_SAMPLE_COMMITTED"] = "0"  # on a busy machine a sample takes its time
+os.environ["OPENPLA_SAMPLE_COMMITTED"] = "0"  # on a busy machine a sample is slow
 OPENMETRICS = "application/openmetrics-text"
 PROMETHEUS = (f"{OPENMETRICS};version=1.0.0,{OPENMETRICS};version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1")
 COUNTERS = (r"\Processor(*)\*", r"\Memory\*", r"\System\*", r"\Nothing of it(*)\*", r"\Memory\Nothing of it",
@@ -42,7 +42,7 @@ def formats_by_negotiation(server):
 
 
 def pages_are_compressed(server):
-    """For a client that asks for it, and with the same series."""
+    """A client that requests compression gets the same series."""
     for accept, packed in ((None, False), ("", False), ("gzip", True), ("gzip, deflate, br", True), ("deflate,  X-GZip ;q=0.5", True), ("*", True),
                            ("identity", False), ("gzip;q=0", False), ("*;q=0", False), ("gzip;q=0,*", False), ("gzip;q=0.4, identity;q=0.5", False),
                            ("br;q=1.0, gzip;q=0.8, *;q=0.1", True), ("gzip;q=2", False), ("gzipped", False), (",;=,q=;", False), ("g" * 4000, False)):
@@ -52,7 +52,7 @@ def pages_are_compressed(server):
         text = gzip.decompress(body) if packed else body
         check({k[0] for k in Page(text.decode(), False).series} == {k[0] for k in page(server).series}, "the same page")
         check(not packed or 4 * len(body) < len(text), "it is smaller", len(body), len(text))
-    check(server.get("/", **{"Accept-Encoding": "gzip"})[0].headers["Content-Encoding"] is None, "a page that fits a packet is not")
+    check(server.get("/", **{"Accept-Encoding": "gzip"})[0].headers["Content-Encoding"] is None, "a page that fits a packet is not compressed")
     answer, body = server.get("/metrics", "HEAD", **{"Accept-Encoding": "gzip"})
     check(answer.headers["Content-Encoding"] == "gzip" and not body, "HEAD", answer.headers)
 
@@ -69,12 +69,12 @@ def types_of_counters(server):
         check(later.value(name) >= text.value(name) > 0, f"{name} rises")
 
 
-def one_bad_counter_drops_no_other(server):
+def missing_counter_keeps_others(server):
     answer = page(server)
     check("no such object" in server.said() and "no such counter" in server.said(), "the missing counters are named", server.said())
     missing, processes = answer.value("openpla_export_missing"), answer.value("windows_system_processes")
-    named = server.said().count("openpla serve: ")  # with what this host OS lacks
-    check(missing == named >= 2 and processes >= 1, "the others are served", missing, processes, server.said())
+    named = server.said().count("openpla serve: ")  # includes counters that this host OS lacks
+    check(missing == named >= 2 and processes >= 1, "the other counters are served", missing, processes, server.said())
 
 
 def totals_are_left_out(server):
@@ -82,7 +82,7 @@ def totals_are_left_out(server):
     check("0" in names and "_Total" not in names, "no _Total beside the instances", names)
 
 
-def with_its_total():
+def serves_total_on_request():
     for arguments in ((r"\Processor(_Total)\% User Time",), (r"\Processor(*)\% User Time", "-total")):
         server = Served("serve", "0", *arguments)
         try:
@@ -91,8 +91,9 @@ def with_its_total():
             server.end()
 
 
-def series_stay_with_their_process(server):
-    """Two processes of one name come and go; the second keeps its labels, and an ended one leaves no series."""
+def series_keep_their_process(server):
+    """Of two processes with one name, the second keeps its labels when the first exits, and an exited one leaves no
+    series."""
     shutil.copy(shutil.which("sleep"), "served_sleep")
     name, handles = "served_sleep", "windows_process_handles"
     first = subprocess.Popen([os.path.abspath(name), "1000"])
@@ -109,7 +110,7 @@ def series_stay_with_their_process(server):
         while len(page(server).of(handles, name=name)) != 1:
             check(time.monotonic() < end, "the ended process disappears")
         after = page(server).of(handles, name=name)
-        check(set(after) < set(before) and dict(next(iter(after))[1])["pid"] == str(second.pid), "the other's labels are the same", after)
+        check(set(after) < set(before) and dict(next(iter(after))[1])["pid"] == str(second.pid), "the other process keeps its labels", after)
         threads = page(server).of("windows_thread_user_time_seconds_total", pid=str(second.pid))
         check([dict(k[1]) for k in threads] == [{"parent": name, "pid": str(second.pid), "tid": str(second.pid)}], "its thread", threads)
     finally:
@@ -119,7 +120,7 @@ def series_stay_with_their_process(server):
 
 
 def values_are_those_of_typeperf(server):
-    """Of a counter that does not change meanwhile."""
+    """Compares a counter that does not change between the two reads."""
     before = page(server).value("windows_memory_commit_limit_bytes")
     shown = openpla(0, "typeperf", r"\Memory\Commit Limit", "-sc", "1", "-si", "0.1")
     check(f'"{before:.6f}"' in shown, "the same value as typeperf", before, shown)
@@ -128,14 +129,15 @@ def values_are_those_of_typeperf(server):
 def no_path_serves_files(server):
     host = b"Host: localhost\r\n"
     for path in ("/metrics/", "/metrics/../../etc/passwd", "/etc/passwd", "//metrics", "/%6detrics", "/favicon.ico", "metrics", "*"):
-        check(server.raw(f"GET {path} HTTP/1.1\r\n".encode() + host + b"\r\n") in (400, 404), f"no path is a file: {path}")
+        check(server.raw(f"GET {path} HTTP/1.1\r\n".encode() + host + b"\r\n") in (400, 404), f"no path serves a file: {path}")
     check(server.get("/")[0].status == 200 and b"/metrics" in server.get("/")[1], "the front page")
     check(server.get("/metrics", "HEAD")[0].status == 200 and server.get("/metrics", "POST")[0].status == 405, "HEAD, not POST")
-    check(server.raw(b"GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n") == 403, "a page of another site")
+    check(server.raw(b"GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n") == 403, "a request with another site's Host header")
 
 
 def connections_are_kept(server):
-    """A scraper asks again by the same connection, without waiting for the answer if it likes; many idle ones end."""
+    """A scraper reuses its connection and may send requests without waiting for answers. Of many idle connections some
+    are closed."""
     request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as s:
         for count in (1, 1, 3):
@@ -146,7 +148,7 @@ def connections_are_kept(server):
         for _ in range(2):
             check(b"\r\nContent-Encoding: gzip\r\n" in read_answer(s), "a compressed answer")
         s.sendall(request.replace(b"\r\n\r\n", b"\r\nConnection: Close\r\n\r\n"))
-        check(b"\r\nConnection: close\r\n" in read_answer(s) and s.recv(1) == b"", "it ends if the client says so")
+        check(b"\r\nConnection: close\r\n" in read_answer(s) and s.recv(1) == b"", "Connection: close ends the connection")
     kept = []
     try:
         for _ in range(12):
@@ -154,9 +156,9 @@ def connections_are_kept(server):
             kept[-1].sendall(request)
             read_answer(kept[-1])
         end = time.monotonic() + PATIENCE
-        while len(select.select(kept, [], [], 0.1)[0]) < 4:  # they are at their end
+        while len(select.select(kept, [], [], 0.1)[0]) < 4:  # the server has closed them
             check(time.monotonic() < end, "eight at most stay open")
-        check(page(server).series, "and a new client is answered")
+        check(page(server).series, "a new client is answered")
     finally:
         for s in kept:
             s.close()
@@ -172,15 +174,16 @@ def read_answer(s):
     return head
 
 
-def a_refused_client_reads_why(server):
-    """Also while it is still sending: a request of a megabyte is refused after some kilobytes."""
+def refused_client_gets_reason(server):
+    """The answer is readable even if the client is still sending: a request of a megabyte is refused after some
+    kilobytes."""
     with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as s:
         s.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * (1 << 20))
         check(read_answer(s).startswith(b"HTTP/1.1 431 ") and s.recv(1) == b"", "the reason")
 
 
-def a_slow_scraper_delays_nobody(server):
-    """Clients that ask for the page and never read it, or send half a request, leave the others their answers."""
+def slow_client_delays_no_other(server):
+    """Clients that never read the page or send half a request do not delay other clients."""
     slow = [socket.create_connection(("127.0.0.1", server.port), PATIENCE) for _ in range(8)]
     try:
         for i, s in enumerate(slow):
@@ -192,8 +195,8 @@ def a_slow_scraper_delays_nobody(server):
             s.close()
 
 
-def names_of_windows_exporter():
-    """Dashboards for windows_exporter find its names, also the older ones, with its labels and factors."""
+def has_windows_exporter_names():
+    """The page has the metric names of windows_exporter, including the older ones, with its labels and factors."""
     server = Served("serve", "0", "-preset", "windows_exporter")
     try:
         answer, metrics = page(server), page(server, PROMETHEUS)
@@ -206,7 +209,7 @@ def names_of_windows_exporter():
               "disks by number", answer.of("windows_physical_disk_reads_total"))
         check(metrics.families["windows_udp_datagram_received_total"] == "gauge" and metrics.families["windows_cpu_time"] == "counter", "types")
         started = answer.of("windows_process_start_time_seconds_timestamp", process_id=str(server.process.pid))
-        check(EMULATOR or abs(next(iter(started.values())) - time.time()) < PATIENCE, "when a process started", started)
+        check(EMULATOR or abs(next(iter(started.values())) - time.time()) < PATIENCE, "a process's start time", started)
         check(abs(answer.value("windows_time_current_timestamp_seconds") - time.time()) < PATIENCE, "the time")
         answer, body = server.get("/metrics?collect%5B%5D=cpu&collect[]=system&other=1")
         names = {key[0] for key in Page(body.decode(), False).series if key[0].startswith("windows_")}
@@ -224,17 +227,17 @@ def names_of_windows_exporter():
             server.end()
 
 
-def promtool_is_content(server):
+def promtool_accepts_page(server):
     promtool = shutil.which("promtool")
     if not promtool:
-        print("promtool is not installed (package prometheus): its check was left out")
+        print("promtool is not installed (package prometheus): its check was skipped")
         return
     text = server.get("/metrics")[1]
     done = subprocess.run([promtool, "check", "metrics"], input=text, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     check(done.returncode == 0 and not done.stdout, "promtool check metrics", done.stdout.decode())
 
 
-def mistakes_are_explained():
+def explains_wrong_arguments():
     check("missing -http" in openpla(2, "serve", r"\Memory\Available Bytes"), "-http")
     check("missing counter" in openpla(2, "serve", "-http", "0"), "no counter")
     check("not found" in openpla(1, "serve", "-http", "0", "-set", "no such set"), "an unknown set")
@@ -261,7 +264,7 @@ def counters_of_a_set():
 def main():
     with tempfile.TemporaryDirectory(prefix="openpla-serve.", dir=os.environ.get("WINEPREFIX")) as folder:
         os.chdir(folder)
-        mistakes_are_explained()
+        explains_wrong_arguments()
         with open("list.txt", "w", encoding="utf-8") as f:
             f.write("; what to serve\n" + "\n".join(COUNTERS) + "\n")
         server = Served("serve", "0", "-cf", "list.txt")
@@ -269,20 +272,20 @@ def main():
             formats_by_negotiation(server)
             pages_are_compressed(server)
             types_of_counters(server)
-            one_bad_counter_drops_no_other(server)
+            missing_counter_keeps_others(server)
             totals_are_left_out(server)
             if not EMULATOR:
-                series_stay_with_their_process(server)
+                series_keep_their_process(server)
             values_are_those_of_typeperf(server)
             no_path_serves_files(server)
             connections_are_kept(server)
-            a_refused_client_reads_why(server)
-            a_slow_scraper_delays_nobody(server)
-            promtool_is_content(server)
+            refused_client_gets_reason(server)
+            slow_client_delays_no_other(server)
+            promtool_accepts_page(server)
         finally:
             server.end()
-        with_its_total()
-        names_of_windows_exporter()
+        serves_total_on_request()
+        has_windows_exporter_names()
         if not EMULATOR:
             os.environ["OPENPLA_DATA"] = os.path.join(folder, "data")
             counters_of_a_set()

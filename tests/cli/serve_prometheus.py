@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""serve_prometheus.py PROGRAM [EMULATOR]: Debian's Prometheus scrapes openpla.exe, which is PROGRAM: one target without
-options; one with TLS, a client certificate and an account, which under Wine is in another prefix; and under Wine a
-third, native target, if a build has created that program. Their series equal typeperf's values of the same seconds
-within one sample, also after a target was killed and restarted. Otherwise a user would plot wrong values."""
+"""serve_prometheus.py PROGRAM [EMULATOR]: Debian's Prometheus scrapes PROGRAM (openpla.exe): one target without
+security, another by TLS with a client certificate and an account. Under Wine the second target runs in another prefix,
+and a third natively if a native build exists. The series equal typeperf's values of the same seconds within one sample,
+also for a target that was killed and restarted."""
 import concurrent.futures
 import datetime
 import json
@@ -24,9 +24,9 @@ from certificates import OPENSSL, copy_certificate, make_certificate
 from program import EMULATOR, PROGRAM, check, host_path
 from served import PATIENCE, Served
 
-os.environ["OPENPLA_SAMPLE_COMMITTED"] = "0"  # on a busy machine a sample takes its time
+os.environ["OPENPLA_SAMPLE_COMMITTED"] = "0"  # on a busy machine a sample is slow
 INTERVAL = 1  # seconds between scrapes
-COUNTERS = {  # of typeperf: (metric, labels, what a value and a second are in the metric's unit)
+COUNTERS = {  # typeperf's counter: (metric, labels, factors of a value and of a second to the metric's unit)
     r"\System\Context Switches/sec": ("windows_system_context_switches_total", "", 1),
     r"\Processor(0)\% User Time": ("windows_processor_user_time_seconds_total", 'name="0"', 0.01),
     r"\Processor(0)\% Idle Time": ("windows_processor_idle_time_seconds_total", 'name="0"', 0.01),
@@ -35,7 +35,7 @@ COUNTERS = {  # of typeperf: (metric, labels, what a value and a second are in t
 
 
 SERVED = (r"\System\*", r"\Memory\*", r"\Processor(*)\*")
-# bcrypt of "secret of tests" with the least cost
+# bcrypt of "secret of tests" with the lowest cost
 HASH = "$2b$05$abcdefghijklmnopqrstuuKL2hlVXxuZp5cQ3U8W5PfhhiohRZzKS"
 
 
@@ -60,7 +60,7 @@ class Prometheus:
             return f.read()
 
     def query(self, expression):
-        """The result; an empty list while Prometheus starts."""
+        """Returns the query's result, or an empty list while Prometheus starts."""
         where = f"http://127.0.0.1:{self.port}/api/v1/query?" + urllib.parse.urlencode({"query": expression})
         check(self.process.poll() is None, "Prometheus runs", self.said())
         try:
@@ -76,7 +76,7 @@ class Prometheus:
             time.sleep(0.2)
 
     def samples(self, job, metric, labels):
-        """(time, value) of the last minutes."""
+        """Returns (time, value) of the last minutes."""
         found = self.query(f"{metric}{{job='{job}',{labels}}}[10m]")
         check(len(found) == 1, f"one series {metric}", found)
         return [(float(t), float(v)) for t, v in found[0]["values"]]
@@ -88,7 +88,7 @@ class Prometheus:
 
 
 class Target:
-    """openpla serve as a job of Prometheus."""
+    """openpla serve as a Prometheus job."""
 
     def __init__(self, job, *arguments, port=0, more="", command=None, environment=None):
         self.job, self.arguments, self.more = job, arguments, more
@@ -100,7 +100,7 @@ class Target:
         return Served("serve", str(port), *self.arguments, command=self.command, environment=self.environment)
 
     def typeperf(self, count):
-        """counter -> [(time, value)], from the second sample on."""
+        """Returns counter -> [(time, value)], from the second sample on."""
         done = subprocess.run([*self.command, "typeperf", *COUNTERS, "-si", str(INTERVAL), "-sc", str(count), "--json"], check=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=PATIENCE, env={**os.environ, **(self.environment or {})})
         rows = [json.loads(line) for line in done.stdout.decode().splitlines()]
@@ -121,16 +121,16 @@ class Target:
         self.server = self.start(self.port)
 
 
-def rates_equal_typeperfs(prometheus, target, shown):
-    """What PDH's rates add up to lies between what Prometheus has counted in one sample less and one sample more."""
+def rates_equal_typeperf(prometheus, target, shown):
+    """The sum of PDH's rates lies between Prometheus' counts over one sample less and one sample more."""
     begun, ended = shown[next(iter(COUNTERS))][0][0], shown[next(iter(COUNTERS))][-1][0]
-    prometheus.until(f"timestamp(windows_system_processes{{job='{target.job}'}}) > {ended + 2 * INTERVAL}", bool, "scrapes behind typeperf's samples")
+    prometheus.until(f"timestamp(windows_system_processes{{job='{target.job}'}}) > {ended + 2 * INTERVAL}", bool, "scrapes after typeperf's samples")
     for counter, (metric, labels, unit) in COUNTERS.items():
         rows = shown[counter]
         check(all(value is not None for _, value in rows), f"values of {counter}", rows)
         happened = sum(value * unit * (t - before) for (before, _), (t, value) in zip(rows, rows[1:]))
         scraped = prometheus.samples(target.job, metric, labels)
-        # Prometheus' time is when it asks; the sample is taken up to one interval later.
+        # Prometheus' time is the time of the request; the sample is taken up to one interval later.
         first_in = min(v for t, v in scraped if t >= begun)
         last_in = max(v for t, v in scraped if t <= ended - INTERVAL)
         before = max(v for t, v in scraped if t <= begun - INTERVAL)
@@ -141,14 +141,14 @@ def rates_equal_typeperfs(prometheus, target, shown):
         print(f"{target.job}: {counter}: typeperf {happened:.2f}, Prometheus {last_in - first_in:.2f} to {after - before:.2f}")
 
 
-def all_rates_equal_typeperfs(prometheus, targets):
+def all_rates_equal_typeperf(prometheus, targets):
     with concurrent.futures.ThreadPoolExecutor() as pool:
         for target, shown in list(zip(targets, pool.map(lambda t: t.typeperf(12), targets))):
-            rates_equal_typeperfs(prometheus, target, shown)
+            rates_equal_typeperf(prometheus, target, shown)
 
 
 def types_are_known(prometheus):
-    """From the metadata of the scrape."""
+    """The types come from the scrape's metadata."""
     where = f"http://127.0.0.1:{prometheus.port}/api/v1/metadata?metric="
     for metric, kind in (("windows_system_context_switches_total", "counter"), ("windows_system_context_switches", "counter"),
                          ("windows_system_processes", "gauge")):
@@ -157,7 +157,7 @@ def types_are_known(prometheus):
         check(found is None or found[0]["type"] == kind, f"{metric} is a {kind}", found)
 
 
-def a_killed_target_comes_again(prometheus, target):
+def killed_target_returns(prometheus, target):
     job = f"job='{target.job}'"
     target.kill()
     prometheus.until(f"up{{{job}}}", lambda r: r and r[0]["value"][1] == "0", "a killed target is down")
@@ -165,11 +165,12 @@ def a_killed_target_comes_again(prometheus, target):
     target.restart()
     prometheus.until(f"up{{{job}}}", lambda r: r and r[0]["value"][1] == "1", "it is up again")
     found = prometheus.query(f"resets(windows_cpu_time_total{{{job},mode='user',core='0,0'}}[5m])")
-    check(found and found[0]["value"][1] == "0", "its counters go on, because they are the computer's", found)
+    check(found and found[0]["value"][1] == "0", "its counters continue, because they belong to the computer", found)
 
 
-def a_renewed_certificate_loses_no_scrape(prometheus, target):
-    """The connection that Prometheus keeps ends without an answer, and it asks again by a new one."""
+def renewed_certificate_loses_no_scrape(prometheus, target):
+    """The kept connection of Prometheus is closed without an answer, and Prometheus repeats the request on a new
+    one."""
     scraped = f"count_over_time(up{{job='{target.job}'}}[5m])"
     begun = time.time()
     copy_certificate("renewed", "used")
@@ -178,9 +179,9 @@ def a_renewed_certificate_loses_no_scrape(prometheus, target):
         check(time.monotonic() < until, "the renewed certificate is used")
         time.sleep(0.1)
     count = float(prometheus.query(scraped)[0]["value"][1])
-    prometheus.until(scraped, lambda r: r and float(r[0]["value"][1]) >= count + 5, "scrapes go on")
+    prometheus.until(scraped, lambda r: r and float(r[0]["value"][1]) >= count + 5, "scrapes continue")
     found = prometheus.query(f"min_over_time(up{{job='{target.job}'}}[{int(time.time() - begun)}s])")
-    check(found and found[0]["value"][1] == "1", "none has failed", found)
+    check(found and found[0]["value"][1] == "1", "no scrape has failed", found)
 
 
 def ssl_subject(port):
@@ -191,7 +192,7 @@ def ssl_subject(port):
 
 
 def native_program():
-    """That of a build beside this one, which runs under an emulator."""
+    """Returns the program of a native build beside this one, which runs under an emulator."""
     for preset in ("native-bench", "tools", "native-asan"):
         path = pathlib.Path(PROGRAM).resolve().parents[2] / preset / "bin" / "openpla"
         if EMULATOR and path.exists():
@@ -200,7 +201,7 @@ def native_program():
 
 
 class Prefix:
-    """Another Wine prefix; natively nothing."""
+    """A second Wine prefix; natively nothing."""
 
     def __init__(self):
         self.environment = None
@@ -233,7 +234,7 @@ def secured_target(prefix):
 def main():
     program = shutil.which("prometheus")
     if not program or not OPENSSL:
-        print("needs Debian's package prometheus, and openssl")
+        print("skipped: needs Debian's package prometheus, and openssl")
         sys.exit(77)
     with tempfile.TemporaryDirectory(prefix="openpla-prometheus.", dir=os.environ.get("WINEPREFIX")) as folder:
         os.chdir(folder)
@@ -251,10 +252,10 @@ def main():
         try:
             prometheus.until("sum(up)", lambda r: r and r[0]["value"][1] == str(len(targets)), "all targets are up")
             types_are_known(prometheus)
-            a_killed_target_comes_again(prometheus, secured)
+            killed_target_returns(prometheus, secured)
             prometheus.until("min(count_over_time(windows_system_processes[1m]))", lambda r: r and float(r[0]["value"][1]) > 5, "a few scrapes")
-            all_rates_equal_typeperfs(prometheus, targets)
-            a_renewed_certificate_loses_no_scrape(prometheus, secured)
+            all_rates_equal_typeperf(prometheus, targets)
+            renewed_certificate_loses_no_scrape(prometheus, secured)
             check(not re.search("level=(warn|error).*scrape", prometheus.said()), "no complaint about the pages", prometheus.said())
             shown = prometheus.query("count({job='plain'})")
             check(shown and int(shown[0]["value"][1]) > 100, "series", shown)

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""serve_security.py PROGRAM [EMULATOR]: -web of openpla serve admits the accounts and certificates in its file, and
-nobody else. Otherwise a user would show the counters to everybody, or lock out Prometheus when a certificate is
-renewed."""
+"""serve_security.py PROGRAM [EMULATOR]: -web of openpla serve admits only the accounts and certificates of its file,
+and accepts renewed certificates without a restart."""
 import base64
 import os
 import random
@@ -21,7 +20,7 @@ from program import EMULATOR, PROGRAM, check, host_path, openpla
 from served import PATIENCE, Served
 
 COUNTER = r"\Memory\Committed Bytes"
-# bcrypt of "secret of tests" with the least cost
+# bcrypt of "secret of tests" with the lowest cost
 HASH = "$2b$05$abcdefghijklmnopqrstuuKL2hlVXxuZp5cQ3U8W5PfhhiohRZzKS"
 
 
@@ -37,11 +36,11 @@ def basic(user, password):
 
 def status(server, authorization=None):
     answer, body = server.get("/metrics", **({"Authorization": authorization} if authorization else {}))
-    check((answer.status == 200) == (b"windows_memory_committed_bytes" in body), "counters with 200 alone", answer.status, body[:200])
+    check((answer.status == 200) == (b"windows_memory_committed_bytes" in body), "only an answer 200 has counters", answer.status, body[:200])
     return answer.status
 
 
-def only_accounts_are_let_in():
+def admits_only_accounts():
     write("tokens", "first token\n\nsecond\n")
     server = Served("serve", "0", COUNTER, "-web", write("web.yml", f"""# accounts
 ---
@@ -52,7 +51,7 @@ bearer_token_file: tokens
 """))
     try:
         check(status(server) == 401 and status(server, "") == 401, "nobody")
-        for _ in range(2):  # the second time it is remembered
+        for _ in range(2):  # the second time from the cache
             check(status(server, basic("alice", "secret of tests")) == 200, "a user")
         for user, password in (("alice", "Secret of tests"), ("alice", ""), ("alice", "secret of tests "), ("bob", "secret of tests"),
                                ("", ""), ("alice\0", "secret of tests"), ("carol", "secret of tests")):
@@ -64,7 +63,7 @@ bearer_token_file: tokens
         answer, _ = server.get("/")
         check(answer.status == 401 and "Basic" in str(answer.headers) and "Bearer" in str(answer.headers), "the challenge", answer.headers)
         two = b"Authorization: Bearer second\r\nAuthorization: Bearer other\r\n"
-        check(server.raw(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n" + two + b"\r\n") == 400, "two of them")
+        check(server.raw(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n" + two + b"\r\n") == 400, "two Authorization headers")
     finally:
         server.end()
 
@@ -76,18 +75,18 @@ def tokens_change_while_it_runs():
         write("tokens", "renewed\n")
         end = time.monotonic() + PATIENCE
         while status(server, "Bearer renewed") != 200:
-            check(time.monotonic() < end, "the new token counts")
-        check(status(server, "Bearer second") == 401, "and the old one no longer")
+            check(time.monotonic() < end, "the new token is accepted")
+        check(status(server, "Bearer second") == 401, "the old token is refused")
         write("tokens", "\n")
         end = time.monotonic() + PATIENCE
         while "stay in use" not in server.said():
-            check(status(server, "Bearer renewed") == 200 and time.monotonic() < end, "a file without tokens changes nothing")
-        check(server.said().count("stay in use") == 1, "and is reported once", server.said())
+            check(status(server, "Bearer renewed") == 200 and time.monotonic() < end, "a file without tokens leaves the tokens unchanged")
+        check(server.said().count("stay in use") == 1, "it is reported once", server.said())
     finally:
         server.end()
 
 
-def mistakes_are_explained():
+def explains_wrong_files():
     for text, why in (("basic_auth_users:\n  alice: plain\n", "line 2: the password is not a bcrypt hash"), ("tls_server_config:\n", "missing cert_file"),
                       ("tls_server_config:\n  cert_file: a\n", "missing key_file"), ("other: 1\n", "line 1: unsupported key: 'other'"),
                       ("tls_server_config:\n\tcert_file: a\n", "tabs"), ("tls_server_config:\n  cipher_suites: [a]\n", "line 2"),
@@ -98,7 +97,7 @@ def mistakes_are_explained():
     openpla(1, "serve", "-http", "0", COUNTER, "-web", "no such file")
 
 
-def the_page_of_live_has_them_too():
+def live_page_requires_accounts():
     check("-web requires -http" in openpla(2, "live", COUNTER, "-web", "web.yml"), "-web alone")
     server = Served("live", "0", COUNTER, "-si", "0.1", "-web", write("web.yml", "bearer_token_file: tokens\n"))
     try:
@@ -140,7 +139,7 @@ def tls_server(*more, settings=""):
     return Served("serve", "0", COUNTER, *more, "-web", write("web.yml", f"tls_server_config:\n  cert_file: used.crt\n  key_file: used.key\n{settings}"))
 
 
-def pages_by_tls():
+def serves_pages_by_tls():
     copy_certificate("server", "used")
     server = tls_server()
     try:
@@ -149,7 +148,7 @@ def pages_by_tls():
             check(fetch(server, "server", None, version) == 200, version)
         check(server.raw(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n") is None, "no page without TLS")
         with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as silent:
-            check(fetch(server, "server") == 200, "a client that says nothing delays no other", silent)
+            check(fetch(server, "server") == 200, "a silent client delays no other client", silent)
         old = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         old.check_hostname, old.verify_mode = False, ssl.CERT_NONE
         with warnings.catch_warnings(action="ignore"):
@@ -159,13 +158,13 @@ def pages_by_tls():
                 check(False, "TLS 1.1 is refused")
         except (ssl.SSLError, ConnectionError):
             pass
-        for name in ("renewed", "ec"):  # a key of another kind, too
+        for name in ("renewed", "ec"):  # the second one has a key of another type
             copy_certificate(name, "used")
             until(lambda: fetch(server, name) == 200, f"a certificate that is replaced by '{name}' is used without a restart")  # pylint: disable=W0640
         check(fetch(server, "ec", None, ssl.TLSVersion.TLSv1_2) == 200, "with TLS 1.2")
         copy_certificate("leaf", "used")
         with open("used.crt", "ab") as chain, open("middle.crt", "rb") as middle:
-            chain.write(middle.read() * 8)  # as long as chains may be, and longer
+            chain.write(middle.read() * 8)  # at the maximum chain length, and longer
         until(lambda: fetch(server, "ca") == 200, "a chain of certificates")
         check(fetch(server, "ca", None, ssl.TLSVersion.TLSv1_2) == 200, "with TLS 1.2")
     finally:
@@ -178,8 +177,8 @@ def pages_by_tls():
         server.end()
 
 
-def clients_show_a_certificate():
-    """Of those that the file names, and made for clients."""
+def requires_client_certificate():
+    """Only certificates that the file's CA issued, and that are made for clients, are accepted."""
     copy_certificate("server", "used")
     both = f"  client_ca_file: ca.crt\nbasic_auth_users:\n  alice: {HASH}\n"
     server = tls_server(settings="  client_auth_type: RequireAndVerifyClientCert\n" + both)
@@ -201,14 +200,14 @@ def clients_show_a_certificate():
             server.end()
 
 
-class Kept:
-    """A connection that asks again, as Prometheus' does."""
+class KeptConnection:
+    """A kept connection with repeated requests, as Prometheus uses it."""
 
     def __init__(self, server, trusted, client=None):
         self.socket = context_for(trusted, client).wrap_socket(socket.create_connection(("127.0.0.1", server.port), PATIENCE), server_hostname="127.0.0.1")
 
     def ask(self):
-        """The status; None: the connection has ended, without a byte of an answer."""
+        """Returns the status; None if the connection was closed without any answer."""
         answer = b""
         try:
             self.socket.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -222,27 +221,27 @@ class Kept:
         return int(answer.split()[1]) if answer else None
 
 
-def a_kept_connection_follows_the_files():
-    """A client whose certificate is withdrawn would read on for as long as it keeps its connection."""
+def kept_connection_follows_files():
+    """A client whose certificate is withdrawn must not keep reading on its open connection."""
     copy_certificate("server", "used")
     shutil.copy("ca.crt", "used_ca.crt")
     server = tls_server(settings="  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: used_ca.crt\n")
     try:
-        kept, idle = Kept(server, "server", "client"), Kept(server, "server", "for_clients")
+        kept, idle = KeptConnection(server, "server", "client"), KeptConnection(server, "server", "for_clients")
         for _ in range(3):
             check(kept.ask() == 200, "a kept connection")
         check(idle.ask() == 200, "another one")
         shutil.copy("stranger.crt", "used_ca.crt")
-        until(lambda: fetch(server, "server", "stranger") == 200, "the new file counts")
+        until(lambda: fetch(server, "server", "stranger") == 200, "the new file is used")
         check(fetch(server, "server", "client") is None, "the old certificate is refused")
-        check(kept.ask() is None, "a connection of the old certificate ends at its next request")
+        check(kept.ask() is None, "a connection with the old certificate is closed at its next request")
         check(idle.socket.recv(1) == b"", "or before")
     finally:
         server.end()
 
 
-def hello():
-    """What a client says first."""
+def client_hello():
+    """Returns the first bytes that a TLS client sends."""
     outgoing = ssl.MemoryBIO()
     client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).wrap_bio(ssl.MemoryBIO(), outgoing, server_hostname="localhost")
     try:
@@ -253,10 +252,10 @@ def hello():
 
 
 def hostile_handshakes():
-    """Bytes that are no handshake, or half of one, end their connection and nothing else."""
+    """Bytes that are not a handshake, or only half of one, end only their own connection."""
     copy_certificate("server", "used")
     server = tls_server()
-    first = hello()
+    first = client_hello()
     chance = random.Random(1)
     try:
         bad = [b"\x16\x03\x01\xff\xff" + b"\1" * 70000, b"\x16\x03\x03\0\0" * 1000, b"\x15\x03\x03\0\2\2\x28", b"\x80\x2e\1\3\1", first[:5] + b"\xff" * 600,
@@ -268,11 +267,11 @@ def hostile_handshakes():
             bad.append(bytes(mutated[:chance.randrange(1, len(mutated) + 1)]))
         for bytes_sent in bad:
             check(server.raw(bytes_sent) is None, "no page", bytes_sent[:60])
-        # Clients that are slow: with one byte each, and without the end of their hello.
+        # Slow clients: one byte each, and an incomplete hello.
         slow = [socket.create_connection(("127.0.0.1", server.port), PATIENCE) for _ in range(6)]
         for i, s in enumerate(slow):
             s.sendall(first[:1 + i * len(first) // 7])
-        check(fetch(server, "server") == 200, "the others have their page meanwhile")
+        check(fetch(server, "server") == 200, "other clients get their page during that time")
         for s in slow:
             try:
                 while s.recv(65536):
@@ -280,7 +279,7 @@ def hostile_handshakes():
             except ConnectionError:
                 pass
             s.close()
-        # A record of a session that somebody has changed.
+        # A modified record of a session.
         with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as s:
             incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
             client = context_for("server").wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
@@ -301,14 +300,14 @@ def hostile_handshakes():
                     answer += more
             except ConnectionError:
                 pass
-            check(len(answer) < 1000, "no page for a record that was changed", len(answer))  # an alert, and tickets
-        check(fetch(server, "server", Cookie="x" * 9000) == 431, "headers that are too long")
-        check(fetch(server, "server") == 200, "and the page at the end")
+            check(len(answer) < 1000, "no page for a modified record", len(answer))  # only an alert and session tickets
+        check(fetch(server, "server", Cookie="x" * 9000) == 431, "too long headers are refused")
+        check(fetch(server, "server") == 200, "the server still answers at the end")
     finally:
         server.end()
 
 
-def files_that_cannot_be_used():
+def rejects_unusable_files():
     copy_certificate("server", "used")
     shutil.copy("renewed.key", "used.key")
     tls = "tls_server_config:\n  cert_file: used.crt\n  key_file: used.key\n"
@@ -325,7 +324,7 @@ def files_that_cannot_be_used():
 
 def tls():
     if not OPENSSL:
-        print("openssl is not installed: TLS was left out")
+        print("openssl is not installed: TLS was skipped")
         return
     for name in ("server", "renewed", "stranger", "ca"):
         make_certificate(name)
@@ -335,14 +334,14 @@ def tls():
     make_certificate("client", "ca")
     make_certificate("for_clients", "ca", "clientAuth", "ec")
     make_certificate("for_servers", "ca", "serverAuth")
-    pages_by_tls()
-    clients_show_a_certificate()
-    a_kept_connection_follows_the_files()
+    serves_pages_by_tls()
+    requires_client_certificate()
+    kept_connection_follows_files()
     hostile_handshakes()
-    files_that_cannot_be_used()
+    rejects_unusable_files()
 
 
-def a_public_address_warns():
+def warns_about_public_address():
     if EMULATOR:
         return
     for web, said in (([], "without a password"), (["-web", write("web.yml", "bearer_token_file: tokens\n")], "without encryption")):
@@ -356,14 +355,14 @@ def a_public_address_warns():
 def main():
     with tempfile.TemporaryDirectory(prefix="openpla-serve.", dir=os.environ.get("WINEPREFIX")) as folder:
         os.chdir(folder)
-        mistakes_are_explained()
+        explains_wrong_files()
         write("tokens", "second\n")
-        only_accounts_are_let_in()
+        admits_only_accounts()
         tls()
         write("tokens", "second\n")
-        the_page_of_live_has_them_too()
+        live_page_requires_accounts()
         tokens_change_while_it_runs()
-        a_public_address_warns()
+        warns_about_public_address()
         os.chdir("/")
 
 

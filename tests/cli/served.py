@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs a verb of openpla.exe that serves pages, and its clients."""
+"""Runs a verb of openpla.exe that serves HTTP, and its clients."""
 import contextlib
 import http.client
 import os
@@ -15,7 +15,8 @@ PATIENCE = 240  # seconds
 
 
 class Served:
-    """The program with -http, as VERB. `command`: another program, for example natively; `environment`: more variables."""
+    """The program with -http, as VERB. `command`: another program, such as a native one; `environment`: more
+    variables."""
 
     count = 0
 
@@ -49,7 +50,7 @@ class Served:
         return answer, body
 
     def raw(self, request, close=True):
-        """The status of the answer; None: the connection was closed without one."""
+        """Returns the status of the answer; None if the connection was closed without one."""
         with socket.create_connection(("127.0.0.1", self.port), PATIENCE) as s:
             try:
                 s.sendall(request)
@@ -65,11 +66,11 @@ class Served:
             return int(found[1]) if found else None
 
     def end(self):
-        check(self.process.poll() is None, "the server has ended")
+        check(self.process.poll() is None, "the server still runs")
         if EMULATOR and self.command[0] == EMULATOR[0]:
             self.process.kill()
         else:
             self.process.send_signal(signal.SIGINT)
-            check(self.process.wait(PATIENCE) == 0, "Ctrl+C ends it", self.process.returncode)
+            check(self.process.wait(PATIENCE) == 0, "Ctrl+C ends the server", self.process.returncode)
         self.process.wait()
         self.out.close()

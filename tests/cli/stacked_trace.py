@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Creates a merged trace of a computer with two processors, byte for byte, from a description of the format: samples,
-switches and disk requests with stacks of every form, images with the identity of their symbols, and .NET methods."""
+"""Builds a merged trace of a computer with two processors, byte for byte, written only from a description of the
+format: samples, switches and disk requests with stacks of every form, images with symbol identities, and .NET
+methods."""
 import struct
 import uuid
 
@@ -36,7 +37,7 @@ def image(hook, base, size, process, stamp, path, at):
 
 
 def identified(base, size, process, stamp, name, pdb, age, at):
-    """The group that a merger puts before the event of the image, with the same time."""
+    """Returns the events that a merger puts before an image event, with the same time."""
     info = struct.pack("<QQII", base, size, process, stamp) + z(name)
     symbols = struct.pack("<QI16sI", base, process, pdb.bytes_le, age) + ("c:\\build\\" + name[:-4] + ".pdb").encode() + b"\0"
     return [classic(IMAGE_ID, info, at, 0, 2, process, 0xFFFFFFFF), classic(IMAGE_ID, symbols, at, 36, 2, process, 0xFFFFFFFF)]
@@ -87,7 +88,7 @@ def loads():
 
 
 def samples(first):
-    """In the program, in turn in two functions, and in a system call: its part in the kernel comes first."""
+    """Samples alternately in two functions of the program, then in a system call, whose kernel part comes first."""
     out = []
     for i in range(SAMPLES):
         at = first + i * MS
@@ -103,14 +104,15 @@ def samples(first):
 def stacked(path, size=8192):
     at = START + 100 * MS
     out = [(0, e) for e in loads()] + samples(at)
-    # Cached stacks: the definitions come later. Key 7 is of both tables, and of another stack after its deletion.
+    # Cached stacks: the definitions come later. Key 7 is in both tables, and is reused for another stack after its
+    # deletion.
     at += 100 * MS
     out += [(1, switch(OTHER, 0, 1, 0, at)), (1, key(0x1825, at, PROCESS, OTHER, 7, at + 1)),
             (1, key(0x1826, at, PROCESS, OTHER, 7, at + 2))]
     out += [(1, definition(0x1823, 7, [KERNEL + 0x700, KERNEL + 0x900], at + 3))]
     out += [(1, switch(0, OTHER, 5, 6, at + 2 * MS)), (1, performance(0x0532, struct.pack("<Ibbbb", OTHER, 1, 0, 0, 0), at + 4 * MS)),
             (1, switch(OTHER, 0, 1, 0, at + 5 * MS)), (1, key(0x1825, at + 5 * MS, PROCESS, OTHER, 7, at + 5 * MS + 1))]
-    # A second event of the thread in the kernel: both wait for the user part, which comes on another processor.
+    # A second event of the thread in the kernel: both wait for the user part, which is logged on another processor.
     out += [(1, system(0x010C, struct.pack("<QQ", 1, OTHER), at + 6 * MS, process=PROCESS, thread=OTHER)),
             (1, stack(at + 6 * MS, PROCESS, OTHER, [KERNEL + 0x600], at + 6 * MS + 1)),
             (0, key(0x1826, at + 6 * MS, PROCESS, OTHER, 9, at + 7 * MS))]
@@ -118,11 +120,11 @@ def stacked(path, size=8192):
             (0, definition(0x1824, 7, [NTDLL + 0x224, APP + 0x2080], at + 8 * MS)),
             (0, definition(0x1824, 9, [NTDLL + 0x324, JIT + 0x15], at + 8 * MS))]
     at += 10 * MS
-    # In the event itself: whole, and in two events.
+    # Stacks in the event itself: complete, and split into two events.
     out += [(0, walk([(6, struct.pack("<QQQ", 0, NTDLL + 0x10, APP + 0x20))], at)),
             (0, walk([(6, struct.pack("<QQ", 99, KERNEL + 0x30))], at + 1, ident=8)),
             (0, walk([(6, struct.pack("<QQ", 99, APP + 0x40))], at + 2, ident=9))]
-    # Of the CLR, with a stack by its own event.
+    # A .NET event, with its stack in a separate event.
     out += [(0, event(CLR, b"\1", at + 3, ident=80, process=PROCESS, thread=THREAD)),
             (0, event(CLR, struct.pack("<HBBI2Q", 5, 0, 0, 2, JIT + 0x18, APP + 0x50), at + 4, ident=82, process=PROCESS, thread=THREAD))]
     out += [(0, system(0x010A, struct.pack("<IIIIQQQQI", 0, 0, 8192, 0, 4096, 0, 0, 0, THREAD), at + 5, version=3, process=PROCESS,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """store.py PROGRAM [EMULATOR]: openpla store check reports the problems of the store and repairs them without losing a
-definition. Otherwise a user with a damaged disk would search hundreds of files, or delete needed ones."""
+definition. After a disk failure, users need not search hundreds of files."""
 import json
 import os
 import shutil
@@ -47,7 +47,7 @@ class Store:
             out.write(text)
         return path
 
-    def aside(self):
+    def quarantined(self):
         folder = os.path.join(self.data, "aside")
         return {name: open(os.path.join(folder, name), encoding="utf-8").read() for name in os.listdir(folder)}
 
@@ -57,7 +57,7 @@ def findings(expected, *more):
                   for f in json.loads(openpla(expected, "check", "-json", *more)))
 
 
-def look_at_all(store):
+def check_all_problems(store):
     store.put("good.xml", XML.format("good", "Good"))
     store.put("good.run", RECORD)
     check(openpla(0, "check") == "No problems found.\n", "a good store")
@@ -86,40 +86,40 @@ def look_at_all(store):
               ("misplaced", "lost.xml"), ("orphan", "gone.held"), ("orphan", "gone.run"), ("orphan", "gone.running"),
               ("strange", "mine"), ("strange", "notes.txt"), ("torn", "~12-3.tmp"), ("twice", "Again.xml"),
               ("unusable", "bad.xml")]
-    check(findings(3) == sorted((a, b, False) for a, b in wanted), "what is wrong", findings(3))
+    check(findings(3) == sorted((a, b, False) for a, b in wanted), "the findings", findings(3))
     text = openpla(3, "check")
-    check("bad.xml: unusable: not a usable definition" in text, "for people", text)
+    check("bad.xml: unusable: not a usable definition" in text, "the text output", text)
     left = {"mine", "notes.txt", "linked.xml", "~1-2.tmp", "gone.run"}
     mended = findings(3, "-mend")
     check(mended == sorted([(a, b, b not in left) for a, b in wanted] + [("orphan", "bad.run", False)]), "mended",
           mended)
     check([file for _, file, _ in findings(3)] ==
-          ["linked.xml", "~1-2.tmp", "bad.run", "gone.run", "mine", "notes.txt"], "what is left", findings(3))
-    for name in ("bad", "gone"):  # a set that comes back goes on with its number
+          ["linked.xml", "~1-2.tmp", "bad.run", "gone.run", "mine", "notes.txt"], "the remaining findings", findings(3))
+    for name in ("bad", "gone"):  # a restored set continues its serial numbers
         store.put(name + ".xml", XML.format("back", name))
         with open(store.path(name + ".run"), encoding="utf-8") as file:
             check(file.read() == RECORD, f"{name}: the record of its runs")
-    check([file for _, file, _ in findings(3)] == ["linked.xml", "~1-2.tmp", "mine", "notes.txt"], "the sets are back",
+    check([file for _, file, _ in findings(3)] == ["linked.xml", "~1-2.tmp", "mine", "notes.txt"], "the sets are restored",
           findings(3))
     for name, text in (("good", "good"), ("lost", "lost"), ("again", "new"), ("flat", "flat"), ("ended", "ended")):
         with open(store.path(name + ".xml"), encoding="utf-8") as file:
-            check(f"<Description>{text}<" in file.read(), f"the set {name} is in its place")
-    aside = store.aside()
-    check(any("<Description>old<" in text for text in aside.values()), "no definition is deleted", aside)
-    check(any(text == "<DataCollectorSet><Desc" for text in aside.values()), "nor one that cannot be read", aside)
+            check(f"<Description>{text}<" in file.read(), f"the set {name} is restored")
+    quarantined = store.quarantined()
+    check(any("<Description>old<" in text for text in quarantined.values()), "no definition is deleted", quarantined)
+    check(any(text == "<DataCollectorSet><Desc" for text in quarantined.values()), "an unreadable definition is not deleted", quarantined)
     with open(outside, encoding="utf-8") as file:
-        check(file.read() == "not the store's", "nor what a link leads to")
+        check(file.read() == "not the store's", "the target of a link is unchanged")
     for link in ("linked.xml", "~1-2.tmp"):
-        check(os.path.islink(store.path(link, place("good"))), "a link is the user's to judge")
+        check(os.path.islink(store.path(link, place("good"))), "links are kept for the user to decide")
         os.remove(store.path(link, place("good")))
     shutil.rmtree(os.path.join(store.space, "mine"))
     os.remove(store.path("notes.txt", place("good")))
-    check(openpla(0, "check", "-repair") == "No problems found.\n", "all is well again")
+    check(openpla(0, "check", "-repair") == "No problems found.\n", "no problem remains")
 
 
-def look_at_system_sets(store):
-    """The program brings their definitions: what their runs leave belongs to a set. Moved away, it would give the next
-    run the number of an earlier one."""
+def check_system_sets(store):
+    """Built-in sets have no definition in the store; their run records are not orphans. If a record were moved away,
+    the next run would reuse an earlier number."""
     name, unknown = "system performance", "system nothing"
 
     def put(file, text, folder=None):
@@ -130,22 +130,22 @@ def look_at_system_sets(store):
 
     files = [put(name + extension, text) for extension, text in
              ((".run", RECORD), (".running", ""), (".host", ""), (".pass", ""), (".folders", "openpla-folders 1\n"))]
-    check(openpla(0, "check", "-repair") == "No problems found.\n", "a run of a system set is no orphan's")
+    check(openpla(0, "check", "-repair") == "No problems found.\n", "a built-in set's run record is not an orphan")
     for path in files:
-        check(os.path.exists(path), f"{path} is where it was")
+        check(os.path.exists(path), f"{path} is not moved")
     put(name + ".run", RECORD[:20])
-    check(findings(3) == [("damaged", name + ".run", False)], "what is damaged is told of it too", findings(3))
+    check(findings(3) == [("damaged", name + ".run", False)], "a corrupt record of a built-in set is reported", findings(3))
     put(name + ".run", RECORD)
     elsewhere = "00" if place(name) != "00" else "01"
     put(name + ".run", RECORD, elsewhere)
     put(unknown + ".run", RECORD)
     check(findings(3) == [("orphan", unknown + ".run", False), ("orphan", name + ".run", False)],
-          "of no set, or where no set looks for it", findings(3))
+          "records without a set, or in the wrong folder", findings(3))
     shutil.rmtree(os.path.join(store.data, "sets", "System"))
 
 
-def look_at_passwords(store):
-    """Of no set, and of one: what a commit that was cut off has left, or a set that was deleted by hand."""
+def check_passwords(store):
+    """Password files without a set, left by an interrupted commit or a manually deleted set, and one that is in use."""
     lost, kept, new = "0" * 32, "1" * 32, "2" * 32
     folder = os.path.join(store.data, "secrets")
     os.mkdir(folder, 0o700)
@@ -159,14 +159,14 @@ def look_at_passwords(store):
                                 "\n<?openpla-set name=\"has\"?>\n")
     check(findings(3) == [("orphan", lost, False)], "passwords of no set", findings(3))
     check(findings(0, "-repair") == [("orphan", lost, True)], "are deleted")
-    check(sorted(os.listdir(folder)) == [kept, new], "and no others")
+    check(sorted(os.listdir(folder)) == [kept, new], "other password files are kept")
     os.remove(path)
     shutil.rmtree(folder)
 
 
-def look_at_folders(store):
+def check_folders(store):
     os.chmod(store.data, 0o755)
-    check(findings(3) == [("open", os.path.basename(store.data), False)], "a folder that others may look into")
+    check(findings(3) == [("open", os.path.basename(store.data), False)], "a folder that other users can read")
     check(findings(0, "-mend") == [("open", os.path.basename(store.data), True)], "is closed")
     check(os.stat(store.data).st_mode & 0o077 == 0, "to them")
     if os.geteuid() == 0:
@@ -175,7 +175,7 @@ def look_at_folders(store):
         check("Service: foreign: " in text and "repaired" not in text, "another account's folder", text)
         os.chown(store.space, 0, 0)
     else:
-        print("skipped: only root can give a folder away")
+        print("skipped: only root can change a folder's owner")
     os.rename(store.space, store.space + "2")
     os.symlink(store.space + "2", store.space)
     check(findings(3, "-mend") == [("link", "Service", False)], "a folder that is a link")
@@ -184,10 +184,10 @@ def look_at_folders(store):
 def main():
     store = Store()
     try:
-        look_at_all(store)
-        look_at_system_sets(store)
-        look_at_passwords(store)
-        look_at_folders(store)
+        check_all_problems(store)
+        check_system_sets(store)
+        check_passwords(store)
+        check_folders(store)
         for wrong in ([], ["mend"], ["check", "more"], ["check", "-all"]):
             check("openpla help store" in openpla(2, *wrong), f"{wrong}: where to find help")
     finally:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The places of a set's files in the store, for tests that create such files."""
+"""Where the store keeps a set's files, for tests that create them."""
 
 
 def place(name):
-    """The folder of a set: the first byte of FNV-1a of its file's name."""
+    """Returns the subfolder of a set: the first byte of the FNV-1a hash of its file name."""
     value = 0xCBF29CE484222325
     for byte in name.encode():
         value = ((value ^ byte) * 0x100000001B3) & (2 ** 64 - 1)

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tool_lines.py LINES PROGRAM: the command lines in LINES, which administrators use in scripts and pages for Windows'
-typeperf, relog and tracerpt, exit with the given code and write the given output, if a program of that name runs them.
-Otherwise these scripts would have to be changed. A line marked "unserved" states its reason; no other line may fail,
-and an unserved line that succeeds may have any output. Each line has a separate folder with the logs and traces that it
-names. A command that does not end by itself is ended with Ctrl+C after it has written something. OPENPLA_LINES_OUT=FILE
-writes the results to FILE."""
+"""tool_lines.py LINES PROGRAM: the command lines in LINES, which administrators use in scripts and on web pages for
+Windows' typeperf, relog and tracerpt, exit with the listed code and write the listed output, when run by a program of
+that name. A line marked "unserved" has its reason there; no other line may fail, and a marked line that now works is
+reported. Each line runs in its own folder with the logs and traces that it names. A command without an end is stopped
+by Ctrl+C after it has written something. OPENPLA_LINES_OUT=FILE writes new outcomes."""
 import csv
 import json
 import os
@@ -25,7 +24,7 @@ from made_trace import SECOND, START, self_described, trace
 PATIENCE = 240
 TOOLS = ("typeperf", "relog", "tracerpt")
 HEADER = '"(PDH-CSV 4.0) (Zone)(-60)","\\\\BOX\\Memory\\Available MBytes","\\\\BOX\\Processor(_Total)\\% Processor Time"'
-# What the scripts' variables hold.
+# Values of the scripts' variables.
 VALUES = {"$countersPaths": r'"\Memory\Commit Limit"', "$Warmup": "2", "$Samples": "2", "%v%": "v4", "%%": "%",
           r"%1\%2_%INSTANCE_NAME%": r"out\a_b", "$ODBCName!$DatabaseName": "Test!db", "$file": "perf.blg",
           "$sPerfmonLogPaths": "pal.blg", "$($global:oPal.Session.CounterListFilterFilePath)": "filter.txt",
@@ -45,14 +44,14 @@ def words_of(line):
 
 
 def as_path(word):
-    """Paths below the line's folder; counters and databases stay."""
+    """Makes a path relative to the line's folder; counters and databases stay unchanged."""
     if word.startswith("\\") or word.startswith("SQL:"):
         return word
     return word.replace("\\", "/")
 
 
 def inputs_of(words):
-    """The files that a line reads."""
+    """Returns the files that a line reads."""
     option = ""
     for word in words[1:]:
         if word[0] in "-/–" and not word.startswith("//"):
@@ -99,10 +98,10 @@ def samples():
         os.symlink(PROGRAM, tool)
 
 
-# ---- what came out ----
+# ---- the outcome ----
 
-def of_log(path):
-    """Format, counters without their computer and instances, and samples, of a live log how many there are at least."""
+def describe_log(path):
+    """Describes a log: format, counters without computer and instances, and samples (for a live log a minimum)."""
     done = subprocess.run([PROGRAM, "logstat", "--json", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
     try:
         log = json.loads(done.stdout.decode("utf-8"))[0]
@@ -112,7 +111,7 @@ def of_log(path):
     return f"{log['format']} of {', '.join(names)}: {log['samples']} samples"
 
 
-def of_file(path):
+def describe_file(path):
     extension = os.path.splitext(path)[1]
     with open(path, "rb") as file:
         data = file.read()
@@ -130,12 +129,12 @@ def of_file(path):
     if text.startswith("Event Name,"):
         return f"CSV, {len(list(csv.reader(text.splitlines()))) - 1} events"
     if extension in (".csv", ".tsv", ".blg") or text.startswith('"(PDH'):
-        return of_log(path)
+        return describe_log(path)
     return f"{len(text.splitlines())} lines, the first: {text.splitlines()[0] if text else ''}"
 
 
-def of_screen(tool, text):
-    """What a script takes out of it."""
+def describe_screen(tool, text):
+    """Describes the screen output that a script would use."""
     lines = [line.strip() for line in text.replace("\r", "").split("\n")]
     if any(line.startswith("Error: ") for line in lines):
         return ""
@@ -153,20 +152,20 @@ def of_screen(tool, text):
 
 
 def messages_of(text):
-    """What stands on stdout behind "Error: ", as Windows' tools have it, and remarks."""
+    """Returns the texts after "Error: " on stdout, as Windows' tools print them, and warnings."""
     return "\n".join(re.sub("^Error: ", "", line) for line in text.replace("\r", "").split("\n") if
                      re.search(r"^Error: |^openpla | \(0x[0-9A-F]{8}\)$", line))
 
 
-def of_errors(text):
-    """The first line, without this computer's name and what shows how far a long work is."""
+def describe_errors(text):
+    """Returns the first line on stderr without this computer's name and without the progress display."""
     text = re.sub(r"\r *\r|\r? *[0-9.]+ % *", "", text)
     first = text.strip().split("\n")[0]
     return re.sub(r"\\\\[\w-]+\\", r"\\", re.sub(r" \(0x[0-9A-F]{8}\)$", "", first))
 
 
-def tool_ends(words):
-    """Soon and by itself."""
+def ends_by_itself(words):
+    """Whether the tool exits soon without Ctrl+C."""
     return words[0] != "typeperf" or ("-sc" in words and int(words[words.index("-sc") + 1]) < 3)
 
 
@@ -182,14 +181,15 @@ class Line:
         self.begun = time.monotonic()
         self.process = subprocess.Popen([os.path.abspath(self.words[0]), *self.words[1:]], cwd=self.folder,
                                         stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err)
-        self.stopped = tool_ends(self.words)
+        self.stopped = ends_by_itself(self.words)
 
     def files(self):
         return {os.path.relpath(os.path.join(path, name), self.folder)
                 for path, _, names in os.walk(self.folder) for name in names}
 
-    def has_written(self):
-        """A binary log has a sample, all else a header and a row: a second one may be ten seconds off."""
+    def has_output(self):
+        """Whether a binary log has a sample, or another file has a header and a row. A second row may take ten more
+        seconds."""
         path = self.out.name
         if "-o" in self.words:
             path = os.path.join(self.folder, self.words[self.words.index("-o") + 1])
@@ -200,12 +200,12 @@ class Line:
         return len(data) > 200 if path.endswith(".blg") else len(re.findall(rb'^"', data, re.M)) > 1
 
     def poll(self):
-        """Whether it has ended. One with more than two samples has enough with the first."""
+        """Whether the command has exited. A command with more than two samples is stopped after the first."""
         if self.process.poll() is not None:
             return True
         if time.monotonic() - self.begun > PATIENCE:
             self.process.kill()
-        elif not self.stopped and time.monotonic() - self.begun > 1 and self.has_written():
+        elif not self.stopped and time.monotonic() - self.begun > 1 and self.has_output():
             self.process.send_signal(signal.SIGINT)
             self.stopped = True
         return False
@@ -218,18 +218,18 @@ class Line:
             texts.append(file.read().decode("utf-8", "replace"))
             file.close()
         found = [f"{self.process.returncode}"]
-        screen = of_screen(tool, texts[0])
+        screen = describe_screen(tool, texts[0])
         found += [screen] if screen else []
-        said = of_errors(texts[1] or messages_of(texts[0]))
+        said = describe_errors(texts[1] or messages_of(texts[0]))
         found += ["said: " + said] if said else []
         for name in sorted(self.files() - self.before):
-            digest = of_file(os.path.join(self.folder, name))
+            digest = describe_file(os.path.join(self.folder, name))
             found.append(f"{name}: {re.sub(r': [0-9]+ samples', '', digest) if tool == 'typeperf' else digest}")
         return [re.sub(re.escape(os.getcwd()) + "/?", "", text) for text in found]
 
 
 def read_lines():
-    """The lines with their outcomes, and what stands between them as it is."""
+    """Returns the lines with their outcomes, and the text between them unchanged."""
     with open(LINES, encoding="utf-8") as file:
         parts = []
         for row in file.read().splitlines():
@@ -246,7 +246,8 @@ def main():
         os.chdir(scratch)
         os.environ.update(ODBCINI=os.path.join(scratch, "odbc.ini"), OPENPLA_SAMPLE_LIMIT="0", TZ="UTC",
                           OPENPLA_ETW=f"lines{os.getpid()}",
-                          # unixODBC leaks what it read of odbc.ini, and has left the memory where a name could be told
+                          # unixODBC leaks what it read from odbc.ini, and unloads itself before the sanitizer can print
+                          # a function name
                           ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")
         samples()
         waiting, lines = [], {}
@@ -278,7 +279,7 @@ def main():
             file.write("\n".join(written) + "\n")
     elif wrong:
         sys.exit("\n".join(wrong))
-    print(f"{len(lines)} lines do what they did")
+    print(f"{len(lines)} lines have the expected outcome")
 
 
 main()

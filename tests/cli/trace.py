@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""trace.py PROGRAM [EMULATOR]: `openpla logstat`, of PROGRAM, reports about event traces what another reader
-(tests/golden/etl_check.py) finds in them. Otherwise a user would look for events in the wrong trace, or trust an
-incomplete one."""
+"""trace.py PROGRAM [EMULATOR]: the output of PROGRAM's `openpla logstat` for event traces agrees with another reader
+(tests/golden/etl_check.py)."""
 import collections
 import datetime
 import json
@@ -25,7 +24,7 @@ NAMES = {"3D6FA8D1-FE05-11D0-9DDA-00C04FD7BA7C": "Thread", "CE1DBFB4-137E-4DA6-8
 
 def check(right, what, output=""):
     if not right:
-        sys.exit(f"{what}\n{output}")
+        sys.exit(f"FAILED: {what}\n{output}")
 
 
 def logstat(expected, *arguments):
@@ -35,7 +34,7 @@ def logstat(expected, *arguments):
     return output
 
 
-def moment(filetime):
+def iso_time(filetime):
     at = datetime.datetime(1601, 1, 1) + datetime.timedelta(microseconds=filetime // 10)
     return at.strftime("%Y-%m-%dT%H:%M:%S.") + "%03dZ" % (at.microsecond // 1000)
 
@@ -46,26 +45,26 @@ def provider(event):
     return str(uuid.UUID(bytes_le=event.provider)).upper()
 
 
-def every_shape_is_counted_as_another_reader_counts():
+def counts_equal_second_reader():
     names = sorted(name for name in os.listdir("made") if name.endswith(".etl"))
-    check(len(names) >= 14, "too few containers", names)
+    check(len(names) >= 14, "at least 14 test traces", names)
     for name in names:
         path = os.path.join("made", name)
         with open(path, "rb") as f:
             log = etl_check.Log(f.read())
-        events = log.events[1:]  # behind the log file header
+        events = log.events[1:]  # after the log file header
         counts = collections.Counter(provider(event) for event in events)
         stat = json.loads(logstat(3 if log.remarks else 0, path, "--json"))[0]
         said = {p["guid"].strip("{}"): p["events"] for p in stat["providers"]}
         check(stat["format"] == "Event trace" and stat["events"] == len(events), f"{name}: events", stat["events"])
-        check(said == dict(counts), f"{name}: providers differ")
+        check(said == dict(counts), f"{name}: event providers")
         order = [p["events"] for p in stat["providers"]]
-        check(order == sorted(order, reverse=True), f"{name}: not sorted by events")
+        check(order == sorted(order, reverse=True), f"{name}: sorted by the number of events")
         check(all(p["name"] == NAMES.get(p["guid"].strip("{}")) for p in stat["providers"]), f"{name}: names")
         times = [log.utc(event.stamp) for event in events]
-        check(stat["firstEvent"] == moment(min(times)) and stat["lastEvent"] == moment(max(times)),
-              f"{name}: times", (stat["firstEvent"], moment(min(times)), stat["lastEvent"], moment(max(times))))
-        check(stat["begin"] == moment(log.start) and stat["end"] == moment(log.start + 777), f"{name}: begin, end")
+        check(stat["firstEvent"] == iso_time(min(times)) and stat["lastEvent"] == iso_time(max(times)),
+              f"{name}: times", (stat["firstEvent"], iso_time(min(times)), stat["lastEvent"], iso_time(max(times))))
+        check(stat["begin"] == iso_time(log.start) and stat["end"] == iso_time(log.start + 777), f"{name}: begin, end")
         pointer = 4 if "narrow" in name else 8
         check(stat["pointerSize"] == pointer and stat["eventsLost"] == 3 and stat["buffersLost"] == 0, f"{name}: header")
         clock = {1: "performance counter", 2: "system time", 3: "processor cycles"}[log.clock]
@@ -75,16 +74,16 @@ def every_shape_is_counted_as_another_reader_counts():
     return len(names)
 
 
-def people_read_it_too():
+def prints_text_output():
     output = logstat(0, os.path.join("made", "narrow.etl"))
     for line in ("Format:     Event trace", "Session:    logger \u00e9", "Events:     900", "Lost:       3 events, 0 buffers",
                  "Clock:      performance counter, 3000000 a second", "Computer:   unknown", "32 bits"):
         check(line in output, f"no {line!r}", output)
-    check("{3D6FA8D1-FE05-11D0-9DDA-00C04FD7BA7C}" in output and "  Thread\n" in output, "no kernel class", output)
+    check("{3D6FA8D1-FE05-11D0-9DDA-00C04FD7BA7C}" in output and "  Thread\n" in output, "a kernel class", output)
 
 
-def a_running_session_and_its_computer():
-    """The end of a session that runs is not told, and a kernel session tells the computer's name."""
+def describes_running_session():
+    """The end of a running session is unknown, and a kernel session contains the computer's name."""
     with open(os.path.join("made", "one.etl"), "rb") as f:
         data = bytearray(f.read())
     struct.pack_into("<q", data, 0x48 + 0x20 + 0x10, 0)
@@ -102,26 +101,26 @@ def a_running_session_and_its_computer():
     check(stat["memoryMB"] == 4096, "the memory of the computer", stat)
     output = logstat(0, "running.etl")
     check("Hardware:   1 processors of 2000 MHz, 4096 MB of memory" in output, "the hardware", output)
-    check("End:        unknown" in output, "an end is told", output)
+    check("End:        unknown" in output, "the end of a running session is unknown", output)
 
 
-def what_is_no_trace_is_none():
+def rejects_other_files():
     with open("empty.etl", "wb") as f:
         f.write(bytes(8192))
     output = logstat(1, "empty.etl")
-    check("Event trace" not in output, "zeros are shown", output)
+    check("Event trace" not in output, "a file of zeros is not a trace", output)
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         etl_check.make_all("made")
-        count = every_shape_is_counted_as_another_reader_counts()
-        people_read_it_too()
-        a_running_session_and_its_computer()
-        what_is_no_trace_is_none()
+        count = counts_equal_second_reader()
+        prints_text_output()
+        describes_running_session()
+        rejects_other_files()
         os.chdir("/")
-    print(f"{count} traces are told as they are")
+    print(f"{count} traces are described correctly")
 
 
 main()

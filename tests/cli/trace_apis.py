@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""trace_apis.py PROGRAM [EMULATOR]: `openpla trace api-summary` adds up calls, time and errors of API traces, and the
-events are shown as sentences without any manifest. Otherwise a user would look for the slow call in the wrong place."""
+"""trace_apis.py PROGRAM [EMULATOR]: `openpla trace api-summary` sums up calls, time and errors of API traces, and their
+events are decoded as sentences without a manifest."""
 import json
 import os
 import struct
@@ -52,7 +52,7 @@ def make():
     trace("many.etl", [call(f"m!f{i}", 1) for i in range(70)])
 
 
-def sums_are_right():
+def sums_are_correct():
     done = json.loads(openpla(0, "trace", "api-summary", "calls.etl", "--json"))
     check(done["processes"] == 1 and done["calls"] == 5, "totals", done)
     rows = {row["name"]: row for row in done["functions"]}
@@ -63,14 +63,14 @@ def sums_are_right():
     check(callers == {"a.exe": (2, 0), "b.dll": (1, 1), "other.exe": (1, 1), "(unknown)": (1, 0)}, "callers", callers)
     shown = openpla(0, "trace", "api-summary", "calls.etl")
     check(shown.startswith("5 calls of 4 functions in 1 processes"), "the first line", shown)
-    check(shown.index("kernel32!CreateFileW") < shown.index("user32!IsWindow"), "most time first", shown)
+    check(shown.index("kernel32!CreateFileW") < shown.index("user32!IsWindow"), "sorted by time, longest first", shown)
 
 
 def rows_are_sorted_and_limited():
     shown = json.loads(openpla(0, "trace", "api-summary", "calls.etl", "-sort", "errors", "-rows", "1", "--json"))
     check([row["name"] for row in shown["functions"]] == ["kernel32!CreateFileW"], "one row", shown)
     check(len(json.loads(openpla(0, "trace", "api-summary", "many.etl", "--json"))["functions"]) == 50, "50 rows")
-    check("20 more rows" in openpla(0, "trace", "api-summary", "many.etl"), "the others are not mentioned")
+    check("20 more rows" in openpla(0, "trace", "api-summary", "many.etl"), "omitted rows are counted")
     check("unknown key 'x'" in openpla(2, "trace", "api-summary", "calls.etl", "-sort", "x"), "an unknown key")
     check("missing trace" in openpla(2, "trace", "api-summary"), "no trace")
 
@@ -80,7 +80,7 @@ def corrupt_events_are_counted():
     check("1 calls of 1 functions" in shown and "3 events of API tracing are corrupt" in shown, "corrupt events", shown)
 
 
-def events_are_readable():
+def decodes_events():
     shown = openpla(0, "trace", "show", "calls.etl", "-text", "y.txt")
     check("Api=kernel32!CreateFileW" in shown and "LastError=2" in shown and "Failed=1" in shown, "a line", shown)
     openpla(0, "tracerpt", "calls.etl", "-o", "calls.xml", "-of", "XML", "-y")
@@ -101,16 +101,16 @@ def a_report_has_tables():
     check(any("msvcrt!exit" in row for row in tables["apiNames"]), "names", tables)
     check(any("a 1" in row and "3168" in row for row in tables["apiProcesses"]), "processes", tables)
     with open("report.html", encoding="utf-8") as file:
-        check("Calls by function" in file.read(), "the page has no table of calls")
+        check("Calls by function" in file.read(), "the page has a table of calls")
 
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     make()
-    sums_are_right()
+    sums_are_correct()
     rows_are_sorted_and_limited()
     corrupt_events_are_counted()
-    events_are_readable()
+    decodes_events()
     a_report_has_tables()
     os.chdir("/")
 print("ok")

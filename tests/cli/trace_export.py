@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""trace_export.py PROGRAM [EMULATOR]: `openpla trace export` writes the contents of a trace in each format, and the
-tools for these formats can read them. Otherwise a user would open an empty or wrong picture, or the tool would reject
-the file.
+"""trace_export.py PROGRAM [EMULATOR]: `openpla trace export` writes the contents of one trace in each format, and the
+tools for these formats can read the result.
 
-The tools: babeltrace2 and protoc (Debian: babeltrace2, protobuf-compiler), and npm's profiler-cli, speedscope, ajv and
-node (24 or newer) in the node_modules that OPENPLA_PROFILERS names: npm install node@24 @firefox-devtools/profiler-cli
-speedscope ajv. If a tool is missing, the test runs all parts that do not need it, and then reports that it was
-skipped."""
+The tools are babeltrace2 and protoc (Debian: babeltrace2, protobuf-compiler), and npm's profiler-cli, speedscope, ajv
+and node (24 or newer) in the node_modules that OPENPLA_PROFILERS names: npm install node@24
+@firefox-devtools/profiler-cli speedscope ajv. If one is missing, the test ends with "skipped" after all checks that do
+not need it."""
 import gzip
 import json
 import os
@@ -26,7 +25,7 @@ PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
 PROFILERS = os.environ.get("OPENPLA_PROFILERS")
 CALLER, IN_CALL = "app.exe+0x1080", ["app.exe+0x1080", "ntdll.dll+0x124", "ntoskrnl.exe+0x900", "ntoskrnl.exe+0x500"]
 MAIN, WORKER = "main (101)", "worker (102)"
-# Fields of profile.proto by their numbers.
+# Fields of profile.proto, which protoc decodes by their numbers.
 PROFILE_PROTO = """syntax = "proto3";
 message ValueType { int64 type = 1; int64 unit = 2; }
 message Label { int64 key = 1; int64 str = 2; int64 num = 3; int64 num_unit = 4; }
@@ -44,7 +43,7 @@ message Profile { repeated ValueType sample_type = 1; repeated Sample sample = 2
 
 def check(right, what, output=""):
     if not right:
-        sys.exit(f"{what}\n{output}")
+        sys.exit(f"FAILED: {what}\n{output}")
 
 
 def openpla(expected, *arguments):
@@ -91,13 +90,13 @@ def speedscope():
 def chrome():
     document = json.loads(exported("chrome", "out.json"))
     events = document["traceEvents"]
-    check(all("cat" in e for e in events), "speedscope takes samples of files whose first event has a category alone")
+    check(all("cat" in e for e in events), "all events have a category (speedscope requires one in the first event)")
     runs = [e for e in events if e.get("cat") == "sched"]
     check([(e["pid"], e["tid"], e["ts"], e["dur"], e["args"]["tid"]) for e in runs][0] == (0, 1, 200000, 2000, OTHER), "runs", runs)
     waits = [e for e in events if e.get("cat") == "wait"]
     check([(e["name"], e["tid"], e["ts"], e["dur"]) for e in waits] == [("waiting (UserRequest)", OTHER, 202000, 2000),
                                                                       ("ready", OTHER, 204000, 1000)], "waits", waits)
-    check(waits[0]["args"]["where"] == "ntoskrnl.exe+0x800", "where it waited", waits)
+    check(waits[0]["args"]["where"] == "ntoskrnl.exe+0x800", "the location of a wait", waits)
     sold = [e for e in events if e["name"] == "Maker/Sold"]
     check(len(sold) == 3 and sold[0]["args"] == {"Name": "pencil; red", "Count": 3, "Price": 1.25} and sold[0]["tid"] == THREAD,
           "an event with fields", sold)
@@ -120,7 +119,7 @@ def pprof():
     with open("profile.proto", "w") as f:
         f.write(PROFILE_PROTO)
     text = subprocess.run(["protoc", "--decode=Profile", "profile.proto"], input=data, stdout=subprocess.PIPE, check=True).stdout.decode()
-    check(not re.search(r"^\s*\d+:", text, re.M), "fields that are not in profile.proto", text)
+    check(not re.search(r"^\s*\d+:", text, re.M), "all fields are in profile.proto", text)
     values = [[int(v) for v in re.findall(r"value: (\d+)", sample)] for sample in re.findall(r"^sample \{(.*?)^\}", text, re.M | re.S)]
     check(sorted(values) == [[10, 10000000], [10, 10000000], [20, 20000000]], "samples and nanoseconds", text)
     used = set(re.findall(r"location_id: (\d+)", text))
@@ -143,7 +142,7 @@ def ctf():
           "an event with fields", sold)
     check(sum(" cpu_sample: " in line for line in lines) == SAMPLES, "samples", lines)
     check(any('name = "Disk read", unit = "bytes", value = 8192' in line for line in lines), "counters", lines)
-    check(any(" undecoded: " in line and 'data = "01000000"' in line for line in lines), "events that nobody knows", lines)
+    check(any(" undecoded: " in line and 'data = "01000000"' in line for line in lines), "events without a definition", lines)
     return None
 
 
@@ -173,7 +172,7 @@ def firefox():
         cli[1] = os.path.realpath(os.path.join(PROFILERS, ".bin", "profiler-cli"))
     try:
         subprocess.run([*cli, "load", "firefox.json"], env=home, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        for _ in range(120):  # its daemon may need longer than it waits for itself
+        for _ in range(120):  # its daemon may start more slowly than the client waits
             info = subprocess.run([*cli, "profile", "info"], env=home, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             if info.returncode == 0:
                 break
@@ -192,7 +191,7 @@ def firefox():
 
 
 def speedscope_schema():
-    """speedscope.app checks no file by its schema; a file that fits it is what the importer expects."""
+    """speedscope.app does not check files against its schema; the importer can read a file that conforms to it."""
     schema = os.path.join(PROFILERS or "", "speedscope", "dist", "release", "file-format-schema.json")
     if not node() or not os.path.exists(schema):
         return "speedscope"
@@ -209,7 +208,7 @@ def selections():
     check({e["name"] for e in one if e["ph"] == "i"} == {"Maker/Sold"}, "one event provider", one)
     part = json.loads(exported("chrome", "part.json", "-b", "2021-02-28", "15:33:20.150", "-e", "2021-02-28", "15:33:20.2055"))["traceEvents"]
     names = [e["args"]["name"] for e in part if e["name"] == "thread_name"]
-    check({e.get("cat") for e in part} == {"counter", "sched", "wait", "__metadata"} and "worker" in names, "a part of the time", part)
+    check({e.get("cat") for e in part} == {"counter", "sched", "wait", "__metadata"} and "worker" in names, "a time range", part)
     output = openpla(1, "export", "stacked.etl", "-f", "folded", "-o", "out.folded")
     check("'out.folded' already exists (use -y to overwrite)" in output, "an existing file", output)
     openpla(0, "export", "stacked.etl", "-f", "ctf", "-o", "out.ctf", "-y")
@@ -219,11 +218,11 @@ def selections():
     check("-f: unknown format 'perfetto'" in output, "an unknown format", output)
     check("missing format" in openpla(2, "export", "stacked.etl"), "no format")
     openpla(0, "export", "stacked.etl", "-f", "folded")
-    check(os.path.exists("stacked.folded"), "the name of the trace")
+    check(os.path.exists("stacked.folded"), "the default name comes from the trace")
 
 
 def definitions_in_the_trace():
-    """They are not exported, and count from before the exported time."""
+    """Definitions are not exported themselves; those before the exported time range are used."""
     trace("early.etl", [*method_definition(START + SECOND), method(START + SECOND, 1), method(START + 9 * SECOND, 2)])
     for expected, more in ((["Method1", "Method2"], ()), (["Method2"], ("-b", "2021-02-28", "15:33:25"))):
         openpla(0, "export", "early.etl", "-f", "chrome", "-o", "early.json", "-y", *more)
@@ -241,6 +240,6 @@ with tempfile.TemporaryDirectory() as folder:
     definitions_in_the_trace()
     os.chdir("/")
 if missing:
-    print(f"skipped: needs {', '.join(missing)} for its last part")
+    print(f"skipped: needs {', '.join(missing)} for the last part")
     sys.exit(77)
 print("trace_export: passed")

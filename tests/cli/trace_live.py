@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""trace_live.py PROGRAM SESSION [EMULATOR]: `openpla trace show -rt` and `openpla tracerpt -rt` output each event of a
-running session, and exit without losses when the session ends, at Ctrl+C and when the reader of their output exits.
-SESSION is live_session. Otherwise a user would miss events of a session, or lose the dump."""
+"""trace_live.py PROGRAM SESSION [EMULATOR]: `openpla trace show -rt` and `openpla tracerpt -rt` show each event of a
+running session. They end cleanly with the session, on Ctrl+C, and when their reader closes the pipe. SESSION is
+live_session."""
 import csv
 import json
 import os
@@ -15,13 +15,13 @@ import time
 
 PROGRAM, SESSION, EMULATOR = sys.argv[1], sys.argv[2], sys.argv[3:]
 PROVIDER = "{3c0b1a52-6e7f-4d18-9a2b-510c7d4e93f6}"
-os.environ["OPENPLA_ETW"] = f"live{os.getpid()}"  # sessions of this test alone
+os.environ["OPENPLA_ETW"] = f"live{os.getpid()}"  # separates this test's sessions from others
 PATIENCE = 240
 
 
 def check(right, what, output=""):
     if not right:
-        sys.exit(f"{what}\n{output}")
+        sys.exit(f"FAILED: {what}\n{output}")
 
 
 def session(*arguments):
@@ -41,7 +41,7 @@ def end(process, expected, what):
 
 
 def numbers(lines):
-    """The numbers in events of `trace show --json`."""
+    """Returns the numbers in the events of `trace show --json`."""
     return [struct.unpack("<I", bytes.fromhex(e["undecoded"]["data"]))[0]
             for e in map(json.loads, lines) if e["providerId"] == PROVIDER]
 
@@ -51,7 +51,7 @@ def dumped(path):
         return [struct.unpack("<I", bytes.fromhex(row[19][2:]))[0] for row in csv.reader(f) if row[0] == PROVIDER]
 
 
-def events_are_shown_as_they_come():
+def shows_events_of_running_session():
     session("start", "Shown")
     reader = begin("trace", "show", "-rt", "Shown", "--json", "-max", "20", "-provider", PROVIDER)
     session("write", "20")
@@ -61,12 +61,12 @@ def events_are_shown_as_they_come():
     session("stop", "Shown")
 
 
-def a_dump_ends_with_its_sessions():
+def dump_ends_with_its_sessions():
     session("start", "One")
     session("start", "Two")
     session("write", "1000")
     reader = begin("tracerpt", "-rt", "One", "Two", "-of", "csv", "-o", "ends.csv", "-summary", "ends.txt")
-    wait_for_some("ends.csv.partial")
+    wait_for_output("ends.csv.partial")
     session("write", "1000")
     session("stop", "One")
     session("stop", "Two")
@@ -78,21 +78,21 @@ def a_dump_ends_with_its_sessions():
     check("Sessions Processed:\n\tOne\n\tTwo\n" in summary and "|        4000  " in summary, "the summary", summary)
 
 
-def wait_for_some(path):
-    """Until the file has been begun, its reader is there."""
+def wait_for_output(path):
+    """Waits until the reader has started to write the file."""
     until = time.monotonic() + PATIENCE
     while not os.path.exists(path):
-        check(time.monotonic() < until, f"{path} does not come")
+        check(time.monotonic() < until, f"timeout: {path} is written")
         time.sleep(0.05)
 
 
-def being_asked_to_end_leaves_a_whole_dump():
+def interrupt_leaves_complete_dump():
     session("start", "Asked")
     session("write", "5000")
     reader = begin("tracerpt", "-rt", "Asked", "-of", "csv", "-o", "asked.csv")
     until = time.monotonic() + PATIENCE
     while not (os.path.exists("asked.csv.partial") and os.path.getsize("asked.csv.partial") > 100000):
-        check(time.monotonic() < until and reader.poll() is None, "no event comes")
+        check(time.monotonic() < until and reader.poll() is None, "timeout: an event is written")
         time.sleep(0.05)
     reader.send_signal(signal.SIGINT)
     output = end(reader, 0, "Ctrl+C")
@@ -101,12 +101,12 @@ def being_asked_to_end_leaves_a_whole_dump():
     session("stop", "Asked")
 
 
-def nobody_reads_any_more():
-    """The signal ends the reader, as it does everybody, and the session goes on."""
+def ends_when_pipe_is_closed():
+    """SIGPIPE ends the reader, as it ends any program, and the session continues."""
     session("start", "Piped")
     session("write", "10")
     reader = begin("trace", "show", "-rt", "Piped", "--json")
-    check(reader.stdout.readline(), "no event comes")
+    check(reader.stdout.readline(), "an event is printed")
     reader.stdout.close()
     session("write", "10")
     reader.stderr.close()
@@ -119,17 +119,17 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:
-            events_are_shown_as_they_come()
-            a_dump_ends_with_its_sessions()
-            if not EMULATOR:  # which passes no Ctrl+C on, and shows output at the end
-                being_asked_to_end_leaves_a_whole_dump()
-                nobody_reads_any_more()
+            shows_events_of_running_session()
+            dump_ends_with_its_sessions()
+            if not EMULATOR:  # the emulator does not forward Ctrl+C, and shows output only at the end
+                interrupt_leaves_complete_dump()
+                ends_when_pipe_is_closed()
         finally:
-            for name in ("Shown", "One", "Two", "Asked", "Piped"):  # a session outlives who started it
+            for name in ("Shown", "One", "Two", "Asked", "Piped"):  # a session outlives the program that started it
                 subprocess.run([*EMULATOR, SESSION, "stop", name], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                timeout=PATIENCE)
             os.chdir("/")
-    print("sessions are read as they run")
+    print("running sessions are read")
 
 
 main()

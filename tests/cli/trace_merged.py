@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""trace_merged.py PROGRAM [EMULATOR]: merged traces of other programs are decoded with the definitions that they
-contain, regardless of this computer's. Otherwise a user would see hexadecimal digits in another computer's trace."""
+"""trace_merged.py PROGRAM [EMULATOR]: traces that another program merged are decoded by the definitions in them,
+whatever definitions this computer has. Otherwise a customer's trace would show only hexadecimal digits."""
 import csv
 import json
 import os
@@ -16,24 +16,24 @@ OTHER = "12345678-1111-2222-3333-444455556666"
 
 
 def show(*arguments):
-    """What it writes, and what it says, which under Wine is the same."""
+    """Returns stdout and all messages, which the emulator merges."""
     output, said = openpla_apart(0, "trace", "show", *arguments)
     return output, said or output
 
 
 def shown(*arguments):
-    """The events of `trace show --json` without the log file header, and what it says."""
+    """Returns the events of `trace show --json` without the log file header, and the messages."""
     output, said = show(*arguments, "--json")
     events = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
     return [e for e in events if e["task"] != "EventTrace"], said
 
 
 def of(events, name):
-    """Those of a provider or class."""
+    """Returns the events of a provider or class."""
     return [e for e in events if name in (e["provider"], e["task"])]
 
 
-def a_merged_trace_decodes_itself():
+def merged_trace_contains_definitions():
     trace("merged.etl", merged())
     events, said = shown("merged.etl")
     missing = [e for e in events if "fields" not in e]
@@ -46,7 +46,7 @@ def a_merged_trace_decodes_itself():
     check([t["TypeName"] for t in types] == ["A", "B"], "an array of structures", types)
 
 
-def what_the_merge_added_has_fields():
+def decodes_merger_events():
     events, _ = shown("merged.etl")
     ids = of(events, "ImageID")
     names = [e["opcode"] for e in ids[:10]]
@@ -54,7 +54,7 @@ def what_the_merge_added_has_fields():
                     "None", "Dbg", "Failure"], "types of ImageID", names)
     check(ids[2]["fields"]["PdbFileName"] == "app.pdb" and ids[2]["fields"]["Age"] == 3 and
           ids[2]["fields"]["GuidSig"] == "{00112233-4455-6677-8899-aabbccddeeff}", "the identity of an image", ids[2])
-    check(ids[9]["fields"]["Message"].endswith("CreateFile failed: 2"), "why an image has none", ids[9])
+    check(ids[9]["fields"]["Message"].endswith("CreateFile failed: 2"), "the reason why an image has no identity", ids[9])
     computer_events = {e["opcode"]: e["fields"] for e in of(events, "SysConfigEx")}
     check(sorted(computer_events) == ["BuildInfo", "NetworkInterface", "SystemPaths", "UnknownVolume", "Version",
                                       "VolumeMapping"], "types of SysConfigEx", list(computer_events))
@@ -65,8 +65,8 @@ def what_the_merge_added_has_fields():
           "a definition as an event", defined[0])
 
 
-def definitions_in_another_file_count():
-    """Visual Studio writes all of them into a file of their own, beside the traces."""
+def uses_definitions_in_other_file():
+    """Visual Studio writes all definitions into a separate file beside the traces."""
     at = START + SECOND
     for names in (["events.etl", "definitions.etl"], ["definitions.etl", "events.etl"]):
         trace("events.etl", [method(at, 1), method(at + 5, 2)])
@@ -76,15 +76,15 @@ def definitions_in_another_file_count():
               f"events defined elsewhere: {names}", events)
 
 
-def a_definition_of_the_same_time_comes_first():
-    """Its buffer is that of another processor."""
+def definition_of_same_time_is_used():
+    """The definition's buffer is another processor's."""
     at = START + SECOND
     trace("two.etl", [(0, method(at, 1)), *((1, e) for e in method_definition(at))], processors=2)
     events, _ = shown("two.etl")
     check(all("fields" in e for e in events) and events[0]["task"] == "EventMetadata", "the order", events)
 
 
-def definitions_before_the_time_asked_for_count():
+def uses_definitions_before_time_range():
     trace("early.etl", [*method_definition(START + SECOND), method(START + SECOND, 1), method(START + 9 * SECOND, 2)])
     events, _ = shown("early.etl", "-b", "2021-02-28 15:33:25")
     check([e["fields"]["MethodName"] for e in events] == ["Method2"], "an event after -b", events)
@@ -95,7 +95,7 @@ def definitions_before_the_time_asked_for_count():
     check(any("Method2" in row for row in rows), "tracerpt after -b", rows)
 
 
-def the_process_of_an_event_says_how_wide_pointers_are():
+def pointer_width_is_of_process():
     at = START + SECOND
     trace("narrow.etl", [*method_definition(at, narrow=True), method(at, 1, narrow=True), method(at + 1, 2)])
     events, _ = shown("narrow.etl")
@@ -103,7 +103,7 @@ def the_process_of_an_event_says_how_wide_pointers_are():
     check(entries == ["0x400001", "0x400002"], "pointers of both widths", events)
 
 
-def the_trace_comes_before_what_this_computer_knows():
+def trace_definitions_take_precedence():
     manifest = f"""<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events'
  xmlns:win='http://manifests.microsoft.com/win/2004/08/windows/events'><instrumentation><events>
 <provider name='Here' guid='{{{OTHER}}}' symbol='H' resourceFileName='h' messageFileName='h'>
@@ -120,7 +120,7 @@ def the_trace_comes_before_what_this_computer_knows():
     check([list(e["fields"]) for e in events[1:]] == [["OfTheTrace"], ["OfThisComputer"]], "which definition", events)
 
 
-def a_broken_definition_is_the_reason():
+def reports_invalid_definition():
     at = START + SECOND
     info = bytearray(event_info(RUNTIME, 15, 0, BULK_FIELDS, top=2))
     info[100:104] = b"\xff\xff\0\0"
@@ -133,7 +133,7 @@ def a_broken_definition_is_the_reason():
     check("MethodName=Method1" in output, "other events", output)
 
 
-def logstat_says_where_a_trace_comes_from():
+def logstat_shows_origin_of_trace():
     output = openpla(0, "logstat", "merged.etl")
     for line in ("Windows:    Windows 11 Pro, 26100.1.amd64fre.ge_release.240331-1435", "Folder:     C:\\Windows\\",
                  "Volume:     \\Device\\HarddiskVolume3\\ = C:\\", "Network:    Ethernet: Example Adapter",
@@ -141,17 +141,17 @@ def logstat_says_where_a_trace_comes_from():
                  "51  100 % decoded by definition in the trace  Microsoft-Windows-DotNETRuntime",
                  "50  100 % decoded by MOF class  ImageID", "1  0 % decoded  Microsoft-Windows-DotNETRuntimePrivate"):
         check(line in output, f"no {line!r}", output)
-    check("\\??\\" not in output, "what is no volume", output)
+    check("\\??\\" not in output, "device paths are not shown as volumes", output)
     stat = json.loads(openpla(0, "logstat", "merged.etl", "--json"))[0]
     check(stat["windows"] == "Windows 11 Pro" and stat["decodedEvents"] == 117 and
           stat["providers"][0]["decodedBy"] == {"definitionInTrace": 51}, "the same as JSON", stat)
 
 
-def schema_says_what_the_rest_needs():
+def schema_lists_missing_definitions():
     output = openpla(0, "trace", "schema", "merged.etl")
     check("118 of 119 events decode (99.2 %)" in output and "  definition in the trace  51\n" in output and
           "Microsoft-Windows-DotNETRuntimePrivate\n  needs the provider's manifest" in output and
-          "  id 7 version 3: 1 event, its provider is not registered" in output, "what is missing", output)
+          "  id 7 version 3: 1 event, its provider is not registered" in output, "the missing definitions", output)
     trace("needs.etl", [classic(OTHER, b"abc", START, kind=9, version=2), classic(OTHER, b"abc", START, kind=9, version=2),
                         message(OTHER, 11, b"", START + 1), unknown(b"abc")])
     output = openpla(0, "trace", "schema", "needs.etl")
@@ -161,7 +161,7 @@ def schema_says_what_the_rest_needs():
     check([k["needs"] for k in data["undecoded"]] == ["mofClass", "tmfFile"], "as JSON", data)
 
 
-def an_unknown_event_says_what_is_known():
+def unknown_event_shows_known_fields():
     output, _ = show("merged.etl", "-provider", "*DotNETRuntimePrivate")
     check("Microsoft-Windows-DotNETRuntimePrivate/0 #7 version 3  Information  not decoded" in output and
           '0x010270006C00' in output and '"plain text"' in output, "an event of a well-known provider", output)
@@ -171,7 +171,7 @@ def an_unknown_event_says_what_is_known():
           unknown["undecoded"]["strings"] == ["plain text"], "the same as JSON", unknown)
 
 
-def csv_and_summary_have_them():
+def csv_and_summary_use_definitions():
     openpla(0, "tracerpt", "merged.etl", "-o", "merged.csv", "-of", "CSV", "-summary", "merged.txt", "-y")
     with open("merged.txt", encoding="utf-8") as f:
         summary = f.read()
@@ -185,18 +185,18 @@ def main():
     os.environ["TZ"] = "UTC"  # -b is in local time
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        a_merged_trace_decodes_itself()
-        what_the_merge_added_has_fields()
-        definitions_in_another_file_count()
-        a_definition_of_the_same_time_comes_first()
-        definitions_before_the_time_asked_for_count()
-        the_process_of_an_event_says_how_wide_pointers_are()
-        the_trace_comes_before_what_this_computer_knows()
-        a_broken_definition_is_the_reason()
-        logstat_says_where_a_trace_comes_from()
-        schema_says_what_the_rest_needs()
-        an_unknown_event_says_what_is_known()
-        csv_and_summary_have_them()
+        merged_trace_contains_definitions()
+        decodes_merger_events()
+        uses_definitions_in_other_file()
+        definition_of_same_time_is_used()
+        uses_definitions_before_time_range()
+        pointer_width_is_of_process()
+        trace_definitions_take_precedence()
+        reports_invalid_definition()
+        logstat_shows_origin_of_trace()
+        schema_lists_missing_definitions()
+        unknown_event_shows_known_fields()
+        csv_and_summary_use_definitions()
         os.chdir("/")
     print("merged traces are decoded by what they contain")
 

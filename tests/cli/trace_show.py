@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""trace_show.py PROGRAM [EMULATOR]: `openpla trace show` prints a line for each requested event, with its writer and
-contents, and continues with a file that grows. Otherwise a user would not see the contents of a trace."""
+"""trace_show.py PROGRAM [EMULATOR]: `openpla trace show` prints a line for each selected event with its writer and its
+content, and follows a growing file."""
 import json
 import os
 import struct
@@ -20,7 +20,7 @@ FIELDS = b"Name\0\x01Size\0\x08Point\0\x98\x02X\0\x05Y\0\x05Numbers\0\x44"
 
 def check(right, what, output=""):
     if not right:
-        sys.exit(f"{what}\n{output}")
+        sys.exit(f"FAILED: {what}\n{output}")
 
 
 def show(expected, *arguments):
@@ -33,7 +33,7 @@ def show(expected, *arguments):
 
 
 def shown(*arguments):
-    """The events, without the log file header."""
+    """Returns the events without the log file header."""
     return [line for line in show(0, "show", *arguments).splitlines() if "EventTrace" not in line
             and line[:1] in "{2"]
 
@@ -44,7 +44,7 @@ def made(name, size, seconds, **header):
 
 
 def started(ident, name):
-    """The kernel's event of the start of a process, version 3: no SID."""
+    """Returns the kernel event of a process start, version 3, without a SID."""
     data = struct.pack("<QIIIiQI", 0, ident, 4, 0, 259, 0, 0) + name.encode() + b"\0" + b"\0\0"
     return system(0x0301, data, START, version=3)
 
@@ -57,20 +57,20 @@ def make():
     ])
 
 
-def a_line_says_what_an_event_says():
+def line_shows_event():
     lines = shown("some.etl")
     check(len(lines) == 5, "events are missing", lines)
     moment = lines[1][:26]
     check(lines[1][26:] == "  writer.exe(44:42)  Maker/Made/Info  Information  Name=plain Size=1 Point={X=-3 Y=4} "
           "Numbers.Count=2 Numbers=[7 8]", "a line", lines[1])
     check(moment[4] == "-" and moment[10] == " " and moment.endswith(".000000"), "a time", moment)
-    check("  45:42  Maker/Made/Info  Error  Name=\"two words\\n\" " in lines[2], "controls and blanks", lines[2])
+    check("  45:42  Maker/Made/Info  Error  Name=\"two words\\n\" " in lines[2], "control characters and blanks are escaped", lines[2])
     check(lines[4].endswith("0x01FE") and "46:42  {" + THEIRS + "}/0 #9" in lines[4] and "not decoded: " in lines[4],
-          "an event that nobody knows", lines[4])
+          "an event without a definition", lines[4])
     check("Process/" in lines[0] and "ImageFileName=writer.exe" in lines[0], "a process", lines[0])
 
 
-def json_has_the_same():
+def json_equals_text():
     events = [json.loads(line) for line in shown("some.etl", "--json")]
     check(events[1]["fields"] == {"Name": "plain", "Size": 1, "Point": {"X": -3, "Y": 4}, "Numbers.Count": 2,
                                   "Numbers": [7, 8]}, "fields", events[1])
@@ -81,18 +81,18 @@ def json_has_the_same():
 
 
 def numbers_are_numbers_in_json():
-    """A program that adds them up needs no conversion, and finds none that became a text as it was too large or has a
-    fraction. JSON has no infinity."""
+    """Numbers are JSON numbers, so programs can add them up without conversion. Large integers and fractions are
+    numbers too. JSON has no infinity."""
     data = struct.pack("<Qddd", 2 ** 64 - 1, 45.75, -1e300, float("inf"))
     trace("numbers.etl", [self_described(OURS, "Maker", "Counted", b"Large\0\x0ALoad\0\x0CLess\0\x0CAll\0\x0C", data, START)])
     (line,) = [json.loads(line) for line in shown("numbers.etl", "--json")]
     check(line["fields"] == {"Large": 2 ** 64 - 1, "Load": 45.75, "Less": -1e300, "All": None}, "numbers", line)
 
 
-def filters():
+def filters_events():
     def names(*arguments):
         return [json.loads(line).get("fields", {}).get("Name", "?") for line in shown("some.etl", "--json", *arguments)]
-    check(names("-level", "error") == ["?", "two words\n"], "-level", names("-level", "error"))  # 0: always
+    check(names("-level", "error") == ["?", "two words\n"], "-level", names("-level", "error"))  # level 0 always passes
     check(names("-keyword", "0x30") == ["key"], "-keyword", names("-keyword", "0x30"))
     check(names("-provider", "Mak*") == ["plain", "two words\n", "key"], "-provider", names("-provider", "Mak*"))
     check(names("-provider", "{" + THEIRS.upper() + "}", "-level", "4") == ["?"], "-provider with a GUID")
@@ -103,14 +103,14 @@ def filters():
     for wrong in (["show"], [], ["list", "x"], ["show", "x", "-rt", "y"], ["show", "x", "-level", "loud"],
                   ["show", "some.etl", "-b", "soon"], ["show", "-rt", "s", "-b", "2020-01-01"]):
         check("See: openpla help trace" in show(2, *wrong), f"no reason for {wrong}")
-    check("no such session" in show(1, "show", "-rt", "OpenPLA no such session"), "a session that does not run")
+    check("no such session" in show(1, "show", "-rt", "OpenPLA no such session"), "a missing session")
 
 
-def a_file_that_grows_is_followed():
+def follows_growing_file():
     with open("some.etl", "rb") as f:
         whole = f.read()
     with open("live.etl", "wb") as f:
-        f.write(whole + whole[8192:8192 + 300])  # and a part of a buffer
+        f.write(whole + whole[8192:8192 + 300])  # and an incomplete buffer
     command = [*EMULATOR, PROGRAM, "trace", "show", "live.etl", "-follow", "-max", "5", "-provider", "Maker", "--json"]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
     more = padded(made("later", 6, 6)) + padded(made("last", 7, 7))
@@ -120,20 +120,20 @@ def a_file_that_grows_is_followed():
         f.write(buffer(8192, 2, START, 0, 0x20, 0, more, False, False))
     output = process.communicate(timeout=600)[0].decode("utf-8")
     names = [json.loads(line)["fields"]["Name"] for line in output.splitlines() if line.startswith("{")]
-    check(names == ["plain", "two words\n", "key", "later", "last"], "what was written later", output)
+    check(names == ["plain", "two words\n", "key", "later", "last"], "events that were written later", output)
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         make()
-        a_line_says_what_an_event_says()
-        json_has_the_same()
+        line_shows_event()
+        json_equals_text()
         numbers_are_numbers_in_json()
-        filters()
-        a_file_that_grows_is_followed()
+        filters_events()
+        follows_growing_file()
         os.chdir("/")
-    print("events are shown as they are")
+    print("events are shown correctly")
 
 
 main()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""trace_stacks.py PROGRAM [EMULATOR]: `openpla trace show -stack` shows each event with its stack, in all ways in which
-Windows writes it, and the image of each frame. Otherwise a user would blame the wrong code, or see no code."""
+"""trace_stacks.py PROGRAM [EMULATOR]: `openpla trace show -stack` shows each event's stack, in all forms in which
+Windows writes stacks, and the image of each frame."""
 import json
 import os
 import subprocess
@@ -15,7 +15,7 @@ PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
 
 def check(right, what, output=""):
     if not right:
-        sys.exit(f"{what}\n{output}")
+        sys.exit(f"FAILED: {what}\n{output}")
 
 
 def openpla(expected, *arguments):
@@ -23,7 +23,7 @@ def openpla(expected, *arguments):
                           stderr=subprocess.PIPE, env={**os.environ, "TZ": "UTC"})
     output, messages = (s.decode("utf-8").replace("\r\n", "\n") for s in (done.stdout, done.stderr))
     check(done.returncode == expected, f"trace {arguments}: exit code {done.returncode}, not {expected}", output + messages)
-    return output, output + messages  # under Wine both are one
+    return output, output + messages  # the emulator merges both streams
 
 
 def events(*arguments):
@@ -66,7 +66,7 @@ def cached_stacks(found):
 def stacks_in_the_event(found):
     own = {e["id"]: e for e in found if e["providerId"] == MAKER and e["id"]}
     check(offsets(own[7]) == [("ntdll.dll", "0x10"), ("app.exe", "0x20")], "whole", own[7])
-    check(offsets(own[8]) == [("ntoskrnl.exe", "0x30"), ("app.exe", "0x40")] and "stack" not in own[9], "in two events", own)
+    check(offsets(own[8]) == [("ntoskrnl.exe", "0x30"), ("app.exe", "0x40")] and "stack" not in own[9], "a stack split into two events", own)
 
 
 def methods(found):
@@ -88,11 +88,11 @@ def lines():
     text, messages = openpla(0, "show", "stacked.etl", "-stack", "-text", "Shop.Basket")
     check("StackWalk" not in text and "\n    ntoskrnl.exe+0x800\n    ntoskrnl.exe+0x900\n    ntdll.dll+0x324\n"
           "    Shop.dll!Shop.Basket.Add(int32)+0x15\n" in text, "lines of frames", text)
-    check(text.count("CSwitch") == 1, "only events with the text, which may be in the stack", text)
+    check(text.count("CSwitch") == 1, "the text filter also searches stacks", text)
     all_lines = openpla(0, "show", "stacked.etl")[0]
-    check("StackWalk" in all_lines and "\n    " not in all_lines, "without -stack all events are as they are in the trace", all_lines)
+    check("StackWalk" in all_lines and "\n    " not in all_lines, "without -stack all events are shown unchanged", all_lines)
     later = events("-provider", "*", "-b", "2021-02-28", "15:33:20.150")
-    check(len(of(later, THREADS, 36)) == 3 and offsets(of(later, THREADS, 36)[0]), "stacks of a part of the trace", later)
+    check(len(of(later, THREADS, 36)) == 3 and offsets(of(later, THREADS, 36)[0]), "stacks of a time range", later)
 
 
 def refusals():

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""trace_switch.py PROGRAM [EMULATOR]: the trace switch for debugging. With --trace AREAS or OPENPLA_TRACE, a line for
-each step of these areas goes to stderr, or to the file OPENPLA_TRACE_FILE, and the program's stdout does not change."""
+"""trace_switch.py PROGRAM [EMULATOR]: the diagnostic trace for maintainers. With --trace AREAS or OPENPLA_TRACE, the
+program writes a line for each step of these areas to stderr or to the file OPENPLA_TRACE_FILE; stdout does not
+change."""
 import os
 import re
 import tempfile
@@ -23,7 +24,7 @@ def areas_of(lines):
 
 
 def lines_of(pattern):
-    """The lines of all files of the current folder that the pattern names."""
+    """Returns the lines of all files in the current folder that match the pattern."""
     lines = []
     for name in sorted(os.listdir(".")):
         if re.fullmatch(pattern, name):
@@ -49,7 +50,7 @@ def trace_into_a_file_for_each_process():
 
 def trace_to_stderr():
     del os.environ[FILE]
-    if not EMULATOR:  # the emulator gives both streams as one
+    if not EMULATOR:  # the emulator merges both streams
         errors = openpla_apart(0, "--trace", "PDH", *COUNT)[1]
         check(areas_of(errors.splitlines()) == {"pdh"}, "lines on stderr", errors)
     streams = "".join(openpla_apart(0, *COUNT))

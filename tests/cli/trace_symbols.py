@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""trace_symbols.py PROGRAM [EMULATOR]: `openpla trace show -stack -symbols` shows for each address of a DLL the same
-function as LLVM's symbolizer, from PDB files of every block size, and from the DLL itself; files of another build are
-rejected. Otherwise a user would read the name of a function that never ran.
+"""trace_symbols.py PROGRAM [EMULATOR]: `openpla trace show -stack -symbols` gives each address of a DLL the same
+function as LLVM's symbolizer does, from PDB files of every block size and from the DLL itself. Files of another build
+are refused, because they would give wrong functions.
 
 Needs clang and lld (Debian: clang, lld), and uses llvm-symbolizer and the MinGW compiler that builds OpenPLA."""
 import json
@@ -31,7 +31,7 @@ MAGIC = b"Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0"
 
 def check(right, what, output=""):
     if not right:
-        sys.exit(f"{what}\n{output}")
+        sys.exit(f"FAILED: {what}\n{output}")
 
 
 def tool(*arguments):
@@ -42,7 +42,7 @@ def tool(*arguments):
 
 
 class Image:
-    """What a trace says about a DLL, read from its headers."""
+    """The fields that a trace has about a DLL, read from its headers."""
 
     def __init__(self, path):
         with open(path, "rb") as f:
@@ -59,23 +59,23 @@ class Image:
 
 
 def reblocked(path, to, size):
-    """The same PDB with another size of blocks, as the format says."""
+    """Writes the same PDB with another block size, as the format describes it."""
     with open(path, "rb") as f:
         data = f.read()
     old, _, _, directory_bytes, _, block_map = struct.unpack_from("<6I", data, 32)
 
-    def gather(blocks, length):
+    def read_blocks(blocks, length):
         return b"".join(data[b * old:(b + 1) * old] for b in blocks)[:length]
 
     count = -(-directory_bytes // old)
-    directory = gather(struct.unpack_from(f"<{count}I", data, block_map * old), directory_bytes)
+    directory = read_blocks(struct.unpack_from(f"<{count}I", data, block_map * old), directory_bytes)
     streams, = struct.unpack_from("<I", directory)
     sizes, at, contents = struct.unpack_from(f"<{streams}I", directory, 4), 4 + 4 * streams, []
     for length in sizes:
         blocks = 0 if length == 0xFFFFFFFF else -(-length // old)
-        contents.append(gather(struct.unpack_from(f"<{blocks}I", directory, at), length))
+        contents.append(read_blocks(struct.unpack_from(f"<{blocks}I", directory, at), length))
         at += 4 * blocks
-    out = [bytes(size)] * 3  # head, two maps of free blocks
+    out = [bytes(size)] * 3  # superblock and two free block maps
 
     def put(content):
         first = len(out)
@@ -93,7 +93,7 @@ def reblocked(path, to, size):
 
 
 def make_trace(dll, name, identity=True):
-    """A sample at each address of the code."""
+    """Writes a trace with a sample at each address of the code."""
     events = [started(PROCESS, 4, "app.exe"), thread(PROCESS, THREAD, "main")]
     if identity:
         events += identified(BASE, dll.size, PROCESS, dll.time, name, dll.guid, dll.age, START)
@@ -105,17 +105,17 @@ def make_trace(dll, name, identity=True):
 
 
 def functions(expected, *folders):
-    """(function, offset) of each address of the code."""
+    """Returns (function, offset) for each address of the code."""
     done = subprocess.run([*EMULATOR, PROGRAM, "trace", "show", "symbols.etl", "-stack", "--json", "-symbols", *folders],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    messages = (done.stdout + done.stderr).decode("utf-8")  # under Wine both are one
+    messages = (done.stdout + done.stderr).decode("utf-8")  # the emulator merges both streams
     check(done.returncode == 0 and expected in messages, f"exit code {done.returncode}, expected: {expected}", messages)
     stacks = [json.loads(line).get("stack") for line in done.stdout.decode("utf-8").splitlines() if line[:1] == "{"]
     return [(s[0].get("function"), s[0].get("functionOffset")) for s in stacks if s]
 
 
 def symbolized(path, dll):
-    """The same by LLVM's symbolizer. It has no offsets; they are counted from the function's first address."""
+    """Returns the same by LLVM's symbolizer. It has no offsets; they are counted from the function's first address."""
     asked = "\n".join(hex(dll.text[0] + i) for i in range(dll.text[1]))
     done = subprocess.run(["llvm-symbolizer", f"--obj={path}", "--relative-address", "--output-style=JSON", "--no-inlines"],
                           input=asked.encode(), stdout=subprocess.PIPE, check=True)
@@ -129,11 +129,11 @@ def symbolized(path, dll):
 
 def compare(got, wanted, what):
     check(len(got) == len(wanted), f"{what}: {len(got)} stacks of {len(wanted)}")
-    # Between two functions LLVM names the one before, though it has ended.
+    # For addresses between two functions LLVM returns the preceding function, although it has ended.
     wrong = [(i, g, w) for i, (g, w) in enumerate(zip(got, wanted)) if g != w and g != (None, None)]
-    check(not wrong, f"{what}: address, function here, and there", wrong[:10])
+    check(not wrong, f"{what}: wrong functions (address, ours, LLVM's)", wrong[:10])
     named = {name for name, _ in got if name}
-    check({"inner", "hidden", "outer", "second"} <= named, f"{what}: functions that are missing", named)
+    check({"inner", "hidden", "outer", "second"} <= named, f"{what}: all functions are found", named)
 
 
 def pdb_files():
@@ -153,7 +153,7 @@ def pdb_files():
     os.makedirs("two/ap/app.pdb")
     shutil.copytree(store, f"two/ap/app.pdb/{dll.key}")
     compare(functions("", "two"), wanted, "a store of two levels")
-    # An unmerged trace has no identity: the image has it.
+    # An unmerged trace has no symbol identity; the image file has it.
     make_trace(dll, "app.dll", identity=False)
     shutil.copy("app.dll", "flat")
     compare(functions("", "flat"), wanted, "an image that names its symbols")
@@ -167,27 +167,28 @@ def refusals(dll, wanted):
         data = f.read()
     with open("flat/app.pdb", "wb") as f:
         f.write(data.replace(dll.guid.bytes_le, bytes(16)))
-    check(set(functions("the file belongs to a different build", "flat")) == {(None, None)}, "another build's names")
+    check(set(functions("the file belongs to a different build", "flat")) == {(None, None)}, "a PDB of another build is refused")
     for cut in (100, 9000, len(data) - 5000):
         with open("flat/app.pdb", "wb") as f:
             f.write(data[:cut])
         functions("cannot read symbols: 'flat", "flat")
     os.remove("flat/app.pdb")
-    check(set(functions(f"cannot read symbols: 'app.pdb': not found, identity {dll.key}", "flat")) == {(None, None)}, "no file")
+    check(set(functions(f"cannot read symbols: 'app.pdb': not found, identity {dll.key}", "flat")) == {(None, None)}, "a missing PDB")
     done = subprocess.run([*EMULATOR, PROGRAM, "trace", "show", "symbols.etl", "-stack", "-symbols", "absent"],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     check(done.returncode == 1 and b"'absent': no such folder" in done.stdout + done.stderr, "a folder that does not exist", done.stderr)
-    # Exports alone: what does not lie in the export's own function has no name. A leaf has none but its first address.
+    # With exports only, an address outside the exported functions has no name. In a leaf function only the first
+    # address has one.
     shutil.copy("app.dll", "flat")
     got = functions("", "flat")
     named = {name for name, _ in got if name}
     check(named == {"outer", "second"}, "exports", named)
     wrong = [(g, w) for g, w in zip(got, wanted) if g[0] and g != w]
-    check(not wrong, "exports: where others are", wrong)
+    check(not wrong, "only exported functions have names", wrong)
 
 
 def mingw():
-    """The linker of MinGW writes public symbols alone, and its DLLs have a symbol table."""
+    """MinGW's linker writes only public symbols to the PDB, and its DLLs have a symbol table."""
     tool("x86_64-w64-mingw32-gcc", "-shared", "-O1", "-nostdlib", "-Wl,--entry,DllMain", "a.c", "-o", "ld.dll", "-Wl,--pdb=ld.pdb")
     dll = Image("ld.dll")
     wanted = {}
@@ -203,16 +204,16 @@ def mingw():
         starts = {name: i for i, (name, offset) in enumerate(got) if offset == "0x0"}
         first = min(wanted.values())
         expected = {name: address - first for name, address in wanted.items()}
-        if file == "ld.pdb":  # publics: functions of other files are not in it
+        if file == "ld.pdb":  # public symbols lack static functions of other files
             expected = {name: at for name, at in expected.items() if name in starts}
-            check({"inner", "outer", "second"} <= set(expected), "functions that are missing", starts)
+            check({"inner", "outer", "second"} <= set(expected), "all functions are found", starts)
         base = starts[min(expected, key=expected.get)] - min(expected.values())
-        check({n: starts.get(n) for n in expected} == {n: at + base for n, at in expected.items()}, f"{file}: where functions begin",
+        check({n: starts.get(n) for n in expected} == {n: at + base for n, at in expected.items()}, f"{file}: start addresses of functions",
               (starts, expected))
 
 
 def elf():
-    """Of a program of Linux, as sessions of the Linux kernel have them: no identity and no time."""
+    """A Linux program, as kernel sessions on Linux record it: without identity and time."""
     tool("clang", "-g", "-Wl,--build-id", "-shared", "-fPIC", "-O1", "-fdeclspec", "-Wno-everything", "-nostdlib", "b.c", "-o", "libshop.so")
     rows = [line.split() for line in tool("llvm-nm", "-S", "libshop.so").splitlines() if line.split()[-2] in "tT"]
     wanted = {name: (int(at, 16), int(size, 16)) for at, size, kind, name in rows}
@@ -225,12 +226,12 @@ def elf():
     for name, (at, size) in wanted.items():
         expected[at - first:at - first + size] = [(name, f"0x{i:X}") for i in range(size)]
     check(functions("", "elf") == expected and {"inner", "outer"} <= set(wanted), "symbols of an ELF file", expected)
-    # As distributions ship programs: stripped, with the debug information in a file that the build id names.
+    # Distributions ship programs stripped, with the debug information in a file named by the build id.
     build_id = next(line.split()[-1] for line in tool("readelf", "-n", "libshop.so").splitlines() if "Build ID" in line)
     debug = f"elf/.build-id/{build_id[:2]}/{build_id[2:]}.debug"
     os.makedirs(os.path.dirname(debug))
     tool("llvm-objcopy", "--strip-all", "libshop.so", "elf/libshop.so")
-    check("hidden" not in dict(functions("", "elf")), "a stripped file has its exports alone")
+    check("hidden" not in dict(functions("", "elf")), "a stripped file has only its exports")
     tool("llvm-objcopy", "--only-keep-debug", "libshop.so", debug)
     check(functions("", "elf") == expected, "a debug file by its build id")
     if EMULATOR:

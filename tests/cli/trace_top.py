@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""trace_top.py [live] PROGRAM [EMULATOR]: `openpla trace top` shows which processes ran, waited for a processor, read
-and wrote, and how much: from a file or, with `live`, at this time, if the host OS gives access to the kernel's events.
-Otherwise a user would blame the wrong process, or leave a session that nobody uses."""
+"""trace_top.py [live] PROGRAM [EMULATOR]: `openpla trace top` shows which processes ran, waited for a processor, and
+read and wrote how much: in a file or, with `live`, at present, if the host OS permits access to its kernel events. It
+leaves no session behind."""
 import atexit
 import glob
 import json
@@ -19,7 +19,7 @@ from made_trace import SECOND, START, classic, system, trace
 LIVE = sys.argv[1] == "live"
 PROGRAM, *EMULATOR = sys.argv[2 if LIVE else 1:]
 TRACEFS = "/sys/kernel/tracing/instances"
-os.environ["OPENPLA_ETW"] = f"top{os.getpid()}"  # sessions of this test alone
+os.environ["OPENPLA_ETW"] = f"top{os.getpid()}"  # separates this test's sessions from others
 atexit.register(lambda: [os.remove(left) for left in glob.glob(f"/dev/shm/openpla-*/openetw*-{os.environ['OPENPLA_ETW']}[-.]*")])
 PATIENCE = 240
 READY, WAITING = 1, 5
@@ -27,7 +27,7 @@ READY, WAITING = 1, 5
 
 def check(right, what, output=""):
     if not right:
-        sys.exit(f"{what}\n{output}")
+        sys.exit(f"FAILED: {what}\n{output}")
 
 
 def begin(*arguments):
@@ -100,25 +100,25 @@ def figures(row):
             row["read"], row["written"], row.get("received"), row.get("sent")]
 
 
-def a_table_says_what_a_file_says():
+def table_equals_file():
     whole, = tables("load.etl")
     check([figures(r) for r in whole["rows"]] == [
         [100, "busy.exe", 1.5, 0.5, 2, 8192, 0, 0, 1000],
         [101, "disk.exe", 1.1, 0.2, 2, 0, 4096, 2500, 0],
-        [0, None, 0.5, 0, 1, 0, 0, 0, 0],  # a thread that nobody has told of
+        [0, None, 0.5, 0, 1, 0, 0, 0, 0],  # a thread without a start event
     ], "processes", whole)
     check((whole["seconds"], whole["processors"], whole["switches"], round(whole["busy"], 1)) == (3.5, 2, 8, 44.3),
           "all processors", whole)
     check(whole["begin"].startswith("2021-02-28T15:33:21"), "the time", whole)
     threads, = tables("load.etl", "-threads", "-sort", "write", "-rows", "2")
     check([(r["thread"], r["written"]) for r in threads["rows"]] == [(201, 4096), (200, 0)], "threads", threads)
-    check("sent" not in threads["rows"][0], "what no thread is known for", threads)
+    check("sent" not in threads["rows"][0], "network bytes have no thread", threads)
     text = top(0, "load.etl", "-sort", "receive")[0].splitlines()
     check(text[0].startswith("2021-02-28 15:33:21  3.5 s  2 processors 44.3 % busy  2 switches/s"), "the head", text)
     check(text[2].split() == ["101", "31.4", "5.7", "1", "0.0", "1.1", "0.7", "0.0", "disk.exe"], "a line", text)
 
 
-def intervals_add_up_to_the_whole():
+def intervals_add_up_to_total():
     parts = tables("load.etl", "-interval", "1")
     whole, = tables("load.etl")
     for row in whole["rows"]:
@@ -130,25 +130,25 @@ def intervals_add_up_to_the_whole():
     check(len(tables("load.etl", "-interval", "1", "-max", "1")) == 1, "-max")
 
 
-def what_is_wrong_is_told():
-    check("unknown key 'size'" in top(2, "load.etl", "-sort", "size")[1], "a key that is none")
-    check("nowhere.etl" in top(1, "nowhere.etl")[1], "a file that is not there")
+def reports_errors():
+    check("unknown key 'size'" in top(2, "load.etl", "-sort", "size")[1], "an unknown sort key")
+    check("nowhere.etl" in top(1, "nowhere.etl")[1], "a missing file")
 
 
-def a_trace_without_the_kernels_events_is_refused():
+def rejects_trace_without_kernel_events():
     trace("none.etl", [])
     trace("program.etl", [classic("5b2c86e3-2a5b-4b4b-8f0b-5b2c86e32a5b", b"\1", START)])
     for files in (["none.etl"], ["program.etl"], ["program.etl", "none.etl"]):
         for options in ([], ["--json"], ["-threads", "-interval", "1"]):
             output = top(1, *files, *options)[1]
             check("CPU%" not in output and '"rows"' not in output and "1601" not in output,
-                  f"{files} with {options} gives a table", output)
+                  f"{files} with {options} is refused", output)
             check(f"'{files[0]}'" in output and "no kernel events" in output and "0x10913" in output,
                   "what is missing is not said", output)
-    check("and the other traces" in top(1, "program.etl", "none.etl")[1], "the second trace is not meant")
+    check("and the other traces" in top(1, "program.etl", "none.etl")[1], "several traces are mentioned")
 
 
-def a_trace_without_switches_says_so():
+def reports_trace_without_switches():
     trace("idle.etl", [process(3, 100, "busy.exe"), process(4, 100, "busy.exe", 1.0),
                        disk(0x010B, 2.1, 4096, 201)])
     output = top(0, "idle.etl")[1]
@@ -156,8 +156,8 @@ def a_trace_without_switches_says_so():
     check("no context switches" not in top(0, "load.etl")[1], "a trace with switches", output)
 
 
-def is_ours_or_left(name):
-    """Whether its process, openpla-HOST-STARTED-PROCESS-..., is one of this test's, or is no more."""
+def is_own_or_left_over(name):
+    """Whether the process in the name openpla-HOST-STARTED-PROCESS-... belongs to this test or no longer exists."""
     try:
         with open(f"/proc/{name.split('-')[3]}/environ", "rb") as environment:
             return f"OPENPLA_ETW={os.environ['OPENPLA_ETW']}".encode() in environment.read().split(b"\0")
@@ -172,10 +172,10 @@ def sessions():
 
 
 def sessions_left(before):
-    return [name for name in sessions() - before if is_ours_or_left(name)]
+    return [name for name in sessions() - before if is_own_or_left_over(name)]
 
 
-def live_tables_come_and_the_session_goes():
+def live_tables_leave_no_session():
     before = sessions()
     load = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:
@@ -184,9 +184,9 @@ def live_tables_come_and_the_session_goes():
         for table in live:
             check(table["seconds"] == 1 and table["switches"] > 0, "a live table", table)
         ours = [r for t in live for r in t["rows"] if r["process"] in (load.pid, 10000000 + load.pid)]
-        check(sum(r["cpuSeconds"] for r in ours) > 0.05, "who runs is not there", live)
+        check(sum(r["cpuSeconds"] for r in ours) > 0.05, "running processes are listed", live)
         if EMULATOR:
-            return  # Ctrl+C of Wine's console is not ours to send
+            return  # the test cannot send Ctrl+C to Wine's console
         watching = begin("-interval", "1")
         check(watching.stdout.readline(), "a first table")
         watching.send_signal(signal.SIGINT)
@@ -197,20 +197,20 @@ def live_tables_come_and_the_session_goes():
     until = time.monotonic() + PATIENCE
     while sessions_left(before) and time.monotonic() < until:
         time.sleep(0.1)
-    check(not sessions_left(before), "a session was left", sessions_left(before))
+    check(not sessions_left(before), "no session is left", sessions_left(before))
 
 
 if LIVE and not os.access(TRACEFS, os.W_OK):
-    print("skipped: needs a tracefs that this user may use")
+    print("skipped: this user has no access to tracefs")
     sys.exit(77)
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     if LIVE:
-        live_tables_come_and_the_session_goes()
+        live_tables_leave_no_session()
     else:
         make()
-        a_table_says_what_a_file_says()
-        intervals_add_up_to_the_whole()
-        what_is_wrong_is_told()
-        a_trace_without_the_kernels_events_is_refused()
-        a_trace_without_switches_says_so()
+        table_equals_file()
+        intervals_add_up_to_total()
+        reports_errors()
+        rejects_trace_without_kernel_events()
+        reports_trace_without_switches()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tracerpt.py PROGRAM [EMULATOR]: `openpla tracerpt` outputs each event with its fields as they were written, or in
-hexadecimal with the reason. Otherwise a user would miss events, read wrong values, or lose an existing file."""
+"""tracerpt.py PROGRAM [EMULATOR]: `openpla tracerpt` writes each event with its fields as they were logged, or in
+hexadecimal with the reason. It does not overwrite files without consent."""
 import csv
 import json
 import os
@@ -29,7 +29,7 @@ def data(name, size):
 
 def check(right, what, output=""):
     if not right:
-        sys.exit(f"{what}\n{output}")
+        sys.exit(f"FAILED: {what}\n{output}")
 
 
 def tracerpt(expected, *arguments, say=""):
@@ -46,14 +46,14 @@ def rows(path, encoding="utf-8"):
 
 
 def named(found):
-    """Without the log file header."""
+    """Returns the rows without the log file header."""
     return [row for row in found if row[0] == "Maker/Made"]
 
 
 def make():
     trace("one.etl", [self_described(OURS, "Maker", "Made", FIELDS, data(f"n{i}", i), START + i * SECOND)
                       for i in range(10)])
-    # Two processors, whose buffers come one after the other, in another file between these times.
+    # Two processors whose buffers follow each other; a second file has times between these.
     trace("two.etl", [(i % 2, self_described(OURS, "Maker", "Made", FIELDS, data(f"m{i}", 100 + i),
                                              START + i * SECOND + SECOND // 2)) for i in range(10)], processors=2)
     trace("hard.etl", [
@@ -66,17 +66,17 @@ def make():
     ])
 
 
-def each_field_comes_as_it_was_written():
+def writes_fields_as_logged():
     tracerpt(0, "one.etl", "-o", "one.csv", "-of", "CSV")
     found = named(rows("one.csv"))
-    check(len(found) == 10, "events are missing", found)
+    check(len(found) == 10, "ten events", found)
     for i, row in enumerate(found):
         check(row[19:] == [f"n{i}", str(i), "true", "-3", "4", "3", "7", "8", "9"], f"fields of event {i}", row)
         check(row[1:9] == ["Info", "0", "0", "11", "4", "0", "0", "0x0000000000000000"], "header", row)
-        check(row[9:11] == ["0x00000029", "0x0000002A"] and row[16] == str(START + i * SECOND), "who and when", row)
+        check(row[9:11] == ["0x00000029", "0x0000002A"] and row[16] == str(START + i * SECOND), "process, thread and time", row)
 
 
-def files_become_one_in_the_order_of_time():
+def merges_files_in_time_order():
     tracerpt(0, "two.etl", "-l", "one.etl", "-of", "csv", "-o", "both.csv")
     names = [row[19] for row in named(rows("both.csv"))]
     check(names == [x for i in range(10) for x in (f"n{i}", f"m{i}")], "the order of events", names)
@@ -84,7 +84,7 @@ def files_become_one_in_the_order_of_time():
     check(len(named(rows("stars.csv"))) == 20, "a name with stars")
 
 
-def xml_has_what_csv_has():
+def xml_equals_csv():
     tracerpt(0, "hard.etl", "-o", "hard.xml", "-summary", "hard.txt")
     events = list(ElementTree.parse("hard.xml").getroot())
     made = events[1]
@@ -105,12 +105,12 @@ def xml_has_what_csv_has():
     return events
 
 
-def what_is_not_known_comes_as_hex_with_the_reason(events):
+def dumps_unknown_events_with_reason(events):
     cut, = [e.find(EVENT + "ProcessingErrorData") for e in events if e.find(EVENT + "ProcessingErrorData") is not None]
     check((cut.find(EVENT + "EventPayload").text, cut.find(EVENT + "ErrorCode").text) ==
           (data("cut", 2)[:14].hex().upper(), "15005") and "Flag" in cut.find(EVENT + "DataItemName").text,
-          "data that are cut", ElementTree.tostring(cut))
-    # As Windows' tracerpt has them, in the place of EventData and with nothing else.
+          "truncated data", ElementTree.tostring(cut))
+    # As in Windows' tracerpt, they replace EventData and have no other child elements.
     payloads = [e.find(EVENT + "BinaryEventData").text for e in events if e.find(EVENT + "BinaryEventData") is not None]
     check(payloads[:2] == ["0102FF", "AB"] and len(payloads) == 3 and payloads[2].endswith("6F646421"), "bytes", payloads)
     with open("hard.txt") as f:
@@ -124,15 +124,15 @@ def what_is_not_known_comes_as_hex_with_the_reason(events):
           "the count on the screen", output)
     output = tracerpt(0, "hard.etl", "-o", "hard.xml", "-int", "hard-int.txt", "-y")
     check("hexadecimal (-int FILE shows the reasons)" in output and "no manifest for it was given" in
-          open("hard-int.txt", encoding="utf-8").read(), "where the reasons are", output)
+          open("hard-int.txt", encoding="utf-8").read(), "the file with the reasons", output)
     cut = [row for row in rows("hard.csv", "utf-16") if row[0] == "Maker/Made"]
     unknown_form = [row for row in rows("hard.csv", "utf-16") if any("unknown event" in cell for cell in row)]
     check(len(unknown_form) == 1, "the reason of an unknown form", unknown_form)
     check(cut[0][19] == 'a "quoted", <&> text' and cut[1][19] == "0x" + data("cut", 2)[:14].hex().upper() and
-          cut[1][20].startswith("not decoded: "), "the data that are cut", cut)
+          cut[1][20].startswith("not decoded: "), "truncated data", cut)
     tracerpt(0, "hard.etl", "-of", "csv", "-o", "lr.csv", "-lr")
     cut = named(rows("lr.csv"))[1]
-    check(cut[19:23] == ["cut", "2", "0x0100", cut[22]], "-lr gives what could be read", cut)
+    check(cut[19:23] == ["cut", "2", "0x0100", cut[22]], "-lr shows the readable fields", cut)
 
 
 def times_and_ranges():
@@ -145,7 +145,7 @@ def times_and_ranges():
     check(named(rows("raw.csv"))[0][16] == str(5000 + 20 * SECOND), "-rts")
 
 
-def the_command_line():
+def checks_command_line():
     output = tracerpt(0, "one.etl", "-y")
     check(os.path.exists("dumpfile.xml") and os.path.exists("summary.txt"), "defaults", os.listdir())
     check("\nInput\n----------------\nFile(s):\n     one.etl\n" in output and "DumpFile:           dumpfile.xml" in output
@@ -155,25 +155,25 @@ def the_command_line():
     with open("mine.csv", "w") as f:
         f.write("mine")
     output = tracerpt(1, "one.etl", "-of", "csv", "-o", "mine.csv", say="n\n")
-    check("Overwrite it?" in output and open("mine.csv").read() == "mine", "a file that may not go", output)
-    check("mine.csv.partial" not in os.listdir(), "something is left behind", os.listdir())
-    # As root /dev/null and /dev/stdout would be files from then on.
+    check("Overwrite it?" in output and open("mine.csv").read() == "mine", "a file is kept without consent", output)
+    check("mine.csv.partial" not in os.listdir(), "no part file is left behind", os.listdir())
+    # Otherwise root would replace /dev/null and /dev/stdout by files.
     os.symlink("/dev/null", "null.csv")
     tracerpt(0, "one.etl", "-of", "csv", "-o", "null.csv", "-y")
-    check(os.path.islink("null.csv"), "a dump took the place of a device")
+    check(os.path.islink("null.csv"), "a dump does not replace a device")
     os.symlink("led_to.csv", "link.csv")
     with open("led_to.csv", "w") as f:
         f.write("mine")
-    if not EMULATOR:  # Wine 8 to 10 show links as what they lead to
+    if not EMULATOR:  # Wine 8 to 10 show links as their targets
         output = tracerpt(1, "one.etl", "-of", "csv", "-o", "link.csv", say="n\n")
-        check("Overwrite it?" in output and open("led_to.csv").read() == "mine", "what a link leads to may not go", output)
+        check("Overwrite it?" in output and open("led_to.csv").read() == "mine", "the target of a link is kept without consent", output)
         tracerpt(0, "one.etl", "-of", "csv", "-o", "link.csv", "-y")
-        check(os.path.islink("link.csv") and len(rows("led_to.csv")) == 11, "a dump took the place of a link")
-    if EMULATOR:  # gives programs no standard input
+        check(os.path.islink("link.csv") and len(rows("led_to.csv")) == 11, "a dump does not replace a link")
+    if EMULATOR:  # the emulator provides no standard input
         tracerpt(0, "one.etl", "-of", "csv", "-o", "mine.csv", "-y")
     else:
         tracerpt(0, "one.etl", "-of", "csv", "-o", "mine.csv", say="y\n")
-    check(len(rows("mine.csv")) == 11, "a file that may go")
+    check(len(rows("mine.csv")) == 11, "a file is overwritten with consent")
     before = sorted(os.listdir())
     tracerpt(0, "one.etl", "-o", "NUL", "-summary", "only.txt")
     check(sorted(os.listdir()) == sorted(before + ["only.txt"]), "-o NUL", os.listdir())
@@ -188,8 +188,8 @@ def the_command_line():
                   ["one.etl", "-b", "yesterday"], ["one.etl", "-b", "2022-1-1", "-e", "2021-1-1"], ["one.etl", "-what"]):
         output = tracerpt(2, *wrong)
         check("See: openpla help tracerpt" in output, f"no reason for {wrong}", output)
-    check("program symbols are not read" in tracerpt(0, "one.etl", "-pdb", "x", "-y"), "-pdb is told of")
-    check("no-such.etl" in tracerpt(1, "no-such.etl", "-y"), "the file is not named")
+    check("program symbols are not read" in tracerpt(0, "one.etl", "-pdb", "x", "-y"), "-pdb is reported as unsupported")
+    check("no-such.etl" in tracerpt(1, "no-such.etl", "-y"), "the missing file is named")
     check("it is an input file" in tracerpt(1, "one.etl", "-o", "ONE.ETL", "-y"), "the trace as its own dump")
     check("it is an input file" in tracerpt(1, "one.etl", "-o", "./one.etl", "-y"), "the trace by another path")
     with open("one.etl", "rb") as f:
@@ -198,16 +198,16 @@ def the_command_line():
         with open("two.csv.partial", "wb") as f:
             f.write(before)
         output = tracerpt(1, "./two.csv.partial", option, "two.csv", "-y")
-        check("cannot write 'two.csv': this would overwrite the input file './two.csv.partial'" in output, f"{option}: why it is refused", output)
+        check("cannot write 'two.csv': this would overwrite the input file './two.csv.partial'" in output, f"{option}: the reason for the refusal", output)
         with open("two.csv.partial", "rb") as f:
-            check(f.read() == before and not os.path.exists("two.csv"), f"{option}: the trace that is read")
+            check(f.read() == before and not os.path.exists("two.csv"), f"{option}: the input trace is kept")
     tracerpt(0, "one.etl", "-of", "csv", "-o", "two.csv", "-y")
-    check(not os.path.exists("two.csv.partial"), "what a killed program left is replaced")
-    check("settings.txt" in tracerpt(1, "settings.txt", "-y"), "what is no trace")
-    check("no such session" in tracerpt(1, "-rt", "OpenPLA no such session", "-y"), "a session that does not run")
+    check(not os.path.exists("two.csv.partial"), "the part file of a killed program is replaced")
+    check("settings.txt" in tracerpt(1, "settings.txt", "-y"), "a file that is not a trace")
+    check("no such session" in tracerpt(1, "-rt", "OpenPLA no such session", "-y"), "a missing session")
 
 
-def messages_of_wpp_come_with_their_formats():
+def decodes_wpp_messages():
     trace("wpp.etl", [message(OURS, 10, b"you\0" + struct.pack("<iQ", -5, 0x1234), START + 1),
                       message(OURS, 11, b"", START + 2)])
     tmf = (f"{OURS} driver // SRC=d.c MJ= MN=\n#typev d_c10 10 \"%0Hello, %10!s! %11!d! at %12!p!\" // LEVEL=ERROR "
@@ -230,7 +230,7 @@ def messages_of_wpp_come_with_their_formats():
           wpp.find(EVENT + "RenderingInfo").find(EVENT + "Message").text == debug[-1][1] and
           [d.text for d in wpp.find(EVENT + "EventData")] == ["you", "-5", "0x1234"], "a message in XML",
           ElementTree.tostring(wpp))
-    # As tracefmt's users set them: where formats are, and what stands before a sentence.
+    # Options of tracefmt's users: the folder of the formats, and the prefix of a message.
     os.environ["TRACE_FORMAT_SEARCH_PATH"] = "nowhere;formats"
     os.environ["TRACE_FORMAT_PREFIX"] = "%7!d! %8!04X!.%3!04X! [%1!s!/%!FUNC!] "
     tracerpt(0, "wpp.etl", "-of", "csv", "-o", "wpp.csv", "-y")
@@ -247,7 +247,7 @@ def messages_of_wpp_come_with_their_formats():
     with open("d.tmf", "a", encoding="utf-8") as f:
         f.write("#typev wrong\n")
     check("d.tmf(8): expected #typev NAME NUMBER" in tracerpt(1, "wpp.etl", "-o", "wpp.csv", "-y", "-tmf", "d.tmf"),
-          "a format file that is wrong")
+          "an invalid format file")
 
 
 MANIFEST = f"""<instrumentationManifest xmlns="http://schemas.microsoft.com/win/2004/08/events"
@@ -264,8 +264,8 @@ MANIFEST = f"""<instrumentationManifest xmlns="http://schemas.microsoft.com/win/
 """
 
 
-def what_the_trace_needs_is_exported():
-    """The events of a trace that goes to another computer are decoded there by what -export wrote, as they are here."""
+def exports_needed_definitions():
+    """Another computer decodes a trace with the manifest from -export as this computer does."""
     with open("shop.man", "w", encoding="utf-8") as f:
         f.write(MANIFEST)
     sold = "Apple\0".encode("utf-16-le") + struct.pack("<BHBB", 1, 2, 10, 11)
@@ -288,7 +288,7 @@ def what_the_trace_needs_is_exported():
     check(said[0] == "Shop" and said[19:] == ["Said so"] and "skipped 1 event of 1 kind (Shop): they contain only a string" in output, "a text",
           said)
     exported = open("schema.man", encoding="utf-8").read()
-    check('value="77"' in exported and 'value="78"' not in exported, "the events that were met", exported)
+    check('value="77"' in exported and 'value="78"' not in exported, "only logged events are exported", exported)
     structure = open("shop.txt", encoding="utf-8").read()
     for line in ("4 events, 1 of them with data of a different layout", f"  provider    {{{THEIRS}}} Shop", "  known by    manifest",
                  "  event       id 77, version 2, channel 0, level 4 (Information), task 5 (A sale), opcode 30 (Bought), "
@@ -298,11 +298,11 @@ def what_the_trace_needs_is_exported():
         check(line + "\n" in structure, f"-int has no line: {line}", structure)
     output = tracerpt(1, "one.etl", "-export", "none.man", "-y")
     check("cannot write 'none.man'" in output and not os.path.exists("none.man"), "a trace without manifests", output)
-    check("-export: 'x' is already the output of -o" in tracerpt(1, "shop.etl", "-o", "x", "-export", "x"), "one file for two")
+    check("-export: 'x' is already the output of -o" in tracerpt(1, "shop.etl", "-o", "x", "-export", "x"), "one file for two outputs")
 
 
-def the_reason_says_what_the_manifest_lacks():
-    """Who gave a manifest must not read that none was given."""
+def reason_names_missing_event():
+    """If a manifest was given, the reason does not say that none was given."""
     with open("shop.man", "w", encoding="utf-8") as f:
         f.write(MANIFEST)
     trace("lacks.etl", [event(THEIRS, b"", START, ident=77, version=1), event(THEIRS, b"", START + 1, ident=99),
@@ -314,7 +314,7 @@ def the_reason_says_what_the_manifest_lacks():
         "not decoded: its provider is not registered and no manifest for it was given"], "the reasons", rows("lacks.csv"))
 
 
-def a_header_shows_no_time_zone():
+def header_shows_no_time_zone():
     tracerpt(0, "one.etl", "-o", "header.xml", "-y")
     names = [d.get("Name") for d in ElementTree.parse("header.xml").getroot()[0].find(EVENT + "EventData")]
     check("BootTime" in names and "TimeZoneInformation" not in names, "the fields of the header", names)
@@ -322,18 +322,18 @@ def a_header_shows_no_time_zone():
     check(len(rows("header.csv")[0]) == 19 + len(names), "the cells of the header", rows("header.csv")[0])
 
 
-def a_damaged_trace_says_so():
+def reports_corrupt_trace():
     with open("one.etl", "rb") as f:
         whole = f.read()
     with open("cut.etl", "wb") as f:
         f.write(whole[:8192 + 700])
     output = tracerpt(3, "cut.etl", "-of", "csv", "-o", "cut.csv")
-    check("openpla tracerpt: cut.etl: at byte" in output and 0 < len(named(rows("cut.csv"))) < 10, "damage", output)
+    check("openpla tracerpt: cut.etl: at byte" in output and 0 < len(named(rows("cut.csv"))) < 10, "the corrupt place is reported", output)
 
 
-def what_is_cut_off_leaves_nothing():
-    """Ctrl+C and SIGTERM, natively: no part of a dump, neither under the name that was given nor beside it, and the old
-    file is as it was."""
+def interrupt_leaves_no_part():
+    """Natively, Ctrl+C and SIGTERM leave no part of a dump, neither under the given name nor beside it, and do not
+    change an existing file."""
     trace("long.etl", [self_described(OURS, "Maker", "Made", FIELDS, data(f"n{i}", i), START + i) for i in range(30000)])
     for how in (signal.SIGINT, signal.SIGTERM):
         with open("old.csv", "w", encoding="ascii") as f:
@@ -342,32 +342,32 @@ def what_is_cut_off_leaves_nothing():
         process = subprocess.Popen([PROGRAM, "tracerpt", "long.etl", "-of", "csv", "-o", "old.csv", "-y"],
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         while not (os.path.exists("old.csv.partial") and os.path.getsize("old.csv.partial") > 0):
-            check(process.poll() is None, "it was done before it could be stopped")
+            check(process.poll() is None, "the program is interrupted before it is done")
             time.sleep(0.005)
         process.send_signal(how)
         output = process.communicate()[0].decode("utf-8")
         check(process.returncode == 1 and "interrupted by the user" in output, f"{how}: {process.returncode}", output)
-        check(sorted(os.listdir()) == before and open("old.csv").read() == "old", f"{how}: what is left", os.listdir())
+        check(sorted(os.listdir()) == before and open("old.csv").read() == "old", f"{how}: no part is left", os.listdir())
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         make()
-        each_field_comes_as_it_was_written()
-        files_become_one_in_the_order_of_time()
-        what_is_not_known_comes_as_hex_with_the_reason(xml_has_what_csv_has())
+        writes_fields_as_logged()
+        merges_files_in_time_order()
+        dumps_unknown_events_with_reason(xml_equals_csv())
         times_and_ranges()
-        the_command_line()
-        messages_of_wpp_come_with_their_formats()
-        what_the_trace_needs_is_exported()
-        the_reason_says_what_the_manifest_lacks()
-        a_header_shows_no_time_zone()
-        a_damaged_trace_says_so()
+        checks_command_line()
+        decodes_wpp_messages()
+        exports_needed_definitions()
+        reason_names_missing_event()
+        header_shows_no_time_zone()
+        reports_corrupt_trace()
         if not EMULATOR:
-            what_is_cut_off_leaves_nothing()
+            interrupt_leaves_no_part()
         os.chdir("/")
-    print("events come as they were written")
+    print("events are written as logged")
 
 
 main()

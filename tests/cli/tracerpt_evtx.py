@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tracerpt_evtx.py PROGRAM [EMULATOR]: a dump in the event log's format contains, record by record, the elements and
-texts of the XML dump. Otherwise an event viewer would show other values, or reject the file."""
+"""tracerpt_evtx.py PROGRAM [EMULATOR]: a dump in the event log's format has, record by record, the elements and texts
+of the XML dump, so that an event viewer shows the same values."""
 import os
 import shutil
 import struct
@@ -33,7 +33,7 @@ MANIFEST = f"""<instrumentationManifest xmlns="http://schemas.microsoft.com/win/
 
 def check(right, what, output=""):
     if not right:
-        sys.exit(f"{what}\n{output}")
+        sys.exit(f"FAILED: {what}\n{output}")
 
 
 def tracerpt(expected, *arguments):
@@ -50,7 +50,8 @@ def data(name, size, texts=(b"a", b"", b"bc")):
 
 
 def said(element, space=""):
-    """Name, space, attributes, text and what is within, the same of both forms. A record has a number beside."""
+    """Returns name, namespace, attributes, text and children, equal for both formats. A record additionally has a
+    number."""
     space = element.get("xmlns", space)
     tag = element.tag
     if tag.startswith("{"):
@@ -65,7 +66,7 @@ def said(element, space=""):
 
 
 def both(name, *options):
-    """What the two dumps of a trace say; the records' elements."""
+    """Returns the content of both dumps of a trace, and the records' elements."""
     tracerpt(0, f"{name}.etl", "-of", "XML", "-o", f"{name}.xml", *options)
     tracerpt(0, f"{name}.etl", "-of", "EVTX", "-o", f"{name}.evtx", *options)
     records = evtx_read.read(f"{name}.evtx")
@@ -76,7 +77,7 @@ def both(name, *options):
     return records
 
 
-def a_record_says_what_xml_says():
+def records_equal_xml():
     trace("hard.etl", [
         self_described(OURS, "Maker", "Made", FIELDS, data('a "quoted", <&> text \u00e9\U0001f600\x01', 1), START + 1, opcode=1,
                        activity=bytes(range(16))),
@@ -93,7 +94,7 @@ def a_record_says_what_xml_says():
     check(evtx_read.read("raw.evtx")[1][0].find("System/TimeCreated").get("RawTime") == str(START + 1), "-rts")
 
 
-def what_manifests_and_formats_say_is_there():
+def uses_manifests_and_formats():
     with open("shop.man", "w", encoding="utf-8") as f:
         f.write(MANIFEST)
     with open("d.tmf", "w", encoding="utf-8") as f:
@@ -116,8 +117,8 @@ def many_events_are_many_chunks():
     check(os.path.getsize("many.evtx") > 5 * evtx_read.CHUNK, "chunks")
 
 
-def what_no_record_holds_is_told():
-    """64 KB of text take 128 KB in a record."""
+def reports_too_large_record():
+    """64 KB of text take 128 KB in a record, which is too long."""
     long = self_described(OURS, "Maker", "Long", b"Text\0\x02", b"y" * 65000 + b"\0", START)
     fits = self_described(OURS, "Maker", "Long", b"Text\0\x02", b"z" * 30000 + b"\0", START + 1)
     named = self_described(OURS, "M" * 30000, "Long", b"Text\0\x02" + b"N" * 20000 + b"\0\x08", b"a\0\1\0\0\0", START + 2)
@@ -125,25 +126,25 @@ def what_no_record_holds_is_told():
     output = tracerpt(0, "long.etl", "-of", "EVTX", "-o", "long.evtx")
     check("Not decoded:        3, dumped in hexadecimal" in output, "the count", output)
     records = [e for e, _ in evtx_read.read("long.evtx")]
-    check(len(records) == 5 and records[2].find("EventData/Data").text == "z" * 30000, "the one that fits")
+    check(len(records) == 5 and records[2].find("EventData/Data").text == "z" * 30000, "the record of maximum length")
     for i, of in ((1, 60000), (3, 60000), (4, 6)):
         error = records[i].find("ProcessingErrorData")
         payload = bytes.fromhex(error.find("EventPayload").text)
         check(len(payload) == of and payload[:1] in (b"y", b"a") and
               ("first bytes" in error.find("DataItemName").text) == (of == 60000), f"record {i + 1}",
               error.find("DataItemName").text)
-        check(records[i].find("System/Provider").get("Name")[:5] == ("Maker" if i != 4 else "MMMMM"), "who wrote it")
+        check(records[i].find("System/Provider").get("Name")[:5] == ("Maker" if i != 4 else "MMMMM"), "the event provider")
 
 
-def the_command_line():
+def checks_command_line():
     tracerpt(0, "hard.etl", "-of", "evtx")
     check(os.path.exists("dumpfile.evtx") and os.path.exists("summary.txt"), "the default's name", os.listdir())
     output = tracerpt(2, "hard.etl", "-of", "EVTX", "-en", "ANSI")
     check("-en: only valid with -of CSV" in output, "-en", output)
 
 
-def others_read_it():
-    """evtxexport of libevtx, where it is installed."""
+def evtxexport_reads_dump():
+    """evtxexport of libevtx reads the dump, if it is installed."""
     if not shutil.which("evtxexport"):
         return
     done = subprocess.run(["evtxexport", "-f", "xml", "many.evtx"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
@@ -162,17 +163,17 @@ def others_read_it():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        a_record_says_what_xml_says()
-        what_manifests_and_formats_say_is_there()
+        records_equal_xml()
+        uses_manifests_and_formats()
         many_events_are_many_chunks()
-        what_no_record_holds_is_told()
-        the_command_line()
-        others_read_it()
+        reports_too_large_record()
+        checks_command_line()
+        evtxexport_reads_dump()
         os.chdir("/")
     if not shutil.which("evtxexport"):
-        print("all but one is done: evtxexport (Debian: libevtx-utils) is not installed")
+        print("one check is skipped: evtxexport (Debian: libevtx-utils) is not installed")
         sys.exit(77)
-    print("an event viewer finds what XML says")
+    print("the event log dump equals the XML dump")
 
 
 main()

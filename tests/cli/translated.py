@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """translated.py PROGRAM [EMULATOR]: logs with translated counter names, as Windows writes them in other languages, are
-checked, compared and filtered like English ones, and users see the names of the log."""
+checked, compared and filtered like English ones. The output shows the log's names."""
 import datetime
 import json
 import os
@@ -35,13 +35,13 @@ PERFLIB = r"HKEY_LOCAL_MACHINE\SOFTWARE\Microsoft\Windows NT\CurrentVersion\Perf
 
 
 def openpla_apart(expected, *arguments):
-    """What it prints, and its messages. Wine's runner has both in one stream."""
+    """Returns stdout and the messages; Wine's runner merges both."""
     lines = openpla(expected, *arguments).splitlines(keepends=True)
     return tuple("".join(line for line in lines if line.startswith("openpla ") == is_message) for is_message in (False, True))
 
 
 def write_day(name, paths, encoding="utf-8"):
-    """Eight hours at 15 s from 08:00 on, healthy but for 20 minutes of full processors and slow disks at noon."""
+    """Writes eight hours of samples every 15 s from 08:00: healthy except for 20 minutes of overload at noon."""
     chance = random.Random(1)
     lines = ['"(PDH-CSV 4.0) (UTC)(0)",' + ",".join(f'"{p}"' for p in paths)]
     for i in range(8 * 240):
@@ -68,7 +68,7 @@ def warnings_have_the_same_times_in_every_language():
         found, said = openpla_apart(4, "rules", f"{language}.csv")
         check(found == expected, language, found)
         check(said == f"openpla rules: 4 of 4 counters are {language} and were understood\n", said)
-    for language, page in (("German", "cp1252"), ("Polish", "cp1250")):  # as Windows writes text logs there
+    for language, page in (("German", "cp1252"), ("Polish", "cp1250")):  # Windows' code pages for text logs in these languages
         write_day("ansi.csv", LANGUAGES[language], page)
         check(openpla_apart(4, "rules", "ansi.csv")[0] == expected, page)
     openpla(0, "relog", "German.csv", "-o", "German.tsv", "-f", "TSV", "-y")
@@ -84,8 +84,8 @@ def unknown_names_are_counted_and_named():
     check(r"4 of 6 counters are German and were understood; 1 was not: '\\SRV1\Prozessor(_Total)\Neuer Zähler'" in said, said)
 
 
-def reports_and_pages_show_the_names_of_the_log():
-    """Cells are English, so that rules and comparisons find them; the name in the log is beside them."""
+def reports_and_pages_show_log_names():
+    """Cells are English, so that rules and comparisons find them; the log's name is beside them."""
     said = openpla_apart(0, "report", "German.csv", "-html", "-o", "german.html", "-y")[1]
     check("4 of 4 counters are German and were understood" in said, said)
     report = xml.parse("german.xml").getroot()
@@ -104,7 +104,7 @@ def reports_and_pages_show_the_names_of_the_log():
     check("local=" not in english and "understood" not in english, "a report of an English log")
 
 
-def a_schema_in_the_language_of_the_log_still_works():
+def accepts_schema_in_language_of_log():
     with open("own.xml", "w", encoding="utf-8") as f:
         f.write('<Report xmlns="http://schemas.microsoft.com/diagnostics/2007/02/tracerpt" name="own" version="1"><Sections>'
                 '<Section name="s" key="1"><CounterTable name="t" topic="c" object="Arbeitsspeicher"><Include counter="Verfügbare*"/>'
@@ -119,11 +119,11 @@ def runs_in_two_languages_are_compared():
     check("4 same; only in A 0, only in B 0" in output, output)
     check(said == "openpla compare: B: 4 of 4 counters are German and were understood\n", said)
     with open("both.html", encoding="utf-8") as f:
-        check("Names in B" in f.read(), "the page says it too")
+        check("Names in B" in f.read(), "the page has the message too")
 
 
-def relog_takes_counters_in_either_language():
-    """The copy has the log's own names."""
+def relog_accepts_counters_in_both_languages():
+    """The copy keeps the log's own names."""
     memory = LANGUAGES["German"][1]
     said = openpla_apart(0, "relog", "German.csv", "-c", r"\Memory\Available*", "-o", "c.csv", "-f", "CSV", "-y")
     check(counters_of("c.csv") == [memory], "relog", counters_of("c.csv"))
@@ -133,18 +133,18 @@ def relog_takes_counters_in_either_language():
     for log, column in (("German.csv", LANGUAGES["German"][0]), ("English.csv", ENGLISH[0]), ("French.csv", LANGUAGES["French"][0])):
         openpla(0, "relog", log, "-cf", "list.txt", "-o", "c.csv", "-f", "CSV", "-y")
         check(counters_of("c.csv") == [column], log, counters_of("c.csv"))
-    check("matches no counter" in openpla(1, "relog", "German.csv", "-c", r"\Processor(*)\% User Time", "-q"), "no such counter")
+    check("matches no counter" in openpla(1, "relog", "German.csv", "-c", r"\Processor(*)\% User Time", "-q"), "an unknown counter")
     check("-names: requires -c, -cf, or -f INFLUX or OPENMETRICS" in openpla(2, "relog", "German.csv", "-q", "-names", "list.txt"), "-names alone")
 
 
 def hexadecimal(names):
-    """As regedit writes a REG_MULTI_SZ."""
+    """Formats texts as regedit writes a REG_MULTI_SZ."""
     data = "".join(f"{i}\0{n}\0" for i, n in names).encode("utf-16-le") + b"\0\0"
     return ",\\\r\n  ".join(",".join(f"{b:02x}" for b in data[k:k + 25]) for k in range(0, len(data), 25))
 
 
-def the_computers_own_names_come_first():
-    """An export of Perflib, or the files of system32, know languages and objects that are not built in."""
+def computer_names_take_precedence():
+    """An export of the key Perflib, or system32's name files, add languages and objects that are not built in."""
     english = [(1, "1847"), (238, "Processor"), (6, "% Processor Time"), (4, "Memory"), (1382, "Available MBytes"),
                (234, "PhysicalDisk"), (208, "Avg. Disk sec/Read"), (2, "System"), (44, "Processor Queue Length")]
     russian = [(1, "1847"), (238, "Процессор"), (6, "% загруженности процессора"), (4, "Память"), (1382, "Доступно МБ"),
@@ -168,9 +168,9 @@ def the_computers_own_names_come_first():
         found, said = openpla_apart(4, "rules", "Russian.csv", "-names", *files)
         check(found == expected, *files, found)
         check("4 of 4 counters are Russian and were understood" in said, said)
-    check(openpla_apart(4, "rules", "ansi.csv", "-names", "perflib.reg")[0] == expected, "in the code page of Russian")
+    check(openpla_apart(4, "rules", "ansi.csv", "-names", "perflib.reg")[0] == expected, "a log in the Russian code page")
     openpla(0, "report", "Russian.csv", "-o", "russian.xml", "-y", "-names", "perflib.reg")
-    check(openpla_apart(4, "rules", "russian.xml")[0] == expected, "a report keeps what was understood")
+    check(openpla_apart(4, "rules", "russian.xml")[0] == expected, "a report keeps the translated names")
     openpla(0, "compare", "English.csv", "Russian.csv", "-names", "perflib.reg")
     openpla(0, "relog", "Russian.csv", "-c", r"\Memory\*", "-names", "perflib.reg", "-o", "c.blg", "-y")
     check(counters_of("c.blg") == [rf"\\SRV1\{names[4]}\{names[1382]}"], "relog", counters_of("c.blg"))
@@ -181,7 +181,7 @@ def the_computers_own_names_come_first():
 
 
 def a_definition_in_another_language_is_checked():
-    """Its counters are found on this computer: a set that starts collects them."""
+    """Its counters are found on this computer, as when a set starts."""
     paths = [r"\Prozessor(_Total)\Prozessorzeit (%)", r"\Arbeitsspeicher\Verfügbare MB", r"\Память\Доступно МБ"]
     with open("set.xml", "w", encoding="utf-8") as f:
         f.write("<DataCollectorSet><Name>german</Name><PerformanceCounterDataCollector><DataCollectorType>0</DataCollectorType>"
@@ -200,11 +200,11 @@ def main():
         os.chdir(folder)
         warnings_have_the_same_times_in_every_language()
         unknown_names_are_counted_and_named()
-        reports_and_pages_show_the_names_of_the_log()
-        a_schema_in_the_language_of_the_log_still_works()
+        reports_and_pages_show_log_names()
+        accepts_schema_in_language_of_log()
         runs_in_two_languages_are_compared()
-        relog_takes_counters_in_either_language()
-        the_computers_own_names_come_first()
+        relog_accepts_counters_in_both_languages()
+        computer_names_take_precedence()
         a_definition_in_another_language_is_checked()
         os.chdir("/")
 

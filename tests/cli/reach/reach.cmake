@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# openpla run. In a folder of its own: openpla.exe beside an openetw.dll whose functions are stand-ins that say that
-# they were called; what puts it into programs is the real one's.
+# Tests of openpla run, in a separate folder: openpla.exe beside an openetw.dll with stand-in functions that report
+# their calls. The code that injects them into programs is the real one.
 set(reach ${CMAKE_BINARY_DIR}/bin/reach)
 set(here ${CMAKE_CURRENT_LIST_DIR})
 add_library(reach_openetw SHARED ${here}/stand_in.c ${CMAKE_SOURCE_DIR}/engine/etw/dll/openetw_dll.c
@@ -21,7 +21,7 @@ add_custom_target(reach_openpla ALL DEPENDS ${reach}/openpla.exe)
 add_test(NAME cli.run COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/run.py ${reach}
   ${CMAKE_CROSSCOMPILING_EMULATOR})
 openpla_test_properties(cli.run)
-# With the real openetw.dll.
+# Tests with the real openetw.dll.
 add_executable(unaware ${here}/unaware.c)
 target_link_libraries(unaware PRIVATE openpla_flags)
 add_dependencies(unaware openetw openetwhost opentdh)
