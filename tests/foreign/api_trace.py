@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""api_trace.py [--fetch] BIN CACHE EMULATOR...: other people's programs, in C++ (node.exe), Go (esbuild.exe) and Rust
-(biome.exe), have the same output and exit code untraced and under `openpla run -apis`; names, arguments, and calls
-between DLLs are logged. CACHE contains npm's packages, which --fetch downloads; without them the test is skipped."""
+"""api_trace.py [--fetch] BIN CACHE EMULATOR...: third-party programs in C++ (node.exe), Go (esbuild.exe) and Rust
+(biome.exe) have the same output and exit code untraced and with `openpla run -apis`: names, arguments, and calls
+between DLLs. CACHE has npm's packages, which --fetch downloads; without them the test is skipped."""
 import glob
 import json
 import os
@@ -26,7 +26,7 @@ MODES = {"names": ["-ano"], "arguments": [], "recursive": ["-recursive"]}
 
 def check(right, what, *more):
     if not right:
-        sys.exit("\n".join([what, *map(str, more)]))
+        sys.exit("\n".join(["FAILED: " + what, *map(str, more)]))
 
 
 def windows(path):
@@ -34,7 +34,7 @@ def windows(path):
 
 
 def run(*command):
-    """Exit code and output, without what Wine itself says."""
+    """Returns exit code and output, without Wine's own messages."""
     with open("out.txt", "wb") as out, open("errors.txt", "wb") as errors:
         code = subprocess.run([*EMULATOR, *command], stdin=subprocess.DEVNULL, stdout=out, stderr=errors,
                               timeout=TIMEOUT).returncode
@@ -43,7 +43,7 @@ def run(*command):
 
 
 def fetch(package, file):
-    """The program's path; None: it is not there."""
+    """Returns the program's path; None if it is missing."""
     folder = os.path.join(CACHE, package.replace("/", "_"))
     program = os.path.join(folder, "package", file)
     if not os.path.exists(program) and FETCH:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""node.py BIN CACHE EMULATOR...: `openpla run` starts node.exe for Windows, a program of other people, and its events
-and those of its child process are in the session's file. Fetches node from npm into CACHE. BIN is the build's folder of
-programs. Not part of the ordinary tests, because it needs the network."""
+"""node.py BIN CACHE EMULATOR...: node.exe for Windows, a third-party program, is started by `openpla run`, and our
+session's file has the events of its event providers and of its child. Fetches node from npm into CACHE. BIN is the
+build's folder of programs. It is not part of the ordinary tests, because it needs the network."""
 import collections
 import glob
 import os
@@ -17,13 +17,13 @@ CHECK = os.path.join(HERE, "..", "golden", "etl_check.py")
 NODE = "{77754E9B-264B-4D8D-B981-E4135C1ECB0C}"  # NodeJS-ETW-provider, of its own manifest
 V8 = "{57277741-3638-4A4B-BDBA-0AC6E45DA56C}"  # V8.js, TraceLogging
 REQUESTS = 50
-os.environ["OPENPLA_ETW"] = "foreign"  # sessions of this test alone
+os.environ["OPENPLA_ETW"] = "foreign"  # separates this test's sessions from others
 HTTP_EVENTS = (1, 2, 3, 4, 5)  # of the manifest: request and response of a server and of a client, and a connection
 
 
 def check(right, what, *more):
     if not right:
-        sys.exit("\n".join([what, *map(str, more)]))
+        sys.exit("\n".join(["FAILED: " + what, *map(str, more)]))
 
 
 def windows(path):
@@ -51,7 +51,7 @@ def fetch(version):
 
 
 def events_of(log):
-    """Numbers of events by process and id, of each provider."""
+    """Returns the numbers of events by process and id, for each event provider."""
     counts = collections.defaultdict(collections.Counter)
     lines = subprocess.run([sys.executable, CHECK, log], check=True, capture_output=True, text=True).stdout
     for line in lines.splitlines():
@@ -62,7 +62,7 @@ def events_of(log):
 
 
 def trace(node, provider, *options):
-    """What node and its child wrote: by process and id."""
+    """Returns what node and its child wrote, by process and id."""
     log = "node.etl"
     if os.path.exists(log):
         os.remove(log)

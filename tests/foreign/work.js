@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What api_trace.py lets node.exe do: HTTP, files, compression, hashes, threads, and an exception. Prints what came of it.
+// The program that node.exe runs for api_trace.py: HTTP, files, compression, hashes, threads, and an exception. Prints
+// the results.
 const http = require('http'), fs = require('fs'), os = require('os'), path = require('path'), zlib = require('zlib');
 const crypto = require('crypto'), {Worker, isMainThread} = require('worker_threads');
 const COUNT = 50;
