@@ -47,4 +47,4 @@ def with_pandas():
 
 def check(right, what, *more):
     if not right:
-        sys.exit("\n".join(str(part) for part in (what, *more)))
+        sys.exit("\n".join(["FAILED: " + what, *map(str, more)]))
