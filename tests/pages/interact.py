@@ -21,7 +21,7 @@ k=>r[k].map(v=>k+": "+v.id+" x"+v.nodes.length+" "+v.nodes[0].target)))"""
 
 def check(right, what, *more):
     if not right:
-        print("\n".join([what, *map(str, more)]))
+        print("\n".join(["FAILED: " + what, *map(str, more)]))
         sys.exit(1)
 
 

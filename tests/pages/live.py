@@ -19,7 +19,7 @@ UP, IDLE = "System Up Time", "% Idle Time"
 
 def check(right, what, *more):
     if not right:
-        sys.exit("\n".join([what, *map(str, more)]))
+        sys.exit("\n".join(["FAILED: " + what, *map(str, more)]))
 
 
 def wait_for(browser, expression, what):
