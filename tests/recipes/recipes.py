@@ -134,7 +134,7 @@ def run(*words, **more):
 
 def check(good, *what):
     if not good:
-        sys.exit(" ".join(str(w) for w in what))
+        sys.exit("FAILED: " + " ".join(str(w) for w in what))
 
 
 def check_page():
