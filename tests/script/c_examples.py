@@ -17,7 +17,7 @@ def run(program, *arguments):
 
 def expect(condition, what, output):
     if not condition:
-        sys.exit(f"{what}. The program's output:\n{output}")
+        sys.exit(f"FAILED: {what}. The program's output:\n{output}")
 
 
 def check_counters(name):

@@ -28,7 +28,7 @@ def run(script, *arguments):
 
 def expect(condition, what, output):
     if not condition:
-        sys.exit(f"{what}. The script's output:\n{output}")
+        sys.exit(f"FAILED: {what}. The script's output:\n{output}")
 
 
 def value(output, label):

@@ -22,7 +22,7 @@ SENT, ERROR, BYTES = 1, 3, 4
 
 def expect(condition, what, output):
     if not condition:
-        sys.exit(f"{what}. The output:\n{output}")
+        sys.exit(f"FAILED: {what}. The output:\n{output}")
 
 
 def wine(program, *arguments):
