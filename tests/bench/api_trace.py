@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""api_trace.py FOLDER [CALLS]: measures the cost of a traced call compared with an untraced one, with names and
-arguments, beside Wine's own +relay and ltrace in the same run, and the calls lost by four threads at full speed. FOLDER
-contains openpla.exe and bench_api_calls.exe; WINEPREFIX is a prefix. The logs and outputs of the peers are on tmpfs.
-Each round runs untraced and traced one after the other; the cost is the difference of their tenth percentiles. A busy
-machine increases the cost, so the minimum of all rounds is shown beside the median. ltrace (Debian: ltrace, gcc) traces
-a program of the host OS."""
+"""api_trace.py FOLDER [CALLS]: measures the cost of a traced call over an untraced one, with names only and with
+arguments, compared with Wine's own +relay and ltrace in the same run; and the calls lost when four threads call at full
+speed. FOLDER has openpla.exe and bench_api_calls.exe; WINEPREFIX is a prefix. Logs and the other tools' output are on
+tmpfs. Each round runs untraced and traced, one after the other; the cost is the difference of their tenth percentiles.
+Other load increases it, so the minimum of all rounds is shown beside the median. ltrace (Debian: ltrace, gcc) traces a
+program of the host OS."""
 import json
 import os
 import shutil
@@ -60,7 +60,7 @@ def relay(folder):
 
 
 def ltrace(folder):
-    """The same of calls of a shared library; None: a tool is missing."""
+    """Measures the same for calls of a shared library; None if a tool is missing."""
     if not shutil.which("ltrace") or not shutil.which("cc"):
         return None
     path = os.path.join(folder, "ltrace_calls")
@@ -90,7 +90,7 @@ def main():
         for kind in ("names", "arguments"):
             _, counted = bench(folder, kinds[kind], FLAT_OUT, 4)
             made = FLAT_OUT // 500 * 500 * 4
-            print(f"{kind}, 4 threads flat out: {counted} of {made} calls in the log")
+            print(f"{kind}, 4 threads at full speed: {counted} of {made} calls in the log")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The arguments of the scripts in this folder: a wrong argument ends the script with a line that names the mistake."""
+"""The arguments of the scripts in this folder. A wrong one ends the script with one line that describes the error."""
 import os
 import shutil
 import sys
@@ -12,7 +12,7 @@ def reject(name, value, why):
 
 
 def program(name, value):
-    """A program, by its path or found in PATH; one for Windows need not be executable here."""
+    """Returns a program's path, as given or found in PATH. A Windows program need not be executable here."""
     found = value if value.lower().endswith(".exe") and os.path.isfile(value) else shutil.which(value)
     if not found:
         reject(name, value, "not a program" if os.path.exists(value) else "no such file")
@@ -42,15 +42,15 @@ def text(_, value):
 
 
 def environment(*names):
-    """The variables that the script needs."""
+    """Checks the environment variables that the script needs."""
     for name in names:
         if not os.environ.get(name):
             reject(name, "", "the environment variable is not set")
 
 
 def take(usage, *wanted, rest=None):
-    """The arguments in their order. Each of `wanted` is (name, kind) or (name, kind, what it is without), and `rest` is
-    (name, kind) of any further ones, which become a list at the end. `usage` is shown if a required one is missing."""
+    """Returns the arguments in order. Each of `wanted` is (name, kind) or (name, kind, default); `rest` is (name, kind)
+    of further arguments, which become a list at the end. `usage` is shown if a required argument is missing."""
     given = sys.argv[1:]
     if len(given) < sum(len(argument) == 2 for argument in wanted):
         print(usage.strip(), file=sys.stderr)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench_config.py PROGRAM [ROWS [EMULATOR...]]: measures "openpla config" on configurations with ROWS rows (1,000,000):
-processor seconds and peak memory, compared with a plain parse of the same file by expat in the same run. With an
-emulator, its memory is included, but its other processes are not. Needs three times the size of the files, a gigabyte
-for a million rows, in the folder for temporary files."""
+"""bench_config.py PROGRAM [ROWS [EMULATOR...]]: measures processor time and peak memory of "openpla config" on
+configurations of ROWS rows (default: a million), compared with a plain parse of the same file by expat in the same run.
+With an emulator, the memory includes the emulator but not its other processes. Needs three times the files' size, a
+gigabyte for a million rows, in the folder for temporary files."""
 import os
 import subprocess
 import sys
@@ -12,7 +12,7 @@ import tempfile
 import arguments
 
 PARSE = "import sys, xml.parsers.expat as e; p = e.ParserCreate(); p.ParseFile(open(sys.argv[1], 'rb'))"
-STEP = 7919  # of the second file's order; prime
+STEP = 7919  # stride of the second file's row order; prime
 
 
 def write(name, rows, order, changed):

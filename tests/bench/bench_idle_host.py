@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench_idle_host.py HOST [SECONDS [KIND]]: measures the cost of an idle set. KIND "counters", the default, is a set that
-takes a sample of 10 counters once a second, beside Debian's pmlogger (package pcp) with 10 metrics in the same run. KIND
-"apis" is a set that traces the API calls of a program that does not run; it needs Wine. HOST is openplahost.exe, which is
-run under Wine in $WINEPREFIX, or a native set host. Under Wine the service, if it is registered, supervises the set host
-as in any run, and its CPU is a separate row. Prints the CPU of the processes per second (median and range of windows),
-resident memory, bytes written, the time from the start to the first sample, and how far samples deviate from their
-second."""
+"""bench_idle_host.py HOST [SECONDS]: measures a set with 10 counters once a second, compared with Debian's pmlogger
+(package pcp) with 10 metrics in the same run. HOST is openplahost.exe, which runs under Wine in $WINEPREFIX, or a
+native host process. Under Wine the service, if registered, watches the host process as in any run, and its CPU is a
+separate row. Prints CPU per second (median and range of windows), resident memory, bytes written, the time from the
+host process's start to its first sample, and the deviation of samples from their second."""
 import datetime
 import glob
 import os
@@ -79,7 +77,7 @@ def find(program, word):
 
 
 def of_prefix(program):
-    """A Linux process of the prefix by the beginning of its name."""
+    """Finds a Linux process of the prefix by the beginning of its name."""
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{entry}/comm", encoding="ascii") as file:
@@ -143,7 +141,7 @@ def main():
         if not APIS and shutil.which("pmlogger"):
             with open(os.path.join(peer, "conf"), "w", encoding="ascii") as file:
                 file.write("log mandatory on 1 sec { " + " ".join(METRICS) + " }\n")
-            names = os.path.join(peer, "names")  # a private name space: pcp's own is made when its services start
+            names = os.path.join(peer, "names")  # a private name space, because pcp's own exists only after its services started
             subprocess.check_call(["/usr/lib/pcp/bin/pmnsmerge", "-a"] + [
                 f"/var/lib/pcp/pmns/root_{part}" for part in ("root", "linux", "pmcd")] + [names])
             environment = dict(os.environ, PMNS_DEFAULT=names, PCP_RUN_DIR=peer, PCP_LOG_DIR=peer, PCP_TMP_DIR=peer)

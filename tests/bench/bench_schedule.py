@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench_schedule.py [SETS]: measures the delay of sets that the service starts at the same second: when their set host
-processes appear (checked every 5 ms), and when they take their first samples. Needs WINEPREFIX with OpenPLA registered,
-OPENPLA_SOURCE_DIR and OPENPLA_BIN_DIR, as ctest sets them."""
+"""bench_schedule.py [SETS]: measures how late the service starts sets that are scheduled for the same second: when
+their host processes appear (polled every 5 ms), and when their first samples are written. Needs WINEPREFIX with OpenPLA
+registered, OPENPLA_SOURCE_DIR and OPENPLA_BIN_DIR, as ctest sets them."""
 import datetime
 import os
 import shutil

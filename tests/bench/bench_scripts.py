@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench_scripts.py [SETS]: measures a VBScript with SETS (3,000) sets: creating and committing them one after the
-other, listing them and reading their statuses, querying them, and querying and deleting them. Prints seconds, and the
-processor time of all programs of the prefix, on which other work on this machine has less effect. Needs WINEPREFIX with
-OpenPLA registered, and OPENPLA_SOURCE_DIR, as ctest sets them."""
+"""bench_scripts.py [SETS]: measures the time in which a VBScript creates and commits SETS sets (default 3,000), lists
+them and reads their statuses, queries them, and queries and deletes them, one after the other. Prints elapsed seconds
+and the processor time of all programs of the prefix, which other load changes less. Needs WINEPREFIX with OpenPLA
+registered, and OPENPLA_SOURCE_DIR, as ctest sets them."""
 import os
 import subprocess
 import sys
@@ -18,7 +18,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def prefix_seconds():
-    """Processor time of each process of the prefix, wineserver included, by its id."""
+    """Returns the processor time of each process of the prefix, including wineserver, by process id."""
     used = {}
     for process in filter(str.isdigit, os.listdir("/proc")):
         try:

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Compares counters with the host OS's own tools over the same time: cross_check.py OPENPLA [SECONDS]
 
-OPENPLA is the openpla program of a native build. Each line shows the counter, OpenPLA's value, the tool's value, the
-tool, and the permitted difference. Rates are means over the time; the tools begin and end some milliseconds before or
-after OpenPLA. Tools that are not installed are listed and left out. Exit code 1: a difference exceeds its tolerance.
-
+OPENPLA is the openpla program of a native build. Each line shows the counter, our value, the tool's value, the tool,
+and the tolerance. Rates cover the whole time; the tools begin and end some milliseconds before or after us. Tools that
+are not installed are listed and skipped. Exit code 1 if a line exceeds its tolerance.
 """
 import csv
 import glob
@@ -43,7 +42,7 @@ def snmp():
 
 
 def nstat():
-    """Of IPv6, as iproute2 tells it."""
+    """Reads the IPv6 statistics that iproute2 prints."""
     return {k: int(v) for k, v in re.findall(r"^(\S*6\S+)\s+(\d+)", run("nstat", "-asz"), re.M)} if shutil.which("nstat") else None
 
 
@@ -53,13 +52,13 @@ def links():
 
 
 def pressure():
-    """Microseconds of waiting, by resource and kind."""
+    """Returns microseconds of waiting by resource and kind."""
     return {name: {line.split()[0]: int(line.rsplit("=", 1)[1]) for line in proc("pressure/" + name).splitlines()}
             for name in sorted(os.listdir("/proc/pressure"))} if os.path.isdir("/proc/pressure") else {}
 
 
 def sleep():
-    """Time and number of entries of C1, C2, and C3 with what is deeper, over all processors; None: not told."""
+    """Returns time and entries of C1, C2, and C3 with deeper states, over all processors; None if unavailable."""
     found = {}
     for state in glob.glob("/sys/devices/system/cpu/cpu[0-9]*/cpuidle/state*"):
         name, slept, entered = (open(f"{state}/{file}").read().strip() for file in ("name", "time", "usage"))
@@ -72,7 +71,8 @@ def sleep():
 
 
 def own_group():
-    """Seconds of processor time of our group, by the hierarchy of version 1 that accounts it, or version 2."""
+    """Returns our group's processor time in seconds, from the version 1 hierarchy that accounts it, or from version
+    2."""
     groups = [line.split(":", 2) for line in proc("self/cgroup").splitlines()]
     for _, controllers, path in groups:
         if "cpuacct" in controllers.split(","):
@@ -84,7 +84,7 @@ def own_group():
 
 
 def zones():
-    """Kelvins by the zone's kind, of kinds that there is one of."""
+    """Returns kelvins by zone type, for types with one zone."""
     found = {}
     for zone in glob.glob("/sys/class/thermal/thermal_zone*"):
         try:
@@ -95,7 +95,7 @@ def zones():
 
 
 def shares():
-    """SMBs and bytes read by share, as the kernel's client of SMB tells them; {} where it is not loaded."""
+    """Returns SMBs and bytes read by share, as the kernel's SMB client counts them; {} if it is not loaded."""
     if not os.path.exists("/proc/fs/cifs/Stats"):
         return {}
     parts = re.split(r"^\d+\) \\\\\\\\", proc("fs/cifs/Stats"), flags=re.M)[1:]
@@ -104,7 +104,7 @@ def shares():
 
 
 def samba():
-    """Sessions, open files and connections by share, as smbstatus tells them; None: no server, or not root's right."""
+    """Returns sessions, open files and connections by share from smbstatus; None without a server or root's rights."""
     if not shutil.which("smbstatus") or not os.access("/run/samba/smbXsrv_session_global.tdb", os.R_OK):
         return None
     told = json.loads(run("smbstatus", "--json"))
@@ -119,7 +119,7 @@ def luid(slot):
 
 
 def cards():
-    """Bytes in use of the cards whose driver tells them."""
+    """Returns the bytes in use of graphics cards whose driver reports them."""
     found = {}
     for file in glob.glob("/sys/class/drm/card*/device/mem_info_vram_used"):
         slot = re.search(r"PCI_SLOT_NAME=(\S+)", open(os.path.dirname(file) + "/uevent").read())
@@ -129,7 +129,7 @@ def cards():
 
 
 def engines():
-    """Nanoseconds of the first engine of each process with one file of a graphics driver, by instance."""
+    """Returns the nanoseconds of the first engine by process, for processes with one file of a graphics driver."""
     found = {}
     for folder in glob.glob("/proc/[0-9]*/fdinfo") if os.path.isdir("/sys/class/drm") else ():
         texts = []
@@ -152,7 +152,7 @@ def parse_numactl():
 
 
 def totals():
-    """What counts up, read at the beginning and at the end."""
+    """Returns the cumulative counts, which are read at the beginning and at the end."""
     stat = proc("stat")
     return {"time": time.monotonic(), "stat": {line.split()[0]: line.split()[1:] for line in stat.splitlines()},
             "vmstat": keyed("vmstat"), "snmp": snmp(), "links": links(), "nstat": nstat(), "pressure": pressure(), "sleep": sleep(),
@@ -165,7 +165,7 @@ def interrupts(t):
 
 
 def card_interrupts():
-    """By "processor, card", of the cards that have interrupts of their own, or are on the virtio bus."""
+    """Returns interrupts by "processor, card", for cards with their own interrupts or on the virtio bus."""
     found = {}
     first, *lines = [line.split() for line in proc("interrupts").splitlines()]
     for card in os.listdir("/sys/class/net"):
@@ -300,7 +300,7 @@ def parse_free():
 
 
 def parse_iostat(text):
-    """The sum over physical disks of the second report."""
+    """Returns the sum over physical disks in the second report."""
     report = text.split("Device")[-1].splitlines()
     names = report[0].split()
     rows = [dict(zip(names, map(float, line.split()[1:]))) for line in report[1:]
@@ -316,7 +316,7 @@ def parse_top(text):
 
 
 def parse_swapon():
-    """Size and use of all swap space; None: there is none."""
+    """Returns size and use of all swap space; None if there is none."""
     rows = [list(map(int, line.split())) for line in
             run("swapon", "--show=SIZE,USED", "--bytes", "--noheadings").splitlines()] if shutil.which("swapon") else []
     return [sum(column) for column in zip(*rows)] if rows else None
@@ -329,7 +329,7 @@ def parse_pidstat(text):
 
 
 WORKER = "crosscheck"
-# Under a name of its own: works a third of the time, and waits some hundred times a second.
+# A process with its own name that works a third of the time and waits some hundred times a second.
 WORKER_CODE = f"""import time
 open("/proc/self/comm", "w").write("{WORKER}")
 while True:
@@ -341,7 +341,7 @@ while True:
 
 
 class Traffic:
-    """Connections over the loopback, and datagrams over them, for the protocols' figures to tell of."""
+    """Creates loopback connections, and datagrams over them, so that the protocol counters change."""
 
     def __init__(self):
         self.ends, self.stop = [], threading.Event()
@@ -370,7 +370,7 @@ class Traffic:
             udp.recv(200)
             self.ends[0].send(b"y" * 100)
             self.ends[1].recv(100)
-            udp.sendto(b"x", ("127.0.0.1", 9))  # nobody listens: ICMP says so
+            udp.sendto(b"x", ("127.0.0.1", 9))  # nobody listens, so an ICMP message is sent
             if udp6:
                 udp6.sendto(b"x" * 100, udp6.getsockname())
                 udp6.recv(200)
@@ -425,12 +425,12 @@ def main():
     bad = 0
     for tool in ("free", "ps", "df", "ss", "ip", "iostat", "top", "pidstat", "nstat", "swapon", "numactl"):
         if not shutil.which(tool):
-            print(f"{tool}: not installed, left out")
+            print(f"{tool}: not installed, skipped")
     for what, there in (("graphics card", cards() or after["engines"]), ("mount of another computer's files", after["shares"]),
                         ("server of Samba's that may be asked", at_end["samba"])):
         if not there:
-            print(f"no {what} here: its objects are left out")
-    print("Wine Server is there under Wine alone: left out")
+            print(f"no {what} here: its objects are skipped")
+    print("Wine Server exists only under Wine: skipped")
     if not at_end["swap"]:
         print("no swap space here: the use of Paging File is 0")
     print(f"{'counter':58} {'ours':>16} {'theirs':>16}  tool (tolerance)")

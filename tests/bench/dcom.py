@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""dcom.py BIN BENCH [CALLS]: starts the service of BIN (build/mingw/bin) in the Wine prefix $WINEPREFIX, with remote DCOM
-clients on a free port, and runs BENCH (bench_dcom of a native build) against it."""
+"""dcom.py BIN BENCH [CALLS]: starts the service from BIN (build/mingw/bin) in the Wine prefix $WINEPREFIX, with remote
+DCOM on a free port, and runs BENCH (bench_dcom of a native build) against it."""
 import os
 import socket
 import subprocess

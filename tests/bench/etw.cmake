@@ -10,7 +10,7 @@ endif()
 if(TARGET openetwhost)
   add_dependencies(bench_etw_provider openetwhost)
 endif()
-# The peer, where its headers are.
+# The tool for comparison, if its headers are installed.
 find_library(LTTNG_UST lttng-ust)
 find_path(LTTNG_UST_INCLUDE lttng/tracepoint.h)
 if(NOT WIN32 AND LTTNG_UST AND LTTNG_UST_INCLUDE)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""gate.py FOLDER [BIN]: runs the benchmarks that compare with a peer or a floor, and prints what got worse by more than
-15 % since the ratios in gate.json were recorded. FOLDER must be on a tmpfs (/dev/shm), and gets some 500 MB for a
-minute. BIN is the folder of the benchmarks; default: build/native-bench/bin. gate.py --record FOLDER [BIN] records the
-ratios instead.
+"""gate.py FOLDER [BIN]: runs the benchmarks that compare with another tool or a lower limit, and prints the rows that
+got worse by more than 15 % since the ratios in gate.json were recorded. FOLDER is on a tmpfs (/dev/shm) and needs some
+500 MB for a minute; BIN is the benchmarks' folder (default build/native-bench/bin). gate.py --record FOLDER [BIN]
+records instead.
 
-All rows are ratios of two measurements of the same run, and smaller is better, so that they are valid on another
-machine and beside other work. Each benchmark runs three times; the median counts. A row without a peer ("per
-calibration") is divided by the processor time that expat needs for a fixed document. Exit codes: 0 nothing got worse, 1
-something got worse or a benchmark failed, 2 wrong arguments."""
+Each row is a ratio of two measurements in one run (lower is better), so it is valid on another machine and under other
+load. Each benchmark runs three times; the median counts. A row without another tool ("per calibration") is divided by
+the processor time that expat needs for a fixed document. Exit codes: 0 nothing got worse, 1 a row got worse or a
+benchmark failed, 2 wrong arguments."""
 import json
 import os
 import re
@@ -26,8 +26,8 @@ RECORD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "gate.json")
 NATIVE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "native-bench", "bin")
 RUNS, WORSE = 3, 1.15
 NUMBER = r"([0-9.]+)"
-# Benchmark, its arguments behind the folder, and its rows: name, and the pattern of its line. "rate": events a second,
-# which become seconds for a million, by the calibration.
+# Benchmark, its arguments after the folder, and its rows: a name and the pattern of its line. "rate" means events per
+# second, which are converted to seconds per million events and divided by the calibration.
 BENCHMARKS = (
     ("bench_model", [], (
         ("SetXml + Xml / libxml2", rf"SetXml \+ Xml / parse \+ write to memory +{NUMBER}"),
@@ -66,7 +66,7 @@ def calibrate():
 
 
 def measure(program, folder, more, rows):
-    """The rows of one run of a benchmark: name -> ratio; the last line of several that match counts."""
+    """Returns the rows of one run of a benchmark: name -> ratio. If several lines match, the last one counts."""
     unit = calibrate()
     target = os.path.join(folder, "trace.etl") if program.endswith("bench_consumer") else folder
     done = subprocess.run([program, target, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
@@ -83,7 +83,7 @@ def measure(program, folder, more, rows):
 
 
 def measure_all(where, folder):
-    """Name of each row -> median, and the benchmarks that failed."""
+    """Returns row name -> median, and the failed benchmarks."""
     ratios, failed = {}, []
     for name, more, rows in BENCHMARKS:
         print(f"{name} ...", file=sys.stderr, flush=True)

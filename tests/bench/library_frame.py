@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measures reading a day of 82 counters into a pandas.DataFrame, compared with reading it in a C program.
+"""Compares the time to read a day of 82 counters as a pandas.DataFrame with the time in which a C program reads it.
 
 library_frame.py BENCH_LIBRARY LIBOPENPLA_LOGS [FOLDER [SAMPLES [COUNTERS]]]
 
-Runs five rounds in turns: bench_library reads the log sample by sample and as a table, then openpla.read creates a
-DataFrame, in a process whose modules are already loaded. Times are processor times. Prints the medians and their
-ratios."""
+Five rounds alternate: bench_library reads the log sample by sample and as a table, then openpla.read creates a DataFrame in a
+process that has already loaded its modules. Times are processor times. Prints the medians and their ratios."""
 import os
 import statistics
 import subprocess

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measures CPU per value at 1 Hz, and memory, of counters under Wine, beside pcp's pmlogger, sysstat's sadc and
-Prometheus' node exporter in the same run.
+"""Compares CPU per value at 1 Hz and memory of counters under Wine with pcp's pmlogger, sysstat's sadc and Prometheus'
+node exporter in the same run.
 
 peers.py BENCH_PDH_EXE WINEPREFIX [SECONDS]    needs the Debian packages pcp, sysstat and prometheus-node-exporter (or a
-                                               program in NODE_EXPORTER); a missing one is left out
-CPU is the sum of /proc/<pid>/task/*/schedstat over the seconds, after a warm-up. The programs run at the same time, so
-that other load and cold caches affect all of them. The values of a sample are: for OpenPLA, the counters of the query;
-for pmlogger, the values in a record of its archive; for sadc, all numbers in a record of its file, as `sadf -H` lists
-them: for each activity its items, times its sub-items ("3x36"), times the numbers of an item ("(10,0,0)": of 64 bits,
-long, of 32 bits); for the node exporter, the lines of an answer about comparable subjects, requested once a second.
-
+                                               program in NODE_EXPORTER); missing ones are skipped
+The CPU time is the sum of /proc/<pid>/task/*/schedstat over the seconds, after a warm-up. The programs run at the same time, so
+that other load and cold caches affect all of them. The values of one sample are: for us, the counters of the query; for
+pmlogger, the values in one archive record; for sadc, all numbers in one record of its file, as `sadf -H` lists them: for each
+activity its items, times its sub-items ("3x36"), times the numbers per item ("(10,0,0)": 64-bit, long, 32-bit); for the node
+exporter, the lines of one answer of comparable collectors, requested once a second.
 """
 import os
 import re
@@ -66,7 +65,7 @@ class Wine:
         self.environment.pop("DISPLAY", None)
 
     def hold(self, seconds, counters, paths):
-        """(CPU ms per second, RSS in kB, counters) of a program that collects them."""
+        """Returns (CPU ms per second, RSS in kB, counters) of a program that collects the counters."""
         with tempfile.NamedTemporaryFile("r") as out:
             arguments = ["wine", self.exe, "hold", str(seconds + WARM_UP + 20), str(counters), *paths]
             with open(out.name, "w") as to:
@@ -103,19 +102,19 @@ LIKE_PCP = [r"\Processor(*)\*", r"\System\*", r"\Memory\*", r"\PhysicalDisk(*)\*
             r"\TCPv4\*", r"\UDPv4\*", r"\IPv4\*", r"\Process(*)\% *", r"\Process(*)\Page Faults/sec",
             r"\Process(*)\Virtual Bytes", r"\Process(*)\Working Set", r"\Process(*)\Elapsed Time",
             r"\Process(*)\Creating Process ID", r"\Process(*)\ID Process", r"\Process(*)\Thread Count"]
-# sadc counts no processes; its number of threads is the whole kernel's.
+# sadc has no counters of single processes; its number of threads is that of the whole kernel.
 LIKE_SADC = [r"\Processor(*)\*", r"\Processor Information(*)\*", r"\System\Context Switches/sec",
              r"\System\Processor Queue Length", r"\System\System Up Time", r"\Memory\*", r"\Cache\*",
              r"\Paging File(*)\*", r"\PhysicalDisk(*)\*", r"\LogicalDisk(*)\*", r"\Network Interface(*)\*",
              r"\TCPv4\*", r"\TCPv6\*", r"\UDPv4\*", r"\UDPv6\*", r"\IPv4\*", r"\IPv6\*", r"\ICMP\*", r"\ICMPv6\*"]
-# Those of its activities that tell of the same things. With all, -S XALL, it records half as many numbers more, for less
-# each: of loop devices, NFS, serial lines, pressure.
+# The comparable activities. With all of them (-S XALL) sadc records half as many numbers more, at a lower cost each:
+# loop devices, NFS, serial lines, pressure.
 SADC_ACTIVITIES = """CPU PCSW IRQ SWAP PAGE IO MEMORY QUEUE DISK NET_DEV NET_EDEV NET_IP NET_EIP NET_ICMP NET_EICMP NET_TCP
 NET_ETCP NET_UDP NET_IP6 NET_EIP6 NET_ICMP6 NET_EICMP6 NET_UDP6 PWR_CPU FS""".split()
 
 
 def pmlogger(seconds):
-    """(CPU ms per second, values per sample)"""
+    """Returns (CPU ms per second, values per sample)."""
     if not os.path.exists("/usr/lib/pcp/bin/pmnsmerge"):
         return None
     folder = tempfile.mkdtemp()
@@ -141,7 +140,7 @@ def pmlogger(seconds):
 
 
 def sadc_numbers(header):
-    """Numbers in one record. "03: [8c] A_IRQ Y: 3x36 (0,0,1)": 108."""
+    """Returns the numbers in one record. "03: [8c] A_IRQ Y: 3x36 (0,0,1)" gives 108."""
     numbers = 0
     for items, sub_items, *types in re.findall(
             r"^\d+: \[\w+\] A_\w+\s+[YN]:\s*(\d+)(?:x(\d+))?\s+\((\d+),(\d+),(\d+)\)", header, re.M):

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measures all numbers of event tracing, for OpenPLA natively and under Wine, and for LTTng-UST, in one run.
+"""Measures event tracing, natively and under Wine, and LTTng-UST in one run.
 
 peers_etw.py [SECONDS]    `cmake --build --preset mingw --target peers_etw` runs it, with the 10 seconds of the goals
-Builds the measured programs: with the preset mingw, and with native-bench, which has no sanitizers. Needs the Debian
-packages lttng-tools and liblttng-ust-dev. All logs are on /dev/shm, which is a tmpfs. Sessions have 1 MB of buffers;
-LTTng has, for each user, a channel of 8 x 128 KB that discards events. A run takes some five minutes, and other load
-distorts it, so the load before and after the run is shown. Goals: an event of 64 bytes takes at most 45 ns, a disabled
-event 2.5 ns through the DLL and 0.5 ns with an inline test; at most one event in 10,000 is lost; ProcessTrace reads 5
-million events a second; 1 GB is read with 64 MB of memory."""
+Builds what it measures, with the presets mingw and native-bench (which has no sanitizers). Needs the Debian packages
+lttng-tools and liblttng-ust-dev. All logs are on /dev/shm, which is a tmpfs. Our sessions have 1 MB of buffers; LTTng has a
+channel of 8 x 128 KB per user that discards. A run takes some five minutes, and other load distorts it, so the load before and
+after is printed. Goals: an event of 64 bytes takes at most 45 ns, a disabled one 2.5 ns in the DLL and 0.5 ns with an inline
+test; at most one event in 10,000 is lost; ProcessTrace reads 5 million events a second; 1 GB is read in 64 MB of memory."""
 import glob
 import os
 import re
@@ -74,7 +73,7 @@ class Wine:
 
 
 def measure(world, seconds):
-    os.environ["OPENPLA_ETW"] = f"peers{os.getpid()}"  # sessions of this run alone
+    os.environ["OPENPLA_ETW"] = f"peers{os.getpid()}"  # separates this run's sessions from others
     for title, bench, *arguments in (
             ("a call, and writers flat out, beside a live host", "bench_etw_provider", world.file("peers.etl"), seconds),
             ("an event without a host beside it; writers flat out, the host a thread", "bench_etw",
@@ -88,7 +87,7 @@ def measure(world, seconds):
 
 
 def lost(session):
-    """Events, as it tells them; now and then it tells more than there were, by 2^63."""
+    """Returns the lost events as LTTng reports them; sometimes its number is too large by 2^63."""
     said = run("lttng", "list", session, "-c", "c")
     return sum(int(n) & 2 ** 63 - 1 for n in re.findall(r"[Dd]iscarded events:\s*(\d+)", said))
 

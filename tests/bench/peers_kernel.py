@@ -4,11 +4,10 @@
 Wine, and Debian's `perf record` and `trace-cmd record`, one after the other in one run.
 
 peers_kernel.py [SECONDS] [RATE]    `cmake --build --preset mingw --target peers_kernel` runs it: 10 seconds, 100,000
-Builds the measured programs: with the preset mingw, and with native-bench. Needs root, and the packages linux-perf and
-trace-cmd. All logs are on /dev/shm, which is a tmpfs. Each recorder records sched_switch of all processors. The load
-counts its own switches; switches that the log lacks are lost. Processor time is the recorder's time from its start to
-the end of the load; for perf and trace-cmd to their exit, because they write their files then. Goal: at most 1 % of a
-processor, and nothing lost."""
+Builds what it measures, with the presets mingw and native-bench. Needs root and the packages linux-perf and trace-cmd. All logs
+are on /dev/shm, which is a tmpfs. Each tool records sched_switch of all processors. The load counts its own switches; those
+missing in the log are lost. The recorder's processor time runs from its start to the end of the load; for perf and trace-cmd to
+their end, because they write their files then. Goal: at most 1 % of a processor, nothing lost."""
 import glob
 import json
 import os
@@ -28,7 +27,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def load(bench, rate, seconds):
-    """Switches that the load counts, its two threads, seconds."""
+    """Returns the switches that the load counted, its two threads, and the seconds."""
     switches, one, other, took = run(bench, rate, seconds).split()
     return int(switches), {int(one), int(other)}, float(took)
 
@@ -40,7 +39,7 @@ def row(name, counted, found, seconds, processor):
 
 
 def host_time(scope):
-    """Of the hosts of this run's sessions."""
+    """Returns the processor time of the session host processes of this run."""
     total = 0
     for path in glob.glob("/proc/[0-9]*/environ"):
         folder = os.path.dirname(path)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""remote_counters.py BIN [SECONDS]: measures the cost of reading another computer's counters, compared with reading the
-same counters locally. BIN is the folder of openpla.exe. Two Wine prefixes on one loopback are the two computers. The
-first one serves its counters over TCP. From the second one, typeperf, a set and an alert request its Process(*) once a
-second, through a relay that counts calls and bytes. Then typeperf requests the same counters within the first prefix.
-Prints the round trip, bytes and CPU of the processes on both sides, and the number of values."""
+"""remote_counters.py BIN [SECONDS]: measures the cost of reading another computer's counters, compared with the same
+counters locally. BIN is the folder of openpla.exe. Two Wine prefixes on one loopback act as two computers: the first
+offers its counters by TCP; from the second, typeperf, a set and an alert read its Process(*) once a second, through a
+relay that counts. Then typeperf reads the same counters within the first prefix. Prints round trips, bytes, CPU of the
+processes on both sides, and the number of values."""
 import csv
 import os
 import shutil
@@ -20,7 +20,7 @@ import arguments
 
 BIN, SECONDS = arguments.take(__doc__, ("BIN", arguments.folder), ("SECONDS", arguments.number, 60))
 COUNTER = r"\Process(*)\% Processor Time"
-START_S = 60  # for what is started to be there
+START_S = 60  # limit for the start of a program
 
 
 def environment(prefix, **more):
@@ -48,7 +48,7 @@ def openpla(prefix, *arguments):
 
 
 def cpu_ms(prefix):
-    """Of the prefix' processes, by name."""
+    """Returns the CPU time of the prefix's processes by name."""
     found = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -68,7 +68,7 @@ def cpu_ms(prefix):
 
 
 class Relay:
-    """One port in front of another one; knows how long each question took, and how long questions and answers were."""
+    """A relay in front of a port, which records the duration of each call and the sizes of requests and answers."""
 
     def __init__(self, port):
         self.port, self.calls, self.lock = port, [], threading.Lock()
@@ -82,7 +82,8 @@ class Relay:
 
     @staticmethod
     def receive_call(source):
-        """All fragments of one request or answer: a head of 16 bytes has their length, and whether it is the last."""
+        """Receives all fragments of a request or answer. A header of 16 bytes has the length and the flag of the last
+        fragment."""
         whole = b""
         while True:
             head = b""
@@ -135,7 +136,7 @@ def wait_for(port):
 
 
 def values_in(path):
-    """How many cells there are, and how many of them have a value; rates have none in the first row."""
+    """Returns the number of cells, and how many have a value; rates have none in the first row."""
     with open(path, encoding="utf-8", errors="replace") as file:
         rows = [row for row in csv.reader(file) if len(row) > 1][2:]
     cells = [cell for row in rows for cell in row[1:]]
@@ -148,7 +149,7 @@ def spent(before, after, names):
 
 
 def measured(title, prefix, log, *counters):
-    """typeperf for the seconds; CPU is its own at its end."""
+    """Runs typeperf for the seconds; the CPU time is its own."""
     out = log + ".csv"
     before = os.times()
     openpla(prefix, "typeperf", *counters, "-si", "1", "-sc", str(SECONDS), "-y", "-o", "Z:" + out.replace("/", "\\"))
@@ -165,7 +166,7 @@ def main():
     try:
         for prefix in (offering, asking):
             run(prefix, "wineboot", "-i")
-            # It ends with the first start's services; the next one keeps them between two programs.
+            # The services end with the first program's start; the second start keeps them between programs.
             subprocess.run(["wineserver", "-w"], env=environment(prefix), check=True)
             subprocess.run(["wineserver", "-p"], env=environment(prefix), check=True)
         server = start(offering, os.path.join(work, "server.log"), os.path.join(BIN, "openplasrv.exe"), "/counters",

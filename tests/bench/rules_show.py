@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Tests rules with real runs under known loads: each run must have the expected warnings, and no others:
+"""Runs real collections under known loads and checks that each gets exactly the expected warnings:
 
 rules_show.py PROGRAM           natively: logs by "openpla typeperf", then report, rules and page
 rules_show.py wine              sets with a data manager under Wine, in $WINEPREFIX, in which OpenPLA is registered
-rules_show.py PROGRAM large     time and memory of rules and page, for a report of 200,000 rows
-rules_show.py PROGRAM day       the same for all rules on a log of 8 hours with 1,000 counters that rules compare; the
-                                limits are 5 processor seconds and 256 MB
+rules_show.py PROGRAM large     time and memory of rules and page, of a report of 200,000 rows
+rules_show.py PROGRAM day       the same of all rules over a log of 8 hours with 1,000 counters that rules compare, against
+                                the limits of 5 s of the processor and 256 MB
 
-The loads are a counting process on each processor; memory that is committed up to 85 % of the limit (of which at most 1
-GB is written to, and nothing while more than half of the memory is used); and a full drive of 16 MB, a tmpfs in a
-separate mount namespace. Other work on the machine cannot be stopped, so there is a run without load before and one
-after these runs. A warning that one of these two also has is caused by the machine. An expected warning that they have
-too, and as severe, proves nothing, which is reported. Needs root, or user namespaces; under Wine the programs of the
-prefix are terminated. Exit codes: 0 as expected, 1 not as expected, 3 as expected, but a warning proves nothing."""
+The loads are: a counting process on each processor; committed memory up to 85 % of the limit (at most 1 GB of it is written to,
+and nothing if more than half of the memory is in use); and a full drive of 16 MB, a tmpfs in a separate mount namespace. Other
+activity of the machine cannot be stopped, so one run without load precedes the others and one follows; a warning that these
+runs have too is attributed to the machine. An expected warning that these runs have at the same severity proves nothing, which is
+reported. Needs root or user namespaces; under Wine the prefix's programs are ended.
+Exit codes: 0 as expected, 1 not as expected, 3 as expected, but a warning proves nothing."""
 import datetime
 import json
 import mmap
@@ -34,7 +34,7 @@ SECONDS = 10  # of each run
 SCHEMA = "Report.System.Diagnostics.xml"
 COUNTERS = [r"\Processor(*)\*", r"\System\*", r"\Memory\*", r"\Paging File(*)\*", r"\PhysicalDisk(*)\*",
             r"\LogicalDisk(*)\*", r"\Network Interface(*)\*", r"\Process(*)\Handle Count", r"\Process(*)\Thread Count"]
-# The warnings' links, and how bad they are. Written before the first run.
+# The expected warnings' links and severities, fixed before the first run.
 LISTS = {
     "processors": {"cpuBusy": "Red"},
     "memory": {"memoryCommit": "warning"},
@@ -48,7 +48,7 @@ LARGE = 200000  # rows: the most that a report has
 
 
 def warnings(report):
-    """{link: (img, text)} of a report that was judged."""
+    """Returns {link: (img, text)} of the warnings in a checked report."""
     tables = ElementTree.parse(report).getroot().findall("Section[@name='advice']/Table[@name='warning']")
     if len(tables) != 1:
         sys.exit(f"FAILED: {report} has {len(tables)} tables of warnings")
@@ -67,7 +67,8 @@ def memory_kb():
 
 
 def commit(full):
-    """Keeps what all processes have committed at a share of the limit, whatever others do; says when it is there."""
+    """Keeps the committed memory of all processes at a fraction of the limit, whatever others do; reports when it is
+    reached."""
     chunks, written = [], 0
     while True:
         now = memory_kb()
@@ -87,7 +88,7 @@ def commit(full):
 
 
 class Load:
-    """What a run is under; its processes end with it."""
+    """The load of a run; its processes end with it."""
 
     def __init__(self, name):
         self.processes = []
@@ -112,7 +113,7 @@ class Load:
 
 
 def run(what, *command):
-    """The exit code; what went wrong is shown."""
+    """Returns the exit code; the output is shown on failure."""
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           check=False)
     if done.returncode not in (0, 3, 4):
@@ -120,7 +121,7 @@ def run(what, *command):
     return done.returncode
 
 
-# The drive Z: is the root natively: so the log is written by a program whose root is the full disk.
+# Natively drive Z: is the root, so the log is written by a program whose root file system is full.
 FULL_ROOT = """set -e
 mount -t tmpfs -o size=16m small "$1/root"
 for folder in usr lib lib64 proc sys dev; do
@@ -172,7 +173,7 @@ def tell(script, *arguments):
 
 
 def in_wine(name):
-    """A set's run; its report was judged by the data manager."""
+    """Runs a set whose report the data manager checks."""
     script = os.path.join(HERE, "rules_show.vbs")
     with tempfile.TemporaryDirectory() as folder:
         inside = "Z:" + folder.replace("/", "\\")
@@ -200,7 +201,7 @@ exit $code"""
 
 
 def full_drive():
-    """Wine's programs and its server see the drive S:, which is full, until the server is ended."""
+    """The drive S: is full for Wine's programs and its server until the server exits."""
     letter = os.path.join(os.environ["WINEPREFIX"], "dosdevices", "s:")
     subprocess.run(["wineserver", "-k"], check=False)
     subprocess.run(["wineserver", "-w"], check=False)
@@ -215,7 +216,7 @@ def full_drive():
 
 
 def judge(name, found, quiet):
-    """Says how a run's warnings differ from its list; 0, 1 or 3, as the exit code."""
+    """Prints how a run's warnings differ from the expected ones; returns 0, 1 or 3, like the exit code."""
     wanted, result = LISTS[name], 0
     for link, img in wanted.items():
         has = found.get(link)
@@ -234,7 +235,8 @@ def judge(name, found, quiet):
 
 
 def write_large(name):
-    """As many rows as there may be, 20,000 a table; the first 5,000 are handles of processes, one of them too many."""
+    """Writes a report with the maximum rows, 20,000 per table; the first 5,000 are process handles, one of them too
+    many."""
     with open(name, "w", encoding="utf-8") as file:
         file.write('<?xml version="1.0" encoding="UTF-8"?>\n'
                    '<Report name="large" version="1">\n <Section name="s" key="1">')
@@ -276,7 +278,7 @@ def large(program):
         return 1 if faults else judge("large report", warnings(judged), {})
 
 
-# Counters of rules, those with most instances first.
+# Counters that rules use; objects with the most instances come first.
 DAY = {"PhysicalDisk": ["Avg. Disk sec/Read", "Avg. Disk sec/Write", "Avg. Disk sec/Transfer", "Avg. Disk Queue Length", "% Idle Time"],
        "LogicalDisk": ["Avg. Disk sec/Read", "Avg. Disk sec/Write", "Avg. Disk sec/Transfer", "Avg. Disk Queue Length", "% Idle Time"],
        "Process": ["% Processor Time", "% Privileged Time", "Private Bytes", "Working Set", "Handle Count", "Thread Count",
@@ -299,7 +301,7 @@ def write_day(name):
 
 
 def day(program):
-    """Two runs: of the log as a table of text, and as a binary log."""
+    """Two runs: on the log as text and on the log as BLG."""
     with tempfile.TemporaryDirectory() as folder:
         text, binary = os.path.join(folder, "day.csv"), os.path.join(folder, "day.blg")
         write_day(text)

@@ -1,6 +1,6 @@
 ' SPDX-License-Identifier: MIT
-' The set of rules_show.py: cscript rules_show.vbs start|stop NAME ROOT COUNTERS, a file with a path in each line.
-' The last line is "Done."
+' The set of rules_show.py: cscript rules_show.vbs start|stop NAME ROOT COUNTERS, where COUNTERS is a file with a path
+' per line. The last line is "Done."
 Option Explicit
 On Error Resume Next
 Dim dataSet, collector

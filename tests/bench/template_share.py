@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Counts how many of the operating-system counters that templates use exist here: template_share.py OPENPLA
+"""Prints how many of the operating system's counters used by templates are available here: template_share.py OPENPLA
 TEMPLATE.xml ...
 
-OPENPLA is the openpla program of a native build, current or older: the script uses the counters that it lists. Each
-counter of an object counts once, regardless of the number of templates that use it; "*" exists if its object exists.
-Objects that belong to a program or a role of Windows are left out, because these must provide them.
-
+OPENPLA is the openpla program of any native build; its list of counters is used. Each counter of an object counts once, however
+many templates use it; "*" is available if its object is. Objects of separate programs and of Windows roles are excluded,
+because those programs must provide them.
 """
 import html
 import re
@@ -14,7 +13,7 @@ import subprocess
 
 import arguments
 
-# Objects of Windows itself, whatever runs on it.
+# Objects of Windows itself, independent of other programs.
 SYSTEM = """cache|icmp|icmpv6|ipv4|ipv6|logicaldisk|memory|network adapter|network interface|numa node memory|objects|
 paging file|per processor network activity cycles|per processor network interface card activity|physicaldisk|process|
 processor|processor information|processor performance|redirector|server|server work queues|smb client shares|
