@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""dcom_clients.py PROGRAMS: real remote clients against the service OpenPLA in a fresh Wine prefix. Unmodified impacket
-manages sets by vtable and by name, and Samba checks signatures. Exit status 77: neither is installed."""
+"""dcom_clients.py PROGRAMS: real remote clients call the service OpenPLA in a new Wine prefix. Unmodified impacket
+manages sets through vtables and by name, and Samba checks signatures. Exit status 77 if one of them is not
+installed."""
 import json
 import os
 import shutil
@@ -48,7 +49,7 @@ def check(what, got, expected):
 
 
 def wait_for(what, is_so):
-    """Within the patience of a busy machine."""
+    """Waits up to a limit that allows for a busy machine."""
     end = time.monotonic() + 120
     while not is_so() and time.monotonic() < end:
         time.sleep(0.2)
@@ -56,7 +57,7 @@ def wait_for(what, is_so):
 
 
 def wine(program, *arguments, given=None):
-    """With `given` as standard input; only for programs that start no service."""
+    """Runs a program with `given` as standard input; only for programs that start no service."""
     environment = dict(os.environ, OPENPLA_WINE_RUN="through") if given is not None else None
     done = subprocess.run(["sh", os.path.join(SOURCE, "cmake", "wine-run.sh"), program, *arguments], input=given or "",
                           capture_output=True, text=True, timeout=600, env=environment)
@@ -81,7 +82,7 @@ def is_open(port):
 
 
 def fault_of(what):
-    """The name of the fault, as impacket shows it, or what was returned."""
+    """Returns the fault's name as impacket shows it, or the returned value."""
     try:
         return what()
     except Exception as e:
@@ -113,7 +114,7 @@ def settings_tests(port):
 
 
 def life_test(port):
-    """The life of a set, by vtable."""
+    """Runs a set's life cycle through vtables."""
     s = a_set("admin", port)
     check("put_DisplayName", PLA.call(s, "put_DisplayName", "Gr\u00f6\u00dfe \u2603")[0], 0)
     check("get_DisplayName", PLA.call(s, "get_DisplayName"), (0, ["Gr\u00f6\u00dfe \u2603"]))
@@ -205,7 +206,7 @@ def late_binding_test(port):
 
 
 def type_info_test(late):
-    """What PowerShell lists members by, as impacket decodes it."""
+    """Reads the type information that PowerShell uses to list members, decoded by impacket."""
     check("GetTypeInfoCount", late.GetTypeInfoCount()["pctinfo"], 1)
     info = late.GetTypeInfo()
     attributes = info.GetTypeAttr()["ppTypeAttr"]
@@ -234,7 +235,7 @@ def type_info_test(late):
 
 
 def late_reference(info):
-    """The OBJREF of an interface that impacket holds."""
+    """Returns the OBJREF of an interface that impacket holds."""
     standard = struct.pack("<IIQQ", 0, 5, info.get_oxid(), info.get_oid()) + info.get_iPid()
     return b"MEOW" + struct.pack("<I", 1) + uuid.UUID("00020401-0000-0000-C000-000000000046").bytes_le + standard + \
         struct.pack("<HH", 0, 0)
@@ -254,7 +255,7 @@ def class_interface(name):
 
 
 def every_method_test(port):
-    """Each reply must end exactly behind its HRESULT, whatever the method returns."""
+    """Each reply must end exactly after its HRESULT, whatever the method returns."""
     connection = connect(port, "admin", PASSWORDS["admin"])
     clsid = "038375{:02x}-098b-11d8-9414-505054503030".format
     made = {name: activate(connection, clsid(number), PLA.iids[class_interface(name)]) for name, number in CLASSES.items()}
@@ -303,15 +304,15 @@ def access_tests(port, sids):
                                                      "(A;;GA;;;S-1-5-32-559)")[0], 0)
     check("Commit of the administrator", PLA.call(admin, "Commit", "secret", None, 1)[0], 0)
     guest = a_set("guest", port)
-    check("the guest may not read it", PLA.call(guest, "Query", "secret", None)[0], DENIED)
-    check("and is told why", bool(guest.error), True)
+    check("the guest cannot read it", PLA.call(guest, "Query", "secret", None)[0], DENIED)
+    check("the guest gets the reason", bool(guest.error), True)
     check("a set of the system is for administrators", PLA.call(guest, "Commit", "the guest's", None, 1)[0], NEEDS_ACCOUNT)
     check("SetCredentials", PLA.call(guest, "SetCredentials", "someone", "a password")[0], 0)
-    check("the guest may make a set of an account", PLA.call(guest, "Commit", "the guest's", None, 1)[0], 0)
+    check("the guest can create a set with an account", PLA.call(guest, "Commit", "the guest's", None, 1)[0], 0)
     check("and delete it", PLA.call(guest, "Delete")[0], 0)
     connect(port, "admin", PASSWORDS["admin"])
     again = a_set("admin", port)
-    check("the administrator may read it", PLA.call(again, "Query", "secret", None)[0], 0)
+    check("the administrator can read it", PLA.call(again, "Query", "secret", None)[0], 0)
     check("and delete it", PLA.call(again, "Delete")[0], 0)
     guest = a_set("guest", port)
     check("an IPID of another account", fault_of(lambda: guest.call(7, iid=again.iid, ipid=again.get_iPid())),
@@ -331,7 +332,7 @@ def access_tests(port, sids):
 
 
 def example_test(port):
-    """examples/remote_set.py, as a user runs it."""
+    """Runs examples/remote_set.py as a user would."""
     done = subprocess.run([sys.executable, os.path.join(SOURCE, "examples", "remote_set.py"), "127.0.0.1", "admin", str(port)],
                           input=PASSWORDS["admin"] + "\n", capture_output=True, text=True, timeout=600)
     check("the example", (done.returncode, done.stdout.split("\n")[:4]),
@@ -367,7 +368,7 @@ def samba_tests(port):
 
 
 def one_client(port, calls):
-    """A process that exits without releasing anything."""
+    """Starts a process that exits without releasing anything."""
     s = a_set("admin", port)
     for i in range(calls):
         if PLA.call(s, "put_Duration", i)[0] or PLA.call(s, "get_Duration") != (0, [i]):
@@ -377,11 +378,11 @@ def one_client(port, calls):
 
 def clients_test(port):
     clients = [subprocess.Popen([sys.executable, __file__, sys.argv[1], str(port), "100"]) for _ in range(3)]
-    check("three clients at once, which die", [client.wait(600) for client in clients], [0, 0, 0])
+    check("three simultaneous clients that are killed", [client.wait(600) for client in clients], [0, 0, 0])
 
 
 def front_test(port):
-    """A front that is killed is started again, and objects outlive it."""
+    """A killed front end is restarted, and objects survive it."""
     s = a_set("admin", port)
     check("put before the front is killed", PLA.call(s, "put_Duration", 77)[0], 0)
     before = server_processes("/dcom")
@@ -434,7 +435,7 @@ def main():
     server = os.path.join(sys.argv[1], "openplasrv.exe")
     try:
         wine("net", "stop", "OpenPLA")
-        for folder in ("PerfLogs", os.path.join("ProgramData", "OpenPLA")):  # what an earlier run left
+        for folder in ("PerfLogs", os.path.join("ProgramData", "OpenPLA")):  # left by an earlier run
             shutil.rmtree(os.path.join(os.environ["WINEPREFIX"], "drive_c", folder), ignore_errors=True)
         wine("reg", "delete", r"HKLM\Software\OpenPLA\Dcom", "/f")
         check("the service starts", wine(server, "/regserver", "/start")[0], 0)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""dcom_network.py PROGRAMS: remote clients on another computer, simulated by two network namespaces that are connected
-by a cable. The client is examples/remote_set.py at port 135, with unmodified impacket. Exit status 77: no root, or no
+"""dcom_network.py PROGRAMS: remote clients on another host, simulated by two network namespaces with a virtual cable.
+The client is examples/remote_set.py at port 135, with unmodified impacket. Exit status 77 without root or
 namespaces."""
 import os
 import shutil
@@ -33,7 +33,7 @@ def check(what, got, expected):
 
 
 def ip(*arguments):
-    """False also if the program ip (Debian: iproute2) is not installed."""
+    """Returns False also if the program ip (Debian: iproute2) is not installed."""
     return shutil.which("ip") is not None and subprocess.run(["ip", *arguments], capture_output=True, text=True).returncode == 0
 
 
@@ -71,7 +71,7 @@ def example():
 
 
 def answers(address):
-    """Whether the port keeps a connection from this address of the client."""
+    """Whether the port keeps a connection from this client address open."""
     script = ("import socket,sys\ns=socket.socket()\ns.bind((sys.argv[1],0))\ns.settimeout(2)\n"
               "s.connect((sys.argv[2],135))\ntry:\n    print('closed' if s.recv(1)==b'' else 'data')\n"
               "except socket.timeout:\n    print('kept')\nexcept OSError:\n    print('closed')")

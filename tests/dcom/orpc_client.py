@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""ORPC calls through unmodified impacket, whose bodies this module encodes itself, so that each byte of a method is
-tested."""
+"""ORPC calls through unmodified impacket, with our own NDR encoding of the bodies, so that each byte is tested."""
 import re
 import struct
 import uuid
@@ -16,7 +15,7 @@ VARIANT_FORMATS = {2: "h", 3: "i", 4: "f", 5: "d", 6: "q", 7: "d", 10: "I", 11: 
 
 
 class Writer:
-    """The body of a request."""
+    """Builds the body of a request."""
     def __init__(self):
         self.bytes = bytearray()
 
@@ -94,7 +93,7 @@ class Writer:
 
 
 class Reader:
-    """The body of an answer; fails beyond its end."""
+    """Reads the body of an answer; fails beyond its end."""
     def __init__(self, data, like):
         self.bytes, self.at, self.like = data, 0, like
 
@@ -176,14 +175,14 @@ class Reader:
         return vt, value
 
     def result(self):
-        """The HRESULT, which is the end."""
+        """Returns the HRESULT, which must be the end of the body."""
         value = self.number("I")
         assert self.at == len(self.bytes), f"{len(self.bytes) - self.at} bytes behind the result"
         return value
 
 
 class Object(INTERFACE):
-    """An interface pointer: `like` is another one of the same connection."""
+    """An interface pointer. `like` is another one on the same connection."""
     def __init__(self, like, reference):
         self.reference = bytes(reference)
         self.iid = str(uuid.UUID(bytes_le=self.reference[8:24]))
@@ -194,7 +193,7 @@ class Object(INTERFACE):
         return self.reference[:28] + struct.pack("<I", 0) + self.reference[32:]
 
     def call(self, opnum, body=None, iid=None, ipid=None):
-        """The reader of the answer behind ORPCTHAT. Faults are impacket's exceptions."""
+        """Returns a reader that is positioned after ORPCTHAT. Faults are raised as impacket's exceptions."""
         this = struct.pack("<HHII", 5, 7, 0, 0) + uuid.uuid4().bytes + struct.pack("<I", 0)
         self.connect(uuidtup_to_bin((iid or self.iid, "0.0")))
         dce = self.get_dce_rpc()
@@ -229,7 +228,7 @@ class Object(INTERFACE):
 
 
 def error_text(reader):
-    """The description in ORPCTHAT's extension of error information."""
+    """Returns the description from ORPCTHAT's error information extension."""
     reader.number("I"), reader.number("I")
     assert reader.number("I")
     slots = reader.number("I")
@@ -276,7 +275,7 @@ def activate(connection, clsid, iid):
 # ---- pla.idl ----
 
 class Library:
-    """The interfaces of pla.idl: methods as (name, [(is_out, type)]), in opnum order from 7 on."""
+    """The interfaces of pla.idl: methods as (name, [(is_out, type)]), in opnum order from 7."""
     def __init__(self, path):
         with open(path, encoding="utf-8") as file:
             text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
@@ -332,7 +331,7 @@ class Library:
         return r.number({"VARIANT_BOOL": "h", "ULONG": "I", "LONG": "I", "ULONG64": "Q"}.get(kind, "H"))
 
     def call(self, item, method, *arguments):
-        """(HRESULT, [out values]) of a method, by its opnum."""
+        """Calls a method by its opnum, and returns (HRESULT, [out values])."""
         methods = self.methods[self.name_of(item.iid)]
         opnum = [name for name, _ in methods].index(method)
         body, values = Writer(), list(arguments)

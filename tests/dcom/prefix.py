@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The processes of openplasrv in a test's prefix."""
+"""Finds processes of openplasrv in a test's prefix."""
 import os
 
 
 def server_processes(argument):
-    """Ids of this prefix' processes of openplasrv that have `argument` on their command line."""
+    """Returns the ids of this prefix's openplasrv processes that have `argument` on their command line."""
     found = []
     for process in filter(str.isdigit, os.listdir("/proc")):
         try:
