@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The log shows a busy processor and _Total as busy as the kernel itself does."""
+"""The log shows a busy processor as busy, to the same degree as the kernel, in its own instance and in _Total."""
 import datetime
 import os
 import shutil
@@ -17,7 +17,7 @@ POINTS = 10
 
 
 def kernel_times():
-    """Processor (None: all) -> (ticks not idle, ticks). Waiting for a disk is idle."""
+    """Returns processor (None: all) -> (busy ticks, ticks). Waiting for a disk counts as idle."""
     times = {}
     with open("/proc/stat", encoding="ascii") as stat:
         for line in stat:
@@ -29,7 +29,7 @@ def kernel_times():
 
 
 def times_at(snapshots, processor, moment):
-    """On the line between the snapshots before and after the moment."""
+    """Interpolates linearly between the snapshots before and after the time."""
     for (t0, before), (t1, after) in zip(snapshots, snapshots[1:]):
         if t0 <= moment <= t1:
             part = (moment - t0) / (t1 - t0)
@@ -38,7 +38,7 @@ def times_at(snapshots, processor, moment):
 
 
 def percentage(snapshots, processor, begin, end):
-    """What the kernel says of the span."""
+    """Returns the kernel's busy percentage for the time span."""
     one, two = (times_at(snapshots, processor, moment) for moment in (begin, end))
     return 100 * (two[0] - one[0]) / (two[1] - one[1])
 
@@ -53,7 +53,7 @@ def main():
         loop = subprocess.Popen(["taskset", "-c", str(processor), sys.executable, "-c", "while True: pass"])
         try:
             end, least = time.monotonic() + SPAN, samples_in(first["file"]) + SAMPLES
-            # A busy machine is late with samples.
+            # A busy machine delays samples.
             while time.monotonic() < end or samples_in(first["file"]) < least:
                 snapshots.append((time.time(), kernel_times()))
                 time.sleep(0.1)
@@ -76,7 +76,7 @@ def main():
     check(len(samples) >= 3, f"{len(samples)} samples while the loop ran")
     begin, end = samples[0][0], samples[-1][0]
     for instance, kernel in ((str(processor), str(processor)), ("_Total", None)):
-        # A sample is about the time since the one before, which is a second unless the machine is too busy.
+        # A sample covers the time since the previous one: a second, or longer on a busy machine.
         shown = sum(float(row[columns[instance]]) * (moment - before)
                     for (before, _), (moment, row) in zip(samples, samples[1:]))
         logged, real = shown / (end - begin), percentage(snapshots, kernel, begin, end)

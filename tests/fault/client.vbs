@@ -1,11 +1,11 @@
 ' SPDX-License-Identifier: MIT
-' The tests' hand on a set: cscript client.vbs ACTION SET [ARGUMENTS]. Each line is "key value"; the last is "Done."
+' Controls a set for the tests: cscript client.vbs ACTION SET [ARGUMENTS]. Each line is "key value"; the last is "Done."
 '   start SET ROOT COUNTER;... [SOURCE]
-'                                makes, commits and starts it: CSV, one sample a second, folders by serial number;
-'                                with SOURCE a second collector writes the same into that database
-'   configure SET ROOT FILES    makes, commits and starts one that copies files and then ends; folders as above
-'   again SET                   starts it
-'   state SET                   status, serial, file, result and message of the latest run
+'                                creates, commits and starts a set: CSV, one sample a second, folders by serial number;
+'                                with SOURCE a second collector writes the same counters into that database
+'   configure SET ROOT FILES    creates, commits and starts a set that copies files and then stops; folders as above
+'   again SET                   starts the set again
+'   state SET                   prints status, serial, file, result and message of the latest run
 '   stop SET, delete SET
 Option Explicit
 On Error Resume Next

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A set host process is killed while it records a configuration: the XML is a well-formed document that says that it is
-incomplete, with all rows except the last moment's, and the next run records everything."""
+"""A host process is killed while it records a configuration. The XML is a complete document marked as incomplete, lacks
+only the rows of the last moment, and the next run records everything."""
 import os
 import shutil
 import tempfile

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The service serves counters over RPC only if a setting says so, in a separate process. If that process is killed, the
-service is not affected and restarts it; the process ends with the service."""
+"""The service offers counters by RPC only if a setting requests it, in a separate process. If that process is killed,
+the service is unaffected and restarts it. The process ends with the service."""
 import os
 import subprocess
 
@@ -13,8 +13,8 @@ KEY = "HKLM\\Software\\OpenPLA"
 
 
 def start_service():
-    """Anew. It also begins with the prefix, whose wineserver a test before this one may have ended: stopped in vain while
-    it was not there yet, it would be found running, without the setting."""
+    """Restarts the service. The service also starts with the prefix, whose wineserver an earlier test may have ended. A
+    stop before the service exists would have no effect, and the service would run without the setting."""
     def started():
         wine("net", "stop", "OpenPLA")
         return wine("net", "start", "OpenPLA")[0] == 0
@@ -22,7 +22,7 @@ def start_service():
 
 
 def failed_logon(there):
-    """Whoever tries passwords at the port leaves a trace."""
+    """A failed logon at the port is logged as an event."""
     name = f"intruder{os.getpid()}"
     done = subprocess.run(["sh", RUNNER, PROGRAM, "typeperf", "-q", "-s", there, "-u", name, "*"],
                           env=dict(os.environ, OPENPLA_WINE_RUN="through"), input="a password of nobody\n",

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A database that is killed during a run and restarted contains all samples of the time in between; samples of other
-sets are not late. A stop while the database is down ends and reports the losses. A killed set host process loses only
-uncommitted samples, at most one."""
+"""A database that is killed and restarted during a run gets all samples of the time between, and other logs are not
+delayed. A stop without the database completes and reports the loss. A killed host process loses at most one uncommitted
+sample."""
 import os
 import shutil
 import subprocess
@@ -64,7 +64,7 @@ def check_stop_while_away(root):
     wait_for("two samples", lambda: len(indexes("away")) >= 2)
     postgres("kill")
     wait_for_samples(log, samples_in(log) + 2)
-    ask("stop", NAME)  # ends, although nothing answers
+    ask("stop", NAME)  # completes, although the database does not answer
     state = tell("state", NAME)
     check(state["status"] == "0", f"stopped: {state}")
     check("samples could not be written and are lost" in state["message"], f"it tells: {state}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A client whose set is in its own process survives the server: its first call after the server was killed finds a new
-server, through a new rpcss, and continues with the same object."""
+"""A client whose set is in its own process survives a killed server: its next call finds a new server through a new
+rpcss, and it continues with the same object."""
 import os
 import subprocess
 import sys

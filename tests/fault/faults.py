@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Shared parts of the fault tests: a client of the server in the tests' Wine prefix, its processes, its logs."""
+"""Shared by the fault tests: a client of the server in the tests' Wine prefix, its processes and its logs."""
 import csv
 import os
 import signal
@@ -45,7 +45,8 @@ def host_path(path):
 
 
 def wine(*command):
-    """Runs a program of Windows; exit code and output. The output is a file: servers it starts would hold a pipe."""
+    """Runs a Windows program; returns exit code and output. The output is a file, because started servers would keep a
+    pipe open."""
     runner = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-run.sh")
     with tempfile.TemporaryFile() as output:
         code = subprocess.call(["sh", runner, *command], stdout=output, stderr=subprocess.STDOUT,
@@ -55,7 +56,7 @@ def wine(*command):
 
 
 def ask(action, name, *arguments):
-    """One call of client.vbs: its answers, or {"error": text}."""
+    """Calls client.vbs once; returns its answers, or {"error": text}."""
     script = windows_path(os.path.join(HERE, "client.vbs"))
     for _ in range(cscript.ATTEMPTS):
         code, text = wine("cscript", "//nologo", script, action, name, *arguments)
@@ -63,7 +64,7 @@ def ask(action, name, *arguments):
             break
     lines = text.splitlines()
     answers = dict((line + " ").split(" ", 1) for line in lines)
-    # Behind it Wine may write "wine client error", when the process ends while one of its threads starts.
+    # Wine may append "wine client error" if the process exits while one of its threads starts.
     check("error" in answers or ("Done." in lines and not code),
           f"client.vbs {action} {name}: exit code {code}: {text}")
     return {key: value.strip() for key, value in answers.items()}
@@ -76,7 +77,7 @@ def tell(action, name, *arguments):
 
 
 def processes(program, argument=None):
-    """Ids of this prefix' processes of `program` that have `argument` on their command line."""
+    """Returns the ids of this prefix's processes of `program` that have `argument` on their command line."""
     found = []
     for entry in os.listdir("/proc"):
         if not entry.isdigit():
@@ -95,7 +96,7 @@ def processes(program, argument=None):
 
 
 def wait_for(what, condition, state=None, seconds=240):
-    """`state()` says what is there instead when the time is over."""
+    """Waits for a condition. On timeout, `state()` describes the actual state."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() >= end:
@@ -104,7 +105,7 @@ def wait_for(what, condition, state=None, seconds=240):
 
 
 def samples_in(path):
-    """Whole lines behind the head of a CSV log that is being written."""
+    """Returns the complete lines after the header of a CSV log that is being written."""
     if not os.path.exists(host_path(path)):
         return 0
     with open(host_path(path), "rb") as file:
@@ -116,14 +117,15 @@ def wait_for_samples(path, least):
 
 
 def restart_rpcss():
-    """Wine's rpcss keeps a dead server's entry until then."""
+    """Restarts Wine's rpcss, which otherwise keeps a dead server's entry."""
     for verb in ("stop", "start"):
         code, text = wine("net", verb, "rpcss")
         check(code == 0, f"net {verb} rpcss: {code}: {text}")
 
 
 def wait_until_gone(ids):
-    """A process that was killed ends a moment later, on a busy machine also behind one more write. A zombie is gone."""
+    """Waits for a killed process to exit, which may take a moment and include one more write. A zombie counts as
+    gone."""
     end = time.monotonic() + 240
     for pid in ids:
         while True:
@@ -145,7 +147,7 @@ def kill_one(program, argument=None):
 
 
 def read_log(path, least):
-    """The samples of a CSV log, of which every line must be complete."""
+    """Returns the samples of a CSV log; every line must be complete."""
     with open(host_path(path), "rb") as file:
         raw = file.read()
     check(raw.endswith(b"\r\n"), f"{path}: the last line is cut: {raw[-80:]}")
@@ -157,7 +159,7 @@ def read_log(path, least):
 
 
 def fill(path):
-    """Takes what is left of the file system."""
+    """Fills the rest of the file system."""
     with open(path, "wb", buffering=0) as ballast:
         for size in (1 << 20, 4096, 1):
             try:
@@ -168,6 +170,6 @@ def fill(path):
 
 
 def clean(name):
-    """Ends and deletes what an earlier run left."""
+    """Stops and deletes what an earlier run left."""
     for action in ("stop", "delete"):
         ask(action, name)

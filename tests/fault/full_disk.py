@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A disk that becomes full neither ends the set host process nor damages the log: the lines so far are complete, and
-the run's record states the losses and the reason. When there is space again, the run continues to collect."""
+"""A full disk neither ends the host process nor damages the log: existing lines stay complete, and the run's record
+shows the loss and its reason. The run continues when space is available again."""
 import os
 import subprocess
 import sys
@@ -19,7 +19,7 @@ def collect(folder):
     wait_for_samples(first["file"], 2)
     fill(ballast)
     before = len(read_log(first["file"], 2))
-    # The page that the log ends in has room for some more lines; result and message are read one after the other.
+    # The log's last page still has room for some lines; result and message are read one after the other.
     state, end = tell("state", NAME), time.monotonic() + 240
     while (not state["message"] or state["result"] == "0x00000000") and time.monotonic() < end:
         time.sleep(0.5)

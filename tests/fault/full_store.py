@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A Start on a store whose disk is full, or becomes full during the start, reports this and the file, not that the set
-host process does not answer. The set does not count as an interrupted run, and can be started when there is space
-again."""
+"""If the store's disk is full, or fills up during Start, the error names the file and the reason instead of a host
+process timeout. The set does not count as interrupted, and can be started when space is available again."""
 import os
 import subprocess
 import sys
@@ -28,7 +27,7 @@ def fill_but(path, pages):
 
 
 def start(folder, pages):
-    """What Start says with so much room; the run is stopped again."""
+    """Returns Start's error with that much free space; the run is stopped again."""
     host = os.path.join(os.environ["OPENPLA_BIN_DIR"], "run_test_host.exe")
     ballast = os.path.join(folder, "ballast")
     os.environ["OPENPLA_DATA"], os.environ["OPENPLA_HOST"] = windows_path(folder), windows_path(host)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A killed set host process loses only unflushed data: the set's status is stopped immediately, its log is complete, it
-can be started again, and the new run does not use the old one's number."""
+"""A killed host process loses only data that was not flushed: the set reads as stopped immediately, its log is
+readable, it can be started again, and the new run gets a new number."""
 import os
 import shutil
 import tempfile
@@ -9,7 +9,7 @@ import tempfile
 from faults import ask, check, clean, kill_one, processes, read_log, tell, wait_for_samples, windows_path
 
 NAME = "test-fault-host"
-ANSWERS = 4  # each takes as long as the machine is busy, as Wine does to know of the end
+ANSWERS = 4  # each takes longer on a busy machine, as does Wine's detection of the exit
 
 
 def main():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""After a crash of the machine, the service restarts the sets whose settings request this, and schedules continue
-without a client. Under Wine the machine's crash is that of its wineserver, and it starts with the first program."""
+"""After a crash of the machine the service restarts the sets that are configured for it, and schedules work without any
+client. Under Wine the machine goes down with wineserver and comes up with the first program."""
 import json
 import os
 import shutil
@@ -11,14 +11,14 @@ import time
 
 from faults import PREFIX, check, processes, read_log, tell, wait_for, wait_for_samples, wine, windows_path
 
-# Names of this run: the events of earlier ones are kept.
+# Set names of this run, because events of earlier runs are kept.
 BACK, DOWN, TIMED = (f"test-reboot-{part}-{os.getpid()}-{int(time.time())}" for part in ("back", "down", "timed"))
 STORE = os.path.join(PREFIX, "drive_c", "ProgramData", "OpenPLA", "sets", "Service")
 SCRIPTS = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake")
 
 
 def commit(name, root, more=""):
-    """As another program does it: into the store, behind the service's back."""
+    """Writes the set into the store without the service, as another program does."""
     xml = (f"<DataCollectorSet><RootPath>{windows_path(root)}</RootPath>{more}<PerformanceCounterDataCollector>"
            f"<Name>log</Name><FileName>{name}</FileName><FileNameFormat>512</FileNameFormat><LogFileFormat>0"
            "</LogFileFormat><SampleInterval>1</SampleInterval><Counter>\\System\\Threads</Counter>"
@@ -38,8 +38,8 @@ def events(name):
 
 
 def is_back():
-    """A session of Wine ends with its last program, even while the services that begin with it are on their way. So
-    the first program is one that lives some seconds."""
+    """Starts Wine. A Wine session ends with its last program, even while services are starting, so the first program
+    runs for some seconds."""
     if not processes("openplahost", BACK):
         program = os.path.join(os.environ["OPENPLA_BIN_DIR"], "openpla.exe")
         code, text = wine(program, "typeperf", r"\System\Threads", "-sc", "3")
@@ -66,7 +66,7 @@ def main():
         read_log(first["file"], 2)
         wait_for("it collects", lambda: os.path.exists(os.path.join(root, BACK + "_000002.csv")))
         check(not processes("openplahost", DOWN), "the other one stays down")
-        # No client lives now, and the service must not end with the session: the start is 13 s away.
+        # No client runs now, and the service must keep the session alive: the start is 13 s away.
         due = int(time.time()) + 15
         commit(TIMED, root, "<Schedule><StartDate>1/1/2020</StartDate><StartTime>"
                + time.strftime("%H:%M:%S", time.localtime(due)) + "</StartTime><Days>127</Days></Schedule>")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Sets of another computer, which is this prefix's server over DCOM, through openpla logman -s and a script: the life
-of a set, the rights of an account's role, and a client's view when the server is killed and restarted."""
+"""Sets on another computer (here this prefix's server through DCOM), managed by openpla logman -s and by a script: a
+set's life cycle, the permissions of roles, and a client's view of a server that is killed and restarted."""
 import os
 import shutil
 import subprocess
@@ -22,7 +22,7 @@ def openpla(expected, *arguments, password=None):
                               input=password + "\n", encoding="utf-8", errors="replace", stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, timeout=600)
         code, text = done.returncode, done.stdout
-    # A failure of logman is an HRESULT, of which this host sees the last byte.
+    # A failing logman exits with an HRESULT, of which this host OS keeps the lowest byte.
     check((code == 0) == (expected == 0), f"{' '.join(arguments)}: exit code {code}: {text}")
     return text
 
@@ -61,7 +61,8 @@ def is_refused(there, name, password, what):
 
 
 def event_providers(there):
-    """The other computer is this one, so it must have the same event providers, but for those that come and go."""
+    """Compares the event providers: the other computer is this one, so both lists must be equal except for short-lived
+    ones."""
     def rows(*more):
         return set(openpla(0, "logman", "query", "providers", *more).splitlines())
     own, other = rows(), rows("-s", there)

@@ -1,5 +1,5 @@
 ' SPDX-License-Identifier: MIT
-' remote_sets.vbs SET SERVER: a set of another computer as a script sees it.
+' remote_sets.vbs SET SERVER: a script manages a set on another computer.
 Option Explicit
 Dim dataSet, copy, collector, found, item, name, server
 name = WScript.Arguments(0)
@@ -36,7 +36,7 @@ For Each item In found
 Next
 copy.Delete
 
-' The same object afterwards with a set of this computer.
+' Reuses the same object for a set on this computer.
 On Error Resume Next
 copy.Query name & " copy", ""
 Check Err.Number <> 0, "a deleted set was found"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A killed server ends no run: the next client finds a new server, even if the service was started again in the
-meantime, which Wine's rpcss does not return. The set is found running, and can be stopped."""
+"""A killed server ends no run: the next client gets a new server, even if the service was started again in the meantime
+and Wine's rpcss does not return it. The set is found running and can be stopped."""
 import shutil
 import tempfile
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""trace_all_killed.py PROGRAM: the host of a trace session, all its writers and wineserver are killed at the same time:
-every accepted event is in the log that the next program finds. PROGRAM is test_etw_hosts."""
+"""trace_all_killed.py PROGRAM: the session host process, all its writers and wineserver are killed together. The log
+that the next program finds has every event that was accepted. PROGRAM is test_etw_hosts."""
 import os
 import signal
 import subprocess
@@ -17,7 +17,7 @@ ROUNDS = 3
 
 
 def processes_of_directory():
-    """By what they inherit."""
+    """Finds the processes by an inherited environment variable."""
     found = []
     for entry in os.listdir("/proc"):
         try:
@@ -32,12 +32,12 @@ def processes_of_directory():
 def kill_all():
     stop = processes_of_directory()
     for pid in stop:
-        os.kill(pid, signal.SIGSTOP)  # so that none sees another one end
+        os.kill(pid, signal.SIGSTOP)  # so that no process notices the end of another
     for pid in stop:
         os.kill(pid, signal.SIGKILL)
     subprocess.call(["wineserver", "-k9"])
     subprocess.call(["wineserver", "-w"])
-    # Services that wait for that server wait for ever, beside those of the next one.
+    # Services that wait for the killed server would wait forever, beside those of the next server.
     left = processes(".exe")
     for pid in left:
         os.kill(pid, signal.SIGKILL)
@@ -45,7 +45,8 @@ def kill_all():
 
 
 def begin(program, path):
-    """A session that is written to. What else ran in the prefix may bring up a server that ends with it: once more."""
+    """Starts a session that is written to. Other programs in the prefix may start a server that ends with it; then it
+    retries."""
     runner = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-run.sh")
     limit = time.monotonic() + 240
     begun = None
@@ -76,7 +77,7 @@ def run_round(program, folder):
 
 
 def main():
-    # What others have registered in the prefix is on the disk, which takes a server that is killed half a minute.
+    # Other tests' registrations are on disk; reading them takes a restarted server half a minute.
     for option in "-k", "-w":
         subprocess.call(["wineserver", option])
     os.environ["OPENPLA_ETW"] = DIRECTORY

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A disk that becomes full ends neither a trace session nor the programs that write to it: the file's contents stay
-readable, losses are counted, and when there is space again the trace continues. The programs are the examples, which
-contain no code of OpenPLA, and another reader of the file, etl_check.py. Otherwise a user would lose the whole trace,
-or trust an incomplete one."""
+"""A full disk ends neither a trace session nor its writers: the existing file stays readable, lost events are counted,
+and the trace continues when space is available again. Checked with the examples, which use only Windows' interfaces,
+and a second reader, etl_check.py."""
 import os
 import re
 import struct
@@ -21,7 +20,7 @@ NAME = "fault disk"
 PROVIDER = "{5C1D2A8E-3B6F-4E0A-9D57-1F0B6A2C8E43}"
 NEEDED = 200 << 20  # bytes that must be free for a session without MaximumFileSize
 SIZE = NEEDED + (4 << 20)
-BEFORE, MEANWHILE, AFTER = 500, 40000, 500  # steps of write_events, each in an event; one before and one behind them
+BEFORE, MEANWHILE, AFTER = 500, 40000, 500  # steps of write_events: one event each, plus one event before and one after
 
 
 def run(program, *arguments):
@@ -31,7 +30,7 @@ def run(program, *arguments):
 
 
 def write(steps):
-    """How many of them found no room in the session's memory, which is an ordinary loss."""
+    """Returns how many events found no room in the session's memory, which is an ordinary loss."""
     code, text = wine(os.path.join(BIN, "write_events.exe"), str(steps))
     told = re.search(r"written, (\d+) of them in vain", text)
     check(code in (0, 3) and told, f"write_events: exit code {code}: {text}")
@@ -39,12 +38,13 @@ def write(steps):
 
 
 def lost(text):
-    """Events and buffers, as the session tells."""
+    """Returns the lost events and buffers that the session reports."""
     return [int(n) for n in re.search(r"lost: (\d+) events, (\d+) buffers", text).groups()]
 
 
 def read(path):
-    """The numbers of the steps in the file, run by run, how many buffers it says were lost, and what is damaged."""
+    """Returns the step numbers in the file by run, the lost buffers recorded in it, and the number of corrupt
+    places."""
     with open(path, "rb") as file:
         data = file.read()
     log = etl_check.Log(data)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A set with a trace collector, and processes that are killed: the event provider loses only what it had not written, a
-killed server loses nothing, and if the set host process is killed, the supervisor ends its session. Otherwise that
-session would fill the disk and keep its name in use. Logs are complete each time."""
+"""A set with a trace collector while processes are killed. A killed event provider loses only unwritten events; a
+killed server loses nothing. If the set's host process is killed, the supervisor stops its session, which would
+otherwise fill the disk and keep its name in use. Logs are complete each time."""
 import os
 import re
 import signal
@@ -20,8 +20,8 @@ import cscript  # noqa: E402
 BIN = os.environ["OPENPLA_BIN_DIR"]
 PROVIDER = "{5C1D2A8E-3B6F-4E0A-9D57-1F0B6A2C8E43}"
 NAME = f"test-fault-trace-{os.getpid()}"
-STEPS = 100  # of write_events, each in an event; one before and one behind them
-ENOUGH = 1 << 20  # bytes of a log: the provider is at work
+STEPS = 100  # of write_events: one event each, plus one event before and one after
+ENOUGH = 1 << 20  # log size in bytes that shows that the event provider writes
 PATIENCE = 240
 
 
@@ -47,7 +47,7 @@ def events(path):
 
 
 def kill_provider(log):
-    """In the midst of its events."""
+    """Kills the event provider while it writes events."""
     runner = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-run.sh")
     client = subprocess.Popen(["sh", runner, os.path.join(BIN, "write_events.exe"), "100000000"],
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -80,7 +80,7 @@ def provider_and_server(folder):
 
 
 def own_host(folder):
-    """The server that watches it is there all the time: it is not asked for anything between the kill and the look."""
+    """The watching server is not called between the kill and the check."""
     log = os.path.join(folder, NAME + ".etl")
     before = len(processes("openetwhost"))
     say("start", NAME, windows_path(folder))

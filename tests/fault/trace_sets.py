@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Session and Autosession in scripts: a session that continues when script and server have exited, with the events of a
-program that contains no code of OpenPLA, and a session that starts with the Wine prefix. Otherwise a user would have an
-empty log, or a session that nobody finds."""
+"""Session and Autosession from scripts: a session continues after script and server have exited, and gets the events of
+a program that uses only Windows' interfaces; another session starts with the Wine prefix."""
 import os
 import re
 import subprocess
@@ -18,11 +17,11 @@ import cscript  # noqa: E402
 BIN = os.environ["OPENPLA_BIN_DIR"]
 EXAMPLES = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "examples")
 PROVIDER = "{5C1D2A8E-3B6F-4E0A-9D57-1F0B6A2C8E43}"
-STEPS = 100  # of write_events, each in an event; one before and one behind them
+STEPS = 100  # of write_events: one event each, plus one event before and one after
 
 
 def say(script, action, name, *arguments):
-    """One call of a script: its answers."""
+    """Runs a script once and returns its answers."""
     path = windows_path(os.path.join(EXAMPLES, script))
     for _ in range(cscript.ATTEMPTS):
         code, text = wine("cscript", "//nologo", path, action, name, *arguments)
@@ -45,7 +44,7 @@ def write():
 
 
 def events(path):
-    """How many the log has of the provider."""
+    """Returns how many events of the event provider the log has."""
     code, text = wine(os.path.join(BIN, "openpla.exe"), "logstat", path)
     told = re.search(re.escape(PROVIDER) + r"\D+(\d+)", text, re.I)
     check(code == 0 and told, f"logstat {path}: exit code {code}: {text}")
@@ -60,7 +59,7 @@ def check_figures(answers, script):
 
 
 def end_server():
-    """In order, as it ends by itself when nobody needs it."""
+    """Stops the server cleanly, as it stops itself when nobody uses it."""
     wine("net", "stop", "OpenPLA")
     limit = time.monotonic() + 240
     while processes("openplasrv") and time.monotonic() < limit:
@@ -97,7 +96,7 @@ def autosession_begins(script, name, folder):
     answers = done(script, "booted", name)
     check(answers["session"] == "0" and answers["listed"] == "1", f"{script}: it began at once: {answers}")
     restart_prefix()
-    write()  # by the first process that traces
+    write()  # started by the first process that traces
     done(script, "change", name)
     answers = done(script, "booted", name)
     check(answers["status"] == "4" and answers["timer"] == "1", f"{script}: it stays as it was committed: {answers}")
