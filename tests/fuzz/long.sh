@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# long.sh BUILD [TARGET...]: runs the decoders' fuzzers, or the given ones, each with ten million inputs or for half an
-# hour, in a build of the preset native-asan. BUILD/found/TARGET keeps the inputs that were found, and a second run
-# continues with them. An input that fails is BUILD/found/TARGET.crash-...; bin/fuzz_TARGET with its path runs only this
-# input. Exit code 1: a fuzzer has failed.
+# long.sh BUILD [TARGET...]: runs the decoders' fuzzers, or the named ones, from a tree built with the preset
+# native-asan, for ten million inputs or half an hour each. BUILD/found/TARGET keeps the found inputs, with which a
+# second run continues. A failing input is saved as BUILD/found/TARGET.crash-...; bin/fuzz_TARGET with its path
+# reproduces it. Exit code 1 if a fuzzer failed.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$1" || exit 2
