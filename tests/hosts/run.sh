@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh SUITE [--keep] [--container] [-- COMMAND ...]: runs `installer/bootstrap.sh test` on the committed tree (HEAD),
-# or COMMAND, in a bare Debian SUITE (bookworm or trixie) that debootstrap creates. On trixie, the tests include 32-bit
-# programs. In that system, the tree is /srv/openpla. The exit code is that of the tests. Needs root.
-# --keep keeps the root folder, build/hosts/SUITE, and uses an existing one, so that its packages are not installed
+# run.sh SUITE [--keep] [--container] [-- COMMAND ...]: runs `installer/bootstrap.sh test` of the committed tree (HEAD),
+# or COMMAND, in a bare Debian SUITE (bookworm or trixie; trixie also gets 32-bit programs) created by debootstrap, with
+# the tree in /srv/openpla. Exits with the exit code of the tests. Needs root.
+# --keep keeps the root, build/hosts/SUITE, and reuses an existing one, so that its packages need not be installed
 # again.
-# --container runs the tests as in a container: the root is an overlay, no block device is mounted, there is no tracefs,
-# and an ordinary user, `user`, runs the command with the capabilities that Docker gives by default; this user may use
-# sudo. The root folder is build/hosts/SUITE-container.
-# OPENPLA_MIRROR names a mirror to use instead of deb.debian.org. OPENPLA_<LIBRARY>_TAR, as in cmake/fetch-sources.sh,
-# names the tar file of a library that the mirror lacks. These tar files and the files in OPENPLA_<NAME>_DEB are copied
-# into the root, and the variables then name the copies.
-# All mounts and processes are in namespaces that end with the script, even if it is killed. No mount is left, and
-# nothing is mounted when the root is removed.
+# --container runs the command as containers do: the root is an overlay, no block device is mounted, and there is no
+# tracefs. An ordinary user, `user`, runs the command with Docker's default capabilities and may use sudo. The root is
+# build/hosts/SUITE-container.
+# OPENPLA_MIRROR names another mirror than deb.debian.org; OPENPLA_<LIBRARY>_TAR, as in cmake/fetch-sources.sh, names a
+# library's source that the mirror lacks. These files and OPENPLA_<NAME>_DEB are copied into the root, and the variables
+# are changed to the copies.
+# All mounts and processes are in separate namespaces, which end with the script in any case. So no mount is left, and
+# none exists when the root is removed.
 set -eu
 tree=$(cd "$(dirname "$0")/../.." && pwd)
 mirror=${OPENPLA_MIRROR:-http://deb.debian.org/debian}
@@ -45,9 +45,9 @@ preflight() {
     git -C "$tree" diff --quiet HEAD || echo "run.sh: uncommitted changes are not included in this run" >&2
 }
 
-# Runs in the namespaces. Creates the root folder if it does not exist, and puts the tree into $top, the root to enter.
+# Runs in the namespaces: creates the root if it does not exist, with the tree in $top, the root that is entered.
 make_root() {
-    # An interrupted debootstrap leaves no mark.
+    # An interrupted debootstrap leaves no marker file.
     [ -e "$root/.made" ] || rm -rf --one-file-system "$root" "$root.upper"
     mkdir -p "$packages/partial" "$root"
     if [ ! -e "$root/.made" ]; then
@@ -63,19 +63,19 @@ make_root() {
     echo "127.0.0.1 localhost $(uname -n)" >"$top/etc/hosts"
 }
 
-# Mounts a container's root: an overlay over $root, to which nothing is written any more.
+# Creates a container's root: an overlay over $root, which is no longer written to.
 make_overlay() {
     mkdir -p "$root.upper/files" "$root.upper/work" "$top"
     mount -t overlay -o "lowerdir=$root,upperdir=$root.upper/files,workdir=$root.upper/work" overlay "$top" ||
         fail "cannot mount an overlay over '$root' (a folder on an overlay cannot be one's upper folder: use another disk)"
 }
 
-# make_device NAME MAJOR MINOR: creates a character device that everybody may use.
+# make_device NAME MAJOR MINOR: creates a character device that all users can use.
 make_device() {
     mknod -m 666 "$top/dev/$1" c "$2" "$3"
 }
 
-# Creates a container's devices, none of which is a block device.
+# The devices of a container, without block devices.
 make_devices() {
     mount -t tmpfs -o mode=755 dev "$top/dev"
     make_device null 1 3
@@ -93,14 +93,14 @@ make_devices() {
     ln -s /proc/self/fd/2 "$top/dev/stderr"
 }
 
-# Fails if this is not a container, because the run would then prove nothing.
+# A run that is not really in a container would prove nothing.
 check_container() {
     chroot "$top" grep -q '^overlay / overlay ' /proc/self/mounts || fail "the root of the container is not an overlay"
     ! chroot "$top" grep '^/dev/' /proc/self/mounts || fail "a block device is mounted in the container"
     [ ! -e "$top/sys/kernel/tracing/trace_pipe" ] || fail "the container has a tracefs"
 }
 
-# Prints the caller's proxies and the variables of tar files, which it copies into the root; one NAME=value per line.
+# Prints the caller's proxies and the tar files, which are copied into the root, as one NAME=value per line.
 passed_on() {
     env | grep -E '^(https?_proxy|no_proxy)=.' || true
     env | grep -E '^OPENPLA_[A-Z0-9_]+_(TAR|DEB)=.' | while IFS='=' read -r name file; do
@@ -122,7 +122,7 @@ inside() {
     mount -t tmpfs -o mode=1777 shm "$top/dev/shm"
     if [ $# -eq 0 ]; then
         set -- sh /srv/openpla/installer/bootstrap.sh test
-        # Debian 12's Wine does not share registered classes with 32-bit programs.
+        # Wine of Debian 12 does not share registrations with its 32-bit programs.
         [ "$suite" = bookworm ] || chroot "$top" dpkg --add-architecture i386
     fi
     while read -r setting; do
@@ -144,16 +144,16 @@ remove_root() {
     rm -rf --one-file-system "$root" "$root.upper" "$root.top"
 }
 
-# Kills the processes in the namespaces, if they still run, and removes the root.
+# Kills the processes that still run in the namespaces, and removes the root.
 finish() {
     trap '' HUP INT TERM
     if [ -n "$running" ]; then
-        # unshare passes on no other signal. Its child, and with it all processes in the namespace, dies with it.
+        # unshare itself ignores other signals; with its child, all processes in the namespaces end.
         kill -KILL "$running" 2>/dev/null || true
         wait "$running" 2>/dev/null || true
     fi
     if [ $keep = no ]; then
-        # This script mounts nothing outside its namespaces. A mount of another program must not be removed.
+        # We mount nothing outside the namespaces; a root with a foreign mount is not removed.
         if grep -qF " $root" /proc/self/mounts; then
             fail "something is mounted at or below $root, so it is not removed"
         fi
@@ -200,7 +200,7 @@ trap finish EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
-# Runs in the background, so that the script handles a signal immediately.
+# Runs in the background, so that a signal is handled immediately.
 unshare --mount --propagation private --pid --fork --kill-child sh "$0" "$suite" ${container:+--container} --inside \
     ${1:+-- "$@"} </dev/null 9>&- &
 running=$!
