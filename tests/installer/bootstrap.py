@@ -1,11 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs installer/bootstrap.sh with substitutes for CMake and Debian's programs. `prefix` and `demo` must build only
-what they install, with the 32-bit DLLs only for a Wine prefix that runs 32-bit programs, and without tests, so that
-they need no test library; a tree that is configured with tests keeps them. CMake must be able to configure this tree
-without cmocka. Otherwise a new user's first build would take minutes longer, or fail because of a library that only
-tests need. `test` must build each preset that this system can build, and fail if one of them fails. `tools` must build
-only the native program."""
+"""installer/bootstrap.sh with programs in place of CMake's and Debian's. `prefix` and `demo` build only what they
+install, with the 32-bit DLLs only for a Wine prefix that has 32-bit programs, and without tests, so they need no test
+library. A tree that is configured with tests stays so. CMake itself can configure this tree without cmocka. `test`
+builds each preset that this host can build, and fails if one of them fails. `tools` builds only the native program."""
 import json
 import os
 import pathlib
@@ -29,8 +27,8 @@ def check(good, what):
 
 
 def bootstrap(folder, verb, broken, cache=None, runs_32=False, architecture="amd64"):
-    """The exit code of bootstrap.sh and the arguments of CMake's calls, in a tree with that CMakeCache.txt, or none, where
-    the build of that preset fails. `runs_32`: Wine makes a prefix with 32-bit programs."""
+    """Returns bootstrap.sh's exit code and the arguments of CMake's calls. The tree has the given CMakeCache.txt or
+    none, and the build of the preset `broken` fails. `runs_32`: Wine creates a prefix with 32-bit programs."""
     shutil.copytree(TREE / "installer", folder / "installer")
     (folder / "cmake").mkdir()
     narrow = '"$WINEPREFIX/drive_c/windows/syswow64"'
@@ -55,10 +53,10 @@ def bootstrap(folder, verb, broken, cache=None, runs_32=False, architecture="amd
 
 
 def check_tools(folder):
-    """They need neither Wine nor tests, also on a computer of another architecture."""
+    """`tools` needs neither Wine nor tests, and works on other architectures."""
     (folder / "arm").mkdir()
     code, calls = bootstrap(folder / "arm" / "tree", ["tools"], "none", architecture="arm64")
-    # installer/deb/native.sh then asks for the build folder, which this CMake does not make.
+    # installer/deb/native.sh then needs the build folder, which this fake CMake does not create.
     check(calls[:2] == ["--preset tools", "--build --preset tools"], f"bootstrap.sh tools: exit code {code}, {calls}")
     code, calls = bootstrap(folder / "arm" / "broken", ["tools"], "tools", architecture="arm64")
     check(code == 1 and len(calls) == 2, f"bootstrap.sh tools goes on after a failed build: exit code {code}, {calls}")
@@ -73,7 +71,7 @@ def check_presets(folder):
     check(code != 0, "bootstrap.sh test passed although native-bench cannot be built")
     presets = json.loads((TREE / "CMakePresets.json").read_text())
     windows = {preset["name"] for preset in presets["configurePresets"] if "condition" in preset}
-    # A part of the tree mingw (cmake/Programs32.cmake).
+    # The preset mingw32 is a part of the preset mingw (cmake/Programs32.cmake).
     check("--preset mingw32" in (TREE / "cmake/Programs32.cmake").read_text(), "mingw does not build the preset mingw32")
     names = {preset["name"] for preset in presets["configurePresets"] if not preset.get("hidden")}
     check(names == {preset["name"] for preset in presets["workflowPresets"]}, "not every preset has a workflow")
@@ -97,7 +95,7 @@ def main():
                           f"bootstrap.sh {verb[0]} with {cache!r}: {calls}")
         check_presets(folder)
         check_tools(folder)
-        # Whatever the system has, this takes no library of it; the other two have been fetched.
+        # It uses no system library of these; the other two have been fetched.
         for library in ("libxml2", "libxslt"):
             (folder / "sources" / library).mkdir(parents=True)
             (folder / "sources" / library / "CMakeLists.txt").touch()

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # deb.sh [SUITE ...]: tests the Debian package of build/mingw/bin, with openpla-tools of build/tools, in a bare bookworm
-# and a bare trixie (tests/hosts/run.sh), as a user would use it: apt install, the command as an ordinary user, scripts,
-# the service, an upgrade while a set runs, removal and purge. Afterwards the system must have the same files as before.
-# lintian must report nothing. Needs root, the network, and ten minutes per suite; CI does not run it. The roots are
-# kept in build/hosts. systemd itself is not tested, because it does not run in a chroot: systemd-analyze checks the
-# units, and their commands are run by hand.
+# and a bare trixie (tests/hosts/run.sh) as a user would: apt install, the command as an ordinary user, scripts, the
+# service, an upgrade while a set runs, removal and purge. Afterwards the system has the same files as before, and
+# lintian reports nothing. Needs root, the network, and ten minutes per suite; CI does not run it. The roots are kept in
+# build/hosts. systemd itself is not tested, because a chroot has none: systemd-analyze checks the units, and the script
+# starts what they would start.
 set -eu
 
 # Prints each step with the elapsed seconds.
@@ -20,19 +20,19 @@ fail() {
     exit 1
 }
 
-# Prints the files of the system, except those of apt, dpkg and logs, and of home folders.
+# Lists the system's files, except those of apt, dpkg, logs and home folders.
 files() {
     find / -xdev \( -path /proc -o -path /run -o -path /sys -o -path /dev -o -path /srv -o -path /tmp -o -path /home -o -path /root \
         -o -path /var/cache -o -path /var/log -o -path /var/lib/apt -o -path /var/lib/dpkg -o -path /var/lib/systemd \
         -o -path '/etc/*-' -o -path /etc/.pwd.lock \) -prune -o -print | LC_ALL=C sort
 }
 
-# as_user COMMAND...: runs the command as an ordinary user, with the output through a pipe, as in scripts.
+# as_user COMMAND...: runs a command as an ordinary user, with its output through a pipe, as scripts do.
 as_user() {
     runuser -u tester -- env -u XDG_RUNTIME_DIR HOME=/home/tester "$@" 2>&1 </dev/null | cat
 }
 
-# said NAME WORDS COMMAND...: checks that the command's output contains the words.
+# said NAME WORDS COMMAND...: checks that the command's output contains WORDS.
 said() {
     name=$1
     words=$2
@@ -49,7 +49,8 @@ service() {
 inside() {
     export DEBIAN_FRONTEND=noninteractive
     apt-get -q update >/tmp/apt.out 2>&1 || { tail -n 20 /tmp/apt.out && fail "apt-get update"; }
-    # What the package needs, so that only the package itself is between the two lists; and what looks at it.
+    # Installs the dependencies first, so that only the package itself differs between the two lists, and the test
+    # tools.
     apt-get -q install -y --no-install-recommends wine wine64 adduser libxml2 libxslt1.1 zlib1g lintian systemd man-db \
         bash-completion >/tmp/apt.out 2>&1 || { tail -n 20 /tmp/apt.out && fail "apt-get install"; }
     apt-get -q purge -y openpla openpla-tools >/dev/null 2>&1 || true
@@ -125,7 +126,7 @@ if ! cmp "$OPENPLA_FIRST_DEB" "$again"; then
     diff -r "$out/openpla" "$out/again/openpla" || true
     fail "the same programs give another package"
 fi
-# The same with a changed program.
+# Builds again with one different program.
 OPENPLA_NEWER_DEB=$out/openpla_99_amd64.deb
 rm -rf "$out/newer"
 dpkg-deb --raw-extract "$OPENPLA_FIRST_DEB" "$out/newer"

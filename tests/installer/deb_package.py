@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""deb_package.py: installer/deb/build.sh must create a Debian package of the server that contains the programs, the
-command, units and copyright, and no paths or names of the build machine. Unpacked into any folder, its command creates
-a Wine prefix, installs OpenPLA in it and forwards its arguments. lintian checks the package if it is installed.
-Otherwise a user would have a package that does not install, or a command that does nothing."""
+"""deb_package.py: installer/deb/build.sh creates a Debian package of the server that contains the programs, the
+command, units and copyright, and no name of the build machine. Its command works from any folder: it creates a Wine
+prefix, installs OpenPLA in it and forwards its arguments. lintian checks the package if it is installed."""
 import os
 import tempfile
 
@@ -17,7 +16,7 @@ MODES = {"usr/lib/openpla/openpla-server": 0o755, "usr/lib/openpla/service": 0o7
 
 
 def refuses_assertions(out):
-    """Programs that were built for tests do not reach users."""
+    """Programs that were built for tests are refused."""
     with open(f"{BIN}/openpla.dll", "rb") as library:
         if b"assertion '%s' failed" in library.read():
             refusal = run("sh", f"{TREE}/installer/deb/build.sh", BIN, out, code=1)
@@ -25,7 +24,8 @@ def refuses_assertions(out):
 
 
 def contents(package, folder):
-    """The files of openpla-tools, which it needs, are not in it: dpkg would refuse to install both."""
+    """The package does not contain the files of openpla-tools, on which it depends; dpkg would refuse to install
+    both."""
     fields = unpack(package, folder, MODES)
     assert fields["Package"] == "openpla" and fields["Architecture"] == "amd64", fields
     assert "wine " in fields["Depends"] and "openpla-tools " in fields["Depends"], fields
@@ -36,8 +36,8 @@ def contents(package, folder):
 
 
 def command(folder, scratch):
-    """As a user has it, in a prefix that its first use makes, named as a shell completes it; without a terminal, through a
-    pipe that ends."""
+    """Runs the command as a user would, in a prefix that its first use creates with a path as a shell completes it,
+    without a terminal, through a pipe that ends."""
     environment = {**os.environ, "OPENPLA_PREFIX": f"{scratch}/d\u00e4 ta/prefix/"}
     for name in ("WINEPREFIX", "OPENPLA_DATA"):
         environment.pop(name, None)
@@ -62,7 +62,7 @@ def command(folder, scratch):
 
 
 def tracefs(folder, scratch):
-    """The switch, with a mount that says what it is told: this host's tracefs stays as it is."""
+    """Tests the switch with a fake mount that logs its arguments, so that this host's tracefs is not changed."""
     os.mkdir(f"{scratch}/tools")
     for name, does in ("mount", f'echo mount "$@" >>{scratch}/told'), ("id", "echo 123"), ("rmdir", "exit 1"):
         with open(f"{scratch}/tools/{name}", "w", encoding="utf-8") as tool:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs cmake/fetch-sources.sh with a small Debian mirror on this computer. It must get a library's source even if the
-mirror lacks files that its index names, must never use a file that it cannot verify, and otherwise must print a command
-that gets the file. Otherwise a new user's first build would fail at "Configure"."""
+"""cmake/fetch-sources.sh with a small Debian mirror on this computer. It gets a library's source even from a mirror
+that lacks files in its index, never uses an unverified file, and as a last resort prints one command that fetches it.
+Otherwise a first build could fail at "Configure"."""
 import functools
 import hashlib
 import http.server
@@ -56,7 +56,7 @@ def line_of(name, content):
 
 
 class Mirror(http.server.SimpleHTTPRequestHandler):
-    """Files below a folder but for those whose name ends with one of `lacks`."""
+    """Serves the files below a folder, except those whose name ends with one of `lacks`."""
     lacks = ()
 
     def do_GET(self):
@@ -70,7 +70,7 @@ class Mirror(http.server.SimpleHTTPRequestHandler):
 
 
 def make_source(pool, version, package="cmocka"):
-    """A source package whose patch writes its version into origin.txt; its paragraph of an index."""
+    """Creates a source package whose patch writes its version into origin.txt; returns its paragraph for an index."""
     debian = tar_of({"debian/patches/series": "origin.patch\n", "debian/patches/origin.patch": PATCH.format(version)})
     orig = f"{package}_{version.split('-')[0]}.orig.tar.xz"
     files = {orig: (pool / orig).read_bytes(), f"{package}_{version}.debian.tar.xz": debian}
@@ -97,7 +97,7 @@ def make_release(debian, suite, paragraphs):
 
 
 class Host:
-    """A computer whose packages come from that mirror, and a tree that needs cmocka."""
+    """A computer whose packages come from that mirror, with a tree that needs cmocka."""
 
     def __init__(self, folder, uri, pins):
         self.folder = folder
@@ -112,7 +112,7 @@ class Host:
             'Dir::Etc::main "/dev/null";\nDir::Etc::parts "/dev/null";\n')
 
     def fetch(self, package="cmocka", **more):
-        """The exit code, all that was written, and where the source came from."""
+        """Returns the exit code, the output, and the source's origin."""
         environment = {name: value for name, value in os.environ.items()
                        if not name.lower().endswith("_proxy") and not name.startswith("OPENPLA_")}
         done = subprocess.run(["sh", str(self.folder / "cmake/fetch-sources.sh"), str(self.sources), package],
@@ -163,7 +163,7 @@ def main():
         case("only upstream's file is left", [".dsc"], "upstream", f"upstream's {ORIG}, without Debian's patches")
         case("no index", ["Sources", "Release"], "upstream")
 
-        # A series that this tree is not written for is not taken, also where it was downloaded before.
+        # A version series that this tree does not support is not used, even if it was downloaded before.
         series = host("the series of Mbed TLS", [])
         (series.sources / "dl").mkdir(parents=True)
         for file in pool.glob("mbedtls_2.28.3*"):
@@ -171,14 +171,14 @@ def main():
         code, output, origin = series.fetch("mbedtls")
         check(code == 0 and origin == "3.6.4-2", f"the series of Mbed TLS: {code}, {origin}:\n{output}")
 
-        # A download that was cut off before: the description without its files.
+        # An interrupted download: the description without its files.
         cut = host("a download that was cut off", [])
         (cut.sources / "dl").mkdir(parents=True)
         shutil.copy(pool / "cmocka_1.0-3.dsc", cut.sources / "dl")
         code, output, origin = cut.fetch()
         check(code == 0 and origin == "1.0-10", f"a download that was cut off: {code}, {origin}:\n{output}")
 
-        # One that is whole needs no mirror, in a folder whose name has spaces too.
+        # A complete download needs no mirror, even in a folder whose name has spaces.
         whole = host("a whole download", [""])
         (whole.sources / "dl").mkdir(parents=True)
         for file in (pool / ORIG, *pool.glob("cmocka_1.0-3.*")):
@@ -186,7 +186,7 @@ def main():
         code, output, origin = whole.fetch()
         check(code == 0 and origin == "1.0-3", f"a whole download: {code}, {origin}:\n{output}")
 
-        # One whose tar file was exchanged: it is fetched anew, or else nothing is built.
+        # The tar file of a download was exchanged: it is fetched again, or nothing is built.
         exchanged = tar_of({"cmocka-1.0/origin.txt": "upstream\n", "cmocka-1.0/CMakeLists.txt": "exchanged\n"})
         for lacks, expected in (([], (0, "1.0-10")), ([""], (1, None))):
             changed = host(f"an exchanged file and a mirror without {lacks}", lacks)
@@ -198,11 +198,11 @@ def main():
             check((code, origin) == expected and not (changed.sources / "cmocka/CMakeLists.txt").exists(),
                   f"an exchanged file and a mirror without {lacks}: {code}, source of {origin}:\n{output}")
 
-        # What is on the mirror is not what is pinned.
+        # The mirror's file does not match the pinned hash.
         code, output, origin = host("another file", [".dsc"], pins.replace(sha256(orig), "0" * 64)).fetch()
         check(code == 1 and origin is None, f"another file: taken, {code}, {origin}:\n{output}")
 
-        # Nothing at all: one command, and what it gets is found where it puts it.
+        # Nothing is available: the script prints one command, and then uses the file that the command fetched.
         nothing = host("nothing", [".dsc", ORIG])
         code, output, origin = nothing.fetch()
         commands = re.findall(r"^    (/usr/lib/apt/apt-helper download-file \S+ \S+ \S+)$", output, re.M)
@@ -220,7 +220,7 @@ def main():
             check(done.returncode == 0 and code == 0 and origin == "upstream",
                   f"after the command: {code}, {origin}:\n{done.stdout}{done.stderr}{output}")
 
-        # A tar file by name.
+        # A tar file named by a variable.
         code, output, origin = host("a tar file", [""]).fetch(OPENPLA_CMOCKA_TAR=str(pool / ORIG))
         check(code == 0 and origin == "upstream", f"a tar file: {code}, {origin}:\n{output}")
         code, output, origin = host("no tar file", [""]).fetch(OPENPLA_CMOCKA_TAR=str(pool / "cmocka_1.0-3.dsc"))

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""library_packages.py BUILD: tests the Debian packages of the library and of the Python module, created from the native
-build in BUILD. With the files of all three packages in one folder, as apt unpacks them, a program must find the library
-through pkg-config, and Python the module. Dependencies must be those of the files. Otherwise a user would install a
-package that lacks a file or a library."""
+"""library_packages.py BUILD: the Debian packages of the library and the Python module, from the native build in BUILD.
+Unpacked into one folder, as apt does it, they work: pkg-config finds the library, and Python the module. The
+dependencies are those of the files."""
 import os
 import re
 import subprocess
@@ -18,7 +17,7 @@ with open(f"{BUILD}/CMakeCache.txt", encoding="utf-8") as cache:
     CACHE = cache.read()
 SANITIZES = "OPENPLA_SANITIZE:BOOL=ON\n" in CACHE
 VERSION = re.search(r"^CMAKE_PROJECT_VERSION:\w+=(.*)$", CACHE, re.M).group(1)
-# Of a build for another prefix than packages have.
+# Files of a build for another prefix than that of packages.
 OTHER_PREFIX = ["arch-dependent-file-not-in-arch-specific-directory",
                 "pkg-config-unavailable-for-cross-compilation"] * ("CMAKE_INSTALL_PREFIX:PATH=/usr\n" not in CACHE)
 
@@ -57,7 +56,7 @@ def main():
         assert fields["Architecture"] == run("dpkg", "--print-architecture").strip(), fields
         fields = holds(made["python3-openpla"], f"{scratch}/2", {"__init__.py", "_library.py"})
         assert fields["Architecture"] == "all" and fields["Depends"].startswith("libopenpla-logs0 (>= "), fields
-        # All together: the link of one package leads to the file of another.
+        # All packages together: a link in one package refers to a file in another.
         for package in made.values():
             run("dpkg-deb", "--extract", package, f"{scratch}/root")
         whole = files(f"{scratch}/root")

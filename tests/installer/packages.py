@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks that all tests of Debian packages share."""
+"""Checks that are common to the tests of Debian packages."""
 import gzip
 import os
 import re
@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 TREE = os.environ["OPENPLA_SOURCE_DIR"]
-SANITIZERS = {"libgcc-s1", "libstdc++6"}  # what their run-time library needs besides
+SANITIZERS = {"libgcc-s1", "libstdc++6"}  # additional dependencies of the sanitizers' runtime library
 
 
 def run(*words, code=0, **more):
@@ -21,7 +21,8 @@ def run(*words, code=0, **more):
 
 
 def unpack(package, folder, modes):
-    """Its control fields. All files belong to root, those of `modes` have these modes, and none names this machine."""
+    """Returns the control fields. All files belong to root, those in `modes` have the given modes, and none names this
+    machine."""
     run("dpkg-deb", "--raw-extract", package, folder)
     with open(f"{folder}/DEBIAN/control", encoding="utf-8") as control:
         fields = dict(line.split(": ", 1) for line in control.read().split("\n") if re.match(r"[\w-]+: ", line))
@@ -36,13 +37,13 @@ def unpack(package, folder, modes):
                 continue
             with open(os.path.join(place, name), "rb") as file:
                 content = file.read()
-            # The messages of sanitizers name the sources as the compiler was given them.
+            # Sanitizers' messages contain the source paths as given to the compiler.
             assert b"__ubsan_" in content or TREE.encode() not in content, f"{name} names {TREE}"
     return fields
 
 
 def manual_page(path):
-    """The text of a page, in which groff finds no mistake."""
+    """Returns the text of a manual page, in which groff finds no error."""
     with gzip.open(path, "rt", encoding="utf-8") as page:
         text = page.read().replace("\\-", "-")
     assert re.match(r"\.TH OPENPLA[A-Z-]* 1 ", text) and ".SH NAME" in text, path
@@ -55,7 +56,7 @@ def manual_page(path):
 
 
 def lintian(package, *tags):
-    """But for the compression, which tests do without, and those tags."""
+    """Runs lintian, ignoring the compression, which tests omit, and the given tags."""
     if shutil.which("lintian"):
         run("lintian", "--fail-on", "error,warning", "--suppress-tags",
             ",".join(("uses-no-compression-for-control-tarball", "uses-no-compression-for-data-tarball", *tags)), package)

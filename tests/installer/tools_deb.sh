@@ -1,38 +1,38 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # tools_deb.sh [SUITE ...]: tests the package openpla-tools of build/tools in a bare bookworm and a bare trixie
-# (tests/hosts/run.sh), as a user would use it: apt install, which must not install Wine; every verb that reads logs;
-# manual pages, completion, and removal. Afterwards the system must have the same files as before. lintian must report
-# nothing. With `tarball` in place of a suite: tests the tarball of installer/tarball.sh in a root that contains only
-# busybox (Debian's busybox-static).
-# OPENPLA_LOGS_TAR names a tar file of logs and traces to read as well. Needs root, the network, and two minutes for each; it
-# is no part of a run. Roots are kept, in build/hosts.
+# (tests/hosts/run.sh) as a user would: apt install (which must not install Wine), every verb that reads logs, manual
+# pages, completion, removal. Afterwards the system has the same files as before, and lintian reports nothing. `tarball`
+# instead of a suite tests the tarball of installer/tarball.sh in a root that contains only busybox (Debian's
+# busybox-static).
+# OPENPLA_LOGS_TAR names a tar file of additional logs and traces to read. Needs root, the network, and two minutes per
+# suite; run only by hand. The roots are kept in build/hosts.
 set -eu
 fail() {
     echo "tools_deb.sh: $*" >&2
     exit 1
 }
 
-# Files of the system, but those of apt, dpkg and logs.
+# Lists the system's files, except those of apt, dpkg and logs.
 files() {
     find / -xdev \( -path /proc -o -path /run -o -path /sys -o -path /dev -o -path /srv -o -path /tmp -o -path /root \
         -o -path /var/cache -o -path /var/log -o -path /var/lib/apt -o -path /var/lib/dpkg -o -path '/etc/*-' \
         -o -path /etc/.pwd.lock -o -path /etc/ld.so.cache \) -prune -o -print | LC_ALL=C sort
 }
 
-# apt VERB ...: quietly, unless it fails.
+# apt VERB ...: runs apt quietly; prints its output if it fails.
 apt() {
     DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends "$@" >/tmp/apt.out 2>&1 ||
         { tail -n 20 /tmp/apt.out && fail "apt-get $*"; }
 }
 
-# Whole seconds would be too coarse.
+# Prints milliseconds, because whole seconds would be too coarse.
 milliseconds() {
     read -r up _ </proc/uptime
     echo "${up%.*}${up#*.}0"
 }
 
-# reads CODE COMMAND...: ends with that code, or as one of the codes a|b, and writes something.
+# reads CODE COMMAND...: checks that the command exits with CODE, or one of a|b, and has output.
 reads() {
     codes=$1
     shift
@@ -46,8 +46,8 @@ reads() {
     echo "exit code $rc, $(wc -l </tmp/reads.out) lines: $*"
 }
 
-# What a user does with a log: the first is made here, of this computer's counters. Codes 3 and 4: rules found something,
-# 5: no rule knows the log.
+# Runs what a user does with a log; the first log is created here from this computer's counters. Exit codes 3 and 4 mean
+# that rules found something, 5 that no rule applies to the log.
 read_logs() {
     mkdir -p /tmp/logs
     cd /tmp/logs
@@ -90,7 +90,7 @@ inside() {
     echo "== passed"
 }
 
-# In the root of the tarball, by busybox's shell.
+# Runs in the tarball's root with busybox's shell.
 inside_tarball() {
     export PATH=/openpla/bin:/bin HOME=/tmp
     read_logs
@@ -114,7 +114,7 @@ tarball() {
     cp "$0" "$root/test.sh"
     [ -z "${OPENPLA_LOGS_TAR:-}" ] || cp "$OPENPLA_LOGS_TAR" "$root/logs.tar"
     echo "== busybox and $package ($(($(stat -c %s "$package") / 1024)) KB)"
-    # The mounts are those of a namespace, and end with it.
+    # The mounts are in a separate namespace, and end with it.
     unshare --mount --propagation private sh -c 'mount -t proc proc "$1/proc" && mount --bind /dev "$1/dev" &&
         exec env -i PATH="$PATH" ${2:+OPENPLA_LOGS_TAR=/logs.tar} chroot "$1" /bin/sh /test.sh --inside-tarball' \
         sh "$root" "${OPENPLA_LOGS_TAR:-}"

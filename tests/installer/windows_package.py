@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""windows_package.py [--whole]: tests the MSI in a separate Wine prefix: installation, a set that runs, upgrade while a
-set runs, removal, and three steps that fail. Afterwards the registry and the files must be the same as before, to the
-byte, because users must be able to remove OpenPLA. --whole takes minutes, and also tests every step failing in turn,
-rejected installations, repair, the other mode, the zip, and that a second build gives the same bytes. Exits with 77 if
-wixl is missing."""
+"""windows_package.py [--whole]: tests the MSI in a separate Wine prefix: install, collect a log, upgrade while a set
+runs, uninstall, three failing steps. Afterwards registry and files must be as before, to the byte. --whole, which takes
+minutes, additionally tests each step failing in turn, refusals, repair, the other mode, the zip, and an identical
+second build. Exit status 77 without wixl."""
 import concurrent.futures
 import functools
 import os
@@ -21,12 +20,14 @@ TREE = pathlib.Path(os.environ["OPENPLA_SOURCE_DIR"])
 BIN = os.environ["OPENPLA_BIN_DIR"]
 PROGRAM = r"C:\Program Files\OpenPLA"
 REFUSED = (91, 67)  # ERROR_INSTALL_FAILURE; a package for another version is 1638 or 1603: the low byte is what Unix sees
-# What Wine itself writes when it is used: its installer's empty lists, devices, how many services there ever were, what
-# the host's ODBC has. Windows always has the keys of event publishers, which the last one leaves empty in Wine.
+# What Wine itself writes during use: its installer's empty lists, devices, the number of services ever created, the
+# host OS's ODBC settings. Windows always has the keys of event publishers; in Wine the last publisher leaves them
+# empty.
 OF_WINE = re.compile(r"^\[HKEY_LOCAL_MACHINE\\(Hardware|Software\\Classes\\Installer|Software\\ODBC\b|"
                      r"Software\\Microsoft\\Windows\\CurrentVersion\\(Installer|WINEVT(\\Publishers)?\])|"
                      r"System\\(Current)?ControlSet(\d+)?\\(Control|Enum|Hardware Profiles))", re.I)
-# What fails behind a step: it tells first whether files, registry and service are there, then ends with an error.
+# A failing step that follows each step: it first records whether files, registry and service exist, then exits with an
+# error.
 STEP = r"""if exist "C:\Program Files\OpenPLA\openplasrv.exe" echo files>>C:\reached
 reg query HKLM\Software\OpenPLA /v Mode >>C:\reached
 sc query OpenPLA >>C:\reached
@@ -67,7 +68,7 @@ class Prefix:
         for _ in range(3):
             done = subprocess.run(["sh", TREE / "cmake/wine-run.sh", *arguments], stdin=subprocess.DEVNULL, timeout=600,
                                   cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-            # Wine's words, on a busy machine, for a program that it did not begin to run.
+            # Wine's message, on a busy machine, for a program that it did not start.
             if b"ShellExecuteEx failed: Internal error" not in done.stdout:
                 break
         return done.returncode, done.stdout.decode("utf-8", "replace").replace("\r", "").strip()
@@ -77,7 +78,7 @@ class Prefix:
         return self.run("cscript", "//nologo", "script.vbs", *arguments, folder=self.path)[1]
 
     def collect(self, name, product="PLA"):
-        """The main job, by the first example."""
+        """Collects a log with the first example."""
         text = (TREE / "examples/collect.vbs").read_text()
         output = self.script(text.replace('"PLA.', f'"{product}.'), name, "1", "csv")
         logs = list((self.drive / "PerfLogs/Admin" / name).rglob("*.csv"))
@@ -85,7 +86,7 @@ class Prefix:
               output)
 
     def keys(self):
-        """The machine's registry: a block of text for each key."""
+        """Returns the machine's registry: a block of text per key."""
         self.run("regedit", "/E", r"C:\registry.reg", "HKEY_LOCAL_MACHINE")
         file = self.drive / "registry.reg"
         blocks = file.read_bytes().decode("utf-16").replace("\r", "").split("\n\n")
@@ -93,8 +94,8 @@ class Prefix:
         return {block.split("\n", 1)[0]: block for block in blocks if block.startswith("[") and not OF_WINE.match(block)}
 
     def files(self):
-        """Of the system and of users, without what is installed by Wine's installer for itself. A file of Wine's stands
-        for its bytes: whoever writes it changes its time."""
+        """Returns the files of the system and users, without those of Wine's own installer. Wine's own files are
+        represented by their times, because writing them changes the time."""
         found = {}
         for file in sorted(self.drive.rglob("*")):
             name = file.relative_to(self.drive).as_posix()
@@ -135,9 +136,9 @@ def build(out, version, **more):
 
 
 def steps(package):
-    """A copy of the package that fails behind the step of its installation or removal that the property FAIL names, and the
-    steps in their order: all that the installer does between beginning and end, where it carries them out one after the other.
-    Its service has another name, which the last step, Register, changes."""
+    """Returns a copy of the package that fails after the installation or removal step named by the property FAIL, and
+    the steps in order. These are all steps between the installer's begin and end, when it executes them one after the
+    other. The copy's service has another name, which the last step, Register, changes."""
     copy = package.with_name(package.stem + "-steps.msi")
     shutil.copy(package, copy)
     table = subprocess.run(["msiinfo", "export", package, "InstallExecuteSequence"], check=True, stdout=subprocess.PIPE)
@@ -157,7 +158,7 @@ def steps(package):
 
 
 def rows(blocks):
-    """Of the blocks of a .reg file: each value, and each key, with the key's name in small letters."""
+    """Splits the blocks of a .reg file into values and keys, with lower-case key names."""
     found = set()
     for block in blocks:
         key, *lines = re.sub(r"\\\n *", "", block).split("\n")
@@ -167,17 +168,17 @@ def rows(blocks):
 
 @functools.cache
 def form_text(form):
-    """A form of the registration, as the build makes it."""
+    """Returns a registration form, as the build creates it."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["sh", TREE / "reg/forms/build.sh", folder], check=True)
         return pathlib.Path(folder, f"{form}.reg").read_bytes().decode().replace("\r", "")
 
 
 def has_rows(prefix, form):
-    """All that the form of the table says is in the registry; it names the folder that an installer takes by itself."""
+    """Checks that the registry has all rows of the form; the form has the installer's default folder."""
     text = form_text(form)
     wanted = rows(block.strip("\n") for block in text.split("\n\n") if block.strip("\n").startswith("["))
-    # What is to be absent, and what a service changes.
+    # Values that must be absent, and those that a service changes.
     wanted = {row for row in wanted if not row[1].endswith("=-")}
     missing = sorted(wanted - rows(prefix.keys().values()))
     check(len(wanted) > 100 and not missing, f"rows of {form}", len(wanted), missing[:4])
@@ -198,8 +199,8 @@ def compare(prefix, before, what):
 
 
 def rollback(prefix, package, before, whole):
-    """Each step of the installation in turn is the last before one that fails; in the suite the two with most to take
-    back. In between it is seen that files, registry and service were there."""
+    """Makes the installation fail after each step in turn (by default only after the two steps with most to roll back).
+    Before the rollback, files, registry and service must exist."""
     package, names = steps(package)
     script, reached = prefix.drive / "step.cmd", prefix.drive / "reached"
     signs = {"files": "InstallFiles", "Mode": "WriteRegistryValues", "SERVICE_NAME: OpenPLA": "InstallServices"}
@@ -214,7 +215,7 @@ def rollback(prefix, package, before, whole):
         compare(prefix, before, f"after a failure behind {name}")
     if not whole:
         return
-    # The last step itself, half way, when all keys are written: another service has the name that ours is to get.
+    # Register itself fails halfway, when all keys are written, because another service has our service's display name.
     prefix.run("sc", "create", "Other", "binPath=", r"C:\other.exe", "DisplayName=", "OpenPLA Performance Logs and Alerts")
     with_other = states(prefix)
     check(with_other != before, "a service of the same name")
@@ -224,7 +225,7 @@ def rollback(prefix, package, before, whole):
 
 
 def repair(prefix, package, key):
-    """Of a deleted file and a deleted key. Wine 8's msiexec says of /f that it is not implemented."""
+    """Repairs a deleted file and a deleted key. Wine 8's msiexec does not implement /f."""
     program = prefix.drive / "Program Files/OpenPLA/openpdh.dll"
     program.unlink()
     prefix.run("reg", "delete", "HKLM\\" + key, "/f")
@@ -235,7 +236,7 @@ def repair(prefix, package, key):
 
 
 def in_place(prefix, first, second, whole):
-    """Under Wine, which has no PLA: what there is without a word."""
+    """The default mode under Wine, which has no PLA of its own: OpenPLA takes its place."""
     server = PROGRAM + r"\openplasrv.exe"
     msi(prefix, "install", "/i", first)
     check("RUNNING" in prefix.run("sc", "query", "OpenPLA")[1], "the service runs after the install")
@@ -279,8 +280,8 @@ def in_place(prefix, first, second, whole):
 
 
 def beside(prefix, package):
-    """As on Windows; with as little as can be chosen, then with what 32-bit programs need too. The last uninstall takes
-    users' sets too."""
+    """The mode for Windows: first with as few features as possible, then with the DLLs for 32-bit programs. The last
+    uninstall also deletes users' sets."""
     msi(prefix, "install with a mode that there is not", "/i", package, "MODE=both", good=False)
     msi(prefix, "install beside", "/i", package, "MODE=beside", "ADDLOCAL=Main")
     prefix.collect("Beside", product="OpenPLA")
@@ -301,7 +302,7 @@ def beside(prefix, package):
 
 
 def narrow(prefix, package, windows):
-    """What 32-bit programs see of the classes beside Windows' own; where this Wine has such programs, one uses them."""
+    """The classes as 32-bit programs see them in the mode beside; if this Wine runs such programs, one uses them."""
     msi(prefix, "install beside, for 32-bit programs too", "/i", package, "MODE=beside", "ADDLOCAL=Main,Programs32")
     has_rows(prefix, "beside")
     has_rows(prefix, "beside-32")
@@ -317,7 +318,7 @@ def narrow(prefix, package, windows):
 
 
 def elsewhere(prefix, first, second, before):
-    """In a folder of the administrator's choice, which the next version takes too."""
+    """Installs in a folder chosen by the administrator; the next version keeps the folder."""
     folder = "Programme f\u00fcr \u0394 & Co"
     msi(prefix, "install elsewhere", "/i", first, f"INSTALLDIR=C:\\{folder}\\", "ADDLOCAL=Main")
     prefix.collect("Elsewhere")
@@ -334,7 +335,7 @@ def elsewhere(prefix, first, second, before):
 
 
 def unpacked(prefix, archive, before):
-    """Of the zip, by its script: the same programs and the same names, and nothing once it is gone."""
+    """Installs from the zip with its script: the same programs and names, and nothing after the removal."""
     with zipfile.ZipFile(archive) as files:
         files.extractall(prefix.drive / "Unpacked")
     folder = prefix.drive / "Unpacked" / archive.stem
@@ -349,7 +350,7 @@ def unpacked(prefix, archive, before):
     code, output = prefix.run("cscript", "//nologo", "install.vbs", "remove", folder=folder)
     check(code == 0 and output.endswith("Done."), "install.vbs remove", code, output)
     same(before[0], prefix.keys(), "after the zip: registry")
-    # By a script of the table, without a service; its folder as somebody types it who is in it.
+    # Registers with the script register-beside.vbs, without a service; the folder is given relative to the current one.
     for arguments in (), ("remove",):
         code, output = prefix.run("cscript", "//nologo", r"registration\register-beside.vbs", ".", *arguments, folder=folder)
         check(code == 0 and output.endswith("Done."), "register-beside.vbs", arguments, code, output)
@@ -361,7 +362,7 @@ def unpacked(prefix, archive, before):
 
 
 def again(out, package):
-    """Whoever builds at another time in another folder gets the same bytes."""
+    """A build at another time in another folder gives the same bytes."""
     (out / "another folder").mkdir()
     second = build(out / "another folder", "0.1.0")
     for file, other in ((package, second), (package.with_suffix(".zip"), second.with_suffix(".zip"))):
@@ -369,7 +370,7 @@ def again(out, package):
 
 
 def made(out, prefix):
-    """The packages of two versions, built while the prefix is made."""
+    """Builds the packages of two versions while the prefix is created."""
     with concurrent.futures.ThreadPoolExecutor() as beside_it:
         first = beside_it.submit(build, out, "0.1.0")
         prefix.step("setup")
@@ -382,7 +383,7 @@ def main():
     if not shutil.which("wixl") or not shutil.which("msibuild"):
         print("wixl and msitools make the installer, and are not here")
         return 77
-    # Beside the prefix of the tests, whose Wine's programs it then shares.
+    # Beside the tests' prefix, so that it shares that prefix's Wine programs.
     with tempfile.TemporaryDirectory(prefix="openpla-msi-", dir=pathlib.Path(BIN).parent) as folder:
         out = pathlib.Path(folder)
         prefix = Prefix(out / "prefix")

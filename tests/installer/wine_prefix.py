@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs cmake/wine-prefix.sh with substitutes for Wine's programs. A copy of a prefix must be complete, and later
-changes in one prefix must not appear in any other. Otherwise the registrations of a test would be in the prefixes of
-the next build."""
+"""cmake/wine-prefix.sh with programs in place of Wine's: a prefix that is copied from another is complete, and later
+changes in one do not appear in the other. Otherwise a test's registrations would appear in later prefixes."""
 import os
 import pathlib
 import subprocess
@@ -10,9 +9,9 @@ import sys
 import tempfile
 
 SCRIPT = pathlib.Path(os.environ["OPENPLA_SOURCE_DIR"]) / "cmake/wine-prefix.sh"
-LARGE = 200 * 1024  # as Wine's programs and its registry are
+LARGE = 200 * 1024  # the size of Wine's programs and its registry
 FIRST = "#arch=win64\n" + "x" * LARGE
-# Like Wine's server, which writes into a registry that has several names and does not make it anew.
+# Behaves like wineserver, which writes into a registry file with several names instead of replacing it.
 WINE = f"""#!/bin/sh
 case "$(basename "$0") $1" in
 "wine --version") echo wine-0 "(a test)" ;;
@@ -69,7 +68,7 @@ def main():
         for name in ("second", "third"):
             code, copy = prefix(name)
             check(code == 0 and content(copy) == wanted, f"the {name} prefix is as the first one was made")
-            # Wine's programs alone are of all of them.
+            # Only Wine's programs are shared between all prefixes.
             for path in ("system.reg", "user.reg", "drive_c/users/a b/large"):
                 with open(copy / path, "a", encoding="utf-8") as file:
                     file.write("written in " + name)
