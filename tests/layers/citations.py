@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""citations.py TREE | --self-test: checks that the citations in comments, tests and pages can be looked up. `DECISIONS
-13` must be a record of docs/developer/decisions.md, and `behaviour 7` a heading of docs/developer/behaviour.md. `MS-PLA
-3.2.4.12` and `MS-PLA note 2` must be in the specification, according to tests/layers/ms_pla_sections.txt. Nothing
-outside the repository may be cited."""
+"""citations.py TREE | --self-test: every citation in comments, tests and pages can be looked up. `DECISIONS 13` is a
+record in docs/developer/decisions.md, `behaviour 7` a heading of docs/developer/behaviour.md, `MS-PLA 3.2.4.12` and
+`MS-PLA note 2` are in the specification's index tests/layers/ms_pla_sections.txt. Documents outside the repository are
+not cited."""
 import os
 import re
 import sys
@@ -13,7 +13,7 @@ from tree import read, tree_files, write_all
 
 ENDINGS = (".c", ".h", ".def", ".inc", ".rc", ".idl", ".cmake", ".py", ".sh", ".vbs", ".js", ".md", ".txt")
 SECTIONS = "tests/layers/ms_pla_sections.txt"
-# A citation may continue on the next line of a comment.
+# A citation can continue in the next line of a comment.
 GAP = r"(?:[ \t]+|[ \t]*\n[ \t]*(?:\*|//|#)?[ \t]*)"
 END = r"(?!\w|\.\d)"
 NUMBERS = rf"\d+(?:(?:,{GAP}|{GAP}and{GAP})\d+{END})*"
@@ -21,14 +21,14 @@ SECTION = r"[1-9]\d*(?:\.[1-9]\d*)*"
 OURS = re.compile(rf"\b(DECISIONS|behaviour){GAP}({NUMBERS}){END}")
 MS_PLA = re.compile(rf"\bMS-PLA,?{GAP}(?:sections?{GAP})?\(?({SECTION}(?:(?:[,;]{GAP}|{GAP}and{GAP}){SECTION})*){END}")
 NOTES = re.compile(rf"\bMS-PLA{GAP}notes?{GAP}<?({NUMBERS})>?")
-# In the project's own pages, a section is cited without the specification's name.
+# Our own pages cite sections without the specification's name.
 BARE = re.compile(r"(?<![\w.])((?:2\.2|3\.[12])(?:\.\d+)+)(?!\w)")
 BARE_IN = ("docs/developer/decisions.md", "docs/developer/behaviour.md")
 OUTSIDE = re.compile(r"\bpla-behaviour\b|\bwine-(?:com|data)\b|\bARCHITECTURE \d|\bfacts/")
 
 
 def numbered(text, pattern):
-    """The numbers of a page's headings, and the numbers that occur twice."""
+    """Returns the numbers in a page's headings, and the duplicates."""
     found = [int(n) for n in re.findall(pattern, text, re.M)]
     return set(found), sorted({n for n in found if found.count(n) > 1})
 
@@ -51,7 +51,7 @@ class Sources:
 
 
 def check(path, text, sources):
-    """(line, complaint) for each citation without a target, and the number of all citations."""
+    """Returns (line, complaint) for each invalid citation, and the number of all citations."""
     complaints, cited = [], 0
 
     def judge(match, items, known, what):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""commit_message.py TREE: checks that .githooks/commit-msg accepts messages in the project's form, and names the
-mistake in other messages."""
+"""commit_message.py TREE: .githooks/commit-msg accepts messages in the project's form and reports what is wrong with
+others."""
 import os
 import subprocess
 import sys

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""english.py TREE [PATH ...] | --self-test: searches pages, comments, messages and names for words and phrases that
-readers must read twice (the list is below). In pages it also searches for sentences of more than 35 words, and for
-sentences whose subject is a clause ("Who asks is told ..."). The check is only a net: a sentence that passes is not
-necessarily good English. With PATH, only the files below these paths are checked."""
+"""english.py TREE [PATH ...] | --self-test: rejects wordings that readers must read twice. It searches pages, comments,
+messages and names for the words and phrases listed below, and pages also for sentences of more than 35 words and for
+sentences with a clause as subject ("Who asks is told ..."). Text that passes is not necessarily good English. With PATH
+only files below these paths are checked."""
 import os
 import re
 import sys
@@ -12,7 +12,7 @@ import tempfile
 from tree import read, tree_files, write_all
 
 LONGEST = 35  # words of a sentence on a page
-# Words and phrases to avoid in prose (pages, comments and messages), with their replacements.
+# Words that the project does not use, and their replacements. Prose means pages, comments and messages.
 PROSE = [(re.compile(rf"(?<![\w`-])(?:{form})(?![\w-])", re.I), better) for form, better in (
     (r"mend(?:s|ed|ing)?", "repair, fix"),
     (r"judg(?:e|es|ed|ing)(?: by)?", "check, evaluate"),
@@ -57,8 +57,7 @@ PHRASES = {"work_off": "process", "pass_over": "skip", "let_go": "release", "han
 CODE = (".c", ".h", ".inc", ".def")
 PAGES = (".md",)
 OURS = ("engine/", "com/", "cli/", "library/", "reg/", "tests/", "examples/", "docs/", "installer/", "idl/")
-# Texts that are not the project's: Windows' own messages and names, as in its programs and headers; names of
-# properties.
+# Foreign wordings: Windows' own messages and names, as its programs and headers spell them; property names.
 OTHERS = ("tests/layers/english.py", "tests/unit/cli/logman_lines.txt")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
@@ -70,7 +69,7 @@ def line_of(text, at):
 
 
 def prose(text):
-    """The text with blanks in place of code spans, so that positions stay the same."""
+    """Returns the text with code spans blanked, so that positions do not change."""
     return re.sub(r"`[^`\n]+`", lambda m: "`" + "x" * (len(m.group()) - 2) + "`", text)
 
 
@@ -87,7 +86,7 @@ def forbidden(path, text, first=1):
 
 
 def sentences(text):
-    """(line, sentence) of a page's paragraphs and list items; tables, headings and blocks are skipped."""
+    """Yields (line, sentence) for a page's paragraphs and list items; tables, headings and code blocks are skipped."""
     blank = lambda m: "\n" * m.group().count("\n")
     text = re.sub(r"^```.*?^```$", blank, text, flags=re.M | re.S)
     for block in re.finditer(r"(?:^(?![#|\s]|- |\d+\. )[^\n]+\n?)+|^\s*(?:-|\d+\.) [^\n]+\n(?:^[ ]+(?!- )[^\n]+\n?)*", text, re.M):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""imports.py OBJDUMP FILE... | --32 OBJDUMP FILE... | --self-test: checks that each shipped program imports only the
-system DLLs listed here, is hardened, and exports only its own names. A program with an additional DLL would not start
-on some computers. FILEs are all programs that the build creates outside tests/; each needs its lists here. --32: the
-DLLs for 32-bit programs."""
+"""imports.py OBJDUMP FILE... | --32 OBJDUMP FILE... | --self-test: each shipped program imports only the system DLLs
+listed here, is hardened, and exports only its own names. An additional DLL could prevent a program from starting on
+some computers. The files are all that the build creates outside tests/; each needs an entry here. --32: the DLLs for
+32-bit programs."""
 import os
 import re
 import subprocess
@@ -11,7 +11,7 @@ import sys
 
 # advapi32: the stack protector gets its random number from it.
 BASE = {"kernel32.dll", "msvcrt.dll", "advapi32.dll"}
-# For programs that contain the engine, whose locks wait on addresses (supported by Windows 8 and later, and by Wine).
+# Contains the engine, whose locks wait by address (Windows 8 and later, and Wine).
 ENGINE = BASE | {"api-ms-win-core-synch-l1-2-0.dll"}
 IMPORTS = {
     # ntdll: catches exceptions of called code. iphlpapi: network adapters in configuration documents. crypt32:
@@ -24,11 +24,11 @@ IMPORTS = {
     # "openpla task" calls Windows' Task Scheduler. Because of "openpla logman", it contains the façade of sets and its
     # dependencies; crypt32: passwords of sets.
     "openpla.exe": ENGINE | {"ntdll.dll", "ole32.dll", "oleaut32.dll", "rpcrt4.dll", "iphlpapi.dll", "crypt32.dll", "ws2_32.dll"},
-    # Clients: they use only the interfaces, and no other code of OpenPLA.
+    # Client examples: they use only the interfaces.
     "query_counters.exe": BASE | {"ole32.dll", "oleaut32.dll"},
     "collect_cpp.exe": BASE | {"ole32.dll", "oleaut32.dll"},
     "control_provider.exe": BASE | {"ole32.dll", "oleaut32.dll", "openetw.dll"},
-    # Built only with Windows' headers, as users build such programs.
+    # Built only from Windows' headers, as third-party programs are.
     "write_events.exe": BASE | {"openetw.dll"},
     "send_packets.exe": BASE | {"openetw.dll"},
     "trace_session.exe": BASE | {"ole32.dll", "openetw.dll"},
@@ -41,23 +41,23 @@ IMPORTS = {
     # Any program under Wine can load it, so it uses neither COM nor XML. rpcrt4, ws2_32: queries other computers;
     # ntdll: reads kernel files through handles that it keeps open; crypt32: the stored passwords for other computers.
     "openpdh.dll": ENGINE | {"ntdll.dll", "rpcrt4.dll", "ws2_32.dll", "crypt32.dll"},
-    # It is loaded into every traced program, so it may load only DLLs that are already loaded.
+    # Loaded into every traced program: imports only DLLs that every process has.
     "openapitrace.dll": ENGINE | {"ntdll.dll"},
-    # Like openpdh.dll: any program can load it.
+    # Like openpdh.dll, any program can load it.
     "openetw.dll": ENGINE | {"ntdll.dll"},
-    # openetw.dll forwards TDH's names to it, so that only programs that decode load it. It contains libxml2, whose
-    # names are hidden.
+    # openetw.dll forwards the TDH names to it; only programs that decode load it. It contains libxml2 without exporting
+    # it.
     "opentdh.dll": ENGINE | {"ntdll.dll"},
-    # Each session has such a process, so it may load only DLLs that every process has.
+    # Every session has one: imports only DLLs that every process has.
     "openetwhost.exe": {"kernel32.dll"},
 }
-# Every event function of Windows' advapi32: if a name is missing, a program that imports it does not start.
+# Every event function of Windows' advapi32. A program that imports a missing name would not start.
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cli/reach/names.def")) as names_file:
     EVENT_FUNCTIONS = set(re.findall(r"^NAME\((\w+)\)$", names_file.read(), re.M))
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cli/reach/tdh_names.def")) as names_file:
     TDH_FUNCTIONS = set(re.findall(r"^NAME\((\w+)\)$", names_file.read(), re.M))
 EXPORTS = {
-    # Pla: pla.dll's own flat functions.
+    # Pla: the flat functions of pla.dll.
     "openpla.dll": {"DllCanUnloadNow", "DllGetClassObject", "OpenPlaHost", "OpenPlaServer", "PlaDeleteReport",
                     "PlaExpandTaskArguments", "PlaExtractCabinet"},
     "openplasrv.exe": set(),
@@ -87,7 +87,7 @@ HARDENED = 0x0160
 
 
 def for_32_bits():
-    """The lists for 32-bit programs (DECISIONS 42): no server, and no random addresses above 4 GB."""
+    """Changes the lists for 32-bit programs (DECISIONS 42): no server, and no high-entropy addresses."""
     global HARDENED
     HARDENED = 0x0140
     for name in set(IMPORTS) - {"openpla.dll", "openpdh.dll", "openetw.dll", "opentdh.dll", "openapitrace.dll"}:
@@ -97,7 +97,7 @@ def for_32_bits():
 
 
 def complaints_of_import_library():
-    """32-bit programs have a separate .def file, openetw_32.def, which must contain the same names."""
+    """Checks the import library that 32-bit programs link; its names have suffixes."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../engine/etw/dll/openetw_32.def")
     with open(path, encoding="utf-8") as file:
         names = set(re.findall(r"^    (\w+)(?:@\d+)?$", file.read(), re.M))
@@ -105,8 +105,7 @@ def complaints_of_import_library():
 
 
 def complaints_of_tdh_library(objdump):
-    """Programs link tdh.dll through the toolchain's import library: a program that uses a name that opentdh.dll lacks
-    does not start."""
+    """Checks the toolchain's import library of tdh.dll: a program that imports a name that we lack would not start."""
     tool = {name: re.sub(r"objdump(?=(\.exe)?$)", name, objdump) for name in ("gcc", "nm")}
     library = subprocess.run([tool["gcc"], "-print-file-name=libtdh.a"], check=True, capture_output=True, text=True).stdout.strip()
     if not os.path.isabs(library):
@@ -118,7 +117,7 @@ def complaints_of_tdh_library(objdump):
 
 
 def read_headers(dump):
-    """The output of objdump -p: imported DLLs, DllCharacteristics, exported names."""
+    """Parses objdump -p: imported DLLs, DllCharacteristics, exported names."""
     imports = {name.lower() for name in re.findall(r"^\s*DLL Name: (\S+)", dump, re.M)}
     flags = re.search(r"^DllCharacteristics\s+([0-9a-f]+)", dump, re.M)
     table = re.search(r"^\[Ordinal/Name Pointer\] Table.*?\n(.*?)(?:\n\s*\n|\Z)", dump, re.M | re.S)

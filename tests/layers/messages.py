@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """messages.py TREE [PATH ...] | TREE --list [PATH ...] | --self-test: checks the messages that users of the engine, the
-COM classes and the command line see. An error must name what failed, the object in quotes and the reason, on one line
-in lower case without a full stop. No error may have two wordings, because translators, scripts and people who search
-for it would need both. --list prints each message with its file and line instead. english.py checks the words."""
+COM classes and the command line see. --list prints each with its file and line. An error names what failed, the object
+in quotes and why, on one line in lower case without a full stop. No error exists in two wordings, because translators,
+scripts and searches would need both. english.py checks the words."""
 import os
 import re
 import sys
@@ -12,9 +12,9 @@ import tempfile
 from tree import read, tree_files, write_all
 
 FOLDERS = ("engine/", "com/", "cli/", "library/")
-# The functions that receive error strings.
+# Functions that receive error messages.
 ERRORS = re.compile(r"\b(error_set|error_prefix|cli_error|cli_usage|\w*_refuse|refuse|\w*_failed|failed|fail|\w*_error)\s*\(")
-# Windows' own messages, in Windows' own words.
+# Windows' own messages in their original wording.
 WINDOWS = ("engine/base/result_texts.def", "cli/logman/errors.def")
 OF_WINDOWS = ("No data to return", "No valid counters")
 LITERAL = r'(?:u8|u|L)?"(?:\\.|[^"\\\n])*"'
@@ -26,7 +26,7 @@ SMALL = set("a an the is are was were be it its of to in on at by for with and o
 
 
 def literals(code):
-    """(position, string) of all string literals; adjacent literals are joined."""
+    """Yields (position, string) of all string literals; adjacent ones are joined."""
     for match in JOINED.finditer(code):
         text = "".join(p[1:-1] if p.startswith('"') else re.sub(r"^(?:u8|u|L)", "", p).strip('"') if '"' in p else "%u"
                        for p in re.findall(rf"{LITERAL}|\b[A-Z]\w*\b", match.group()))
@@ -39,7 +39,7 @@ def is_message(text):
 
 
 def enclosing(code, at):
-    """The function whose argument list contains the position, or ''."""
+    """Returns the function whose argument list contains the position, or ''."""
     depth = 0
     for i in range(at - 1, max(0, at - 2000), -1):
         if code[i] == ")":

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""pages.py TREE | --self-test: checks that the statements of the pages about the tree are true. Each link must lead to
-an existing file and heading. Each path and each name of the code in architecture.md and CONTRIBUTING.md must exist. A
-test must run each command on the pages, as listed in tests/layers/commands.txt, or the command must be marked there as
-not tested. README must be short enough to be read."""
+"""pages.py TREE | --self-test: checks what the pages say about the tree. Each link has an existing target and heading;
+each path and code name in architecture.md and CONTRIBUTING.md exists; each command is run by a test according to
+tests/layers/commands.txt, or is marked there as not tested; and README is short enough."""
 import glob
 import os
 import re
@@ -15,18 +14,17 @@ from tree import read, tree_files, write_all
 COMMANDS = "tests/layers/commands.txt"
 README_LINES = 90
 GENERATED = "docs/reference/"
-# Pages that name parts of the code.
+# Pages that contain names of the code.
 NAMING = ("docs/developer/architecture.md", "docs/user/security.md", "CONTRIBUTING.md")
 SOURCES = (".c", ".h", ".def", ".inc", ".cmake", ".py", ".sh", "CMakeLists.txt", "CMakePresets.json")
-# Checks that are always run, in addition to the tests that tests/ registers.
+# Run with every full check, in addition to the tests that tests/ registers.
 CHECKS = (".ci/run", "installer/bootstrap.sh")
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 SPAN = re.compile(r"(?<!`)`([^`\n]+(?:\n[^`\n]+)?)`(?!`)")
 LINK = re.compile(r"(?<!!)\[[^\]\n]*(?:\n[^\]\n]*)?\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*?)\s*$", re.M)
-# Programs that a shell can run, if arguments follow. A code block contains commands if its language is stated and is
-# not `text`.
+# Commands that a shell could run, if arguments follow. A block with another language than `text` contains commands.
 RUNS = re.compile(r"(openpla|openplasrv\.exe|sh|python3|cmake|ctest|cscript|wine|git|[\w/]+\.(?:py|sh)) +[^ ]")
 PATH = re.compile(r"(?:\.ci|cli|cmake|com|docs|engine|examples|idl|installer|library|reg|tests)/[\w./*-]*$")
 NAME = re.compile(r"[a-z]\w*_\w+(?:\(\))?$")
@@ -34,7 +32,7 @@ FILE = re.compile(r"[a-z]\w*\.(?:c|h|def|inc|S)$")
 
 
 def anchors(text):
-    """The anchors of a page's headings, as web pages of repositories generate them."""
+    """Returns the anchors of a page's headings, as repository web pages generate them."""
     found, count = set(), {}
     for heading in HEADING.findall(FENCE.sub("", text)):
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
@@ -62,7 +60,7 @@ def check_links(top, path, text):
 
 
 def check_names(top, path, text, words, files):
-    """Paths in any page; names of the code and of its files only in pages about the code."""
+    """Checks paths in any page, and names of code and files in pages about the code."""
     for span in spans(text):
         if PATH.match(span) and not glob.glob(os.path.join(top, span)):
             yield f"{path}: there is no {span}"
@@ -73,7 +71,7 @@ def check_names(top, path, text, words, files):
 
 
 def commands_of(text):
-    """The commands on a page: the lines of its code blocks, and code spans that are a program with arguments."""
+    """Returns the commands of a page: the lines of its blocks, and code spans that are a program with arguments."""
     shown = []
     for language, body in FENCE.findall(text):
         if language in ("text", "c"):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""skips.py PRESET RESULTS.xml | --self-test: fails for each test that ctest skipped and that tests/expected-skips.txt
-does not list for this system. RESULTS.xml is ctest's JUnit file; the skipped test's output is printed."""
+"""skips.py PRESET RESULTS.xml | --self-test: fails for each test that ctest skipped without an entry for this host in
+tests/expected-skips.txt. RESULTS.xml is ctest's JUnit file; the output of the skipped test is printed."""
 import os
 import re
 import subprocess
@@ -13,7 +13,7 @@ OS_RELEASE = "/etc/os-release"
 
 
 def codename(os_release):
-    """VERSION_CODENAME; "" if it does not exist."""
+    """Returns VERSION_CODENAME, or "" if there is none."""
     found = re.search(r"^VERSION_CODENAME=[\"']?([^\"'\n]*)", os_release, re.M)
     return found.group(1) if found else ""
 
@@ -28,7 +28,7 @@ def wine32_installed():
 
 
 def this_host():
-    """The names of this system in the list."""
+    """Returns the names by which the list refers to this host."""
     names = {"any"} if wine32_installed() else {"any", "no-wine32"}
     if os.geteuid() != 0:
         names.add("no-root")
@@ -39,7 +39,7 @@ def this_host():
 
 
 def expected_skips(lines, host):
-    """(preset, test) -> reason, from the lines for a system with these names; # begins a comment."""
+    """Returns (preset, test) -> reason for the lines that apply to a host with these names; # begins a comment."""
     expected = {}
     for line in lines:
         words = line.split("#")[0].split(None, 3)
@@ -51,7 +51,7 @@ def expected_skips(lines, host):
 
 
 def judge(preset, results, expected):
-    """The messages to print, and whether the check passes. `results`: the JUnit file's root element."""
+    """Returns the messages, and whether all skips are expected. `results`: the JUnit file's root element."""
     said = []
     total = skipped = unexpected = 0
     for case in results.iter("testcase"):

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""style.py format TREE | dialect TREE | --self-test: checks that the C files of the tree are formatted by clang-format
-14 with .clang-format. (This is Debian 12's version; other versions format differently, so without this version the
-check is skipped with exit code 77.) It also checks that pointers are tested as `!p` and `p`, not as `p == NULL` and, in
-conditions of if and while, `p != NULL`. Only a pointer that is converted to a bool value is compared (`return p !=
-NULL;`). No blank line may separate a block of declarations from the statements, because variables are declared where
-they get their first value."""
+"""style.py format TREE | dialect TREE | --self-test: checks that clang-format 14 with .clang-format leaves the C files
+unchanged (other versions format differently; without version 14 the check is skipped with exit code 77). It also checks
+that pointers are tested as `!p` and `p` instead of `p == NULL` and, in conditions of if and while, `p != NULL`; a
+pointer that becomes a bool (`return p != NULL;`) is compared. Variables are declared where they get their first value,
+not in a separate block of declarations."""
 import os
 import re
 import shutil
@@ -26,7 +25,7 @@ CONDITION = re.compile(r"\b(?:if|while)\s*\(")
 COMPARISON = re.compile(r"\s*[!=]=")
 
 
-# The declarations at the beginning of a function or block, and the blank line after them.
+# Declarations at the beginning of a function or block, followed by a blank line.
 SET_APART = re.compile(
     r"\{\n((?:[ ]+(?:static |const )*(?:(?:struct|enum|union|unsigned|signed) )?[A-Za-z_]\w*(?:[ *]|(?<=[ *])const )+\w+"
     r"(?:\[[^\n]*\])?(?:,[^;{}\n]*)?(?: =[^;]*)?;[^\n]*\n)+)\n")
@@ -35,7 +34,7 @@ NO_BLOCK = re.compile(r"\s*(?:static |const |typedef )*(?:struct|union|enum)\b|[
 
 
 def formatter():
-    """The command of that version of clang-format, or None."""
+    """Returns the command of that clang-format version, or None."""
     for name in (f"clang-format-{VERSION}", "clang-format"):
         command = shutil.which(name)
         if command:
@@ -46,7 +45,7 @@ def formatter():
 
 
 def badly_formatted(command, top, paths):
-    """A complaint for each file that the tool would format differently, with the first position."""
+    """Returns one complaint for each file that the tool would change, with the first place."""
     complaints, seen = [], set()
     for at in range(0, len(paths), BATCH):
         run = subprocess.run([command, "--dry-run", "-Werror", *paths[at:at + BATCH]], cwd=top, capture_output=True,
@@ -64,12 +63,12 @@ def badly_formatted(command, top, paths):
 
 
 def blank(text):
-    """The text with blanks in place of comments and literals, so that positions stay the same."""
+    """Returns the text with comments and literals blanked; positions do not change."""
     return COMMENT_OR_TEXT.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
 
 
 def closing(text, opening):
-    """The position of the parenthesis that closes the one at `opening`, or the end of the text."""
+    """Returns the position of the parenthesis that closes the one at `opening`, or the text's end."""
     depth = 0
     for at in range(opening, len(text)):
         depth += {"(": 1, ")": -1}.get(text[at], 0)
@@ -79,8 +78,8 @@ def closing(text, opening):
 
 
 def is_value(text, begin, end, at):
-    """Whether the comparison at `at`, within the condition [begin, end), gives a bool value to an argument, an array's
-    index or one side of another comparison, or compares the result of an assignment."""
+    """Whether the comparison at `at`, within the condition [begin, end), is used as a bool value: as an argument, an
+    array index or one side of another comparison; or compares the result of an assignment."""
     stack = []
     for i in range(begin, at):
         if text[i] in "([":
@@ -105,7 +104,7 @@ def is_value(text, begin, end, at):
 
 
 def null_tests(text):
-    """(line, complaint) for each test for NULL that is written out."""
+    """Yields (line, complaint) for each explicit test for NULL."""
     text = blank(text)
     for match in EQUALS_NULL.finditer(text):
         yield text.count("\n", 0, match.start()) + 1, "write !p in place of p == NULL"
@@ -118,7 +117,7 @@ def null_tests(text):
 
 
 def set_apart(text):
-    """(line, complaint) for each block of declarations that is followed by a blank line."""
+    """Yields (line, complaint) for each block of declarations that is followed by a blank line."""
     text = blank(text)
     for match in SET_APART.finditer(text):
         head = text[text.rfind("\n", 0, match.start()) + 1:match.start() + 1]

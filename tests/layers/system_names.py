@@ -1,30 +1,29 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""system_names.py TREE NM COMPILER | --self-test: checks that Windows' DLLs export every function that the tables of
-PDH and ETW load from them by name, according to MinGW's import libraries. With a name that does not exist, or is in
-another DLL, there would be no counters or traces on Windows. Tests under Wine do not detect this, because there the
-tables contain OpenPLA's own functions."""
+"""system_names.py TREE NM COMPILER | --self-test: Windows' DLL exports every function that the PDH and ETW tables
+import from it by name, according to MinGW's import libraries. A wrong name would disable counters or traces on Windows,
+and no test under Wine would notice, because the tables use our own functions there."""
 import re
 import subprocess
 import sys
 
 from tree import read
 
-# The list's macro, and the DLL for rows that name none.
+# The table's macro, and the DLL of rows that name none.
 TABLES = {"engine/logs/pdh_types.h": ("PDH_API_LIST", "pdh"), "engine/etw/etw_api.h": ("ETW_API_LIST", None)}
-# The functions that host_etw_api.c loads in addition to its table.
+# Functions that host_etw_api.c imports in addition to its table.
 BESIDE = {("advapi32", "OpenTraceW")}
 
 
 def rows(text, macro, dll):
-    """{(DLL, function)} for the list's rows: X(function, (...)) or X(DLL, function, (...))."""
+    """Returns {(DLL, function)} of the table's rows: X(function, (...)) or X(DLL, function, (...))."""
     found = re.search(rf"#define {macro}\(X\)(.*?[^\\])\n", text, re.S)
     names = re.findall(r"X\((\w+),\s*(?:\\\s*)?(\w+|\()", found.group(1)) if found else []
     return {(dll, first) if dll else (first, second) for first, second in names}
 
 
 def exported(listing):
-    """The functions in the output of nm for an import library."""
+    """Returns the functions that nm lists for an import library."""
     return set(re.findall(r" [TI] (?:__imp_)?(\w+)$", listing, re.M))
 
 

@@ -6,7 +6,7 @@ SKIPPED_FOLDERS = {".git", "build", "third_party", "__pycache__"}
 
 
 def tree_files(top, endings=("",)):
-    """Sorted paths below `top`, with slashes, of the files with these endings."""
+    """Returns the sorted paths below `top`, with slashes, of files whose names have one of the endings."""
     for folder, folders, names in os.walk(top):
         folders[:] = sorted(f for f in folders if f not in SKIPPED_FOLDERS and not f.endswith(".scratch"))
         for name in sorted(names):
@@ -20,7 +20,7 @@ def read(top, path):
 
 
 def write_all(top, files):
-    """Creates the files, {path: text}, for the self-test of a check."""
+    """Creates the files, {path: text}, for a check's self-test."""
     for path, text in files.items():
         os.makedirs(os.path.dirname(os.path.join(top, path)), exist_ok=True)
         with open(os.path.join(top, path), "w", encoding="utf-8") as f:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""versions.py VERSION FILES...: checks that the version resource of every installed program and DLL, including the DLLs
-for 32-bit programs, contains the project's version, the product and company names, a description and the copyright. An
-installer replaces a file only with a newer one, and users check their version in the file's properties. The resource is
-found as Windows finds it: through the tree of resources, not by searching for strings."""
+"""versions.py VERSION FILES...: the version resource of every installed program and DLL, including those for 32-bit
+programs, has the project's version, the product OpenPLA, a description and the copyright. Installers replace a file
+only by a newer version, and users identify a file by its properties. The resource is found through the resource tree,
+as Windows does it."""
 import os
 import struct
 import sys
@@ -35,7 +35,7 @@ class Image:
         raise ValueError(f"no section has {address:#x}")
 
     def resource(self, kind):
-        """None: the file has none."""
+        """Returns the resource's bytes, or None."""
         if not self.resources:
             return None
         top = node = self.at(self.resources)
@@ -55,7 +55,8 @@ def aligned(offset):
 
 
 def blocks(data, start, end):
-    """The blocks of a version resource: key, position and length of the value, and begin and end of the contents."""
+    """Yields each block of a version resource: key, position and length of its value, and begin and end of its
+    children."""
     while start + 6 < end:
         length, value_length, is_text = struct.unpack_from("<HHH", data, start)
         assert length > 6
@@ -70,7 +71,7 @@ def blocks(data, start, end):
 
 
 def strings(resource):
-    """The strings of the resource, by name; '' is the tuple of VS_FIXEDFILEINFO."""
+    """Returns the resource's strings by name; '' is the tuple of VS_FIXEDFILEINFO."""
     found = {}
     for key, value, _, inner, end in blocks(resource, 0, len(resource)):
         assert key == "VS_VERSION_INFO"

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""windows.py TREE [--write] | --self-test: checks that docs/user/windows.md lists every function with code that runs
-only on Windows and not under Wine, so that no test here runs it. These are the functions that call os_is_wine(), which
-are found in the sources, and whole functions that tests/layers/windows.txt names. That file contains for each function
-the reason, and how it is checked here. --write writes the page's table, including the number of lines of each function.
-The test compares functions and texts with the list, but not the numbers of lines, because every change would change
-them."""
+"""windows.py TREE [--write] | --self-test: docs/user/windows.md lists every place where the programs behave differently
+on Windows and under Wine, because no test here runs that code. These are the functions that call os_is_wine(), which
+are found in the sources, and whole functions named by tests/layers/windows.txt. That file gives the reason and the
+check for each. --write writes the page's table with line counts; the test compares places and texts but not line
+counts, which any change can alter."""
 import os
 import re
 import sys
@@ -16,21 +15,21 @@ from tree import read, tree_files, write_all
 LIST, PAGE = "tests/layers/windows.txt", "docs/user/windows.md"
 BEGIN, END = "<!-- written by tests/layers/windows.py -->", "<!-- end -->"
 FOLDERS = ("cli/", "com/", "engine/", "reg/")
-# The function itself, and functions that only return its result.
+# os_is_wine() itself, and functions that only pass its result on.
 ASKS = re.compile(r"\bos_is_wine\(\)")
-# A test that a row names.
+# A test named in a row.
 TEST = re.compile(r"\b(?:test_\w+|cli\.\w+|layers\.\w+)")
 FUNCTION = re.compile(r"^(?!\s|#|/|\}|\{|static const \w+ \w+\[)[^;=\n]*?\b(\w+)\([^;]*?\)\n?\{\n(.*?)^\}", re.M | re.S)
 
 
 def functions(text):
-    """(name, lines, body) of each function of a C file."""
+    """Yields (name, lines, body) for each function of a C file."""
     for match in FUNCTION.finditer(text):
         yield match.group(1), match.group().count("\n") + 1, match.group(2)
 
 
 def places(top):
-    """{(file, function): lines} of the functions that call it."""
+    """Returns {(file, function): lines} of the functions that call os_is_wine()."""
     found = {}
     for path in tree_files(top, (".c",)):
         if path.startswith(FOLDERS):
@@ -41,8 +40,8 @@ def places(top):
 
 
 def listed(top):
-    """[(file, function, topic, why, how)]: blocks of three lines, "file: function", why, how it is checked; a line with "# "
-    begins a topic."""
+    """Returns [(file, function, topic, why, how)] from blocks of three lines: "file: function", why, how it is checked;
+    a line with "## " begins a topic."""
     topic, rows, block = "", [], []
     for line in [*read(top, LIST).splitlines(), ""]:
         if line.startswith("## "):
