@@ -119,14 +119,13 @@ struct session_shared {
     _Atomic uint32_t version, buffers, minimum, buffer_size, processors, source, wake_at;
     uint32_t reserved_1[24];
     /* The search for a free buffer. */
-    _Atomic uint32_t hint;       /* index of a buffer that may be free */
-    _Atomic uint32_t given;      /* number of buffers that became free; wraps */
-    _Atomic uint32_t none_at;    /* `given` + 1 when a search last found no free buffer */
-    _Atomic uint32_t allocated;  /* number of buffers in use so far, from `minimum` to `buffers` */
-    _Atomic uint32_t most;       /* MaximumBuffers: how many may be used now; 0: all. Set by the host process */
-    _Atomic uint32_t in_vain;    /* `given` + 1 when a writer last waited in vain */
-    _Atomic uint32_t vain_waits; /* consecutive waits in vain */
-    uint32_t reserved_2[25];
+    _Atomic uint32_t hint;      /* index of a buffer that may be free */
+    _Atomic uint32_t given;     /* how many buffers were returned; wraps */
+    _Atomic uint32_t none_at;   /* `given` + 1 when no free buffer was found */
+    _Atomic uint32_t allocated; /* buffers in use so far: from the minimum to all */
+    _Atomic uint32_t most;      /* MaximumBuffers: how many may be used now; 0: all. Set by the host */
+    _Atomic uint32_t in_vain;   /* `given` + 1 at the time when a writer waited in vain */
+    uint32_t reserved_2[26];
     /* Waking the host. */
     _Atomic uint32_t closed; /* number of closed buffers that wait for the host process; approximate */
     _Atomic uint32_t asleep; /* the host process sleeps: the writer that closes buffer number `wake_at` wakes it */

@@ -132,24 +132,39 @@ void session_count_lost(const struct session_buffers *b, const struct session_wr
     atomic_fetch_add_explicit(&p->lost, 1, memory_order_relaxed);
 }
 
+static int64_t us_since(int64_t ticks)
+{
+    enum { US = 1000000 };
+    return (clock_ticks() - ticks) * US / clock_frequency();
+}
+
+enum { PATIENCE_US = 125000 };
+
+/* How long a writer waits, in us, for a host that returns no buffer. After a wait in vain, no writer of the session
+   waits again until the host returns a buffer. A process could keep changing the words that show this, so a thread also
+   spends at most an eighth of its time waiting in vain, or a quarter if buffers seem to be returned. */
+static int64_t patience_of(const struct session_writer *w, bool hangs)
+{
+    enum { LEAST_US = 200, PARTS = 8 };
+    const int64_t most = w->waited_in_vain != 0 ? us_since(w->waited_in_vain) / PARTS : PATIENCE_US;
+    const int64_t us = most < PATIENCE_US ? most : PATIENCE_US;
+    return hangs || us < LEAST_US ? LEAST_US : us;
+}
+
 __attribute__((noinline)) uint8_t *session_reserve_late(const struct session_buffers *b, struct session_writer *w,
                                                         uint32_t bytes, uint64_t *stamp)
 {
-    /* Yield first, because another writer may be waiting for this processor. The host process may be held up by another
-       session's writer and moves to this processor only when that processor is idle. On a busy machine, where other
-       threads run for long at each sleep, a minimum number of sleeps applies instead of the time limit. */
-    enum { YIELDS = 20, FEWEST = 20, SLEEP_US = 50, PATIENCE_US = 4000, LEAST_US = 200, US = 1000000 };
-    /* The host process may hang. After WAITS unsuccessful waits the limit is halved, up to MOST_HALVES times. */
-    enum { WAITS = 8, MOST_HALVES = 5 };
+    /* Yield first, because another writer may be waiting for this processor. The host may be held up by another
+       session's writer and moves to this processor only when that one is idle. On a busy machine, other threads run
+       for long at each attempt, so no attempt counts for more than ATTEMPT_US. */
+    enum { YIELDS = 20, SLEEP_US = 50, ATTEMPT_US = 1000 };
     struct session_shared *s = b->shared;
-    const uint32_t given = atomic_load_explicit(&s->given, memory_order_relaxed);
-    const bool again = atomic_load_explicit(&s->in_vain, memory_order_relaxed) == given + 1;
-    const uint32_t waits = again ? atomic_load_explicit(&s->vain_waits, memory_order_relaxed) : 0;
-    const uint32_t halves = waits / WAITS < MOST_HALVES ? waits / WAITS : MOST_HALVES;
-    const int64_t us = halves < MOST_HALVES ? PATIENCE_US >> halves : LEAST_US;
-    const int64_t until = clock_ticks() + clock_frequency() * us / US;
-    const int fewest = YIELDS + (FEWEST >> halves);
-    for (int i = 0; i < fewest || clock_ticks() < until; i++) {
+    uint32_t given = atomic_load_explicit(&s->given, memory_order_relaxed);
+    const bool hangs = atomic_load_explicit(&s->in_vain, memory_order_relaxed) == given + 1;
+    const int64_t patience = patience_of(w, hangs);
+    int64_t waited = 0, idle = 0; /* idle: since the host returned a buffer, which another writer took */
+    for (int i = 0; i < YIELDS || (idle < patience && waited < 2 * patience); i++) {
+        const int64_t from = clock_ticks();
         struct session_processor *p = &b->processor[w->processor < b->processors ? w->processor : 0];
         if (session_load(&p->word) == SESSION_STOPPED)
             return NULL;
@@ -161,10 +176,16 @@ __attribute__((noinline)) uint8_t *session_reserve_late(const struct session_buf
         uint8_t *at = session_try_reserve(b, w, bytes, stamp);
         if (at)
             return at;
+        const int64_t us = us_since(from), counted = us >= 0 && us < ATTEMPT_US ? us : ATTEMPT_US;
+        const uint32_t before = given;
+        given = atomic_load_explicit(&s->given, memory_order_relaxed);
+        waited += counted;
+        idle = given == before ? idle + counted : 0;
     }
-    if (halves < MOST_HALVES)
-        atomic_store_explicit(&s->vain_waits, waits + 1, memory_order_relaxed);
-    atomic_store_explicit(&s->in_vain, given + 1, memory_order_relaxed);
+    if (idle >= PATIENCE_US)
+        atomic_store_explicit(&s->in_vain, given + 1, memory_order_relaxed);
+    if (!hangs)
+        w->waited_in_vain = clock_ticks();
     session_count_lost(b, w);
     return NULL;
 }

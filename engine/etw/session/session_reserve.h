@@ -15,9 +15,10 @@
 
 /* The properties of a thread that are the same for all its events. */
 struct session_writer {
-    uint32_t owner;     /* the slot of this process in the directory, 1 to SESSION_MOST_OWNERS */
-    uint32_t thread;    /* the thread id */
-    uint32_t processor; /* the processor on which the thread last ran; a hint */
+    uint32_t owner;         /* the slot of this process in the directory, 1 to SESSION_MOST_OWNERS */
+    uint32_t thread;        /* the thread id */
+    uint32_t processor;     /* the processor on which the thread last ran; a hint */
+    int64_t waited_in_vain; /* ticks: when it last lost an event after waiting; 0: never */
 };
 
 /* Tests terminate the process at one of these steps. */
@@ -105,9 +106,9 @@ session_try_reserve(const struct session_buffers *b, struct session_writer *w, u
     return NULL;
 }
 
-/* Called when no place was found: tries again for 4 ms, first after yields and then after sleeps. While the host
-   process returns no buffers, this time decreases from call to call down to 0.2 ms. Then counts the event as lost.
-   Returns NULL immediately if the session has stopped. */
+/* Called when no place was found: yields and tries again, then sleeps and tries again, until the host has returned no
+   buffer for 125 ms, and for 250 ms at most. After a wait in vain, for 0.2 ms only until the host returns a buffer.
+   Then counts the event as lost. Returns NULL immediately if the session has stopped. */
 uint8_t *session_reserve_late(const struct session_buffers *b, struct session_writer *w, uint32_t bytes,
                               uint64_t *stamp);
 /* Counts an event as lost without trying to reserve a place for it. */

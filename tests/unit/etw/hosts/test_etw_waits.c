@@ -5,30 +5,63 @@
 #include "engine/etw/session/session_host.h"
 #include "tests/unit/session_fixture.h"
 
-/* Before a writer gives up, it yields 20 times and sleeps 20 times for at least 50 us: so it checks once more after
-   LATE us, even on a slow machine. In 0.2 ms it sleeps at most 4 times. */
-enum { WRITER = 3, BUFFERS = 8, LATE = 800, NEVER = -1, FEWEST = 20, PATIENT = 40, VAIN = 40, AGAIN = 24 };
+/* A writer yields 20 times before it sleeps, for 50 us or more. It waits for 125 ms while the host returns no buffer,
+   for 250 ms at most, and for 0.2 ms if the host is known to hang. No attempt counts for more than 1 ms, so a host that
+   comes after LATE is in time, and so is one after TAKEN whose buffers other writers took, however slow the machine
+   is. */
+enum { WRITER = 3, OTHER = 4, BUFFERS = 8, LATE = 60000, TAKEN = 150000, NEVER = -1, FEWEST = 20, PATIENT = 125 };
+enum { AGAIN = 24 };
 
 static struct memory_session s;
 static struct session_drain *d;
 static struct tally *t;
 static uint32_t looks;
-static int host_comes_after; /* the host process frees a buffer after the writer has waited for so many us; NEVER: not
-                                at all */
+static int host_comes_after;                            /* us of a wait */
+static enum { NOTHING, TAKES_BUFFERS, LIES } meanwhile; /* what another process does until then */
 static int64_t wait_began;
+static const struct session_writer *waiting; /* a writer that has waited in vain before; NULL: no matter */
+static int64_t in_vain_ago;                  /* us: how long ago, or more */
+static uint64_t taken;                       /* events of the writer that takes the buffers */
+
+static int64_t us_since(int64_t ticks)
+{
+    return (clock_ticks() - ticks) * 1000000 / clock_frequency();
+}
+
+static void drain(void)
+{
+    const struct session_sink sink = tally_sink(t);
+    HRESULT hr;
+    (void)session_drain_pass(d, &sink, &hr);
+}
+
+static uint64_t fill(uint32_t owner, uint64_t number)
+{
+    struct session_writer w = {.owner = owner, .thread = 5};
+    uint64_t stamp;
+    for (uint8_t *at; (at = session_try_reserve(&s.b, &w, EVENT_BYTES, &stamp)) != NULL; number++) {
+        event_fill(at, &w, stamp, number);
+        session_commit(at, EVENT_BYTES | (uint64_t)EVENT_FIRST << 16);
+    }
+    return number;
+}
 
 /* Called before each attempt of a writer that found no buffer. */
 void session_step(int step)
 {
     if (step != SESSION_STEP_WAITING)
         return;
-    if (looks++ == 0)
+    if (looks++ == 0) {
         wait_began = clock_ticks();
-    if (host_comes_after == NEVER || (clock_ticks() - wait_began) * 1000000 / clock_frequency() < host_comes_after)
-        return;
-    const struct session_sink sink = tally_sink(t);
-    HRESULT hr;
-    (void)session_drain_pass(d, &sink, &hr);
+        in_vain_ago = waiting ? us_since(waiting->waited_in_vain) : 0;
+    }
+    const bool comes = host_comes_after != NEVER && us_since(wait_began) >= host_comes_after;
+    if (comes || meanwhile == TAKES_BUFFERS)
+        drain();
+    if (!comes && meanwhile == TAKES_BUFFERS)
+        taken = fill(OTHER, taken);
+    if (!comes && meanwhile == LIES)
+        atomic_fetch_add(&s.b.shared->given, 1);
 }
 
 static int begin(void **state)
@@ -43,6 +76,9 @@ static int begin(void **state)
     s = session_in_memory(&shape);
     d = fixture_drain(&s.b, 0);
     t = tally_new();
+    meanwhile = NOTHING;
+    waiting = NULL;
+    taken = 0;
     return 0;
 }
 
@@ -55,65 +91,94 @@ static int end(void **state)
     return 0;
 }
 
-/* Writes an event, and returns the number of the writer's attempts until the event had a place or was lost. */
-static uint32_t looks_of(uint64_t number, int after, bool accepted)
+/* Counts the attempts of a writer until its event had a place or was lost. */
+static uint32_t looks_of(struct session_writer *w, uint64_t number, int after, bool accepted)
 {
-    struct session_writer w = {.owner = WRITER, .thread = 5};
     looks = 0;
     host_comes_after = after;
-    assert_int_equal(event_write(&s.b, &w, number), accepted);
+    assert_int_equal(event_write(&s.b, w, number), accepted);
     return looks;
 }
 
-static uint64_t fill(uint64_t number)
+static void nothing_is_lost(uint64_t events)
 {
-    struct session_writer w = {.owner = WRITER, .thread = 5};
-    uint64_t stamp;
-    for (uint8_t *at; (at = session_try_reserve(&s.b, &w, EVENT_BYTES, &stamp)) != NULL; number++) {
-        event_fill(at, &w, stamp, number);
-        session_commit(at, EVENT_BYTES | (uint64_t)EVENT_FIRST << 16);
-    }
-    return number;
+    const struct session_sink sink = tally_sink(t);
+    struct session_statistics statistics;
+    assert_int_equal(session_drain_stop(d, &sink, 0), S_OK);
+    assert_int_equal(t->events, events);
+    session_statistics_read(&s.b, &statistics);
+    assert_int_equal(statistics.events_lost, 0);
 }
 
 static void event_waits_for_a_late_host(void **state)
 {
     (void)state;
     uint64_t number = 0;
-    for (uint32_t round = 0; round < 20; round++) {
-        number = fill(number);
-        (void)looks_of(number++, LATE, true);
+    for (uint32_t round = 0; round < 3; round++) {
+        struct session_writer w = {.owner = WRITER, .thread = 5};
+        number = fill(WRITER, number);
+        (void)looks_of(&w, number++, LATE, true);
     }
-    const struct session_sink sink = tally_sink(t);
-    struct session_statistics statistics;
-    assert_int_equal(session_drain_stop(d, &sink, 0), S_OK);
-    assert_int_equal(t->events, number);
-    session_statistics_read(&s.b, &statistics);
-    assert_int_equal(statistics.events_lost, 0);
+    nothing_is_lost(number);
 }
 
-/* A program that writes many events to a hung host process must not be delayed for long at each event. */
-static void writers_wait_only_briefly_for_a_hung_host(void **state)
+static void an_event_waits_while_other_writers_take_the_buffers(void **state)
 {
     (void)state;
-    uint64_t number = fill(0);
-    assert_true(looks_of(number++, NEVER, false) >= PATIENT);
-    for (uint32_t i = 1; i < VAIN; i++)
-        (void)looks_of(number++, NEVER, false);
-    for (uint32_t i = 0; i < 20; i++)
-        assert_in_range(looks_of(number++, NEVER, false), FEWEST, AGAIN);
-    /* This ends when the host process continues. */
-    assert_int_equal(looks_of(number++, 0, true), 1);
-    number = fill(number);
-    (void)looks_of(number++, LATE, true);
+    struct session_writer w = {.owner = WRITER, .thread = 5};
+    uint64_t number = fill(WRITER, 0);
+    meanwhile = TAKES_BUFFERS;
+    assert_true(looks_of(&w, number++, TAKEN, true) > 1);
+    assert_true(taken != 0);
+    nothing_is_lost(number + taken);
+}
+
+/* A program that writes many events to a hanging host is delayed once, and not at each event. */
+static void writers_wait_only_once_for_a_hanging_host(void **state)
+{
+    (void)state;
+    uint64_t number = fill(WRITER, 0);
+    struct session_writer first = {.owner = WRITER, .thread = 5};
+    assert_true(looks_of(&first, number++, NEVER, false) >= PATIENT);
+    for (uint32_t i = 0; i < 20; i++) {
+        struct session_writer w = {.owner = WRITER, .thread = 6};
+        assert_in_range(looks_of(&w, number++, NEVER, false), FEWEST, AGAIN);
+    }
+    /* Until the host continues. */
+    struct session_writer later = {.owner = WRITER, .thread = 7};
+    assert_int_equal(looks_of(&later, number++, 0, true), 1);
+    number = fill(WRITER, number);
+    (void)looks_of(&later, number++, LATE, true);
+}
+
+/* Another process keeps changing the count of returned buffers although the host hangs. */
+static void a_thread_rarely_waits_for_buffers_that_are_only_announced(void **state)
+{
+    enum { LEAST_US = 400, PARTS = 4, SLEEP_US = 50, SECONDS = 2 };
+    (void)state;
+    struct session_writer w = {.owner = WRITER, .thread = 5};
+    uint64_t number = fill(WRITER, 0);
+    meanwhile = LIES;
+    assert_true(looks_of(&w, number++, NEVER, false) >= PATIENT);
+    waiting = &w;
+    for (uint32_t i = 0; i < 20; i++) {
+        const uint32_t count = looks_of(&w, number++, NEVER, false);
+        const int64_t most = in_vain_ago / PARTS > LEAST_US ? in_vain_ago / PARTS : LEAST_US;
+        assert_in_range(count, FEWEST, FEWEST + 1 + most / SLEEP_US);
+    }
+    /* A while later it waits again. */
+    w.waited_in_vain -= SECONDS * clock_frequency();
+    meanwhile = NOTHING;
+    (void)looks_of(&w, number++, LATE, true);
 }
 
 static void writer_stops_waiting_when_the_session_stops(void **state)
 {
     (void)state;
-    uint64_t number = fill(0);
+    struct session_writer w = {.owner = WRITER, .thread = 5};
+    const uint64_t number = fill(WRITER, 0);
     session_close_processor(&s.b, 0, true);
-    assert_int_equal(looks_of(number, NEVER, false), 0);
+    assert_int_equal(looks_of(&w, number, NEVER, false), 0);
 }
 
 /* ---- the ETW session host ---- */
@@ -179,9 +244,11 @@ static void idle_host_soon_stops_checking(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(event_waits_for_a_late_host, begin, end),
-        cmocka_unit_test_setup_teardown(writers_wait_only_briefly_for_a_hung_host, begin, end),
-        cmocka_unit_test_setup_teardown(writer_stops_waiting_when_the_session_stops, begin, end),
+        cmocka_unit_test_setup_teardown(an_event_waits_for_a_host_that_is_late, begin, end),
+        cmocka_unit_test_setup_teardown(an_event_waits_while_other_writers_take_the_buffers, begin, end),
+        cmocka_unit_test_setup_teardown(writers_wait_only_once_for_a_hanging_host, begin, end),
+        cmocka_unit_test_setup_teardown(a_thread_rarely_waits_for_buffers_that_are_only_announced, begin, end),
+        cmocka_unit_test_setup_teardown(a_writer_continues_at_once_when_the_session_stops, begin, end),
         cmocka_unit_test(writers_do_not_wake_a_host_that_checks_often_enough),
         cmocka_unit_test(idle_host_soon_stops_checking),
     };
