@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Injects openapitrace.dll into a process without waiting for it.
 
-   A new process is suspended, the stub of api_inject_api.c is put at its entry point, and it is resumed. If the process
-   does not reach its entry point within 3 seconds, it had passed it before: the bytes are put back and a remote thread
-   loads the DLL; the first calls of the process are missing. In a process that ran before the watcher, a remote thread
-   loads the DLL at once.
+   A new process is suspended, a jump to the stub (api_inject_api.c) is written to its entry point, and the process is
+   resumed. A process that does not reach its entry point within 3 seconds had already passed it. In this case the
+   original bytes are restored and a remote thread loads the DLL; the first calls of the process are missed. In a
+   process that was running before the watcher, a remote thread loads the DLL at once.
 
-   Under Wine one of the process's own threads allocates and protects its memory and creates its threads: the server
-   sends it a message, which a signal announces, and the caller waits for the answer. A process does not answer while it
-   is stopped (SIGSTOP, a debugger, a frozen container), and never if it exits at that moment. A thread that has just
-   started can miss the signal. So these calls run as timed work: the watcher waits for a short time, and sees
-   to other processes while one is silent. After a while another call sends another signal. api_change_release does not
-   wait either. If the process answers later, the work only cleans up. It must not change the entry point then, because
-   the process may be running there: whichever of both is first takes the claim. */
+   Under Wine, memory of another process is allocated and protected, and threads are created in it, by one of that
+   process's own threads: Wine's server sends the request to this thread, a signal wakes it, and the caller waits for
+   the answer. A process does not answer while it is stopped (SIGSTOP, a debugger, a frozen container), and never
+   answers if it exits in the meantime. A thread that has just started can miss the signal. Therefore these calls run as
+   timed work (thread.h): the watcher waits for them for STEP_MS at most, and handles other processes while one does
+   not answer. After SILENT_MS, a call from another thread sends another signal.
+
+   api_change_release does not wait either. If the process answers after it, the timed work only cleans up. The work
+   must not change the entry point any more, because the process is running again and may be executing the code there.
+   `claim` decides between the work and api_change_release: the first of them to set it wins. */
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/etw/api_trace.h"
@@ -25,11 +28,11 @@ NTSYSAPI LONG NTAPI NtSuspendProcess(HANDLE process);
 NTSYSAPI LONG NTAPI NtResumeProcess(HANDLE process);
 
 enum {
-    STEP_MS = 50,         /* to wait for a step, which usually takes less than a millisecond */
-    SILENT_MS = 1500,     /* until a silent process gets another signal */
-    SIGNALS = 2,          /* other ones; then it is reported */
-    ENTRY_WAIT_MS = 3000, /* until a process has come to its entry point */
-    SETTLE_MS = 2000,     /* how long a new process is tried again if it cannot be read yet */
+    STEP_MS = 50,         /* maximum wait for a step; it usually takes less than a millisecond */
+    SILENT_MS = 1500,     /* time without an answer after which another signal is sent */
+    SIGNALS = 2,          /* further signals; then the process is reported as silent */
+    ENTRY_WAIT_MS = 3000, /* maximum time until a process reaches its entry point */
+    SETTLE_MS = 2000,     /* how long injection into a new process is retried while the process cannot be read */
     PAGE_BYTES = 4096,
 };
 
@@ -38,16 +41,16 @@ enum claim { CLAIM_FREE, CLAIM_CHANGED, CLAIM_RELEASED };
 
 struct api_change {
     struct timed_work work;
-    HANDLE process, thread; /* `thread` loads the DLL; NULL: none */
+    HANDLE process, thread; /* `thread`: remote thread that loads the DLL; NULL: not created */
     char *program;
     bool attaches;
     int64_t created;
     enum step step;
-    ULONGLONG since; /* the step */
+    ULONGLONG since; /* GetTickCount64 at which the step began */
     unsigned signals;
     struct api_entry entry;
-    HRESULT result; /* of the step's work; S_FALSE: the process cannot be read yet */
-    char *failure;  /* its text */
+    HRESULT result; /* result of the step's work; S_FALSE: the process cannot be read yet */
+    char *failure;  /* error text of `result` */
     atomic_bool suspended;
     atomic_int claim;
 };
@@ -60,7 +63,7 @@ static bool take_claim(struct api_change *c, enum claim claim)
     return atomic_compare_exchange_strong(&c->claim, &expected, claim);
 }
 
-/* Once, by the work or by api_change_release. */
+/* Resumes the process once: both the work and api_change_release call this. */
 static void resume(struct api_change *c)
 {
     if (atomic_exchange(&c->suspended, false))
@@ -126,7 +129,7 @@ static void begin_work(struct api_change *c, enum step step)
     timed_work_run(&work, 1, STEP_MS);
 }
 
-/* False: it is exiting. */
+/* Begins the first step. Returns false if the process is exiting. */
 static bool begin_injection(struct api_change *c)
 {
     if (!c->attaches && NtSuspendProcess(c->process) < 0)
@@ -138,7 +141,8 @@ static bool begin_injection(struct api_change *c)
 
 /* ---- silent processes ---- */
 
-/* Waits for the process, as the step does; ends when the process ends. Closes the handle. */
+/* Allocates memory in the process, because Wine's server then sends it a signal. Blocks until the process answers or
+   exits. Closes the handle. */
 static DWORD WINAPI send_signal(void *process)
 {
     void *page = VirtualAllocEx(process, NULL, PAGE_BYTES, MEM_RESERVE, PAGE_NOACCESS);
@@ -148,7 +152,8 @@ static DWORD WINAPI send_signal(void *process)
     return 0;
 }
 
-/* Sends another signal when it is time. API_CHANGE_SILENT when none has helped. */
+/* Sends another signal each time the process has not answered for SILENT_MS. Returns API_CHANGE_SILENT once, if it has
+   not answered after the last signal either; otherwise API_CHANGE_PENDING. */
 static enum api_change_state signal_again(struct api_change *c, HRESULT *reason)
 {
     HANDLE process;

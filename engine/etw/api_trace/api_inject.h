@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* Lets another process load openapitrace.dll. */
+/* Makes another process load openapitrace.dll. */
 #ifndef OPENPLA_API_INJECT_H
 #define OPENPLA_API_INJECT_H
 
 #include "engine/base/error.h"
 #include "engine/base/wintypes.h"
 
-enum { API_ENTRY_KEPT = 16, API_THREAD_WAIT_MS = 10000 /* until a thread has loaded the DLL */ };
+enum { API_ENTRY_KEPT = 16, API_THREAD_WAIT_MS = 10000 /* maximum time for a thread to load the DLL */ };
 
-/* A process whose entry point leads to a stub. */
+/* A process with a stub; unless `entry` is NULL, its entry point jumps to the stub. */
 struct api_entry {
     HANDLE process;
     uint8_t *stub, *entry;
-    uint8_t *done;            /* in the process: set by the stub */
-    void *routine, *argument; /* of a thread that loads the DLL instead */
+    uint8_t *done;            /* address in the process of the flag that the stub sets */
+    void *routine, *argument; /* start address and argument for a remote thread that loads the DLL */
     uint8_t kept[API_ENTRY_KEPT];
-    DWORD protection; /* of the entry point's page before */
-    bool protects;    /* the stub restores it */
+    DWORD protection; /* original protection of the entry point's page */
+    bool protects;    /* the stub restores the protection; otherwise call api_entry_protect */
 };
 
 /* "cannot trace 'name': what (error code)". */
 HRESULT api_inject_failed(const char *name, const char *what, DWORD code);
 /* Writes the stub and makes the entry point of a suspended process writable. S_FALSE: the process is not ready yet. */
 HRESULT api_entry_prepare(HANDLE process, const char *name, struct api_entry *e);
-/* Lets the entry point lead to the stub. */
+/* Makes the entry point jump to the stub. */
 HRESULT api_entry_replace(const struct api_entry *e, const char *name);
-/* Whether the process has loaded the DLL at its entry point. */
+/* Returns whether the process has run the stub, which loads the DLL. */
 bool api_entry_is_done(const struct api_entry *e);
 /* Restores the protection of the entry point's page. */
 void api_entry_protect(const struct api_entry *e);
-/* Puts the program's own bytes back to its entry point. */
+/* Restores the original bytes at the entry point, and the protection of its page. */
 void api_entry_restore(const struct api_entry *e);
-/* Writes what a thread of a running process needs to load the DLL. */
+/* Writes the stub into a running process, for api_entry_thread. */
 HRESULT api_attach_prepare(HANDLE process, const char *name, struct api_entry *e);
-/* Creates a thread that loads the DLL. Its exit code is 0 if that fails. */
+/* Creates a remote thread that loads the DLL. The thread's exit code is 0 if loading fails. */
 HRESULT api_entry_thread(const struct api_entry *e, const char *name, HANDLE *thread);
 
 #endif

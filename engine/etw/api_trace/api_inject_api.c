@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Lets processes load openapitrace.dll, at their entry point or in a thread. The first bytes at the entry point are
-   replaced by a jump to a stub in new memory:
+/* Makes processes load openapitrace.dll: a new process at its entry point, a running process in a remote thread. In a
+   new process, the first bytes at the entry point are replaced by a jump to a stub in new memory:
 
-       entry point: mov rax, stub; jmp rax             (12 of the 16 bytes that are kept)
-       stub:        save the argument registers; put the 16 bytes back; VirtualProtect as before;
-                    LoadLibraryW(dll); set `done`; restore; jump to the entry point
+       entry point: mov rax, stub; jmp rax             (replaces 12 of the 16 saved bytes)
+       stub:        save the argument registers; restore the 16 bytes; restore the page's protection with
+                    VirtualProtect; LoadLibraryW(dll); set `done`; restore the registers; jump to the
+                    entry point
 
-   So the DLL is loaded by the program's first thread after the loader has bound all imports and before any code of the
-   program but TLS callbacks. The stub needs no injector, so one that dies leaves a program that works. A 32-bit process
-   gets the DLL of the folder x86, by other code (api_entry_32.h), which leaves the protection to the injector. */
+   Thus the program's first thread loads the DLL, after the loader has resolved all imports and before the program runs
+   any code other than TLS callbacks. The stub does not depend on the injecting process, so the program works even if
+   that process is killed. A 32-bit process loads the DLL from the folder x86, with different code (api_entry_32.h).
+   That code does not restore the page's protection; the injecting process does. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -58,7 +60,7 @@ static bool is_narrow(HANDLE process)
     return IsWow64Process(process, &narrow) && narrow;
 }
 
-/* The address of the program, from its PEB. */
+/* Returns the base address of the program, from the PEB of its process. */
 static uint8_t *program_base(HANDLE process)
 {
     enum { IMAGE_BASE_32 = 8 }; /* in a 32-bit PEB */
@@ -80,7 +82,7 @@ static uint8_t *program_base(HANDLE process)
                : NULL;
 }
 
-/* The entry point of the program. S_FALSE: the process is not ready yet. */
+/* Finds the entry point of the program. S_FALSE: the process is not ready yet. */
 static HRESULT find_entry(HANDLE process, const char *name, uint8_t **entry)
 {
     uint8_t head[HEADERS_ROOM];
@@ -117,7 +119,7 @@ static void code_add_move(struct code *c, const char *instruction, uint64_t valu
     code_add(c, &value, sizeof value);
 }
 
-/* The code of the stub that will lie at `stub`. */
+/* Assembles the stub, which will be at e->stub. */
 static void make_stub(const struct api_entry *e, struct code *c)
 {
     const uintptr_t path = (uintptr_t)(e->stub + STUB_PATH), done = (uintptr_t)e->done;
@@ -134,7 +136,7 @@ static void make_stub(const struct api_entry *e, struct code *c)
              10); /* mov rcx, rax; mov edx, ENTRY_BYTES; mov r8d, protection */
     code_add(c, &e->protection, sizeof e->protection);
     code_add(c, "\x4C\x8D\x4C\x24\x20", 5); /* lea r9, [rsp+20h] */
-    /* Functions of kernel32 have one address in all processes. */
+    /* Functions of kernel32 have the same address in all processes. */
     code_add_move(c, "\x48\xB8", (uintptr_t)VirtualProtect); /* mov rax, VirtualProtect */
     code_add(c, "\xFF\xD0", 2);                              /* call rax */
     code_add_move(c, "\x48\xB9", path);                      /* mov rcx, path */
@@ -147,7 +149,7 @@ static void make_stub(const struct api_entry *e, struct code *c)
              12); /* add rsp, 28h; pop r9, r8, rdx, rcx; jmp rax */
 }
 
-/* The DLL for 64-bit programs, or for 32-bit ones; from memory_alloc. */
+/* Returns the path of the DLL for 64-bit or (`narrow`) 32-bit programs; from memory_alloc. */
 static char *dll_name(bool narrow)
 {
     char *folder = os_module_folder();
@@ -156,7 +158,7 @@ static char *dll_name(bool narrow)
     return path;
 }
 
-/* Its path for a process of that width. */
+/* Finds the DLL for a process of that bitness. */
 static HRESULT find_dll(const char *name, bool narrow, WCHAR out[PATH_UNITS])
 {
     WCHAR *wide = NULL;
@@ -200,7 +202,7 @@ static bool stub_write_32(struct api_entry *e, const WCHAR *path)
     return size && (uintptr_t)e->stub <= UINT32_MAX && write_memory(e->process, e->stub, bytes, size);
 }
 
-/* Allocates and writes the stub; `e->entry` is NULL if only its thread will run. */
+/* Allocates and writes the stub; `e->entry` is NULL if only a remote thread will run it. */
 static HRESULT stub_create(struct api_entry *e, const char *name)
 {
     WCHAR path[PATH_UNITS];

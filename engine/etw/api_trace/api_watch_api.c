@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Watches for new processes of a program and injects openapitrace.dll into each.
 
-   Windows has no event for a new process that works for every account, and Wine none at all. The watcher asks every
-   8 ms for a number that changes with the processes and threads (windows_threads_mark), and lists the processes only
-   while it changes and for a while after.
+   Windows has no notification of new processes that every account can use, and Wine has none at all. Therefore the
+   watcher polls: every 8 ms it queries a number that changes when processes or threads start or end
+   (windows_threads_mark). It lists the processes when the number has changed, and at each poll in the HOT_MS after
+   that.
 
-   Under Wine each of these questions wakes Wine's server, and so does a wait for an event. But a process cannot start
-   without the server: it makes hundreds of requests before it comes to its entry point. So the watcher waits on an
-   address, which the host OS's kernel does alone, and asks only if the server has run some times, or for some time,
-   since the last question. The kernel counts that in the server's schedstat, which is /proc/self/schedstat because the
-   server opens the file. In any case the watcher asks at every 20th poll. While processes start, it asks whenever the
-   server has run.
+   Under Wine each query wakes Wine's server, and so does waiting for an event object. Two measures keep the server
+   asleep while no process starts. First, between polls the watcher waits on an address, which only involves the host
+   OS's kernel. Second, it skips the query if the server has hardly run since the last one: a process cannot start
+   without the server, because it makes hundreds of requests to the server before it reaches its entry point. The
+   kernel counts in schedstat how many times and for how long the server has run. Under Wine the server opens files for
+   the programs, so /proc/self/schedstat is that of the server. At least every 20th poll queries the number in any
+   case. While processes are starting, the watcher queries the number whenever the server has run at all.
 
-   It waits for no process (api_change_api.c), so one that is stopped keeps neither others from being traced nor a set
-   from being stopped. */
+   The watcher never waits for the answer of a traced process (api_change_api.c). So a stopped process (SIGSTOP, a
+   debugger) neither prevents other processes from being traced nor delays the stop of the data collector set. */
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -30,13 +32,13 @@
 enum {
     POLL_MS = 8,
     HOT_POLL_MS = 2,
-    HOT_MS = 150,     /* after the last change of the processes */
+    HOT_MS = 150,     /* how long HOT_POLL_MS applies after the last change of the number */
     SETTLE_MS = 2000, /* how long a new process is checked again if its program cannot be read yet */
-    END_MS = 150,     /* for processes between their start and their entry point when the watcher ends */
+    END_MS = 150,     /* when the watcher ends: maximum wait for injections that have begun */
     READY_MS = 10000,
-    SKIPPED_MOST = 20,      /* polls that do not ask */
-    SERVER_TIMES = 8,       /* that the server has run since the last question: a process may have started */
-    SERVER_RAN_NS = 250000, /* the same */
+    SKIPPED_MOST = 20,      /* at least every 20th poll queries the number */
+    SERVER_TIMES = 8,       /* query if the server has run this many times since the last query ... */
+    SERVER_RAN_NS = 250000, /* ... or for this long */
     LIST_ROOM = 1 << 16,
     LIST_ROOM_MOST = 1 << 26,
     CALIBRATE_MS = 20,
@@ -52,18 +54,18 @@ struct api_watch {
     const WCHAR *name; /* its file name, in `program` */
     char *text;        /* the path, for error texts */
     HANDLE thread, ready;
-    bool stops; /* `lock` protects it */
+    bool stops; /* set to end the thread; protected by `lock` */
     struct thread_condition stopped;
     struct kernel_file *server; /* schedstat of Wine's server; NULL: unknown, or Windows */
     struct process_run_time server_ran;
-    unsigned skipped;  /* polls since the last one that asked */
-    struct seen *seen; /* processes that need no more attention */
+    unsigned skipped;  /* polls since the last query */
+    struct seen *seen; /* processes that need no further action */
     size_t seen_count, seen_room;
     uint8_t *list; /* list of the system's processes */
     size_t list_room;
-    void *changes; /* struct api_change *, of processes that are not finished */
+    void *changes; /* array of struct api_change *: injections that are not final yet */
     size_t change_count, change_room;
-    bool attach; /* to processes that run already */
+    bool attach; /* also trace processes that are already running */
     atomic_uint_least64_t late, failed, attached;
     struct lock lock;
     char *failure;
@@ -129,9 +131,10 @@ static HRESULT is_program(const struct api_watch *w, HANDLE process)
     return _wcsicmp(path, w->program) == 0 ? S_OK : E_FAIL;
 }
 
-/* ---- changes of processes ---- */
+/* ---- injections (struct api_change) ---- */
 
-/* Takes over the handle. False: out of memory. */
+/* Begins to inject into the process. Takes ownership of the handle, even on failure. Returns false if out of
+   memory for the list. */
 static bool change_begin(struct api_watch *w, HANDLE process, int64_t created, bool attaches)
 {
     if (!memory_grow(&w->changes, &w->change_room, w->change_count + 1, sizeof(struct api_change *))) {
@@ -144,7 +147,7 @@ static bool change_begin(struct api_watch *w, HANDLE process, int64_t created, b
     return true;
 }
 
-/* True: it is final. */
+/* Continues an injection. Returns true if its state is final. */
 static bool change_is_final(struct api_watch *w, struct api_change *c)
 {
     HRESULT reason;
@@ -184,7 +187,8 @@ static void changes_end(struct api_watch *w)
 
 /* ---- the list of processes ---- */
 
-/* True: it needs no more attention. `first`: it ran before the watcher. */
+/* Begins to inject into a process if it runs the program. Returns true if the process needs no further action by
+   check_processes. `first`: it was running before the watcher. */
 static bool take_process(struct api_watch *w, DWORD id, int64_t created, bool first)
 {
     HANDLE process = OpenProcess(PROCESS_ALL_ACCESS, FALSE, id);
@@ -242,7 +246,8 @@ static void check_processes(struct api_watch *w, bool first)
 
 /* ---- the thread ---- */
 
-/* NULL: only Wine has a server; or the file is not the server's. */
+/* Opens the schedstat of Wine's server. NULL: on Windows, which has no such server, or if /proc/self is not the
+   server's folder. */
 static struct kernel_file *open_server(void)
 {
     struct kernel_file *file = NULL;
@@ -264,7 +269,7 @@ static bool read_server(struct api_watch *w, struct process_run_time *out)
            process_run_time_parse(text, size, out);
 }
 
-/* Whether a process may have started since the last question. `hot`: processes are starting. */
+/* Returns whether a process may have started since the last query. `hot`: processes are starting. */
 static bool must_ask(struct api_watch *w, bool hot)
 {
     struct process_run_time now;
@@ -274,14 +279,14 @@ static bool must_ask(struct api_watch *w, bool hot)
     return hot ? times || ran : times >= SERVER_TIMES || ran >= SERVER_RAN_NS;
 }
 
-/* The server has run for us, too. */
+/* Stores how much the server has run. Called after the queries, because the server runs for them, too. */
 static void has_asked(struct api_watch *w)
 {
     w->skipped = 0;
     (void)read_server(w, &w->server_ran);
 }
 
-/* False: the watcher is to end. */
+/* Waits until the next poll. Returns false if the watcher must end. */
 static bool await_poll(struct api_watch *w, uint32_t ms)
 {
     lock_enter(&w->lock);
