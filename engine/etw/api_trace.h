@@ -64,8 +64,9 @@ HRESULT api_settings_write(struct api_settings *s, struct text_buffer *out);
 HRESULT api_settings_read(const uint8_t *data, size_t size, struct api_settings *out);
 
 enum api_module_use { API_MODULE_UNUSED, API_MODULE_SOME, API_MODULE_ALL };
-/* Return which functions of a module are logged, and whether the function `api` is one of them; `use` is the result of
-   the first function. `module` and `api` are canonical. */
+/* api_settings_module returns whether all, some or no functions of a module are logged; `module` is canonical.
+   api_settings_has returns whether `api` (canonical) is logged; `use` is the result of api_settings_module for the
+   module of `api`. */
 enum api_module_use api_settings_module(const struct api_settings *s, const char *module);
 bool api_settings_has(const struct api_settings *s, enum api_module_use use, const char *api);
 
@@ -80,7 +81,7 @@ struct api_filter {
 uint64_t api_settings_hash(const uint8_t *data, size_t size);
 
 /* The section begins with this struct; the settings follow at offset API_SECTION_SETTINGS. The traced programs increase
-   the counters and could write any value to them, so they are for display only. */
+   the counters and could write any value to them; therefore the counters are only displayed. */
 struct api_statistics {
     atomic_uint_least64_t processes, functions, calls, unwound;
 };
@@ -96,17 +97,18 @@ HRESULT api_trace_supports_32(const char *name);
 struct api_trace; /* the section, the claim on the program and the watcher */
 /* Claims the program and creates the section with the settings. Nothing is injected before api_trace_watch. Returns
    PLA_E_EXE_ALREADY_CONFIGURED if another collector traces the program. `claimed`: an existing api_trace of this
-   process, or NULL. If it traces the same program, its claim is shared; if its settings are the same too, *out is
-   `claimed` itself. */
+   process, or NULL. If it traces the same program, the new api_trace shares its claim; if the settings are the same
+   too, no new one is created and *out is `claimed` itself. */
 HRESULT api_trace_open(struct api_settings *settings, struct api_trace *claimed, struct api_trace **out);
 void api_trace_close(struct api_trace *t); /* NULL is allowed */
-/* Returns whether api_trace_open returned this api_trace several times and more than one user has not closed it yet. */
+/* Returns whether several users hold this api_trace: api_trace_open returned it more than once, and more than one of
+   these calls still lacks its api_trace_close. */
 bool api_trace_is_shared(const struct api_trace *t);
 /* Returns the filter's data, borrowed. */
 const struct api_filter *api_trace_filter(const struct api_trace *t);
 /* Starts watching for new processes of the program. With `attach`, processes that are already running are traced from
-   now on, but calls through function addresses that they stored outside their import slots are missed. Returns S_FALSE
-   if the program is already being watched. */
+   now on, but calls through function addresses that the processes have stored outside their import slots are missed.
+   Returns S_FALSE if the program is already being watched. */
 HRESULT api_trace_watch(struct api_trace *t, bool attach);
 struct api_trace_numbers {
     uint64_t processes, functions, calls, unwound;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Autologgers: sessions that start with the host OS, described in the registry under Control\WMI\Autologger and
-   Control\WMI\GlobalLogger. Under Wine they start with the first process of a prefix that traces. */
+   Control\WMI\GlobalLogger. Under Wine they start when the first process of the prefix opens the directory. */
 #ifndef OPENPLA_AUTOLOGGER_H
 #define OPENPLA_AUTOLOGGER_H
 
@@ -32,7 +32,7 @@ struct autologger {
     bool global;       /* the GlobalLogger: a single session of an older kind, which enables no providers */
     char *name;        /* name of the key and of the session */
     char *guid, *file; /* NULL: not set */
-    char *set; /* XML of the data collector set that created it, for data that ETW does not define; NULL: not set */
+    char *set; /* the data collector set that created it, as XML; has properties that ETW lacks; NULL: not set */
     struct autologger_number start, buffer_kb, minimum_buffers, maximum_buffers, flush_timer, clock, mode, maximum_file,
         file_max, file_counter;
     struct autologger_provider *providers;
@@ -59,8 +59,8 @@ ULONG autologger_settings(const struct autologger *a, const char *folder, struct
    skipped. The result becomes the value Status. */
 ULONG autologger_start(struct directory *d, const struct autologger *a, const char *folder, uint32_t *counter);
 
-/* Starts the autologgers described for the directory of this name (OPENPLA_ETW; at most 32 characters), once in the
-   lifetime of the Wine prefix. Natively there is no registry, and nothing happens. */
+/* Starts the autologgers described for the directory of this name (OPENPLA_ETW; at most 32 characters), once until the
+   last process of the Wine prefix exits. Natively there is no registry, and nothing happens. */
 void autologgers_begin(struct directory *d, const char *directory);
 
 /* ---- registry keys; the same table of values serves readers and writers ---- */
@@ -75,8 +75,9 @@ char *autologger_path(const char *kind, const char *directory, const char *name)
 /* Reads a description. Invalid values count as missing, and the first of them is stored in `damaged`. Returns S_FALSE
    if the key does not exist. *out is empty unless the result is S_OK; free it with autologger_free. */
 HRESULT autologger_load(const char *path, const char *name, struct autologger *out);
-/* Writes the values marked `there` and deletes the others, including the keys of providers. Other values of the key,
-   such as FileCounter and Status, are kept. Creates a missing key; Start is written last. Returns
+/* Writes *a to the registry key, and creates the key if it does not exist. Of the values that struct autologger has,
+   those that are not set in *a are deleted, and so are the keys of providers that *a does not list. All other values of
+   the key, and the values that ETW itself writes (FileCounter, Status), are kept. Start is written last. Returns
    ERROR_ALREADY_EXISTS's HRESULT if `is_new` and the key exists. A failure restores the previous values as far as
    possible. */
 HRESULT autologger_save(const char *path, const struct autologger *a, bool is_new);

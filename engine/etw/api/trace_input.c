@@ -79,7 +79,7 @@ static struct trace_input *inputs_oldest(const struct trace_inputs *in)
     return found;
 }
 
-/* Learns the event definitions that an event outside the selected time range contains. */
+/* If an event outside the selected time range contains definitions of other events, learns these definitions. */
 static HRESULT inputs_learn(struct trace_inputs *in, const struct trace_input *one)
 {
     const struct etl_record *e = &one->event;
@@ -161,7 +161,7 @@ HRESULT trace_inputs_read(struct trace_inputs *in, trace_take *take, void *conte
     while (SUCCEEDED(hr) && (hr = trace_inputs_next(in, &event)) == S_OK) {
         hr = take(context, &event);
         if (hr != S_OK) {
-            in->current = NULL; /* this event is not counted */
+            in->current = NULL; /* so that the number of this event is not updated */
             break;
         }
     }

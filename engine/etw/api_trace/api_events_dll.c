@@ -30,7 +30,7 @@ static write_ex_function event_write_ex;
 unsigned api_guard_slot;
 atomic_bool api_logging;
 
-/* The current tracing; only the enable callback changes it. */
+/* The settings and the session for which calls are logged now. Only the enable callback changes this. */
 static struct {
     bool active;
     struct api_filter filter;
@@ -135,8 +135,8 @@ static void put_text_32(void *argument)
         (uint32_t)api_arguments_text(&a->frame->function->signature, a->values, &a->registers, a->frame->text);
 }
 
-/* Reads strings in a guarded call, because 32-bit programs have no table of guarded instructions. If one of their
-   addresses is invalid, writes all of them as addresses. */
+/* Writes the arguments as text. The strings are read in a guard_call, because 32-bit programs have no table of guarded
+   instructions. If the address of one string is invalid, all strings are written as addresses. */
 static void put_arguments(struct api_frame *frame)
 {
     struct arguments_32 a;
@@ -293,7 +293,8 @@ void api_events_module(void *base, uint32_t size, const WCHAR *path, size_t unit
 
 /* ---- settings ---- */
 
-/* Adds the calls that count_call has not added to the statistics, and stops updating them. */
+/* Adds the rest of the calls, which count_call counted in the stripes only, to the statistics. From then on, the
+   statistics are not updated. */
 static void publish_rest(void)
 {
     uint64_t rest = 0;
@@ -444,8 +445,8 @@ static VOID NTAPI on_enable(LPCGUID source, ULONG code, UCHAR level, ULONGLONG a
 
 /* ---- the DLL ---- */
 
-/* Loads the openetw.dll from this DLL's folder and no other copy, because a second copy in the process would be another
-   event provider. */
+/* Loads openetw.dll from this DLL's folder only: a copy from another folder would be a second event provider in the
+   process. */
 bool api_events_begin(HMODULE own, HMODULE *events)
 {
     WCHAR path[MAX_PATH];

@@ -19,7 +19,7 @@
    GetProcAddress and the other functions that resolve names are replaced by versions that return stubs. Therefore
    delayed imports and later lookups are traced, too, and a looked-up address is still equal to the address in a slot.
 
-   Modules' tables are read under a guard, because the program can have unmapped or overwritten them. */
+   The tables of modules are read in a guard_call (guard.h), because the program can unmap or overwrite them. */
 #include "engine/base/file.h"
 #include "engine/base/guard.h"
 #include "engine/base/memory.h"
@@ -100,8 +100,8 @@ static unsigned bucket_of(const void *address)
 }
 
 /* Finds the function at an address. If several functions have the address, one of `module` (canonical, may be NULL)
-   takes precedence, then the one that was added first, for example NtClose before ZwClose. A bucket begins with the
-   function that was added last. */
+   takes precedence, then the one that was added first, for example NtClose before ZwClose. The search does not stop at
+   the first match: a bucket begins with the function that was added last, so the last match was added first. */
 static struct api_function *function_find(const void *address, const char *module)
 {
     struct api_function *found = NULL, *any = NULL;
@@ -252,7 +252,7 @@ static struct api_function *function_create(const char *name, void *real)
     stub_write(f, stubs_writable + stub_bytes_used);
     stub_bytes_used += STUB_BYTES;
     f->next = buckets[bucket_of(real)];
-    buckets[bucket_of(real)] = f; /* readers take no lock */
+    buckets[bucket_of(real)] = f; /* last, because readers take no lock and must find a complete entry */
     return f;
 }
 

@@ -123,7 +123,7 @@ bool api_image_exports(const struct api_image *image, void (*take)(void *user, c
         struct api_export found = {.name = image_string(image, name), .rva = rva};
         if (!found.name)
             return false;
-        /* After Wine has loaded user32, addresses in ntdll replace some of user32's forwarders. */
+        /* When Wine loads user32, it replaces some of user32's forwarders by addresses in ntdll, outside the image. */
         found.forwards = rva >= image->size || (rva >= image->exports && rva - image->exports < image->exports_size);
         if (rva)
             take(user, &found);
@@ -131,7 +131,7 @@ bool api_image_exports(const struct api_image *image, void (*take)(void *user, c
     return true;
 }
 
-/* Passes the slots of one DLL to `take`, up to the zero that ends them. */
+/* Passes the slots of one DLL to `take`. The slots end with a zero. */
 static bool take_slots(const struct api_image *image, const char *dll, uint32_t at,
                        void (*take)(void *user, const char *dll, void **slot), void *user)
 {

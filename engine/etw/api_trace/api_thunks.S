@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-# The code between a traced program's call and the function: see api_hook_dll.c. r11 is the struct api_function of the stub
-# that was called: at 0 the function, at 8 the words of its stack arguments (even), at 12 whether it uses xmm registers.
+# The code between a traced program's call and the function (see api_hook_dll.c). The stub has set r11 to the address of
+# its struct api_function: at offset 0 the function, at 8 the number of 8-byte words of its stack arguments (even), at
+# 12 whether it uses xmm registers.
     .intel_syntax noprefix
     .text
 
-# Names: all registers of arguments are kept, the call is logged, and the function runs as if it had been called.
+# For functions of which only the name is logged: saves all argument registers, logs the call, restores the registers
+# and jumps to the function, which then returns to the caller directly.
     .globl api_thunk_names
     .def api_thunk_names; .scl 2; .type 32; .endef
     .seh_proc api_thunk_names
@@ -45,12 +47,12 @@ api_thunk_names:
     jmp [r11]
     .seh_endproc
 
-# Arguments: a frame that calls the function with a copy of the stack arguments, so that unwinding sees an ordinary
-# caller. From rbp (struct api_frame, api_hook_dll.c):
+# For functions whose arguments are logged: a frame that calls the function with a copy of the stack arguments, so that
+# unwinding finds an ordinary caller. Offsets from rbp (struct api_frame, api_hook.h):
 #   +00 bytes of the text +08 rdi +10 rsi +18 rbx +20 rbp +28 return address +30 to +48 home of rcx, rdx, r8, r9 +50 fifth argument ...
 #   -08 r10 -10 rax, then the result -20 xmm0, then its result -30 to -70 xmm1 to xmm5
 #   -78 time of the call, 0: not logged -80 text of the arguments -88 the function
-# Below lie the text, then the copied words and the callee's home.
+# Below these are the text (api_frame.text), then the copied words and the callee's home space.
     .globl api_thunk_arguments
     .def api_thunk_arguments; .scl 2; .type 32; .endef
     .seh_proc api_thunk_arguments
@@ -91,7 +93,7 @@ api_thunk_arguments:
     call api_log_enter
     mov [rbp-0x78], rax
     mov ecx, [rbx+8]
-    mov rax, gs:[8]             # TEB.StackBase: the words end there at the latest
+    mov rax, gs:[8]             # TEB.StackBase: do not copy words beyond it
     lea rsi, [rbp+0x50]
     sub rax, rsi
     shr rax, 3
@@ -148,7 +150,7 @@ api_thunk_arguments:
     .seh_handler api_log_unwound, @unwind
     .seh_endproc
 
-# Nothing is traced any more.
+# Used after the hooks have been removed: jumps to the function without logging.
     .globl api_thunk_pass
     .def api_thunk_pass; .scl 2; .type 32; .endef
 api_thunk_pass:

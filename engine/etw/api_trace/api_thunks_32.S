@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-# api_thunks.S for 32-bit programs. eax is the struct api_function of the stub that was called: at 0 the function, at 4 the
-# words of its stack arguments, at 8 whether its result is in st(0). stdcall and cdecl pass arguments on the stack, fastcall
-# and thiscall also in ecx and edx.
+# The thunks of api_thunks.S for 32-bit programs. The stub has set eax to the address of its struct api_function: at
+# offset 0 the function, at 4 the number of 4-byte words of its stack arguments, at 8 whether its result is in st(0).
+# stdcall and cdecl pass arguments on the stack, fastcall and thiscall also in ecx and edx.
     .intel_syntax noprefix
     .text
 
-# Names: all registers of arguments are kept, the call is logged, and the function runs as if it had been called.
+# For functions of which only the name is logged: saves all argument registers, logs the call, restores the registers
+# and jumps to the function, which then returns to the caller directly.
     .globl _api_thunk_names
     .def _api_thunk_names; .scl 2; .type 32; .endef
 _api_thunk_names:
@@ -39,15 +40,15 @@ _api_thunk_names:
     pop ebp
     jmp [eax]
 
-# Arguments: a frame that calls the function with a copy of the stack arguments. How many bytes the function takes off the
-# stack follows from esp after the call, so the calling convention need not be known. From ebp (struct api_frame,
-# api_hook.h):
+# For functions whose arguments are logged: a frame that calls the function with a copy of the stack arguments. The
+# change of esp during the call shows how many bytes the function popped, so the calling convention need not be known.
+# Offsets from ebp (struct api_frame, api_hook.h):
 #   +00 ebp +04 return address +08 first argument ...
 #   -04 ebx -08 esi -0C edi -10 eax -14 ecx -18 edx -20 bytes of the text -24 text of the arguments -28 the function
-#   -2C esp before the call, then the bytes that it took -38 st(0) -3C edx, -40 eax: the result
+#   -2C esp before the call, then the bytes that the function popped -38 st(0) -3C edx, -40 eax: the result
 #   -48 time of the call, 0: not logged
-# Below lies the text; below that the copied words, at the same place of 16 bytes as the originals, which SSE code of the
-# function may rely on.
+# Below these is the text (api_frame.text), and below the text are the copied words. Their addresses modulo 16 equal
+# those of the originals, because SSE code in the function may rely on this alignment.
     .globl _api_thunk_arguments
     .def _api_thunk_arguments; .scl 2; .type 32; .endef
 _api_thunk_arguments:
@@ -60,7 +61,7 @@ _api_thunk_arguments:
     push ecx
     push edx
     mov ebx, eax
-    sub esp, 0x1F0              # to -48, and API_FRAME_ROOM below it
+    sub esp, 0x1F0              # the frame down to -48, and API_FRAME_ROOM below it
     mov [ebp-0x28], eax
     mov [ebp-0x24], esp
     and esp, -16
@@ -70,7 +71,7 @@ _api_thunk_arguments:
     mov [ebp-0x48], eax
     mov [ebp-0x44], edx
     mov ecx, [ebx+4]
-    mov eax, fs:[4]             # TEB.StackBase: the words end there at the latest
+    mov eax, fs:[4]             # TEB.StackBase: do not copy words beyond it
     lea esi, [ebp+8]
     sub eax, esi
     shr eax, 2
@@ -121,13 +122,13 @@ _api_thunk_arguments:
     pop esi
     pop ebx
     pop ebp
-    add ecx, esp                # the return address moves above the arguments that the function took
+    add ecx, esp                # move the return address above the arguments that the function popped
     push dword ptr [esp]
     pop dword ptr [ecx]
     mov esp, ecx
     ret
 
-# Nothing is traced any more.
+# Used after the hooks have been removed: jumps to the function without logging.
     .globl _api_thunk_pass
     .def _api_thunk_pass; .scl 2; .type 32; .endef
 _api_thunk_pass:

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Writes api_signatures.txt from the prototypes of MinGW-w64's headers, which are in the public domain.
 
-signatures.py [--include FOLDER] [--check]: clang reads MinGW's headers; --check compares the result
-with the committed file and exits with 1 if they differ, 77 if clang or headers of this version are missing. One line for each
-function: name, a blank, the letter of the result and one of each argument (engine/etw/api_trace/api_signatures.h).
-Variadic functions and those that return a structure are left out: no frame may come between them and their caller.
+signatures.py [--include FOLDER] [--check]: parses MinGW's headers with clang. --check compares the result with the
+committed file, and exits with 1 if they differ, or with 77 if clang or headers of the required version are missing.
+The file has one line per function: the name, a blank, a letter for the result and a letter for each argument
+(engine/etw/api_trace/api_signatures.h). Variadic functions and functions that return a structure are omitted, because a
+thunk cannot insert a frame between them and their caller.
 """
 import os
 import re
@@ -13,7 +14,8 @@ import shutil
 import subprocess
 import sys
 
-# The headers, in the order in which they can be included: up to windows.h without the codes of NTSTATUS.
+# The headers, in an order in which they can be included. The headers in FIRST are included with WIN32_NO_STATUS, that
+# is, without the NTSTATUS codes.
 FIRST = "winsock2 ws2tcpip mswsock windows"
 THEN = """winternl ntsecapi ntdef tlhelp32 psapi aclapi sddl winsvc wincrypt evntprov evntrace evntcons winevt
 wct dbghelp shlobj shlwapi iphlpapi userenv wtsapi32 mmsystem securityappcontainer timezoneapi stdio
@@ -21,7 +23,7 @@ stdlib string math io process time wchar setjmp"""
 SOURCE = "".join(["#define WINVER 0x0A00\n#define _WIN32_WINNT 0x0A00\n#define NTDDI_VERSION 0x0A000006\n",
                   "#define WIN32_NO_STATUS\n", *(f"#include <{name}.h>\n" for name in FIRST.split()),
                   "#undef WIN32_NO_STATUS\n", *(f"#include <{name}.h>\n" for name in THEN.split())])
-VERSION = "10"  # of the headers that the committed file is made from: Debian 12's. Others declare other functions.
+VERSION = "10"  # of Debian 12's headers, from which the committed file is generated
 HERE = os.path.dirname(os.path.abspath(__file__))
 FUNCTION = re.compile(r"[|`]-FunctionDecl 0x\w+ .*? (?:implicit )?(?:used )?(\w+) '([^']*)'(?::'[^']*')?(.*)$")
 PARAMETER = re.compile(r"[|`] [|`]-ParmVarDecl 0x\w+ .*?(?:used )?(\w+)? ?'([^']*)'(?::'([^']*)')?(?: cinit)?$")
@@ -39,7 +41,7 @@ WIDTHS = {"INT_PTR": "j", "LONG_PTR": "j", "SSIZE_T": "j", "intptr_t": "j", "ptr
 
 
 def resolve(spelt, typedefs):
-    """The type behind its typedefs, without const and volatile at the front."""
+    """Returns the type to which typedefs resolve, without leading const and volatile."""
     seen = set()
     text = spelt
     while True:
@@ -51,7 +53,7 @@ def resolve(spelt, typedefs):
 
 
 def pointer_wide(bare, typedefs):
-    """The letter of an integer that is as wide as a pointer; None: it is something else."""
+    """Returns the letter of an integer type that is as wide as a pointer; None for all other types."""
     seen = set()
     while bare not in WIDTHS and bare in typedefs.spelt and bare not in seen:
         seen.add(bare)
@@ -60,14 +62,14 @@ def pointer_wide(bare, typedefs):
 
 
 class Typedefs(dict):
-    """name -> the type behind all typedefs; `spelt`: as the header has it."""
+    """name -> the type to which all typedefs resolve; `spelt`: name -> the type as written in the header."""
     def __init__(self):
         super().__init__()
         self.spelt = {}
 
 
 def kind(spelt, typedefs, enums, name=""):
-    """The letter of one type; None: it is passed by a hidden pointer or not at all."""
+    """Returns the letter of a type; None: a structure or another type that has no letter."""
     bare = re.sub(r"\b(const|volatile) ", "", spelt).strip()
     if bare == "void":
         return "v"
@@ -97,7 +99,7 @@ def kind(spelt, typedefs, enums, name=""):
 
 
 def prototypes(tree):
-    """name -> letters, or "" for functions that no frame may come before."""
+    """Returns name -> letters, without the functions that cannot have a frame before them (see above)."""
     typedefs, enums, found = Typedefs(), set(), {}
     lines = tree.splitlines()
     for line in lines:

@@ -110,7 +110,7 @@ static void consumer_free(struct consumer *c)
     memory_free(c);
 }
 
-/* Finds the consumers of the handles, and marks either all of them as busy or none. */
+/* Finds the consumers of the handles and marks all of them as busy. On failure, none is marked. */
 static ULONG consumer_take(const TRACEHANDLE *handles, ULONG count, struct consumer **out)
 {
     ULONG status = ERROR_SUCCESS, sessions = 0;
@@ -510,7 +510,8 @@ static ULONG deliver_buffer(struct processing *p, const struct running *r, int64
     return call.answer != 0 ? ERROR_SUCCESS : ERROR_CANCELLED;
 }
 
-/* Passes definitions to TDH, even if they are outside the requested time range or a callback skips them. */
+/* If the event is a definition, passes it to TDH, even if it is outside the requested time range or if the callback
+   ignores such events. */
 static void pass_definition(struct processing *p, const struct running *r, int64_t time)
 {
     const struct etl_log *log = r->consumer->source->log;

@@ -58,18 +58,19 @@ HRESULT realtime_source_open(const struct realtime_source *source, const char *s
 /* The encoding of the caller's strings. */
 enum consumer_form { CONSUMER_WIDE, CONSUMER_ANSI };
 
-/* Opens the log or session that *logfile names: exactly one of LogFileName and, with PROCESS_TRACE_MODE_REAL_TIME,
-   LoggerName. On success fills in LogfileHeader, BufferSize, EventsLost and IsKernelTrace; on failure *logfile is
-   unchanged. Copies the strings. EVENT_TRACE_LOGFILEA has the same layout. ERROR_INVALID_PARAMETER: no logfile, or
-   both names; ERROR_BAD_PATHNAME: no name, or an invalid one; ERROR_INVALID_DATA: not an event trace;
-   ERROR_WMI_INSTANCE_NOT_FOUND: no such session, or not a real-time session; ERROR_ACCESS_DENIED. */
+/* Opens a log (*logfile has a LogFileName) or a session (*logfile has a LoggerName and PROCESS_TRACE_MODE_REAL_TIME).
+   Exactly one of the two names must be set. On success fills in LogfileHeader, BufferSize, EventsLost and
+   IsKernelTrace; on failure *logfile is unchanged. Copies the strings. With CONSUMER_ANSI, `logfile` points to an
+   EVENT_TRACE_LOGFILEA, which has the same layout. ERROR_INVALID_PARAMETER: no logfile, or both names;
+   ERROR_BAD_PATHNAME: no name, or an invalid one; ERROR_INVALID_DATA: not an event trace; ERROR_WMI_INSTANCE_NOT_FOUND:
+   no such session, or not a real-time session; ERROR_ACCESS_DENIED. */
 ULONG consumer_open(enum consumer_form form, EVENT_TRACE_LOGFILEW *logfile, TRACEHANDLE *handle);
 
 /* Replaces session_connections for the consumers of this process. NULL: they cannot connect to sessions. `source` is
    borrowed. */
 void consumer_set_realtime(const struct realtime_source *source);
 
-/* Passes the definition of an event or map (class EventMetadata) to TDH, if this process has loaded it. */
+/* Passes the definition of an event or map (class EventMetadata) to TDH, if this process has loaded TDH. */
 void consumer_pass_definition(EVENT_RECORD *event);
 
 /* ---- ETW's functions under their own names; on Windows the system's headers declare them ---- */

@@ -68,9 +68,9 @@ HRESULT consumer_source_of_file(const char *path, struct consumer_source **out)
 
 /* ---- a session ---- */
 
-/* Buffers from different processors arrive one after another. Each is held back until no older event is expected: the
-   host process reports that all events up to the buffer's next event have been sent, the FlushTimer has elapsed, or the
-   maximum number of buffers is held back. */
+/* Buffers from different processors arrive one after another. Each is held back until one of three conditions is true:
+   the host process reports that all events up to the buffer's next event have been sent, so that no older event can
+   arrive; the FlushTimer has elapsed; or the maximum number of buffers is held back. */
 
 enum {
     MOST_HELD = 4096,
@@ -272,8 +272,8 @@ static HRESULT find_due(struct session_source *s, struct held **out)
             continue;
         if (FAILED(hr))
             return hr;
-        /* No more buffers can arrive if the ring was empty after the host process had exited, the session had ended or
-           the source was stopped. */
+        /* No more buffers can arrive if the host process exited, the session ended or the source was stopped, and the
+           ring was found empty after that. */
         const bool room = s->count < s->most;
         if (room && complete > s->until)
             s->until = complete;

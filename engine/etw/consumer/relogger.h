@@ -26,22 +26,22 @@ HRESULT relogged_event_copy(struct relogged_event *e, const EVENT_RECORD *record
 HRESULT relogged_event_set_data(struct relogged_event *e, const void *data, size_t size);
 void relogged_event_free(struct relogged_event *e);
 
-/* Returns the event's bytes for a file whose clock counts FILETIMEs: with the kernel's short headers for the kernel's
-   classes, as a classic event, as a message, or otherwise with a manifest event's header. *size: at most
-   RELOGGED_EVENT_LARGEST. ERROR_MORE_DATA's HRESULT with an error text: too long. */
+/* Encodes the event for a file whose clock counts FILETIMEs. Events of the kernel's classes get the kernel's short
+   headers; classic events and messages get their own headers; all other events get a manifest event's header. *size: at
+   most RELOGGED_EVENT_LARGEST. ERROR_MORE_DATA's HRESULT with an error text: too long. */
 HRESULT relogged_event_bytes(const EVENT_RECORD *record, uint8_t *out, uint32_t *size);
 
 /* ---- a log file with events from other logs, each in the buffers of its processor ---- */
 
 struct relogged_file;
-/* Creates or replaces the file. `first`: the header of the first input log; the clock changes to FILETIMEs. Errors
-   of etl_file_create. */
+/* Creates or replaces the file. `first`: the header of the first input log; the new header is based on it, but the new
+   file's clock counts FILETIMEs. Errors of etl_file_create. */
 HRESULT relogged_file_create(const char *path, const struct etl_log *first, uint32_t processors,
                              struct relogged_file **out);
 /* Adds an event. Events of a processor are sorted by time within each buffer. Returns errors of relogged_event_bytes,
    which change nothing, and of the file system. */
 HRESULT relogged_file_add(struct relogged_file *f, const EVENT_RECORD *record);
-/* Completes the file with these losses and frees *f, even on failure. NULL is allowed. */
+/* Completes the file, stores the losses in its header, and frees *f, even on failure. NULL is allowed. */
 HRESULT relogged_file_close(struct relogged_file *f, uint64_t events_lost, uint64_t buffers_lost);
 
 /* ---- the relogger ---- */

@@ -137,8 +137,8 @@ static bool is_provider(const char *name, GUID *guid)
     return name[0] == '{' && text_to_guid(name, guid);
 }
 
-/* Reads a provider's filters. Accepts values of any type, because a string consists of bytes, too. Filters are checked
-   when they are used. */
+/* Reads a provider's filters. Accepts registry values of any type and reads their bytes, because a filter may be stored
+   as a string. Filters are checked when they are used. */
 static HRESULT read_filters(const char *provider, struct autologger_provider *p, struct autologger *a, const char *name)
 {
     struct registry_key *key = NULL;

@@ -174,7 +174,7 @@ static ULONG ask_part(struct directory *d, const struct controller_call *c, cons
     const ULONG code = controller_ask(d, c, &own, part);
     memory_free(own.file);
     if (code == ERROR_SUCCESS && c->code == EVENT_TRACE_CONTROL_STOP)
-        (void)session_remove(d, part); /* the host waits until the part is removed */
+        (void)session_remove(d, part); /* the host of the part waits for this */
     return code == ERROR_WMI_INSTANCE_NOT_FOUND ? ERROR_SUCCESS : code;
 }
 
@@ -207,8 +207,8 @@ static ULONG private_change(struct directory *d, const struct directory_session 
     return hr == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION) ? ERROR_BAD_PATHNAME : found_code(hr);
 }
 
-/* Updates the parts that differ from *r. The part whose log has exactly the given name comes first: if its file cannot
-   be used, the files of the other parts cannot be used either. */
+/* Updates the parts that differ from *r. The part whose log has exactly the given name is updated first: if its file
+   cannot be used, the derived files of the other parts cannot be used either, and no part is changed. */
 static ULONG update_parts(struct directory *d, const struct controller_call *c, const struct directory_request *r,
                           const struct directory_session *s, bool *named)
 {

@@ -24,7 +24,7 @@ enum {
     NEEDS_GUID = 0x10,
     NEEDS_AUTOLOGGER = 0x20,
     NEEDS_NO_END = 0x40,          /* requires a mode in which a full file does not end the session */
-    NEEDS_MAXIMUM_AT_ONCE = 0x80, /* requires a maximum and a file; precedes the session manager's checks */
+    NEEDS_MAXIMUM_AT_ONCE = 0x80, /* requires a maximum and a file; checked before the session manager's checks */
     NO_KERNEL = 0x100,
     NO_AUTOLOGGER = 0x200,
     KERNEL_NEEDS_BUFFERING = 0x400,
@@ -393,8 +393,8 @@ void trace_settings_shape(const struct trace_settings *s, uint32_t processors, s
     enum { WAKE_PARTS = 4, SPARE_PARTS = 8 };
     const bool stays = (s->mode & M(BUFFERING)) != 0;
     const uint32_t streams = (s->mode & M(NO_PER_PROCESSOR)) != 0 ? 1 : within(processors, 1, SESSION_MOST_PROCESSORS);
-    /* One buffer per stream that is being filled, and some free buffers while the oldest kept buffer is being
-       returned. */
+    /* Buffers in addition to the kept ones: one per stream, which is being filled, and some that are free while the
+       oldest kept buffer is being emptied for reuse. */
     const uint32_t spare = stays ? streams + 2 + s->minimum_buffers / SPARE_PARTS : 0;
     *shape = (struct session_shape){
         .buffers = within(s->maximum_buffers + spare, 1, SESSION_MOST_BUFFERS),

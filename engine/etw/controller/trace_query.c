@@ -299,7 +299,7 @@ static ULONG set_flags(TRACEHANDLE handle, const void *in, ULONG bytes)
     return code;
 }
 
-/* Sets the members of provider groups that the session does not enable through their group. */
+/* Sets the providers that the session does not enable when it enables a provider group to which they belong. */
 static ULONG set_disallowed(TRACEHANDLE handle, const void *in, ULONG bytes)
 {
     struct directory_enable *enables;
