@@ -441,8 +441,8 @@ static bool never_needs_quotes(const struct event_schema *schema, const struct e
            t->out != OUT_TYPE_HRESULT && t->out != OUT_TYPE_NTSTATUS && !event_schema_map(schema, v->property->map);
 }
 
-/* Adds a value directly to the output. The text is copied and written again only if it turns out to need quotes, or has
-   quotes or control characters inside. */
+/* Adds a value directly to the output. Only if the written text turns out to need quotes, or contains quotes or control
+   characters, is it copied and written again in the correct form. */
 static HRESULT csv_add_value(void *context, enum event_step step, const struct event_value *v)
 {
     struct event_dump_step *s = context;

@@ -68,10 +68,10 @@ struct event_dump_writer {
     HRESULT (*values)(struct event_dump_step *s);
     event_value_taker *value;
     void (*end_values)(struct event_dump_step *s);
-    void (*discard_values)(struct event_dump_step *s); /* drops everything since the beginning of `values`; NULL: the
-                                                          text is truncated instead */
-    /* Writes bytes that could not be decoded, instead of the values or after them. `code` is a Windows error code. */
-    /* If no schema is known, `code` is ERROR_NOT_FOUND and the event has only bytes. */
+    void (*discard_values)(struct event_dump_step *s); /* drops the output since the beginning of `values`; NULL: the
+                                                          caller truncates the output */
+    /* Writes bytes that could not be decoded: after the values that could be decoded, or instead of values. `code` is a
+       Windows error code; ERROR_NOT_FOUND means that no schema is known, so that all data are such bytes. */
     void (*undecoded)(struct event_dump_step *s, const uint8_t *bytes, size_t size, uint32_t code, const char *reason);
     HRESULT (*tail)(struct event_dump_step *s);
     void (*end)(struct event_dump *d);

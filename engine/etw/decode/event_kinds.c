@@ -137,7 +137,7 @@ struct exporting {
     const struct event_kinds *kinds;
     struct manifest_document *d;
     struct texts *warnings;
-    struct skipped_events others; /* events of the event provider that its manifest does not define */
+    struct skipped_events others; /* events that the manifest of their event provider does not define */
 };
 
 static bool is_of_manifest(const struct counted_kind *kind)
@@ -306,8 +306,8 @@ static void add_type(struct text_buffer *b, const struct event_schema *s, const 
 
 enum { MOST_DEPTH = 32 };
 
-/* Adds the properties and their members. `left` limits the number of lines to the number of properties, because crafted
-   schemas can share members between structs so that their expansion would never end. */
+/* Adds the properties and their members. `left` limits the number of lines to the number of properties: in a crafted
+   schema, several structs can share members, and writing the members of each of them would practically never end. */
 static void add_properties(struct text_buffer *b, const struct event_schema *s, size_t first, size_t count,
                            unsigned depth, size_t *left)
 {

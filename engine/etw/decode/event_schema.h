@@ -12,7 +12,7 @@ enum schema_source { SCHEMA_MANIFEST, SCHEMA_MOF, SCHEMA_WPP, SCHEMA_TRACE_LOGGI
 
 /* The place in which a manifest event's definition was found. */
 enum schema_place {
-    SCHEMA_OF_COMPUTER, /* registered here, or loaded by the program */
+    SCHEMA_OF_COMPUTER, /* registered on this computer, or loaded by the program */
     SCHEMA_OF_USER,     /* named on the command line */
     SCHEMA_OF_MERGER,   /* in the trace, by the program that merged it */
     SCHEMA_OF_WRITER,   /* in the trace, by the program that wrote the event (.NET) */
@@ -59,7 +59,7 @@ enum event_map_flag {
 struct event_map_entry {
     uint32_t value; /* unused if `input` is set */
     char *input;    /* the string of a MOF string map; NULL: `value` is used */
-    char *text;     /* without the blank at the end of Windows' text */
+    char *text;     /* without the blank with which Windows ends each text */
 };
 struct event_map {
     char *name;
@@ -123,7 +123,7 @@ struct known_providers {
     struct known_provider *items;
     size_t count, capacity;
 };
-/* Adds an event provider. Takes ownership of `name`; NULL is treated as out of memory. */
+/* Adds an event provider. Takes ownership of `name`. Returns E_OUTOFMEMORY if `name` is NULL. */
 HRESULT known_providers_add(struct known_providers *list, const GUID *guid, enum schema_source source, char *name);
 void known_providers_free(struct known_providers *list);
 
@@ -178,7 +178,7 @@ struct found_schema {
     const struct event_schema *schema; /* NULL: no schema was found */
     HRESULT status;                    /* S_OK; S_FALSE: no origin knows the event; or the failure of an origin */
     const char *reason;                /* why no schema was found; NULL: a schema was found */
-    uint64_t kind;                     /* equal for all events that are looked up in the same way */
+    uint64_t kind;                     /* equal for all events with the same lookup key */
     enum schema_source source;         /* kind of the origins that were queried */
 };
 /* Finds a schema by the flags and items of the header: WPP message (TMF), TraceLogging, classic (MOF), otherwise
@@ -197,8 +197,8 @@ HRESULT event_schemas_providers(struct event_schemas *schemas, struct known_prov
 HRESULT event_schemas_manifest(struct event_schemas *schemas, const GUID *provider,
                                HRESULT (*take)(void *context, const struct provider_manifest *manifest), void *context);
 
-/* Appends the event provider's fields of a kind (EVENT_FIELD_TYPE, 0 to 4) from its manifest. Without a manifest, the
-   fields come from the origin that knows the event provider. S_FALSE: unknown event provider. */
+/* Appends the event provider's fields of a kind (EVENT_FIELD_TYPE, 0 to 4) from its manifest. If there is no manifest,
+   the fields come from the origin that knows the event provider. S_FALSE: unknown event provider. */
 HRESULT event_schemas_fields(struct event_schemas *schemas, const GUID *provider, unsigned kind,
                              struct known_fields *out);
 /* Like event_schemas_fields, but only for event providers without a manifest. */

@@ -59,7 +59,8 @@ static HRESULT too_few(size_t need, size_t have)
     return error_set(EVENT_DATA_INVALID, "the value needs %zu bytes, but only %zu are left", need, have);
 }
 
-/* Returns the extent of a value with `before` bytes of prefix and `content` bytes of content. */
+/* Sets *out to the extent of a value that has a prefix of `before` bytes and a content of `content` bytes. `size`:
+   bytes left in the data. */
 static HRESULT extent_after(size_t before, size_t content, size_t size, struct value_extent *out)
 {
     if (before > size || content > size - before)
@@ -196,7 +197,8 @@ bool value_number(uint16_t in_type, const uint8_t *bytes, size_t size, uint64_t 
     }
 }
 
-/* Limits for the number of values. Empty values take no bytes, so the size of an event does not limit their number. */
+/* Limits for the number of values that a walk visits. They are needed because empty values take no bytes, so the size
+   of an event does not limit their number. */
 enum { FEW_PROPERTIES = 64, STEPS_OF_A_BYTE = 4, STEPS_OF_NONE = 4096, MAXIMUM_DEPTH = 32 };
 
 struct walk {

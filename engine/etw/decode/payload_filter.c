@@ -15,7 +15,7 @@ enum {
     PAYLOAD_EVENT_HEAD = 12,
     PAYLOAD_PROPERTY = 14,
     PAYLOAD_CONDITION_HEAD = 22,
-    PAYLOAD_ANY = 1, /* one of the event's conditions suffices */
+    PAYLOAD_ANY = 1, /* the event passes if one of the conditions is true */
     PAYLOAD_ALL = 2, /* this filter must pass regardless of the event's other filters */
     PAYLOAD_PROPERTY_FLAGS =
         PROPERTY_STRUCT | PROPERTY_PARAM_LENGTH | PROPERTY_PARAM_COUNT | PROPERTY_FIXED_LENGTH | PROPERTY_FIXED_COUNT,

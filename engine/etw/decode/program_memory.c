@@ -102,7 +102,7 @@ HRESULT program_event_take(const EVENT_RECORD *event, struct program_event *out)
         r->ExtendedData = NULL;
     }
     if (FAILED(hr))
-        return hr; /* the record's information about its items is still untrusted */
+        return hr; /* do not read the items: the record's information about them is untrusted */
     size_t size = r->UserData ? r->UserDataLength : 0;
     for (USHORT i = 0; i < r->ExtendedDataCount; i++)
         size += r->ExtendedData[i].DataSize;

@@ -177,7 +177,7 @@ void event_schemas_free(struct event_schemas *s)
 }
 
 /* Removes an origin. The caller holds the lock, and frees the returned origin after releasing the lock. NULL: the id is
-   unknown, or the origin's last user frees it. */
+   unknown (*found is false), or the origin is in use and its last user will free it. */
 static struct origin *origin_detach(struct event_schemas *s, uint64_t id, bool *found)
 {
     size_t i = 0;
@@ -251,8 +251,9 @@ HRESULT event_schemas_remove(struct event_schemas *s, uint64_t id)
     return found ? S_OK : S_FALSE;
 }
 
-/* Returns the origin before `*place`, beginning with the last one; NULL at the end. The origin is in use until
-   leave_origin. If origins are removed in the meantime, no origin is skipped, but one may be queried twice. */
+/* Iterates over the origins from the last to the first: returns the origin before index *place, and NULL at the end.
+   The origin is in use until leave_origin. If origins are removed in the meantime, no origin is skipped, but one may be
+   queried twice. */
 static struct origin *enter_origin(struct event_schemas *s, size_t *place)
 {
     struct origin *o = NULL;

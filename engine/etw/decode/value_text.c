@@ -64,7 +64,8 @@ static bool is_utf8(uint16_t out_type)
     return out_type == OUT_TYPE_XML || out_type == OUT_TYPE_JSON || out_type == OUT_TYPE_UTF8;
 }
 
-/* Adds a string. A counted string also ends at its first NUL, because readers of the text would stop there. */
+/* Adds a string. A string with a count also ends at its first NUL, because programs that read the text would stop
+   there. */
 static HRESULT add_ansi_text(struct text_buffer *out, uint16_t out_type, const uint8_t *bytes, size_t size)
 {
     size = value_text_end(bytes, size, 1);
@@ -104,7 +105,7 @@ static void add_decimal(struct text_buffer *out, uint64_t number, bool with_sign
         text_buffer_add_u64(out, number, 1);
 }
 
-/* Adds an integer. `own` has only the bits of the value's size, without the sign extension. */
+/* Adds an integer. `own` is `number` without the sign extension: only the bits of the value's size. */
 static HRESULT add_integer(struct text_buffer *out, const struct value_type *type, const uint8_t *bytes, size_t size,
                            uint64_t number)
 {

@@ -13,7 +13,7 @@
 
 enum {
     CODE_OF_LENGTH = 234, /* ERROR_MORE_DATA */
-    MOST_PAYLOAD = 60000, /* for events that do not fit into a record; strings are truncated to this length */
+    MOST_PAYLOAD = 60000, /* data of an event that does not fit into a record; strings are truncated to this length */
     MOST_TEXT = 200,
 };
 
@@ -160,7 +160,7 @@ static enum evtx_type type_of(const struct value_type *t)
     static const struct {
         uint8_t in, out, own;
     } same[] = {
-        /* the first entry of an input type is the one without an output type */
+        /* if a type has no output type, the first entry of its input type is used */
         {IN_TYPE_UINT8, OUT_TYPE_UNSIGNEDBYTE, EVTX_U8},   {IN_TYPE_UINT16, OUT_TYPE_UNSIGNEDSHORT, EVTX_U16},
         {IN_TYPE_UINT32, OUT_TYPE_UNSIGNEDINT, EVTX_U32},  {IN_TYPE_UINT32, OUT_TYPE_PID, EVTX_U32},
         {IN_TYPE_UINT32, OUT_TYPE_TID, EVTX_U32},          {IN_TYPE_UINT32, OUT_TYPE_HEXINT32, EVTX_HEX32},

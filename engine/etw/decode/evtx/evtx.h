@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Declares binary XML and the event log's files (.evtx). A file has a header and chunks of 64 KB that can be read
-   independently. An event consists of a shape (elements whose names and strings are the same for all events of its
-   kind) and the values in the shape's places. A chunk contains each of its names and shapes one time; a record refers
-   to its shape and contains the values. Files are written as a stream, except the header, which is written again at the
-   end. */
+   independently. An event consists of a shape (the elements, whose names and strings are the same for all events of its
+   kind) and of the values that differ, for which the shape has places. A chunk contains each of its names and shapes
+   one time; a record refers to its shape and contains the values. Files are written as a stream. Only the header is
+   written a second time, at the end. */
 #ifndef OPENPLA_EVTX_H
 #define OPENPLA_EVTX_H
 
@@ -99,8 +99,8 @@ struct evtx_writer;
 struct evtx_writer *evtx_writer_create(unsigned most_chunks);
 void evtx_writer_free(struct evtx_writer *w); /* NULL is allowed */
 /* Adds a record with this time (FILETIME). If the current chunk is full, it is appended to `to` first. Returns S_FALSE
-   if the record does not fit into a chunk or is too_long; then nothing has changed. ERROR_FILE_TOO_LARGE's HRESULT: the
-   file is full. Other errors are those of the record. */
+   if the record does not fit into a chunk or is too_long; the writer is then unchanged. ERROR_FILE_TOO_LARGE's HRESULT:
+   the file is full. Other errors are those of the record. */
 HRESULT evtx_writer_add(struct evtx_writer *w, const struct evtx_record *r, int64_t time, struct text_buffer *to);
 /* Returns the number of the next record, from 1. */
 uint64_t evtx_writer_next(const struct evtx_writer *w);

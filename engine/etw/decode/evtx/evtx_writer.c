@@ -109,8 +109,8 @@ static void shape_add_step(struct evtx_record *r, enum evtx_step step, const cha
         if (text)
             memcpy(to + 1, text, size);
     }
-    /* The format counts UTF-16 units in 16 bits. This check counts bytes of UTF-8, because no event needs a longer
-       string. */
+    /* The format has a 16-bit count of UTF-16 units. Checking the number of UTF-8 bytes is stricter, but sufficient: no
+       event needs a longer string. */
     r->too_long |= size > UINT16_MAX;
     record_check(r, S_OK);
 }
@@ -411,7 +411,7 @@ static HRESULT begin_element(struct evtx_writer *w, struct open_elements *o, con
 {
     close_start(w, o, 0x02);
     byte(w, attributes ? 0x01 | MORE : 0x01);
-    two(w, 0xFFFF); /* does not depend on a value */
+    two(w, 0xFFFF); /* dependency: the element depends on no value */
     o->sizes[o->depth++] = w->at;
     four(w, 0);
     const HRESULT hr = put_name(w, name);
@@ -562,7 +562,7 @@ static void end_chunk(struct evtx_writer *w, struct text_buffer *to)
     uint8_t *c = w->chunk;
     const bool any = w->next != w->first;
     memcpy(c, "ElfChnk", 8);
-    for (size_t i = 8; i < 40; i += 16) { /* numbers in the file, then in the log */
+    for (size_t i = 8; i < 40; i += 16) { /* first and last record: numbers in the file, then in the log */
         put_u64(c + i, w->first);
         put_u64(c + i + 8, any ? w->next - 1 : UINT64_MAX);
     }

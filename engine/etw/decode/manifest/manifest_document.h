@@ -22,7 +22,7 @@ void manifest_document_free(struct manifest_document *d);
 /* Adds the event provider with the events selected by `wanted` (by index; NULL: all) and everything that these events
    need. No two added event providers may have the same GUID. Adds a warning for everything that a manifest cannot
    express. Returns S_FALSE, with a warning, if the whole event provider cannot be written and was skipped.
-   manifest_xml_read can read the result, and events decode in the same way with it. */
+   manifest_xml_read can read the result, and decoding events with it gives the same values and names as with *m. */
 HRESULT manifest_document_add(struct manifest_document *d, const struct provider_manifest *m, const bool *wanted,
                               struct texts *warnings);
 /* Appends the whole document. E_OUTOFMEMORY. */
@@ -47,9 +47,9 @@ struct manifest_writing {
     /* Fields for values that occur in events but are not declared as fields. */
     struct provider_manifest *undeclared;
     bool *layouts, *maps; /* which templates and maps are needed */
-    uint64_t compared;    /* number of events that were compared for opcodes with the same name */
+    uint64_t compared;    /* number of events checked by opcode_hides so far, limited by MANIFEST_MOST_COMPARED */
 };
-/* Maximum number of comparisons, which take a few seconds. */
+/* Maximum number of comparisons; this many take a few seconds. */
 #define MANIFEST_MOST_COMPARED (UINT64_C(1) << 31)
 /* Writes the event provider. Warns about what a manifest cannot express. E_OUTOFMEMORY. */
 HRESULT manifest_write_provider(struct manifest_writing *w);

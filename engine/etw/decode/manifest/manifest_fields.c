@@ -24,7 +24,7 @@ static uint32_t message_id(enum manifest_kind kind, uint64_t value, uint16_t tas
     case MANIFEST_LEVELS:
         return 0x50000000u + (uint32_t)value;
     case MANIFEST_CHANNELS:
-        return 0x90000002u + (uint32_t)value; /* by index; 0x90000001 is the event provider's message */
+        return 0x90000002u + (uint32_t)value; /* the channel's index; 0x90000001 is the event provider's message */
     case MANIFEST_TASKS:
         return 0x70000000u + (uint32_t)value;
     case MANIFEST_OPCODES:
@@ -102,7 +102,7 @@ HRESULT manifest_find_field(struct manifest_reader *r, xmlNodePtr e, const char 
 {
     bool of_windows;
     const char *name = manifest_local_name(e, qname, &of_windows);
-    /* PerfView's dumps use this name for level 0. */
+    /* In manifests dumped by PerfView, level 0 (LogAlways) has the name "Always". */
     const bool always = kind == MANIFEST_LEVELS && strcmp(name, "Always") == 0;
     const struct manifest_field *windows = of_windows ? winmeta_by_name(kind, always ? "LogAlways" : name) : NULL;
     uint32_t place = 0;
@@ -205,7 +205,7 @@ static HRESULT read_mask(struct manifest_reader *r, xmlNodePtr e, uint64_t *out)
         hr = manifest_wrong(e, "mask", text, "not a number");
     else if (SUCCEEDED(hr) && (!*out || *out & (*out - 1)))
         hr = manifest_wrong(e, "mask", text, "expected one of the bits 0 to %u", LAST_KEYWORD_BIT);
-    else if (SUCCEEDED(hr) && *out > UINT64_C(1) << LAST_KEYWORD_BIT) /* PerfView's dumps list the bits of channels */
+    else if (SUCCEEDED(hr) && *out > UINT64_C(1) << LAST_KEYWORD_BIT) /* PerfView's dumps declare channels' bits */
         hr = manifest_warn_element(r, e, "bits 48 to 63 of keywords are reserved for Windows");
     memory_free(hex);
     memory_free(text);
@@ -405,7 +405,8 @@ static HRESULT read_entry(struct manifest_reader *r, xmlNodePtr e, void *about)
     if (FAILED(hr))
         return hr;
     entry->value = (uint32_t)value;
-    /* .NET's EventSource writes all names of a flags enumeration, including 0 and combinations of bits. */
+    /* Not an error, because .NET's EventSource writes all names of a flags enumeration, including 0 and combinations of
+       bits. */
     if (map->bits && value & (value - 1))
         hr = manifest_warn_element(
             r, e, "the value has several bits (its string is also shown for every value that has all of them)");
@@ -507,7 +508,7 @@ static HRESULT read_string(struct manifest_reader *r, xmlNodePtr e, void *about)
         memory_free(id);
         return hr;
     }
-    /* PerfView's dumps declare some strings twice, for a keyword and a task with the same name. */
+    /* In manifests dumped by PerfView, a string can occur twice: for a keyword and for a task with the same name. */
     const char *before = find_string(&r->strings, id, *culture);
     const bool differs = before && strcmp(before, text) != 0;
     hr = add_string(&r->strings, *culture, id, text);

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#define MOST_ABSENT 4096 /* remembered unregistered event providers; a trace can contain any number */
+#define MOST_ABSENT 4096 /* limit for the list of unknown providers: a trace can contain any number of GUIDs */
 
 struct manifest_origin {
     struct provider_manifests list;
@@ -54,7 +54,8 @@ static const struct unknown *find_unknown(const struct manifest_origin *o, const
     return NULL;
 }
 
-/* Remembers that an event provider is unknown. Without memory for this, the registry is searched again. */
+/* Remembers that an event provider is unknown. If there is no memory for this, the registry is searched again for the
+   provider's next event. */
 static void origin_note_absent(struct manifest_origin *o, const GUID *guid, HRESULT hr)
 {
     void *items = o->unknown;
@@ -363,7 +364,7 @@ static struct gathering *gathering_of(struct inband_manifests *all, const GUID *
 
 /* ---- rejected manifests ---- */
 
-/* An origin that has the reason why the event provider's events cannot be decoded. */
+/* An origin without schemas: it only provides the reason why the events of one event provider cannot be decoded. */
 struct refusal {
     GUID provider;
     char *why;

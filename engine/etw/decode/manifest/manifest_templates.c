@@ -21,7 +21,7 @@ struct template_reading {
     size_t outer; /* number of top-level properties before the struct */
     bool in_struct;
     xmlNodePtr *elements; /* top-level elements; structs are read a second time for their members */
-    size_t skipped;       /* top-level elements after binary data of unknown length */
+    size_t skipped;       /* number of top-level elements skipped because they follow binary data of unknown length */
 };
 
 static bool is_number(const struct event_property *p)
@@ -131,7 +131,7 @@ static HRESULT add_property(struct manifest_reader *r, xmlNodePtr e, struct temp
     struct event_property *p = &t->properties[t->property_count++];
     *p = (struct event_property){.count = 1};
     HRESULT hr = manifest_name(r, e, "name", &p->name);
-    if (FAILED(hr)) /* an unnamed property must not remain */
+    if (FAILED(hr)) /* remove it again: no property may lack a name */
         t->property_count--;
     return hr;
 }

@@ -69,8 +69,8 @@ static char *made_name(enum manifest_kind kind, const struct manifest_field *f)
     return text_format(kind == MANIFEST_KEYWORDS ? "%s_0x%llX" : "%s_%llu", kinds[kind], (unsigned long long)f->value);
 }
 
-/* Returns whether two opcodes with the same name conflict. If one belongs to a task and the other is global, events of
-   the task would get the task's opcode instead of the global one. */
+/* Returns whether two opcodes with the same name conflict. A task's opcode and a global opcode conflict if an event of
+   the task has the global opcode: when the manifest is read, the name would select the task's opcode. */
 static bool opcode_hides(struct manifest_writing *w, const struct manifest_field *one,
                          const struct manifest_field *other)
 {
@@ -83,7 +83,7 @@ static bool opcode_hides(struct manifest_writing *w, const struct manifest_field
     for (size_t i = 0; i < m->event_count && w->compared < MANIFEST_MOST_COMPARED; i++, w->compared++)
         if (m->events[i].descriptor.Task == own->task && m->events[i].descriptor.Opcode == global->value)
             return true;
-    /* At the limit, assume a conflict: then a name is generated, which works as well. */
+    /* If the limit was reached, assume a conflict: a generated name works as well. */
     return w->compared == MANIFEST_MOST_COMPARED;
 }
 

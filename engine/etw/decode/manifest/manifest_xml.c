@@ -374,7 +374,7 @@ HRESULT manifest_add_name(xmlNodePtr e, const char *attribute, struct name_index
 /* ---- events and filters of an instrumentation manifest ---- */
 
 #define VERSIONS     256u
-#define BIT_OF_FIRST 63 /* for keywords: mc assigns this bit to the first channel */
+#define BIT_OF_FIRST 63 /* keyword bit that mc assigns to the first channel */
 
 /* Reads the field to which the attribute refers. S_FALSE: the attribute is missing. */
 static HRESULT read_field(struct manifest_reader *r, xmlNodePtr e, const char *attribute, enum manifest_kind kind,
@@ -490,8 +490,8 @@ static HRESULT read_event(struct manifest_reader *r, xmlNodePtr e, void *about)
 
 HRESULT manifest_read_events(struct manifest_reader *r, xmlNodePtr events)
 {
-    uint8_t *seen =
-        memory_zero(65536 * VERSIONS / 8, 1); /* a bit per (id, version) pair, because the array of events can move */
+    uint8_t *seen = memory_zero(65536 * VERSIONS / 8,
+                                1); /* a bit per (id, version) pair; set if an event with this pair was read */
     HRESULT hr = seen ? manifest_children(r, events, "event", read_event, seen) : E_OUTOFMEMORY;
     memory_free(seen);
     return hr;

@@ -69,7 +69,8 @@ static HRESULT add_messages(const char *path, struct message_tables *to)
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* Adds the messages of folder\de-DE\name.mui and of folder\en-US\name.mui, which most files have. */
+/* Adds the messages of the MUI files of the preferred languages (folder\de-DE\name.mui) and of en-US, for which most
+   files have one. */
 static HRESULT add_satellites(const char *path, const char *languages, struct message_tables *to)
 {
     char *folder = path_folder(path), *all = text_format("%s;en-US", languages ? languages : "");

@@ -139,8 +139,8 @@ static HRESULT string_type(const struct placed *p, bool wide, struct event_prope
     return refuse(p, MOF_E_ILLEGAL_CONSTANT_VALUE, "unknown StringTermination ", end);
 }
 
-/* Determines the type from Extension on an object, or on a number or bytes that Extension interprets. *whole: an array
-   of bytes is a single value. */
+/* Determines the type from the qualifier Extension, which names the type of an object or the meaning of a number or of
+   bytes. *whole: an array of bytes is a single value. */
 static HRESULT extension_type(const struct placed *p, const char *extension, struct event_property *out, bool *whole)
 {
     static const struct {
@@ -276,7 +276,7 @@ static HRESULT array_type(const struct maker *m, const struct placed *p, struct 
                (out->in_type == IN_TYPE_BINARY && out->out_type != OUT_TYPE_IPV6);
     uint32_t size;
     uint16_t at = 0;
-    /* The qualifier StringTermination determines the end of the string. */
+    /* An array of strings has elements; StringTermination determines where each of them ends. */
     if (p->property->type == MOF_TYPE_STRING)
         one = false;
     HRESULT hr = array_size(p, &size);
@@ -326,7 +326,8 @@ static HRESULT fill_entry(const struct placed *p, const struct mof_qualifier *nu
         entry->value = (uint32_t)at;
         return S_OK;
     }
-    /* If there is one text more than values, it applies to all other values. CIM's ValueMap writes them as "..". */
+    /* If there is one text more than values, the last text applies to all other values, like an entry ".." in CIM's
+       ValueMap. */
     const char *input = at < numbers->count ? numbers->values[at].text : "..";
     if (text || strcmp(input, "..") == 0) {
         entry->input = text_copy(input);

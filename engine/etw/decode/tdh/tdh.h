@@ -125,8 +125,8 @@ ULONG WINAPI tdh_get_wpp_property(void *handle, const EVENT_RECORD *event, const
                                   void *buffer);
 ULONG WINAPI tdh_get_wpp_message(void *handle, const EVENT_RECORD *event, ULONG *size, void *buffer);
 
-/* ---- structures that TDH's functions return: a fixed part, and UTF-16 strings to which it refers by their offsets
-   from its start; identical on all host OSs ---- */
+/* ---- structures that TDH's functions return: a fixed part, which refers to UTF-16 strings by their offsets from its
+   start; identical on all host OSs ---- */
 /* A block under construction. Zero-initialise. After a failed allocation, all later additions fail too. */
 struct tdh_block {
     uint8_t *bytes;

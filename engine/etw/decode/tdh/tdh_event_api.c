@@ -90,7 +90,7 @@ static HRESULT decoded_open(const EVENT_RECORD *event, ULONG count, const struct
     }
     if (SUCCEEDED(hr))
         hr = d->found->status;
-    /* Only symbols could decode the event, and symbols are not supported. */
+    /* Only the PDB files that the program named could describe this message, and PDB files are not supported. */
     if (hr == S_FALSE && d->symbols && d->event.record.EventHeader.Flags & EVENT_HEADER_FLAG_TRACE_MESSAGE)
         hr = HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED);
     if (hr != S_OK)
@@ -182,7 +182,7 @@ static HRESULT take_path(ULONG steps, const struct tdh_property_step *given, str
     return hr;
 }
 
-/* Finds the properties of WPP messages that are not arguments. */
+/* Finds a property of a WPP message that is not an argument. */
 static HRESULT find_of_message(struct decoded *d, const char *name, size_t *size)
 {
     const EVENT_RECORD *event = &d->event.record;

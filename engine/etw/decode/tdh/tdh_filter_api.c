@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Implements TDH's functions for payload filters. A handle is the address of an internal object, which is searched in a
-   list before it is used. */
+/* Implements TDH's functions for payload filters. A handle is the address of an internal object. It is used only if the
+   list of objects contains this address. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/etw/decode/payload_filter.h"

@@ -200,7 +200,7 @@ static HRESULT schemas_create(struct event_schemas **out)
         hr = add(*out, mof_origin(&origin), &origin);
     if (SUCCEEDED(hr))
         hr = add(*out, registered_manifests_origin(NULL, &origin), &origin);
-    if (SUCCEEDED(hr)) /* files in the environment's search path */
+    if (SUCCEEDED(hr)) /* TMF files in the folders of TRACE_FORMAT_SEARCH_PATH */
         hr = add(*out, tmf_origin(NULL, NULL, &origin), &origin);
     if (SUCCEEDED(hr) && (!(inband = inband_manifests_create(NULL)) || !(metadata = trace_metadata_create())))
         hr = E_OUTOFMEMORY;
@@ -234,7 +234,8 @@ void tdh_take_inband(const EVENT_RECORD *event)
     if (!piece && !definition)
         return;
     lock_enter(&schemas_lock);
-    /* Events of rejected definitions remain undecoded and get the reason. */
+    /* The result is ignored: if a definition is rejected, its events stay undecoded, and their lookup returns the
+       reason. */
     if (own && piece)
         (void)inband_manifests_take(inband, event, own);
     else if (own)

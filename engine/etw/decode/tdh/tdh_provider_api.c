@@ -258,9 +258,9 @@ ULONG WINAPI tdh_enumerate_provider_filters(const GUID *provider, ULONG count, c
 
 /* ---- functions without documentation ---- */
 
-/* Functions that are in import libraries of tdh.dll but on no page. They exist so that programs that are linked with
-   them can start. Their parameters were derived from similar functions and from the bytes that 32-bit callers push. The
-   functions that query a computer's WMI are implemented; the purpose of the others is unknown (DECISIONS 82). */
+/* Functions that are in import libraries of tdh.dll but are not documented. They exist so that programs that are linked
+   with them can start. Their parameters were derived from similar functions and from the bytes that 32-bit callers
+   push. Functions that query a computer's WMI are implemented; the purpose of all others is unknown (DECISIONS 82). */
 
 enum { NAME_UNITS = 260, NO_WMI_THERE = 4208 /* ERROR_WMI_SERVER_UNAVAILABLE */ };
 

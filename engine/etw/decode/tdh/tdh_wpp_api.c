@@ -18,8 +18,8 @@ struct decoding {
     char *path[TDH_PARAMETERS];
     struct tmf_files *files; /* NULL: not created yet, or its sources have changed */
 };
-/* Protects the handles. A handle is an address that is searched in a list before it is used. The lock is held during
-   the whole call. Formatting a message takes microseconds, except for the first one, which reads a file. */
+/* Protects the handles. A handle is an address, which is used only if the list of handles contains it. The lock is held
+   during the whole call. Formatting a message takes microseconds, except for the first one, which reads a file. */
 static struct lock lock = LOCK_INIT;
 static struct decoding *first;
 

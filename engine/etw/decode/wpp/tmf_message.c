@@ -142,7 +142,7 @@ static char *message_of(const struct tmf_message *m)
         while (index < m->argument_count && m->arguments[index].number != i.number)
             index++;
         if (more && i.numbered && index < m->argument_count) {
-            /* The text of the value already has the "0x". */
+            /* Remove the format's "0x", because the text of a hexadecimal value begins with one. */
             if (out.length >= 2 && wants_hexadecimal(m, i.number) && memcmp(out.text + out.length - 2, "0x", 2) == 0)
                 out.text[out.length -= 2] = '\0';
             text_buffer_format(&out, "%%%zu", index + 1);
@@ -299,8 +299,8 @@ static void add_padded(struct text_buffer *out, const struct form *f, const char
         text_buffer_add(out, " ");
 }
 
-/* Appends at least `least` digits; zeros precede shorter numbers. If the form is padded with zeros, the digits fill its
-   width. */
+/* Appends the number with zeros before it if it has fewer than `least` digits. If the form requests padding with zeros,
+   zeros fill its width. */
 static void add_digits(struct text_buffer *out, const struct form *f, const char *sign, const char *digits, int least,
                        bool zeros)
 {
