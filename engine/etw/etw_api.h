@@ -94,9 +94,10 @@ struct event_providers;
 struct event_registrations;
 struct etw_api {
     ETW_API_LIST(ETW_API_MEMBER)
-    ULONG (*open_trace)(EVENT_TRACE_LOGFILEW *logfile, TRACEHANDLE *handle); /* OpenTraceW and its last error */
-    /* OpenPLA's ETW has these in addition; in the system's table they are NULL. Both append to a list: providers that
-       set their name in their traits (TDH does not list those), and all registrations, grouped by provider. */
+    ULONG (*open_trace)(EVENT_TRACE_LOGFILEW *logfile, TRACEHANDLE *handle); /* OpenTraceW; returns its last error */
+    /* Only OpenPLA's ETW has these functions; in the system's table they are NULL. seen_providers appends the providers
+       that set their name in their traits (TDH does not list those). registrations appends all registrations, grouped
+       by provider. */
     HRESULT (*seen_providers)(struct event_providers *list);
     HRESULT (*registrations)(struct event_registrations *list);
 };

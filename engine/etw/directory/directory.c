@@ -63,7 +63,7 @@ static void directory_reset(struct directory_shared *s)
     atomic_store(&s->magic, DIRECTORY_MAGIC);
 }
 
-/* Returns how many of the two words at the beginning are correct. */
+/* Returns how many of the words `magic` and `size` are correct: 0 to 2. */
 static int directory_good_heads(struct directory_shared *s)
 {
     return (atomic_load(&s->magic) == DIRECTORY_MAGIC) + (atomic_load(&s->size) == sizeof *s);

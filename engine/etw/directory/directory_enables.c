@@ -173,8 +173,8 @@ HRESULT directory_enables_end(struct directory *d, uint32_t logger, uint32_t gen
     size_t capacity = 0;
     *providers = NULL;
     *count = 0;
-    for (int pass = 0; pass < 2; pass++) { /* the first pass only collects: if there is no memory for the list, no
-                                              enable is ended */
+    for (int pass = 0; pass < 2; pass++) { /* the first pass only collects the providers, so that no enable has
+                                              ended yet if memory for the list runs out */
         for (uint32_t i = 0; i < all; i++) {
             struct enable_record *record = &d->shared->enable[i];
             if (!directory_holds(&record->span, d->target))

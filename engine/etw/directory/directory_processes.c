@@ -56,8 +56,8 @@ bool directory_alive(void *context, uint32_t slot, uint32_t thread)
                   : process_alive(process.id, process.start_time);
 }
 
-/* Returns whether a session may still refer to a process that was found dead at `dead_at`. Times after `now` are from
-   before a restart of the computer. */
+/* Returns whether a session may still refer to a process that was found dead at `dead_at`. A time later than `now` was
+   stored before a restart of the computer, and counts as 0. */
 static bool may_be_named(struct directory *d, uint64_t dead_at, uint64_t now)
 {
     const uint64_t revision = directory_revision(d), dead = dead_at > now ? 0 : dead_at;
@@ -144,8 +144,8 @@ static HRESULT slot_try_take(struct directory *d)
     return hr;
 }
 
-/* Wakes all host processes. While they sleep, they report only rarely that their sessions no longer refer to dead
-   processes. */
+/* Wakes all host processes, so that they report now that their sessions no longer refer to dead processes. Host
+   processes that sleep report this only rarely. */
 static HRESULT wake_hosts(struct directory *d)
 {
     struct directory_session *list;
@@ -201,7 +201,7 @@ void directory_session_reaped(struct directory *d, uint32_t logger, uint64_t sin
         return;
     atomic_store(&d->shared->reaped[logger - 1], since_ms);
     if (mutex_take(d->mutex, 0) != S_OK)
-        return; /* the next call will reap */
+        return; /* the next call reaps the slots */
     directory_slots_reap(d, REAPED_BY_HOST);
     mutex_release(d->mutex);
 }
@@ -260,7 +260,7 @@ void directory_applied(struct directory *d, uint64_t revision)
 }
 
 /* Returns whether a listening process that has registered the provider has not applied the revision yet. With `look`,
-   ignores late processes that have exited. */
+   also checks whether such a process is alive, and ignores it if it has exited. */
 static bool processes_are_late(struct directory *d, const GUID *provider, uint64_t revision, bool look)
 {
     const uint32_t used = directory_load_limited(&d->shared->slots_used, DIRECTORY_SLOTS);
@@ -361,8 +361,9 @@ static bool registration_claim_any(struct directory *d, const GUID *provider, ui
     return false;
 }
 
-/* Returns whether this process has a slot. A reset invalidates it. While the directory is corrupt, the old slot counts,
-   because no new slot can be allocated; providers register again after the reset. */
+/* Returns whether this process has a slot. A reset of the directory invalidates the slot. While the directory is
+   corrupt and not reset yet, the old slot is still used, because no new slot can be allocated; after the reset,
+   providers register again. */
 static bool has_slot(struct directory *d)
 {
     return atomic_load(&d->slot) != 0 &&

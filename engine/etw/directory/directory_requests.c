@@ -61,8 +61,9 @@ static HRESULT to_payload(const struct directory_request *r, uint64_t until_ms, 
     return S_OK;
 }
 
-/* Returns whether the mailbox can be used; call it under the mutex. The host process first finishes a request whose
-   controller is dead. An answer that a dead controller did not fetch is dropped. */
+/* Returns whether the mailbox can be used for a new request; call it under the mutex. If the controller of the previous
+   request is dead, its answer is dropped; if the host process is still working on that request, the mailbox is free
+   when it has finished. */
 static bool is_free(struct mailbox_record *mailbox, struct request_payload *room)
 {
     uint64_t word = atomic_load(&mailbox->word);

@@ -25,8 +25,8 @@ BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved)
     return TRUE;
 }
 
-/* The import that `openpla run` adds to a program names one of these functions (engine/etw/injection.h). They are never
-   called. */
+/* The import that `openpla run` adds to a program names one of these functions (engine/etw/injection.h). The functions
+   are never called. */
 void WINAPI OpenEtwRun(void)
 {
 }

@@ -430,7 +430,8 @@ static HRESULT WINAPI set_output(trace_relogger_interface *face, WCHAR *path)
     return hr;
 }
 
-/* Files are written uncompressed, which every reader supports. S_FALSE reports that compression was not needed. */
+/* Files are always written uncompressed, because every reader supports that. Returns S_FALSE if compression was
+   requested. */
 static HRESULT WINAPI set_compression(trace_relogger_interface *face, BOOLEAN compressed)
 {
     (void)face;

@@ -37,7 +37,7 @@ static bool is_acl(const uint8_t *at, size_t size)
         const size_t ace = get_u16(at + offset + 2);
         if (ace < ACE_HEAD + ACE_MASK || ace % 4 != 0 || ace > bytes - offset)
             return false;
-        /* Allowed, denied, audit: a mask, then the SID. Wine skips ACEs of other types. */
+        /* ACEs of the types allowed, denied and audit consist of a mask and a SID. Wine ignores ACEs of other types. */
         if (at[offset] <= SYSTEM_AUDIT_ACE_TYPE &&
             !is_sid(at + offset + ACE_HEAD + ACE_MASK, ace - ACE_HEAD - ACE_MASK))
             return false;
@@ -302,8 +302,8 @@ ULONG WINAPI EventAccessControl(GUID *guid, ULONG operation, PSID sid, ULONG rig
         (void)GetSecurityDescriptorDacl(old, &present, &kept, &defaulted);
     else if (operation == ADD_SACL)
         (void)GetSecurityDescriptorSacl(old, &present, &kept, &defaulted);
-    /* A descriptor without a DACL allows everything: an allowing ACE changes nothing, and a denying ACE is inserted
-       before one that grants everything to everyone. */
+    /* A descriptor without a DACL allows everything. To keep this meaning, the new ACE is added to a DACL that grants
+       everything to everyone. */
     const bool open_to_all = operation == ADD_DACL && (!present || !kept);
     if (open_to_all)
         kept = all_allowed();

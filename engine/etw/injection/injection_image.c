@@ -33,7 +33,8 @@ enum {
     DESCRIPTOR = 20, /* size of an import descriptor: names, time, chain, name of the DLL, table */
     DESCRIPTOR_NAME = 12,
     DESCRIPTOR_TABLE = 16,
-    /* After our directory: names and table of our import, each with an end mark, then the original header entries. */
+    /* Offsets in the data after our directory: first the name table and the address table of our import, each with an
+       end mark, then the original header entries. */
     TABLES = 32,
     ENTRIES = 16,
     PAGE = 4096,
@@ -155,7 +156,7 @@ HRESULT injection_image_has_import(const struct injection_source *from, const st
     if (!image->entries.imports ||
         FAILED(from->read(from->user, image->entries.imports, descriptor, sizeof descriptor)) || !get32(descriptor) ||
         FAILED(from->read(from->user, get32(descriptor), thunk, sizeof thunk)) ||
-        get32(thunk + 4)) /* imported by ordinal, or outside of any image */
+        get32(thunk + 4)) /* imported by ordinal, or not an RVA */
         return S_FALSE;
     /* Read the shorter name first; the longer one could extend beyond the mapped memory. */
     const uint64_t at = (uint64_t)get32(thunk) + 2;

@@ -47,9 +47,10 @@ static bool has_export_within(const uint8_t *code)
     return false;
 }
 
-/* Returns whether all bytes of the jump belong to the function. The compiler aligns functions, so only padding follows
-   a function that is shorter than the jump. Functions that only raise an exception have neither padding nor an entry in
-   the function table, but all of them are exported. */
+/* Returns whether the jump fits: it may overwrite only the function and the padding after it. The compiler aligns
+   functions, so a function that is shorter than the jump is followed by padding. Functions that only raise an exception
+   have neither padding nor an entry in the function table, but all of them are exported, so the next export shows where
+   they end. */
 static bool has_room(const uint8_t *code)
 {
     DWORD64 base;
@@ -184,7 +185,7 @@ static void redirect_tdh(const void *base)
 static void import_replace(IMAGE_THUNK_DATA *entry, const char *name, bool of_tdh)
 {
     DWORD before;
-    if (strncmp(name, "Etw", 3) == 0) /* ntdll's name of the function */
+    if (strncmp(name, "Etw", 3) == 0) /* in ntdll, the function's name has this prefix */
         name += 3;
     void *function = of_tdh                    ? (void *)GetProcAddress(own_tdh(), name)
                      : is_event_function(name) ? (void *)GetProcAddress(own, name)

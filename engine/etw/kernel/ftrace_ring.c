@@ -35,7 +35,7 @@ bool ring_page_begin(struct ring_page *p, const struct ring_layout *layout, cons
     p->end = p->at + used;
     if ((commit & COMMIT_MISSED) == 0)
         return true;
-    /* A full page has no room for the count. */
+    /* The count of missed events is stored after the data; a full page has no room for it. */
     const bool counted = (commit & COMMIT_COUNTED) != 0 && room - used >= layout->commit_size;
     const uint64_t missed = counted ? word(p->end, layout->commit_size) : 0;
     p->missed = counted && missed <= INT64_MAX ? (int64_t)missed : RING_UNCOUNTED;
@@ -59,7 +59,7 @@ static bool skip_non_event(struct ring_page *p, uint32_t kind, uint32_t delta)
     if (kind == PADDING) {
         if (second < 4 || second > left - 4) /* the length includes itself */
             return false;
-        p->time += delta > 1 ? delta : 0; /* for padding, 1 stands for 0, because 0 would mark the end of the page */
+        p->time += delta > 1 ? delta : 0; /* in padding, 1 is stored instead of 0, because 0 marks the end of a page */
         p->at += 4 + second;
         return true;
     }

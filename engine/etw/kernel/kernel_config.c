@@ -165,7 +165,7 @@ static HRESULT put_disk(const struct configuration *c, const char *name, uint32_
     line_of(path, model, sizeof model);
     snprintf(path, sizeof path, "/sys/block/%.200s/queue/write_cache", name);
     line_of(path, cache, sizeof cache);
-    /* A vendor number is not useful to readers. */
+    /* Omit the vendor if it is a number, which is not useful to readers. */
     snprintf(maker, sizeof maker, "%s%s%s", strncmp(vendor, "0x", 2) ? vendor : "", *model ? " " : "", model);
     snprintf(path, sizeof path, "/sys/block/%.200s", name);
     const uint32_t block = (uint32_t)number_below(path, "queue/logical_block_size");
@@ -293,7 +293,7 @@ static HRESULT put_interrupts(const struct configuration *c)
         snprintf(path, sizeof path, "/proc/irq/%lu/smp_affinity", number);
         line_of(path, affinity, sizeof affinity);
         const char *low =
-            strrchr(affinity, ',') ? strrchr(affinity, ',') + 1 : affinity; /* groups of 32 processors each */
+            strrchr(affinity, ',') ? strrchr(affinity, ',') + 1 : affinity; /* only the lowest 32 processors */
         kernel_data_clear(d);
         kernel_data_u64(d, strtoull(low, NULL, 16));
         kernel_data_u16(d, 0);

@@ -77,8 +77,8 @@ HRESULT fault_settle(struct kernel_tracer *k, const struct tracepoint_event *e, 
     return f.waited && f.seen != NO_FILE ? S_OK : fill_soft(k, thread, &f);
 }
 
-/* Logs faults that did not wait for a disk as soft faults. The other faults can still become hard faults; they lose
-   their places in the queue, because it is flushed now. */
+/* Logs faults that did not wait for a disk as soft faults. The other faults can still become hard faults, which are
+   logged later; they lose their places in the queue, because the queue is flushed now. */
 void fault_settle_all(struct kernel_tracer *k)
 {
     size_t at = 0;

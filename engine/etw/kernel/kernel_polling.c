@@ -47,8 +47,8 @@ struct kernel_polling {
     uint64_t looked, due, whole_due; /* ticks */
     uint64_t counted;                /* the counting of starts began at this time */
     uint32_t look;                   /* number of the poll */
-    uint64_t forks, numbers; /* starts since `counted`, according to the fork counter and according to thread numbers */
-    uint64_t seen, missed;   /* started threads that polls have found, and that they have not found */
+    uint64_t forks, numbers;         /* starts since `counted`: by the fork counter, and by the newest thread number */
+    uint64_t seen, missed;           /* started threads that the polls have found, and an estimate of the others */
     struct found *found;
     size_t found_count, found_capacity;
 };
@@ -221,7 +221,8 @@ static HRESULT inspect_threads(const struct looking *l, const struct found *proc
 static HRESULT inspect_new(const struct looking *l, uint32_t process, const struct kernel_task_stat *stat)
 {
     const uint64_t age = age_of(l, stat->start), passed = l->now - l->k->polling->looked;
-    /* The start is placed after the exits that the last poll found, because the two clocks can differ by this much. */
+    /* The start must be later than the exits that the last poll found. The margin exists because the start time comes
+       from another clock, which can differ by this much. */
     const uint64_t clock_skew = (uint64_t)clock_frequency() / 10000, margin = clock_skew < passed ? clock_skew : passed;
     struct found f = {
         .time = age < passed - margin ? l->now - age : l->now - passed + margin,
@@ -229,7 +230,7 @@ static HRESULT inspect_new(const struct looking *l, uint32_t process, const stru
         .process = process,
         .is = {.parent = stat->parent, .start = stat->start, .is_kernel = kernel_is_kthreadd(l->k, stat->parent)},
     };
-    /* An older process was hidden at the last poll. */
+    /* The process is older than the last poll, so it was hidden from that poll. */
     if (age > passed + OLD_MS * (uint64_t)clock_frequency() / 1000) {
         f.kind = PROCESS_EXISTED;
         f.time = l->now;
@@ -326,7 +327,7 @@ static HRESULT report_begin(struct kernel_tracer *k, const struct tracepoint_eve
     p->is_waiting = waits;
     if (SUCCEEDED(hr))
         hr = kernel_process_write(k, f->process, p);
-    p->is_waiting = waits; /* the name must be read one more time */
+    p->is_waiting = waits; /* kernel_process_write cleared it, but the name must be read once more */
     return hr;
 }
 

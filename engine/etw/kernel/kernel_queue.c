@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The queue for the events of one pass, and the builder of their data. Entries are in time order. An entry can reserve
-   a place without data, which is filled in later, or is skipped when the queue is flushed. */
+/* The queue for the events of one pass, and the builder of their data. Entries are in time order. An entry without data
+   reserves a place: the data are filled in later, or the entry is skipped when the queue is flushed. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/etw/kernel/kernel_tracer.h"

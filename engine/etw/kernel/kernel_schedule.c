@@ -74,7 +74,7 @@ static HRESULT take_switch(struct kernel_tracer *k, const struct tracepoint_even
     kernel_data_u32(d, kernel_thread_id(k, old));
     kernel_data_u8(d, windows_priority(e, SWITCH_NEW_PRIORITY, new));
     kernel_data_u8(d, windows_priority(e, SWITCH_OLD_PRIORITY, old));
-    kernel_data_u8(d, 0); /* idle state left */
+    kernel_data_u8(d, 0); /* idle state that the processor leaves */
     kernel_data_u8(d, 0);
     kernel_data_u8(d, reason);
     kernel_data_u8(d, reason == WAIT_USER_REQUEST ? 1 : 0); /* the thread waited in user mode */

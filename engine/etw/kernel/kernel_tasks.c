@@ -220,7 +220,7 @@ HRESULT kernel_thread_begins(struct kernel_tracer *k, const struct tracepoint_ev
     struct kernel_thread *t = id_map_put(&k->threads, thread);
     if (!t)
         return E_OUTOFMEMORY;
-    if (p && t->process != process) /* the rundown may have found the process before this event arrived */
+    if (p && t->process != process) /* not if the rundown counted the thread before this event arrived */
         p->threads++;
     *t = (struct kernel_thread){.process = process};
     if (!kernel_wants(k, FLAG_THREAD))
@@ -308,7 +308,7 @@ static HRESULT take_new(struct kernel_tracer *k, const struct tracepoint_event *
     if (!is_thread)
         hr = kernel_process_begins(k, e, id, parent);
     else if (late)
-        id_map_remove(&k->processes, id); /* it turned out to be a thread */
+        id_map_remove(&k->processes, id); /* early events made it look like a process, but it is a thread */
     if (SUCCEEDED(hr))
         hr = kernel_thread_begins(k, e, is_thread ? caller : id, id);
     return SUCCEEDED(hr) && end.time != 0 ? finish_late_start(k, &end, is_thread ? caller : id) : hr;
@@ -334,7 +334,7 @@ static HRESULT take_exec(struct kernel_tracer *k, const struct tracepoint_event 
         return hr;
     ring_text(e->event, &e->fields[EXEC_FILE], p->name, sizeof p->name);
     p->has_program = true;
-    p->has_code = false; /* exec killed its other threads */
+    p->has_code = false; /* exec killed the other threads; that was not the exit of the process */
     p->exit_code = 0;
     p->is_wine = strncmp(base_name(p->name), "wine", 4) == 0;
     process_details_forget(k, kernel_process_of(k, e->thread));

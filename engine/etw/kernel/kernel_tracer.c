@@ -216,8 +216,8 @@ static HRESULT tracefs_begin(struct kernel_tracer *k, const struct kernel_tracer
         .name = options->name,
         .buffer_kb = options->buffer_kb ? options->buffer_kb : DEFAULT_BUFFER_KB,
     };
-    size_t left; /* number of instances of killed processes; those that cannot be removed now are retried by the next
-                    tracer */
+    size_t left; /* unused: the next tracer tries again to remove the instances of killed processes that could not be
+                    removed now */
     (void)trace_instance_sweep(options->root, &left);
     HRESULT hr = k->host_ids ? S_OK : windows_ids_begin(options->name, &k->windows);
     if (SUCCEEDED(hr))
@@ -234,7 +234,7 @@ static HRESULT tracefs_begin(struct kernel_tracer *k, const struct kernel_tracer
         hr = load_points(k);
     k->began = (uint64_t)clock_ticks();
     if (SUCCEEDED(hr) && FAILED(kernel_tracer_stacks(k, NULL, 0)))
-        k->sources &= ~(uint32_t)FLAG_PROFILE; /* samples are created from stacks */
+        k->sources &= ~(uint32_t)FLAG_PROFILE; /* without stacks there are no samples, which are created from them */
     return SUCCEEDED(hr) ? enable_points(k) : hr;
 }
 

@@ -225,7 +225,7 @@ static HRESULT instance_prepare(struct trace_instance *t, uint32_t buffer_kb)
     if (SUCCEEDED(hr))
         hr = trace_instance_set(t, "buffer_size_kb", kb);
     if (SUCCEEDED(hr))
-        hr = trace_instance_set(t, "buffer_percent", "0"); /* wake readers at the first event */
+        hr = trace_instance_set(t, "buffer_percent", "0"); /* a reader is woken as soon as the ring contains an event */
     if (SUCCEEDED(hr))
         hr = read_layout(t);
     return SUCCEEDED(hr) ? open_rings(t) : hr;
@@ -339,7 +339,8 @@ HRESULT trace_instance_end(struct trace_instance *t)
         kernel_file_close(t->rings[i].stats);
     }
     if (t->path) {
-        /* If tracefs was unmounted in the meantime, the folder does not exist, but the instance does. */
+        /* If tracefs was unmounted in the meantime, the folder no longer exists, but the instance does: its removal
+           then seems to succeed, while these writes fail and their failure is returned. */
         const HRESULT off = trace_instance_set(t, "tracing_on", "0");
         (void)trace_instance_set(t, "events/enable", "0");
         hr = kernel_control_remove(t->path);

@@ -116,7 +116,7 @@ static void thread_ends(struct windows_ids *w, uint32_t host)
     mark_started(w, host);
     if (known && known->host == host) {
         id_map_remove(&w->threads, t->id);
-        w->again = true; /* another thread may get that number immediately */
+        w->again = true; /* list again, because a new thread may get that number immediately */
     }
 }
 
@@ -211,8 +211,8 @@ static HRESULT ids_learn_shown(struct windows_ids *w)
     return S_OK;
 }
 
-/* Drops processes whose events can no longer be split over two passes, and processes that never become Wine's, such as
-   the host OS's programs that Wine starts. */
+/* Drops processes that have started up or exited so long ago that no more events about this can arrive, and processes
+   that never become Wine's, such as the host OS's programs that Wine starts. */
 static void forget_finished(struct windows_ids *w)
 {
     const uint64_t now = now_ns();
