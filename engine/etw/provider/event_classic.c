@@ -114,7 +114,7 @@ static ULONG with_last_error(ULONG status)
 ULONG WINAPI RegisterTraceGuidsW(WMIDPREQUEST callback, PVOID context, LPCGUID control, ULONG count,
                                  TRACE_GUID_REGISTRATION *classes, LPCWSTR image, LPCWSTR resource, TRACEHANDLE *handle)
 {
-    (void)image, (void)resource; /* they name a schema, which is not used */
+    (void)image, (void)resource; /* they name a resource with the schema, which is not used */
     return with_last_error(register_classic(callback, context, control, count, classes, handle));
 }
 
@@ -330,7 +330,7 @@ ULONG WINAPI TraceEvent(TRACEHANDLE session, EVENT_TRACE_HEADER *event)
 
 static bool read_instance(const EVENT_INSTANCE_INFO *from, GUID *guid, uint32_t *number)
 {
-    const EVENT_INSTANCE_INFO info = *(const volatile EVENT_INSTANCE_INFO *)from; /* read once, and without the lock */
+    const EVENT_INSTANCE_INFO info = *(const volatile EVENT_INSTANCE_INFO *)from; /* once; can fault, so no lock yet */
     lock_enter(&class_lock);
     const struct event_class *c = class_of(info.RegHandle);
     if (c)

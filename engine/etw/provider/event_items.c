@@ -148,7 +148,7 @@ static void make_stack(struct event *event)
     if (skip == count)
         skip = 0; /* the caller was not found: keep all frames */
     count = count - skip < MOST_FRAMES ? count - skip : MOST_FRAMES;
-    event->stack[0] = 0; /* the stack is complete */
+    event->stack[0] = 0; /* MatchId 0: the stack has no second part */
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t frame = frames[skip + i];
         if (sizeof(void *) == 8) {

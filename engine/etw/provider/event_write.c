@@ -79,7 +79,7 @@ bool event_risk_call(void (*call)(void *risk), struct event_risk *risk)
 }
 
 /* The context of the short path's guarded reads is the reserved place, or this variable before a place is reserved. The
-   short path has no stack frame for a larger context. */
+   short path has no stack frame, so it cannot have a larger context. */
 static uint8_t no_place;
 
 void guard_left(void *context)
@@ -377,7 +377,7 @@ ULONG WINAPI EventRegister(LPCGUID guid, PENABLECALLBACK callback, PVOID context
     if (!guid || !handle || (context && !callback))
         return ERROR_INVALID_PARAMETER;
     if (process_is_ending())
-        return ERROR_SUCCESS; /* handle 0 is harmless */
+        return ERROR_SUCCESS; /* success with handle 0, with which all functions do nothing */
     const struct provider_options options = {.guid = *guid, .callback = callback, .context = context};
     ULONG status = trace_allowed(guid, TRACE_RIGHT_REGISTER_GUIDS);
     if (status == ERROR_SUCCESS)

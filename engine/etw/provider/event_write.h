@@ -135,8 +135,8 @@ static inline void event_risk_place(struct event_risk *risk, uint8_t *at, uint64
 }
 static const struct event_reads event_under_guard = {false, NULL};
 /* Calls call(risk); `risk` is the first member of the callback's structure. Returns false if the callback read from an
-   invalid address; the place is then abandoned. If an exception leaves the callback, the thread also leaves the inside
-   (provider_leave). */
+   invalid address; the place is then abandoned. If an exception leaves the callback, the thread is also marked as
+   outside (provider_leave). */
 bool event_risk_call(void (*call)(void *risk), struct event_risk *risk);
 
 #endif

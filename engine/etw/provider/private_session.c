@@ -46,7 +46,7 @@ char *private_part_file(const struct directory_session *part, const char *file)
     const size_t length = own && part->file ? strlen(own) : 0;
     if (length == 0 || strncmp(part->file, own, length) != 0 || part->file[length] != '_')
         return own;
-    memory_free(own); /* the part's file has a number: private_part_find_file */
+    memory_free(own); /* private_part_find_file added a number to the part's file name: keep it */
     return text_copy(part->file);
 }
 
@@ -399,7 +399,7 @@ void private_session_free(struct private_session *p)
 
 static void private_sessions_end(void)
 {
-    /* Threads that were terminated leave the same state as a killed process. */
+    /* When the process ends, its threads have been terminated, and the state is that of a killed process. */
     const bool alone = process_is_ending();
     if (!alone)
         lock_enter(&lock);

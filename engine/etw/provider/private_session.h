@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Private sessions (EVENT_TRACE_PRIVATE_LOGGER_MODE): the entries of their parts in the directory, and the part of
-   this process. The host of a part is a thread here, with buffers and a file like any other session. */
+/* Private sessions (EVENT_TRACE_PRIVATE_LOGGER_MODE): the entries of their parts in the directory, and the part of this
+   process. The host of this part is a thread of this process; it has buffers and a file like any other session. */
 #ifndef OPENPLA_PRIVATE_SESSION_H
 #define OPENPLA_PRIVATE_SESSION_H
 
@@ -14,8 +14,9 @@
    needed). */
 HRESULT private_parts(struct directory *d, const struct directory_session *s, struct directory_totals *ended,
                       struct directory_session **out, size_t *count);
-/* Adds the entry for a part of this process that is about to start. Its file has the given name if it is the first
-   part, or with EVENT_TRACE_PRIVATE_IN_PROC; otherwise `name_<process id>`. S_FALSE: the session has ended. */
+/* Adds the entry for a part of this process that is about to start. The part's file has the given name if it is the
+   session's first part or the session has EVENT_TRACE_PRIVATE_IN_PROC; otherwise the name is `name_<process id>`.
+   S_FALSE: the session has ended. */
 HRESULT private_part_enter(struct directory *d, const struct directory_session *s, struct directory_session *part);
 /* Removes a part that could not start, so that another part can have the given file name. */
 void private_part_refuse(struct directory *d, const struct directory_session *part);

@@ -282,8 +282,8 @@ bool provider_outlast_callback(struct registration_record *record)
 
 ULONG provider_begun(uint64_t handle)
 {
-    /* provider_find is not used: a thread that has ended the registration waits for this one, so the place stays in
-       use. */
+    /* The handle is not checked with provider_find, because its registration may already have ended. The place is
+       still in use: the thread that ends the registration waits for this function. */
     struct registration *r = &provider_table[handle % PROVIDER_PLACES];
     lock_enter(&provider_lock);
     r->record->begun = true;

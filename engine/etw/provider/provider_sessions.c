@@ -222,7 +222,7 @@ static HRESULT provider_apply_enables(uint64_t handle, uint64_t *revision)
     if (SUCCEEDED(hr))
         hr = provider_apply(handle, list, count, &source);
     if (SUCCEEDED(hr) && out_of_memory)
-        hr = E_OUTOFMEMORY; /* applied without that session; will be tried again */
+        hr = E_OUTOFMEMORY; /* the state was applied without one session; the caller tries again */
     directory_enables_free(list, count);
     if (handle == 0)
         mappings_take_out_ended();
@@ -302,7 +302,7 @@ static void host_ended(uint32_t logger, const struct process *host)
     if (!m || m->host != host)
         return; /* the logger id belongs to another session by now */
     (void)session_recover(directory, logger, m->session.generation);
-    process_close(m->host); /* if that failed, the next process that needs the session tries again */
+    process_close(m->host); /* if the recovery failed, the next process that needs the session tries again */
     m->host = NULL;
 }
 
@@ -327,7 +327,7 @@ static void provider_unregister(const struct provider_numbers *numbers)
 {
     struct directory *d = directory;
     if (numbers->born != directory_born(d))
-        return; /* the numbers belong to other processes now */
+        return; /* the directory was reset: other processes may have these numbers now */
     if (numbers->provider != 0)
         directory_unregister(d, numbers->provider - 1);
     if (numbers->group != 0)

@@ -568,8 +568,7 @@ static HRESULT registration_apply(struct registration *r, const struct directory
             hr = add_enable(new, old, &list[i], source, false);
     if (SUCCEEDED(hr))
         hr = provider_note_changes(r->record, old, new);
-    struct provider_session *unreferred = NULL; /* stays empty, because the creators of the sessions have references,
-                                                   too */
+    struct provider_session *unreferred = NULL; /* stays empty: the sessions' creators still hold references */
     if (FAILED(hr) || new->count == 0) {
         if (new)
             enables_free(new, &unreferred);

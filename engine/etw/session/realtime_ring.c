@@ -118,7 +118,8 @@ static bool is_asleep(struct realtime_ring *r)
 
 bool realtime_ring_is_full(const struct realtime_ring *r)
 {
-    /* A consumer that reports an incorrect position reads overwritten buffers. */
+    /* `taken` is not validated: a consumer that stores an incorrect position harms only itself, because it then reads
+       overwritten buffers. */
     return r->position - atomic_load_explicit(&r->shared->taken, memory_order_acquire) >= REALTIME_SLOTS;
 }
 
@@ -160,7 +161,7 @@ HRESULT realtime_ring_begin(struct realtime_ring *r, const struct etl_log *log)
     own.end_utc = 0;
     own.pointer_size = 8;
     HRESULT hr = etl_log_write(&own, buffer + ETL_BUFFER_HEAD, room, &size);
-    if (hr == E_INVALIDARG) { /* the buffer is small; real-time consumers know the session's name */
+    if (hr == E_INVALIDARG) { /* the header does not fit: omit the names, which a consumer knows */
         own.logger_name = own.file_name = NULL;
         hr = etl_log_write(&own, buffer + ETL_BUFFER_HEAD, room, &size);
     }

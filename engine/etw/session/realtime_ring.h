@@ -37,7 +37,7 @@ _Static_assert(offsetof(struct realtime_shared, put) == 128 && offsetof(struct r
                    sizeof(struct realtime_shared) == 384,
                "128 bytes apart");
 
-enum realtime_sleep { REALTIME_AWAKE, REALTIME_WAITS, REALTIME_HOLDS /* also waits for `complete` */ };
+enum realtime_sleep { REALTIME_AWAKE, REALTIME_WAITS, REALTIME_HOLDS /* also woken when `complete` increases */ };
 
 /* A ring as mapped by the host process or by the consumer. */
 struct realtime_ring {

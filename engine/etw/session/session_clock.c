@@ -6,8 +6,8 @@
 #include "engine/logs/etl_record.h"
 
 enum {
-    READINGS = 64,         /* the quickest of these readings is used */
-    FIRST_INTERVAL = 2000, /* in 100 ns; the error of the rate then equals that of one reading in 0.2 ms */
+    READINGS = 64,         /* number of readings, of which the quickest is used */
+    FIRST_INTERVAL = 2000, /* in 100 ns (0.2 ms); the error of the rate is that of a reading / interval */
     LAST_INTERVAL = 10000000,
     /* A rate that changes by more than 1/64 is not used: the clock was set, or the machine was migrated. */
     JUMP_PARTS = 64,

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 enum {
-    ASK_MS = 10000,  /* a host process answers immediately, unless its disk is slow */
+    ASK_MS = 10000,  /* maximum wait; a host process answers immediately unless its disk is slow */
     LEAVE_MS = 1000, /* the host process also sees in the ring that the consumer left */
 };
 
@@ -100,7 +100,7 @@ static HRESULT connection_open(const struct directory_session *s, struct session
     if (hr == S_OK)
         hr = connection_ask(c, DIRECTORY_CONNECT, ASK_MS, &answer);
     if (out->ring.shared && (hr != S_OK || answer != ERROR_SUCCESS))
-        realtime_ring_leave(&out->ring); /* a slow host process may still connect to it */
+        realtime_ring_leave(&out->ring); /* for a slow host process, which may still connect to the ring */
     if (hr == S_FALSE || hr == E_ABORT)
         return no_such_session(s->name, "its host does not respond");
     if (SUCCEEDED(hr) && answer != ERROR_SUCCESS) {

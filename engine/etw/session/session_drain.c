@@ -51,8 +51,8 @@
 
 /* ---- one closed buffer ---- */
 
-/* 1 ms, in 100 ns. A smaller step back is caused by two anchors of the clock that differ, a larger one by a clock that
-   was set. */
+/* 1 ms, in 100 ns. If the time steps back by less than this, two anchors of the clock did not fit together exactly; if
+   it steps back by more, the clock was set. */
 #define JITTER INT64_C(10000)
 /* maximum incomplete places to check in one buffer: a thread has at most one, and each check queries the system */
 enum { MOST_CHECKS = 1000 };
@@ -173,7 +173,7 @@ bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t p
         const uint64_t first = first_word(&w);
         const uint32_t mark = session_event_mark(first), size = place_size(&w, first);
         if (size == 0) {
-            out->given_up++; /* together with all later places: where the next one begins is unknown */
+            out->given_up++; /* this place and all later ones: it is unknown where the next one begins */
             break;
         }
         if (mark == SESSION_EVENT_WHOLE || mark == SESSION_EVENT_MESSAGE) {
@@ -278,8 +278,9 @@ static void drain_start_clock(struct session_drain *d)
     struct session_totals *f = &d->b.shared->totals;
     const uint64_t count = atomic_load_explicit(&f->anchors, memory_order_acquire);
     session_clock_start(&d->clock, d->options.clock, d->b.source);
-    /* The events are older than the readings of this process. Publishing one of these in place of the previous host
-       process's anchor would leave a later recovery with two readings too close to each other. */
+    /* The events are older than the readings of this process. Therefore the anchor of the previous host process must
+       stay published: if one of these readings replaced it, a later recovery would only have two readings that are too
+       close to each other. */
     d->continues = count != 0;
     if (d->continues) {
         const struct session_anchor before = {
@@ -569,9 +570,9 @@ static bool is_named(const struct session_drain *d, uint32_t buffer)
     return false;
 }
 
-/* Handles a claimed buffer that no processor names, and that was found with the same events before. It has events if
-   a thread was suspended for so long that a processor's word had the same bits again: its exchange then replaced a
-   word whose buffer was not closed yet. No thread reserves a place in it any more. */
+/* Handles a claimed buffer that no processor names and whose events have not changed since the previous call. No thread
+   reserves a place in it any more. Such a buffer can contain events: if a thread is suspended for so long that a
+   processor's word has the same bits again, the thread's exchange replaces the word of a buffer that is not closed. */
 static bool drain_reap_buffer(struct session_drain *d, uint32_t buffer, uint64_t word, uint32_t end)
 {
     struct session_line *line = &d->b.line[buffer];
@@ -692,7 +693,8 @@ HRESULT session_drain_snapshot(struct session_drain *d, const struct session_sin
 HRESULT session_drain_recover(struct session_drain *d, const struct session_sink *sink, uint32_t patience)
 {
     d->recovers = true;
-    /* Buffers may have numbers already because later ones were written first. There are at most as many such numbers as
+    /* Some buffers may already have numbers, because later buffers were written before them. New numbers must be
+       higher. A number is valid only if it is less than `most`, because there are at most as many such numbers as
        buffers. */
     const uint64_t most = d->number + d->b.buffers;
     for (uint32_t i = 0; i < d->b.buffers; i++) {

@@ -104,9 +104,9 @@ struct session_liveness {
     void *context;
 };
 
-/* The newest time stamp and time on a processor, kept from buffer to buffer to correct time stamps that decrease.
-   Writers cannot be trusted to supply increasing ones, nor can processors' counters that are read a few ns apart.
-   Zero-initialise. */
+/* The newest time stamp and time on a processor, kept from buffer to buffer to correct time stamps that decrease. Time
+   stamps can decrease because writers are not trusted, and because the counters of two processors that are read a few
+   ns apart can differ. Zero-initialise. */
 struct session_order {
     uint64_t stamp;
     int64_t time;

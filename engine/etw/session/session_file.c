@@ -10,8 +10,8 @@
 #include <string.h>
 
 enum { CIRCULAR = TRACE_MODE_CIRCULAR, APPEND = TRACE_MODE_APPEND, NEWFILE = TRACE_MODE_NEWFILE };
-/* 5 s, in 100 ns. Readers treat boot times that differ by less than this as equal, because a boot time is computed from
-   two clocks. */
+/* 5 s, in 100 ns. Two boot times that differ by less than this count as equal, because a boot time is computed from two
+   clocks. */
 #define SAME_BOOT (INT64_C(5) * 10000000)
 
 struct session_file {
@@ -280,8 +280,8 @@ static HRESULT close_one(struct etl_file *file, int64_t utc)
     return etl_file_close(file);
 }
 
-/* Completes the previous file. session_file_cut_off must close both files, but not one that is being freed, so
-   f->before is reset before the file is closed. */
+/* Completes the previous file. session_file_cut_off can run at any time and closes both files, so f->before is reset
+   before the file is closed and freed. */
 static HRESULT complete_before(struct session_file *f)
 {
     struct etl_file *before = f->before;
@@ -294,7 +294,7 @@ static HRESULT complete_before(struct session_file *f)
 
 HRESULT session_file_next(struct session_file *f)
 {
-    enum { TRIES = 16 }; /* to find a file that no process has open; a killed host process may still have one open */
+    enum { TRIES = 16 }; /* file numbers to try: a file may still be open in a killed host process */
     struct etl_file *next = NULL;
     HRESULT hr = HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION);
     uint64_t number = f->number;
@@ -321,7 +321,7 @@ HRESULT session_file_write(void *file, const struct etl_buffer_header *head, con
     if (grows && etl_file_size_with_buffer(f->file) > f->options.maximum) {
         const uint64_t number = f->number;
         const HRESULT hr = session_file_next(f);
-        if (f->number == number) /* otherwise only the previous file has inexact counts; no buffer is lost */
+        if (f->number == number) /* it has not switched; after a switch, a failure only concerns the old file */
             return hr;
     }
     return etl_file_add_buffer(f->file, etl_log_utc(etl_file_log(f->file), head->time), head, bytes);

@@ -18,13 +18,13 @@
 #include <string.h>
 
 enum {
-    REAP_MS = 1000,          /* interval of reaping; buffers claimed by a dead process become free after two */
+    REAP_MS = 1000,          /* interval of reaping; a dead process's buffers become free at the second time */
     REAP_MOST_MS = 16000,    /* the maximum, reached while nothing happens */
     BEHIND_MS = 5,           /* interval between attempts for a consumer that is behind */
     IDLE_MS = 60000,         /* maximum sleep while idle; then slots of exited processes become free */
     CHECK_MS = 50000,        /* interval of checking whether the directory's file was deleted */
     STOP_PATIENCE_MS = 1000, /* how long a stop waits for writers in the middle of an event */
-    CONSUMERS_MS = 2500 /* how long a stop waits for consumers that read; those that sleep have been dropped by then */
+    CONSUMERS_MS = 2500      /* how long a stop waits for consumers; those that do not read are dropped earlier */
 };
 
 /* Returns false if the directory was re-created. The session is then no longer in it, and another session may have its
@@ -391,8 +391,9 @@ static void end_consumers(struct session_host *h, uint32_t timeout_ms)
     }
 }
 
-/* A slow consumer that still reads does not delay the controller that stops the session: the controller's answer
-   includes the losses of sleeping consumers, and the rest is delivered afterwards. */
+/* A slow consumer that still reads delays the controller that stops the session by CONSUMERS_MS at most. Before the
+   answer to the controller, consumers that do not read are dropped and their losses are counted. Consumers that read
+   get the rest of the events after the answer. */
 void session_host_finish(struct session_host *h)
 {
     const struct session_sink sink = session_output_sink(&h->output);

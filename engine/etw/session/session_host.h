@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The host of one session: a process, or, for a part of a private session, a thread of the process to which the part
-   belongs. Also the kernel's events of a session, which another thread of the host writes, and how often the host
-   checks for closed buffers. */
+   belongs. This header also declares the functions for the kernel's events of a session, which another thread of the
+   host writes, and defines how often the host checks for closed buffers. */
 #ifndef OPENPLA_SESSION_HOST_H
 #define OPENPLA_SESSION_HOST_H
 
@@ -46,12 +46,12 @@ HRESULT system_providers_enabled(struct directory *d, const struct directory_ses
 
 /* ---- pace ---- */
 
-/* How often the host process checks for closed buffers without being woken. It checks as often as it finds some, so
-   that writers need not wake it. Waking it costs a writer as much as writing thousands of events: under Wine it waits
-   for the answer of another process, and on a virtual machine for the wake-up of a halted processor. */
+/* How often the host process checks for closed buffers without being woken. The interval is adapted so that most checks
+   find some, and writers need not wake it. Waking it costs a writer as much as writing thousands of events: under Wine
+   it waits for the answer of another process, and on a virtual machine for the wake-up of a halted processor. */
 enum {
     SESSION_PACE_LEAST_MS = 2,
-    SESSION_PACE_MOST_MS = 1000, /* with a longer interval, it waits until it is woken */
+    SESSION_PACE_MOST_MS = 1000, /* instead of a longer interval, it waits until it is woken */
 };
 #define SESSION_PACE_NEVER UINT32_MAX
 

@@ -2,8 +2,9 @@
 /* The kernel's events of a session. A thread of the session's host process takes them from the kernel and writes them
    into the session's buffers, like a provider.
 
-   Notes are events that tell the reader of a trace what the thread cannot see. Their provider is "OpenPLA.KernelLogger"
-   {52b0624b-b22e-586c-51bc-52916798064f}. They are self-describing, so every reader of TraceLogging events shows them.
+   The thread also writes notes: events that report to the reader of a trace which kernel events the thread cannot get.
+   Their provider is "OpenPLA.KernelLogger" {52b0624b-b22e-586c-51bc-52916798064f}. They are self-describing, so every
+   reader of TraceLogging events shows them.
 
    Each system provider of newer Windows versions corresponds to some of the kernel's flags. */
 #include "engine/base/clock.h"
@@ -284,14 +285,14 @@ HRESULT system_providers_enabled(struct directory *d, const struct directory_ses
 
 /* ---- the thread ---- */
 
-enum { PASS_MS = 50, MOST_READINGS = 16, FINE = 100000 /* 1/FINE of a second is 10 us */ };
+enum { PASS_MS = 50, MOST_READINGS = 16, FINE = 100000 /* a reading within 1/FINE s (10 us) is exact enough */ };
 enum { SYSTEM_HEAD = 0x20, SHORT_HEAD = 0x10, SHORT_64 = 0x11 };
 
 struct session_kernel {
     const struct directory_session *session; /* changed by the host process's thread; this thread does not read it */
     struct directory *directory;
     uint32_t clock;
-    struct session_buffers buffers; /* with `processor` chosen for each event, not the current one */
+    struct session_buffers buffers; /* a copy in which `processor` is set to that of each event */
     struct session_writer writer;
     struct kernel_tracer *tracer;
     struct thread *thread;
@@ -302,7 +303,7 @@ struct session_kernel {
         int64_t ticks, utc;
         uint64_t cycles;
     } first, before, now;
-    uint64_t newest; /* ticks: times up to here were converted with `before` */
+    uint64_t newest; /* ticks: times up to this one were converted with `before` */
     uint64_t written;
     uint64_t lost; /* losses in the kernel, as counted in the session so far */
     char *name;    /* name of the session */
@@ -331,7 +332,7 @@ static void read_clocks(struct session_kernel *k)
 {
     k->before = k->now;
     k->newest = k->written;
-    /* Read again after an interruption: two readings that do not fit together would reverse the order of events. */
+    /* If the thread was interrupted between the readings, read again: inexact pairs could reorder events. */
     int64_t narrowest = INT64_MAX;
     for (int i = 0; i < MOST_READINGS && narrowest > clock_frequency() / FINE; i++) {
         const int64_t from = clock_ticks();

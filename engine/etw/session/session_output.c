@@ -211,7 +211,7 @@ ULONG session_output_create(struct session_output *o, const char *path, struct s
     HRESULT hr = output_check_room(o->session, path);
     if (SUCCEEDED(hr))
         hr = session_file_create(&options, out);
-    /* A sharing violation means that another session writes the file: only sessions keep a log open for writing. */
+    /* Only sessions keep a log open for writing, so a sharing violation means that another session writes the file. */
     return hr == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION) ? ERROR_BAD_PATHNAME : session_code(hr);
 }
 

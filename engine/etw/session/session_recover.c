@@ -40,7 +40,7 @@ static bool is_registered(struct directory *d, const GUID *provider)
     size_t count;
     bool found = false;
     if (FAILED(directory_registrations(d, &list, &count)))
-        return true; /* possibly */
+        return true; /* assume so if it is unknown */
     for (size_t i = 0; i < count && !found; i++)
         found = guid_equal(&list[i].provider, provider);
     memory_free(list);
@@ -58,13 +58,14 @@ static bool has_parts(struct directory *d, const struct directory_session *s)
     struct directory_session *parts;
     size_t count;
     if (FAILED(private_parts(d, s, NULL, &parts, &count)))
-        return true; /* possibly */
+        return true; /* assume so if it is unknown */
     directory_sessions_free(parts, count);
     return count != 0;
 }
 
-/* Returns whether the session has ended. A private session ends when its processes have exited. If they have not begun
-   parts, or if the session is limited to one process, it ends when its starter has exited. */
+/* Returns whether the session has ended because its host process (while it is starting: its starter) has exited. A
+   private session has no host process. It has ended if its starter has exited, it has no parts, and no process can
+   begin one: the session is limited to the starter's process, or no living process has registered the provider. */
 static bool has_ended(struct directory *d, const struct directory_session *s)
 {
     const struct directory_process *p = s->state == DIRECTORY_STARTING ? &s->starter : &s->host;

@@ -48,7 +48,7 @@ static uint32_t session_claim_buffer(const struct session_buffers *b, uint32_t o
     struct session_shared *s = b->shared;
     const uint32_t given = atomic_load_explicit(&s->given, memory_order_acquire);
     if (atomic_load_explicit(&s->none_at, memory_order_relaxed) == given + 1)
-        return SESSION_NO_BUFFER; /* no search until a buffer becomes free */
+        return SESSION_NO_BUFFER; /* a search found none, and no buffer has become free since */
     const uint32_t said = atomic_load_explicit(&s->most, memory_order_relaxed);
     const uint32_t most = said != 0 && said < b->buffers ? said : b->buffers;
     uint32_t count = atomic_load_explicit(&s->allocated, memory_order_relaxed);
@@ -111,7 +111,7 @@ __attribute__((noinline)) bool session_next_buffer(const struct session_buffers 
     session_close_buffer(b, processor, word);
     const uint32_t buffer = session_claim_buffer(b, owner, (uint32_t)(processor - b->processor), &mine);
     if (buffer == SESSION_NO_BUFFER)
-        return session_load(&processor->word) != word; /* another writer may have found one */
+        return session_load(&processor->word) != word; /* true if another writer has changed the buffer */
     assert(buffer < b->buffers);
     session_step(SESSION_STEP_GIVING);
     const uint64_t generation = session_line_generation(mine);
@@ -154,10 +154,14 @@ static int64_t patience_of(const struct session_writer *w, bool hangs)
 __attribute__((noinline)) uint8_t *session_reserve_late(const struct session_buffers *b, struct session_writer *w,
                                                         uint32_t bytes, uint64_t *stamp)
 {
-    /* Yield first, because another writer may be waiting for this processor. The host may be held up by another
-       session's writer and moves to this processor only when that one is idle. On a busy machine, other threads run
-       for long at each attempt, so no attempt counts for more than ATTEMPT_US. */
-    enum { YIELDS = 20, SLEEP_US = 50, ATTEMPT_US = 1000 };
+    /* First yield, because another writer may be waiting for this processor. Then sleep, because the host process may
+       be waiting for the processor of another session's writer: it can move to this processor only while this processor
+       is idle. On a busy machine a sleep takes much longer than requested; therefore at least FEWEST sleeps are made,
+       even after the time limit. */
+    enum { YIELDS = 20, FEWEST = 20, SLEEP_US = 50, PATIENCE_US = 4000, LEAST_US = 200, US = 1000000 };
+    /* In case the host process hangs, the time limit is halved after every WAITS unsuccessful waits, MOST_HALVES times
+       at most. */
+    enum { WAITS = 8, MOST_HALVES = 5 };
     struct session_shared *s = b->shared;
     uint32_t given = atomic_load_explicit(&s->given, memory_order_relaxed);
     const bool hangs = atomic_load_explicit(&s->in_vain, memory_order_relaxed) == given + 1;

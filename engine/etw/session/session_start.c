@@ -89,7 +89,7 @@ enum {
     START_MS = 30000, /* maximum wait for the host process's report, on a busy computer */
     START_TRIES = 3,  /* under Wine, about one in several thousand processes dies before its program has run */
     SYSTEM_LOGGERS = 8,
-    PRIVATE_SESSIONS = 8, /* maximum that one process may be in */
+    PRIVATE_SESSIONS = 8, /* maximum number in which one process may take part */
     OWN_SESSIONS = 3,     /* maximum of EVENT_TRACE_PRIVATE_IN_PROC sessions that one process may start */
     RESERVED_LOGGERS = 2, /* of SYSTEM_LOGGERS: NT Kernel Logger and Circular Kernel Context Logger */
 };
@@ -308,8 +308,8 @@ ULONG session_start(struct directory *d, const struct trace_settings *settings, 
             (void)error_restore(&why);
         } else {
             hr = directory_session_at(d, s.logger, s.generation, out);
-            if (FAILED(hr)) { /* the session runs although its copy could not be allocated; its starter must be able to
-                                 stop it */
+            if (FAILED(hr)) { /* succeed, because the session runs and its starter must be able to stop it; only the
+                                 copy could not be allocated */
                 *out = s;
                 return ERROR_SUCCESS;
             }

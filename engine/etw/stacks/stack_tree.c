@@ -7,9 +7,9 @@
 
 enum {
     FIRST_NODES = 64,
-    LATEST = 1 << 16,   /* stacks whose node is found by a hash of all their frames */
-    PLACES = 2,         /* slots per hash, because tens of thousands of stacks alternate */
-    LATEST_FROM = 1024, /* number of nodes from which on this table is used; smaller trees do not need it */
+    LATEST = 1 << 16,   /* entries of `latest`, which finds a stack's node by a hash of all its frames */
+    PLACES = 2,         /* entries per hash, so that two stacks with the same hash do not replace each other */
+    LATEST_FROM = 1024, /* `latest` is created when the tree has this many nodes */
 };
 
 /* Mixes all bits into the upper ones, so that it is hard to choose addresses that collide. */
