@@ -6,8 +6,8 @@
 
 #include "engine/etw/etw_types.h"
 
-/* In C, the type of the last parameter before an ellipsis must not be one that is promoted to int. In Windows' headers
-   it is. */
+/* The type of MessageNumber, the last parameter before the ellipsis of TraceMessage. C does not allow a type there that
+   is promoted to int, such as the USHORT in Windows' headers. */
 #ifdef _WIN32
 #define TRACE_MESSAGE_NUMBER USHORT
 #else

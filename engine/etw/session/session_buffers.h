@@ -36,7 +36,7 @@
    1, writes it, and commits it by storing the final first 8 bytes. If the place before it is still 0, the writer sets
    that to state 2, based on the word that it has just replaced. Therefore an unfinished place has a known owner: its
    own first word names the owner, or it is the newest place of the buffer, and the word of the processor (later of the
-   buffer) names the owner. It has no known owner only between the exchange and the mark of the next writer.
+   buffer) names the owner. Only between the exchange and the mark of the next writer is its owner unknown.
 
    The life of a buffer, and the process that makes each step:
 

@@ -13,24 +13,25 @@
 
    Settling. session_settle walks a buffer place by place. The length of a complete event is in its header. The length
    of an unfinished event is in its mark; for the newest place of the buffer, which may have no mark yet, it is in the
-   buffer's word. Any other place without a mark is one whose writer, or the writer of the next place, is about to mark
-   it: it waits, and `force` skips it up to the next non-zero word. The buffer itself is changed only by "torn" marks,
-   so another process can repeat the walk if this one is killed.
+   buffer's word. Any other place without a mark will be marked soon, by its writer or by the writer of the next place:
+   the buffer waits for this, or, with `force`, the place is skipped up to the next non-zero word. The buffer itself is
+   changed only by "torn" marks, so another process can repeat the walk if this one is killed.
 
    Order. Readers order the buffers of a processor by their numbers. A buffer that must wait delays the later buffers of
-   its processor. When fewer than a quarter of all buffers are free, writers would lose events because of this. The
-   later buffers are then written first; the waiting buffer gets its number now and is written when it is ready
-   ("pressed").
+   its processor. If fewer than a quarter of all buffers are free, such a delay would make writers lose events. In this
+   case ("pressed") the later buffers are written first; the waiting buffer still gets its number before them, and is
+   written when it is ready.
 
-   After a crash. The host process died at one of these points, and session_drain_recover finds:
+   After a crash. The left column shows when the host process died, the right one what session_drain_recover finds and
+   does:
      before the number is stored   a closed buffer without a number: settled and written as usual
      after it, not in the log      a number that the log does not hold: written with this number
      in the log, still closed      a number that the log holds: freed without being written again
      while it is zeroed            state "written": no events are left in it
 
    Stuck buffers. A claimed buffer that no processor names belongs to a writer that died, or was suspended, between
-   claiming and installing it. session_drain_reap frees the buffer if its owner is dead and it was unchanged in two
-   consecutive calls.
+   claiming and installing it. session_drain_reap frees the buffer if its owner is dead and two consecutive calls found
+   the buffer unchanged.
 
    Trust. Any process may have written anything into a buffer: each first word is loaded once, and every value derived
    from it stays inside the buffer. */

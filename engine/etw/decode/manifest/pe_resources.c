@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define HEAD_BYTES     4096u
-#define LARGEST        (64u << 20) /* of the section, in bytes */
+#define LARGEST        (64u << 20) /* maximum size of the section */
 #define MOST_RESOURCES 65536u      /* maximum number of entries that one search visits */
 #define DOS_BYTES      64
 #define COFF_BYTES     24 /* including the signature */
