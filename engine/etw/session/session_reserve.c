@@ -156,12 +156,9 @@ __attribute__((noinline)) uint8_t *session_reserve_late(const struct session_buf
 {
     /* First yield, because another writer may be waiting for this processor. Then sleep, because the host process may
        be waiting for the processor of another session's writer: it can move to this processor only while this processor
-       is idle. On a busy machine a sleep takes much longer than requested; therefore at least FEWEST sleeps are made,
-       even after the time limit. */
-    enum { YIELDS = 20, FEWEST = 20, SLEEP_US = 50, PATIENCE_US = 4000, LEAST_US = 200, US = 1000000 };
-    /* In case the host process hangs, the time limit is halved after every WAITS unsuccessful waits, MOST_HALVES times
-       at most. */
-    enum { WAITS = 8, MOST_HALVES = 5 };
+       is idle. On a busy machine an attempt takes much longer than requested, so no attempt counts for more than
+       ATTEMPT_US. */
+    enum { YIELDS = 20, SLEEP_US = 50, ATTEMPT_US = 1000 };
     struct session_shared *s = b->shared;
     uint32_t given = atomic_load_explicit(&s->given, memory_order_relaxed);
     const bool hangs = atomic_load_explicit(&s->in_vain, memory_order_relaxed) == given + 1;
