@@ -14,7 +14,8 @@
 #include <wchar.h>
 
 #ifdef OPENPLA_BUNDLED_XML
-/* libxml2's hook for static linking into a DLL; its header declares it only with HAVE_WIN32_THREADS. */
+/* DllMain must call this function of libxml2 if libxml2 is linked statically into a DLL. It is declared here, because
+   libxml2's header declares it only with HAVE_WIN32_THREADS. */
 int XMLCALL xmlDllMain(void *instance, unsigned long reason, void *reserved);
 
 BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, LPVOID reserved);
@@ -25,8 +26,9 @@ BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, LPVOID reserved)
 }
 #endif
 
-/* Whether the class is used in process because it is registered in process, and not through a manifest. Without
-   registration there is no server that could do the work. 32-bit programs always use it in process (DECISIONS 42). */
+/* Whether objects of the class forward their verbs to the server. They do if the class was found through its
+   registration, because the server is then registered too. If it was found through the program's manifest, there may be
+   no server, so the objects do the work in this process. 32-bit programs always use the server (DECISIONS 42). */
 static bool is_registered_use(REFCLSID clsid)
 {
     if (sizeof(void *) == 4)

@@ -74,7 +74,8 @@ static HRESULT facade_set_credentials(struct object *o, const struct caller *cal
                                       const char *password)
 {
     char *own_user = text_copy(user), *own_password = text_copy(password);
-    /* The next commit decides whether the credentials are for this computer. */
+    /* Stores the credentials for both cases, because only the next commit determines whether the set is on this
+       computer (peer) or on another one (remote_sets_verbs). */
     HRESULT hr =
         own_user && own_password ? remote_sets_verbs.set_credentials(o, caller, user, password) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
@@ -136,7 +137,8 @@ static HRESULT commit_here(struct object *o, const char *space, const char *name
         hr = set_to_commit_xml(o, true, &whole, NULL);
     if (SUCCEEDED(hr))
         hr = peer_machine(server, &machine);
-    /* Uses a new server object, because the previous one can have properties that this object no longer has. */
+    /* Uses a new object of the server, because the previous one may still have values that were removed from this
+       object. */
     if (SUCCEEDED(hr))
         hr = server_create(peer_class_of(space, false), machine, &set);
     if (SUCCEEDED(hr))
@@ -241,7 +243,7 @@ static HRESULT query_here(struct object *o, const char *space, const char *name,
         hr = whole_query_ask(set, name, &account, &xml);
         if (SUCCEEDED(hr))
             hr = fill_and_keep(o, set, xml, account, space, name, server);
-        else if (definition_is_damaged(hr)) /* the server's Delete needs only the name */
+        else if (definition_is_damaged(hr)) /* binds the name, which is all that Delete needs */
             hr = sets_bind_damaged(o, space, name, server, hr);
         IDispatch_Release(set);
     }
@@ -306,8 +308,8 @@ static struct trace_data_collector *trace_collector(struct object *set)
                : NULL;
 }
 
-/* Reads the session ID, the only value that a start returns (MS-PLA 3.2.4.9, note 26). A failure to read it does not
-   stop the ETW session. */
+/* Reads the session ID, the only value that a start returns (MS-PLA 3.2.4.9, note 26). Failures are ignored, because
+   the ETW session runs even if its ID cannot be read. */
 static void take_session_id(struct object *o, const char *space, const char *name)
 {
     struct object *there = NULL;

@@ -16,8 +16,8 @@ HRESULT facade_collection_create(const char *category, struct object **out);
 /* The peer of a set in a client's process. */
 /* A peer is created with its set, whose lock protects the fields. */
 struct peer {
-    IDispatch *set;           /* bound to the same name; NULL: not requested yet, or gone */
-    struct server_list *list; /* a list that has `set` as an item, which saves an activation; or NULL */
+    IDispatch *set;           /* the server's object; NULL: not requested yet, or its server has exited */
+    struct server_list *list; /* list from which `set` can be taken without an activation; NULL: none */
     uint32_t listed_at;       /* the set's index in `list` */
     char *user, *password;    /* set since the last Query; NULL: none */
     char *folder;             /* sets_folder_key at the time of binding */

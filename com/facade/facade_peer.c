@@ -42,7 +42,7 @@ const CLSID *peer_class_of(const char *space, bool collections)
     };
     size_t i = 0;
     while (strcmp(classes[i].space, space) != 0 || (classes[i].create == sets_collection_create) != collections)
-        i++; /* every namespace has both */
+        i++; /* always found: each namespace has a class for sets and one for collections */
     return classes[i].id;
 }
 
@@ -53,7 +53,7 @@ HRESULT peer_query(const char *space, const char *name, const char *machine, boo
     if (FAILED(hr))
         return hr;
     hr = server_call(*out, &data_collector_set_class, L"Query", arguments, 2);
-    if (damaged && definition_is_damaged(hr)) /* the server's object is still bound to the name */
+    if (damaged && definition_is_damaged(hr)) /* the server's object is bound to the name despite the failure */
         return S_OK;
     if (FAILED(hr)) {
         IDispatch_Release(*out);

@@ -14,12 +14,12 @@
 #include <string.h>
 
 enum {
-    FIRST_STATUSES = 64, /* most lists are short, or are not read to their end */
+    FIRST_STATUSES = 64, /* few at the first call, because most lists are short or are not read to their end */
     STATUSES_AT_ONCE = 1024,
     NAMES_AT_ONCE = 1024,     /* at most about one megabyte */
     DEFINITIONS_AT_ONCE = 64, /* at most some tens of megabytes */
 };
-#define STATUS_AGE_MS 100 /* longer than a script needs to read them all, shorter than a person needs to act on one */
+#define STATUS_AGE_MS 100 /* a script reads all statuses within this time; a person cannot react to one that fast */
 
 /* ---- lists: the server's side ---- */
 
@@ -99,7 +99,7 @@ HRESULT server_list_answer(struct object *collection, DISPID member, const DISPP
     struct object **sets;
     size_t count;
     if (params->cArgs != 2 || !result)
-        return DISP_E_MEMBERNOTFOUND; /* that of another version */
+        return DISP_E_MEMBERNOTFOUND; /* a client of another version */
     const VARIANT *first = &params->rgvarg[1], *asked = &params->rgvarg[0];
     if (V_VT(first) != VT_I4 || V_I4(first) < 0 || V_VT(asked) != VT_I4 || V_I4(asked) < 0)
         return DISP_E_TYPEMISMATCH;
@@ -342,7 +342,7 @@ HRESULT whole_commit_answer(struct object *set, const DISPPARAMS *params, VARIAN
         [XML_ARGUMENT] = "xml", [NAME_ARGUMENT] = "name", [USER_ARGUMENT] = "user", [MASKED_ARGUMENT] = "masked"};
     struct object *issues = NULL;
     char *texts[MODE_ARGUMENT] = {0};
-    HRESULT hr = params->cArgs == ARGUMENTS && result ? S_OK : DISP_E_MEMBERNOTFOUND; /* that of another version */
+    HRESULT hr = params->cArgs == ARGUMENTS && result ? S_OK : DISP_E_MEMBERNOTFOUND; /* a client of another version */
     for (size_t i = 0; SUCCEEDED(hr) && i < ARGUMENTS; i++) {
         const VARIANT *v = &params->rgvarg[ARGUMENTS - 1 - i];
         bool text = i != MODE_ARGUMENT;
@@ -507,7 +507,7 @@ HRESULT whole_query_answer(struct object *set, const DISPPARAMS *params, VARIANT
     struct texts texts = {0};
     char *name;
     if (params->cArgs != 1 || !result)
-        return DISP_E_MEMBERNOTFOUND; /* that of another version */
+        return DISP_E_MEMBERNOTFOUND; /* a client of another version */
     if (V_VT(&params->rgvarg[0]) != VT_BSTR)
         return DISP_E_TYPEMISMATCH;
     HRESULT hr = text_from_bstr(V_BSTR(&params->rgvarg[0]), "name", &name);

@@ -18,13 +18,13 @@ void server_list_release(struct server_list *list); /* NULL is allowed */
 /* Returns a reference to the server's object of the set at the index; NULL if the list cannot return it: query the set
    by its name. */
 IDispatch *server_list_item(struct server_list *list, uint32_t index);
-/* Returns the status of the set at the index, if the previous set was read last. The same call fetches the statuses of
-   the next sets. Each status is used only once, within STATUS_AGE_MS, and only until this process calls a verb. False:
-   read the status from the set's own object. */
+/* Returns the status of the set at the index if the previous call was for the set before it. One call to the server
+   fetches this status and those of the next sets. Each status is used only once, within STATUS_AGE_MS, and only until
+   this process calls a verb. False: read the status from the set's own object. */
 bool server_list_status(struct server_list *list, uint32_t index, uint32_t *status);
 /* Returns the account and the definition that the set at the index had when the list was created; from memory_alloc. If
-   the previous set was read last, the same call fetches the definitions of the next sets. False: the server does not
-   provide them. */
+   the previous call was for the set before it, the same call to the server also fetches the definitions of the next
+   sets. False: the server does not provide them. */
 bool server_list_definition(struct server_list *list, uint32_t index, char **account, char **xml);
 /* Returns the names of the sets from the index on, at least one; S_FALSE: the server is not an OpenPLA server. */
 HRESULT server_list_names(struct server_list *list, uint32_t index, struct texts *names);

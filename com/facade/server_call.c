@@ -19,7 +19,7 @@ enum {
     /* COM can return a server that is exiting. A failed activation has changed nothing, so it is repeated. */
     ACTIVATIONS = 5,
     ACTIVATION_PAUSE = 100, /* ms */
-    RENEWAL_WAIT = 60000,   /* ms, while another client starts a server */
+    RENEWAL_WAIT = 60000,   /* ms to wait while another client restarts rpcss */
 };
 
 bool server_is_gone(HRESULT hr)

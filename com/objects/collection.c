@@ -187,7 +187,8 @@ HRESULT collection_add_range(void *interface_pointer, void *other)
     }
     if (FAILED(hr))
         return com_result(interface_pointer, hr);
-    /* Items of the other collection belong to its set; Windows returns an error too (MS-PLA note 34). */
+    /* The other collection's items belong to its set and cannot be added here. Windows returns an error too (MS-PLA
+       note 34). */
     if (collection->class->adopts) {
         object_release(from);
         return com_result(

@@ -154,8 +154,8 @@ static HRESULT not_kept(const char *argument, VARTYPE type)
                      type);
 }
 
-/* Whether a copy of the VARIANT would call the client: a record, or an array that can contain records, is copied by its
-   record description, which is the client's object. */
+/* Whether copying the VARIANT would call the client. A record, or an array that can contain records, is copied by its
+   record description (IRecordInfo), which is an object of the client. */
 static bool is_copied_by_calls(const VARIANT *v)
 {
     if (V_VT(v) == (VT_VARIANT | VT_BYREF) && V_VARIANTREF(v))

@@ -15,7 +15,7 @@ static HRESULT STDMETHODCALLTYPE set_set_credentials(IDataCollectorSet *This, BS
 {
     const struct caller caller = com_caller();
     HRESULT hr = call_with_texts(This, sets_set_credentials, user, "user", password, "password");
-    if (!caller.in_process) /* in that case the password is a copy for this call, which COM frees without overwriting */
+    if (!caller.in_process) /* another process's password is a copy, which COM would free without overwriting it */
         bstr_wipe(password);
     return hr;
 }
@@ -31,7 +31,7 @@ static HRESULT STDMETHODCALLTYPE set_commit_(IDataCollectorSet *This, BSTR name,
     const struct caller caller = com_caller();
     char *name_text = NULL, *server_text = NULL;
     struct object *issues = NULL;
-    if (validation) /* without it the issues are not returned (DECISIONS 12) */
+    if (validation) /* NULL is allowed: the issues are then not returned (DECISIONS 12) */
         *validation = NULL;
     HRESULT hr = text_from_bstr(name, "name", &name_text);
     if (SUCCEEDED(hr))

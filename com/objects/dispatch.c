@@ -34,7 +34,7 @@ static const struct property *guid_row(const struct wrapper *s, ITypeInfo *info,
     for (size_t i = 0; !found && i < class->property_count; i++)
         if (class->properties[i].kind == PROPERTY_GUID)
             found = &class->properties[i];
-    if (!found) /* no class has two */
+    if (!found) /* the class has no GUID property; no class has more than one */
         return NULL;
     char *name = dispatch_member_name(info, id);
     bool same = name && text_equal_nocase(name, found->name);
@@ -483,7 +483,7 @@ static HRESULT invoke_entered(struct wrapper *s, DISPID id, REFIID iid, WORD fla
     if (FAILED(hr))
         return com_result(s, hr);
     if (id == DISPID_NEWENUM)
-        flags |= DISPATCH_PROPERTYGET; /* JScript's Enumerator requests only a method */
+        flags |= DISPATCH_PROPERTYGET; /* JScript's Enumerator passes only DISPATCH_METHOD */
     hr = own_member_invoke(s, id, params, result);
     if (hr == S_FALSE)
         hr = guid_member_invoke(s, info, id, flags, params, result);

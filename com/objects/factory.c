@@ -64,7 +64,7 @@ static HRESULT STDMETHODCALLTYPE factory_create(IClassFactory *This, IUnknown *o
     *out = NULL;
     if (outer)
         return CLASS_E_NOAGGREGATION;
-    /* On Windows the system's activation calls this function, for every client. */
+    /* Entered for a client only under Wine. On Windows, COM's activation service makes this call for all clients. */
     HRESULT hr = os_is_wine() ? call_enter(&call) : S_OK;
     if (FAILED(hr))
         return hr;
@@ -87,7 +87,7 @@ static HRESULT STDMETHODCALLTYPE factory_lock(IClassFactory *This, BOOL lock)
 static IClassFactoryVtbl factory_vtable = {factory_query, factory_count, factory_count, factory_create, factory_lock};
 
 static struct factory factories[COM_CLASS_COUNT][2] = {
-/* for the server, and for a client */
+/* two factories per class: the first creates the server's objects, the second a client's */
 #define FACTORY(name, create, category)                                                                                \
     {                                                                                                                  \
         {&factory_vtable}, &CLSID_##name, create, category                                                             \

@@ -5,7 +5,7 @@
 #include "com/facade/server_call.h"
 #include "engine/base/memory.h"
 
-/* Lets the object's process identify this process, but not act for it. The settings belong to a proxy, which is one
+/* Lets the object's process identify this process, but not act for it. Applies only to this proxy, that is, to one
    interface of the object. */
 static HRESULT guard(IDispatch *proxy)
 {
@@ -108,7 +108,8 @@ static HRESULT copy_value(IDispatch *from, struct object *to, const WCHAR *name)
     HRESULT hr = foreign_get(from, to->class, name, NULL, 0, &v);
     if (FAILED(hr))
         return hr;
-    /* An item without a key and an empty list are the defaults of a new object; not all of them can be set. */
+    /* An item without a key, and an empty list, are what a new object has. They are not copied, because some of them
+       cannot be set. */
     bool none = (V_VT(&v) == VT_BSTR && !SysStringLen(V_BSTR(&v))) || V_VT(&v) == VT_EMPTY;
     hr = none ? S_OK : wrapper_get(to, &wrapper);
     if (SUCCEEDED(hr) && !none) {

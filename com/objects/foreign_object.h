@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects of clients: calls on them, the values that they represent, and copies of them. Nothing else in com/ calls
-   such objects. */
+/* Calls objects that clients passed in, reads the values that they represent, and copies them. Nothing else in com/
+   calls such objects. */
 #ifndef OPENPLA_FOREIGN_OBJECT_H
 #define OPENPLA_FOREIGN_OBJECT_H
 

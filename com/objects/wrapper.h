@@ -26,7 +26,7 @@ struct wrapper {
     ISupportErrorInfo error_info;
     LONG references;
     struct object *model;      /* a reference */
-    struct client_use *client; /* its quota includes the wrapper; NULL: no quota, for objects of this process */
+    struct client_use *client; /* client whose quota counts this wrapper; NULL: not counted (this process's object) */
     struct com_class *class;
 };
 static inline struct wrapper *wrapper_of(void *interface_pointer)
@@ -60,7 +60,7 @@ HRESULT class_type_info(const struct class *class, ITypeInfo **out);
    processes by a single one. OpenPLA's clients call these methods; other servers do not have them. */
 enum own_member {
     OWN_WHOLE_COMMIT = 0x504c4101, /* of a set: com/facade/own_members.h */
-    OWN_STATUSES,                  /* of a collection of sets, as the next two */
+    OWN_STATUSES,                  /* this one and the next two are of a collection of sets */
     OWN_NAMES,
     OWN_DEFINITIONS,
     OWN_WHOLE_QUERY, /* of a set */

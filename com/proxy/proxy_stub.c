@@ -65,7 +65,7 @@ static bool is_commit(const struct padded_channel *self, const RPCOLEMESSAGE *me
 }
 
 /* Zeroes the buffer. Both sides call this function before they write: a proxy its request, a stub its reply. The
-   marshalling code does not write the alignment gaps, so old heap contents would be sent in them. */
+   marshalling code does not write the alignment gaps, and without the zeros old heap contents would be sent in them. */
 static HRESULT STDMETHODCALLTYPE get_buffer(IRpcChannelBuffer *channel, RPCOLEMESSAGE *message, REFIID iid)
 {
     struct padded_channel *self = from_channel(channel);
@@ -87,13 +87,13 @@ static HRESULT STDMETHODCALLTYPE send_receive(IRpcChannelBuffer *channel, RPCOLE
     if (message->Buffer) {
         BYTE *end = (BYTE *)message->Buffer + message->cbBuffer;
         if (is_commit(self, message) && message->cbBuffer >= 2 && message->cbBuffer % 4 == 0) {
-            /* The mode ends here. A server with 4-byte enumerations reads it from the following 4 bytes; a server with
-               2-byte enumerations ignores those. */
+            /* The request ends with the 2-byte mode, which is repeated in the 4 bytes after it. A server with 4-byte
+               enumerations reads those; a server with 2-byte enumerations ignores them. */
             const BYTE mode[] = {end[-2], end[-1], 0, 0};
             memcpy(end, mode, sizeof mode);
             message->cbBuffer += sizeof mode;
         } else {
-            message->cbBuffer = padded(message->cbBuffer); /* zero since get_buffer */
+            message->cbBuffer = padded(message->cbBuffer); /* get_buffer has zeroed the padding */
         }
     }
     return IRpcChannelBuffer_SendReceive(self->inner, message, status);
@@ -140,7 +140,7 @@ HRESULT WINAPI openpla_proxies_DllGetClassObject(REFCLSID class_id, REFIID iid, 
 HRESULT WINAPI openpla_proxies_DllCanUnloadNow(void);
 
 static const CLSID proxy_class = OPENPLA_PROXY_CLSID;
-static LONG held; /* number of references to the factory and of wrapped proxies, a part of the module's count */
+static LONG held; /* number of references to the factory, plus number of wrapped proxies; not 0: the DLL is in use */
 
 struct proxy {
     IRpcProxyBuffer buffer;
@@ -195,7 +195,7 @@ static HRESULT STDMETHODCALLTYPE proxy_connect(IRpcProxyBuffer *buffer, IRpcChan
 static void STDMETHODCALLTYPE proxy_disconnect(IRpcProxyBuffer *buffer)
 {
     struct proxy *self = from_proxy(buffer);
-    if (InterlockedExchange(&self->connected, 0)) /* Wine's function would release a channel that does not exist */
+    if (InterlockedExchange(&self->connected, 0)) /* Wine's function releases the channel without checking for NULL */
         IRpcProxyBuffer_Disconnect(self->inner);
 }
 
@@ -313,7 +313,7 @@ static HRESULT STDMETHODCALLTYPE factory_create_stub(IPSFactoryBuffer *factory, 
     CInterfaceStubVtbl *of_interface = proxy_stub_interface(iid);
     if (!of_interface)
         return E_NOINTERFACE;
-    if (!server) /* Wine's rpcrt4 reads its vtable immediately */
+    if (!server) /* Wine's rpcrt4 reads the object's vtable without checking for NULL */
         return E_INVALIDARG;
     IPSFactoryBuffer *generated;
     HRESULT hr = generated_factory(&generated);

@@ -27,14 +27,14 @@ enum {
     PARAMETER_BASE_TYPE = 0x0040,
 };
 
-static const unsigned NO_FORMAT = 0xffff; /* the offset of a method that another interface's stub serves */
+static const unsigned NO_FORMAT = 0xffff; /* replaces the offset of a method that another interface's stub serves */
 
 struct request {
     BYTE *bytes;
     size_t size, at;
-    bool exact;              /* `at` is the position of the next parameter; false: the lowest possible position */
+    bool exact;              /* true: the next parameter is at `at`; false: it is at `at` or later */
     size_t enumeration;      /* the position of the last enumeration, SIZE_MAX: none so far */
-    size_t pointee_boundary; /* where a user-marshalled pointer's value begins: 4, but Wine aligns it at 8 */
+    size_t pointee_boundary; /* alignment of the value of a user-marshalled pointer: 4, under Wine 8 */
 };
 
 void RPC_ENTRY GetProxyDllInfo(const ProxyFileInfo ***files, const CLSID **class_id);
@@ -106,7 +106,7 @@ static bool take_user_marshalled(struct request *request, const MIDL_STUB_DESC *
         return false;
     if (!request->exact)
         return true;
-    /* A null pointer ends here, but Wine does not check it. */
+    /* A null pointer has no value. Wine does not check for it and always reads a value. */
     if (request->pointee_boundary == 4 && !read_32(request->bytes + request->at - 4))
         return true;
     if (routines->pfnUnmarshall == (USER_MARSHAL_UNMARSHALLING_ROUTINE)BSTR_UserUnmarshal)
@@ -134,8 +134,9 @@ static bool take_parameter(struct request *request, const MIDL_STUB_DESC *descri
 }
 
 /* Moves an enumeration to the place where Wine expects it. A peer with 4-byte enumerations aligns them to multiples of
-   4. A 2-byte enumeration can be 2 bytes before that, as Commit's mode is after a server name of odd length. Such a
-   peer's request is 4 bytes longer than it would be with 2-byte enumerations. */
+   4, and Wine aligns its 2-byte enumerations to multiples of 2. Wine can therefore expect the enumeration 2 bytes
+   before the place where the peer wrote it. This concerns Commit's mode after a server name of odd length. The peer's
+   request is then 4 bytes longer than Wine's would be. */
 static void narrow_enumeration(struct request *request)
 {
     BYTE *at = request->bytes + request->enumeration;
@@ -254,9 +255,9 @@ __asm__(".text\n"
         "    popl %ebx\n"
         "    popl %ebp\n"
         "    ret\n"
-        "Lproxy_stub_handler:\n" /* the record, the frame, and two more arguments, which it leaves to its caller */
+        "Lproxy_stub_handler:\n" /* arguments: the exception record, the frame and two more; its caller removes them */
         "    movl 4(%esp), %eax\n"
-        "    testl $6, 4(%eax)\n" /* an unwinding started by other code */
+        "    testl $6, 4(%eax)\n" /* not for an unwinding that other code has started */
         "    jnz 1f\n"
         "    movl 8(%esp), %edx\n"
         "    movl 40(%edx), %edx\n" /* the fourth argument of the function above */

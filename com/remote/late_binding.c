@@ -32,7 +32,7 @@ static uint32_t names_call(struct remote_call *c, struct wrapper *s, struct ndr_
 
 struct invocation {
     VARIANT arguments[DISPATCH_ARGUMENTS_MOST];
-    VARIANT referents[DISPATCH_ARGUMENTS_MOST]; /* targets of arguments by reference */
+    VARIANT referents[DISPATCH_ARGUMENTS_MOST]; /* values to which the arguments by reference point */
     DISPID named[DISPATCH_ARGUMENTS_MOST];
     VARIANT value;
     EXCEPINFO exception;
@@ -142,7 +142,7 @@ static uint32_t type_info_call(struct remote_call *c, struct wrapper *s, struct 
 
 uint32_t remote_dispatch_call(struct remote_call *c, void *pointer, struct ndr_reader *in, struct ndr_writer *out)
 {
-    struct wrapper *s = wrapper_of(pointer); /* only wrappers have IDispatch */
+    struct wrapper *s = wrapper_of(pointer); /* it is a wrapper, because no other objects have IDispatch */
     switch (c->orpc->opnum) {
     case DISPATCH_TYPE_INFO_COUNT:
         ndr_write_u32(out, 1);

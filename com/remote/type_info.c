@@ -334,14 +334,14 @@ uint32_t remote_type_info_call(struct remote_call *c, ITypeInfo *info, struct nd
         library_answer(c, info, out);
         return 0;
     case INFO_COMPILER:
-    case INFO_CREATE: /* a client creates objects by activation */
+    case INFO_CREATE: /* not supported: clients create objects by activation */
         ndr_write_object(out, NULL);
         ndr_write_u32(out, (uint32_t)E_NOTIMPL);
         return 0;
     default:
         break;
     }
-    argument = ndr_read_u32(in); /* the index, type or member */
+    argument = ndr_read_u32(in); /* an index, a type or a member ID, depending on the method */
     if (in->fault)
         return in->fault;
     switch (c->orpc->opnum) {

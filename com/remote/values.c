@@ -217,7 +217,7 @@ HRESULT remote_variant_out(struct remote_call *c, const VARIANT *v, struct ndr_v
             break;
         case VT_DECIMAL:
             memcpy(out->decimal, &V_DECIMAL(v), sizeof out->decimal);
-            memset(out->decimal, 0, sizeof(USHORT)); /* the VARTYPE is stored there */
+            memset(out->decimal, 0, sizeof(USHORT)); /* a VARIANT stores its VARTYPE in these bytes */
             break;
         default:
             hr = DISP_E_BADVARTYPE;

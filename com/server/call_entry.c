@@ -180,7 +180,7 @@ struct memory_share *client_use_share(struct client_use *use)
 static volatile LONG guarded;
 /* The call that this thread serves. */
 static _Thread_local struct {
-    const struct call_entry *call; /* only its address is compared */
+    const struct call_entry *call; /* never dereferenced: only the address is compared */
     struct client_use *client;
 } served;
 

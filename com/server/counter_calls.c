@@ -99,8 +99,8 @@ static DWORD call_check_access(char *client, size_t room)
     RPC_STATUS local = *address || by_pipe ? RPC_S_INVALID_BINDING : I_RpcBindingInqLocalClientPID(NULL, &process);
     struct pcq_call call = {
         .level_known = !wine, .level = RPC_C_AUTHN_LEVEL_NONE, .address = *address ? address : NULL};
-    /* Wine does not report the process of a client on a pipe, but only programs in the prefix can open the pipe, and
-       all of them have the same account. */
+    /* Wine does not report the process of a client on a pipe. The client is treated as this process, because only
+       programs in the prefix can open the pipe, and all of them have the same account. */
     call.caller.in_process = (wine && by_pipe && !*address) || (local == RPC_S_OK && process == GetCurrentProcessId());
     call.caller.process = local == RPC_S_OK ? process : 0;
     call.caller.token = wine ? NULL : call_token;

@@ -84,7 +84,7 @@ static HRESULT listen_by(struct pcq_server *server, const struct pcq_settings *s
     bool any = offer("ncacn_np", PIPE);
     any = offer("ncalrpc", LOCAL_ENDPOINT) || any;
     if (settings->port && !offer_port(server, settings, port))
-        any = false; /* the port was requested, so its failure decides */
+        any = false; /* a configured port is required, even if clients can use the other endpoints */
     if (!any)
         return error_set(HRESULT_FROM_WIN32(RPC_S_NO_ENDPOINT_FOUND),
                          "cannot serve counters on the port in " PCQ_PORT_VALUE ": %s", port);
@@ -118,7 +118,7 @@ int counter_server_main(const WCHAR *parent)
 
 static struct thread *keeper;
 static struct wakeup *end;
-static struct process *idle; /* Wine stops the service together with the last other program, which can be a client */
+static struct process *idle; /* without this process, Wine would stop the service when the last other program exits */
 
 /* Keeps one child process running until the service stops. */
 static void child_keep_running(void *user)

@@ -28,10 +28,10 @@ static struct {
     struct thread *keeper;
     HANDLE end, changed;
     HKEY key;
-    struct dcom_settings settings; /* in use by the front process and the DCOM host */
+    struct dcom_settings settings; /* those with which the front process and the DCOM host run */
     struct dcom_host *host;
     struct front_process front;
-    struct process *idle; /* Wine stops a service together with the last other program */
+    struct process *idle; /* without this process, Wine would stop the service when the last other program exits */
 } keeper;
 
 /* ---- the front process ---- */
@@ -63,7 +63,7 @@ static void handle_close(HANDLE *handle)
 
 static HRESULT front_process_start(HANDLE child_reads, HANDLE child_writes, struct process **out)
 {
-    HANDLE own = NULL; /* the front process waits for this process to exit */
+    HANDLE own = NULL; /* inherited by the front process, which waits for this process to exit */
     if (!DuplicateHandle(GetCurrentProcess(), GetCurrentProcess(), GetCurrentProcess(), &own, SYNCHRONIZE, TRUE, 0))
         return win32_failed(GetLastError(), "process");
     void *const handles[] = {child_reads, child_writes, own};
@@ -170,7 +170,7 @@ static bool keeper_read(void)
     HRESULT hr = dcom_settings_read(&s);
     if (FAILED(hr)) {
         fprintf(stderr, "openplasrv: 0x%08lX %s\n", (unsigned long)hr, error_text(hr));
-        s = (struct dcom_settings){.is_on = false}; /* off until they are valid */
+        s = (struct dcom_settings){.is_on = false}; /* invalid settings count as off */
     }
     if (keeper.host && SUCCEEDED(dcom_accounts_read(&accounts)))
         dcom_host_set_accounts(keeper.host, &accounts);
@@ -186,7 +186,7 @@ static bool keeper_read(void)
     return true;
 }
 
-/* Waits for the next event. The front process is included only while it runs. */
+/* Waits for the end of the service, a change of the settings or, while the front process runs, its exit. */
 static DWORD keeper_wait(uint32_t pause)
 {
     HANDLE events[3] = {keeper.end, keeper.changed};

@@ -25,10 +25,11 @@ struct front_session {
     struct front_session *next;
     uint32_t id;
     char address[LINK_ADDRESS_BYTES], own[LINK_ADDRESS_BYTES];
-    bool is_open; /* the service has the session: from the first call on, so that silent connections cost nothing */
+    bool is_open; /* the service knows the session; it is opened there only at the first call, so that silent
+                     connections cost nothing */
     /* Protected by front.lock: */
-    struct front_session *next_waiting, **waiting_at; /* waiting_at: the pointer to it; NULL: it is not waiting */
-    struct thread_condition answered;                 /* an answer has arrived, or its thread must read the answers */
+    struct front_session *next_waiting, **waiting_at; /* waiting_at: what points to this session; NULL: not waiting */
+    struct thread_condition answered; /* an answer has arrived, or the session's thread must read the answers */
     bool has_answer;
     struct link_header header;
     uint8_t *body;
@@ -117,7 +118,8 @@ static void session_announce(struct front_session *s)
     struct ndr_writer message = {0};
     if (s->is_open)
         return;
-    binding_set(&bindings, 0, s->own); /* impacket uses the first binding with the name that its user specified */
+    binding_set(&bindings, 0, s->own); /* put first, because impacket uses the first binding that contains the name or
+                                          address given by its user */
     link_write_open(&message, s->id, s->address, &bindings);
     front_send(&message);
     s->is_open = true;

@@ -52,7 +52,7 @@ struct host_pipe {
     struct lock write_lock, lock;
     struct host_session *sessions[SESSION_BUCKETS];
     size_t count;             /* number of sessions, including closed ones that workers use */
-    struct host_worker *idle; /* the latest first, so that the others can exit */
+    struct host_worker *idle; /* the one that became idle last comes first, so that the others stay idle and exit */
     size_t workers;
     bool is_over;
     struct thread_condition ended;
@@ -179,12 +179,12 @@ static void session_answer(struct host_session *s, const struct link_header *hea
         ndr_writer_free(&message);
         link_write_answer(&message, s->id, RPC_FAULT_NO_MEMORY, NULL, 0);
     }
-    /* The next call may arrive as soon as the answer is sent. */
+    /* Ends the call before its answer is sent, because the next call may arrive immediately after the answer. */
     lock_enter(&p->lock);
     s->has_call = false;
     lock_leave(&p->lock);
     lock_enter(&p->write_lock);
-    dcom_bytes_write(p->to_front, message.bytes, message.size); /* the reader detects a failure */
+    dcom_bytes_write(p->to_front, message.bytes, message.size); /* the worker that reads detects a failure */
     lock_leave(&p->write_lock);
     ndr_writer_free(&message);
     ndr_writer_free(&stub);

@@ -22,8 +22,8 @@ enum dcom_limit {
 struct dcom_settings {
     bool is_on;
     uint16_t port;
-    uint16_t advertised_port; /* the port that clients receive in object references, for a host whose firewall redirects
-                                 it; 0: `port` */
+    uint16_t advertised_port; /* the port that clients receive in object references; differs from `port` if the host's
+                                 firewall redirects the port. 0: `port` */
     char *address; /* the address to listen at, in digits; DCOM_ALL_ADDRESSES: all addresses of this computer */
     char *from;    /* patterns of addresses that may connect (ip_address_matches) */
     uint32_t limits[DCOM_LIMITS];
@@ -44,7 +44,8 @@ uint32_t dcom_limit_default(enum dcom_limit limit);
 /* ---- accounts ---- */
 
 enum dcom_role { DCOM_ROLE_USERS, DCOM_ROLE_ADMINISTRATORS }; /* Performance Log Users, Administrators */
-enum { DCOM_PASSWORD_LEAST = 12, DCOM_ACCOUNT_MOST = 64 };    /* characters; bytes of a name */
+/* The minimum length of a password in characters, and the maximum length of a name in bytes. */
+enum { DCOM_PASSWORD_LEAST = 12, DCOM_ACCOUNT_MOST = 64 };
 
 struct dcom_account {
     char *name;

@@ -100,7 +100,7 @@ HRESULT server_secure(initialize_security *initialize)
 /* The counts that keep the process running, for the whole module: shared by DllCanUnloadNow and the server. */
 static volatile LONG objects, work;
 static HANDLE use_changed; /* auto-reset event, set by every change of either count; only in openplasrv.exe */
-static bool note_clients;  /* whether COM started this process, under Wine */
+static bool note_clients;  /* record client processes: only under Wine, if COM started this process */
 
 static void use_change(volatile LONG *count, LONG by)
 {
@@ -150,7 +150,8 @@ static HRESULT last_error(const char *doing)
     return error_set(FAILED(hr) ? hr : E_FAIL, "%s: %s", doing, error_standard_text(hr));
 }
 
-/* Space for both kinds of classes. Next to Windows' PLA, Windows' classes must not be registered. */
+/* Space for Windows' classes and for OpenPLA's separate classes (com_class_beside). Next to Windows' PLA, only the
+   separate ones are registered. */
 static DWORD class_cookies[2 * COM_CLASS_COUNT];
 static size_t classes_registered;
 
@@ -173,7 +174,7 @@ static HRESULT register_class(size_t index, bool beside)
     return hr;
 }
 
-/* Whether this program is the registered server for this mode. */
+/* Whether the server that is registered for this mode is in this program's folder. */
 static bool class_is_served(enum registration_mode mode)
 {
     char *server = NULL, *own = os_module_folder(), *folder = NULL;
@@ -326,7 +327,7 @@ static void serve_until_end(void)
     bool wine = os_is_wine();
     do {
         if (wine && has_work() && !child) {
-            idle_child_start(&child); /* without it Wine may stop the service */
+            idle_child_start(&child); /* keeps Wine from stopping the service */
         } else if (child && !has_work()) {
             idle_child_end(child);
             child = NULL;
@@ -344,8 +345,9 @@ static void WINAPI service_main(DWORD argc, WCHAR **argv)
     report_state(SERVICE_START_PENDING, 10000, S_OK);
     HRESULT hr = open_server();
     if (SUCCEEDED(hr)) {
-        /* Wine stops services when the last other program has ended. The program that starts this one exits when the
-           service reports that it is running, so whatever keeps the service alive is started before that. */
+        /* Wine stops services when the last other program has exited. The program that started this service may be the
+           last one, and it exits when the service reports that it is running. The processes that keep the service alive
+           are therefore started first. */
         counter_child_begin();
 #ifdef _WIN64
         dcom_begin();
