@@ -29,7 +29,7 @@ HRESULT account_allows(const struct account_sids *account, const char *descripto
 /* ---- secrets and logons ---- */
 
 const struct logon *logon_of_os(void);        /* NULL: the host OS has no accounts to log on */
-HRESULT secret_is_too_long(const char *text); /* E_INVALIDARG if it is, otherwise S_OK */
+HRESULT secret_is_too_long(const char *text); /* E_INVALIDARG if it is too long, otherwise S_OK */
 /* These functions create, read and delete a key's file, which only this account can open. S_FALSE: the file does not
    exist. They reject a link, and a file or folder of another account. */
 HRESULT secret_file_write(const char *key, const void *data, size_t size);

@@ -12,8 +12,8 @@
 struct command_line_reader {
     const char *at;
     bool quoted;
-    size_t plain, backslashes; /* backslashes at `at` that are known to be literal; backslashes that are known to
-                                  precede a quote */
+    size_t plain, backslashes; /* plain: number of backslashes at `at` that are known to be literal. backslashes: number
+                                  of those that are known to precede a quote */
 };
 enum command_line_piece {
     COMMAND_LINE_END,
@@ -33,7 +33,7 @@ HRESULT command_line_split(const char *line, struct texts *out);
 struct command_line {
     struct text_buffer text;
     size_t backslashes;   /* backslashes of the argument, not written yet */
-    bool quoted, written; /* the current argument's part of `text` ends inside quotes; the argument has content */
+    bool quoted, written; /* quoted: the argument's part of `text` ends inside quotes. written: it has content */
     bool wants_quotes;    /* whether the next byte must be inside quotes */
     bool argument;        /* an argument has begun */
 };

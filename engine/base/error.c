@@ -91,15 +91,15 @@ const char *error_standard_text(HRESULT hr)
 
 bool error_is_result(HRESULT hr)
 {
-    /* The upper half contains severity and facility: system (E_...), calls between processes (RPC_E_...), dispatch,
-       interface and WMI, Windows errors. The statuses of PDH and ETW have 0xC000. */
+    /* The upper half contains severity and facility, in this order: system (E_...), calls between processes
+       (RPC_E_...), dispatch, interface (also WMI), Windows errors, statuses of PDH and ETW. */
     static const uint32_t open_facilities[] = {0x8000, 0x8001, 0x8002, 0x8004, 0x8007, 0xC000};
     for (size_t i = 0; i < sizeof open_facilities / sizeof *open_facilities; i++)
         if ((uint32_t)hr >> 16 == open_facilities[i] && (uint32_t)hr << 16)
             return true;
     for (size_t i = 0; i < sizeof standard_texts / sizeof *standard_texts; i++)
         if (standard_texts[i].hr == hr)
-            return hr != PLA_S_PROPERTY_IGNORED; /* only in validation maps */
+            return hr != PLA_S_PROPERTY_IGNORED; /* a call never returns it; it occurs only in validation maps */
     return false;
 }
 

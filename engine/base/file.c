@@ -112,8 +112,8 @@ HRESULT file_failed_as(HRESULT hr, const char *temporary, const char *path)
     return hr;
 }
 
-/* Returns the error for a temporary file that could not be created. If something does not exist, it can only be the
-   folder, regardless of what the host OS reports. */
+/* Returns the error for a temporary file that could not be created. The file is new, so a result "file not found" can
+   only mean that its folder does not exist. */
 static HRESULT not_made(const struct file_storing *s, HRESULT hr)
 {
     const HRESULT no_folder = HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
@@ -132,7 +132,7 @@ HRESULT file_store_begin(const char *path, const void *data, size_t size, struct
     *out = NULL;
     if (!s)
         return E_OUTOFMEMORY;
-    /* A short name of fixed length: the path's name with a suffix could exceed the limit. */
+    /* A short name that does not contain the path's name, which could exceed the limit with a suffix. */
     snprintf(name, sizeof name, "~%lu-%u.tmp", (unsigned long)process_own_id(), atomic_fetch_add(&stored, 1));
     memcpy(s->path, path, length + 1);
     s->folder = path_folder(path);

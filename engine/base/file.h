@@ -51,7 +51,7 @@ struct file; /* an open file */
 
 enum file_mode {
     FILE_READ,       /* the file must exist */
-    FILE_CREATE_NEW, /* the file must not exist: HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) */
+    FILE_CREATE_NEW, /* the file must not exist, otherwise HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) */
     FILE_REPLACE,    /* created or truncated */
     FILE_APPEND, /* created if missing; file_write writes to the end, but file_write_at can overwrite existing bytes */
 };
@@ -79,8 +79,8 @@ void file_close(struct file *f);    /* NULL is allowed */
 /* Reads the whole file, NUL-terminated, from memory_alloc. ERROR_FILE_TOO_LARGE's HRESULT above `limit` bytes. */
 HRESULT file_load(const char *path, size_t limit, char **out, size_t *size);
 /* Writes a temporary file beside path, flushes it and renames it over path. A sharing violation is retried for up to 1
-   s (replacing an open file fails under Wine). On failure the file at `path` is unchanged. If only the last step fails,
-   the flush of the folder, `path` is already the new file. */
+   s (replacing an open file fails under Wine). On failure the file at `path` is unchanged, except if only the last step
+   fails, the flush of the folder: `path` is then already the new file. */
 HRESULT file_store(const char *path, const void *data, size_t size);
 /* Like file_store, in two steps. The caller holds a lock only during the second step, so that others do not wait for
    the disk. Between the steps, a clean-up after killed writers can delete the temporary file; the second step then
@@ -88,7 +88,8 @@ HRESULT file_store(const char *path, const void *data, size_t size);
 struct file_storing;
 HRESULT file_store_begin(const char *path, const void *data, size_t size, struct file_storing **out);
 HRESULT file_store_end(struct file_storing *s); /* frees `s` */
-/* Replaces the second step: deletes the temporary file, returns hr and keeps hr's error text. NULL is allowed. */
+/* Called instead of the second step: deletes the temporary file and returns hr, with its error text unchanged. NULL is
+   allowed. */
 HRESULT file_store_drop(struct file_storing *s, HRESULT hr);
 /* Replaces the temporary file's name in hr's error text by `path`, the name that users know, and returns hr. */
 HRESULT file_failed_as(HRESULT hr, const char *temporary, const char *path);

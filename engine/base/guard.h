@@ -105,12 +105,12 @@ struct mapped_file {
     _Atomic uintptr_t from;  /* 0: not in use */
     _Atomic uintptr_t size;  /* bytes, of the mapping and of the file */
     _Atomic intptr_t file;   /* the host OS's handle, open for writing */
-    _Atomic uint32_t futile; /* faults since the last fault at which the file was too short */
+    _Atomic uint32_t futile; /* successive faults at which the file already had its full size */
     struct mapped_file *next;
 };
 
-/* Protects the mapping of `size` bytes at `from` if `file` is truncated from now on. Mapping and file must stay valid
-   until mapped_file_remove. E_OUTOFMEMORY, or the system's reason. */
+/* From now on, protects the program from faults in the mapping of `size` bytes at `from` if `file` is truncated.
+   Mapping and file must stay valid until mapped_file_remove. E_OUTOFMEMORY, or the system's reason. */
 HRESULT mapped_file_add(void *from, size_t size, intptr_t file, struct mapped_file **out);
 void mapped_file_remove(struct mapped_file *m); /* NULL is allowed */
 /* Returns the mapping that contains the address, for fault handlers; NULL: no known mapping contains it. */

@@ -46,7 +46,7 @@ static void pool_free(void *p)
 struct block {
     struct piece *piece; /* NULL: from the system's heap */
     union {
-        struct block *next_unused; /* of the piece */
+        struct block *next_unused; /* the next unused block of the piece */
         size_t size;               /* the caller's bytes; the block comes from the system's heap */
     };
 };

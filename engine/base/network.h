@@ -9,7 +9,7 @@
 /* Strings in UTF-8, "" if the host OS does not report them; lists have one entry per line. */
 struct network_adapter {
     char *name;                  /* the host OS's identifier: a GUID in braces, or the name of the interface */
-    char *description, *caption; /* the device; the name that users give it */
+    char *description, *caption; /* description: the device. caption: the name that users give it */
     const char *type;            /* "ethernet", "loopback" ...; a number if no name is known */
     char type_number[12];
     const char *status;         /* "up", "down" ... */

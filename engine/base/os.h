@@ -6,9 +6,9 @@
 #include "engine/base/text.h"
 
 bool os_is_wine(void);
-/* Whether the user has requested the host OS's processes and numbers instead of Wine's processes with Windows' numbers:
-   the environment variable OPENPLA_PROCESSES, otherwise the string value "Processes" of HKLM\Software\OpenPLA, is
-   "host". */
+/* Whether the user has requested the host OS's processes and their ids, instead of Wine's processes with Windows' ids.
+   The request is the value "host" of the environment variable OPENPLA_PROCESSES or, if the variable is not set, of the
+   string value "Processes" of HKLM\Software\OpenPLA. */
 bool os_processes_wanted(void);
 char *os_computer_name(void); /* NetBIOS form, upper case; from memory_alloc */
 #define OS_DNS_NAME_BYTES 768

@@ -21,7 +21,7 @@ struct program {
     bool console;          /* it gets a console without a window, to which the processes that it starts can write */
     const char *security;  /* SDDL: access rights to the process; NULL: the default of the starting account */
     const struct account *account; /* NULL: the account of the starting process */
-    /* Windows only: handles, made inheritable, that the process gets under the same numbers. */
+    /* Windows only: inheritable handles that the process gets under the same numbers. */
     void *const *handles;
     size_t handle_count;
 };
@@ -73,8 +73,8 @@ struct shared {
     const char *security;
     /* With `create`: it must not exist, otherwise HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS). */
     bool fresh;
-    /* A result of section_owner: an object of another account is rejected with E_ACCESSDENIED. NULL: any owner
-       (natively always the own account). */
+    /* The required owner, in section_owner's form: an existing object of another account is rejected with
+       E_ACCESSDENIED. NULL: any owner (natively always the current account). */
     const char *owner;
     /* For a section: it is stored in a file of this account (under Wine, also of the prefix). The section and its
        contents remain after all its processes have exited, until section_delete. In this case `security` and `owner`

@@ -109,7 +109,7 @@ static HRESULT check_or_stop(const char *folder, bool last, const void *user)
     (void)last;
     (void)user;
     HRESULT hr = check_one(folder);
-    return hr == S_FALSE ? E_ABORT : hr; /* a missing folder has no owner, nor has anything below it */
+    return hr == S_FALSE ? E_ABORT : hr; /* ends the walk: nothing below a missing folder exists */
 }
 
 HRESULT folder_check_own(const char *path)

@@ -39,7 +39,7 @@ static bool take_part(char *part, uint32_t *numbers)
         numbers[i] = (uint32_t)number;
         return true;
     }
-    *value = '='; /* because the error text contains the whole part */
+    *value = '='; /* restored, because the error text contains the whole part */
     return false;
 }
 
@@ -89,7 +89,7 @@ uint32_t quota_limit(enum quota which)
     if (!atomic_load(&known)) {
         lock_enter(&lock);
         if (!atomic_load(&known) && FAILED(read_numbers()))
-            error_clear(); /* quotas_read reports it to the process that starts a server */
+            error_clear(); /* ignored here; quotas_read reports the failure when a server starts */
         lock_leave(&lock);
     }
     return atomic_load(&limits[which]);

@@ -22,7 +22,7 @@ struct caller {
     uint32_t process; /* id of another process; 0: it is on another machine, or unknown */
     /* Opens the token of the account for which the running call acts; NULL: the process's token. Windows only. */
     HRESULT (*token)(void **out);
-    const struct account_sids *account; /* the account, instead of a token; NULL: by the token, natively unknown */
+    const struct account_sids *account; /* replaces the token; NULL: the token's account, natively unknown */
 };
 /* The caller of work that this process does for itself. */
 extern const struct caller caller_self;

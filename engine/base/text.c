@@ -69,7 +69,7 @@ void text_buffer_add(struct text_buffer *b, const char *text)
 
 void text_buffer_add_n(struct text_buffer *b, const char *text, size_t bytes)
 {
-    const bool fits = !b->failed && bytes < b->capacity - b->length; /* including the NUL; true nearly always */
+    const bool fits = !b->failed && bytes < b->capacity - b->length; /* with space for the NUL; nearly always true */
     if (!fits && !text_buffer_reserve(b, bytes))
         return;
     if (bytes)
@@ -81,7 +81,7 @@ void text_buffer_add_n(struct text_buffer *b, const char *text, size_t bytes)
 void text_buffer_format(struct text_buffer *b, const char *format, ...)
 {
     va_list list;
-    const size_t room = b->failed ? 0 : b->capacity - b->length; /* usually enough for one pass */
+    const size_t room = b->failed ? 0 : b->capacity - b->length; /* usually enough, so that vsnprintf is called once */
     va_start(list, format);
     int length = vsnprintf(room != 0 ? b->text + b->length : NULL, room, format, list);
     va_end(list);

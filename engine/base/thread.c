@@ -98,8 +98,8 @@ static void end_process_if_last(void)
 }
 
 /* An idle thread must not keep a process alive after all other threads have ended (thread.h). Each check costs a call
-   to Wine's server. An idle thread therefore checks every second only for some time after a thread has ended. Otherwise
-   it checks rarely, for the case that a thread was terminated, of which it gets no notice. */
+   to Wine's server. An idle thread therefore checks every second only for some time after a thread has ended. At other
+   times it checks rarely, only to detect threads that were terminated, because it is not notified of these. */
 enum { LOOK_MS = 1000, LOOK_RARELY_MS = 10000, LOOKS = 10 };
 static atomic_uint looks; /* remaining checks that follow after a second each */
 
@@ -160,7 +160,7 @@ void timed_work_thread_leaves(void)
         return;
     last_thread_leaves();
     atomic_store(&looks, LOOKS);
-    thread_condition_wake(&wanted); /* the waits that follow last only a second each */
+    thread_condition_wake(&wanted); /* from now on, each wait lasts only a second */
 }
 
 /* Queues the group, and wakes or creates a thread for it. Call it while holding the lock. False: no thread can be
@@ -171,7 +171,7 @@ static bool work_group_engage_thread(struct work_group *g)
     g->behind = queue;
     g->queued = true;
     queue = g;
-    /* Earlier groups may have counted on the same idle threads. */
+    /* If other groups are in the queue, they may need all idle threads. */
     if (idle > 0 && !others) {
         thread_condition_wake(&wanted);
         return true;
@@ -341,7 +341,7 @@ enum processor_method processor_method(void)
     return PROCESSOR_UNKNOWN;
 }
 
-/* On these processors, ETW sessions and counters use the system's clock. */
+/* Always false: on these processors, ETW sessions and counters use the system's clock. */
 bool processor_cycles_are_time(void)
 {
     return false;

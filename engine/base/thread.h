@@ -45,7 +45,7 @@ void thread_condition_wake(struct thread_condition *c); /* wakes all waiting thr
 
 #ifdef _WIN32
 enum { THREAD_SLOTS_INLINE = 64 }; /* TLS slots in the thread's environment block, at a documented offset */
-extern uint32_t thread_slot_index; /* its TLS index; THREAD_SLOTS_INLINE: none, or outside the block */
+extern uint32_t thread_slot_index; /* the slot's TLS index; THREAD_SLOTS_INLINE: not allocated, or not in the block */
 void *thread_slot_elsewhere(void);
 
 static inline void *thread_slot(void)

@@ -136,8 +136,8 @@ const struct xml_value *xml_grammar_value(const struct xml_grammar *g, unsigned 
 struct xml_checking {
     const struct xml_grammar *grammar;
     const struct xml_document *document;
-    HRESULT invalid; /* errors are set as this result, with xml_invalid's text */
-    HRESULT (*warn)(void *context, xmlNodePtr node, const char *what); /* skipped and missing parts */
+    HRESULT invalid; /* the result for errors; their text is xml_invalid's */
+    HRESULT (*warn)(void *context, xmlNodePtr node, const char *what); /* called for skipped and missing parts */
     void *context;
 };
 /* Checks the element's attributes and which elements it contains, but not the contents of those elements. */
@@ -162,7 +162,7 @@ struct xml_scan {
     size_t longest;
     enum { XML_SCAN_TEXT, XML_SCAN_OPENED, XML_SCAN_TAG, XML_SCAN_VALUE, XML_SCAN_ENCLOSED } state;
     char opened[10]; /* the characters after '<' until they are recognized */
-    char mark;       /* for a value: its quote; for an enclosed part: the character that its end has before the '>' */
+    char mark;       /* for a value: its quote; for an enclosed part: the character before the '>' that ends it */
     bool endless;    /* the enclosed part has no length limit: a CDATA section, which arrives in parts */
     unsigned least, run, values, line;
     size_t length;

@@ -11,7 +11,8 @@
 #include <stddef.h>
 
 enum {
-    XPATH_PAIRS_NODES = 40960, /* most nodes of a list in such an expression; libxml2 doubles lists, from 10 on */
+    XPATH_PAIRS_NODES = 40960, /* most nodes of a list in such an expression: 10 * 2^12, because libxml2 allocates
+                                  lists for 10 nodes and doubles them */
     XPATH_PAIRS_BLOCK = XPATH_PAIRS_NODES * 8 /* bytes of such a list */
 };
 

@@ -68,7 +68,7 @@ static HRESULT posix_result(int error)
 HRESULT posix_report(int error, const char *what)
 {
     HRESULT hr = posix_result(error);
-    if (error == EISDIR) /* otherwise the text would report missing rights */
+    if (error == EISDIR) /* the result's standard text would report missing rights */
         return error_set(hr, "'%s' is a folder", what);
     return error_set(hr, "'%s': %s (errno %d)", what, error_standard_text(hr), error);
 }

@@ -110,5 +110,5 @@ void debug_trace_end_process(uint32_t code)
         DebugBreak();
     TerminateProcess(GetCurrentProcess(), code);
     for (;;)
-        Sleep(INFINITE); /* the compiler must see that it does not return */
+        Sleep(INFINITE); /* shows the compiler that this function does not return */
 }

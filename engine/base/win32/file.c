@@ -67,7 +67,7 @@ struct file *file_take(struct file *f, HANDLE handle)
     return f;
 }
 
-/* Like CreateFile. In most calls a file with a protection exists, so its descriptor is built only if the file must be
+/* Like CreateFile. A file with a protection usually exists already, so its descriptor is built only if the file must be
    created. */
 static DWORD open_or_make(const WCHAR *path, DWORD access, DWORD share, DWORD disposition, DWORD flags,
                           enum protection what, HANDLE *out)
@@ -393,7 +393,7 @@ static DWORD lock_once(const WCHAR *path, enum protection what, HANDLE *out)
         code = GetLastError() == ERROR_IO_PENDING ? ERROR_LOCK_VIOLATION : GetLastError();
     else if (GetFileInformationByHandleEx(h, FileStandardInfo, &info, sizeof info) &&
              (info.DeletePending || !info.NumberOfLinks))
-        code = ERROR_LOCK_VIOLATION; /* its last holder deleted it: nobody else can find this file */
+        code = ERROR_LOCK_VIOLATION; /* its last holder deleted it, so no other process can open it to see this lock */
     if (code == ERROR_SUCCESS)
         *out = h;
     else

@@ -27,7 +27,7 @@ static bool is_unwinding(const EXCEPTION_RECORD *e)
 /* ---- calls ---- */
 
 /* guard_call saves its arguments in the space that the caller reserves for them. Below this space are the shadow space
-   for the call, and alignment. After an exception the handler continues at the second end, in this frame. */
+   for the call, and alignment. After an exception the handler continues at guard_call_failed, in this frame. */
 __asm__(".text\n"
         "    .globl guard_call\n"
         "    .def guard_call; .scl 2; .type 32; .endef\n"
@@ -104,7 +104,7 @@ EXCEPTION_DISPOSITION guard_read_handler(EXCEPTION_RECORD *exception, void *fram
         void (*const left)(void *) = (void (*)(void *))(uintptr_t)(dispatcher->ImageBase + read->left);
         left((void *)dispatcher->ContextRecord->Rbx); /* "b" in guard.h */
     } else if (is_bad_address(exception)) {
-        context->Rip = dispatcher->ImageBase + read->go_on; /* no frame is in between */
+        context->Rip = dispatcher->ImageBase + read->go_on; /* in this frame, so no frame must be unwound */
         return ExceptionContinueExecution;
     }
     return ExceptionContinueSearch;

@@ -463,7 +463,7 @@ HRESULT mapped_file_watch(void)
 {
     static struct lock lock = LOCK_INIT;
     static void *handler;
-    module_pin(); /* the handler stays */
+    module_pin(); /* the handler is never removed, so its code must stay loaded */
     lock_enter(&lock);
     if (!handler)
         handler = AddVectoredExceptionHandler(1, on_exception);

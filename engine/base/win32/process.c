@@ -49,7 +49,7 @@ struct start {
     bool console;
     HANDLE token; /* NULL: ours */
     SECURITY_ATTRIBUTES security;
-    LPPROC_THREAD_ATTRIBUTE_LIST handles; /* that it inherits; NULL: none */
+    LPPROC_THREAD_ATTRIBUTE_LIST handles; /* handles that the process inherits; NULL: none */
 };
 
 /* Builds the list of the only handles that the process inherits, regardless of other inheritable handles. */
@@ -306,8 +306,8 @@ bool process_alive(uint32_t id, uint64_t start_time)
     if (!start_time)
         return false;
     HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, id);
-    if (!process) /* access denied: it may be this process under an account that cannot be opened, or another process
-                     that got its id */
+    if (!process) /* access denied: either the process runs under an account whose processes cannot be opened, or
+                     another process has got its id */
         return GetLastError() == ERROR_ACCESS_DENIED && listed_creation_time(id) == start_time;
     bool alive = creation_time(process) == start_time && WaitForSingleObject(process, 0) == WAIT_TIMEOUT;
     CloseHandle(process);
@@ -337,7 +337,7 @@ HRESULT process_open(uint32_t id, uint64_t start_time, struct process **out)
 bool process_has_thread(uint32_t id, uint64_t start_time, uint32_t thread)
 {
     HANDLE opened = OpenThread(THREAD_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, thread);
-    if (!opened) /* access denied: the thread can be the expected one */
+    if (!opened) /* access denied: only whether the process runs can be checked */
         return GetLastError() == ERROR_ACCESS_DENIED && process_alive(id, start_time);
     const bool runs = GetProcessIdOfThread(opened) == id && WaitForSingleObject(opened, 0) == WAIT_TIMEOUT;
     CloseHandle(opened);

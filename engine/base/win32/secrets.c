@@ -163,7 +163,7 @@ HRESULT secret_load(const char *key, char **text)
     *text = NULL;
     if (!secret_key_is_one(key))
         return S_FALSE;
-    HRESULT hr = file_get(key, text); /* stored while the LSA was unavailable, or by a program that could not use it */
+    HRESULT hr = file_get(key, text); /* found if it was stored without access to the LSA */
     if (hr != S_FALSE)
         return hr;
     hr = open_policy(&policy);

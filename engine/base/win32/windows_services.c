@@ -152,7 +152,8 @@ static HRESULT wait_for_task(struct scheduled_task *t, uint32_t timeout_ms, uint
         Sleep(timeout_ms - passed < LOOK_MS ? (DWORD)(timeout_ms - passed) : LOOK_MS);
     }
     HRESULT hr = IRegisteredTask_get_LastTaskResult(t->task, &result);
-    *exit_code = result == IS_AT_WORK ? 0 : (uint32_t)result; /* lost as soon as another instance starts */
+    /* The scheduler loses the result of this instance as soon as another instance starts. */
+    *exit_code = result == IS_AT_WORK ? 0 : (uint32_t)result;
     return hr;
 }
 

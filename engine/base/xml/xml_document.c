@@ -301,7 +301,7 @@ void xml_element_text(xmlNodePtr element, struct text_buffer *out)
 
 struct dumping {
     xmlNodePtr first;
-    bool siblings; /* includes the nodes that follow it */
+    bool siblings; /* also write the siblings that follow `first` */
     const xmlChar *text;
 };
 

@@ -33,7 +33,7 @@ struct loose {
 
 struct xml_memory {
     struct piece *pieces; /* blocks are allocated from the first piece */
-    bool freeing;         /* separate blocks instead of pieces */
+    bool freeing;         /* blocks are allocated and freed one by one, without pieces */
     struct loose *loose;
     uint64_t given, most_given;  /* bytes of all loose blocks ever allocated, and their limit; 0: no limit */
     size_t size, most;           /* bytes */

@@ -261,8 +261,8 @@ static void join_lists(xmlXPathParserContextPtr parser, int arguments)
 
 /* ---- steps ---- */
 
-/* Implements openpla-tick(), which is always true. It fails if the step has more than XPATH_PAIRS_NODES nodes. Its
-   value is allocated for each node, and an evaluation can be stopped at an allocation. */
+/* Implements openpla-tick(), which is always true. It fails if the step has more than XPATH_PAIRS_NODES nodes. It
+   allocates its value for each node, so that the evaluation can be stopped there (xml_memory_watch). */
 static void tick(xmlXPathParserContextPtr parser, int arguments)
 {
     if (arguments) {

@@ -5,8 +5,8 @@
    duplicates; for the other axes it searches, even if there can be no duplicates.
 
    The same lexer replaces comparisons and unions by functions. It does so only where the operands of the operator are
-   clear without a parser: a comparison whose left side begins its expression, or follows 'and', 'or', a bracket or a
-   comma, and whose right side ends likewise. In "a = b = c" nothing is replaced. */
+   clear without a parser: the left side of a comparison begins its expression, or follows 'and', 'or', a bracket or a
+   comma; the right side ends its expression, or precedes one of these. In "a = b = c" nothing is replaced. */
 #include "engine/base/xpath_pairs.h"
 
 #include <string.h>
@@ -43,7 +43,7 @@ enum { EDITS_MOST = 200 };
 struct edit {
     const char *at;
     size_t removed;
-    const char *text, *name; /* name: of the operator, follows the text in quotes */
+    const char *text, *name; /* name: an operator that is inserted after the text, in quotes */
     size_t name_length;
 };
 
@@ -53,7 +53,7 @@ struct look {
     bool edits_steps;
     struct edit *edits; /* NULL: the expression is only inspected */
     size_t edit_count;
-    bool ticks; /* after the current node test */
+    bool ticks; /* insert a predicate with openpla-tick() after the current node test */
     enum expected expected;
     struct operand now;
     struct level levels[DEEPEST];
