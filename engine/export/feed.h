@@ -15,7 +15,7 @@ HRESULT feed_sample(struct feed *f);
 /* Reads the next sample of the logs; one request contains several samples. S_FALSE: there are no more samples, and all
    have been passed to the sender. */
 HRESULT feed_next(struct feed *f);
-/* Passes the samples to the sender that feed_next has collected for the current request. */
+/* Passes the samples that feed_next has collected for the current request to the sender. */
 HRESULT feed_flush(struct feed *f);
 void feed_close(struct feed *f); /* NULL is allowed */
 

@@ -15,8 +15,8 @@ struct metric_sample {
     const struct metric_scale *scale; /* how to convert `raw`; NULL: the value is `number` */
     const struct log_raw *raw;
     double number;
-    /* The counter and its value as PDH computes it. NULL: formatted values were not requested, or the metric is not a
-       counter. */
+    /* The counter, and its value as PDH computes it. `counter` is NULL if formatted values were not requested, or if
+       the metric is not a counter. */
     const struct log_counter *counter;
     bool has_value;
     double value;
@@ -51,12 +51,12 @@ bool metric_next_label(const char **at, const char *end, struct text_buffer *nam
 enum export_names { NAMES_BOTH, NAMES_NEW, NAMES_OLD }; /* for metrics whose name has changed */
 struct exporter_settings {
     const struct texts *paths; /* borrowed until exporter_close */
-    bool totals;               /* also instances _Total of paths with wildcards */
-    bool preset;               /* also the metrics of windows_exporter */
+    bool totals;               /* also export the instances _Total that wildcards select */
+    bool preset;               /* also export the metrics of windows_exporter */
     bool values;               /* samples have formatted values too */
     enum export_names names;
-    /* Returns a hint on a path that cannot be added, which is appended to the path's line in exporter_refused. From
-       memory_alloc; NULL: out of memory. The pointer may be NULL. */
+    /* Returns a hint for the user about a path that cannot be added; it is appended to the path's line in
+       exporter_refused. From memory_alloc; NULL: out of memory. `explain` itself may be NULL: no hints. */
     char *(*explain)(void *user, const char *path, HRESULT reason);
     void *user;
 };

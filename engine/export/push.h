@@ -36,7 +36,7 @@ struct push_settings {
 
 struct push_figures {
     uint64_t sent_points, sent_requests;
-    uint64_t dropped_points;  /* rejected by the server, or by a full queue */
+    uint64_t dropped_points;  /* rejected by the server, or dropped by a full queue */
     uint64_t waiting_points;  /* in memory and in the queue */
     uint64_t queued_requests; /* in the queue */
     uint64_t corrupt_requests;

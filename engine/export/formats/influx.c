@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes one line for each value. A counter's value is the one that PDH computes from two samples, as telegraf sends
-   it, so a rate has no value in the first sample. A metric that is not a counter becomes a measurement with the field
+/* Writes one line for each value. As in telegraf, the value of a counter is the one that PDH computes from two samples,
+   so a rate has no value in the first sample. A metric that is not a counter becomes a measurement with the field
    "value". */
 #include "engine/export/formats/influx.h"
 

@@ -217,8 +217,8 @@ static HRESULT object_take(struct exporter *e, size_t column, enum label_scheme 
         return E_OUTOFMEMORY;
     o->is_foreign = counter_path_machine_is_ours(o->machine + strspn(o->machine, "\\")) != ERROR_SUCCESS;
     if (c->wildcard && (scheme == LABELS_OWN || scheme == LABELS_PROCESS)) {
-        const struct log_counter names = {
-            .object = o->name, .machine = o->machine, .instance = "*", .wildcard = true}; /* columns can move */
+        /* Not `c`, because adding a column can move it. */
+        const struct log_counter names = {.object = o->name, .machine = o->machine, .instance = "*", .wildcard = true};
         o->process_column = object_find_column(e, &names, "ID Process");
         o->thread_column = o->process_column == NO_COLUMN ? NO_COLUMN : object_find_column(e, &names, "ID Thread");
     }
@@ -333,7 +333,7 @@ HRESULT exporter_take_given(struct exporter *e)
     HRESULT hr = e->failed ? E_OUTOFMEMORY : S_OK;
     struct export_given *given = e->given;
     const size_t count = e->given_count;
-    e->given = NULL; /* object_take can add more */
+    e->given = NULL; /* a new list, because object_take can add more columns */
     e->given_count = e->given_capacity = 0;
     for (size_t i = 0; i < count && SUCCEEDED(hr); i++)
         hr = use_add(e, &given[i]);

@@ -133,8 +133,8 @@ static HRESULT give_sample(struct exporter *e, const struct family_walk *w, cons
     if (steady.status > PDH_CSTATUS_NEW_DATA)
         return S_OK;
     const uint64_t hash = row ? hash_text(s->series, row->fixed) : s->series;
-    /* Counters that differ only in their unit, such as Available Bytes and Available MBytes, are one series, unless
-       the samples have formatted values, which differ. */
+    /* Counters that differ only in their unit, such as Available Bytes and Available MBytes, are one series. With
+       formatted values they are separate series, because these values differ. */
     if (w->shared && !seen_add(e, e->values ? hash_number(hash, use->column) : hash)) {
         e->duplicates++;
         return S_OK;
@@ -341,7 +341,7 @@ static HRESULT give_collectors(const struct facts *p)
         for (size_t k = 0; k < p->e->families.count; k++)
             has |=
                 p->e->families.items[k].collector && strcmp(p->e->families.items[k].collector, rows[i].collector) == 0;
-        strcat(strcat(label, rows[i].collector), "\""); /* the preset's collector names have at most 13 letters */
+        strcat(strcat(label, rows[i].collector), "\""); /* fits: collector names have at most 13 letters */
         const struct metric_sample s = {.labels = label,
                                         .length = strlen(label),
                                         .fixed = "",

@@ -6,15 +6,16 @@
                          v
                        queue (disk) -> the server
 
-   Requests leave in the order in which they were given. While the queue has some, new ones go behind them, so one
-   thread knows what is next: the oldest in the queue or, if the queue is empty, the oldest in memory. A request that is
-   on its way is in memory, or still in the queue. It is forgotten when the server has accepted it, or has refused it in
-   a way that would not change. So a process that is killed loses what is in memory (at most MOST_WAITING requests and
-   the one on its way), and the next one sends a request of the queue that was on its way again.
+   Requests are sent in the order in which they were given. While the queue contains requests, new requests are appended
+   to it. The next request is therefore always the oldest in the queue or, if the queue is empty, the oldest in memory.
+   While a request of the queue is being sent, its file stays in the queue. The request is deleted when the server has
+   accepted it, or has rejected it for a reason that a retry would not change. If the process is killed, the requests in
+   memory are lost: at most MOST_WAITING, and one that is being sent. If the killed process was sending a request of the
+   queue, the next process sends it again.
 
    After a failure the sender waits, longer each time. With a queue, push_give never waits for the server. If too many
    requests are in memory, push_give itself writes them to the queue. While the queue cannot be written, requests stay
-   in memory, and if MOST_WAITING are there, each new one replaces the oldest. */
+   in memory, and when there are MOST_WAITING of them, each new one replaces the oldest. */
 #include "engine/export/push.h"
 
 #include "engine/base/clock.h"
@@ -51,7 +52,7 @@ struct push {
     bool sending; /* the sender has taken a request from `waiting` or from the queue */
     bool is_away; /* the server did not accept the last request */
     bool ending;
-    int64_t first_refused; /* earliest time of a request for which push_give returned E_ABORT; 0: none */
+    int64_t first_refused; /* time of the first point of the request that push_give refused last (E_ABORT); 0: none */
     atomic_uint_fast64_t sent_points, sent_requests, dropped_points;
     atomic_bool queue_fails; /* the last write to the queue failed, which was reported */
     /* Used only by the sender's thread. */
@@ -340,7 +341,7 @@ HRESULT push_give(struct push *p, char *bytes, size_t size, uint32_t points, int
     }
     if (SUCCEEDED(hr)) {
         if (p->waiting_count >= MOST_WAITING)
-            waiting_queue(p); /* the sender has been busy for long */
+            waiting_queue(p); /* makes space, because the sender did not keep up */
         while (p->waiting_count >= MOST_WAITING)
             waiting_drop(p);
         p->waiting[p->waiting_count++] = b;
@@ -451,7 +452,7 @@ void push_close(struct push *p, struct push_figures *out)
     lock_enter(&p->lock);
     p->ending = true;
     if (p->queue)
-        waiting_queue(p); /* before the wait for the thread, during which the process may be killed */
+        waiting_queue(p); /* now, because the process may be killed while it waits for the thread */
     thread_condition_wake(&p->changed);
     lock_leave(&p->lock);
     if (p->client)

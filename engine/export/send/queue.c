@@ -137,7 +137,8 @@ static HRESULT queue_note(struct push_queue *q, uint64_t number, uint64_t bytes,
     if (!memory_grow(&items, &q->capacity, q->count + 1, sizeof *q->items))
         return E_OUTOFMEMORY;
     q->items = items;
-    const size_t at = q->count > 0 && number < q->items[0].number ? 0 : q->count; /* queue_take_folder sorts its own */
+    /* A new batch is the first or the last; queue_take_folder sorts those that it finds. */
+    const size_t at = q->count > 0 && number < q->items[0].number ? 0 : q->count;
     memmove(&q->items[at + 1], &q->items[at], (q->count - at) * sizeof *q->items);
     q->items[at] = (struct queued){number, bytes, points};
     q->state.batches = ++q->count;
@@ -165,7 +166,8 @@ static bool name_is_incomplete(const char *name)
     return *name == '~' && length > 4 && strcmp(name + length - 4, ".tmp") == 0;
 }
 
-/* Points for the figures; a file without a valid header counts when it is loaded. */
+/* Adds a file of the folder to the list, with its number of points. Deletes an incomplete file. A file without a valid
+   header is counted as corrupt when it is loaded. */
 static HRESULT queue_learn(void *user, const struct file_entry *entry)
 {
     struct push_queue *q = user;
@@ -182,7 +184,7 @@ static HRESULT queue_learn(void *user, const struct file_entry *entry)
     }
     if (!name_is_batch(entry->name, &number))
         return S_OK;
-    if (q->count > MOST_BATCHES) /* one more is possible if a process exited before it dropped the oldest */
+    if (q->count > MOST_BATCHES) /* one more is possible if the last process exited before dropping the oldest */
         return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "'%s' has more than %d files", q->folder,
                          MOST_BATCHES);
     char *path = queued_path(q, number);
