@@ -57,7 +57,7 @@ struct objref {
     GUID iid;
     struct std_objref standard;
     struct dual_strings bindings; /* of a standard reference */
-    GUID clsid;                   /* of a custom reference, as the next members */
+    GUID clsid;                   /* this one and the next members are of a custom reference */
     const uint8_t *custom;
     size_t custom_size;
 };
@@ -122,10 +122,10 @@ struct ndr_variant {
 
 /* Returns the number's size, 1, 2, 4 or 8; 0: `vt` is not a number. */
 size_t ndr_number_size(uint16_t vt);
-/* SAFEARRAY has two pointers if it is an LPSAFEARRAY of the SDK, and one if an IDL repeats MS-OAUT literally.
-   ndr_read_array accepts both. It sets *form (`form` may be NULL) to the number of pointers if that is certain, and
-   leaves it unchanged for a null array. A server passes the form that this client used last to ndr_write_array, or two
-   pointers if the client has used none. */
+/* A SAFEARRAY is sent with two pointers by a client that uses the SDK's LPSAFEARRAY, and with one by a client whose IDL
+   repeats MS-OAUT's definition literally. ndr_read_array accepts both. It sets *form (`form` may be NULL) to the number
+   of pointers if that is certain, and leaves it unchanged for a null array. A server passes the form that this client
+   used last to ndr_write_array, or two pointers if the client has used none. */
 void ndr_read_array(struct ndr_reader *r, struct ndr_arena *arena, unsigned *form, struct ndr_array **out);
 void ndr_write_array(struct ndr_writer *w, unsigned form, const struct ndr_array *a);
 void ndr_read_variant(struct ndr_reader *r, struct ndr_arena *arena, struct ndr_variant *out);

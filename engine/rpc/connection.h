@@ -73,7 +73,7 @@ HRESULT rpc_client_open(const struct auth_credentials *credentials, enum auth_ty
                         struct rpc_client **out);
 void rpc_client_close(struct rpc_client *c); /* NULL is allowed */
 /* Begins to negotiate an interface. The first call also authenticates the connection. When the state is READY again,
-   rpc_client_result returns whether the server offers the interface. At most 64. */
+   rpc_client_result returns whether the server offers the interface. At most 64 interfaces. */
 HRESULT rpc_client_bind(struct rpc_client *c, const GUID *iid, uint32_t version);
 /* Begins a call of a negotiated interface; `object` may be NULL. */
 HRESULT rpc_client_call(struct rpc_client *c, const GUID *iid, const GUID *object, uint16_t opnum, const uint8_t *stub,

@@ -19,7 +19,7 @@ struct orpc_target {
 /* Another computer, used under one account; reference-counted. The first call connects to it. */
 struct orpc_peer;
 HRESULT orpc_peer_open(const struct orpc_target *target, struct orpc_peer **out);
-void orpc_peer_release(struct orpc_peer *p); /* NULL is allowed; objects keep their peer */
+void orpc_peer_release(struct orpc_peer *p); /* NULL is allowed; objects have references to their peer */
 
 /* An interface of an object on that computer; reference-counted. While it exists, the object is pinged. */
 struct orpc_object;
@@ -27,7 +27,7 @@ struct orpc_object;
    was refused), or with the activation's HRESULT. */
 HRESULT orpc_activate(struct orpc_peer *p, const GUID *clsid, const GUID *iid, struct orpc_object **out);
 struct orpc_object *orpc_object_reference(struct orpc_object *o);
-void orpc_object_release(struct orpc_object *o); /* the last release also releases it at the server; NULL is allowed */
+void orpc_object_release(struct orpc_object *o); /* the last release releases it on the server too; NULL is allowed */
 HRESULT orpc_object_query(struct orpc_object *o, const GUID *iid, struct orpc_object **out);
 /* Returns the object to which a reference in an answer of `o` refers, and takes ownership of the reference.
    E_INVALIDARG: it is not a standard reference, or it belongs to another server. */
@@ -52,7 +52,7 @@ void orpc_answer_free(struct orpc_answer *answer);
 
 /* ---- calls by name, of an object whose interface is IDispatch or derived from it ---- */
 
-/* MS-OAUT 2.2.14; with ORPC_REPEATABLE for a method that may run twice without harm. */
+/* MS-OAUT 2.2.14. ORPC_REPEATABLE is added to ORPC_METHOD for a method that may run twice without harm. */
 enum { ORPC_METHOD = 1, ORPC_GET = 2, ORPC_PUT = 4, ORPC_REPEATABLE = 0x10000 };
 /* Calls the member, whose id is requested once for each object. `arguments` are in the order of the call, at most
    DISPATCH_ARGUMENTS_MOST. Properties are read again if the connection ends; other calls are made at most once, as by

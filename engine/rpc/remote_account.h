@@ -34,7 +34,7 @@ void remote_account_forget_given(void);
    host has more than 255 bytes or contains blanks, or there are too many accounts. */
 HRESULT remote_account_store(const char *host, const struct remote_account *a);
 HRESULT remote_account_remove(const char *host); /* S_FALSE: no account is stored for it */
-HRESULT remote_account_remove_all(void);         /* also corrupt data */
+HRESULT remote_account_remove_all(void);         /* removes a corrupt table too */
 /* Adds two strings for each stored account: the host, and the account as DOMAIN\user or user. */
 HRESULT remote_account_list(struct texts *out);
 

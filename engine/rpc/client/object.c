@@ -60,7 +60,7 @@ static HRESULT object_create(struct orpc_peer *p, const struct orpc_exporter *ex
     HRESULT hr = o ? peer_hold(p, s->oid) : E_OUTOFMEMORY;
     if (FAILED(hr)) {
         memory_free(o);
-        return hr; /* the server releases the object if it is not pinged */
+        return hr; /* the object is not pinged, so the server will release it */
     }
     p->references++;
     o->references = 1;
@@ -88,7 +88,7 @@ HRESULT orpc_activate(struct orpc_peer *p, const GUID *clsid, const GUID *iid, s
     if (SUCCEEDED(hr)) {
         orpc_write_activation(&request, &causality, clsid, iid, 1, false);
         hr = peer_call(p, p->port, &orpc_iid_scm_activator, NULL, CREATE_INSTANCE, &request, PEER_REPEAT, &answer,
-                       &size); /* an object whose reference is lost is run down */
+                       &size); /* repeatable: if the answer is lost, the server runs the object down */
     }
     if (SUCCEEDED(hr)) {
         struct ndr_reader r = ndr_reader_over(answer, size);
@@ -128,7 +128,7 @@ static void object_release_there(struct orpc_object *o)
     uint8_t *answer = NULL;
     size_t size;
     const struct orpc_references one = {o->ipid, o->held};
-    const struct error_kept why = error_keep(error_latest()); /* the caller's failure, after which it cleans up */
+    const struct error_kept why = error_keep(error_latest()); /* the caller may be cleaning up after this failure */
     if (SUCCEEDED(os_random(&causality, sizeof causality))) {
         orpc_write_references(&request, &causality, &one, 1);
         peer_call(o->peer, o->exporter.port, &orpc_iid_rem_unknown, &o->exporter.rem_unknown, RELEASE_REFERENCES,

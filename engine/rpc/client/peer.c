@@ -191,7 +191,7 @@ static void ping_all(void *user)
     struct orpc_peer *p = user;
     while (!wakeup_wait(p->end, p->ping_ms)) {
         lock_enter(&p->lock);
-        struct ping_set *set = p->sets; /* sets are only added, at the front */
+        struct ping_set *set = p->sets; /* safe without the lock: sets are only added, at the front */
         lock_leave(&p->lock);
         for (; set; set = set->next)
             set_ping(p, set);

@@ -42,8 +42,8 @@ struct orpc_peer {
     struct wakeup *end;
 };
 
-/* If an idle connection ends during a call, a request that the server may have received is repeated on a new connection
-   only if repeating it has no effect there. */
+/* An idle connection can end during a call, after the server may have received the request. PEER_REPEAT: the request is
+   then sent again on a new connection, because a repetition does no harm. PEER_ONCE: the call fails. */
 enum peer_repeat { PEER_ONCE, PEER_REPEAT };
 /* Calls a method on an idle or new connection to the port. *answer from memory_alloc. */
 HRESULT peer_call(struct orpc_peer *p, const char *port, const GUID *iid, const GUID *object, uint16_t opnum,

@@ -87,7 +87,7 @@ void ndr_write_bstr(struct ndr_writer *w, const struct ndr_bstr *s)
 static void variant_read_pointee(struct ndr_reader *r, struct ndr_arena *arena, unsigned depth,
                                  struct ndr_variant *out);
 
-/* Returns the type of elements that were sent as numbers of this size: the sender's VARTYPE if it has the size,
+/* Returns the type of elements that were sent as numbers of this size: the sender's VARTYPE if it has this size,
    otherwise `otherwise`. */
 static uint16_t array_number_type(uint16_t named, size_t size, uint16_t otherwise)
 {
@@ -149,7 +149,7 @@ static void array_read_pointee(struct ndr_reader *r, struct ndr_arena *arena, un
     const uint32_t most = ndr_read_u32(r);
     a->dimensions = ndr_read_u16(r);
     a->features = ndr_read_u16(r);
-    ndr_read_u32(r); /* size of an element, given by the kind */
+    ndr_read_u32(r); /* size of an element: ignored, because the kind determines it */
     const uint32_t locks = ndr_read_u32(r), kind = ndr_read_u32(r);
     a->count = ndr_read_u32(r);
     a->has_data = ndr_read_u32(r) != 0;

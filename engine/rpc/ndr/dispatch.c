@@ -99,7 +99,7 @@ HRESULT dispatch_read_ids(struct ndr_reader *r, int32_t *ids, size_t count)
 
 /* ---- Invoke ----
    DISPPARAMS {pointer, pointer, cArgs, cNamedArgs}, [arguments], [named ids], cVarRef, [indexes], [arguments by
-   reference]. An argument by reference is empty among the arguments, and its position is in the indexes. */
+   reference]. An argument by reference is an empty VARIANT in [arguments], and [indexes] contains its position. */
 
 void dispatch_read_invoke(struct ndr_reader *r, struct ndr_arena *arena, struct dispatch_invoke *out)
 {

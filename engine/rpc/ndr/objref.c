@@ -111,7 +111,7 @@ void objref_read(struct ndr_reader *r, struct objref *out)
     } else if (out->kind == OBJREF_CUSTOM) {
         out->clsid = ndr_read_guid(r);
         ndr_read_u32(r); /* cbExtension */
-        ndr_read_u32(r); /* reserved: some senders put the size here, so the rest is the data */
+        ndr_read_u32(r); /* reserved: ignored, because only some senders put the size here; the rest is the data */
         out->custom_size = r->fault ? 0 : r->size - r->at;
         out->custom = ndr_take(r, 1, out->custom_size);
     } else

@@ -149,7 +149,7 @@ void write_interfaces(struct orpc_call *call, void *object, const GUID *iids, HR
     ndr_write_u32(out, (uint32_t)count);
     for (size_t i = 0; i < count; i++)
         ndr_write_u32(out, is_there[i] ? (uint32_t)(0x20010 + 4 * i) : 0);
-    ndr_write_bytes(out, pointees.bytes, pointees.size); /* they keep their alignment of 4 */
+    ndr_write_bytes(out, pointees.bytes, pointees.size); /* already aligned to 4 */
     out->failed = out->failed || pointees.failed;
     ndr_writer_free(&pointees);
 }

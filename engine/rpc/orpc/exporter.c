@@ -140,7 +140,7 @@ static uint32_t exporter_complex_ping(struct orpc_server *s, uint64_t now_ms, st
                                       struct ndr_writer *out)
 {
     uint64_t id = ndr_read_u64(in), fresh;
-    ndr_read_u16(in); /* sequence number: TCP keeps the order */
+    ndr_read_u16(in); /* sequence number: not needed, because TCP keeps the order */
     const uint16_t add_count = ndr_read_u16(in), remove_count = ndr_read_u16(in);
     const uint8_t *add = exporter_read_oids(in, add_count), *remove = exporter_read_oids(in, remove_count);
     if (in->fault)

@@ -272,7 +272,7 @@ static uint32_t rem_references(struct orpc_call *call, struct ndr_reader *in, st
     ndr_expect_u32(in, count);
     if (count > RELEASES_MOST)
         ndr_fail(in, RPC_FAULT_BAD_STUB);
-    struct ndr_reader check = *in; /* nothing is changed if the body is malformed */
+    struct ndr_reader check = *in; /* checks the whole body first, so that a malformed one changes nothing */
     for (uint16_t i = 0; i < count && !check.fault; i++) {
         ndr_read_guid(&check);
         const uint32_t public_count = ndr_read_u32(&check), private_count = ndr_read_u32(&check);

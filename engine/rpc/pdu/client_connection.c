@@ -4,8 +4,8 @@
        NTLM     bind + NEGOTIATE -> bind_ack + CHALLENGE -> auth3 + AUTHENTICATE (no answer)
        SPNEGO   bind + NegTokenInit -> bind_ack + CHALLENGE -> alter_context + AUTHENTICATE, MIC -> ack + MIC
 
-   A response without a valid signature is never accepted. Some servers send faults without a signature; a fault carries
-   no data. */
+   A response without a valid signature is never accepted. An unsigned fault is accepted, because some
+   servers do not sign faults, and a fault contains no data. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/rpc/connection.h"
@@ -214,7 +214,7 @@ static HRESULT client_response(struct rpc_client *c, struct pdu *p)
         return client_fail(c, HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
     c->has_begun = true;
     const uint8_t *stub = pdu_stub(p, &size);
-    if (!size && !(p->flags & PDU_LAST)) /* such fragments could continue forever */
+    if (!size && !(p->flags & PDU_LAST)) /* empty fragments could continue forever */
         return client_fail(c, HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
     ndr_write_bytes(&c->answer, stub, size);
     if (c->answer.failed)
@@ -254,8 +254,8 @@ static HRESULT client_pdu(struct rpc_client *c, struct pdu *p)
     const bool is_binding = c->state == RPC_CLIENT_BINDING, is_calling = c->state == RPC_CLIENT_CALLING;
     if (p->type == PDU_BIND_NAK && is_binding)
         return client_fail(c, E_ACCESSDENIED);
-    /* A server answers a refused auth3 with a fault that has the bind's number, either immediately or before its first
-       answer. */
+    /* An accepted auth3 has no answer. A server that refuses it sends a fault with the bind's number, either
+       immediately or before its first answer to a call. */
     const bool is_early = c->state == RPC_CLIENT_READY || (is_calling && p->call == c->call - 1);
     if (p->type == PDU_FAULT && c->logs_on && is_early)
         return client_fail(c, E_ACCESSDENIED);

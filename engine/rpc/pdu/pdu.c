@@ -121,7 +121,7 @@ void pdu_write_call(struct ndr_writer *w, enum pdu_type type, uint32_t call, uin
     const size_t most = (fragment - head - tail) & ~(size_t)15;
     size_t at = 0;
     do {
-        struct ndr_writer p = {0}; /* alignment counts from the start of the PDU */
+        struct ndr_writer p = {0}; /* a separate writer, because alignment counts from the start of the PDU */
         const size_t part = size - at < most ? size - at : most;
         const uint8_t flags =
             (uint8_t)((at ? 0 : PDU_FIRST) | (at + part == size ? PDU_LAST : 0) | (object ? PDU_OBJECT : 0));
@@ -138,7 +138,7 @@ void pdu_write_call(struct ndr_writer *w, enum pdu_type type, uint32_t call, uin
             pdu_write_trailer(&p, security->type, security->level, (uint8_t)padding, security->id);
             const size_t signed_size = p.size;
             ndr_add(&p, 1, AUTH_SIGNATURE_BYTES);
-            pdu_finish(&p, 0, AUTH_SIGNATURE_BYTES); /* the signature covers the lengths */
+            pdu_finish(&p, 0, AUTH_SIGNATURE_BYTES); /* before signing, because the signature covers the lengths */
             if (!p.failed) {
                 const bool seals = security->level == AUTH_LEVEL_PRIVACY;
                 auth_seal(security->auth, seals ? p.bytes + head : NULL, seals ? part + padding : 0, p.bytes,

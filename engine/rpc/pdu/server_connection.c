@@ -54,7 +54,7 @@ struct rpc_connection {
     struct pdu_input in;
     struct ndr_writer out;
     size_t sent;
-    uint64_t progress_ms; /* the last call; after a logon, the last PDU */
+    uint64_t progress_ms; /* time of the last call or, after a logon, of the last PDU */
     bool is_bound, is_over, logon_failed, has_logon;
     const char *failure;
     char account[AUTH_NAME_BYTES]; /* of the failed logon */
@@ -221,7 +221,7 @@ static bool bind_log_on(struct rpc_connection *c, const struct pdu *p, struct nd
         return false;
     }
     struct security_context *s = security_find(c, p->auth_id);
-    if (s && is_bind) { /* a bind starts the context again: impacket does so for each activation */
+    if (s && is_bind) { /* a bind starts the logon again: impacket sends one for each activation */
         security_free(s);
         s = NULL;
     }

@@ -5,9 +5,9 @@
 
    A worker reads the bytes that have arrived, passes them to the state machine, performs a complete call, and sends the
    output. It stays with the connection as long as bytes arrive, and for STAY_MS after that, so that a busy client does
-   not wait for another thread. Then it parks the connection. The poller waits for all parked connections, because a
-   thread costs 1 MB under Wine. No wait is longer than the state machine allows, so a client that is silent or sends
-   single bytes loses its connection. */
+   not wait for another thread. Then it parks the connection. A single poller waits for all parked connections, because
+   a thread for each of them would cost 1 MB under Wine. No wait is longer than the state machine allows, so a client
+   that is silent or sends single bytes loses its connection. */
 #include "engine/rpc/port.h"
 
 #include "engine/base/clock.h"
@@ -27,7 +27,7 @@ enum {
     TOKEN_BYTES = 16,
     FINISH_MS = 2000, /* time for a refused client to read the reason */
     SEND_MS = 60000,  /* time for which a client can leave its answers unread */
-    PAUSE_MS = 100    /* after the system could not accept a connection, for example because too many files are open */
+    PAUSE_MS = 100    /* pause after a connection could not be accepted, for example because too many files are open */
 };
 
 struct rpc_port {
@@ -395,7 +395,7 @@ HRESULT rpc_port_open(const struct rpc_port_settings *settings, const struct aut
         hr = thread_start(poller_run, p, &poller);
     }
     if (SUCCEEDED(hr)) {
-        /* From now on, the poller uses the port. */
+        /* From now on, the poller uses the port, so it is not freed even after a failure. */
         thread_close(poller);
         hr = thread_start(port_accept, p, &thread);
         if (SUCCEEDED(hr))
