@@ -139,9 +139,9 @@ HRESULT windows_threads(struct windows_thread **out, size_t *count);
 /* Returns a number that differs from the previous call's if processes or threads have started or ended since then,
    unless as many started as ended. Costs microseconds. */
 uint32_t windows_threads_mark(void);
-/* Sets the thread's affinity to its current processors, so that Wine's server calls sched_setaffinity with the thread's
-   Linux id. The server's call happened between *from and *to, in ticks of clock_ticks. S_FALSE: the thread has exited,
-   or access is denied. */
+/* Makes Wine's server reveal the thread's Linux id. Sets the thread's affinity to its current processors, for which the
+   server calls sched_setaffinity with that id, between *from and *to, in ticks of clock_ticks. S_FALSE: the thread has
+   exited, or access is denied. */
 HRESULT windows_thread_show(const struct windows_thread *thread, uint64_t *from, uint64_t *to);
 
 enum { WINDOWS_MOST_SID = 68 };

@@ -52,7 +52,7 @@ HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *ab
 struct xml_document {
     struct xml_memory *memory;
     xmlNodePtr root;
-    bool own; /* the XML is the engine's own description of a set, so nothing in it tries to set a read-only property */
+    bool own; /* OpenPLA itself wrote the XML: read-only statistics in it are read, and most values are not checked */
 };
 /* Parses UTF-8 text, even if its declaration names another encoding (DECISIONS 3). No DTD is allowed, nothing is
    loaded, and size, depth and memory are limited. OPENPLA_E_MALFORMED_XML with line and reason; E_OUTOFMEMORY. *out is

@@ -6,10 +6,10 @@
    The files of this Wine prefix's lasting sections are in one folder: in memory (/dev/shm) if the host OS has it,
    otherwise among the prefix's temporary files. Every account of the host OS can create files and links in /dev/shm
    under any name that it can guess, and Wine follows the links. Therefore the folder's name has 128 random bits, and
-   only this account can enter it (mode 0700). The file windows\openpla.shared of the prefix records the folder. It
-   contains the prefix (a copy of a prefix is a different prefix), the name, and the folder's inode number. The inode
-   number is needed because a folder or link of the same name may be a different one after a restart. A folder that no
-   longer exists, or differs from the record, is replaced by a new one with a new name. */
+   only this account can enter it (mode 0700). The file windows\openpla.shared of the prefix records the folder. The
+   file contains the prefix (a copy of a prefix is a different prefix), the folder's name, and its inode number. The
+   inode number is needed because, after a restart of the host OS, the name can belong to another folder or to a link. A
+   folder that no longer exists, or differs from the record, is replaced by a new one with a new name. */
 #include "engine/base/file.h"
 #include "engine/base/guard.h"
 #include "engine/base/memory.h"
