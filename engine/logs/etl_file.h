@@ -37,13 +37,14 @@ typedef bool etl_ends_record(const uint8_t *event, uint32_t size);
    that is corrupt in another way. */
 HRESULT etl_file_continue(struct file *file, const char *path, etl_ends_record *ends, struct etl_file **out);
 /* Makes the file a ring. Its current content is kept. When the file has max_buffers buffers, a new buffer overwrites
-   the oldest buffer that was added from now on. E_INVALIDARG if that leaves fewer than two buffers for the ring. */
+   the oldest buffer that was added after this call. E_INVALIDARG if that leaves fewer than two buffers for the ring. */
 HRESULT etl_file_make_ring(struct etl_file *e, uint64_t max_buffers);
 /* Receives the sequence number of each buffer in a file. A failure aborts the opening of the file. */
 typedef HRESULT etl_holds(void *context, uint64_t sequence);
-/* Opens a file whose buffers a session wrote as a whole, to append more. Removes the remains of a crash: a partial
-   buffer, or a buffer without events. max_buffers: the size of the ring that etl_file_make_ring created; 0: not a ring.
-   `holds` may be NULL. Errors: those of file_open and etl_file_continue, except that a file without events is valid. */
+/* Opens a file that consists of whole buffers of a session (etl_file_add_buffer), and appends to it. Removes the
+   remains of a crash: a partial buffer, or a buffer without events. max_buffers: the size of the ring that
+   etl_file_make_ring created; 0: not a ring. `holds` may be NULL. Errors: those of file_open and etl_file_continue,
+   except that a file without events is valid. */
 HRESULT etl_file_resume(const char *path, uint64_t max_buffers, etl_holds *holds, void *context, struct etl_file **out);
 /* Reserves space for the complete buffers that fit into `bytes`, until the file is closed. */
 HRESULT etl_file_preallocate(struct etl_file *e, uint64_t bytes);
@@ -58,8 +59,8 @@ HRESULT etl_file_add(struct etl_file *e, int64_t utc, const struct etl_event *ev
    without the buffer; a ring may have lost its oldest buffer. E_INVALIDARG: invalid head->used. */
 HRESULT etl_file_add_buffer(struct etl_file *e, int64_t utc, const struct etl_buffer_header *head,
                             const uint8_t *bytes);
-/* Overwrites the time stamps (at +0x10) of the first `count` events of the file with those of `events`. Otherwise these
-   events are equal to the events in the file. */
+/* Overwrites the time stamps (at +0x10) of the first `count` events of the file with those of `events`. Apart from the
+   stamps, `events` must be equal to the events in the file. */
 HRESULT etl_file_restamp(struct etl_file *e, const struct etl_event *events, size_t count);
 /* Increases the counts of lost events and buffers in the header. */
 void etl_file_count_lost(struct etl_file *e, size_t events, size_t buffers);

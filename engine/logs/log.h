@@ -155,7 +155,7 @@ enum log_format_use {
 };
 enum { LOG_WORDS_BYTES = 96 }; /* enough for all words */
 /* Writes the words of formats in lower case, those with `ring` first: for LOG_FOR_SETS and the separator "|",
-   "bin|bincirc|csv|tsv|sql". Cuts at `size` bytes. */
+   "bin|bincirc|csv|tsv|sql". Truncates the result to `size` bytes. */
 void log_format_words(enum log_format_use use, const char *separator, char *words, size_t size);
 /* Returns whether the file name has the extension of an event trace or of a counter log format that is not for
    exports. */

@@ -51,8 +51,9 @@ bool metric_add_value(struct text_buffer *b, const struct metric_scale *scale, c
 /* Adds a finite number with at least 15 digits, and with as many more as are needed to read the same double. */
 void metric_add_number(struct text_buffer *b, double value);
 
-/* Times that fall by less than so many raw units have not restarted, but were computed from two clocks. 0: the values
-   are not such times. */
+/* Returns the limit for metric_steady, in raw units; 0: the value is not a time. Times that are computed from two
+   clocks can go back a little. A decrease by less than the limit is taken for this effect, not for a restart of the
+   counter. */
 int64_t metric_steady_limit(const struct metric_form *form);
 /* Returns the value to show after `last`: `last` if the value fell by less than `limit`, otherwise the value. */
 static inline int64_t metric_steady(int64_t last, int64_t value, int64_t limit)

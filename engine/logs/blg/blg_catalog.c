@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Builds the records before the samples (the catalog of counters and the names of text counters), and the items of text
-   counters. The item of a text counter is a performance data block: PERF_DATA_BLOCK, one PERF_OBJECT_TYPE with one
-   PERF_COUNTER_DEFINITION, and for each instance PERF_INSTANCE_DEFINITION and PERF_COUNTER_BLOCK. The counter size in
-   the definition is the size of the longest text, or 0 if there is no value. Instances without a value are omitted. */
+/* Builds the records that precede the samples of a log: the catalog of counters and the names of text counters. Also
+   builds the items of text counters in the samples. The item of a text counter is a performance data block:
+   PERF_DATA_BLOCK, one PERF_OBJECT_TYPE with one PERF_COUNTER_DEFINITION, and for each instance
+   PERF_INSTANCE_DEFINITION and PERF_COUNTER_BLOCK. The counter size in the definition is the size of the longest text,
+   or 0 if there is no value. Instances without a value are omitted. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/logs/blg/blg_parts.h"
@@ -110,7 +111,8 @@ HRESULT blg_catalog_build(struct blg_bytes *catalog, const struct log_counter *c
 {
     HRESULT hr = blg_bytes_resize(catalog, BLG_CATALOG_HEAD);
     if (SUCCEEDED(hr)) {
-        put_u32(catalog->data, 0x000006FF); /* the same in every known file; 8 is PDH's number of the format */
+        put_u32(catalog->data, 0x000006FF); /* both words are the same in every known file; 8 (in the second one) is
+                                               PDH's number of the format */
         put_u32(catalog->data + 4, 0x00020008);
     }
     for (size_t i = 0; i < count && SUCCEEDED(hr); i++)
@@ -269,7 +271,7 @@ HRESULT blg_text_put(uint8_t *at, const struct log_counter *counter, size_t plac
         if (texts.instances && has_text(&item->raw)) {
             const size_t name = blg_name_size(item->instance), length = blg_round_up_8(INSTANCE_HEAD + name);
             put_u32(next, (uint32_t)length);
-            put_u32(next + 0x0C, UINT32_MAX); /* UniqueID: the instance has a name */
+            put_u32(next + 0x0C, UINT32_MAX); /* UniqueID: PERF_NO_UNIQUE_ID, because the instance has a name */
             put_u32(next + 0x10, INSTANCE_HEAD);
             put_u32(next + 0x14, (uint32_t)name);
             hr = blg_put_name(next + INSTANCE_HEAD, item->instance, name);

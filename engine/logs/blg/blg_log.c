@@ -11,7 +11,7 @@
        buffer 1, 2, ...    | names | catalog | sample | sample | ...       each record cut into events:
 
        event:   +0x00  header: size, class type = type of the record, process, local stamp, class GUID (blg_class)
-                +0x30  GUID of the log ("instance"); appended samples have the catalog's
+                +0x30  GUID of the log ("instance"); appended samples repeat that of the catalog
                 +0x40  part number, from 1
                 +0x44  number of parts
                 +0x48  at most 8000 bytes of the record
@@ -32,19 +32,21 @@
    3. blg_append builds the whole sample in memory and passes its events to etl_file_add, which adds all of them or
       none. The events stay in memory until a flush, or until a sample needs a new buffer. If the disk is full, the
       sample is lost, its events are counted in EventsLost, and the file remains complete.
-   4. blg_continue appends to an existing file, using the file's instance GUID, if the two catalogs are identical.
+   4. blg_continue appends to an existing file, using the file's instance GUID, if the file's catalog is identical to
+      that of the new log.
 
    After a crash, the file ends in one of the following ways, and blg_continue handles it like this:
    - Inside a buffer, or in buffers of zeros (reserved space): etl_file_continue removes them.
    - After events of a sample whose last part is missing: ends_record finds the last complete record, and the rest is
      removed.
-   - Before the end of the catalog: was_just_begun checks that the file was never longer, and then it is restarted.
+   - Before the end of the catalog: was_just_begun checks that the file was never longer, and continue_file then starts
+     the log again.
    - Any other end is corruption that a crash cannot cause. The file is rejected and not changed.
 
    The format does not define the following details; we decided:
    - A counter without a value is an ordinary item with its PDH_CSTATUS and the cell's raw values (zeros).
-   - An instance of a wildcard counter stores its MultiCount only if it is above 1; otherwise 0, as PDH does. Instances
-     without a value are omitted.
+   - An instance of a wildcard counter stores its MultiCount only if it is above 1. Otherwise the field is 0, as in
+     PDH's logs. Instances without a value are omitted.
    - log_options.comment is not stored, because the format has no field for it.
    - Stamps are local FILETIMES of whole milliseconds. The bias at the start applies to the whole file, so that stamps
      never go back and readers can convert them to UTC without ambiguity. The container's times are UTC.
@@ -67,7 +69,7 @@
 
 #include <string.h>
 
-/* ---- continuing a log: is it a log of ours with the same counters? ---- */
+/* ---- continuing a log: checks whether the file is a log of OpenPLA with the same counters ---- */
 
 static HRESULT not_a_log(const char *path)
 {

@@ -28,8 +28,8 @@ HRESULT blg_names_build(struct blg_bytes *names, const struct log_counter *count
 
 /* ---- text counters ----
 
-   The format has no texts in single counters, only in whole objects. A text counter is therefore written as an object
-   with one counter. Its names get title indexes in the log's own name table. */
+   In this format, only a whole object can contain a text; a single counter cannot. A text counter is therefore written
+   as an object with one counter. Its names get title indexes in the log's own name table. */
 bool blg_is_text(const struct log_counter *counter);
 /* Returns the size of the item for one cell, including its header; a multiple of 8. */
 size_t blg_text_size(const struct log_counter *counter, const struct log_cell *cell);
@@ -97,7 +97,7 @@ void blg_names_free(struct blg_names *names);
 
 struct blg_object {
     char *machine, *object;
-    bool present; /* in the current sample, which the following members describe */
+    bool present; /* the current sample contains the object; the following members describe it there */
     struct perf_times times;
     struct perf_object data; /* points into the sample's record */
     struct perf_instance *instances;

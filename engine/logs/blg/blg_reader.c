@@ -9,21 +9,21 @@
    2. Samples (blg_reader): keeps the current catalog and converts the items of each sample to cells. It reads logs of
       counters, logs of whole objects, and both pointer sizes.
 
-   In a truncated or partially overwritten file, the reader finds the following, and skips each part with one warning
-   that contains its position:
+   In a truncated or partially overwritten file, the reader skips each of the following parts. It adds one warning with
+   the position of the part, except where noted:
    - a record without its last parts
    - a sample with fewer items than the catalog has entries. (If a sample is complete and only one item is corrupt, only
      that item's counter has no value.)
    - samples without their catalog, which another program may have removed. Without the catalog, their items cannot be
      assigned to counters.
-   - the rest of a sample at the beginning of a ring, which is skipped without a warning
+   - the rest of a sample at the beginning of a ring (no warning)
 
    Opening fails only for a file without a catalog, with a corrupt first catalog, or with other events before its first
    record (an event trace).
 
-   Sample times are local and are converted to UTC with the time zone in the file's header. In an hour that clocks show
-   twice, times belong to the first occurrence until they would go back. The format does not define the following
-   details; we decided:
+   Sample times are local and are converted to UTC with the time zone in the file's header. In the hour that clocks show
+   twice, a time is taken as the first occurrence unless it would then be before the previous sample; in that case it is
+   the second occurrence. The format does not define the following details; we decided:
    - A second catalog, written when another program appended other counters, adds its counters after those of the first.
      Cells of counters that are not in the current catalog are missing values (PDH_CSTATUS_NO_COUNTER). A sample belongs
      to the catalog with the same instance GUID.
@@ -188,7 +188,7 @@ struct blg_reader {
     size_t catalog_size, catalog_capacity;
     uint8_t instance[16]; /* instance GUID of the current catalog */
     bool has_columns;     /* columns are assigned to the catalog's counters */
-    bool catalog_seen;    /* since reading began, or there was a seek */
+    bool catalog_seen;    /* a catalog was read since reading began or since the last seek */
     bool jumped;          /* a seek may have skipped a catalog */
 
     int64_t last_utc, skip_before;
@@ -202,7 +202,7 @@ static void blg_reader_add_warning(void *context, const char *text)
     struct blg_reader *r = context;
     for (size_t i = 0; i < r->base.warnings.count; i++)
         if (strcmp(r->base.warnings.items[i], text) == 0)
-            return; /* read again after a seek */
+            return; /* already reported: after a seek, the same part of the file is read again */
     log_reader_warn(&r->base, "%s", text);
 }
 
@@ -300,7 +300,7 @@ static HRESULT read_catalog(struct blg_reader *r)
     const size_t size = r->records.record.size;
     if (size && r->catalog_size == size && memcmp(r->catalog, data, size) == 0) {
         memcpy(r->instance, r->records.record.instance, sizeof r->instance);
-        return S_OK; /* repeated after a seek or by an append */
+        return S_OK; /* the same catalog, read again after a seek or repeated by an append */
     }
     const bool first = r->catalog_size == 0;
     size_t at = BLG_CATALOG_HEAD;

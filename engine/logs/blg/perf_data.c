@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads performance data blocks. The fields are described in Microsoft's documentation of winperf.h, "Performance Data
-   Format". Which clock or base is the second value of a counter type is described in the same documentation, on the
-   pages of the counter types. */
+   Format". The pages of the counter types in the same documentation say which clock or base is the second value of each
+   type. */
 #include "engine/logs/perf_data.h"
 
 #include "engine/logs/little_endian.h"
@@ -160,7 +160,7 @@ static bool read_number(const struct perf_counter *c, const uint8_t *block, size
     const uint32_t width = (c->type & TYPE_SIZE) == TYPE_SIZE_LARGE ? 8 : 4;
     *out = 0;
     if ((c->type & TYPE_SIZE) != TYPE_SIZE_LARGE && (c->type & TYPE_SIZE) != TYPE_SIZE_DWORD)
-        return true; /* a text has no number */
+        return true; /* a text counter has no number */
     if (c->offset > block_size || block_size - c->offset < width)
         return false;
     *out = width == 8 ? (int64_t)get_u64(block + c->offset) : (int64_t)get_u32(block + c->offset);

@@ -334,7 +334,7 @@ HRESULT log_counters_add(struct log_counters *list, const struct log_counter *co
         return S_OK;
     }
     while (copied < count)
-        *names[copied++] = NULL; /* still the caller's strings */
+        *names[copied++] = NULL; /* not copied, so the caller still owns these strings */
     if (grown)
         log_counter_free(&copy);
     return error_set(E_OUTOFMEMORY, "out of memory for the names of %zu counters", list->count + 1);

@@ -26,7 +26,7 @@ struct log_writer {
 /* These functions are defined like the log_reader_ functions in log.h. */
 struct log_reader_functions {
     /* Returns whether the file has this format. `head` contains the first `size` bytes of the file, which are fewer
-       than LOG_HEAD_BYTES only if the file ends there; NULL if `path` is not a file. */
+       than LOG_HEAD_BYTES only if the file ends there. `head` is NULL if `path` is not a file. */
     bool (*recognises)(const char *path, const uint8_t *head, size_t size);
     /* Sets the members of struct log_reader that it uses; the others stay zero. */
     HRESULT (*open)(const char *path, struct log_reader **out);

@@ -12,9 +12,10 @@ struct etl_file {
     struct file *file;
     uint32_t size;      /* bytes of every buffer */
     struct etl_log log; /* the header that the next flush will write; end_utc is the time of the newest event */
-    uint8_t event[ETL_LOG_HEAD];   /* its event up to the names, as in the file */
+    uint8_t event[ETL_LOG_HEAD];   /* the event of the log file header, up to its two names, as it is in the file */
     struct etl_buffer_header head; /* header of `buffer` */
-    uint8_t *buffer;  /* the last buffer with added events, as it should be in the file but without its header */
+    uint8_t *buffer;  /* content of the last buffer that has events, without its header; the file may not contain all of
+                         it yet */
     uint8_t *spare;   /* the previous buffer, while events are added across buffers */
     uint32_t written; /* bytes of `buffer` in the file; 0: its content in the file is not valid */
     uint64_t buffers; /* complete buffers in the file, including the first one with the log file header */

@@ -58,7 +58,7 @@ static HRESULT write_uncounted(struct etl_file *e, const struct etl_event *event
         memset(e->spare + ETL_BUFFER_HEAD + space, 0xFF, e->size - ETL_BUFFER_HEAD - space);
         place = etl_container_next_place(e, place);
         hr = file_write_at(e->file, place * e->size, e->spare, e->size);
-        e->torn = e->torn || place >= e->buffers; /* until the new buffers are counted */
+        e->torn = e->torn || place >= e->buffers; /* stays set until the log file header counts the new buffers */
         from = to;
     }
     return hr;
@@ -82,8 +82,9 @@ static HRESULT count_written(struct etl_file *e, const struct etl_event *events,
     return hr;
 }
 
-/* Writes the new buffers first, because a full disk is detected there. Their events come after those of the current
-   buffer, so they are counted after them. */
+/* Writes the new buffers first, because a full disk is detected there. Then writes the events that fit into the current
+   buffer. The headers of the new buffers count their events last, because these events follow those of the current
+   buffer. */
 static HRESULT add_across(struct etl_file *e, int64_t utc, const struct etl_event *events, size_t count,
                           uint64_t new_buffers)
 {

@@ -243,7 +243,8 @@ static int64_t scale(int64_t ticks, int64_t to, int64_t from)
     if (to == from) /* the usual clock; the divisions need a tenth of the time for reading an event */
         return ticks;
     const uint64_t whole = (uint64_t)(ticks / from) * (uint64_t)to;
-    const int64_t rest = ticks % from; /* as integers, rest * to would overflow for a clock above 900 GHz */
+    /* Multiplied as doubles, because the 64-bit product rest * to can overflow for a clock above 900 GHz. */
+    const int64_t rest = ticks % from;
     return (int64_t)(whole + (uint64_t)(int64_t)((double)rest * (double)to / (double)from));
 }
 

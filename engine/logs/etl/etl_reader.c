@@ -127,7 +127,7 @@ struct etl_reader {
     size_t begun;
     bool given; /* heap[0]'s event has been returned */
     uint8_t *stored;
-    size_t stored_capacity; /* for `stored`, a compressed buffer */
+    size_t stored_capacity; /* size of `stored`, which receives a compressed buffer */
     uint64_t done;
     etl_warn *warn;
     void *warn_context;

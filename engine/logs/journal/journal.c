@@ -30,7 +30,7 @@ struct journal_room {
 static struct {
     struct lock lock;
     bool begun;
-    uint64_t at;    /* clock_monotonic_ms of the last filling */
+    uint64_t at;    /* clock_monotonic_ms when room was last added */
     uint64_t store; /* room for events, in thousandths */
     uint64_t dropped;
 } journal_store;

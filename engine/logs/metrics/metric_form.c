@@ -179,7 +179,7 @@ int64_t metric_steady_limit(const struct metric_form *form)
 {
     enum { MOST_SECONDS = 3 };
     const struct metric_scale *scale = &form->scale;
-    int64_t most; /* the divisor can be a frequency that another computer reports */
+    int64_t most; /* can overflow, because the divisor can be any frequency that another computer reports */
     if (form->kind != METRIC_COUNTER || !scale->large || scale->divisor <= 1)
         return 0;
     return __builtin_mul_overflow(scale->divisor, MOST_SECONDS, &most) ? INT64_MAX : most;
@@ -235,7 +235,8 @@ static void name_cut(struct text_buffer *b, size_t bytes)
     b->text[b->length] = 0;
 }
 
-/* Avoids suffixes of other types, with which a reader would take the metric for a part of another metric. */
+/* Avoids suffixes that belong to other types. A reader would take a metric with such a suffix for a part of another
+   metric. */
 static void name_avoid_suffixes(struct text_buffer *b, const struct metric_form *form)
 {
     if (b->failed)

@@ -2,11 +2,12 @@
 /* Writes performance logs as OpenMetrics text 1.0 with timestamps, which `promtool tsdb create-blocks-from openmetrics`
    turns into blocks of Prometheus.
 
-   OpenMetrics requires that all points of a series are consecutive, and all series of a family, but a log has one
-   sample after the other. Therefore samples are collected (column_store.h: in at most STORE_BYTES of memory, then in a
-   temporary file), and log_writer_close writes them family by family. Names, units and labels are those of openpla
-   serve (metric_form.h, metric_family.h), so that the exported data continue the series that Prometheus scrapes. Raw
-   values are exported. A log that has only computed values (a text log) becomes gauges with other names.
+   OpenMetrics requires that all points of a series are consecutive, and that all series of a family are consecutive. A
+   log, however, has one sample after the other, and each sample has a point of every series. Therefore samples are
+   collected (column_store.h: in at most STORE_BYTES of memory, then in a temporary file), and log_writer_close writes
+   them family by family. Names, units and labels are those of openpla serve (metric_form.h, metric_family.h), so that
+   the exported data continue the series that Prometheus scrapes. Raw values are exported. A log that has only computed
+   values (a text log) becomes gauges with other names.
 
    A column of the log is not always one series. When an svchost process exits, svchost#3 can become a different
    process. The log shows which process it is if it has the counter ID Process. Therefore a column is split into runs of
@@ -605,7 +606,7 @@ static int om_compare_families(const void *left, const void *right)
 static HRESULT om_write_families(struct om_log *log)
 {
     HRESULT hr = S_OK;
-    /* Counters without a metric have family 0; they are skipped there, because is_written is false. */
+    /* Counters without a metric also have family 0, but their is_written is false, so the loop skips them. */
     qsort(log->columns, log->count, sizeof *log->columns, om_compare_families);
     for (size_t first = 0, end; first < log->count && SUCCEEDED(hr); first = end) {
         bool has_head = false;

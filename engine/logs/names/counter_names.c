@@ -404,7 +404,8 @@ static void find_names(const struct counter_names *n, const char *object, const 
         return;
     }
     out->counter = c.is_foreign ? c.english : NULL;
-    /* Readers of English names compare case, and Italian has "Working set" for "Working Set". */
+    /* Programs that search for English names distinguish case, but the Italian name "Working set" differs from the
+       English "Working Set" only in case. Therefore the English spelling is returned. */
     if (out->object && strcmp(counter, c.english) != 0)
         out->counter = c.english;
     if (out->counter && strcmp(object, o.english) != 0)

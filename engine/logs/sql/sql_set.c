@@ -551,7 +551,8 @@ HRESULT sql_set_write(struct sql_set *s, struct sql_slot *const *slots, const st
         *committing = FAILED(hr);
     }
     if (FAILED(hr))
-        s->highest = highest; /* the numbers are free again, or sql_set_has will find the samples */
+        s->highest = highest; /* after a rollback, the RecordIndexes can be used again; after a doubtful commit,
+                                 sql_set_has checks for them */
     return hr;
 }
 

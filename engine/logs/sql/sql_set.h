@@ -55,7 +55,7 @@ void sql_set_free(struct sql_set *s); /* NULL is allowed */
    ---- */
 struct sql_slots {
     const struct log_counters *counters; /* the log's counters, borrowed */
-    /* Used only by the caller, who searches. */
+    /* Used only by the caller's thread, which searches for slots. */
     uint32_t *table; /* hash table with open addressing: index + 1 in `entries`, 0 = empty */
     size_t mask;
     /* Protected by the lock, because another thread lists the slots. */

@@ -76,7 +76,7 @@ static HRESULT probe(struct odbc *c, size_t table)
 
 static HRESULT create_table(struct odbc *c, const struct sql_dialect *dialect, size_t table)
 {
-    /* The text `types` has one %s for the type that differs. */
+    /* `types` has one %s, for the column type that differs between databases. */
     const char *types = tables[table].types, *mark = strstr(types, "%s");
     char *sql = text_format("CREATE TABLE %s (%.*s%s%s)", tables[table].name, (int)(mark - types), types,
                             table == COUNTER_DETAILS ? dialect->identity : dialect->guid, mark + 2);
