@@ -24,8 +24,8 @@ struct counter_query_request {
     bool values;         /* cells have formatted values as well as raw ones */
     bool present; /* a path yields only what exists now: it creates no counter that waits for its instance, and a path
                      without an instance does not yield its object's instances */
-    /* The query that the new query continues, or NULL. Counters of both queries keep their last values; the previous
-       query's other counters are removed. The previous query can take no more samples. */
+    /* The query that the new query continues, or NULL. A counter that is in both queries keeps its last values; the
+       other counters of the previous query are removed. The previous query can take no more samples. */
     struct counter_query *previous;
     /* Called for each path that yields no counter. `reason` is the PDH status in the system's language; `text` is a
        message that names the path. */

@@ -83,7 +83,8 @@ enum { PCQ_QUERIES_OF_CLIENT = 64, PCQ_QUERIES = 1024, PCQ_COUNTERS_OF_QUERY = 4
 /* Maximum size of all instance names of a query, in bytes of UTF-8. Patterns count too, even if they match nothing. */
 #define PCQ_NAMES_OF_QUERY (1u << 20)
 /* Opens a query. `client` is any string that identifies the client. Fails with PCQ_OUT_OF_MEMORY, or with
-   PCQ_NO_RESOURCES if the client already has PCQ_QUERIES_OF_CLIENT queries or the server PCQ_QUERIES. */
+   PCQ_NO_RESOURCES if the client already has PCQ_QUERIES_OF_CLIENT queries or the server already has PCQ_QUERIES
+   queries. */
 DWORD pcq_open_query(struct pcq_server *s, const char *client, struct pcq_query **out);
 void pcq_close_query(struct pcq_query *q); /* NULL is allowed */
 

@@ -621,9 +621,9 @@ PDH_STATUS WINAPI PdhSetLogSetRunID(PDH_HLOG log, int run)
     GUID guid;
     int before;
     PDH_STATUS status = open_set(log, &source, &c);
+    /* Checks that the log set exists, because an UPDATE of no rows would not fail. */
     if (status == ERROR_SUCCESS)
-        status = sql_status(read_identity(c, source.log_set, &guid, &before)); /* an update of no rows is not a
-                                                                                  failure */
+        status = sql_status(read_identity(c, source.log_set, &guid, &before));
     if (status == ERROR_SUCCESS)
         status = sql_status(write_run(c, source.log_set, run));
     odbc_disconnect(c);

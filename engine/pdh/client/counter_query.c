@@ -405,7 +405,7 @@ static HRESULT add_one(struct counter_query *q, const WCHAR *wide, const char *p
             hr = E_OUTOFMEMORY;
         } else {
             PDH_HCOUNTER before = take_previous(q->previous, &names, hash);
-            if (before) { /* it has its last value, which a new counter would not have */
+            if (before) { /* the previous query's counter, because it has a last value and the new counter has none */
                 pdh->PdhRemoveCounter(counter);
                 counter = before;
             }

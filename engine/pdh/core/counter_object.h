@@ -10,7 +10,7 @@
 
 #include <stdatomic.h>
 
-/* A value that this instance does not have, or not at this time. */
+/* The instance never has this value, or does not have it now. */
 #define VALUE_ABSENT        INT64_MIN
 /* The bits of `wanted` and `present`. Each counter has its own bit; counters from the 64th on share the last one. */
 #define OBJECT_BIT(counter) (1ull << ((counter) < 63 ? (counter) : 63))

@@ -329,8 +329,9 @@ static void raw_value_store(union raw_value *to, const PDH_RAW_COUNTER *raw)
 {
     uint64_t words[RAW_WORDS];
     memcpy(words, raw, sizeof words);
+    /* Release order: a reader that gets a new word also sees that q->turns became odd. */
     for (size_t i = 0; i < RAW_WORDS; i++)
-        atomic_store_explicit(&to->words[i], words[i], memory_order_release); /* after q->turns became odd */
+        atomic_store_explicit(&to->words[i], words[i], memory_order_release);
 }
 
 static void raw_value_load(const union raw_value *from, PDH_RAW_COUNTER *raw)

@@ -87,8 +87,8 @@ HRESULT table_instances(const struct table_state *t, const struct instance_list 
 #define TABLE_NAME_OF(object, what) object##_##what
 #define TABLE_NAME(object, what)    TABLE_NAME_OF(object, what)
 
-/* The subset of the rows that an object has: all counters, those without MORE, or only those of MORE, which have no
-   bases. */
+/* The subset of the counters (counter_rows.inc) that an object has: all counters, all except the MORE rows, or only the
+   MORE rows. MORE_OF omits the bases, so its counters must not need any. */
 #define SOME_OF(rows, first, shown, values)                                                                            \
     .counters = rows##_counters + (first), .counter_count = (shown), .value_count = (values) - (first)
 #define ALL_OF(rows)    SOME_OF(rows, 0, rows##_all, rows##_values)

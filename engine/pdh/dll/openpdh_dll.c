@@ -10,8 +10,9 @@
 #include <windows.h>
 #include <string.h>
 
-/* Targets of the aliases in the .def file, by number of parameters, because a 32-bit function removes its parameters
-   from the stack. 0 is also used for functions that no header declares. */
+/* The functions to which the aliases in the .def file refer: one for each number of parameters, because a 32-bit
+   function removes its parameters from the stack. The function without parameters also serves for functions that no
+   header declares. */
 #define NOT_IMPLEMENTED(count, ...)                                                                                    \
     PDH_STATUS WINAPI pdh_not_implemented_##count(__VA_ARGS__);                                                        \
     PDH_STATUS WINAPI pdh_not_implemented_##count(__VA_ARGS__)                                                         \

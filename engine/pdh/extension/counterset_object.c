@@ -16,7 +16,7 @@
 #define MOST_OBJECTS   1000
 #define MOST_INSTANCES 32768 /* maximum per object */
 
-/* A value of a row. Providers may have it at a different position. */
+/* A value of a row. Each provider may store it at a different position. */
 struct counterset_value {
     uint32_t id, type;
     uint32_t at; /* index in the row */

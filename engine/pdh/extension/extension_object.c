@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Time limit in milliseconds for a reply within a sample. The query's other objects wait for it, one time per hang. */
+/* Time limit in milliseconds for a reply within a sample. The query's other objects are delayed too, but only one time
+   if the DLL hangs. */
 #define ANSWER_MS    300
 /* Maximum per DLL. No well-behaved DLL reaches it, and it keeps a hostile DLL from delaying the others. */
 #define MOST_OBJECTS 1000
@@ -319,7 +320,7 @@ static HRESULT read_rows(struct counter_object *o, const struct extension_reply 
     if ((data->instances >= 0) != eo->type.has_instances || !read_definitions(eo, s, data) ||
         !check_instances(data, &rows, &hash))
         return corrupt_data_error(eo);
-    /* each value occupies bytes of the block */
+    /* no block can contain more rows, because each value occupies at least 4 bytes */
     if (eo->type.counter_count && rows > EXTENSION_DATA_BYTES / sizeof(uint32_t) / eo->type.counter_count)
         return corrupt_data_error(eo);
     void *raw = s->raw;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The object Control Group (OpenPLA only): the resources that the kernel charges to groups of processes. The instance
-   "own" is the group of the Wine prefix, because /proc/self is Wine's server there; in native builds it is the group of
-   this process. In a hierarchy of version 2 the groups of the first two levels, which are systemd's slices and
-   services, are instances too. */
+   "own" is the group of /proc/self. In native builds that is this process. Under Wine it is Wine's server, because the
+   server opens the file, so "own" is the group of the Wine prefix. In a hierarchy of version 2 the groups of the first
+   two levels, which are systemd's slices and services, are instances too. */
 #include "engine/base/kernel_file.h"
 #include "engine/pdh/core/source.h"
 #include "engine/pdh/core/table.h"
@@ -206,8 +206,8 @@ static HRESULT add_own(struct control_group_state *s, const char *root)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Returns true if a name in a group's folder can be the name of a group. The names of control files contain a dot after
-   the controller; names of slices and services contain a dot too. */
+/* Returns true if a name in a group's folder can be the name of a group. A name with a dot is a control file, such as
+   "cpu.stat", unless it ends like the name of a systemd unit. */
 static bool may_be_group(const char *name)
 {
     static const char *const kinds[] = {".slice", ".service", ".scope", ".mount", ".socket", ".swap"};
@@ -257,7 +257,8 @@ static HRESULT add_named(struct control_group_state *s, const char *root)
 }
 
 /* Returns the columns for which the kernel's controllers have values. A controller's files begin with its name. The
-   top-level group, which may be a container's group, has few of these files. */
+   list of controllers is used because the top-level group, which may be a container's group, has only a few of these
+   files. */
 static uint64_t columns_of_controllers(const char *text, size_t size)
 {
     uint64_t columns = 0;

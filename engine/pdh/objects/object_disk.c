@@ -11,8 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The rows of PhysicalDisk, and with MORE those of LogicalDisk. The first columns are in the order of /proc/diskstats,
-   which has more. Times of requests are in ms. Sectors always have 512 bytes, regardless of the disk's sector size. */
+/* The rows of PhysicalDisk; LogicalDisk also has the MORE rows. The first columns are in the order of /proc/diskstats,
+   which has further columns. Times of requests are in ms. Sectors always have 512 bytes, regardless of the disk's
+   sector size. */
 #define DISK_ROWS                                                                                                      \
     COLUMN(MAJOR, "major")                                                                                             \
     COLUMN(MINOR, "minor")                                                                                             \

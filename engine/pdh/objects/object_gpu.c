@@ -17,7 +17,7 @@
 
 /* The use of one card by one process. */
 struct drm_process {
-    uint32_t id, device; /* process id on the host OS; drm_device() */
+    uint32_t id, device; /* process id on the host OS; number of the card from drm_device() */
     struct drm_engine engines[DRM_ENGINES];
     size_t engine_count;
     struct drm_memory memory;

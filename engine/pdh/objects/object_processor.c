@@ -34,8 +34,9 @@ struct idle_state {
     enum idle_depth depth;
 };
 
-/* Returns the depth of a state by its name: "C1", "C1E", "C1_ACPI", "C6". Drivers use the processor's numbers, but ACPI
-   has only three states. Arm's lightest state is WFI. "POLL" is not a sleep state, but the processor is idle. */
+/* Returns the depth of a state by its name: "C1", "C1E", "C1_ACPI", "C6". Some drivers number the states as the
+   processor does, up to C10, but ACPI has only three states. Arm's lightest state is WFI. "POLL" has no depth: the
+   processor is idle but does not sleep. */
 static enum idle_depth depth_of(const char *name, const char *end)
 {
     uint64_t number;
@@ -124,7 +125,7 @@ static void idle_states_close(struct idle_states *s)
 
 /* ---- the objects ---- */
 
-/* Processor, and with MORE also Processor Information. Times are in units of 10 ms. */
+/* The rows of Processor; Processor Information also has the MORE rows. Times are in units of 10 ms. */
 #define PROCESSOR_ROWS                                                                                                 \
     COLUMN(USER, "user")                                                                                               \
     COLUMN(NICE, "nice")                                                                                               \

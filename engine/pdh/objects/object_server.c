@@ -23,8 +23,8 @@ enum { RECORD_HEAD = 24, RECORD_SIZE = 4, RECORD_KEY = 8, RECORD_DATA = 12, RECO
 #define STATE_USED     0x26011999u
 #define STATE_FREE     0xD9FEE666u
 #define STATE_DEAD     0xFEE1DEADu
-#define STATE_UNUSED   0u          /* kept for recovery after a crash */
-#define STATE_RECOVERY 0xF53BC0E7u /* what the current transaction would restore after a crash */
+#define STATE_UNUSED   0u          /* space that is reserved for recovery and has no content now */
+#define STATE_RECOVERY 0xF53BC0E7u /* the content that is restored after a crash during the current transaction */
 
 bool samba_file_begin(struct samba_file *f, const void *bytes, size_t size)
 {

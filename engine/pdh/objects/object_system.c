@@ -5,7 +5,7 @@
 #include "engine/base/clock.h"
 #include "engine/pdh/core/table.h"
 
-/* System. The object Objects has only the counters of MORE. */
+/* The rows of System. The object Objects has only the MORE rows. */
 #define SYSTEM_ROWS                                                                                                    \
     COLUMN(BOOT, "boot")                                                                                               \
     COLUMN(PROCESSES, "processes")                                                                                     \

@@ -47,7 +47,8 @@ _Static_assert((int)CONNECTIONS == (int)CONNECTIONS6, "one gatherer serves both"
 
 /* The tables of connections are expensive: for each reading the kernel walks all buckets of its hash table (about
    100,000), which takes milliseconds. Therefore the tables are read only if a number in net/snmp shows that a
-   connection may have been opened or closed, and the kernel's other numbers do not show which protocol it used.
+   connection may have been opened or closed, and the kernel's other numbers do not show whether that connection uses
+   IPv4 or IPv6.
 
    CurrEstab counts the connections of both versions of IP; sockstat counts the sockets in use of each version. Since
    Linux 6.10 CurrEstab includes connections in CLOSE_WAIT.

@@ -41,7 +41,7 @@ bool cifs_next(const char **at, const char *end, struct cifs_part *part);
 
 struct drm_engine {
     char name[DRM_ENGINE_NAME]; /* the driver's name: "render", "gfx", "video-enhance" */
-    int64_t busy;               /* total in ns; the time of one unit if the engine has several units */
+    int64_t busy;               /* total in ns; if the engine has several units, the total divided by their number */
 };
 /* Memory in bytes; INT64_MIN: not reported. */
 struct drm_memory {

@@ -394,8 +394,8 @@ static HRESULT take_name(struct followed *f, const struct process_stat *stat)
 }
 
 /* A process's run time is read only if the handles of all its files can be kept open; otherwise opening more files
-   would cost more than it saves. The same applies to a process that exits soon, so a process's run time is not read
-   before its reading number READINGS_FIRST. */
+   would cost more than it saves. For a process that exits soon, opening these files would cost more than it saves, too.
+   Therefore the run time of a process is not read before its reading number READINGS_FIRST. */
 #define HANDLES_EACH   5
 #define READINGS_FIRST 3
 

@@ -11,9 +11,10 @@
 
 struct process_match;
 
-/* Finds the Linux process of each Wine process. It has the same name, because Wine sets it to the name of the .exe,
-   which the kernel truncates, and started within a second or two. Programs of another prefix may have the same name and
-   start at almost the same time. In that case the size of the address space decides, which Wine reports exactly. */
+/* Finds the Linux process of each Wine process by name and start time. Wine sets the name of the Linux process to the
+   name of the .exe, which the kernel truncates. The two start times differ by at most a second or two. Programs of
+   another prefix may have the same name and start at almost the same time. In that case the size of the address space,
+   which Wine reports exactly, decides. */
 
 #define SECOND      10000000
 #define KERNEL_NAME 15 /* maximum length of a name in the kernel, in bytes */
@@ -150,8 +151,8 @@ _Static_assert(sizeof(struct thread_record) == BY_POINTER(80, 64), "the next thr
 
 #define MATCH_TRIES 10
 
-/* The sizes of a list of all processes in its two forms. Wine reports the sizes in microseconds, because it does not
-   read the files of each process and thread as for a list. The forms differ by seven words per thread, so both sizes
+/* The sizes of a list of all processes in its two forms. Wine needs only microseconds to report the sizes. For a list,
+   in contrast, it reads the files of each process and thread. The forms differ by seven words per thread, so both sizes
    together change whenever the number of threads does. They also change with the number of processes: a process takes
    258 bytes plus the path of its program. Two lists with different numbers of processes have the same size only if the
    total lengths of their paths make up exactly for the difference. The sizes are requested only if a process or thread
@@ -161,7 +162,7 @@ struct list_sizes {
 };
 #define EXTENDED_PROCESS_INFORMATION ((SYSTEM_INFORMATION_CLASS)57)
 #define EXTENDED_THREAD_MORE         (7 * sizeof(void *))
-/* For such a coincidence: the maximum number of readings that rely on the sizes before the list is read again. */
+/* Limits the effect of such a coincidence: the list is read again after this many readings that relied on the sizes. */
 #define COUNTS_BY_SIZE               60
 
 struct buffer {

@@ -58,8 +58,8 @@ HRESULT link_address_of(const char *machine, struct link_address *out)
     return hr;
 }
 
-/* Calls PerflibV2 through engine/rpc. Wine's RPC runtime loses a thread for every computer that disappears without
-   closing its connection. */
+/* Calls PerflibV2 through engine/rpc instead of Wine's RPC runtime, which loses a thread for every computer that
+   disappears without closing its connection. */
 
 struct tcp {
     struct link link; /* first */

@@ -144,8 +144,9 @@ static size_t find_counter(const struct pcq_query *q, const struct pcq_counter *
     return i;
 }
 
-/* The countersets that this call already sampled to find unknown instances. With this list, invalid names cost one
-   sample per counterset instead of one sample per name, for which all other clients would have to wait. */
+/* The countersets that this call already sampled to find unknown instances. All other clients wait during such a
+   sample. With this list, a call with many invalid names takes one sample per counterset instead of one sample per
+   name. */
 struct sampled {
     size_t *positions;
     size_t count, capacity;

@@ -96,8 +96,8 @@ const char *remote_computer_name(const struct remote_computer *c);
 /* A request of one user, which can be repeated. Zero-initialise all members except `run` and `free`. */
 struct remote_task {
     HRESULT (*run)(struct remote_task *t, struct link *l, uint64_t epoch, bool *link_failed);
-    void (*free)(struct remote_task *t); /* frees the task: see remote_task_release. No thread waits for the task any
-                                            more */
+    void (*free)(struct remote_task *t); /* frees the task (see remote_task_release); called when no thread waits for
+                                            the task any more */
     struct remote_task *next;
     HRESULT result; /* result of the last run */
     bool queued, released;

@@ -22,7 +22,7 @@ struct remote_uses {
     size_t count, capacity;
 };
 
-/* The query's thread changes these members only while the task does not run, except `sampled`. */
+/* The query's thread changes these members, except `sampled`, only while the task does not run. */
 struct remote_query {
     struct remote_task task; /* first */
     struct remote_computer *computer;
