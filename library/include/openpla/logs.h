@@ -78,8 +78,8 @@ enum openpla_format {
 };
 
 enum openpla_log_flags {
-    /* Does not read ahead in the log. Then instances of a binary log that start later add their counters at the end of
-       the list while samples are read. openpla_log_info's `samples`, `begin` and `end` are 0. */
+    /* Does not read ahead in the log. In a binary log, instances can start later. Their counters are then added at the
+       end of the list while samples are read. openpla_log_info's `samples`, `begin` and `end` are 0. */
     OPENPLA_LOG_STREAM = 1,
 };
 
@@ -213,7 +213,8 @@ struct openpla_trace_options {
     int64_t begin, end;         /* only events from `begin` to `end`, inclusive; both 0: all */
 };
 
-struct openpla_trace_info { /* about the first trace, but the counts are sums over all traces */
+/* If several traces are open, this is the information about the first one, but the counts are sums over all traces. */
+struct openpla_trace_info {
     const char *path;
     const char *session;  /* NULL: unknown */
     int64_t begin, end;   /* of the session; 0: unknown */
