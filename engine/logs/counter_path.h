@@ -20,8 +20,8 @@ struct counter_path {
 
 /* Parses a counter path. The instance is the last part in parentheses before "\", so object and counter names may
    contain parentheses; the instance may contain balanced parentheses, backslashes and slashes. The first slash with
-   text on both sides ends the parent's name. '#' starts the index only before digits at the end.
-   ERROR_SUCCESS; PDH_CSTATUS_NO_COUNTERNAME for ""; PDH_CSTATUS_BAD_COUNTERNAME for an invalid path or one longer than
+   text on both sides ends the parent's name. '#' starts the index only before digits at the end. Returns ERROR_SUCCESS;
+   PDH_CSTATUS_NO_COUNTERNAME for ""; PDH_CSTATUS_BAD_COUNTERNAME for an invalid path or one longer than
    PDH_MAX_COUNTER_PATH; PDH_MEMORY_ALLOCATION_FAILURE. *out is owned by the caller and zero after a failure. */
 PDH_STATUS counter_path_parse(const char *text, struct counter_path *out);
 /* Checks a path without allocating memory. Returns the same codes as counter_path_parse. */
@@ -29,7 +29,7 @@ PDH_STATUS counter_path_check(const char *text);
 /* Frees the strings and zeroes *path. */
 void counter_path_free(struct counter_path *path);
 
-/* Checks whether the computer of a path or an API call is this computer (see os_is_own_name). ERROR_SUCCESS,
+/* Checks whether the computer of a path or an API call is this computer (see os_is_own_name). Returns ERROR_SUCCESS,
    PDH_CSTATUS_NO_MACHINE or PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS counter_path_machine_is_ours(const char *machine);
 /* Like counter_path_machine_is_ours, but with `ours` as this computer's name. */

@@ -48,9 +48,9 @@ typedef HRESULT etl_holds(void *context, uint64_t sequence);
 HRESULT etl_file_resume(const char *path, uint64_t max_buffers, etl_holds *holds, void *context, struct etl_file **out);
 /* Reserves space for the complete buffers that fit into `bytes`, until the file is closed. */
 HRESULT etl_file_preallocate(struct etl_file *e, uint64_t bytes);
-/* Adds the events in order: all of them or, on failure, none. A full disk fails here and never in etl_file_flush,
-   because a buffer's place in the file is reserved before its first event. `utc`: FILETIME of the newest event.
-   E_INVALIDARG: an event is longer than etl_buffer_max_event. */
+/* Adds the events in order: all of them or, on failure, none. If the disk is full, this function fails, and never
+   etl_file_flush, because a buffer's place in the file is reserved before its first event. `utc`: FILETIME of the
+   newest event. E_INVALIDARG: an event is longer than etl_buffer_max_event. */
 HRESULT etl_file_add(struct etl_file *e, int64_t utc, const struct etl_event *events, size_t count);
 /* Appends a buffer that a processor of a session has filled. Single events added later start a new buffer. `bytes`: the
    buffer as stored in the session, with its events from ETL_BUFFER_HEAD to head->used; the rest is ignored. These
@@ -79,7 +79,8 @@ void etl_file_end(struct etl_file *e, int64_t utc);
 uint64_t etl_file_size_with(const struct etl_file *e, const struct etl_event *events, size_t count);
 /* Flushes and closes the file and frees e, even on failure. NULL is allowed. */
 HRESULT etl_file_close(struct etl_file *e);
-/* Only closes the file. It does not use the rest of *e, which can be in the middle of a change. */
+/* Only closes the file. Does not use the rest of *e, because another function may have been interrupted while it
+   changed it. */
 void etl_file_cut_off(struct etl_file *e);
 /* Closes the file and frees e without writing. NULL is allowed. */
 void etl_file_abandon(struct etl_file *e);
@@ -105,7 +106,7 @@ HRESULT etl_reader_next(struct etl_reader *r, struct etl_record *record);
    earlier events can come first. INT64_MIN: goes to the beginning. */
 HRESULT etl_reader_seek(struct etl_reader *r, int64_t stamp);
 /* Makes the reader ignore a partial last buffer until it is complete, for a file that is still being written. Call it
-   before reading the first event. E_OUTOFMEMORY. */
+   before reading the first event. Fails with E_OUTOFMEMORY. */
 HRESULT etl_reader_follow(struct etl_reader *r);
 /* Continues with the buffers that were added to the file since its last buffer was read. Buffers that a circular log
    writes over older ones are not detected. S_FALSE: no new buffers. */

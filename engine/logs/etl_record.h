@@ -93,8 +93,8 @@ struct etl_record {
     uint32_t instance, parent_instance;
 };
 
-/* Returns the event at *offset, which starts with ETL_BUFFER_HEAD, and advances *offset. False at the end, and if no
-   valid event follows within `used`. *event points into buffer. */
+/* Returns the event at *offset and advances *offset. Begin with *offset set to ETL_BUFFER_HEAD. False at the end, or if
+   no valid event follows within `used`. *event points into buffer. */
 bool etl_buffer_event(const uint8_t *buffer, uint32_t used, uint32_t *offset, const uint8_t **event, uint32_t *size);
 /* Returns the length of an event of any kind from its first 8 bytes. False: not an event, or shorter than its
    header. */

@@ -145,8 +145,8 @@ const struct log_format_traits *log_format_traits(enum log_format format);
 const struct log_format_traits *log_format_by_type(uint32_t pdh_type);
 const struct log_format_traits *log_format_by_word(const char *word);
 const struct log_format_traits *log_format_by_extension(const char *extension); /* ".blg" or "blg" */
-/* Finds the format of a word for logman's -f, except export formats. The word is a format's `word`, or for a circular
-   log the `word` of a format with `ring` followed by "circ" ("bincirc"), which sets *circular. */
+/* Finds the format of a word for logman's -f, except export formats. The word is a format's `word`. For a format with
+   `ring`, it can be followed by "circ", as in "bincirc"; this sets *circular. */
 const struct log_format_traits *log_format_by_option(const char *word, bool *circular);
 enum log_format_use {
     LOG_FOR_SAMPLES, /* formats in which live samples are written */
@@ -202,7 +202,7 @@ const struct log_info *log_reader_info(const struct log_reader *r);
    log_reader_next. */
 const struct log_counter *log_reader_counters(const struct log_reader *r, size_t *count);
 /* Adds English names to all counters, including those that appear later. `names` must outlive the reader and all copies
-   of its counters. E_OUTOFMEMORY. */
+   of its counters. Fails with E_OUTOFMEMORY. */
 struct counter_names;
 HRESULT log_reader_translate(struct log_reader *r, const struct counter_names *names);
 /* Reads the next sample: its time (FILETIME, UTC) and one cell per counter of log_reader_counters, valid until the next
@@ -211,7 +211,7 @@ HRESULT log_reader_translate(struct log_reader *r, const struct counter_names *n
    every complete sample is returned, and log_reader_warnings describes the rest. Errors: failures to read the file, and
    out of memory. */
 HRESULT log_reader_next(struct log_reader *r, int64_t *utc, const struct log_cell **cells);
-/* Makes log_reader_next continue with the first sample at or after `utc`, which can be before the current one;
+/* Makes log_reader_next continue with the first sample at or after `utc`. This sample can be before the current one.
    INT64_MIN: the log's first sample. Assumes that a log's samples are in time order. */
 HRESULT log_reader_seek(struct log_reader *r, int64_t utc);
 /* Returns the progress in bytes of the file, or in rows of the database. `total` is 0 if it is unknown. */

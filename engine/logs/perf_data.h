@@ -55,9 +55,9 @@ struct perf_instance {
 bool perf_data_read(const uint8_t *bytes, size_t size, struct perf_data *out);
 /* Reads the object at `bytes`. False: the object exceeds `size`. */
 bool perf_object_read(const uint8_t *bytes, size_t size, struct perf_object *out);
-/* Reads the counter definition at *offset, which starts with object->definitions, and advances *offset. */
+/* Reads the counter definition at *offset and advances *offset. Begin with *offset set to object->definitions. */
 bool perf_object_counter(const struct perf_object *object, size_t *offset, struct perf_counter *out);
-/* Reads the instance at *offset, which starts with object->values, and its counters; advances *offset. */
+/* Reads the instance at *offset and its counters, and advances *offset. Begin with *offset set to object->values. */
 bool perf_object_instance(const struct perf_object *object, size_t *offset, struct perf_instance *out);
 /* Returns the counter block of an object without instances. */
 bool perf_object_block(const struct perf_object *object, const uint8_t **block, size_t *size);

@@ -42,7 +42,7 @@ void blg_put_block_head(uint8_t *at, uint16_t kind, size_t size)
 size_t blg_name_size(const char *name)
 {
     size_t i = 0;
-    while ((unsigned char)name[i] - 1u < 0x7F) /* ASCII other than NUL: nearly every name */
+    while ((unsigned char)name[i] - 1u < 0x7F) /* ASCII other than NUL; most names have no other characters */
         i++;
     return (!name[i] ? i + 1 : text_utf16_length(name) + 1) * 2;
 }
@@ -50,7 +50,7 @@ size_t blg_name_size(const char *name)
 HRESULT blg_put_name(uint8_t *at, const char *name, size_t size)
 {
     size_t i = 0;
-    for (; (unsigned char)name[i] - 1u < 0x7F; i++) /* ASCII other than NUL: nearly every name */
+    for (; (unsigned char)name[i] - 1u < 0x7F; i++) /* ASCII other than NUL; most names have no other characters */
         put_u16(at + 2 * i, (unsigned char)name[i]);
     if (!name[i]) {
         put_u16(at + 2 * i, 0);

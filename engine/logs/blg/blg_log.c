@@ -231,7 +231,7 @@ enum { TICKS_PER_MS = 10000, CATALOG_BEFORE_SAMPLE = 10, NAMES_BEFORE_SAMPLE = 2
    logger. */
 #define PDH_LOG_FILE_MODE 0x30020801u
 #define PDH_CIRCULAR_MODE ((PDH_LOG_FILE_MODE & ~(uint32_t)ETL_MODE_SEQUENTIAL) | ETL_MODE_CIRCULAR)
-#define WNODE_FLAGS       0x001A0200u /* value that a private logger leaves in place of the user time */
+#define WNODE_FLAGS       0x001A0200u /* value that private loggers leave in the field of the user time */
 
 const uint8_t blg_class[16] = {0xb3, 0x3b, 0x3f, 0x93, 0x3e, 0x94, 0x0d, 0x49,
                                0x9c, 0xed, 0x3c, 0xbb, 0x14, 0xc1, 0x44, 0x79};
@@ -382,7 +382,8 @@ static HRESULT put_wildcard(uint8_t **at, int64_t stamp, const struct log_cell *
             return hr;
         name += sizes[i];
     }
-    /* The space for each name is rounded up to 8 bytes, but the names are packed without gaps. */
+    /* wildcard_size rounds each name up to 8 bytes, but the names are stored without gaps. The rest at the end is
+       zeros. */
     memset(block + name, 0, size - name);
     *at = block + size;
     return S_OK;

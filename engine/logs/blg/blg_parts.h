@@ -90,8 +90,8 @@ struct blg_names {
     size_t count, capacity;
     bool sorted;
 };
-/* Adds the names of a record, which contains the machine and then pairs of "index" and "name". S_FALSE: the record ends
-   inside a pair, or an index is not a number; the pairs before it are added. */
+/* Adds the names of a record. The record contains the machine and then pairs of "index" and "name". S_FALSE: the record
+   ends inside a pair, or an index is not a number; the pairs before it are added. */
 HRESULT blg_names_add(struct blg_names *names, const uint8_t *record, size_t size);
 void blg_names_free(struct blg_names *names);
 
@@ -120,8 +120,8 @@ HRESULT blg_object_read(struct blg_object *o, const uint8_t *bytes, size_t size)
 /* Assigns a column to each counter that the object defines, and adds new counters. S_FALSE: a definition is
    malformed. */
 HRESULT blg_object_columns(struct blg_object *o, struct blg_names *names, struct blg_columns *columns);
-/* Sets the cells of the object's counters, and adds new counters. `all` are the objects of the sample, in which the
-   parents of instances are found. S_FALSE: a value is outside its block; its cell is a missing value. */
+/* Sets the cells of the object's counters, and adds new counters. `all` are all objects of the sample, because the
+   parent of an instance can be in another object. S_FALSE: a value is outside its block and is missing. */
 HRESULT blg_object_cells(struct blg_object *o, const struct blg_object *all, size_t count, struct blg_names *names,
                          struct blg_columns *columns);
 void blg_object_free(struct blg_object *o);

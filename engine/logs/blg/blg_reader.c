@@ -42,7 +42,8 @@
 #include <string.h>
 
 enum { HEAD = BLG_PART_HEAD - BLG_EVENT_HEAD }; /* GUID, part number, part count */
-enum { FIRST_KERNEL_HOOK = 0x0100 }; /* lower numbers are events about the trace itself, which every log has */
+/* Events with a lower hook describe the file itself; every log has such events. */
+enum { FIRST_KERNEL_HOOK = 0x0100 };
 
 static PRINTF_LIKE(3, 4) void blg_records_warn(const struct blg_records *r, uint64_t position, const char *format, ...)
 {

@@ -15,11 +15,11 @@
 
    Reading. Numbers of up to 15 digits and powers of ten up to 10^22 are exact as doubles, so their quotient is rounded
    only one time, which is correct. If there are more digits with a decimal point, the first 19 digits are multiplied by
-   a 128-bit inverse power of ten. The result is a lower and an upper limit that are closer together than two adjacent
-   doubles. Both limits round to the same double, unless they enclose the midpoint between two doubles. In that case, up
-   to 38 digits become a 128-bit integer, which is multiplied or divided by a power of ten. A product is exact. A
-   quotient has more than 64 bits and an exact remainder, so it is rounded like the exact value. Longer numbers and
-   numbers outside 1e-40 to 1e38 are rare in logs and are read by strtod.
+   a 128-bit inverse power of ten. The result is a lower and an upper limit that are closer together than two doubles.
+   Both limits round to the same double, unless they enclose the midpoint between two doubles. In that case, up to 38
+   digits become a 128-bit integer, which is multiplied or divided by a power of ten. A product is exact. A quotient has
+   more than 64 bits and an exact remainder, so it is rounded like the exact value. Longer numbers and numbers outside
+   1e-40 to 1e38 are rare in logs and are read by strtod.
 
    Without 128-bit integers (32-bit programs), snprintf writes every fraction, and strtod reads all numbers except
    quotients of two exact doubles, as described above. */
@@ -148,8 +148,8 @@ static const uint64_t power_of_five[MAX_ZEROS + 1] = {
     9765625u,      48828125u,      244140625u,      1220703125u,     6103515625u,      30517578125u,     152587890625u,
     762939453125u, 3814697265625u, 19073486328125u, 95367431640625u, 476837158203125u, 2384185791015625u};
 
-/* For each number of zeros after the point, the smallest double with so many zeros, or a neighbour of this double.
-   put_fraction uses the table only to guess the number of zeros, and corrects the guess when it has the digits. */
+/* For each number of zeros after the point, the smallest double with so many zeros, or a neighbour of this double. The
+   resulting guess is corrected by the digits. */
 static const double zeros_limit[MAX_ZEROS + 1] = {1e-1, 1e-2, 1e-3,  1e-4,  1e-5,  1e-6, 1e-7,
                                                   1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13};
 
@@ -559,7 +559,7 @@ ALWAYS_INLINE const char *read_exponent(const char *at, const char *end, int *ex
 }
 
 #ifdef __SIZEOF_INT128__
-/* Returns how many digits the eight characters begin with. */
+/* Returns how many of the eight characters are digits before the first other character. */
 ALWAYS_INLINE unsigned digits_in_front(uint64_t eight)
 {
     const uint64_t values = eight ^ 0x3030303030303030u;
@@ -666,8 +666,8 @@ static const char *add_digits(struct decimal *d, const char *at, const char *end
     return at;
 }
 
-/* Reads the number with strtod. The digits and the exponent are passed in C's form without a decimal point, which
-   depends on the locale. */
+/* Reads the number with strtod. The digits and the exponent are passed in C's form without a decimal point, because the
+   character for the decimal point depends on the locale. */
 static double long_way(const struct decimal *d, const char *first, const char *end, char point)
 {
     char text[LONGEST + 32];
@@ -683,7 +683,7 @@ static double long_way(const struct decimal *d, const char *first, const char *e
             more |= *first != '0';
     }
     if (more)
-        text[length++] = '1'; /* the digits that were cut off are not all zeros, so the value is above a tie */
+        text[length++] = '1'; /* so that it is never a tie */
     const int64_t exponent = (int64_t)d->exponent + d->digits - (int64_t)length;
     text[length++] = 'e';
     uint64_t rest = (uint64_t)(exponent < 0 ? -exponent : exponent);
@@ -853,7 +853,7 @@ static size_t put_shortest(double value, int least, bool is_float, char *text)
     const int exact = is_float ? FLOAT_EXACT_DIGITS : EXACT_DIGITS;
     number_text(value, text);
     const struct digits all = digits_of(text);
-    /* No precision below `exact` is tried: if fewer digits are enough, the other digits of `exact` are zeros. */
+    /* A number that can be written with fewer digits than `exact` has only zeros after them in `exact` digits. */
     for (int precision = exact; precision <= (is_float ? FLOAT_PRECISION : DOUBLE_PRECISION); precision++) {
         struct digits d = all;
         if (!digits_round(&d, precision))

@@ -32,8 +32,7 @@ static void line_add_escaped(struct text_buffer *b, const char *text)
     }
 }
 
-/* Returns the measurement that telegraf's usual configuration has for the object, which telegraf's dashboards
-   expect. */
+/* Returns the measurement of the object in telegraf's usual configuration. Telegraf's dashboards expect this name. */
 static const char *line_measurement(const char *object)
 {
     static const char *const rows[][2] = {

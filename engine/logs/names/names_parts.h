@@ -25,8 +25,8 @@ bool name_has_foreign_letter(const char *name);
 struct local_name {
     char *folded;
     const char *english; /* borrowed from `texts` of its table, or a constant */
-    const char *object; /* object that has this counter; NULL: the name is an object's, or it is from a file, which does
-                           not distinguish them */
+    const char *object;  /* object that has this counter; NULL: the name is that of an object, or it is from a file,
+                            because files do not tell objects from counters */
     uint32_t language;
 };
 /* A table of names, sorted by `folded`. */

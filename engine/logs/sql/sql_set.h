@@ -64,7 +64,7 @@ struct sql_slots {
     size_t count, capacity;
 };
 
-/* Creates a slot for each single counter; *s must be zero. E_OUTOFMEMORY; call sql_slots_free in any case. */
+/* Creates a slot for each single counter; *s must be zero. Fails with E_OUTOFMEMORY; call sql_slots_free even then. */
 HRESULT sql_slots_init(struct sql_slots *s, const struct log_counters *counters);
 void sql_slots_free(struct sql_slots *s);
 /* Finds the slot for an instance of counter number `counter` in sample number `sample`, and creates it if it is new. A
