@@ -78,7 +78,7 @@ struct counter_object_type {
        existing rows. */
     void (*raw)(const struct counter_object *o, size_t row, uint32_t counter, PDH_RAW_COUNTER *out);
     int64_t (*time_base)(const struct counter_object *o, uint32_t counter);
-    size_t state_size;                       /* size of the state between samples, which is zero at first */
+    size_t state_size; /* size of the state that is kept between samples; at first, all its bytes are zero */
     void (*close)(struct counter_object *o); /* frees what o->state owns; may be NULL */
     const struct table *table;               /* set for objects that are tables (table.h) */
 };

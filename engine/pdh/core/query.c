@@ -363,7 +363,7 @@ void counter_get(struct counter *c, PDH_RAW_COUNTER *newer, PDH_RAW_COUNTER *old
     query_leave(c->query);
 }
 
-/* Begins to overwrite the older value of each counter, which becomes the newest one. */
+/* Begins to replace the older value of each counter by a new value. q->turns is odd until values_end. */
 static void values_begin(struct query *q)
 {
     atomic_store_explicit(&q->turns, atomic_load_explicit(&q->turns, memory_order_relaxed) + 1, memory_order_relaxed);

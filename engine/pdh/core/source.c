@@ -155,8 +155,9 @@ void kept_folder_close(struct kept_folder *k)
        /proc/stat               read         A waits until B's hold   read
                                              ends, or times out too
 
-   Each object takes a hold at the start of its sampling, which records the serial of the sample. source_need_part reads
-   a part again if it is older than that serial, and increments `users`; source_hold_end decrements it.
+   Each object takes a hold at the start of its sampling, and the hold records the serial of the sample.
+   source_need_part reads a part again if it is older than that serial, and increments `users`; source_hold_end
+   decrements it.
 
    - A part is read by one thread (`reading`), outside the lock. Other threads that need the part wait for `changed`.
    - A part is recent enough if its read_in is at least the hold's serial. Newer data is allowed, because all values of

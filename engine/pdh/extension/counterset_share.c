@@ -427,7 +427,7 @@ HRESULT counterset_view_copy(struct counterset_views *v, size_t i, struct counte
     if (!memory_grow(&copy, &v->copy_capacity, words, sizeof *v->copy))
         return E_OUTOFMEMORY;
     v->copy = copy;
-    /* Copy whole words, so that no value is torn, in ascending order, on which drop_torn relies. */
+    /* Copy whole words, so that no value is torn. Copy them in ascending order, because drop_torn relies on that. */
     const _Atomic uint64_t *from = (const _Atomic uint64_t *)(const void *)head;
     for (uint32_t n = 0; n < words; n++)
         v->copy[n] = atomic_load_explicit(&from[n], memory_order_acquire);

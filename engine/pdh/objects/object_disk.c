@@ -311,8 +311,8 @@ static HRESULT gather_physical(struct counter_object *o, struct source *source, 
     return table_add_total(&s->table, false, s->disks_known);
 }
 
-/* Returns the first letter of the same device: `letter` itself, or an earlier letter, whose values the total already
-   contains. */
+/* Returns the first letter of the same device. If it is an earlier letter than `letter`, the total already contains the
+   values of the device. */
 static size_t first_letter(const struct disk_state *s, size_t letter)
 {
     size_t i = 0;

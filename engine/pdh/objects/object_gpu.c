@@ -303,7 +303,7 @@ static HRESULT drm_files_scan(struct drm_files *d, const char *root)
     return hr;
 }
 
-/* Returns the entry of this process and card, which may be new. NULL if memory runs out. */
+/* Returns the entry of this process and card, and adds it if it does not exist. NULL if memory runs out. */
 static struct drm_process *process_of(struct drm_files *d, uint32_t id, uint32_t device)
 {
     for (size_t i = d->process_count; i-- > 0 && d->processes[i].id == id;)

@@ -418,8 +418,8 @@ static bool read_run_time(struct host_list *list, struct followed *f, struct pro
 }
 
 /* Returns true if the sizes of the process are the same as before the last reading of its other files. They are
-   compared with the earlier content of statm, because the other files have slightly different sizes, which newer
-   kernels do not count exactly. */
+   compared with the earlier content of statm, not with the other files, because newer kernels do not count the sizes
+   exactly and the files differ slightly. */
 static bool sizes_are_unchanged(struct host_list *list, struct followed *f)
 {
     const char *text;

@@ -157,7 +157,7 @@ static HRESULT lock_registration(struct file_lock **out)
     return hr;
 }
 
-/* Returns the higher number, but ignores numbers that no counter can have, which are corrupt. */
+/* Returns the higher number. Ignores a number that no counter can have, because it is corrupt. */
 static uint32_t higher(uint32_t last, uint32_t other)
 {
     return other > last && other <= INT32_MAX ? other : last;

@@ -111,8 +111,8 @@ uint32_t remote_set_column(const struct remote_set *s, uint32_t id, uint32_t hin
     return REMOTE_NO_COLUMN;
 }
 
-/* Copies the string of the counter in the answer to PCQ_COUNTER_NAMES or PCQ_COUNTER_HELPS, which is usually in the
-   order of the counters. S_FALSE if the string does not exist. */
+/* Copies the string of the counter from the answer to PCQ_COUNTER_NAMES or PCQ_COUNTER_HELPS. The answer usually has
+   the strings in the order of the counters, so the search begins at `hint`. S_FALSE if the string does not exist. */
 static HRESULT text_of(const struct link_answer *answer, uint32_t id, size_t hint, char **out)
 {
     struct answer_text text;
