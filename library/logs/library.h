@@ -19,8 +19,9 @@ const char *library_short_name(const char *path);
 HRESULT library_check_pointer(const void *pointer, const char *function, const char *argument);
 /* Checks a caller's string: it must be UTF-8, and not NULL unless `may_be_null` is set. */
 HRESULT library_check_text(const char *text, bool may_be_null, const char *function, const char *argument);
-/* Checks an options structure's `size` and copies the structure over *own, whose remaining bytes (zeros or defaults)
-   are unchanged. A larger structure comes from a newer header; its bytes beyond `own` must be zero. NULL is allowed. */
+/* Checks an options structure's `size` and copies the structure over the beginning of *own. The remaining bytes of *own
+   (zeros or defaults) stay unchanged. A larger structure comes from a newer header; its bytes beyond `own` must be
+   zero. NULL is allowed. */
 HRESULT library_take_options(const void *options, void *own, size_t size, const char *function);
 
 /* ---- handles ---- */
@@ -29,8 +30,8 @@ enum handle_kind { HANDLE_LOG = 1, HANDLE_WRITER, HANDLE_TRACE };
 
 /* Creates a handle for an object. */
 HRESULT handle_open(enum handle_kind kind, void *object, void **out);
-/* Begins a call: returns the handle's object and reserves it for this call until handle_leave. HRESULTs of
-   ERROR_INVALID_HANDLE and ERROR_BUSY with a text that names the function. */
+/* Begins a call: returns the handle's object and reserves it for this call until handle_leave. Fails with the HRESULT
+   of ERROR_INVALID_HANDLE or ERROR_BUSY and a text that names the function. */
 HRESULT handle_enter(enum handle_kind kind, const void *handle, const char *function, void **object);
 void handle_leave(const void *handle);
 /* Ends a call like handle_leave, and invalidates the handle. */

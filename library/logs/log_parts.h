@@ -13,7 +13,8 @@ struct library_log {
     bool learns; /* reading samples can add counters */
     int64_t begin;
     struct openpla_log_info info;
-    struct openpla_counter **counters; /* returned so far; allocated one by one: callers keep them */
+    /* The counters returned so far. They are allocated one by one, because callers keep the pointers. */
+    struct openpla_counter **counters;
     size_t counter_count, counter_capacity;
     struct openpla_value *values; /* of the current sample */
     size_t value_capacity;

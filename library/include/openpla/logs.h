@@ -142,8 +142,8 @@ OPENPLA_API openpla_result openpla_log_get_counter(openpla_log *log, size_t inde
                                                    const struct openpla_counter **counter);
 /* Reads the next sample, or returns OPENPLA_END. Skips corrupt parts of the log (see openpla_log_get_warning). */
 OPENPLA_API openpla_result openpla_log_next(openpla_log *log, const struct openpla_sample **sample);
-/* Makes openpla_log_next continue with the first sample at or after `time`, which can be an earlier one;
-   OPENPLA_TIME_MIN: the log's first sample. The first value of each rate after that is missing. */
+/* Makes openpla_log_next continue with the first sample at or after `time`. This sample can be before the current one.
+   OPENPLA_TIME_MIN: the log's first sample. After a seek, the first value of each rate is missing. */
 OPENPLA_API openpla_result openpla_log_seek(openpla_log *log, int64_t time);
 /* Returns the message at `index` about a corrupt part that was read so far, or about an entry of the option `counters`
    that matches nothing. OPENPLA_END: there are no more than `index` messages. */
