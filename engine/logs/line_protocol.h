@@ -21,8 +21,8 @@ void line_add_field(struct text_buffer *b, const struct log_counter *counter);
 
 /* Units of timestamps. The URL's parameter "precision" names them ns, u (v1) or us (v2), ms and s. */
 enum line_precision { LINE_NANOSECONDS, LINE_MICROSECONDS, LINE_MILLISECONDS, LINE_SECONDS };
-/* Adds the time since 1970. FILETIMEs outside the range of 64-bit nanoseconds (1677 to 2262) become its nearest
-   limit. */
+/* Adds the time since 1970. A FILETIME outside the range of 64-bit nanoseconds (1677 to 2262) becomes the nearest limit
+   of the range. */
 void line_add_time(struct text_buffer *b, int64_t utc, enum line_precision precision);
 
 /* ---- samples of the same counters ---- */

@@ -97,8 +97,8 @@ struct log_options {
     const char *comment; /* description of the collector set, may be NULL */
     uint64_t max_bytes;  /* 0: no limit. At the limit log_writer_append returns S_FALSE without writing the sample */
     bool circular;       /* formats with `ring`: at max_bytes, the newest samples replace the oldest */
-    struct log_zone zone; /* time zone of the log, for copies of other logs; unknown: the host OS's zone at each sample
-                             (for a binary log, at its start) */
+    struct log_zone zone; /* time zone of the log, for copies of other logs. If it is unknown, the log uses the bias of
+                             the host OS: a binary log the bias at its start, other logs the bias at each sample. */
     const struct log_reader *copy_of; /* NULL, or the log that is copied: a binary copy of a binary log uses its
                                          machine, start and time zone */
     bool wait_for_database; /* SQL, for copies of other logs: append waits for the database and does not drop samples */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads the ODBC driver manager of this host OS (odbc32.dll on Windows and under Wine, natively unixODBC's libodbc) and
-   declares its types, constants and functions. */
+/* Loads the ODBC driver manager of this host OS (odbc32.dll on Windows and under Wine, unixODBC's libodbc in native
+   builds) and declares its types, constants and functions. */
 #ifndef OPENPLA_ODBC_LIBRARY_H
 #define OPENPLA_ODBC_LIBRARY_H
 

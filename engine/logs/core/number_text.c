@@ -364,8 +364,8 @@ static const uint64_t powers_of_five[STEP + 1] = {1u,
                                                   1490116119384765625u,
                                                   7450580596923828125u};
 
-/* 5^-n from n = 1 on as 128 bits, truncated, with the highest bit set. To be multiplied by 2^-(128 +
-   INVERSE_SHIFT(n)). */
+/* The numbers 5^-n, from n = 1 on, as 128-bit integers with the highest bit set, truncated. An integer times 2^-(128 +
+   INVERSE_SHIFT(n)) is 5^-n. */
 #define INVERSE_SHIFT(n) ((n)*2378 >> 10) /* position of the highest bit of 5^n, for n up to 40 */
 static const struct {
     uint64_t high, low;
@@ -518,8 +518,8 @@ static bool double_if_exact(const struct decimal *d, double *out)
     return by_integers(d, out);
 }
 
-/* Returns whether the eight characters (the first in the lowest byte) are digits: the upper half of each byte is 3, and
-   remains 3 when 6 is added. */
+/* Returns whether the eight characters (the first in the lowest byte) are digits. Then the upper half of each byte is
+   3, and is still 3 after 6 is added to the byte. */
 ALWAYS_INLINE bool are_digits(uint64_t eight)
 {
     const uint64_t upper = 0xF0F0F0F0F0F0F0F0u;

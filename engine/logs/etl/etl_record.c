@@ -416,8 +416,8 @@ char *etl_text(const uint8_t *at, size_t units)
     size_t i = 0;
     if (!text)
         return NULL;
-    for (; i < units && get_u16(at + 2 * i) - 1u < 0x7F;
-         i++) /* ASCII other than NUL; most names have no other characters */
+    /* ASCII other than NUL; most names have no other characters. */
+    for (; i < units && get_u16(at + 2 * i) - 1u < 0x7F; i++)
         text[i] = (char)at[2 * i];
     if (i == units) {
         text[i] = '\0';
