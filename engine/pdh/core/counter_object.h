@@ -38,8 +38,8 @@ struct instance {
     size_t bare_length; /* length of "svchost", even if the name already had its number, as in logs */
     uint32_t base_hash; /* hash of the base name, ignoring case */
     uint32_t hash;      /* hash of the whole name */
-    uint64_t key;       /* identity: a different key means a different thing, even if the name is the same */
-    uint32_t next;      /* the next item in the same bucket, in the form of `buckets` */
+    uint64_t key;  /* identity: another key means another process, device and so on, even if the name is the same */
+    uint32_t next; /* the next item in the same bucket, in the form of `buckets` */
 };
 struct instance_list {
     atomic_size_t references;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenPLA's PDH: the Win32 functions over the core, for systems without a working PDH. Signatures, status codes and
-   buffer protocols are the same as in Windows. In native builds `openpdh_api` (engine/logs/pdh_types.h) is the table of
-   these functions. */
+/* OpenPLA's PDH: the Win32 functions on top of the core, for systems without a working PDH. Signatures, status codes
+   and buffer protocols are the same as in Windows. In native builds `openpdh_api` (engine/logs/pdh_types.h) is the
+   table of these functions. */
 #ifndef OPENPLA_PDH_PDH_H
 #define OPENPLA_PDH_PDH_H
 

@@ -384,7 +384,7 @@ static void sample_single(struct counter *c)
         c->row = instance_list_find_hashed(o->instances, c->instance, c->instance_hash);
         uint64_t key = c->row == SIZE_MAX ? 0 : o->instances->items[c->row].key;
         if (c->row == SIZE_MAX || key != c->key)
-            /* a rate between two different things is meaningless */
+            /* another process or device has the name now, so there must be no rate between the two values */
             raw_value_store(&c->raw[!c->query->now], &(PDH_RAW_COUNTER){.CStatus = PDH_CSTATUS_INVALID_DATA});
         c->key = key;
     }

@@ -142,7 +142,8 @@ const char *counter_item_name(const struct counter_items *items, size_t i);
 const char *counter_item_bare_name(const struct counter_items *items, size_t i, size_t *length);
 /* Returns the position of the newest value of the instance called `name`; SIZE_MAX if the instance has no value. */
 size_t counter_item_find(const struct counter *c, const char *name);
-/* Returns the previous sample's value of the same thing as item `i`; NULL if it had no value. */
+/* Returns the value of item `i` in the previous sample; NULL if it had no value, or if its name belonged to another
+   process or device. */
 const PDH_RAW_COUNTER *counter_item_older(const struct counter *c, size_t i);
 /* Returns the object at `position` in the query's catalogue, and opens it if necessary. Fails with
    PDH_CSTATUS_NO_OBJECT if the object's source does not exist. */

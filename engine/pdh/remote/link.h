@@ -13,7 +13,7 @@ struct link_address {
     char *port; /* TCP port; NULL: the computer's named pipe */
 };
 /* Parses "host:port", "[address]:port" or a name. `hosts` ("NAME=host:port;NAME=host:port", may be NULL) can contain an
-   entry for the machine, which takes precedence. Fails with E_INVALIDARG and a message if the port is invalid, or
+   entry for the machine; this entry takes precedence. Fails with E_INVALIDARG and a message if the port is invalid, or
    E_OUTOFMEMORY; *out is then empty. */
 HRESULT link_address_find(const char *machine, const char *hosts, struct link_address *out);
 /* Does the same with the setting CounterHosts (environment: OPENPLA_COUNTER_HOSTS) as `hosts`. */
