@@ -60,8 +60,8 @@ OPENPLA_API const char *openpla_logs_version(void);
 
 #define OPENPLA_TIME_MIN INT64_MIN
 #define OPENPLA_TIME_MAX INT64_MAX
-/* Converts a FILETIME to nanoseconds since 1970-01-01, UTC, and back. Times outside the range of 64-bit nanoseconds
-   (1677 to 2262) become its nearest limit. */
+/* Converts a FILETIME to nanoseconds since 1970-01-01, UTC, and back. A time outside the range of 64-bit nanoseconds
+   (1677 to 2262) becomes the nearest limit of the range. */
 OPENPLA_API int64_t openpla_time_to_unix_ns(int64_t time);
 OPENPLA_API int64_t openpla_time_from_unix_ns(int64_t ns);
 
