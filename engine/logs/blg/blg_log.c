@@ -574,7 +574,7 @@ static HRESULT create_file(struct blg_log *log, const char *path, const struct l
         return hr;
     header->logger_name = name;
     header->file_name = path;
-    header->daylight_name = header->standard_name; /* the bias never changes, so neither does the name */
+    header->daylight_name = header->standard_name; /* the log has one bias, so both names are the same */
     header->buffer_size = BLG_BUFFER_SIZE;
     header->mode = options->circular ? PDH_CIRCULAR_MODE : PDH_LOG_FILE_MODE;
     header->maximum_file_mb = options->circular ? (uint32_t)(options->max_bytes >> 20) : 0;

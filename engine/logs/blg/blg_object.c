@@ -109,7 +109,7 @@ static HRESULT instances_make_names(struct blg_instances *n, const uint8_t *bloc
     const uint8_t *item = block + BLG_WILDCARD_HEAD;
     void *names = n->names, *texts = n->text;
     n->names_size = 0; /* invalid until everything is decoded */
-    /* One more byte: if there are no names, the texts still need an allocation. */
+    /* One byte is added, so that memory is allocated even if there are no names. */
     if (!memory_grow(&texts, &n->text_capacity, (size - head) / 2 * BYTES_PER_UNIT + count + 1, 1))
         return error_set(E_OUTOFMEMORY, "out of memory for the names of %zu instances", count);
     n->text = texts;
@@ -467,7 +467,7 @@ static HRESULT read_text(struct blg_object *o, const struct perf_counter *c, con
 {
     enum { TEXT_ASCII = 0x10000 };
     *out = (struct log_raw){.multi_count = 1, .first = (int64_t)o->text_size};
-    if (c->size == 0) { /* our writer's form of a missing value */
+    if (c->size == 0) { /* OpenPLA writes a missing value with size 0 */
         out->status = PDH_CSTATUS_INVALID_DATA;
         return S_OK;
     }
