@@ -35,7 +35,7 @@ static void field_add(struct journal_entry *e, const char *name, const char *val
 void dcom_event_write(enum dcom_event id, const struct dcom_event_facts *f)
 {
     char error[16] = "", count[24] = "";
-    struct journal_entry entry = {.utc = clock_utc(), .id = id};
+    struct journal_entry entry = {.id = id};
     char *folder = journal_folder();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].id == id) {

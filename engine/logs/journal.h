@@ -14,7 +14,7 @@ struct journal_field {
     const char *name, *value;
 };
 struct journal_entry {
-    int64_t utc; /* FILETIME */
+    int64_t utc; /* FILETIME; journal_append with 0: the time when the line is written, so that lines are in order */
     uint32_t id;
     enum journal_level level;
     const char *message;

@@ -74,7 +74,7 @@ void session_journal_event(enum session_journal_id id, const struct directory_se
     const struct row *row = journal_row(id);
     const struct error_kept why = error_keep(hr);
     char error[16], number[24];
-    struct journal_entry entry = {.utc = clock_utc(), .id = id, .level = row->level, .message = row->message};
+    struct journal_entry entry = {.id = id, .level = row->level, .message = row->message};
     entry.fields[entry.count++] = (struct journal_field){"Session", s->name};
     if (s->file)
         entry.fields[entry.count++] = (struct journal_field){"File", s->file};
@@ -95,7 +95,7 @@ void session_journal_missing(enum session_journal_id id, const struct directory_
                              const char *what)
 {
     const struct row *row = journal_row(id);
-    struct journal_entry entry = {.utc = clock_utc(), .id = id, .level = row->level, .message = row->message};
+    struct journal_entry entry = {.id = id, .level = row->level, .message = row->message};
     entry.fields[entry.count++] = (struct journal_field){"Session", s->name};
     entry.fields[entry.count++] = (struct journal_field){field, what};
     journal_append_entry(&entry);
@@ -104,7 +104,7 @@ void session_journal_missing(enum session_journal_id id, const struct directory_
 void session_journal_source(enum session_journal_id id, const char *session, const char *source, const char *why)
 {
     const struct row *row = journal_row(id);
-    struct journal_entry entry = {.utc = clock_utc(), .id = row->id, .level = row->level, .message = row->message};
+    struct journal_entry entry = {.id = row->id, .level = row->level, .message = row->message};
     entry.fields[entry.count++] = (struct journal_field){"Session", session};
     if (source)
         entry.fields[entry.count++] = (struct journal_field){"Source", source};
@@ -118,7 +118,7 @@ void session_journal_key(enum session_journal_id id, const struct autologger *a,
 {
     const struct row *row = journal_row(id);
     const struct error_kept why = error_keep(hr);
-    struct journal_entry entry = {.utc = clock_utc(), .id = id, .level = row->level, .message = row->message};
+    struct journal_entry entry = {.id = id, .level = row->level, .message = row->message};
     char error[16], *key = a->global
                                ? text_copy(a->name)
                                : text_format("Autologger\\%s%s%s", a->name, below ? "\\" : "", below ? below : "");

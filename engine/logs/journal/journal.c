@@ -91,12 +91,29 @@ char *journal_folder(void)
     return folder;
 }
 
+enum { TIME_ROOM = 32, TIME_BYTES = 24 };
+
+static void format_time(int64_t utc, char out[TIME_ROOM])
+{
+    struct calendar_time t = clock_calendar(utc);
+    snprintf(out, TIME_ROOM, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ", (unsigned)t.year % 10000, (unsigned)t.month % 100,
+             (unsigned)t.day % 100, (unsigned)t.hour % 100, (unsigned)t.minute % 100, (unsigned)t.second % 100,
+             (unsigned)t.millisecond % 1000);
+}
+
+/* An event without a time gets it when the line is written (append_to): several processes write at the same time, and
+   the one that waited would otherwise have the older time and the later line. */
+struct journal_line {
+    char *text; /* begins with TIME_BYTES of the time */
+    bool has_time;
+};
+
 static char *format_line(const struct journal_entry *e)
 {
-    struct calendar_time t = clock_calendar(e->utc);
+    char time[TIME_ROOM];
     struct text_buffer b = {0};
-    text_buffer_format(&b, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ\t%u\t%u\t", t.year, t.month, t.day, t.hour, t.minute,
-                       t.second, t.millisecond, (unsigned)e->id, (unsigned)e->level);
+    format_time(e->utc, time);
+    text_buffer_format(&b, "%s\t%u\t%u\t", time, (unsigned)e->id, (unsigned)e->level);
     text_buffer_add_escaped(&b, e->message);
     for (size_t i = 0; i < e->count; i++) {
         text_buffer_format(&b, "\t%s=", e->fields[i].name);
@@ -169,7 +186,7 @@ static HRESULT is_torn(struct file *f, uint64_t size, bool *torn)
 
 /* Appends the line to a file. S_FALSE: try the next file. The open file is the lock: no other process has it open for
    writing, so the next file is created only when this one is full. */
-static HRESULT append_to(const char *folder, unsigned number, bool listed, const char *line)
+static HRESULT append_to(const char *folder, unsigned number, bool listed, const struct journal_line *line)
 {
     struct file *f;
     uint64_t size = 0;
@@ -192,8 +209,13 @@ static HRESULT append_to(const char *folder, unsigned number, bool listed, const
         hr = is_torn(f, size, &torn);
     if (hr == S_OK && torn)
         hr = file_write(f, "\n", 1);
+    if (hr == S_OK && !line->has_time) {
+        char time[TIME_ROOM];
+        format_time(clock_utc(), time);
+        memcpy(line->text, time, TIME_BYTES);
+    }
     if (hr == S_OK)
-        hr = file_write(f, line, strlen(line));
+        hr = file_write(f, line->text, strlen(line->text));
     file_close(f);
     return hr;
 }
@@ -236,7 +258,7 @@ static HRESULT delete_forged(const char *folder, unsigned number)
     return hr;
 }
 
-static HRESULT append_to_newest(const char *folder, const char *line)
+static HRESULT append_to_newest(const char *folder, const struct journal_line *line)
 {
     unsigned next, newest;
     HRESULT hr = find_number(folder, 0, &next, &newest);
@@ -259,7 +281,7 @@ static HRESULT append_to_newest(const char *folder, const char *line)
     return S_OK;
 }
 
-static HRESULT append_line(const char *folder, const char *line)
+static HRESULT append_line(const char *folder, const struct journal_line *line)
 {
     unsigned number = latest_recall(folder);
     HRESULT hr = number ? append_to(folder, number, true, line) : S_FALSE;
@@ -268,16 +290,16 @@ static HRESULT append_line(const char *folder, const char *line)
 
 static HRESULT append_entry(const char *folder, const struct journal_entry *e)
 {
-    char *line = format_line(e);
-    HRESULT hr = line ? folder_check_own(folder) : E_OUTOFMEMORY;
+    const struct journal_line line = {format_line(e), e->utc != 0};
+    HRESULT hr = line.text ? folder_check_own(folder) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = append_line(folder, line);
+        hr = append_line(folder, &line);
     if (hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)) {
         hr = folder_create_protected(folder, PROTECTION_JOURNAL);
         if (SUCCEEDED(hr))
-            hr = append_line(folder, line);
+            hr = append_line(folder, &line);
     }
-    memory_free(line);
+    memory_free(line.text);
     return hr;
 }
 

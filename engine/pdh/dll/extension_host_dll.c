@@ -97,8 +97,7 @@ static void report_refused_dll(const WCHAR *service, const char *reason)
 {
     char *name = NULL, *folder = journal_folder();
     if (folder && SUCCEEDED(text_from_utf16(service, wcslen(service), true, &name))) {
-        const struct journal_entry entry = {.utc = clock_utc(),
-                                            .id = JOURNAL_EXTENSION_REFUSED,
+        const struct journal_entry entry = {.id = JOURNAL_EXTENSION_REFUSED,
                                             .level = JOURNAL_WARNING,
                                             .message = "A performance extension DLL is not used",
                                             .count = 2,

@@ -2,7 +2,6 @@
 /* The table of events, and the conversion of events to messages. */
 #include "engine/pla/run/run_journal.h"
 
-#include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/windows_services.h"
 #include "engine/logs/journal.h"
@@ -239,7 +238,7 @@ static bool is_official(const struct journal_row *row, enum fact fact)
 
 static HRESULT to_file(const struct journal_row *row, const struct journal_facts *f, const struct words *w)
 {
-    struct journal_entry record = {.utc = clock_utc(), .id = row->id, .level = row->level, .message = row->message};
+    struct journal_entry record = {.id = row->id, .level = row->level, .message = row->message};
     for (size_t i = 0; row->fields[i].fact; i++) {
         const char *word = word_of(f, w, row->fields[i].fact);
         record.fields[record.count++] = (struct journal_field){field_name(row, i), word ? word : ""};

@@ -162,12 +162,14 @@ static void idle_writer_follows_rotation(void **state)
 static void append_many(void *id)
 {
     struct journal_entry e = event(*(uint32_t *)id, "thread");
+    e.utc = 0; /* the time when it is written */
     for (int i = 0; i < 100; i++)
         if (FAILED(journal_append(folder, &e)))
             abort();
 }
 
-/* Host processes exit at the same time: their events must not overlap. */
+/* Host processes exit at the same time: their events must not overlap, and a reader must find them in the order of their
+   times, even if a writer had to wait for the others. */
 static void concurrent_writers_do_not_overlap(void **state)
 {
     uint32_t ids[4] = {1, 2, 3, 4};
@@ -175,6 +177,7 @@ static void concurrent_writers_do_not_overlap(void **state)
     struct thread *threads[4];
     struct journal_reader *r;
     struct journal_entry back;
+    int64_t latest = clock_utc() / 10000 * 10000; /* times are in milliseconds */
     (void)state;
     for (int i = 0; i < 4; i++)
         assert_int_equal(thread_start(append_many, &ids[i], &threads[i]), S_OK);
@@ -183,8 +186,11 @@ static void concurrent_writers_do_not_overlap(void **state)
         thread_close(threads[i]);
     }
     assert_int_equal(journal_reader_open(folder, &r), S_OK);
-    while (journal_reader_next(r, &back) == S_OK)
+    while (journal_reader_next(r, &back) == S_OK) {
         counts[back.id]++;
+        assert_true(back.utc >= latest);
+        latest = back.utc;
+    }
     journal_reader_close(r);
     for (int i = 0; i < 4; i++)
         assert_int_equal(counts[ids[i]], 100);
