@@ -437,6 +437,19 @@ static void poll_member(struct run *r, size_t index)
     run_show_figures(r, index);
 }
 
+static void report_losses(struct run *r, const struct journal_facts *facts)
+{
+    diagnostics_losses_reported(&r->set.diagnostics, facts->count, clock_monotonic_ms());
+    run_write_event(r, JOURNAL_SAMPLES_LOST, facts);
+}
+
+static void report_more_losses(struct run *r)
+{
+    uint64_t total;
+    if (diagnostics_losses_due(&r->set.diagnostics, clock_monotonic_ms(), &total))
+        report_losses(r, &(struct journal_facts){.count = total, .reason = "total of this run so far"});
+}
+
 static HRESULT take_sample(struct run *r, size_t index)
 {
     struct member *m = &r->segment.members[index];
@@ -445,10 +458,9 @@ static HRESULT take_sample(struct run *r, size_t index)
     r->state.samples += hr == S_OK;
     if (FAILED(hr) && diagnostics_lost(&r->set.diagnostics, hr)) {
         run_write_record(r, true);
-        run_write_event(
-            r, JOURNAL_SAMPLES_LOST,
-            &(struct journal_facts){
-                .collector = member_name(m), .file = m->file, .count = r->set.diagnostics.lost_failed, .error = hr});
+        report_losses(
+            r, &(struct journal_facts){
+                   .collector = member_name(m), .file = m->file, .count = r->set.diagnostics.lost_failed, .error = hr});
     }
     return hr;
 }
@@ -478,11 +490,10 @@ static void sample_due_members(struct run *r, int64_t now)
         if (!tick_grid_take(&m->grid, now, &missed) || m->failed)
             continue;
         if (missed && !r->set.diagnostics.lost_late)
-            run_write_event(r, JOURNAL_SAMPLES_LOST,
-                            &(struct journal_facts){.collector = member_name(m),
-                                                    .file = m->file,
-                                                    .count = missed,
-                                                    .reason = "their time passed while an earlier sample was taken"});
+            report_losses(r, &(struct journal_facts){.collector = member_name(m),
+                                                     .file = m->file,
+                                                     .count = missed,
+                                                     .reason = "their time passed while an earlier sample was taken"});
         r->set.diagnostics.lost_late += missed;
         int64_t tick = tick_grid_last(&m->grid);
         if (!r->roll || next_segment(r, tick))
@@ -640,6 +651,7 @@ void run_loop(struct run *r, void (*began)(void *user), void *user)
         check_limits(r);
         if (!r->end)
             sample_due_members(r, tick_clock());
+        report_more_losses(r);
         poll_woken_members(r);
         if (r->set.alerts)
             r->set.noted |= alert_actions_take_notes(r->set.alerts, &r->set.diagnostics);

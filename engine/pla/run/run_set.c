@@ -347,6 +347,21 @@ bool diagnostics_lost(struct diagnostics *d, HRESULT hr)
     return first;
 }
 
+#define LOSSES_PAUSE_MS 60000 /* between events of a run about lost samples */
+
+void diagnostics_losses_reported(struct diagnostics *d, uint64_t count, uint64_t now_ms)
+{
+    d->losses_reported = count;
+    d->losses_reported_ms = now_ms;
+}
+
+bool diagnostics_losses_due(const struct diagnostics *d, uint64_t now_ms, uint64_t *total)
+{
+    *total = d->lost_late + d->lost_failed;
+    return d->losses_reported && *total > d->losses_reported &&
+           clock_passed_ms(d->losses_reported_ms, now_ms) >= LOSSES_PAUSE_MS;
+}
+
 void diagnostics_end(struct diagnostics *d, HRESULT reason, const char *text)
 {
     if (!d->end)

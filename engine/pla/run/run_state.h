@@ -151,12 +151,19 @@ struct diagnostics {
     uint64_t lost_failed; /* samples that could not be taken or written */
     HRESULT loss;         /* reason of the latest loss; S_OK: none */
     char *loss_text;
-    char *end; /* the reason for the end of the run; NULL: it is active */
+    uint64_t losses_reported;    /* the number in the latest event about lost samples; 0: no event yet */
+    uint64_t losses_reported_ms; /* clock_monotonic_ms of that event */
+    char *end;                   /* the reason for the end of the run; NULL: it is active */
 };
 /* Adds a note, with `reason` if that is a failure. True: the note is new. */
 bool diagnostics_note(struct diagnostics *d, HRESULT reason, const char *text);
 /* Counts a sample that failed with hr and error_text(hr). True: it is the first one with this reason. */
 bool diagnostics_lost(struct diagnostics *d, HRESULT hr);
+/* An event reports `count` lost samples now. */
+void diagnostics_losses_reported(struct diagnostics *d, uint64_t count, uint64_t now_ms);
+/* True: samples were lost since the latest event, which is old enough for another one; *total: of the run so far. The
+   event at the end of a run has the total, but a host process that is killed cannot write it. */
+bool diagnostics_losses_due(const struct diagnostics *d, uint64_t now_ms, uint64_t *total);
 /* Sets the reason for the end of the run, unless it is set. It is the last line, and is shown regardless of the number
    of notes. */
 void diagnostics_end(struct diagnostics *d, HRESULT reason, const char *text);

@@ -75,6 +75,7 @@ struct supervised_set {
     size_t rule_count; /* 0 if SchedulesEnabled is off */
     uint32_t restart;  /* SETTING_Restart */
     bool stop_at_expiry;
+    uint64_t samples_lost;   /* of the active run, as its host process published it last */
     bool running;            /* the run record says that a run has begun and not ended normally */
     bool cut_off;            /* `running` was true when the service started, and no host process has been seen since */
     int64_t done;            /* FILETIME of the latest scheduled start */

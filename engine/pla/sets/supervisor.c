@@ -419,6 +419,15 @@ static void plan_again(struct supervised_set *s, uint64_t now)
     s->again_at = now + s->pause_ms;
 }
 
+/* In place of the host process, which reports the total when its run ends. */
+static void supervised_set_report_losses(const struct supervised_set *s, uint64_t lost)
+{
+    if (lost)
+        journal_write(JOURNAL_SAMPLES_LOST,
+                      &(struct journal_facts){
+                          .space = s->space, .name = s->name, .count = lost, .reason = "total of the interrupted run"});
+}
+
 /* Checks the host process of a set whose record names an active run. */
 static void check_host(struct supervised_set *s)
 {
@@ -433,9 +442,12 @@ static void check_host(struct supervised_set *s)
         if (FAILED(held_release(s->space, s->name)))
             error_clear(); /* the next host process of the set tries again */
         bool cut_off = s->cut_off;
+        const uint64_t lost = s->samples_lost;
         s->running = s->cut_off = false;
+        s->samples_lost = 0;
         if (noted == S_FALSE)
             return; /* the run has just ended normally */
+        supervised_set_report_losses(s, lost);
         supervised_set_report(s, JOURNAL_STOPPED_BY_ERROR, OPENPLA_E_HOST_DIED,
                               "its host process died before it could close the logs");
         if (s->restart == RESTART_ALWAYS || (s->restart == RESTART_BOOT && cut_off))
@@ -445,6 +457,7 @@ static void check_host(struct supervised_set *s)
         return;
     }
     s->cut_off = false;
+    s->samples_lost = state.samples_lost;
     uint32_t start_ms = run_wait_ms(RUN_START_WAIT_MS) + GRACE_MS, stop_ms = run_wait_ms(RUN_STOP_WAIT_MS) + GRACE_MS;
     if (phase_is_overdue(&state, now, start_ms, stop_ms) && run_end_host(s->space, s->name, &state) == S_OK)
         supervised_set_report(s, JOURNAL_STOPPED_BY_ERROR, HRESULT_FROM_WIN32(ERROR_TIMEOUT),
@@ -487,6 +500,8 @@ static void supervisor_do_due(struct supervisor *v)
         }
         if (s->running)
             check_host(s);
+        else
+            s->samples_lost = 0;
         if (s->again_at && s->again_at <= clock_monotonic_ms()) {
             s->again_at = 0;
             supervised_set_report(s, JOURNAL_STARTED_AGAIN, S_OK,

@@ -340,6 +340,16 @@ static void diagnostics_report_each_problem_once(void **state)
                               "2 samples lost: log: no (0x80070005)\n"
                               "4 samples lost: their time passed while an earlier sample was taken\n");
     memory_free(text);
+    /* A host process that is killed later leaves the number of the latest event: it must not be the first loss only. */
+    uint64_t total;
+    assert_false(diagnostics_losses_due(&d, 1000000, &total)); /* the first event is written with the first loss */
+    diagnostics_losses_reported(&d, 6, 1000000);
+    assert_false(diagnostics_losses_due(&d, 2000000, &total));
+    d.lost_late++;
+    assert_false(diagnostics_losses_due(&d, 1059999, &total));
+    assert_true(diagnostics_losses_due(&d, 1060000, &total));
+    assert_int_equal(total, 7);
+    d.lost_late--;
     for (int i = 0; i < 300; i++) {
         char note[16] = {(char)('a' + i / 26), (char)('a' + i % 26)};
         diagnostics_note(&d, E_FAIL, note);
