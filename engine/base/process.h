@@ -24,6 +24,9 @@ struct program {
     /* Windows only: inheritable handles that the process gets under the same numbers. */
     void *const *handles;
     size_t handle_count;
+    /* Under Wine: if this process is killed while it creates the other one, the half-created process is terminated,
+       too. Otherwise it stays forever, suspended. The process is in a job object, which its children are not. */
+    bool is_whole_or_none;
 };
 struct process;
 /* Starts the program without a shell, detached: it has no window and no inherited standard streams, and it is not
@@ -103,6 +106,9 @@ HRESULT section_is_named(struct section *s, const char *name);
 /* Returns the folder of lasting sections, natively of all named objects; creates it if it is missing. From
    memory_alloc. S_FALSE and NULL: this host OS has no such folder (Windows). */
 HRESULT section_folder(char **out);
+/* Deletes the folders of lasting sections whose Wine prefixes were deleted. They are in memory until the host OS
+   restarts. Has an effect under Wine only. */
+void sections_sweep(void);
 
 struct signal; /* auto-reset, named */
 HRESULT signal_open(const struct shared *what, struct signal **out);

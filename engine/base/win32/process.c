@@ -6,6 +6,7 @@
 #include "engine/base/command_line.h"
 #include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/win32/win32_call.h"
 
 #include <stddef.h>
@@ -49,32 +50,74 @@ struct start {
     bool console;
     HANDLE token; /* NULL: ours */
     SECURITY_ATTRIBUTES security;
-    LPPROC_THREAD_ATTRIBUTE_LIST handles; /* handles that the process inherits; NULL: none */
+    LPPROC_THREAD_ATTRIBUTE_LIST attributes; /* NULL: none */
+    bool inherits;
+    HANDLE job; /* terminates its process when this process exits, until job_release; NULL: none */
 };
 
-/* Builds the list of the only handles that the process inherits, regardless of other inheritable handles. */
-static HRESULT handle_list_create(const struct program *program, LPPROC_THREAD_ATTRIBUTE_LIST *out)
+/* ---- processes that are not created completely ----
+   CreateProcess creates a suspended process and resumes it at its end. Under Wine, the creator's death in between
+   leaves the process suspended forever: nobody knows it, and the prefix does not end. Therefore it is created in a job
+   that is terminated with its last handle. When CreateProcess has returned, the job loses that limit. */
+
+#define JOB_LIMITS (JOB_OBJECT_LIMIT_BREAKAWAY_OK | JOB_OBJECT_LIMIT_SILENT_BREAKAWAY_OK)
+
+static bool job_limit(HANDLE job, DWORD limits)
+{
+    JOBOBJECT_EXTENDED_LIMIT_INFORMATION limit = {.BasicLimitInformation.LimitFlags = limits};
+    return SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limit, sizeof limit);
+}
+
+/* NULL: the process is created without a job. */
+static HANDLE job_create(const struct program *program)
+{
+    HANDLE job = program->is_whole_or_none && os_is_wine() ? CreateJobObjectW(NULL, NULL) : NULL;
+    if (job && !job_limit(job, JOB_LIMITS | JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE)) {
+        CloseHandle(job);
+        job = NULL;
+    }
+    return job;
+}
+
+static void job_release(HANDLE job)
+{
+    if (!job)
+        return;
+    (void)job_limit(job, JOB_LIMITS);
+    CloseHandle(job);
+}
+
+/* ---- attributes ---- */
+
+static bool attribute_put(struct start *s, DWORD_PTR attribute, const void *value, size_t size)
+{
+    return !size || UpdateProcThreadAttribute(s->attributes, 0, attribute, (void *)value, size, NULL, NULL);
+}
+
+/* The process's job, and the only handles that it inherits, regardless of other inheritable handles. */
+static HRESULT attributes_create(const struct program *program, struct start *s)
 {
     SIZE_T size = 0;
-    *out = NULL;
-    if (!program->handle_count)
+    s->inherits = program->handle_count != 0;
+    if (!s->inherits && !s->job)
         return S_OK;
-    InitializeProcThreadAttributeList(NULL, 1, 0, &size);
+    InitializeProcThreadAttributeList(NULL, 2, 0, &size);
     LPPROC_THREAD_ATTRIBUTE_LIST list = memory_zero(1, size);
     if (!list)
         return E_OUTOFMEMORY;
-    if (!InitializeProcThreadAttributeList(list, 1, 0, &size)) {
+    if (!InitializeProcThreadAttributeList(list, 2, 0, &size)) {
         memory_free(list);
         return win32_failed(GetLastError(), program->path);
     }
-    *out = list;
-    return UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, (void *)program->handles,
-                                     program->handle_count * sizeof(HANDLE), NULL, NULL)
+    s->attributes = list;
+    return attribute_put(s, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, program->handles,
+                         program->handle_count * sizeof(HANDLE)) &&
+                   attribute_put(s, PROC_THREAD_ATTRIBUTE_JOB_LIST, &s->job, s->job ? sizeof s->job : 0)
                ? S_OK
                : win32_failed(GetLastError(), program->path);
 }
 
-static void handle_list_free(LPPROC_THREAD_ATTRIBUTE_LIST list)
+static void attributes_free(LPPROC_THREAD_ATTRIBUTE_LIST list)
 {
     if (!list)
         return;
@@ -84,13 +127,13 @@ static void handle_list_free(LPPROC_THREAD_ATTRIBUTE_LIST list)
 
 static BOOL process_create(struct start *s, DWORD flags, PROCESS_INFORMATION *started)
 {
-    STARTUPINFOEXW startup = {.StartupInfo.cb = sizeof(startup.StartupInfo), .lpAttributeList = s->handles};
-    const BOOL inherits = s->handles != NULL;
+    STARTUPINFOEXW startup = {.StartupInfo.cb = sizeof(startup.StartupInfo), .lpAttributeList = s->attributes};
+    const BOOL inherits = s->inherits;
     if (s->console) { /* also hides its first window, if it has one */
         startup.StartupInfo.dwFlags = STARTF_USESHOWWINDOW;
         startup.StartupInfo.wShowWindow = SW_HIDE;
     }
-    if (inherits) {
+    if (s->attributes) {
         startup.StartupInfo.cb = sizeof startup;
         flags |= EXTENDED_STARTUPINFO_PRESENT;
     }
@@ -138,7 +181,9 @@ HRESULT process_start(const struct program *program, struct process **out)
     if (SUCCEEDED(hr))
         hr = win32_security(program->security, &s.security);
     if (SUCCEEDED(hr))
-        hr = handle_list_create(program, &s.handles);
+        s.job = job_create(program);
+    if (SUCCEEDED(hr))
+        hr = attributes_create(program, &s);
     if (SUCCEEDED(hr)) {
         if (create_alive(&s, &started)) {
             CloseHandle(started.hThread);
@@ -150,7 +195,8 @@ HRESULT process_start(const struct program *program, struct process **out)
             hr = win32_failed(GetLastError(), program->path);
         }
     }
-    handle_list_free(s.handles);
+    attributes_free(s.attributes);
+    job_release(s.job);
     LocalFree(s.security.lpSecurityDescriptor);
     memory_free(s.path);
     memory_free(s.line);

@@ -233,7 +233,8 @@ static HRESULT start_host(const struct directory_session *s, const char *key, st
     snprintf(generation, sizeof generation, "%u", (unsigned)s->generation);
     const HRESULT hr = process_start(&(struct program){.path = program,
                                                        .arguments = arguments,
-                                                       .argument_count = sizeof arguments / sizeof *arguments},
+                                                       .argument_count = sizeof arguments / sizeof *arguments,
+                                                       .is_whole_or_none = true},
                                      host);
     memory_free(program);
     return hr;

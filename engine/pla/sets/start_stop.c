@@ -108,6 +108,7 @@ static HRESULT make_host(const char *user, const char *space, const char *name, 
         hr = process_start(&(struct program){.path = program,
                                              .arguments = arguments,
                                              .argument_count = 3,
+                                             .is_whole_or_none = true,
                                              .account = account.token ? &account : NULL},
                            &out->host);
     }
