@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
+#include "engine/etw/directory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,6 +143,7 @@ int wmain(int argc, WCHAR **argv)
     console_page = GetConsoleOutputCP();
     SetConsoleOutputCP(CP_UTF8);
     int result = verb_run_line(argc, arguments.items);
+    directory_leave();
     fflush(stderr);
     cli_console_restore();
     texts_free(&arguments);
@@ -156,7 +158,9 @@ int main(int argc, char **argv)
     (void)__nss_configure_lookup("passwd", "files");
     (void)__nss_configure_lookup("hosts", "files dns");
 #endif
-    const int result = cli_hand_to_server(&argc, argv);
-    return result == CLI_DONE ? verb_run_line(argc, argv) : result;
+    const int handed = cli_hand_to_server(&argc, argv);
+    const int result = handed == CLI_DONE ? verb_run_line(argc, argv) : handed;
+    directory_leave();
+    return result;
 }
 #endif

@@ -6,6 +6,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/text.h"
+#include "engine/etw/directory.h"
 #include "engine/pla/run.h"
 #include "engine/pla/sets.h"
 #include "reg/registration.h"
@@ -73,6 +74,7 @@ int OpenPlaHost(int argc, WCHAR **argv)
         hr = run_host_main(texts[0], texts[1], texts[2], data_manager_compile);
     for (int i = 0; i < 3; i++)
         memory_free(texts[i]);
+    directory_leave();
     return hr;
 }
 #endif

@@ -11,7 +11,9 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
+#include "engine/base/process.h"
 #include "engine/base/quotas.h"
+#include "engine/etw/directory.h"
 #include "engine/pla/sets.h"
 #include "engine/pla/store.h"
 #include "reg/registration_check.h"
@@ -368,6 +370,7 @@ static int serve_as_service(void)
 {
     static const SERVICE_TABLE_ENTRYW services[] = {{(WCHAR *)OPENPLA_SERVICE_NAME, service_main}, {NULL, NULL}};
     service_end = CreateEventW(NULL, TRUE, FALSE, NULL);
+    sections_sweep();
     if (service_end && StartServiceCtrlDispatcherW(services))
         return 0;
     fprintf(stderr, "openplasrv: error %lu: /service is for the service control manager\n", GetLastError());
@@ -445,6 +448,12 @@ static int print_usage(void)
     return 1;
 }
 
+static int after_serving(int code)
+{
+    directory_leave();
+    return code;
+}
+
 int OpenPlaServer(int argc, WCHAR **argv)
 {
     struct wish wish = {0};
@@ -452,9 +461,9 @@ int OpenPlaServer(int argc, WCHAR **argv)
     /* The argument can occur twice, because COM appends it to LocalServer32's command line, which already contains
        it. */
     if (argc >= 2 && is_option(argv[1], L"Embedding"))
-        return serve_for_com();
+        return after_serving(serve_for_com());
     if (argc == 2 && is_option(argv[1], L"service"))
-        return serve_as_service();
+        return after_serving(serve_as_service());
     if (argc == 3 && is_option(argv[1], L"idle"))
         return idle_child_main(argv[2]);
     if ((argc == 2 || argc == 3) && is_option(argv[1], L"counters"))

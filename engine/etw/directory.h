@@ -47,6 +47,10 @@ uint64_t directory_born(struct directory *d);
    Wine once no process has it open). The host processes of its sessions detect this and exit. Tests do this at their
    end. */
 void directory_delete(struct directory *d);
+/* For programs of OpenPLA, at their end: removes the directory if no other process uses it and it has neither a session
+   nor names of providers nor a profile interval. Otherwise it would stay in memory until the host OS restarts. Has no
+   effect if this process has not opened the directory. */
+void directory_leave(void);
 /* Returns false if the directory was deleted, so that directory_get would return another one. With `look`, also checks
    whether the file was deleted manually. If that cannot be determined, the directory counts as existing. */
 bool directory_exists(struct directory *d, bool look);

@@ -133,6 +133,10 @@ HRESULT section_folder(char **out)
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
+void sections_sweep(void)
+{
+}
+
 /* ---- sections ---- */
 
 struct section {

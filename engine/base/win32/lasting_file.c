@@ -9,7 +9,10 @@
    only this account can enter it (mode 0700). The file windows\openpla.shared of the prefix records the folder. The
    file contains the prefix (a copy of a prefix is a different prefix), the folder's name, and its inode number. The
    inode number is needed because, after a restart of the host OS, the name can belong to another folder or to a link. A
-   folder that no longer exists, or differs from the record, is replaced by a new one with a new name. */
+   folder that no longer exists, or differs from the record, is replaced by a new one with a new name.
+
+   A prefix that is deleted leaves its folder behind. So that another prefix can delete it (sections_sweep), the file
+   "prefix" in the folder repeats the record and names the prefix's Windows folder. */
 #include "engine/base/file.h"
 #include "engine/base/guard.h"
 #include "engine/base/memory.h"
@@ -329,15 +332,48 @@ static HRESULT read_record(const char *path, struct record *out)
     return good ? S_OK : S_FALSE;
 }
 
+static int record_text(const struct record *r, char out[RECORD_BYTES])
+{
+    return snprintf(out, RECORD_BYTES, "%08x%08x %s %llu\n", (unsigned)(r->prefix >> 32), (unsigned)r->prefix, r->key,
+                    (unsigned long long)r->number);
+}
+
 static HRESULT write_record(const char *path, const struct record *r)
 {
     char text[RECORD_BYTES];
-    const int n = snprintf(text, sizeof text, "%08x%08x %s %llu\n", (unsigned)(r->prefix >> 32), (unsigned)r->prefix,
-                           r->key, (unsigned long long)r->number);
+    const int n = record_text(r, text);
     return file_store(path, text, (size_t)n);
 }
 
 /* ---- both ---- */
+
+#define OWNER_FILE L"prefix"
+
+enum { OWNER_BYTES = 4096 };
+
+/* Names the prefix in its folder. Without it nobody deletes the folder. */
+static void write_owner(const struct places *p, const struct record *r, const WCHAR *folder)
+{
+    WCHAR path[LASTING_PATH_UNITS];
+    char text[OWNER_BYTES], record[RECORD_BYTES];
+    SECURITY_ATTRIBUTES attributes;
+    const unix_name_fn unix_name = find_unix_name();
+    char *windows = unix_name ? unix_name(p->windows) : NULL;
+    (void)record_text(r, record);
+    const int size = windows ? snprintf(text, sizeof text, "%s%s\n", record, windows) : 0;
+    HeapFree(GetProcessHeap(), 0, windows);
+    const int length = _snwprintf(path, LASTING_PATH_UNITS, L"%ls\\%ls", folder, OWNER_FILE);
+    if (size <= 0 || size >= (int)sizeof text || length <= 0 || length >= LASTING_PATH_UNITS ||
+        FAILED(win32_security(OWN_RIGHTS, &attributes)))
+        return;
+    DWORD done = 0;
+    const HANDLE file = CreateFileW(path, GENERIC_WRITE, 0, &attributes, CREATE_NEW, 0, NULL);
+    if (file != INVALID_HANDLE_VALUE) {
+        (void)WriteFile(file, text, (DWORD)size, &done, NULL);
+        CloseHandle(file);
+    }
+    LocalFree(attributes.lpSecurityDescriptor);
+}
 
 static HRESULT make_folder(const struct places *p, WCHAR path[LASTING_PATH_UNITS], uint64_t *number)
 {
@@ -359,8 +395,12 @@ static HRESULT make_folder(const struct places *p, WCHAR path[LASTING_PATH_UNITS
             hr = error_set(E_ACCESSDENIED, "the folder for shared sections is accessible to other accounts");
         if (SUCCEEDED(hr))
             hr = write_record(p->record, &r);
-        if (FAILED(hr))
+        if (FAILED(hr)) {
             RemoveDirectoryW(path); /* nothing refers to the folder, and each call would leave another one behind */
+        } else {
+            write_owner(p, &r, path);
+            sections_sweep();
+        }
     }
     *number = r.number;
     return hr;
@@ -425,6 +465,110 @@ HRESULT section_folder(char **out)
         return S_FALSE;
     HRESULT hr = lasting_folder(path);
     return SUCCEEDED(hr) ? text_from_utf16(path, wcslen(path), true, out) : hr;
+}
+
+/* ---- folders of prefixes that no longer exist ---- */
+
+/* Reads at most `room` - 1 bytes; false: the file cannot be read. */
+static bool read_small(const WCHAR *path, char *out, size_t room)
+{
+    DWORD done = 0;
+    const HANDLE file = CreateFileW(path, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
+                                    OPEN_EXISTING, 0, NULL);
+    if (file == INVALID_HANDLE_VALUE)
+        return false;
+    const bool is_read = ReadFile(file, out, (DWORD)room - 1, &done, NULL);
+    CloseHandle(file);
+    out[is_read ? done : 0] = 0;
+    return is_read;
+}
+
+static bool is_missing(const WCHAR *folder)
+{
+    if (GetFileAttributesW(folder) != INVALID_FILE_ATTRIBUTES)
+        return false;
+    const DWORD code = GetLastError();
+    return code == ERROR_FILE_NOT_FOUND || code == ERROR_PATH_NOT_FOUND;
+}
+
+/* Whether the owner's prefix was deleted, or has another folder now. `owner` is the text of write_owner. */
+static bool is_abandoned(const char *folder_name, uint64_t number, char *owner)
+{
+    WCHAR path[OWNER_BYTES];
+    char record[RECORD_BYTES], expected[RECORD_BYTES];
+    char *windows = strchr(owner, '\n'), *end = windows ? strchr(windows + 1, '\n') : NULL;
+    if (!end || end[1] || windows[1] != '/' || windows - owner >= RECORD_BYTES)
+        return false;
+    *end = 0;
+    /* The folder is the one that the text was written for. */
+    const int n = snprintf(expected, sizeof expected, "openpla-%.16s-%.32s", owner, owner + KNOWN_OF + 1);
+    if (n < 0 || strcmp(expected, folder_name) != 0 ||
+        strtoull(owner + KNOWN_OF + 1 + SHARED_KEY_DIGITS + 1, NULL, 10) != number)
+        return false;
+    WCHAR *wide;
+    if (FAILED(text_to_utf16(windows + 1, &wide, NULL)))
+        return false;
+    for (WCHAR *c = wide; *c; c++)
+        if (*c == L'/')
+            *c = L'\\';
+    int length = _snwprintf(path, OWNER_BYTES, L"\\\\?\\unix%ls", wide);
+    const bool is_gone = length > 0 && length < OWNER_BYTES && is_missing(path);
+    length = _snwprintf(path, OWNER_BYTES, L"\\\\?\\unix%ls\\openpla.shared", wide);
+    memory_free(wide);
+    if (is_gone || length <= 0 || length >= OWNER_BYTES || !read_small(path, record, sizeof record))
+        return is_gone;
+    return strlen(record) > KNOWN_OF + 1 + SHARED_KEY_DIGITS &&
+           strncmp(record, owner, KNOWN_OF + 1 + SHARED_KEY_DIGITS) != 0;
+}
+
+static void delete_lasting_folder(const WCHAR *folder)
+{
+    WCHAR path[LASTING_PATH_UNITS];
+    WIN32_FIND_DATAW found;
+    int length = _snwprintf(path, LASTING_PATH_UNITS, L"%ls\\*", folder);
+    const HANDLE list = length > 0 && length < LASTING_PATH_UNITS ? FindFirstFileW(path, &found) : INVALID_HANDLE_VALUE;
+    if (list == INVALID_HANDLE_VALUE)
+        return;
+    do {
+        length = _snwprintf(path, LASTING_PATH_UNITS, L"%ls\\%ls", folder, found.cFileName);
+        if (length > 0 && length < LASTING_PATH_UNITS && !(found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY))
+            DeleteFileW(path);
+    } while (FindNextFileW(list, &found));
+    FindClose(list);
+    RemoveDirectoryW(folder);
+}
+
+/* `name`: from a folder in which every account can create files and links. */
+static void sweep_one(const WCHAR *name)
+{
+    WCHAR folder[LASTING_PATH_UNITS], path[LASTING_PATH_UNITS];
+    char owner[OWNER_BYTES], *text;
+    uint64_t number;
+    const int length = _snwprintf(folder, LASTING_PATH_UNITS, L"%ls\\%ls", IN_MEMORY, name);
+    if (length <= 0 || length >= LASTING_PATH_UNITS || find_own_folder(folder, &number) != S_OK ||
+        FAILED(text_from_utf16(name, wcslen(name), true, &text)))
+        return;
+    const int file = _snwprintf(path, LASTING_PATH_UNITS, L"%ls\\%ls", folder, OWNER_FILE);
+    if (file > 0 && file < LASTING_PATH_UNITS && read_small(path, owner, sizeof owner) &&
+        is_abandoned(text, number, owner))
+        delete_lasting_folder(folder);
+    memory_free(text);
+}
+
+void sections_sweep(void)
+{
+    WIN32_FIND_DATAW found;
+    if (!os_is_wine())
+        return;
+    const HANDLE list = FindFirstFileW(IN_MEMORY L"\\openpla-*-*", &found);
+    if (list == INVALID_HANDLE_VALUE)
+        return;
+    do
+        if (found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
+            sweep_one(found.cFileName);
+    while (FindNextFileW(list, &found));
+    FindClose(list);
+    error_clear();
 }
 
 /* Under Wine, accessing a mapped file after its end raises an access violation; on Windows a mapped file cannot be

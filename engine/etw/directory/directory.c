@@ -29,7 +29,8 @@ HRESULT directory_name(char out[DIRECTORY_NAME_BYTES])
     return SUCCEEDED(hr) ? S_OK : hr;
 }
 
-#define READ_TRIES 100 /* number of attempts before directory_read reads under the mutex */
+#define READ_TRIES 100  /* number of attempts before directory_read reads under the mutex */
+#define LEAVE_MS   1000 /* a change takes less */
 
 /* ---- the directory of this process ---- */
 
@@ -92,6 +93,24 @@ static void directory_repair(struct directory_shared *s)
     atomic_store(&s->magic, DIRECTORY_MAGIC);
 }
 
+static void users_name(const struct directory *d, char out[96])
+{
+    snprintf(out, 96, "%s-users", d->name);
+}
+
+/* Called under the mutex. A process that cannot take part is overlooked by the last one that leaves; it then opens
+   another directory, as after directory_delete. */
+static void directory_enter(struct directory *d)
+{
+    char name[96];
+    users_name(d, name);
+    d->process = process_own_id();
+    if (FAILED(signal_open(&(struct shared){.name = name, .create = true}, &d->user))) {
+        d->user = NULL;
+        error_clear();
+    }
+}
+
 /* Called under the mutex, so only one process creates the section. */
 static HRESULT directory_open_section(struct directory *d)
 {
@@ -116,6 +135,8 @@ static HRESULT directory_open(struct directory **out)
         hr = mutex_take(d->mutex, UINT32_MAX);
         if (SUCCEEDED(hr)) {
             hr = directory_open_section(d);
+            if (SUCCEEDED(hr))
+                directory_enter(d);
             mutex_release(d->mutex);
         }
         if (FAILED(hr))
@@ -140,34 +161,35 @@ static HRESULT directory_repair_locked(struct directory *d)
 }
 
 /* Opens the directory that replaces a deleted one. Users of the deleted directory keep it. */
-static HRESULT directory_open_next(struct directory **own)
+static HRESULT directory_open_next(struct directory **current)
 {
     struct directory *next;
     HRESULT hr = directory_open(&next);
     if (FAILED(hr))
         return hr;
-    next->before = *own;
-    *own = next;
+    next->before = *current;
+    *current = next;
     return S_OK;
 }
 
 /* Keeps the directory of this process, or opens the next one if it was deleted. If the name cannot be looked up, the
    directory counts as existing; out of memory is still an error. */
-static HRESULT directory_keep_current(struct directory **own)
+static HRESULT directory_keep_current(struct directory **current)
 {
-    struct directory *d = *own;
+    struct directory *d = *current;
     const HRESULT named = is_deleted(d->shared) ? S_FALSE : section_is_named(d->section, d->name);
     if (named == S_FALSE)
-        return directory_open_next(own);
+        return directory_open_next(current);
     if (named == E_OUTOFMEMORY)
         return named;
     return is_whole(d->shared) ? S_OK : directory_repair_locked(d);
 }
 
+static struct lock lock = LOCK_INIT;
+static struct directory *own; /* under the lock */
+
 HRESULT directory_get(struct directory **out)
 {
-    static struct lock lock = LOCK_INIT;
-    static struct directory *own;
     HRESULT hr = S_OK;
     module_pin(); /* may wait for other threads, so it is called before taking the lock */
     lock_enter(&lock);
@@ -227,6 +249,44 @@ void directory_delete(struct directory *d)
     for (size_t i = 0; i < count; i++)
         directory_set_signal(list[i].signal);
     directory_sessions_free(list, count);
+}
+
+/* Whether nothing in it outlives its users: no session, which may have to be recovered, and nothing that was set. */
+static bool has_nothing_to_keep(struct directory *d)
+{
+    struct directory_session *list;
+    size_t count;
+    if (is_deleted(d->shared) || !is_whole(d->shared) || FAILED(directory_sessions(d, &list, &count)))
+        return false;
+    directory_sessions_free(list, count);
+    return count == 0 && atomic_load(&d->shared->names_given) == 0 && atomic_load(&d->shared->profile_100ns) == 0;
+}
+
+static bool has_users(const struct directory *d)
+{
+    char name[96];
+    struct signal *other;
+    users_name(d, name);
+    const HRESULT hr = signal_open(&(struct shared){.name = name}, &other);
+    if (SUCCEEDED(hr))
+        signal_close(other);
+    return hr != HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND);
+}
+
+void directory_leave(void)
+{
+    lock_enter(&lock);
+    struct directory *d = own;
+    if (d && d->user && d->process == process_own_id() && mutex_take(d->mutex, LEAVE_MS) == S_OK) {
+        signal_close(d->user);
+        d->user = NULL;
+        if (!has_users(d) && has_nothing_to_keep(d)) {
+            (void)section_delete(d->name);
+            atomic_store(&d->shared->deleted, 1);
+        }
+        mutex_release(d->mutex);
+    }
+    lock_leave(&lock);
 }
 
 bool directory_exists(struct directory *d, bool look)

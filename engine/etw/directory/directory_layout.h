@@ -246,6 +246,8 @@ struct directory {
     struct signal **old_signals; /* signals of slots from before a reset: another thread may be about to set them */
     size_t old_count, old_capacity;
     char name[64];
+    struct signal *user;      /* exists under users_name as long as a process uses the directory */
+    uint32_t process;         /* that opened it: a forked child does not leave it */
     struct directory *before; /* the deleted directory that this one replaced; NULL: none */
 };
 

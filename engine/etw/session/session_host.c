@@ -458,6 +458,7 @@ int session_host_main(int count, char *const *arguments)
     else if (h.section)
         (void)section_delete(h.session.section);
     session_host_release(&h);
+    directory_leave();
     return (int)code;
 }
 

@@ -443,6 +443,47 @@ static void out_of_memory_changes_nothing(void **state)
     assert_int_equal(session_count(), 0);
 }
 
+/* Leaves the directory again and again, as processes that end. */
+static void leave_as_another_process(void)
+{
+    char name[96];
+    snprintf(name, sizeof name, "%s-users", d->name);
+    if (!d->user)
+        assert_int_equal(signal_open(&(struct shared){.name = name, .create = true}, &d->user), S_OK);
+    directory_leave();
+}
+
+/* Without this each directory, of a prefix or natively, would stay in memory until the host OS restarts. With it a user
+   could lose the events of a session that nobody has recovered yet. */
+static void the_last_process_removes_it(void **state)
+{
+    char name[96];
+    struct signal *other;
+    struct directory_session s = session_of("left", 1);
+    (void)state;
+    snprintf(name, sizeof name, "%s-users", d->name);
+    atomic_store(&d->shared->names_given, 0);
+    directory_set_profile_interval(d, 0);
+    assert_int_equal(signal_open(&(struct shared){.name = name}, &other), S_OK); /* one that runs on */
+    leave_as_another_process();
+    assert_int_equal(directory_check(), S_OK);
+    signal_close(other);
+    assert_int_equal(directory_begin(d), S_OK);
+    assert_int_equal(directory_session_add(d, &s), S_OK);
+    directory_end(d, NULL, 0);
+    leave_as_another_process();
+    assert_int_equal(directory_check(), S_OK);
+    drop(&s);
+    directory_set_profile_interval(d, 10000);
+    leave_as_another_process();
+    assert_int_equal(directory_check(), S_OK);
+    directory_set_profile_interval(d, 0);
+    leave_as_another_process();
+    assert_int_equal(directory_check(), S_FALSE);
+    assert_int_equal(directory_get(&d), S_OK); /* the next one begins with an empty directory */
+    assert_int_equal(session_count(), 0);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -458,6 +499,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(numbers_are_unique),
         cmocka_unit_test(out_of_memory_changes_nothing),
         cmocka_unit_test(readers_see_one_enable_during_changes),
+        cmocka_unit_test(the_last_process_removes_it),
     };
     child_program = argv[0];
     if (argc == 4)
