@@ -2,9 +2,11 @@
 /* Injects openapitrace.dll into a process without waiting for it.
 
    A new process is suspended, a jump to the stub (api_inject_api.c) is written to its entry point, and the process is
-   resumed. A process that does not reach its entry point within 3 seconds had already passed it. In this case the
-   original bytes are restored and a remote thread loads the DLL; the first calls of the process are missed. In a
-   process that was running before the watcher, a remote thread loads the DLL at once.
+   resumed. A process that does not reach its entry point within 3 seconds had probably already passed it. In this case
+   a remote thread loads the DLL; the first calls of the process are missed. On a busy machine the process may just be
+   slow, and its first thread may be before the entry point or in the stub. Therefore the jump and the protection of its
+   page stay as they are: whenever the stub runs, it restores the original bytes. In a process that was running before
+   the watcher, a remote thread loads the DLL at once.
 
    Under Wine, memory of another process is allocated and protected, and threads are created in it, by one of that
    process's own threads: Wine's server sends the request to this thread, a signal wakes it, and the caller waits for
@@ -90,7 +92,6 @@ static void run_step(struct timed_work *work)
     if (c->step == STEP_PROTECT) {
         api_entry_protect(&c->entry);
     } else if (c->step == STEP_LOAD) {
-        api_entry_restore(&c->entry);
         hr = api_entry_thread(&c->entry, c->program, &c->thread);
     } else {
         hr = inject(c);

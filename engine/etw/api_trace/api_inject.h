@@ -29,8 +29,6 @@ HRESULT api_entry_replace(const struct api_entry *e, const char *name);
 bool api_entry_is_done(const struct api_entry *e);
 /* Restores the protection of the entry point's page. */
 void api_entry_protect(const struct api_entry *e);
-/* Restores the original bytes at the entry point, and the protection of its page. */
-void api_entry_restore(const struct api_entry *e);
 /* Writes the stub into a running process, for api_entry_thread. */
 HRESULT api_attach_prepare(HANDLE process, const char *name, struct api_entry *e);
 /* Creates a remote thread that loads the DLL. The thread's exit code is 0 if loading fails. */

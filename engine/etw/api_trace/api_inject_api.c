@@ -258,12 +258,6 @@ void api_entry_protect(const struct api_entry *e)
     VirtualProtectEx(e->process, e->entry, ENTRY_BYTES, e->protection, &before);
 }
 
-void api_entry_restore(const struct api_entry *e)
-{
-    write_memory(e->process, e->entry, e->kept, sizeof e->kept);
-    api_entry_protect(e);
-}
-
 HRESULT api_entry_thread(const struct api_entry *e, const char *name, HANDLE *thread)
 {
     *thread = CreateRemoteThread(e->process, NULL, 0, (LPTHREAD_START_ROUTINE)e->routine, e->argument, 0, NULL);

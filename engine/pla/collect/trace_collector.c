@@ -419,7 +419,9 @@ static enum collector_standing trace_collector_poll(struct collector *c, HRESULT
         c->poll_ms = 0;
         if (is_full(tc))
             return COLLECTOR_AT_LIMIT;
-        *reason = error_set(hr, "trace session '%s' was stopped by another program", tc->plan.session);
+        *reason = error_set(
+            hr, "trace session '%s' was stopped by another program, or its host process died (see openpla events)",
+            tc->plan.session);
         return COLLECTOR_FAILED;
     }
     if (FAILED(hr))

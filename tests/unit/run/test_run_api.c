@@ -8,6 +8,9 @@
 #include "engine/pla/run/run_state.h"
 #include "tests/unit/run/run_trace_fixture.h"
 
+#include <windows.h>
+#include <tlhelp32.h>
+
 enum { RIGHT = 40, NAME = 64 };
 
 static char *target; /* path of api_target.exe */
@@ -699,6 +702,40 @@ static void overwritten_settings_are_restored(void **state)
     memory_free(root);
 }
 
+static size_t threads_of(uint32_t process)
+{
+    const HANDLE threads = CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0);
+    THREADENTRY32 entry = {.dwSize = sizeof entry};
+    size_t count = 0;
+    assert_true(threads != INVALID_HANDLE_VALUE);
+    for (BOOL more = Thread32First(threads, &entry); more; more = Thread32Next(threads, &entry))
+        count += entry.th32OwnerProcessID == process;
+    CloseHandle(threads);
+    return count;
+}
+
+/* On a busy machine the program's first thread may still be loading the DLL when the watcher gives up on it, which
+   creates a second thread. The entry point must stay writable for the first one: otherwise a program crashes because it
+   is traced. Here the DLL waits for the directory, in which it registers its event provider. */
+static void a_slow_process_survives_its_watcher(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("slow");
+    struct directory *d = own_directory();
+    commit_api("slow", root, "", "");
+    start("slow");
+    assert_int_equal(directory_begin(d), S_OK);
+    struct process *p = target_start("known", "1");
+    for (int i = 0; i < PATIENCE_MS / 20 && threads_of(process_id(p)) < 2; i++)
+        fixture_sleep(20);
+    const size_t threads = threads_of(process_id(p));
+    directory_cancel(d);
+    assert_true(threads >= 2);
+    assert_int_equal(target_end(p), RIGHT);
+    stop("slow");
+    memory_free(root);
+}
+
 static int setup_all(void **state)
 {
     char *folder = os_module_folder();
@@ -744,6 +781,7 @@ int main(void)
         cmocka_unit_test(loaded_and_unloaded_modules_are_followed),
         cmocka_unit_test(corrupt_tables_do_not_end_the_program),
         cmocka_unit_test(overwritten_settings_are_restored),
+        cmocka_unit_test(a_slow_process_survives_its_watcher),
     };
     return cmocka_run_group_tests(tests, setup_all, teardown_all);
 }
