@@ -3,13 +3,16 @@
    value". start PREFIX COUNT           starts them, synchronously stop PREFIX COUNT            stops them poll PREFIX
    COUNT SECONDS    reads Status of all of them, again and again cycle PREFIX COUNT           starts and stops the one
    set PREFIX, COUNT times runs PREFIX COUNT            "run<number> " with result, serial number and message of each
-   one's latest run Exit code: 0, or 1 when a call has failed. */
+   one's latest run handles PREFIX COUNT         "handles<process id> " with the number of handles and the program of
+   each process whose program begins with PREFIX, at most COUNT. Exit code: 0, or 1 when a call has failed. */
 #include "mspla.h"
 
 #include <objbase.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <windows.h>
+#include <winternl.h>
+#include <tlhelp32.h>
 #include <wchar.h>
 
 static unsigned failures;
@@ -127,6 +130,56 @@ static void runs(const WCHAR *prefix, unsigned count)
     }
 }
 
+/* SystemExtendedHandleInformation, which the headers lack: all handles of all processes. */
+#define ALL_HANDLES 64
+struct handle_entry {
+    void *object;
+    ULONG_PTR process, handle;
+    ULONG access;
+    USHORT trace, type;
+    ULONG attributes, reserved;
+};
+struct handle_list {
+    ULONG_PTR count, reserved;
+    struct handle_entry entries[];
+};
+
+static struct handle_list *all_handles(void)
+{
+    ULONG size = 1 << 20, needed;
+    for (int i = 0; i < 8; i++, size *= 2) {
+        struct handle_list *list = malloc(size);
+        if (!list)
+            return NULL;
+        if (NtQuerySystemInformation((SYSTEM_INFORMATION_CLASS)ALL_HANDLES, list, size, &needed) >= 0)
+            return list;
+        free(list);
+    }
+    return NULL;
+}
+
+static void handles(const WCHAR *prefix, unsigned count)
+{
+    struct handle_list *list = all_handles();
+    const HANDLE processes = CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0);
+    PROCESSENTRY32W entry = {.dwSize = sizeof entry};
+    if (!list || processes == INVALID_HANDLE_VALUE) {
+        noted(E_FAIL, "NtQuerySystemInformation", prefix);
+        return;
+    }
+    for (BOOL more = Process32FirstW(processes, &entry); more && count; more = Process32NextW(processes, &entry)) {
+        if (_wcsnicmp(entry.szExeFile, prefix, wcslen(prefix)) != 0)
+            continue;
+        unsigned number = 0;
+        for (ULONG_PTR i = 0; i < list->count; i++)
+            number += list->entries[i].process == entry.th32ProcessID;
+        printf("handles%lu %u %ls\n", (unsigned long)entry.th32ProcessID, number, entry.szExeFile);
+        count--;
+    }
+    CloseHandle(processes);
+    free(list);
+}
+
 int wmain(int argc, WCHAR **argv);
 
 int wmain(int argc, WCHAR **argv)
@@ -142,6 +195,8 @@ int wmain(int argc, WCHAR **argv)
         cycle(argv[2], count);
     else if (!wcscmp(argv[1], L"runs"))
         runs(argv[2], count);
+    else if (!wcscmp(argv[1], L"handles"))
+        handles(argv[2], count);
     else
         return 2;
     printf("failures %u\n", failures);
