@@ -4,6 +4,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/process.h"
+#include "engine/pla/sets.h"
 #include "run_fixture.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -353,6 +354,38 @@ static void full_disk_loses_samples_and_is_reported(void **state)
     memory_free(path);
     memory_free(root);
 }
+
+/* A host process that is killed cannot report how many samples its run has lost; without the supervisor's event their
+   user would find the first loss only. The supervisor knows the number of its latest look, so it is given more and more
+   time for one. */
+static void losses_of_a_killed_host_are_reported(void **state)
+{
+    struct supervisor *supervisor;
+    (void)state;
+    char *root = fixture_folder("loses");
+    fixture_commit("loses", root, "", CSV_EACH_SECOND "<Counter>\\Process(_Total)\\*</Counter>");
+    scratch_environment("TEST_FILE_LIMIT", "700"); /* room for the header and few samples */
+    assert_int_equal(supervisor_start(NULL, NULL, &supervisor), S_OK);
+    bool found = false;
+    for (uint64_t lost = 2; !found && lost <= 32; lost *= 2) {
+        assert_int_equal(run_start(SPACE, "loses", true), S_OK);
+        const size_t ends = fixture_events(1006, "loses");
+        struct run_state s = fixture_await("loses", RUN_RUNNING, 100);
+        for (int i = 0; i < PATIENCE_MS / 20 && s.samples_lost < lost; i++) {
+            fixture_sleep(20);
+            s = fixture_await("loses", RUN_RUNNING, 100);
+        }
+        assert_true(s.samples_lost >= lost);
+        fixture_kill(s.process_id);
+        for (int i = 0; i < PATIENCE_MS / 20 && fixture_events(1006, "loses") == ends; i++)
+            fixture_sleep(20);
+        found = fixture_events(9001, "loses") && strstr(fixture_reason, "total of the interrupted run");
+    }
+    scratch_environment("TEST_FILE_LIMIT", "");
+    assert_true(found);
+    supervisor_stop(supervisor);
+    memory_free(root);
+}
 #endif
 
 /* The sanitizer detects the host's leaks only in this process. */
@@ -432,6 +465,7 @@ int main(void)
         cmocka_unit_test(collectors_keep_their_own_intervals),
 #ifndef _WIN32
         cmocka_unit_test(full_disk_loses_samples_and_is_reported),
+        cmocka_unit_test(losses_of_a_killed_host_are_reported),
 #endif
         cmocka_unit_test(host_exits_without_leaks),
         cmocka_unit_test(out_of_memory_in_a_host_is_reported),

@@ -499,37 +499,6 @@ static void interrupted_runs_are_restarted_on_request(void **state)
     memory_free(root);
 }
 
-/* A host process that is killed cannot report how many samples its run has lost; without the supervisor's event their
-   user would find the first loss only. The supervisor knows the number of its latest look, so it is given more and more
-   time for one. */
-static void losses_of_a_killed_host_are_reported(void **state)
-{
-    (void)state;
-    char *root = fixture_folder("loses");
-    fixture_commit("loses", root, "", CSV_EACH_SECOND "<Counter>\\Process(_Total)\\*</Counter>");
-    scratch_environment("TEST_FILE_LIMIT", "700"); /* room for the header and few samples */
-    supervise();
-    bool found = false;
-    for (uint64_t lost = 2; !found && lost <= 32; lost *= 2) {
-        assert_int_equal(run_start(SPACE, "loses", true), S_OK);
-        const size_t ends = fixture_events(1006, "loses");
-        struct run_state s = fixture_await("loses", RUN_RUNNING, 100);
-        for (int i = 0; i < PATIENCE_MS / 20 && s.samples_lost < lost; i++) {
-            fixture_sleep(20);
-            s = fixture_await("loses", RUN_RUNNING, 100);
-        }
-        assert_true(s.samples_lost >= lost);
-        fixture_kill(s.process_id);
-        for (int i = 0; i < PATIENCE_MS / 20 && fixture_events(1006, "loses") == ends; i++)
-            fixture_sleep(20);
-        found = fixture_events(9001, "loses") && strstr(fixture_reason, "total of the interrupted run");
-    }
-    scratch_environment("TEST_FILE_LIMIT", "");
-    assert_true(found);
-    stop_supervising();
-    memory_free(root);
-}
-
 /* behaviour 15: expiry does not stop a run, which surprises users; it does if the set requests that. */
 static void expiry_stops_a_run_if_asked(void **state)
 {
@@ -915,7 +884,6 @@ int main(void)
         cmocka_unit_test_teardown(clock_changes_skip_or_repeat_no_start, end_test),
         cmocka_unit_test_teardown(killed_host_is_noticed, end_test),
         cmocka_unit_test_teardown(interrupted_runs_are_restarted_on_request, end_test),
-        cmocka_unit_test_teardown(losses_of_a_killed_host_are_reported, end_test),
         cmocka_unit_test_teardown(expiry_stops_a_run_if_asked, end_test),
         cmocka_unit_test_teardown(second_supervisor_takes_over, end_test),
         cmocka_unit_test_teardown(lock_owner_without_supervision_is_reported, end_test),
