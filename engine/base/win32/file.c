@@ -6,6 +6,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 #include "engine/base/win32/win32_call.h"
 
@@ -371,9 +372,38 @@ HRESULT file_delete(const char *path)
     return hr;
 }
 
+/* Wine's server keeps the descriptor of each handle that was closed while another process has a lock on the file, until
+   that lock is released. A run's lock is held for days, and it is tested every second: the server would run out of
+   descriptors. Under Wine the holder therefore also has an event with a name from the path. Whoever finds the event
+   does not open the file. Without the event, as in the instant before it is created, the file's lock decides. */
 struct file_lock {
     HANDLE handle;
+    HANDLE event; /* NULL: none */
 };
+
+enum { EVENT_UNITS = 40 };
+
+static void lock_event_name(const char *path, WCHAR out[EVENT_UNITS])
+{
+    _snwprintf(out, EVENT_UNITS, L"Global\\openpla-lock-%016llx", (unsigned long long)text_hash_nocase(path));
+}
+
+static HANDLE lock_event_create(const char *path)
+{
+    WCHAR name[EVENT_UNITS];
+    lock_event_name(path, name);
+    return os_is_wine() ? CreateEventW(NULL, TRUE, FALSE, name) : NULL;
+}
+
+static bool lock_event_exists(const char *path)
+{
+    WCHAR name[EVENT_UNITS];
+    lock_event_name(path, name);
+    const HANDLE event = os_is_wine() ? OpenEventW(SYNCHRONIZE, FALSE, name) : NULL;
+    if (event)
+        CloseHandle(event);
+    return event != NULL;
+}
 
 /* The lock covers one byte far beyond the end of the file, so a process that has the file open to read, copy or scan it
    does not hold the lock. */
@@ -418,9 +448,10 @@ HRESULT file_lock_take_as(const char *path, enum protection what, uint32_t timeo
     if (SUCCEEDED(hr))
         hr = win32_path(path, &wide);
     while (SUCCEEDED(hr)) {
-        DWORD code = lock_once(wide, what, &lock->handle);
+        DWORD code = lock_event_exists(path) ? ERROR_LOCK_VIOLATION : lock_once(wide, what, &lock->handle);
         bool held = code == ERROR_SHARING_VIOLATION || code == ERROR_LOCK_VIOLATION;
         if (code == ERROR_SUCCESS) {
+            lock->event = lock_event_create(path);
             *out = lock;
             break;
         }
@@ -449,6 +480,8 @@ void file_lock_release(struct file_lock *lock)
     if (!lock)
         return;
     CloseHandle(lock->handle);
+    if (lock->event)
+        CloseHandle(lock->event);
     memory_free(lock);
 }
 
