@@ -191,9 +191,9 @@ class Campaign:
                     self.finding(f"the set {one.name} does not exist any more")
                     self.commit(one)
             # A run whose trace session was killed has ended, and was not interrupted: nobody restarts it.
-            elif now - self.down.setdefault(one.name, now) > (2 if one.kind == "trace" else PATIENCE):
+            elif now - self.down.setdefault(one.name, now) > (2 if one.kind in ("trace", "api") else PATIENCE):
                 self.counts["started by hand"] += 1
-                if one.kind != "trace":
+                if one.kind not in ("trace", "api"):
                     say(f"{one.name} was not restarted within {PATIENCE} s")
                 self.call("logman", "start", one.name, accepted=ALREADY)
         code, _ = openpla("logman", "query", SESSION, "-ets")
@@ -225,7 +225,9 @@ class Campaign:
         return [(pid, program) for pid in sorted(processes(program))]
 
     def kill(self, number, planned, kind, choice):
-        found = self.candidates(kind)
+        end = time.monotonic() + 10
+        while not (found := self.candidates(kind)) and time.monotonic() < end:
+            time.sleep(0.02)  # the event provider ends and begins all the time
         if not found:
             say(f"kill {number} ({kind}, planned at {planned:.1f} s): no such process at this time")
             return
@@ -406,7 +408,7 @@ class Campaign:
             if name.startswith("campaign-"):
                 self.call("logman", "delete", name)
         files = watch.shared_files()
-        sections = [name for name in files if not name.startswith("openetw7-")]
+        sections = [name for name in files if not name.startswith("openetw7-") and name != "prefix"]
         check(not sections, f"sections are left: {sections}")
         files = set(watch.temporary_files()) - self.temporary
         check(not files, f"temporary files are left: {sorted(files)}")
@@ -424,10 +426,9 @@ class Campaign:
             first, last = self.server[len(self.server) // 4], self.server[-1]
             say(f"wineserver: {first[0]} descriptors and {first[1] / 1e6:.1f} MB after a quarter, {last[0]} and "
                 f"{last[1] / 1e6:.1f} MB at last")
-            # Its descriptors are the handles and pipes of all processes, which are checked by process.
-            check(last[1] <= first[1] + 48e6, "the wineserver has grown")
+            check(last[0] <= first[0] + 300 and last[1] <= first[1] + 48e6, "the wineserver has grown")
 
-    def judge(self):
+    def check_all(self):
         self.attempt(self.journal.poll)
         for text in self.journal.disordered[:5]:
             self.finding(f"{len(self.journal.disordered)} events out of order: {text}")
@@ -485,7 +486,7 @@ def main():
     finally:
         campaign.over = True
         campaign.attempt(campaign.stop)
-        campaign.attempt(campaign.judge)
+        campaign.attempt(campaign.check_all)
         campaign.summary(plan)
         if not (o.keep_logs and campaign.findings):
             campaign.remove_logs()

@@ -78,9 +78,9 @@ class Journal:
 
 
 def process_numbers(pid):
-    """Descriptors, resident bytes and threads."""
-    with open(f"/proc/{pid}/statm", encoding="ascii") as file:
-        resident = int(file.read().split()[1]) * 4096
+    """Descriptors, resident bytes that it does not share (buffers of sessions are shared), and threads."""
+    with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
+        resident = int(re.search(r"RssAnon:\s+(\d+)", file.read())[1]) * 1024
     return len(os.listdir(f"/proc/{pid}/fd")), resident, len(os.listdir(f"/proc/{pid}/task"))
 
 
