@@ -355,7 +355,9 @@ class Campaign:
         for when, _, what in self.kills:
             last = max((t for t in times if t <= when), default=None)
             recent = any(when - 10 <= b < when for b in self.boundaries(one.name))
-            if what == one.name and one.kind != "retention" and last and not recent:
+            # A host process that was prepared for a schedule has no run yet.
+            idle = any(begin <= when <= end for begin, end in self.journal.pauses(one.name))
+            if what == one.name and one.kind != "retention" and last and not recent and not idle:
                 check(when - last <= one.interval + 2.5, f"{one.name}: the host was killed at {when:.3f}, the last sample is "
                       f"of {last:.3f}")
         return len(times)

@@ -80,7 +80,10 @@ class Journal:
 def process_numbers(pid):
     """Descriptors, resident bytes that it does not share (buffers of sessions are shared), and threads."""
     with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
-        resident = int(re.search(r"RssAnon:\s+(\d+)", file.read())[1]) * 1024
+        found = re.search(r"RssAnon:\s+(\d+)", file.read())
+    if not found:
+        raise ProcessLookupError(pid)  # it has ended, and is a zombie
+    resident = int(found[1]) * 1024
     return len(os.listdir(f"/proc/{pid}/fd")), resident, len(os.listdir(f"/proc/{pid}/task"))
 
 
