@@ -167,8 +167,7 @@ static int wipe_rows(enum registration_mode mode)
     return 0;
 }
 
-/* Deletes every key that the table names, with all values, and the services. An earlier run that failed or was killed
-   may have left them; this prefix is for tests only. */
+/* Deletes every key that the table names, with all values, and the services that a failed run may have left. */
 static int keys_delete(void)
 {
     static const WCHAR *const services[] = {OPENPLA_SERVICE_NAME, L"OtherService"};
@@ -491,8 +490,7 @@ static void assert_rejected(HRESULT expected, const char *key, const char *advic
     assert_no_service();
 }
 
-/* If the registry rejects the last rows, no class that points nowhere may remain. A volatile key rejects nonvolatile
-   subkeys. */
+/* If the registry rejects the last rows, no class may remain. A volatile key rejects nonvolatile subkeys. */
 static void rejected_key_leaves_nothing(void **state)
 {
     HKEY key;
@@ -512,8 +510,7 @@ static void key_protect(HKEY key, const WCHAR *rights)
     LocalFree(descriptor);
 }
 
-/* Keys protected as Windows protects those of its PLA: the error names the step that permits the change, and after that
-   step the registration works. */
+/* With keys protected as Windows does, the error names the step that permits the change, and that step works. */
 static void protected_key_error_names_the_remedy(void **state)
 {
     HKEY key;

@@ -315,7 +315,7 @@ static void test_a_chart_has_each_sample_while_they_fit(void **state)
 }
 
 /* With counters that have a value in the first sample, the log's interval is not known yet, and each sample was once
-   drawn as a point with gaps of 14 s. A sample that is slightly late or early is not a gap; a missing one is. / */
+   drawn as a point with gaps of 14 s. A sample that is slightly late or early is not a gap; a missing one is. */
 static void test_chart_shows_only_gaps_of_the_log(void **state)
 {
     static const int late_ms[] = {0, 3, -300, 450, -450, 0, 200, -400};
@@ -369,7 +369,7 @@ static void test_slower_samples_are_drawn_as_a_line(void **state)
 }
 
 /* A rule may warn about a process with few but increasing handles, which a chart of only the greatest values would
-   lack. / */
+   lack. */
 static void test_a_watched_counter_has_the_instances_that_rules_may_find(void **state)
 {
     struct made m;

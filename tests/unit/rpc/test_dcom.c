@@ -230,7 +230,7 @@ static void the_table_has_every_method(void **state)
 }
 
 /* After a name of odd length, the mode is 2 bytes off a multiple of 4; a client with 4-byte enumerations adds padding
-   there. / */
+   there. */
 static void enumeration_with_four_bytes_is_read(void **state)
 {
     const struct remote_type *set = type_named("IDataCollectorSet");

@@ -472,7 +472,7 @@ static void a_system_set_runs(void **state)
 }
 
 /* No computer with a system older than PLA can be reached; a script must get an error, and its set must not be stored
-   where nobody would find it. / */
+   where nobody would find it. */
 static void legacy_has_no_target(void **state)
 {
     (void)state;

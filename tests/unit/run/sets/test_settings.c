@@ -111,7 +111,7 @@ static struct object *add_alert(struct object *set, const char *name)
     return set;
 }
 
-/* One of two alerts in a set must be reported immediately, the other after a minute; a mistyped name is reported. / */
+/* One of two alerts in a set must be reported immediately, the other after a minute; a mistyped name is reported. */
 static void collector_can_have_its_own_settings(void **state)
 {
     uint32_t seconds, on;

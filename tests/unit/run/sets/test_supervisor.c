@@ -91,8 +91,7 @@ static void stop_supervising(void)
     atomic_store(&stopped, 0);
 }
 
-/* Also runs after a failed test: otherwise its supervisor would supervise the next test's sets, and its schedules would
-   start there. / */
+/* Also runs after a failed test, whose supervisor would otherwise supervise the next test's sets. */
 static int end_test(void **state)
 {
     struct texts names = {0};
@@ -238,8 +237,7 @@ static int end_ahead(void **state)
     return rc;
 }
 
-/* If many sets start in the same second, creating their processes only then would cost their first samples. Until the
-   start time, no run is visible, and the run uses the definition that exists then. */
+/* Sets due at the same second would lose their first samples. Until then, no run is visible. */
 static void host_process_exists_before_the_start_time(void **state)
 {
     (void)state;
