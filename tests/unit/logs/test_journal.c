@@ -168,8 +168,8 @@ static void append_many(void *id)
             abort();
 }
 
-/* Host processes exit at the same time: their events must not overlap, and a reader must find them in the order of their
-   times, even if a writer had to wait for the others. */
+/* Host processes exit at the same time: their events must not overlap, and a reader must find them in the order of
+   their times, even if a writer had to wait for the others. */
 static void concurrent_writers_do_not_overlap(void **state)
 {
     uint32_t ids[4] = {1, 2, 3, 4};

@@ -368,7 +368,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(digits_match_windows_logs),
         cmocka_unit_test(nan_and_infinity_have_a_text),
-        cmocka_unit_test(foreign_numbers_are_read_to_the_nearest_double),
+        cmocka_unit_test(numbers_of_others_are_read_to_the_nearest_double),
         cmocka_unit_test(a_midpoint_of_hundreds_of_digits_differs_from_its_neighbours),
 #ifdef __SIZEOF_INT128__
         cmocka_unit_test(the_midpoint_of_two_doubles_differs_from_its_neighbours),

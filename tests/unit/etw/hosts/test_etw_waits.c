@@ -244,11 +244,11 @@ static void idle_host_soon_stops_checking(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_event_waits_for_a_host_that_is_late, begin, end),
+        cmocka_unit_test_setup_teardown(event_waits_for_a_late_host, begin, end),
         cmocka_unit_test_setup_teardown(an_event_waits_while_other_writers_take_the_buffers, begin, end),
         cmocka_unit_test_setup_teardown(writers_wait_only_once_for_a_hanging_host, begin, end),
         cmocka_unit_test_setup_teardown(a_thread_rarely_waits_for_buffers_that_are_only_announced, begin, end),
-        cmocka_unit_test_setup_teardown(a_writer_continues_at_once_when_the_session_stops, begin, end),
+        cmocka_unit_test_setup_teardown(writer_stops_waiting_when_the_session_stops, begin, end),
         cmocka_unit_test(writers_do_not_wake_a_host_that_checks_often_enough),
         cmocka_unit_test(idle_host_soon_stops_checking),
     };
