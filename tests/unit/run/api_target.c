@@ -301,7 +301,7 @@ int main(int argc, char **argv)
         int (*run)(int count);
     } all[] = {
         {"known", known_calls}, {"byname", by_name},   {"odd", odd_arguments},      {"unwind", unwinding},
-        {"threads", threads},   {"unload", unloading}, {"corrupt", corrupt_tables}, {"scribble", scribble_settings},
+        {"threads", threads},   {"unload", unloading}, {"corrupt", corrupt_tables}, {"scribble", overwrite_settings},
         {"sleep", sleeping},    {"until", until_file}, {"values", odd_values},      {"silent", silent},
     };
     await_tracing();
