@@ -94,9 +94,11 @@ HRESULT push_credentials_load(const char *path, struct push_credentials *out)
 static bool authority_is_valid(const char *host, const char *end)
 {
     static const char name[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-._~";
-    static const char address[] = "0123456789abcdefABCDEF:.%";
+    static const char address[] = "0123456789abcdefABCDEF:.";
     const bool is_bracketed = *host == '[';
-    const char *const begin = host + is_bracketed, *const after = begin + strspn(begin, is_bracketed ? address : name);
+    const char *const begin = host + is_bracketed, *after = begin + strspn(begin, is_bracketed ? address : name);
+    if (is_bracketed && after > begin && strncmp(after, "%25", 3) == 0) /* an IPv6 zone (RFC 6874) */
+        after += 3 + strspn(after + 3, name);
     const char *port = after + is_bracketed;
     uint64_t number;
     char digits[8];
