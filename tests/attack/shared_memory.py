@@ -49,7 +49,11 @@ def main():
     check(folder() == trace("the folder of before"), "it stays the same one")
     victim = tempfile.mkdtemp()
     target = os.path.join(victim, "target")
+    code, text = wine(SESSION, "start", "Planted")  # the last program of OpenPLA deletes a directory without sessions
+    check(code == 0, f"a session starts: exit code {code}: {text}")
     names = os.listdir(before)
+    code, text = wine(SESSION, "stop", "Planted")
+    check(code == 0, f"the session stops: exit code {code}: {text}")
     check(any(name.startswith("openetw") for name in names), f"the directory of sessions lies there: {names}")
     for name in names:  # files that root would write to, and names that it would make
         os.symlink(os.path.join(victim, "made-" + name), os.path.join(victim, name))
