@@ -3,9 +3,9 @@
    new process, the first bytes at the entry point are replaced by a jump to a stub in new memory:
 
        entry point: mov rax, stub; jmp rax             (replaces 12 of the 16 saved bytes)
-       stub:        save the argument registers; restore the 16 bytes; restore the page's protection with
-                    VirtualProtect; LoadLibraryW(dll); set `done`; restore the registers; jump to the
-                    entry point
+       stub:        save the argument registers; make the page writable with VirtualProtect; restore the
+                    16 bytes; restore the page's protection; LoadLibraryW(dll); set `done`; restore the
+                    registers; jump to the entry point
 
    Thus the program's first thread loads the DLL, after the loader has resolved all imports and before the program runs
    any code other than TLS callbacks. The stub does not depend on the injecting process, so the program works even if
@@ -119,7 +119,20 @@ static void code_add_move(struct code *c, const char *instruction, uint64_t valu
     code_add(c, &value, sizeof value);
 }
 
-/* Assembles the stub, which will be at e->stub. */
+/* Adds a call of VirtualProtect for the bytes at the entry point. Functions of kernel32 have the same address in all
+   processes. */
+static void code_add_protect(struct code *c, const struct api_entry *e, DWORD protection)
+{
+    code_add_move(c, "\x48\xB9", (uintptr_t)e->entry); /* mov rcx, entry */
+    code_add(c, "\xBA\x10\x00\x00\x00\x41\xB8", 7);    /* mov edx, ENTRY_BYTES; mov r8d, protection */
+    code_add(c, &protection, sizeof protection);
+    code_add(c, "\x4C\x8D\x4C\x24\x20", 5);                  /* lea r9, [rsp+20h] */
+    code_add_move(c, "\x48\xB8", (uintptr_t)VirtualProtect); /* mov rax, VirtualProtect */
+    code_add(c, "\xFF\xD0", 2);                              /* call rax */
+}
+
+/* Assembles the stub, which will be at e->stub. The page of the entry point is usually writable already. On a busy
+   machine, it was seen read-only again when the stub ran, while the set and the program started at the same time. */
 static void make_stub(const struct api_entry *e, struct code *c)
 {
     const uintptr_t path = (uintptr_t)(e->stub + STUB_PATH), done = (uintptr_t)e->done;
@@ -127,19 +140,14 @@ static void make_stub(const struct api_entry *e, struct code *c)
     memcpy(kept, e->kept, sizeof kept);
     c->size = 0;
     code_add(c, "\x51\x52\x41\x50\x41\x51\x48\x83\xEC\x28", 10); /* push rcx, rdx, r8, r9; sub rsp, 28h */
-    code_add_move(c, "\x48\xB8", (uintptr_t)e->entry);           /* mov rax, entry */
-    code_add_move(c, "\x48\xBA", kept[0]);                       /* mov rdx, first half */
-    code_add(c, "\x48\x89\x10", 3);                              /* mov [rax], rdx */
+    code_add_protect(c, e, PAGE_EXECUTE_READWRITE);
+    code_add_move(c, "\x48\xB8", (uintptr_t)e->entry); /* mov rax, entry */
+    code_add_move(c, "\x48\xBA", kept[0]);             /* mov rdx, first half */
+    code_add(c, "\x48\x89\x10", 3);                    /* mov [rax], rdx */
     code_add_move(c, "\x48\xBA", kept[1]);
     code_add(c, "\x48\x89\x50\x08", 4); /* mov [rax+8], rdx */
-    code_add(c, "\x48\x89\xC1\xBA\x10\x00\x00\x00\x41\xB8",
-             10); /* mov rcx, rax; mov edx, ENTRY_BYTES; mov r8d, protection */
-    code_add(c, &e->protection, sizeof e->protection);
-    code_add(c, "\x4C\x8D\x4C\x24\x20", 5); /* lea r9, [rsp+20h] */
-    /* Functions of kernel32 have the same address in all processes. */
-    code_add_move(c, "\x48\xB8", (uintptr_t)VirtualProtect); /* mov rax, VirtualProtect */
-    code_add(c, "\xFF\xD0", 2);                              /* call rax */
-    code_add_move(c, "\x48\xB9", path);                      /* mov rcx, path */
+    code_add_protect(c, e, e->protection);
+    code_add_move(c, "\x48\xB9", path); /* mov rcx, path */
     code_add_move(c, "\x48\xB8", (uintptr_t)LoadLibraryW);
     code_add(c, "\xFF\xD0", 2);
     code_add_move(c, "\x48\xBA", done); /* mov rdx, done */
