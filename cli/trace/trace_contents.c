@@ -129,7 +129,7 @@ static void fields_free(struct wanted_fields *w)
         memory_free(w->texts[i]);
 }
 
-/* Keeps the first string that is not empty, and takes ownership of it. */
+/* Moves *text to *to, unless *to is already set or *text is empty. */
 static void keep_text(char **to, char **text)
 {
     if (*to || !*text || !**text)

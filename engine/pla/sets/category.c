@@ -57,8 +57,9 @@ HRESULT category_check_collectors(const struct category *c, struct object *set)
                        "DataCollectors: a set in %s must have exactly one data collector, but this one has %u",
                        c->space, (unsigned)count);
     else if (list[0]->class != &trace_data_collector_class)
-        hr = error_set(PLA_E_DCS_SINGLETON_REQUIRED, "DataCollectors: the collector of a set in %s is a %s, not a %s",
-                       c->space, trace_data_collector_class.name, list[0]->class->name);
+        hr = error_set(PLA_E_DCS_SINGLETON_REQUIRED,
+                       "DataCollectors: the collector of a set in %s must be a %s, but this one is a %s", c->space,
+                       trace_data_collector_class.name, list[0]->class->name);
     objects_release(list, count);
     return hr;
 }
