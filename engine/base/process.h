@@ -31,7 +31,9 @@ struct program {
 struct process;
 /* Starts the program without a shell, detached: it has no window and no inherited standard streams, and it is not
    terminated together with this process. E_INVALIDARG: invalid security descriptor; PLA_E_CREDENTIALS_REQUIRED: another
-   account is requested without a token. Natively there are no tokens, and `security` has no effect. */
+   account is requested without a token. Natively there are no tokens, and `security` has no effect. Under Wine the
+   program can also be one of the host OS. Wine does not report the end of such a process: process_id returns 0, and
+   process_wait returns S_OK with the exit code 0 at once. */
 HRESULT process_start(const struct program *program, struct process **out);
 uint32_t process_id(const struct process *p);
 /* Waits for the process to exit. S_OK: it has exited, and *exit_code is set (`exit_code` may be NULL); S_FALSE: it is

@@ -70,14 +70,16 @@ static inline void child_kill(struct process *p, const char *token)
 #ifdef _WIN32
     if (os_is_wine()) {
         STARTUPINFOW startup = {.cb = sizeof(startup)};
-        PROCESS_INFORMATION started;
+        PROCESS_INFORMATION started = {0};
         uint32_t id = child_kernel_id(token);
         WCHAR line[64];
         assert_int_not_equal(id, 0);
         _snwprintf(line, 64, L"kill -9 %u", (unsigned)id);
         assert_true(CreateProcessW(L"Z:\\bin\\kill", line, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &started));
-        CloseHandle(started.hThread);
-        CloseHandle(started.hProcess);
+        if (started.hProcess) { /* Wine sets neither handle, and not hThread to NULL */
+            CloseHandle(started.hThread);
+            CloseHandle(started.hProcess);
+        }
     } else {
         HANDLE handle = OpenProcess(PROCESS_TERMINATE, FALSE, process_id(p));
         assert_true(TerminateProcess(handle, 137));

@@ -20,7 +20,7 @@ static inline void scratch_command(const char *folder, char *command)
 {
     char *line = text_format("sh -c \"%s && touch done\"", command), *done = path_join(folder, "done");
     STARTUPINFOA start = {.cb = sizeof start};
-    PROCESS_INFORMATION process;
+    PROCESS_INFORMATION process = {0};
     BOOL runs = CreateProcessA("Z:\\bin\\sh", line, NULL, NULL, FALSE, 0, NULL, folder, &start, &process);
     memory_free(line);
     memory_free(command);
@@ -30,8 +30,10 @@ static inline void scratch_command(const char *folder, char *command)
         print_message("skipped: no shell to create links\n");
         skip();
     }
-    CloseHandle(process.hThread);
-    CloseHandle(process.hProcess);
+    if (process.hProcess) {
+        CloseHandle(process.hThread);
+        CloseHandle(process.hProcess);
+    }
     for (int i = 0; i < PATIENCE_MS / 20 && !file_exists(done); i++)
         Sleep(20);
     assert_int_equal(file_delete(done), S_OK);

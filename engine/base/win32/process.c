@@ -164,7 +164,7 @@ static BOOL create_alive(struct start *s, PROCESS_INFORMATION *started)
 HRESULT process_start(const struct program *program, struct process **out)
 {
     const struct account *account = program->account;
-    PROCESS_INFORMATION started;
+    PROCESS_INFORMATION started = {0};
     struct start s = {.console = program->console, .token = account ? account->token : NULL};
     struct process *p = memory_alloc(sizeof(*p));
     HRESULT hr = p ? S_OK : E_OUTOFMEMORY;
@@ -186,9 +186,10 @@ HRESULT process_start(const struct program *program, struct process **out)
         hr = attributes_create(program, &s);
     if (SUCCEEDED(hr)) {
         if (create_alive(&s, &started)) {
-            CloseHandle(started.hThread);
+            if (started.hProcess) /* otherwise a program of the host OS; Wine does not set hThread */
+                CloseHandle(started.hThread);
             p->handle = started.hProcess;
-            p->id = started.dwProcessId;
+            p->id = started.hProcess ? started.dwProcessId : 0;
             *out = p;
             TRACE_STEP(base, "process %u started: %s", (unsigned)p->id, program->path);
         } else {
@@ -219,6 +220,11 @@ HANDLE process_handle(const struct process *p)
 HRESULT process_wait(struct process *p, uint32_t timeout_ms, uint32_t *exit_code)
 {
     DWORD code = 0;
+    if (!p->handle) { /* a program of the host OS */
+        if (exit_code)
+            *exit_code = 0;
+        return S_OK;
+    }
     switch (WaitForSingleObject(p->handle, timeout_ms)) {
     case WAIT_OBJECT_0:
         if (!GetExitCodeProcess(p->handle, &code))
@@ -237,7 +243,8 @@ void process_close(struct process *p)
 {
     if (!p)
         return;
-    CloseHandle(p->handle);
+    if (p->handle)
+        CloseHandle(p->handle);
     memory_free(p);
 }
 

@@ -480,12 +480,14 @@ static char *unix_path(const char *path)
 static void start_shell(const char *line)
 {
     STARTUPINFOW startup = {.cb = sizeof(startup)};
-    PROCESS_INFORMATION started;
+    PROCESS_INFORMATION started = {0};
     WCHAR *wide;
     assert_int_equal(text_to_utf16(line, &wide, NULL), S_OK);
     assert_true(CreateProcessW(L"Z:\\bin\\sh", wide, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &started));
-    CloseHandle(started.hThread);
-    CloseHandle(started.hProcess);
+    if (started.hProcess) {
+        CloseHandle(started.hThread);
+        CloseHandle(started.hProcess);
+    }
     memory_free(wide);
 }
 #endif
@@ -755,6 +757,33 @@ static void threads_of_processes_are_distinguished(void **state)
 #endif
 
 /* Reading the counters of a process that has exited fails immediately, and does not repeat the last values. */
+/* A task of a data collector set can be a program of the host OS under Wine, too. */
+static void program_of_the_host_os_runs(void **state)
+{
+    char *made = path_join(folder, "made");
+    (void)state;
+#ifdef _WIN32
+    char *unix_made = unix_path(made);
+    const char *const program = "Z:\\bin\\touch";
+#else
+    char *unix_made = text_copy(made);
+    const char *const program = "/bin/touch";
+#endif
+    const char *arguments[] = {unix_made};
+    struct process *p;
+    uint32_t code = 1;
+    assert_int_equal(process_start(&(struct program){.path = program, .arguments = arguments, .argument_count = 1}, &p),
+                     S_OK);
+    assert_int_equal(process_wait(p, PATIENCE_MS, &code), S_OK);
+    assert_int_equal(code, 0);
+    process_close(p);
+    for (int i = 0; i < PATIENCE_MS / 20 && !file_exists(made); i++)
+        child_sleep(20);
+    assert_true(file_exists(made));
+    memory_free(unix_made);
+    memory_free(made);
+}
+
 static void kernel_file_of_exited_process_fails(void **state)
 {
     char *name = named("kernel"), path[64];
@@ -813,6 +842,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(mutex_of_killed_process_is_free),
         cmocka_unit_test(end_of_one_process_of_many_is_reported),
         cmocka_unit_test(threads_of_processes_are_distinguished),
+        cmocka_unit_test(program_of_the_host_os_runs),
         cmocka_unit_test(kernel_file_of_exited_process_fails),
     };
     child_program = argv[0];
