@@ -31,15 +31,33 @@ static int64_t stamp_now(uint32_t clock, int64_t utc)
     return clock == ETL_CLOCK_SYSTEM ? utc : clock == ETL_CLOCK_CYCLES ? (int64_t)processor_cycles() : clock_ticks();
 }
 
+/* Reads the UTC and the session's clock at the same time. All events' times in the file depend on this pair. If the
+   thread was interrupted between the readings, reads again. */
+static int64_t read_both(uint32_t clock, int64_t *utc)
+{
+    enum { READINGS = 10 };
+    int64_t narrowest = INT64_MAX, best = 0;
+    for (int i = 0; i < READINGS; i++) {
+        const int64_t from = stamp_now(clock, clock_utc()), now = clock_utc(), to = stamp_now(clock, now);
+        if (to - from < narrowest) {
+            narrowest = to - from;
+            best = clock == ETL_CLOCK_SYSTEM ? now : from + (to - from) / 2;
+            *utc = now;
+        }
+    }
+    return best;
+}
+
 HRESULT session_log_of_host(uint32_t clock, struct etl_log *out)
 {
-    const int64_t utc = clock_utc();
+    int64_t utc = 0;
+    const int64_t stamp = read_both(clock, &utc);
     *out = (struct etl_log){
         .version_major = 10,
         .build = 19045,
         .processors = processor_count(),
         .start_utc = utc,
-        .start_stamp = stamp_now(clock, utc),
+        .start_stamp = stamp,
         .clock = clock,
         .frequency = clock_frequency(),
         .cpu_mhz = clock_cpu_mhz(),
