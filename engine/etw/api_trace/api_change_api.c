@@ -38,7 +38,7 @@ enum {
     PAGE_BYTES = 4096,
 };
 
-enum step { STEP_INJECT, STEP_AWAIT_ENTRY, STEP_PROTECT, STEP_LOAD, STEP_AWAIT_THREAD };
+enum step { STEP_INJECT, STEP_AWAIT_ENTRY, STEP_LOAD, STEP_AWAIT_THREAD };
 enum claim { CLAIM_FREE, CLAIM_CHANGED, CLAIM_RELEASED };
 
 struct api_change {
@@ -89,9 +89,7 @@ static void run_step(struct timed_work *work)
 {
     struct api_change *c = (struct api_change *)work;
     HRESULT hr = S_OK;
-    if (c->step == STEP_PROTECT) {
-        api_entry_protect(&c->entry);
-    } else if (c->step == STEP_LOAD) {
+    if (c->step == STEP_LOAD) {
         hr = api_entry_thread(&c->entry, c->program, &c->thread);
     } else {
         hr = inject(c);
@@ -196,13 +194,10 @@ static enum api_change_state injected(struct api_change *c, HRESULT *reason)
 
 static enum api_change_state await_entry(struct api_change *c)
 {
-    if (api_entry_is_done(&c->entry)) {
-        if (c->entry.protects)
-            return API_CHANGE_ENTERED;
-        begin_work(c, STEP_PROTECT);
-    } else if (GetTickCount64() - c->since > ENTRY_WAIT_MS) {
+    if (api_entry_is_done(&c->entry))
+        return API_CHANGE_ENTERED;
+    if (GetTickCount64() - c->since > ENTRY_WAIT_MS)
         begin_work(c, STEP_LOAD);
-    }
     return API_CHANGE_PENDING;
 }
 
@@ -238,8 +233,6 @@ enum api_change_state api_change_continue(struct api_change *c, HRESULT *reason)
         return injected(c, reason);
     case STEP_AWAIT_ENTRY:
         return await_entry(c);
-    case STEP_PROTECT:
-        return API_CHANGE_ENTERED;
     case STEP_LOAD:
         set_step(c, STEP_AWAIT_THREAD);
         return API_CHANGE_PENDING;

@@ -140,9 +140,8 @@ size_t api_entry_32_write(uint32_t at, uint32_t entry, const uint8_t kept[API_EN
     return bytes + sizeof data;
 }
 
-void api_entry_32_jump(uint32_t at, uint32_t entry, uint8_t out[API_ENTRY_32_JUMP])
+void api_entry_jump(int32_t distance, uint8_t out[API_ENTRY_JUMP])
 {
-    const uint32_t distance = at - (entry + API_ENTRY_32_JUMP);
     out[0] = 0xE9;
     memcpy(out + 1, &distance, sizeof distance);
 }

@@ -16,7 +16,6 @@ struct api_entry {
     void *routine, *argument; /* start address and argument for a remote thread that loads the DLL */
     uint8_t kept[API_ENTRY_KEPT];
     DWORD protection; /* original protection of the entry point's page */
-    bool protects;    /* the stub restores the protection; otherwise call api_entry_protect */
 };
 
 /* "cannot trace 'name': what (error code)". */
@@ -27,7 +26,7 @@ HRESULT api_entry_prepare(HANDLE process, const char *name, struct api_entry *e)
 HRESULT api_entry_replace(const struct api_entry *e, const char *name);
 /* Returns whether the process has run the stub, which loads the DLL. */
 bool api_entry_is_done(const struct api_entry *e);
-/* Restores the protection of the entry point's page. */
+/* Restores the protection of the entry point's page, if api_entry_replace is not called. */
 void api_entry_protect(const struct api_entry *e);
 /* Writes the stub into a running process, for api_entry_thread. */
 HRESULT api_attach_prepare(HANDLE process, const char *name, struct api_entry *e);

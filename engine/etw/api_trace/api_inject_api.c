@@ -2,15 +2,19 @@
 /* Makes processes load openapitrace.dll: a new process at its entry point, a running process in a remote thread. In a
    new process, the first bytes at the entry point are replaced by a jump to a stub in new memory:
 
-       entry point: mov rax, stub; jmp rax             (replaces 12 of the 16 saved bytes)
+       entry point: jmp stub                            (replaces 5 of the 16 saved bytes)
        stub:        save the argument registers; make the page writable with VirtualProtect; restore the
                     16 bytes; restore the page's protection; LoadLibraryW(dll); set `done`; restore the
                     registers; jump to the entry point
 
    Thus the program's first thread loads the DLL, after the loader has resolved all imports and before the program runs
    any code other than TLS callbacks. The stub does not depend on the injecting process, so the program works even if
-   that process is killed. A 32-bit process loads the DLL from the folder x86, with different code (api_entry_32.h).
-   That code does not restore the page's protection; the injecting process does. */
+   that process is killed. A 32-bit process loads the DLL from the folder x86, with different code (api_entry_32.h). In
+   a 32-bit process the page stays writable.
+
+   The jump is as short as a call instruction. If the first thread is already in a function that the code at the entry
+   point has called, the return address is therefore behind the jump. Only if no memory is free within 2 GB of the entry
+   point, the jump is mov rax, stub; jmp rax (12 bytes). */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -25,6 +29,8 @@
 enum {
     ENTRY_BYTES = API_ENTRY_KEPT,
     STUB_ROOM = 4096,
+    STUB_ALIGN = 1 << 16, /* VirtualAllocEx allocates at multiples of it */
+    NEAR_REGIONS = 64,    /* regions behind the entry point that are checked for free memory */
     STUB_DONE = 1024,
     STUB_PATH = 2048,
     PATH_UNITS = (STUB_ROOM - STUB_PATH) / sizeof(WCHAR),
@@ -131,8 +137,8 @@ static void code_add_protect(struct code *c, const struct api_entry *e, DWORD pr
     code_add(c, "\xFF\xD0", 2);                              /* call rax */
 }
 
-/* Assembles the stub, which will be at e->stub. The page of the entry point is usually writable already. On a busy
-   machine, it was seen read-only again when the stub ran, while the set and the program started at the same time. */
+/* Assembles the stub, which will be at e->stub. The page of the entry point is writable already, unless a second
+   program has injected its own stub, which then ran first and restored the protection. */
 static void make_stub(const struct api_entry *e, struct code *c)
 {
     const uintptr_t path = (uintptr_t)(e->stub + STUB_PATH), done = (uintptr_t)e->done;
@@ -190,7 +196,6 @@ static bool stub_write(struct api_entry *e, const WCHAR *path)
 {
     struct code code = {.size = 0};
     e->done = e->stub + STUB_DONE;
-    e->protects = true;
     e->routine = (void *)LoadLibraryW;
     e->argument = e->stub + STUB_PATH;
     make_stub(e, &code);
@@ -210,6 +215,41 @@ static bool stub_write_32(struct api_entry *e, const WCHAR *path)
     return size && (uintptr_t)e->stub <= UINT32_MAX && write_memory(e->process, e->stub, bytes, size);
 }
 
+/* Computes the distance of a near jump from `entry` to `to`. Returns false if such a jump of a 64-bit process does not
+   reach the stub; in a 32-bit process it reaches every address. */
+static bool near_distance(const uint8_t *entry, const uint8_t *to, int32_t *distance)
+{
+    const int64_t bytes = (int64_t)((uintptr_t)to - ((uintptr_t)entry + API_ENTRY_JUMP));
+    *distance = (int32_t)bytes;
+    return bytes >= INT32_MIN && bytes <= INT32_MAX - STUB_ROOM;
+}
+
+static uint8_t *allocate(HANDLE process, uint8_t *at)
+{
+    return VirtualAllocEx(process, at, STUB_ROOM, MEM_RESERVE | MEM_COMMIT, PAGE_EXECUTE_READWRITE);
+}
+
+/* Allocates memory for the stub, if possible where a near jump reaches it. `entry` can be NULL. */
+static uint8_t *allocate_stub(HANDLE process, uint8_t *entry)
+{
+    MEMORY_BASIC_INFORMATION m;
+    uint8_t *at = entry;
+    int32_t distance;
+    for (int i = 0; entry && i < NEAR_REGIONS && near_distance(entry, at, &distance) &&
+                    VirtualQueryEx(process, at, &m, sizeof m) == sizeof m;
+         i++) {
+        uint8_t *const end = (uint8_t *)m.BaseAddress + m.RegionSize;
+        uint8_t *from = (uint8_t *)(((uintptr_t)at + STUB_ALIGN - 1) & ~(uintptr_t)(STUB_ALIGN - 1));
+        uint8_t *stub = m.State == MEM_FREE && from + STUB_ROOM <= end && near_distance(entry, from, &distance)
+                            ? allocate(process, from)
+                            : NULL;
+        if (stub)
+            return stub;
+        at = end;
+    }
+    return allocate(process, NULL);
+}
+
 /* Allocates and writes the stub; `e->entry` is NULL if only a remote thread will run it. */
 static HRESULT stub_create(struct api_entry *e, const char *name)
 {
@@ -218,7 +258,7 @@ static HRESULT stub_create(struct api_entry *e, const char *name)
     HRESULT hr = find_dll(name, narrow, path);
     if (FAILED(hr))
         return hr;
-    e->stub = VirtualAllocEx(e->process, NULL, STUB_ROOM, MEM_RESERVE | MEM_COMMIT, PAGE_EXECUTE_READWRITE);
+    e->stub = allocate_stub(e->process, narrow ? NULL : e->entry);
     if (!e->stub || (e->entry && !read_memory(e->process, e->entry, e->kept, sizeof e->kept)))
         return failed(name, "its memory is not accessible");
     return (narrow ? stub_write_32 : stub_write)(e, path) ? S_OK : failed(name, "its memory cannot be changed");
@@ -241,9 +281,10 @@ HRESULT api_entry_prepare(HANDLE process, const char *name, struct api_entry *e)
 HRESULT api_entry_replace(const struct api_entry *e, const char *name)
 {
     uint8_t jump[ENTRY_BYTES];
+    int32_t distance;
     memcpy(jump, e->kept, sizeof jump);
-    if (is_narrow(e->process)) {
-        api_entry_32_jump((uint32_t)(uintptr_t)e->stub, (uint32_t)(uintptr_t)e->entry, jump);
+    if (near_distance(e->entry, e->stub, &distance) || is_narrow(e->process)) {
+        api_entry_jump(distance, jump);
     } else {
         const uint64_t stub = (uintptr_t)e->stub;
         memcpy(jump, "\x48\xB8", 2);

@@ -32,9 +32,10 @@
 enum {
     POLL_MS = 8,
     HOT_POLL_MS = 2,
-    HOT_MS = 150,     /* how long HOT_POLL_MS applies after the last change of the number */
-    SETTLE_MS = 2000, /* how long a new process is checked again if its program cannot be read yet */
-    END_MS = 150,     /* when the watcher ends: maximum wait for injections that have begun */
+    HOT_MS = 150,        /* how long HOT_POLL_MS applies after the last change of the number ... */
+    HOT_MOST_MS = 10000, /* ... and while a process initializes */
+    SETTLE_MS = 2000,    /* how long a new process is checked again if its program cannot be read yet */
+    END_MS = 150,        /* when the watcher ends: maximum wait for injections that have begun */
     READY_MS = 10000,
     SKIPPED_MOST = 20,      /* at least every 20th poll queries the number */
     SERVER_TIMES = 8,       /* query if the server has run this many times since the last query ... */
@@ -213,12 +214,18 @@ static int64_t now_utc(void)
     return (int64_t)((uint64_t)now.dwHighDateTime << 32 | now.dwLowDateTime);
 }
 
-/* Checks all processes of this name. `first`: they were running before the watcher. */
-static void check_processes(struct api_watch *w, bool first)
+/* Checks all processes of this name. Returns whether one of them still initializes, so that it must be checked again.
+   `first`: they were running before the watcher.
+
+   Wine sets the creation time when the process has been mapped and its first thread begins to load DLLs. Before that,
+   the list has a time in the far future, and whoever takes it for an attribute of the process injects twice. */
+static bool check_processes(struct api_watch *w, bool first)
 {
     enum { TICKS_PER_MS = 10000 };
+    const int64_t day = 24 * INT64_C(3600000) * TICKS_PER_MS; /* the clock can be set back, but by less */
+    bool initializes = false;
     if (!list_processes(w))
-        return;
+        return false;
     const size_t length = wcslen(w->name) * sizeof(WCHAR);
     const size_t before = w->seen_count;
     size_t kept = 0;
@@ -228,10 +235,11 @@ static void check_processes(struct api_watch *w, bool first)
         const int64_t *created = (const void *)(at + 0x20);
         const DWORD id = (DWORD)(ULONG_PTR)s->UniqueProcessId;
         if (name->Buffer && name->Length == length && _wcsnicmp(name->Buffer, w->name, length / sizeof(WCHAR)) == 0) {
-            bool done = (first && !w->attach) || is_seen(w, id, *created);
-            if (!done)
-                done = take_process(w, id, *created, first) || now_utc() - *created > (int64_t)SETTLE_MS * TICKS_PER_MS;
-            if (done)
+            const int64_t age = now_utc() - *created;
+            if (age < -day)
+                initializes = true;
+            else if ((first && !w->attach) || is_seen(w, id, *created) || take_process(w, id, *created, first) ||
+                     age > (int64_t)SETTLE_MS * TICKS_PER_MS)
                 add_seen(w, id, *created);
         }
         if (!s->NextEntryOffset)
@@ -242,6 +250,7 @@ static void check_processes(struct api_watch *w, bool first)
     for (size_t i = before; i < w->seen_count; i++)
         w->seen[kept++] = w->seen[i];
     w->seen_count = kept;
+    return initializes;
 }
 
 /* ---- the thread ---- */
@@ -301,22 +310,24 @@ static DWORD WINAPI watch_run(void *argument)
 {
     struct api_watch *w = argument;
     uint32_t mark = windows_threads_mark();
-    ULONGLONG hot = GetTickCount64() + HOT_MS;
+    ULONGLONG hot = GetTickCount64() + HOT_MS, hot_most = GetTickCount64() + HOT_MOST_MS;
     SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_TIME_CRITICAL);
     timed_work_enter();
-    check_processes(w, true);
+    (void)check_processes(w, true);
     SetEvent(w->ready);
     while (await_poll(w, GetTickCount64() < hot ? HOT_POLL_MS : POLL_MS)) {
         const bool asks = must_ask(w, GetTickCount64() < hot);
         const uint32_t now = asks ? windows_threads_mark() : mark;
-        if (now != mark)
+        if (now != mark) {
             hot = GetTickCount64() + HOT_MS;
+            hot_most = GetTickCount64() + HOT_MOST_MS;
+        }
         mark = now;
         changes_continue(w);
         if (!asks)
             continue;
-        if (GetTickCount64() < hot)
-            check_processes(w, false);
+        if (GetTickCount64() < hot && check_processes(w, false) && GetTickCount64() < hot_most)
+            hot = GetTickCount64() + HOT_MS;
         has_asked(w);
     }
     changes_end(w);
