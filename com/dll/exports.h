@@ -18,8 +18,9 @@ HRESULT extract_for(const struct caller *caller, const char *cabinet, const char
 
 /* Called with the path of each file after all files have been extracted. */
 typedef void(CALLBACK *extracted_callback)(const WCHAR *file, void *context);
-/* Extracts a cabinet as Extract does, for the calling program. `callback` may be NULL. The string type of pla.dll's
-   parameters is not documented: BSTRs are accepted too. E_POINTER, E_INVALIDARG, cabinet_extract's failures. */
+/* Extracts a cabinet for the program that calls this function, in the same way as IDataManager's Extract. `callback`
+   may be NULL. The string type of pla.dll's parameters is not documented, so BSTRs are accepted too. E_POINTER,
+   E_INVALIDARG, cabinet_extract's failures. */
 HRESULT WINAPI PlaExtractCabinet(const WCHAR *cabinet, const WCHAR *folder, extracted_callback callback, void *context);
 /* Deletes the report of a run. The report is the run's folder, and `folder` is the folder's path; a BSTR is accepted
    too. Deletes everything that runs created in the folder, and then the folder itself unless it contains anything else.

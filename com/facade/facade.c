@@ -243,7 +243,7 @@ static HRESULT query_here(struct object *o, const char *space, const char *name,
         hr = whole_query_ask(set, name, &account, &xml);
         if (SUCCEEDED(hr))
             hr = fill_and_keep(o, set, xml, account, space, name, server);
-        else if (definition_is_damaged(hr)) /* binds the name, which is all that Delete needs */
+        else if (definition_is_damaged(hr)) /* the object is bound to the name, which is all that Delete needs */
             hr = sets_bind_damaged(o, space, name, server, hr);
         IDispatch_Release(set);
     }

@@ -19,7 +19,8 @@ enum {
     NAMES_AT_ONCE = 1024,     /* at most about one megabyte */
     DEFINITIONS_AT_ONCE = 64, /* at most some tens of megabytes */
 };
-#define STATUS_AGE_MS 100 /* a script reads all statuses within this time; a person cannot react to one that fast */
+/* A script that reads all statuses uses each within this time, and a person cannot react to a status so fast. */
+#define STATUS_AGE_MS 100
 
 /* ---- lists: the server's side ---- */
 
@@ -129,8 +130,8 @@ struct server_list {
     uint32_t first, count; /* range of the known statuses; those before `next` have been used */
     uint32_t statuses[STATUSES_AT_ONCE];
     bool known[STATUSES_AT_ONCE];
-    uint64_t asked; /* clock_monotonic_ms */
-    LONG verbs;     /* value of `outdated` at that time */
+    uint64_t asked; /* clock_monotonic_ms when the statuses were read */
+    LONG verbs;     /* value of `outdated` when the statuses were read */
     uint32_t next_definition;
     uint32_t first_definition; /* index of the first known definition; used ones are NULL */
     struct texts definitions;  /* account and XML of each set */
@@ -371,7 +372,7 @@ HRESULT whole_commit_answer(struct object *set, const DISPPARAMS *params, VARIAN
     for (size_t i = 0; i < MODE_ARGUMENT; i++) {
         const VARIANT *v = i < params->cArgs ? &params->rgvarg[params->cArgs - 1 - i] : NULL;
         memory_free_secret(texts[i]);
-        if (v && V_VT(v) == VT_BSTR) /* COM's copy; only OpenPLA's clients make this call */
+        if (v && V_VT(v) == VT_BSTR) /* overwrite COM's copy of the argument, which can contain a secret */
             bstr_wipe(V_BSTR(v));
     }
     object_release(issues);

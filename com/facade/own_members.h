@@ -7,16 +7,16 @@
 
 #include "com/objects/wrapper.h"
 
-/* A client process's data about the server's list of sets. Sets get their objects from it. It reads the statuses and
-   definitions of several sets in one call, because callers that show a list read the sets one after the other. Client:
-   reference-counted and shared by its sets. `there` is the server's collection; a reference is added. NULL when out of
-   memory. */
+/* The data of a client process about the server's list of sets. The sets in the client's process get the server's
+   objects from it. It reads the statuses and definitions of several sets in one call, because a program that shows a
+   list reads the sets one after the other. Client: creates the list, which is reference-counted and shared by its sets.
+   `there` is the server's collection; a reference is added. NULL: out of memory. */
 struct server_list;
 struct server_list *server_list_create(IDispatch *there);
 struct server_list *server_list_reference(struct server_list *list);
 void server_list_release(struct server_list *list); /* NULL is allowed */
-/* Returns a reference to the server's object of the set at the index; NULL if the list cannot return it: query the set
-   by its name. */
+/* Returns a reference to the server's object of the set at the index; NULL: the list cannot return the object, so the
+   caller must query the set by its name. */
 IDispatch *server_list_item(struct server_list *list, uint32_t index);
 /* Returns the status of the set at the index if the previous call was for the set before it. One call to the server
    fetches this status and those of the next sets. Each status is used only once, within STATUS_AGE_MS, and only until
@@ -32,7 +32,8 @@ HRESULT server_list_names(struct server_list *list, uint32_t index, struct texts
 void server_lists_outdated(void);
 
 /* Server: the own members of a collection. Arguments: the index of the first set and the number of sets, both VT_I4.
-   Result: an array of strings for as many sets or fewer, at least one if there is any:
+   Result: an array of strings for that number of sets or fewer, but for at least one set if the index is in the list.
+   The strings of each set:
    OWN_STATUSES     the status in decimal, "" if it is not available
    OWN_NAMES        the name
    OWN_DEFINITIONS  two: the account and the XML */
@@ -50,11 +51,12 @@ struct whole_commit {
 /* Client: commits through the server's new object of the set, and adds the findings of its validation that `issues`
    does not contain. */
 HRESULT whole_commit_ask(IDispatch *set, const struct whole_commit *what, struct object *issues);
-/* Client: adds the items of a map of the server (an object in a VARIANT, or empty) to `issues`. */
+/* Client: adds the items of the server's map to `issues`. The VARIANT contains the map, or is empty. */
 HRESULT whole_commit_take_map(const VARIANT *map, struct object *issues);
 /* Server: OWN_WHOLE_COMMIT of the set. Arguments: XML, name, user, masked secrets, VT_BSTR, and the mode, VT_I4; the
    third and fourth are VT_EMPTY if unused. Result: an array of strings, three per issue: Value in decimal, Key,
-   Description. The result is empty if memory runs out, because the set is already committed. */
+   Description. If memory runs out, the result is an empty array and not an error, because the set is already
+   committed. */
 HRESULT whole_commit_answer(struct object *set, const DISPPARAMS *params, VARIANT *result);
 
 /* A client's query of a set. OpenPLA's server returns the definition in the same call. Other servers are called

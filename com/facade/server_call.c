@@ -197,7 +197,7 @@ HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **ou
     *out = NULL;
     if (FAILED(hr))
         return hr;
-    /* On another computer, use the classes that every PLA has. */
+    /* On another computer, use Windows' class IDs, which every server of PLA has. */
     CLSID id = *class_id;
     if (here && registration_mode_here() == REGISTRATION_BESIDE)
         id = com_class_beside(class_id);

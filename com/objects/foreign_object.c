@@ -108,8 +108,7 @@ static HRESULT copy_value(IDispatch *from, struct object *to, const WCHAR *name)
     HRESULT hr = foreign_get(from, to->class, name, NULL, 0, &v);
     if (FAILED(hr))
         return hr;
-    /* An item without a key, and an empty list, are what a new object has. They are not copied, because some of them
-       cannot be set. */
+    /* Empty strings and empty lists are not copied: a new object already has them, and some properties reject them. */
     bool none = (V_VT(&v) == VT_BSTR && !SysStringLen(V_BSTR(&v))) || V_VT(&v) == VT_EMPTY;
     hr = none ? S_OK : wrapper_get(to, &wrapper);
     if (SUCCEEDED(hr) && !none) {

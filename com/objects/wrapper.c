@@ -10,9 +10,9 @@
                                 ^----- model->wrapper -----'        (borrowed, under the object's lock)
 
    The wrapper keeps its object alive, but not the other way round. When the last COM reference is released, the wrapper
-   removes itself from model->wrapper under the object's lock. Between the count reaching zero and the locking, another
-   thread may find the wrapper there. try_reference then fails because the count is zero, and wrapper_get creates a
-   second wrapper, which replaces the dying one. */
+   removes itself from model->wrapper under the object's lock. After the count has reached zero and before the lock is
+   taken, another thread may find the wrapper in model->wrapper. try_reference then fails because the count is zero, and
+   wrapper_get creates a second wrapper, which replaces the dying one. */
 #include "com/objects/wrapper.h"
 
 #include "com/objects/convert.h"

@@ -112,7 +112,8 @@ static bool take_user_marshalled(struct request *request, const MIDL_STUB_DESC *
     if (routines->pfnUnmarshall == (USER_MARSHAL_UNMARSHALLING_ROUTINE)BSTR_UserUnmarshal)
         return take_bstr(request);
     request->exact = false;
-    /* At least the header of a VARIANT (MS-OAUT 2.2.29.2), or the pointer of a SAFEARRAY. */
+    /* Only the part that is always there is checked: the header of a VARIANT (MS-OAUT 2.2.29.2), or the pointer of a
+       SAFEARRAY. */
     return routines->pfnUnmarshall == (USER_MARSHAL_UNMARSHALLING_ROUTINE)VARIANT_UserUnmarshal
                ? request_take(request, request->pointee_boundary, 20)
                : request_take(request, request->pointee_boundary, 4);
@@ -191,8 +192,8 @@ enum {
     EXCEPTION_SLOT = 72
 }; /* offset from the frame's stack pointer to the caller's home slot of the fourth argument */
 
-/* The frame's filter, called before unwinding. The code is stored here, because Wine's handler does not pass it to the
-   code after the call, as Windows' does. */
+/* The frame's filter, called before unwinding. It stores the exception's code, because Wine's handler, unlike Windows',
+   does not pass it to the code after the call. */
 LONG proxy_stub_keep_exception(const EXCEPTION_POINTERS *pointers, BYTE *frame);
 LONG proxy_stub_keep_exception(const EXCEPTION_POINTERS *pointers, BYTE *frame)
 {
@@ -257,7 +258,7 @@ __asm__(".text\n"
         "    ret\n"
         "Lproxy_stub_handler:\n" /* arguments: the exception record, the frame and two more; its caller removes them */
         "    movl 4(%esp), %eax\n"
-        "    testl $6, 4(%eax)\n" /* not for an unwinding that other code has started */
+        "    testl $6, 4(%eax)\n" /* do nothing while other code unwinds the stack */
         "    jnz 1f\n"
         "    movl 8(%esp), %edx\n"
         "    movl 40(%edx), %edx\n" /* the fourth argument of the function above */

@@ -19,7 +19,8 @@ CInterfaceStubVtbl *proxy_stub_interface(REFIID iid);
 HRESULT proxy_stub_check_request(const CInterfaceStubHeader *stub, unsigned opnum, BYTE *bytes, size_t size);
 
 /* Calls rpcrt4's Invoke of a stub and catches exceptions. Returns what CStdStubBuffer_Invoke returns; after an
-   exception the Win32 error or HRESULT that was raised as one (as rpcrt4 and oleaut32 do), or RPC_E_SERVERFAULT. */
+   exception it returns RPC_E_SERVERFAULT, or the Win32 error or HRESULT that rpcrt4 or oleaut32 raised as the
+   exception. */
 HRESULT proxy_stub_guarded_invoke(IRpcStubBuffer *stub, RPCOLEMESSAGE *message, IRpcChannelBuffer *channel);
 
 #endif

@@ -41,8 +41,8 @@ const GUID *remote_object_iid(const struct remote_parameter *p)
                                        : &interfaces[p->type].iid;
 }
 
-/* Reads an enumeration, which has two bytes. Some clients send four bytes, aligned to 4. For the last parameter, the
-   length of the body shows this: two bytes of padding, the value, two zero bytes. */
+/* Reads an enumeration, which has two bytes. Some clients send four bytes, aligned to 4. For the last parameter this
+   can be detected by the length of the body: two bytes of padding precede the value, and two zero bytes follow it. */
 static uint64_t enumeration_read(struct ndr_reader *in, bool is_last)
 {
     ndr_take(in, 2, 0);

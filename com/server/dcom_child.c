@@ -28,7 +28,7 @@ static struct {
     struct thread *keeper;
     HANDLE end, changed;
     HKEY key;
-    struct dcom_settings settings; /* those with which the front process and the DCOM host run */
+    struct dcom_settings settings; /* the settings that the running front process and DCOM host use */
     struct dcom_host *host;
     struct front_process front;
     struct process *idle; /* without this process, Wine would stop the service when the last other program exits */

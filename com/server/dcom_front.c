@@ -118,8 +118,8 @@ static void session_announce(struct front_session *s)
     struct ndr_writer message = {0};
     if (s->is_open)
         return;
-    binding_set(&bindings, 0, s->own); /* put first, because impacket uses the first binding that contains the name or
-                                          address given by its user */
+    binding_set(&bindings, 0, s->own); /* the address to which this client connected comes first, because impacket uses
+                                          the first binding that contains the name or address that its user entered */
     link_write_open(&message, s->id, s->address, &bindings);
     front_send(&message);
     s->is_open = true;

@@ -30,7 +30,8 @@ struct host_session {
     struct orpc_session *session;
     /* Protected by the pipe's lock: */
     bool has_call, is_closed;
-    unsigned workers; /* threads that use it: one performs a call, another can still be sending the previous answer */
+    unsigned workers; /* threads that use the session: one performs a call, another can still be sending the previous
+                         answer */
     /* Used by the worker that performs the session's call: the account of the previous call. */
     uint32_t accounts_read; /* dcom_host.accounts_read when the account was looked up */
     char account[AUTH_NAME_BYTES];
@@ -41,7 +42,7 @@ struct host_session {
 struct host_worker {
     struct host_worker *next; /* in the list of idle workers */
     struct thread_condition called;
-    bool is_called; /* it must read the pipe now */
+    bool is_called; /* the worker must read the pipe now */
 };
 
 /* The connection to one front process. */
@@ -52,7 +53,7 @@ struct host_pipe {
     struct lock write_lock, lock;
     struct host_session *sessions[SESSION_BUCKETS];
     size_t count;             /* number of sessions, including closed ones that workers use */
-    struct host_worker *idle; /* the one that became idle last comes first, so that the others stay idle and exit */
+    struct host_worker *idle; /* last in, first out, so that workers that are not needed stay idle and exit */
     size_t workers;
     bool is_over;
     struct thread_condition ended;
@@ -299,7 +300,7 @@ static struct host_session *pipe_next_call(struct host_pipe *p, struct link_head
 
 static void worker_run(void *user);
 
-/* Lets another worker continue reading. False: there is not enough memory for another worker. */
+/* Makes another worker read the following messages. False: there is not enough memory for another worker. */
 static bool pipe_pass_reading(struct host_pipe *p)
 {
     struct thread *thread;
@@ -319,8 +320,8 @@ static bool pipe_pass_reading(struct host_pipe *p)
     return passed;
 }
 
-/* Call it while holding the lock. Removes the worker from the idle list if another worker is idle too, and returns
-   whether it did. */
+/* Call it while holding the lock. If another worker is idle too, removes this worker from the idle list and returns
+   true. */
 static bool worker_can_exit(struct host_pipe *p, struct host_worker *w)
 {
     struct host_worker **at = &p->idle;

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* Reads the bytes that have arrived, at most `size`. Long bodies are read without the buffer. */
+/* Reads the bytes that have arrived, at most `size`. A long body is read directly to its destination, not through the
+   buffer. */
 static bool pipe_read(HANDLE pipe, uint8_t *bytes, size_t size, size_t *got)
 {
     DWORD n = 0;

@@ -421,7 +421,7 @@ HRESULT dcom_account_add(const char *name, enum dcom_role role, const char *pass
             hr = new_sid(&sid);
         if (SUCCEEDED(hr))
             hr = account_write(name, role, old.sid ? old.sid : sid, secret);
-        /* Deletes the hash that is no longer used: the old one, or after a failure the new one. */
+        /* Delete the hash that is not used: after a success the old one, after a failure the new one. */
         if (FAILED(hr))
             secret_delete(secret);
         else if (old.key)
@@ -463,13 +463,14 @@ void dcom_identity_of(const struct dcom_account *a, struct dcom_identity *out)
     out->sids = (struct account_sids){.name = out->name, .user = a->sid, .groups = out->groups};
 }
 
-/* Also loads a hash for an unknown name, so that refusing an unknown name takes as long as refusing a known one. */
+/* For an unknown name, loads the hash of another account. A logon with an unknown name is therefore rejected in the
+   same time as one with a wrong password. */
 static bool find_account(void *user, const char *name, const char *domain, uint8_t hash[AUTH_HASH_BYTES],
                          char account[AUTH_NAME_BYTES])
 {
     struct dcom_accounts all;
     (void)user;
-    (void)domain; /* clients send their own computer's name, or this one's */
+    (void)domain; /* not used: some clients send the name of their own computer, others that of this computer */
     if (FAILED(dcom_accounts_read(&all)))
         return false;
     const struct dcom_account *a = dcom_account_named(&all, name), *any = a ? a : all.count ? all.items : NULL;

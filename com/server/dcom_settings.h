@@ -31,8 +31,8 @@ struct dcom_settings {
 /* Reads the settings. Missing settings get their defaults; by default DCOM is off. E_INVALIDARG with a message that
    names the invalid value, and *out is empty. */
 HRESULT dcom_settings_read(struct dcom_settings *out);
-/* Checks and writes the settings. E_INVALIDARG with a message, also if other computers could reach the port but `from`
-   admits none of them. */
+/* Checks and writes the settings. E_INVALIDARG, with a message, for invalid settings, and if the port is open to other
+   computers but `from` admits none of them. */
 HRESULT dcom_settings_write(const struct dcom_settings *s);
 void dcom_settings_free(struct dcom_settings *s);
 /* Changes only the limits that the string names, such as "connections=64;idle_seconds=60". E_INVALIDARG: the message

@@ -249,7 +249,7 @@ static bool in_use(void)
     return has_work() || (server_object_count() > 0 && (!note_clients || clients_alive()));
 }
 
-/* Returns after a full grace period without objects, work or running sets. */
+/* Returns when there were no objects, no work and no running sets for a full grace period. */
 static void wait_until_unused(DWORD grace)
 {
     for (;;) {
