@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Splits and builds command lines by the rules of Windows' C runtime, with which CommandLineToArgvW mostly agrees.
-   Blanks and tabs outside quotes separate arguments. 2n backslashes before a quote are n backslashes; 2n+1 are n
-   backslashes and a literal quote. Inside quotes, two quotes in a row are a literal quote. */
+   Blanks and tabs outside quotes separate arguments. Before a quote, 2n backslashes mean n backslashes, and 2n+1
+   backslashes mean n backslashes and a literal quote. Inside quotes, two quotes in a row mean a literal quote. */
 #ifndef OPENPLA_COMMAND_LINE_H
 #define OPENPLA_COMMAND_LINE_H
 
@@ -12,8 +12,8 @@
 struct command_line_reader {
     const char *at;
     bool quoted;
-    size_t plain, backslashes; /* plain: number of backslashes at `at` that are known to be literal. backslashes: number
-                                  of those that are known to precede a quote */
+    size_t plain, backslashes; /* numbers of backslashes from `at` on. plain: they are known to be literal; backslashes:
+                                  they are known to precede a quote */
 };
 enum command_line_piece {
     COMMAND_LINE_END,
@@ -32,10 +32,11 @@ HRESULT command_line_split(const char *line, struct texts *out);
    never contains two consecutive quotes, which programs interpret in different ways. */
 struct command_line {
     struct text_buffer text;
-    size_t backslashes;   /* backslashes of the argument, not written yet */
-    bool quoted, written; /* quoted: the argument's part of `text` ends inside quotes. written: it has content */
-    bool wants_quotes;    /* whether the next byte must be inside quotes */
-    bool argument;        /* an argument has begun */
+    size_t backslashes; /* backslashes of the argument, not written yet */
+    /* quoted: the argument's part of `text` ends inside quotes. written: that part is not empty. */
+    bool quoted, written;
+    bool wants_quotes; /* whether the next byte must be inside quotes */
+    bool argument;     /* an argument has begun */
 };
 void command_line_quote(struct command_line *l); /* begins or ends a quoted section */
 void command_line_text(struct command_line *l,

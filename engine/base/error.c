@@ -91,7 +91,7 @@ const char *error_standard_text(HRESULT hr)
 
 bool error_is_result(HRESULT hr)
 {
-    /* The upper half contains severity and facility, in this order: system (E_...), calls between processes
+    /* The upper halves (severity and facility) of these groups of results: system (E_...), calls between processes
        (RPC_E_...), dispatch, interface (also WMI), Windows errors, statuses of PDH and ETW. */
     static const uint32_t open_facilities[] = {0x8000, 0x8001, 0x8002, 0x8004, 0x8007, 0xC000};
     for (size_t i = 0; i < sizeof open_facilities / sizeof *open_facilities; i++)

@@ -213,7 +213,8 @@ HRESULT file_traits_of(struct file *f, struct file_traits *out);
 /* Sets the times and attributes that the host OS stores; ignores the size. */
 HRESULT file_set_traits(struct file *f, const struct file_traits *traits);
 
-/* The identity of a folder, equal for all paths to it and for no other folder. Links are followed. */
+/* The identity of a folder. Two paths have the same identity exactly if they lead to the same folder. Links are
+   followed. */
 struct folder_identity {
     uint64_t volume, number;
 };

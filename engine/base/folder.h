@@ -59,7 +59,7 @@ HRESULT folder_watch_open(const char *path, struct folder_watch **out);
 #define FOLDERS_WATCHED 8
 HRESULT folder_watch_add(struct folder_watch *w, const char *path);
 /* Called by one thread at a time. S_OK: something has changed, or folder_watch_wake was called; S_FALSE: nothing
-   happened for timeout_ms. A failure: the folder is no longer watched (it was deleted). */
+   happened for timeout_ms. A failure: a folder is no longer watched, for example because it was deleted. */
 HRESULT folder_watch_wait(struct folder_watch *w, uint32_t timeout_ms);
 /* Ends the current or the next wait; may be called from any thread. */
 void folder_watch_wake(struct folder_watch *w);

@@ -131,7 +131,7 @@ struct process_stat {
     uint64_t faults;                                /* minor and major */
     uint64_t virtual_bytes, resident_pages;
 };
-/* Whether it is Wine's server, by its name: also wineserver32 and wineserver64. */
+/* Whether the process is Wine's server, according to its name: wineserver, wineserver32 or wineserver64. */
 static inline bool process_is_wine_server(const struct process_stat *stat)
 {
     static const char name[] = "wineserver";
@@ -146,7 +146,7 @@ bool process_stat_parse(const char *text, size_t size, struct process_stat *out)
 struct process_run_time {
     uint64_t ran, times;
 };
-/* Parses schedstat. False if the kernel does not count. */
+/* Parses schedstat. False if the kernel does not record run times. */
 bool process_run_time_parse(const char *text, size_t size, struct process_run_time *out);
 
 /* Numbers from /proc/<id>/status; INT64_MIN if a number is missing. */

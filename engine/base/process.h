@@ -16,16 +16,17 @@ struct program {
     const char *path;
     const char *const *arguments; /* each passed as one argument, quoted as needed */
     size_t argument_count;
-    const char *line;      /* more arguments after them, as a command line (command_line.h); NULL: none */
-    const char *directory; /* its current folder; NULL: this process's current folder */
-    bool console;          /* it gets a console without a window, to which the processes that it starts can write */
-    const char *security;  /* SDDL: access rights to the process; NULL: the default of the starting account */
-    const struct account *account; /* NULL: the account of the starting process */
-    /* Windows only: inheritable handles that the process gets under the same numbers. */
+    const char *line; /* further arguments, which follow `arguments`, as a command line (command_line.h); NULL: none */
+    const char *directory; /* current folder of the new process; NULL: this process's */
+    bool console; /* the new process gets a console without a window; its child processes can write to this console */
+    const char *security; /* SDDL: access rights to the new process; NULL: the default of this process's account */
+    const struct account *account; /* NULL: the account of this process */
+    /* Windows only: inheritable handles, which have the same values in the new process. */
     void *const *handles;
     size_t handle_count;
-    /* Under Wine: if this process is killed while it creates the other one, the half-created process is terminated,
-       too. Otherwise it stays forever, suspended. The process is in a job object, which its children are not. */
+    /* Under Wine: if this process is killed while it creates the new one, the new process is terminated too. Without
+       this option, it would stay suspended forever. The new process is in a job object, but its child processes are
+       not. */
     bool is_whole_or_none;
 };
 struct process;
@@ -73,25 +74,25 @@ HRESULT shared_new_key(char key[SHARED_KEY_DIGITS + 1]);
 struct shared {
     const char *name;
     bool create; /* create it if it does not exist; otherwise it must exist: HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) */
-    /* SDDL with a DACL: the access rights of an object that is created; an existing object keeps its rights. NULL:
-       PROTECTION_OBJECT. No effect natively: only the current account has access. */
+    /* SDDL with a DACL: the access rights of a newly created object; an existing object keeps its rights. NULL:
+       PROTECTION_OBJECT. Natively this has no effect, because only the current account has access. */
     const char *security;
-    /* With `create`: it must not exist, otherwise HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS). */
+    /* With `create`: the object must be new. If it exists, the result is HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS). */
     bool fresh;
-    /* The required owner, in section_owner's form: an existing object of another account is rejected with
-       E_ACCESSDENIED. NULL: any owner (natively always the current account). */
+    /* The account that must own an existing object, in section_owner's form; an object of another account is rejected
+       with E_ACCESSDENIED. NULL: any account (natively always the current account). */
     const char *owner;
-    /* For a section: it is stored in a file of this account (under Wine, also of the prefix). The section and its
-       contents remain after all its processes have exited, until section_delete. In this case `security` and `owner`
-       are ignored, because no other account has access. No effect on Windows. */
+    /* For a section: it is stored in a file that belongs to this account (under Wine, to this account and this prefix).
+       The section and its contents remain after all its processes have exited, until section_delete. In this case
+       `security` and `owner` are ignored, because no other account has access. No effect on Windows. */
     bool lasting;
 };
 struct section;
 /* Opens the named memory of `size` bytes; new memory is zero. The section exists as long as a process has it open.
-   E_INVALIDARG: an invalid security descriptor, or an existing lasting section with fewer bytes. Creating a lasting
-   section reserves its space or fails. A caller that sets `create` without `fresh` for a lasting section must hold a
-   mutex. If another program shortens the file of a section, the next access restores its size; the lost part is
-   zero. */
+   E_INVALIDARG: an invalid security descriptor, or an existing lasting section with fewer bytes. If there is not enough
+   space for a new lasting section, creating it fails. A caller that sets `create` without `fresh` for a lasting section
+   must hold a mutex. If another program shortens the file of a section, the next access restores its size; the lost
+   part is zero. */
 HRESULT section_open(const struct shared *what, size_t size, struct section **out);
 void *section_memory(struct section *s);
 /* Returns the account that owns the section, from memory_alloc: the string of a SID, natively a number. Under Wine the
@@ -105,11 +106,11 @@ HRESULT section_delete(const char *name);
    now has the name. A section that is not lasting keeps its name as long as it is open. */
 HRESULT section_is_named(struct section *s, const char *name);
 
-/* Returns the folder of lasting sections, natively of all named objects; creates it if it is missing. From
-   memory_alloc. S_FALSE and NULL: this host OS has no such folder (Windows). */
+/* Returns the path of the folder that contains all lasting sections (natively: all named objects), from memory_alloc.
+   Creates the folder if it is missing. S_FALSE and NULL: this host OS has no such folder (Windows). */
 HRESULT section_folder(char **out);
-/* Deletes the folders of lasting sections whose Wine prefixes were deleted. They are in memory until the host OS
-   restarts. Has an effect under Wine only. */
+/* Under Wine: deletes the folders with lasting sections of other Wine prefixes that were deleted. Such a folder would
+   otherwise occupy memory until the host OS restarts. No effect natively and on Windows. */
 void sections_sweep(void);
 
 struct signal; /* auto-reset, named */
@@ -147,9 +148,9 @@ HRESULT windows_threads(struct windows_thread **out, size_t *count);
 /* Returns a number that differs from the previous call's if processes or threads have started or ended since then,
    unless as many started as ended. Costs microseconds. */
 uint32_t windows_threads_mark(void);
-/* Makes Wine's server reveal the thread's Linux id. Sets the thread's affinity to its current processors, for which the
-   server calls sched_setaffinity with that id, between *from and *to, in ticks of clock_ticks. S_FALSE: the thread has
-   exited, or access is denied. */
+/* Makes Wine's server reveal the thread's Linux id: sets the thread's affinity to the processors that it already has,
+   so that the server calls sched_setaffinity with that id. The server's call takes place between *from and *to, which
+   are values of clock_ticks. S_FALSE: the thread has exited, or access is denied. */
 HRESULT windows_thread_show(const struct windows_thread *thread, uint64_t *from, uint64_t *to);
 
 enum { WINDOWS_MOST_SID = 68 };

@@ -142,8 +142,8 @@ static inline const char *text_find(const char *p, const char *end, char c)
 }
 
 /* ---- hashes ----
-   FNV-1a with 64 bits, for buckets and for detecting changes. Its upper bits are better mixed. Begin with HASH_START
-   and pass the result on. For strings without case use text_hash_nocase. */
+   FNV-1a with 64 bits, for buckets and for detecting changes. The upper bits of a hash are better mixed than the lower
+   ones. Begin with HASH_START, and pass each result to the next call. For strings without case use text_hash_nocase. */
 
 #define HASH_START 0xCBF29CE484222325u
 

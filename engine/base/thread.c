@@ -101,7 +101,7 @@ static void end_process_if_last(void)
    to Wine's server. An idle thread therefore checks every second only for some time after a thread has ended. At other
    times it checks rarely, only to detect threads that were terminated, because it is not notified of these. */
 enum { LOOK_MS = 1000, LOOK_RARELY_MS = 10000, LOOKS = 10 };
-static atomic_uint looks; /* remaining checks that follow after a second each */
+static atomic_uint looks; /* number of remaining checks that are LOOK_MS apart */
 
 static uint32_t next_look(void)
 {
@@ -160,7 +160,7 @@ void timed_work_thread_leaves(void)
         return;
     last_thread_leaves();
     atomic_store(&looks, LOOKS);
-    thread_condition_wake(&wanted); /* from now on, each wait lasts only a second */
+    thread_condition_wake(&wanted); /* from now on, each idle thread waits only LOOK_MS */
 }
 
 /* Queues the group, and wakes or creates a thread for it. Call it while holding the lock. False: no thread can be

@@ -24,7 +24,7 @@ extern char **environ;
 
 struct process {
     pid_t id;
-    uint64_t start_time; /* 0: a child of this process, which reaps it */
+    uint64_t start_time; /* 0: the process is a child of this process, which reaps it */
     bool ended;
     uint32_t exit_code;
 };

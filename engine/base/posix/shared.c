@@ -363,7 +363,7 @@ HRESULT signal_open(const struct shared *what, struct signal **out)
 HRESULT signal_set(struct signal *e)
 {
     atomic_store(e->word, 1);
-    /* Wakes all waiters: a single one could be killed before it consumes the signal. */
+    /* Wake all waiting threads. If only one were woken, it could be killed before it consumes the signal. */
     syscall(SYS_futex, e->word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     return S_OK;
 }

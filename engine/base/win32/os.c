@@ -240,8 +240,9 @@ void lock_leave(struct lock *lock)
 
 void libraries_restrict(void)
 {
-    /* Also applies to LoadLibrary without flags, which the system's libraries call. Neither call fails on a Windows
-       version with these functions. On other versions, OpenPLA's own loads specify the folder. */
+    /* This also applies to calls of LoadLibrary without flags, such as those of the system's libraries. The results are
+       not checked: on Windows versions that support both functions they do not fail, and on other versions the folder
+       is specified wherever OpenPLA loads a library. */
     SetDllDirectoryW(L"");
     SetDefaultDllDirectories(LOAD_LIBRARY_SEARCH_APPLICATION_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32);
 }

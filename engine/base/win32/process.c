@@ -56,9 +56,10 @@ struct start {
 };
 
 /* ---- processes that are not created completely ----
-   CreateProcess creates a suspended process and resumes it at its end. Under Wine, the creator's death in between
-   leaves the process suspended forever: nobody knows it, and the prefix does not end. Therefore it is created in a job
-   that is terminated with its last handle. When CreateProcess has returned, the job loses that limit. */
+   CreateProcess creates a suspended process and resumes it at its end. Under Wine, if the creator is killed in between,
+   the process stays suspended forever: no other process has a handle of it, and wineserver does not exit. Therefore the
+   process is created in a job that is terminated when its last handle is closed. After CreateProcess has returned, this
+   limit is removed from the job. */
 
 #define JOB_LIMITS (JOB_OBJECT_LIMIT_BREAKAWAY_OK | JOB_OBJECT_LIMIT_SILENT_BREAKAWAY_OK)
 

@@ -13,7 +13,7 @@
 
 struct access_subject {
     bool in_process;
-    const struct account_sids *account; /* instead of a token; NULL: by the token */
+    const struct account_sids *account; /* the account that is checked instead of a token; NULL: the token is checked */
     HANDLE token;                       /* an impersonation token */
 };
 
@@ -185,7 +185,7 @@ HRESULT access_allows(const struct access_subject *subject, const char *descript
     if (SUCCEEDED(hr) && !acl)
         hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
-        /* InitializeAcl rejects more than an access list can hold. */
+        /* InitializeAcl rejects a size that exceeds the maximum size of an access list. */
         const enum acl_result made =
             bytes <= MAXWORD && InitializeAcl(acl, (DWORD)bytes, ACL_REVISION) ? acl_fill(acl, &d, kind) : ACL_FAILED;
         if (made == ACL_MADE)

@@ -128,7 +128,7 @@ void wakeup_free(struct wakeup *w)
     memory_free(w);
 }
 
-/* The condition is a count of its wakes. */
+/* The condition variable is a count of the calls of thread_condition_wake. */
 bool thread_condition_wait(struct thread_condition *c, struct lock *lock, uint32_t timeout_ms)
 {
     volatile LONG *count = (volatile LONG *)(void *)c->opaque;

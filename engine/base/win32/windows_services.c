@@ -206,7 +206,8 @@ static HRESULT to_bstr(const char *text, BSTR *out)
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Makes calls through the proxy use the account that runs the set. An object that is not a proxy needs no settings. */
+/* Sets up the proxy so that calls through it use the account that runs the set. An object that is not a proxy needs no
+   such settings. */
 static void as_ourselves(IUnknown *proxy)
 {
     CoSetProxyBlanket(proxy, RPC_C_AUTHN_DEFAULT, RPC_C_AUTHZ_NONE, NULL, RPC_C_AUTHN_LEVEL_CALL,
