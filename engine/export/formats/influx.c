@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    LARGE_REQUEST = 512 << 10, /* bytes; a request of this size is passed on */
+    LARGE_REQUEST = 512 << 10, /* bytes; a request is passed on when it has reached this size */
     MOST_LINES = 5000,         /* InfluxDB's recommendation */
 };
 

@@ -25,7 +25,7 @@
 #define EPOCH INT64_C(116444736000000000) /* 1970 as FILETIME */
 
 enum {
-    LARGE_REQUEST = 512 << 10, /* bytes; a request of this size is passed on */
+    LARGE_REQUEST = 512 << 10, /* bytes; a request is passed on when it has reached this size */
     MOST_POINTS = 5000,
     DEEPEST = 8,
 };

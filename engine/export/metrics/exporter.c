@@ -24,7 +24,7 @@
 
 enum {
     RETRY_MS = 30000, /* minimum time between two rounds of tries to add missing counters */
-    MOST_TRIES = 16,  /* per sample, so that the sample is not late */
+    MOST_TRIES = 16,  /* maximum tries per sample, so that the sample is not late */
 };
 
 /* ---- paths ---- */
@@ -318,7 +318,7 @@ static HRESULT use_add(struct exporter *e, const struct export_given *given)
         return hr;
     }
     e->uses = items;
-    /* after the last use of the same family */
+    /* insert the use after the last use of the same family */
     size_t at = e->use_count;
     while (at > 0 && e->uses[at - 1].family > use.family)
         at--;
@@ -333,7 +333,7 @@ HRESULT exporter_take_given(struct exporter *e)
     HRESULT hr = e->failed ? E_OUTOFMEMORY : S_OK;
     struct export_given *given = e->given;
     const size_t count = e->given_count;
-    e->given = NULL; /* a new list, because object_take can add more columns */
+    e->given = NULL; /* start a new list, because object_take can add more columns */
     e->given_count = e->given_capacity = 0;
     for (size_t i = 0; i < count && SUCCEEDED(hr); i++)
         hr = use_add(e, &given[i]);

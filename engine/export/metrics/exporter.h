@@ -72,7 +72,7 @@ struct exporter {
     size_t seen_slots;
     struct steady steady;
     uint64_t samples, duplicates, tried;
-    size_t next_retry; /* index of a path; path_count: all have been tried */
+    size_t next_retry; /* index of the path that is tried next; path_count: all paths have been tried */
 };
 
 /* Tries again to add some of the missing counters, because a program that provides them may have started. True: columns

@@ -47,7 +47,8 @@ struct push {
     struct thread *thread;
     struct lock lock;
     struct thread_condition changed;
-    struct push_batch waiting[MOST_WAITING + 1]; /* the oldest first; one more for a request that returns unsent */
+    /* The oldest first. The additional place is for a request that the sender returns unsent. */
+    struct push_batch waiting[MOST_WAITING + 1];
     size_t waiting_count;
     bool sending; /* the sender has taken a request from `waiting` or from the queue */
     bool is_away; /* the server did not accept the last request */
@@ -452,7 +453,7 @@ void push_close(struct push *p, struct push_figures *out)
     lock_enter(&p->lock);
     p->ending = true;
     if (p->queue)
-        waiting_queue(p); /* now, because the process may be killed while it waits for the thread */
+        waiting_queue(p); /* before waiting for the thread, because the process may be killed during the wait */
     thread_condition_wake(&p->changed);
     lock_leave(&p->lock);
     if (p->client)
@@ -460,7 +461,7 @@ void push_close(struct push *p, struct push_figures *out)
     if (p->thread)
         thread_wait(p->thread, UINT32_MAX);
     thread_close(p->thread);
-    if (p->queue) { /* a request that the thread returned, or that could not be written above */
+    if (p->queue) { /* requests that the thread returned, or that the call above could not write */
         waiting_queue(p);
         while (p->waiting_count > 0)
             waiting_drop(p);

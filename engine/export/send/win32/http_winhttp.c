@@ -173,8 +173,8 @@ HRESULT http_client_open(const struct http_target *target, struct http_client **
     return S_OK;
 }
 
-/* Lets http_client_stop close the request's handle, which ends this thread's calls with it. Only one of the two threads
-   may close the handle. False: the client was stopped. */
+/* From now on, http_client_stop can close the request's handle, which ends the calls in which this thread uses the
+   handle. Only one of the two threads may close the handle. False: the client was stopped. */
 static bool client_begin(struct http_client *c, HINTERNET request)
 {
     lock_enter(&c->lock);
