@@ -11,7 +11,8 @@ struct rpc_target {
     const char *host, *port;
     const struct auth_credentials *credentials; /* NULL: no authentication; copied */
     enum auth_level level;                      /* with credentials */
-    uint32_t connect_ms, answer_ms; /* limits for each address, and for each wait for bytes; 0: 5 s and 60 s */
+    /* Limits for connecting to each address (0: 5 s), and for each wait for bytes (0: 60 s). */
+    uint32_t connect_ms, answer_ms;
 };
 
 struct rpc_channel;

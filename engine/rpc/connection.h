@@ -56,8 +56,8 @@ void rpc_connection_sent(struct rpc_connection *c, size_t size);
 bool rpc_connection_is_over(const struct rpc_connection *c);
 /* Returns why the connection has ended, for a log and never for the client; "" if it has not ended. Static text. */
 const char *rpc_connection_failure(const struct rpc_connection *c);
-/* Whether the connection has ended because of a refused logon, and the account (borrowed). The next logon from this
-   address should be delayed. */
+/* Returns whether the connection has ended because of a refused logon; *account is the account (borrowed). If so, the
+   caller should delay the next logon from this address. */
 bool rpc_connection_logon_failed(const struct rpc_connection *c, const char **account);
 /* Returns the time at which the connection must be closed if it makes no progress until then. Single bytes are not
    progress, so a client gains no time by sending slowly. */

@@ -108,6 +108,6 @@ void ndr_write_guid(struct ndr_writer *w, const GUID *guid);
 void ndr_write_bytes(struct ndr_writer *w, const void *bytes, size_t size); /* without alignment */
 void ndr_set_u16(struct ndr_writer *w, size_t at, uint16_t value);
 void ndr_set_u32(struct ndr_writer *w, size_t at, uint32_t value);
-void ndr_writer_free(struct ndr_writer *w); /* and zero-initialises it */
+void ndr_writer_free(struct ndr_writer *w); /* also zero-initialises the writer */
 
 #endif

@@ -19,7 +19,7 @@ struct rpc_channel {
     struct auth_credentials credentials;
     char *user, *domain;
     char *where;   /* host and port, for messages */
-    bool was_sent; /* the request of the latest call, possibly incomplete */
+    bool was_sent; /* at least a part of the latest call's request was sent */
     uint8_t received[PDU_FRAGMENT];
 };
 
@@ -37,7 +37,7 @@ void rpc_channel_close(struct rpc_channel *c)
     memory_free(c);
 }
 
-/* Adds host and port to the message, which the errors of sockets lack. */
+/* Adds host and port to the message, because the errors of sockets do not name them. */
 static HRESULT channel_failed(const struct rpc_channel *c, HRESULT hr)
 {
     return hr == E_OUTOFMEMORY ? hr : error_set(hr, "%s: %s", c->where, error_standard_text(hr));

@@ -2,8 +2,9 @@
 /* IObjectExporter (MS-DCOM 3.1.2.5.1): returns the addresses of objects, and receives pings for the objects that
    clients still hold.
 
-   This interface needs no logon, so its calls must not use resources: a ping set is created only for an existing OID.
-   Only the holder of an object knows its OID, because OIDs are random. */
+   This interface needs no logon, so a client without an account must not be able to use up resources with its calls.
+   Therefore a ping set is created only for an existing OID. Only the holder of an object knows its OID, because OIDs
+   are random. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/rpc/orpc/objects.h"

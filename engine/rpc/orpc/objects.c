@@ -229,7 +229,7 @@ bool objects_release_references(struct orpc_server *s, const GUID *ipid, const c
         if (!is_held) {
             objects_remove(s, o);
             removed = o->pins ? NULL : o;        /* otherwise the last unpin frees it */
-        } else if (!i->references && !o->pins) { /* kept if pinned, because a call may be using its pointer */
+        } else if (!i->references && !o->pins) { /* a call of a pinned object may be using the interface's pointer */
             struct remote_interface **at = &o->interfaces;
             while (*at != i)
                 at = &(*at)->next;

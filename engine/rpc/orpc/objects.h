@@ -30,7 +30,8 @@ struct remote_object {
     void *identity; /* its IUnknown */
     uint64_t oid;
     char account[AUTH_NAME_BYTES];
-    struct orpc_session *session; /* used it last; a session's calls keep all its objects alive; NULL: closed */
+    struct orpc_session *session; /* the session that used the object last, whose calls keep the object alive; NULL:
+                                     that session was closed */
     uint64_t used_ms;
     unsigned pins;   /* number of calls that run on it */
     bool is_removed; /* removed from the tables; freed with the last pin */
