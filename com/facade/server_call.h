@@ -28,8 +28,8 @@ HRESULT server_get_text(IDispatch *object, const struct class *class, const WCHA
 HRESULT server_get_number(IDispatch *object, const struct class *class, const WCHAR *property, uint32_t *out);
 HRESULT server_call(IDispatch *object, const struct class *class, const WCHAR *method, const char *const *texts,
                     UINT count);
-/* Calls `each` with every item of a collection (borrowed, acting for the caller) until a call fails. Transfers several
-   items per call. */
+/* Calls `each` with every item of a collection until a call of it fails. The item is borrowed and acts for the caller.
+   Each call to the server transfers several items. */
 typedef HRESULT server_item_each(IDispatch *item, void *user);
 HRESULT server_each(IDispatch *collection, const struct class *class, server_item_each *each, void *user);
 /* Converts the result of a call that returned `hr` to a string or a number; clears *v. */

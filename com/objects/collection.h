@@ -15,7 +15,7 @@ HRESULT collection_remove_item(void *interface_pointer, const VARIANT *which);
 HRESULT collection_clear_items(void *interface_pointer);
 HRESULT collection_create_item(void *interface_pointer, const struct class *class, void **out);
 HRESULT collection_add_range(void *interface_pointer, void *other);
-/* Whether the argument is an object, by reference or not; *out is borrowed and may be NULL. */
+/* Whether the VARIANT contains an object, or a reference to one; *out is borrowed and may be NULL. */
 bool variant_is_object(const VARIANT *v, IUnknown **out);
 /* Returns a reference to the item with this index or name, or to this object if it is in the collection. */
 HRESULT collection_find(struct object *collection, const VARIANT *which, struct object **out);

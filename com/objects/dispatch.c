@@ -401,7 +401,8 @@ static HRESULT as_exception(HRESULT hr, EXCEPINFO *exception)
     return DISP_E_EXCEPTION;
 }
 
-/* Reports an argument that was rejected before the call in the same way as the member would. */
+/* Returns the error for an argument that was rejected before the member was called. The error has the same form as an
+   error of the member. */
 static HRESULT result_with_exception(struct wrapper *s, ITypeInfo *info, DISPID id, HRESULT hr, EXCEPINFO *exception)
 {
     char *name = dispatch_member_name(info, id);

@@ -64,7 +64,8 @@ static HRESULT STDMETHODCALLTYPE factory_create(IClassFactory *This, IUnknown *o
     *out = NULL;
     if (outer)
         return CLASS_E_NOAGGREGATION;
-    /* Entered for a client only under Wine. On Windows, COM's activation service makes this call for all clients. */
+    /* call_enter is used only under Wine. On Windows, COM's activation service makes this call on behalf of every
+       client, so the caller is not the client. */
     HRESULT hr = os_is_wine() ? call_enter(&call) : S_OK;
     if (FAILED(hr))
         return hr;

@@ -34,7 +34,8 @@ static HRESULT security_error(const char *doing)
 
 /* Builds the descriptor of the accounts that may call the server: the system, administrators, Performance Log Users
    (MS-PLA 1.5 note 1), LocalService, and the account of this process; from another computer only administrators and
-   Performance Log Users. 3 is COM_RIGHTS_EXECUTE with _EXECUTE_LOCAL, 7 with _EXECUTE_REMOTE too. From LocalAlloc. */
+   Performance Log Users. In the descriptor, the access mask 3 means COM_RIGHTS_EXECUTE and COM_RIGHTS_EXECUTE_LOCAL; 7
+   also includes COM_RIGHTS_EXECUTE_REMOTE. From LocalAlloc. */
 static HRESULT callers_descriptor(PSECURITY_DESCRIPTOR *out)
 {
     union {

@@ -35,8 +35,8 @@ HRESULT com_use_own_proxies(void);
 
 /* Whether any set is running; defined in com/server/lifetime.c. */
 bool server_set_is_running(void);
-/* Prints the running sets, or stops and prints each. Returns true if some are still running or if they cannot be
-   listed; in that case the reason is printed to stderr. */
+/* Prints the running sets; with `stop_them`, also stops them. Returns true if some sets are still running. Also returns
+   true if the sets cannot be listed, and prints the reason to stderr. */
 bool server_report_sets(bool stop_them);
 
 /* The main program of openplasrv.exe; exported. Returns exit code 0 or 1. Prints the usage for unknown arguments. */
