@@ -73,8 +73,8 @@ HRESULT socket_listen(uint16_t port, struct socket_end **out);
 HRESULT socket_listen_at(const char *address, uint16_t port, struct socket_end **out);
 /* Returns the socket's own address and port; "" and 0 if they are unknown. */
 void socket_own_address(struct socket_end *s, char address[SOCKET_ADDRESS_BYTES], uint16_t *port);
-/* Waits for the next connection; `address` is the client's address, an IPv4 address without a prefix. Fails with the
-   system's reason, for example if no more files may be open. */
+/* Waits for the next connection; `address` is the client's address; for an IPv4 client it does not have the prefix
+   "::ffff:". Fails with the system's reason, for example if no more files may be open. */
 HRESULT socket_accept(struct socket_end *listener, struct socket_end **out, char address[SOCKET_ADDRESS_BYTES]);
 /* Connects to the host; `port` is in digits. Tries the host's addresses one after the other, each for up to
    `timeout_ms`. Fails with the last address's error: HRESULT_FROM_WIN32(ERROR_TIMEOUT), or the system's reason with a

@@ -15,10 +15,10 @@ char *os_computer_name(void); /* NetBIOS form, upper case; from memory_alloc */
 /* Returns this computer's DNS name, with its domain if the domain is known; "" if the computer has no DNS name. */
 void os_dns_name(char name[OS_DNS_NAME_BYTES]);
 /* Whether a computer name means this computer: NULL, "", ".", "localhost", one of this computer's names (with its
-   domain, or with any domain if it is unknown), a loopback address, or an address of an interface, an IPv6 one with or
-   without brackets. Leading backslashes are ignored. Fails with the system's reason, or E_OUTOFMEMORY. */
+   domain, or with any domain if it is unknown), a loopback address, or an address of an interface (an IPv6 address may
+   be in brackets). Leading backslashes are ignored. Fails with the system's reason, or E_OUTOFMEMORY. */
 HRESULT os_is_own_name(const char *name, bool *own);
-char *os_expand_environment(const char *t); /* %name% is replaced if the variable exists, otherwise kept */
+char *os_expand_environment(const char *t); /* replaces each %name% whose variable exists, and keeps the others */
 /* Returns the folder of OpenPLA's data: %OPENPLA_DATA% if set, otherwise %ProgramData%\OpenPLA (natively
    $HOME/.openpla). */
 char *os_data_folder(void);

@@ -128,7 +128,7 @@ HRESULT signal_wait_or_processes(struct signal *e, struct process *const *p, siz
 void signal_close(struct signal *e);
 
 /* Mutual exclusion between threads, also of different processes. If the holder exits, the mutex is released. Natively
-   only for processes of the current account. Not recursive. */
+   it works only between processes of the current account. Not recursive. */
 struct mutex;
 HRESULT mutex_open(const char *name, struct mutex **out); /* created if it does not exist */
 /* S_OK: this thread holds it; S_FALSE: another thread held it for timeout_ms (UINT32_MAX: no limit). */

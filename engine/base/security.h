@@ -36,7 +36,7 @@ char *caller_sid(const struct caller *caller);
 
 /* ---- access checks ---- */
 
-/* The specific rights to which a kind of object maps the generic rights, and all its rights. */
+/* The rights of one kind of object: the specific rights that each generic right stands for, and all rights together. */
 struct access_rights {
     uint32_t read, write, execute, all;
 };

@@ -34,7 +34,7 @@ bool text_has_bidi_control(const char *text);
    and Cyrillic. <0, 0, >0. */
 int text_compare_nocase(const char *a, const char *b);
 bool text_equal_nocase(const char *a, const char *b);
-uint64_t text_hash_nocase(const char *text); /* equal for strings that are equal ignoring case */
+uint64_t text_hash_nocase(const char *text); /* strings that differ only in case have the same hash */
 /* Returns the text in the upper case that text_compare_nocase uses: if two results are equal, the texts are equal
    ignoring case. From memory_alloc; NULL: out of memory. */
 char *text_fold(const char *text);
@@ -92,7 +92,8 @@ struct texts {
     char **items;
 };
 HRESULT texts_add(struct texts *t, const char *text); /* copies */
-HRESULT texts_add_owned(struct texts *t, char *text); /* owns a text from memory_alloc, and frees it on failure */
+/* Takes ownership of the text, which is from memory_alloc, and frees it on failure. */
+HRESULT texts_add_owned(struct texts *t, char *text);
 HRESULT texts_copy(struct texts *to, const struct texts *from);
 /* Copies `count` strings from `row`, where they follow each other in `bytes` bytes, each with its NUL. */
 HRESULT texts_from_row(struct texts *to, const char *row, size_t bytes, size_t count);

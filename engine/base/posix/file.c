@@ -482,8 +482,8 @@ static void end(struct walk *w)
         close(w->fd);
 }
 
-/* Walks to the folder that contains the last name, or with `whole` into the folder of that name too. *last is the last
-   name, borrowed from the path. */
+/* Walks to the folder that contains the last name of the path. If `whole` is set, also enters the folder with the last
+   name. *last is the last name, borrowed from the path. */
 static HRESULT walk_to_folder(struct walk *w, const char *base, const char *path, bool make, bool whole,
                               const char **last)
 {

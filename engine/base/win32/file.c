@@ -597,7 +597,8 @@ static void walk_end(struct walk *w)
     memory_free(w->real);
 }
 
-/* Walks to the folder that contains the last name, or with `whole` into the folder of that name too. */
+/* Walks to the folder that contains the last name of the path. If `whole` is set, also enters the folder with the last
+   name. */
 static HRESULT walk_to_folder(struct walk *w, const char *base, const char *path, bool make, bool whole)
 {
     const char *at;

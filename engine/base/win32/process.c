@@ -95,7 +95,8 @@ static bool attribute_put(struct start *s, DWORD_PTR attribute, const void *valu
     return !size || UpdateProcThreadAttribute(s->attributes, 0, attribute, (void *)value, size, NULL, NULL);
 }
 
-/* The process's job, and the only handles that it inherits, regardless of other inheritable handles. */
+/* Sets the job of the process, and the handles that it inherits. It inherits no other handles, even if they are
+   inheritable. */
 static HRESULT attributes_create(const struct program *program, struct start *s)
 {
     SIZE_T size = 0;

@@ -314,7 +314,7 @@ static void xml_dump_element(void *about)
     d->text = xmlBufferContent(buffer);
 }
 
-/* Copies the result of `work`, which lives as long as the document. */
+/* Copies the result of `work`. The result itself lives as long as the document. */
 static HRESULT copy_made(const struct xml_document *d, void (*work)(void *about), void *about, const xmlChar **made,
                          char **out)
 {
