@@ -13,8 +13,8 @@ struct rpc_limits {
     size_t request;           /* bytes of an authenticated request; 1 MB */
     size_t anonymous_request; /* bytes of an unauthenticated request; 16 KB */
     size_t response;          /* bytes of a response; 8 MB */
-    uint32_t logon_ms;        /* time until the logon, or without a logon until the next whole call; 30 s */
-    uint32_t silence_ms;      /* after a logon, time until the next whole packet; 15 min */
+    uint32_t logon_ms;   /* maximum time until the logon; without authentication, until the next complete call; 30 s */
+    uint32_t silence_ms; /* after a logon, time until the next whole packet; 15 min */
 };
 
 /* The state that all connections of a server share; borrowed for their lifetime. */

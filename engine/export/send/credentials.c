@@ -90,7 +90,7 @@ HRESULT push_credentials_load(const char *path, struct push_credentials *out)
 }
 
 /* Whether the bytes from `host` to `end` are HOST or HOST:PORT, where HOST is a name, an IPv4 address, or an IPv6
-   address in brackets. The HTTP client would fail with other ones at each attempt. */
+   address in brackets. With any other text, every attempt of the HTTP client would fail. */
 static bool authority_is_valid(const char *host, const char *end)
 {
     static const char name[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-._~";
