@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The members that are in no type library (enum own_member), for clients and for the server. Each replaces many calls
-   between processes by one: for the statuses, names and definitions of many sets of a list, for a set's commit, and for
-   its query. */
+/* OpenPLA's own members of its COM objects (enum own_member), which are in no type library: the client's side and the
+   server's side. With such a member, a client makes one call to the server process instead of many: to get the
+   statuses, names or definitions of many sets of a list, to commit a set, or to query a set. */
 #ifndef OPENPLA_OWN_MEMBERS_H
 #define OPENPLA_OWN_MEMBERS_H
 
 #include "com/objects/wrapper.h"
 
-/* The data of a client process about the server's list of sets. The sets in the client's process get the server's
-   objects from it. It reads the statuses and definitions of several sets in one call, because a program that shows a
-   list reads the sets one after the other. Client: creates the list, which is reference-counted and shared by its sets.
-   `there` is the server's collection; a reference is added. NULL: out of memory. */
+/* Client: the data about the server's list of sets. It is reference-counted, and the client's sets share it: they get
+   the server's objects from it. It reads the statuses and definitions of several sets in one call, because callers that
+   show a list read the sets one after the other. `there` is the server's collection; a reference is added. NULL when
+   out of memory. */
 struct server_list;
 struct server_list *server_list_create(IDispatch *there);
 struct server_list *server_list_reference(struct server_list *list);
@@ -32,8 +32,7 @@ HRESULT server_list_names(struct server_list *list, uint32_t index, struct texts
 void server_lists_outdated(void);
 
 /* Server: the own members of a collection. Arguments: the index of the first set and the number of sets, both VT_I4.
-   Result: an array of strings for that number of sets or fewer, but for at least one set if the index is in the list.
-   The strings of each set:
+   Result: an array of strings for at most that many sets, and for at least one set if the index is valid:
    OWN_STATUSES     the status in decimal, "" if it is not available
    OWN_NAMES        the name
    OWN_DEFINITIONS  two: the account and the XML */
@@ -48,10 +47,10 @@ struct whole_commit {
     const char *whole_xml;       /* the XML including secrets, for other servers; NULL: same as `xml` */
     uint32_t mode;
 };
-/* Client: commits through the server's new object of the set, and adds the findings of its validation that `issues`
-   does not contain. */
+/* Client: commits through the server's new object of the set, and adds to `issues` those findings of its validation
+   that are not in `issues` yet. */
 HRESULT whole_commit_ask(IDispatch *set, const struct whole_commit *what, struct object *issues);
-/* Client: adds the items of the server's map to `issues`. The VARIANT contains the map, or is empty. */
+/* Client: adds the items of a map of the server (an object in a VARIANT, or empty) to `issues`. */
 HRESULT whole_commit_take_map(const VARIANT *map, struct object *issues);
 /* Server: OWN_WHOLE_COMMIT of the set. Arguments: XML, name, user, masked secrets, VT_BSTR, and the mode, VT_I4; the
    third and fourth are VT_EMPTY if unused. Result: an array of strings, three per issue: Value in decimal, Key,
