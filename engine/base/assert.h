@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Defines assert() for invariants of the code. Data from a file, a script or another process is checked instead, and
-   rejected with an error.
+/* Defines assert() for invariants of the code. Data from a file, a script or another process is not checked with
+   assert(): invalid data is rejected with an error.
 
    The build option OPENPLA_ASSERTS decides whether assertions are on: on in test builds, off in installed programs. A
    failed assertion writes a line like those of the trace switch (debug_trace.h) and terminates the process immediately,

@@ -73,7 +73,9 @@ HRESULT shared_new_key(char key[SHARED_KEY_DIGITS + 1]);
 /* The name of a shared object, and how it is opened. */
 struct shared {
     const char *name;
-    bool create; /* create it if it does not exist; otherwise it must exist: HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) */
+    /* Create the object if it does not exist. Without `create`, opening a missing object fails with
+       HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND). */
+    bool create;
     /* SDDL with a DACL: the access rights of a newly created object; an existing object keeps its rights. NULL:
        PROTECTION_OBJECT. Natively this has no effect, because only the current account has access. */
     const char *security;

@@ -97,7 +97,7 @@ void registry_entry_free(struct registry_entry *e); /* frees its contents */
 /* Returns the current numbers of subkeys and values. */
 HRESULT registry_counts(struct registry_key *key, uint32_t *keys, uint32_t *values);
 /* Opens the subkey with the entry's name in the same view, for reading. If the subkey is a link, the link itself is
-   opened, which has the value REGISTRY_LINK_VALUE. */
+   opened and not its target; a link has the value REGISTRY_LINK_VALUE. */
 HRESULT registry_open_at(struct registry_key *key, const struct registry_entry *entry, struct registry_key **out);
 #define REGISTRY_LINK_VALUE "SymbolicLinkValue"
 

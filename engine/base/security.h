@@ -54,8 +54,8 @@ struct access_subject;
 HRESULT access_open(const struct caller *caller, struct access_subject **out);
 void access_close(struct access_subject *subject); /* NULL is allowed */
 /* Whether the descriptor, in SDDL, grants all of these rights. This process itself always has them. Otherwise the
-   entries that apply to the caller are evaluated in order, and the owner has its implicit rights. A malformed
-   descriptor grants nothing, and neither does one that denies something to an account that is unknown here. */
+   entries that apply to the caller are evaluated in order, and the owner has its implicit rights. A descriptor grants
+   nothing if it is malformed, or if it denies something to an account that this computer does not know. */
 HRESULT access_allows(const struct access_subject *subject, const char *descriptor, const struct access_rights *kind,
                       uint32_t rights, bool *allowed);
 

@@ -572,7 +572,8 @@ void sections_sweep(void)
 }
 
 /* Under Wine, accessing a mapped file after its end raises an access violation; on Windows a mapped file cannot be
-   truncated. OpenPLA's handler runs before those of the program, which may treat such an exception as a crash. */
+   truncated. OpenPLA's handler runs before the program's handlers, because these may treat such an exception as a
+   crash. */
 
 enum { FUTILE_MOST = 1000 }; /* more than the number of threads that access a truncated file at the same time */
 
