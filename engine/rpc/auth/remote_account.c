@@ -104,7 +104,7 @@ static const char *host_without_slashes(const char *host)
     return host + strspn(host, "\\");
 }
 
-/* Searches the name with its port, then the name alone. *out NULL: the table has neither. */
+/* Searches for the name with its port, and then for the name alone. *out NULL: the table contains neither of them. */
 static HRESULT table_find_host(const struct remote_accounts *t, const char *text, struct remote_accounts_row **out)
 {
     char *host, *port;
