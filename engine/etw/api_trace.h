@@ -97,12 +97,12 @@ HRESULT api_trace_supports_32(const char *name);
 struct api_trace; /* the section, the claim on the program and the watcher */
 /* Claims the program and creates the section with the settings. Nothing is injected before api_trace_watch. Returns
    PLA_E_EXE_ALREADY_CONFIGURED if another collector traces the program. `claimed`: an existing api_trace of this
-   process, or NULL. If it traces the same program, the new api_trace shares its claim; if the settings are the same
-   too, no new one is created and *out is `claimed` itself. */
+   process, or NULL. If it traces the same program, the new api_trace shares its claim; if its settings are also the
+   same, no new api_trace is created and *out is `claimed` itself. */
 HRESULT api_trace_open(struct api_settings *settings, struct api_trace *claimed, struct api_trace **out);
 void api_trace_close(struct api_trace *t); /* NULL is allowed */
-/* Returns whether several users hold this api_trace: api_trace_open returned it more than once, and more than one of
-   these calls still lacks its api_trace_close. */
+/* Returns whether several users hold this api_trace: api_trace_open has returned it several times, and api_trace_close
+   has not been called yet for at least two of these calls. */
 bool api_trace_is_shared(const struct api_trace *t);
 /* Returns the filter's data, borrowed. */
 const struct api_filter *api_trace_filter(const struct api_trace *t);

@@ -32,7 +32,7 @@ struct autologger {
     bool global;       /* the GlobalLogger: a single session of an older kind, which enables no providers */
     char *name;        /* name of the key and of the session */
     char *guid, *file; /* NULL: not set */
-    char *set; /* the data collector set that created it, as XML; has properties that ETW lacks; NULL: not set */
+    char *set; /* XML of the data collector set that created it, with the properties that ETW lacks; NULL: not set */
     struct autologger_number start, buffer_kb, minimum_buffers, maximum_buffers, flush_timer, clock, mode, maximum_file,
         file_max, file_counter;
     struct autologger_provider *providers;
@@ -59,8 +59,9 @@ ULONG autologger_settings(const struct autologger *a, const char *folder, struct
    skipped. The result becomes the value Status. */
 ULONG autologger_start(struct directory *d, const struct autologger *a, const char *folder, uint32_t *counter);
 
-/* Starts the autologgers described for the directory of this name (OPENPLA_ETW; at most 32 characters), once until the
-   last process of the Wine prefix exits. Natively there is no registry, and nothing happens. */
+/* Starts the autologgers described for the directory of this name (OPENPLA_ETW; at most 32 characters). The first
+   process that calls this starts them; all other calls have no effect until the last process of the Wine prefix has
+   exited. Natively there is no registry, and nothing happens. */
 void autologgers_begin(struct directory *d, const char *directory);
 
 /* ---- registry keys; the same table of values serves readers and writers ---- */
@@ -69,15 +70,16 @@ void autologgers_begin(struct directory *d, const char *directory);
 #define AUTOLOGGER_ONE "GlobalLogger"
 enum { AUTOLOGGER_NAME = 255 }; /* maximum UTF-16 units of a key name */
 
-/* Returns the path of Control\WMI\Autologger or ...\GlobalLogger (`kind`) for the directory of that name, or of its
-   subkey `name` if that is not NULL. From memory_alloc; NULL when out of memory. */
+/* Returns the path of the key Control\WMI\Autologger or Control\WMI\GlobalLogger (`kind`) for the directory of that
+   name. If `name` is not NULL, returns the path of that key's subkey `name`. From memory_alloc; NULL when out of
+   memory. */
 char *autologger_path(const char *kind, const char *directory, const char *name);
 /* Reads a description. Invalid values count as missing, and the first of them is stored in `damaged`. Returns S_FALSE
    if the key does not exist. *out is empty unless the result is S_OK; free it with autologger_free. */
 HRESULT autologger_load(const char *path, const char *name, struct autologger *out);
-/* Writes *a to the registry key, and creates the key if it does not exist. Of the values that struct autologger has,
-   those that are not set in *a are deleted, and so are the keys of providers that *a does not list. All other values of
-   the key, and the values that ETW itself writes (FileCounter, Status), are kept. Start is written last. Returns
+/* Writes *a to the registry key, and creates the key if it does not exist. Deletes each value that has a member in
+   struct autologger but is not set in *a, and the keys of providers that *a does not list. Keeps all other values of
+   the key, and the values that ETW itself writes (FileCounter, Status). Start is written last. Returns
    ERROR_ALREADY_EXISTS's HRESULT if `is_new` and the key exists. A failure restores the previous values as far as
    possible. */
 HRESULT autologger_save(const char *path, const struct autologger *a, bool is_new);

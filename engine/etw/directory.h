@@ -262,9 +262,9 @@ struct directory_enable {
 };
 _Static_assert(sizeof(struct directory_filter_process) == 16, "the same for programs of 32 and 64 bits");
 void directory_enables_free(struct directory_enable *list, size_t count); /* frees the list as well */
-/* In a change. Adds or replaces the session's enable of the provider. HRESULTs: ERROR_NO_SYSTEM_RESOURCES (this would
-   be the ninth session, and the error text names the eight; or no space), ERROR_WMI_INSTANCE_NOT_FOUND (the session
-   does not exist). */
+/* In a change. Adds or replaces the session's enable of the provider. HRESULTs: ERROR_NO_SYSTEM_RESOURCES (eight other
+   sessions, which the error text names, have enabled the provider; or there is no free record or no space for the
+   filters), ERROR_WMI_INSTANCE_NOT_FOUND (the session does not exist). */
 HRESULT directory_enable_set(struct directory *d, const struct directory_enable *e);
 /* In a change. Removes the session's enable of the provider. Returns S_FALSE if the session had not enabled it. */
 HRESULT directory_enable_clear(struct directory *d, uint32_t logger, uint32_t generation, const GUID *provider);
@@ -291,8 +291,8 @@ struct directory_registration {
     struct directory_process process;
 };
 /* Registers the provider for this process, without the mutex and without a system call. Call it before
-   directory_enables, so that no enable is missed. Registrations are counted. Returns ERROR_NO_SYSTEM_RESOURCES's
-   HRESULT if the table is full. */
+   directory_enables, so that no enable is missed. Each call adds a registration, even if the process has already
+   registered the provider. Returns ERROR_NO_SYSTEM_RESOURCES's HRESULT if the table is full. */
 HRESULT directory_register(struct directory *d, const GUID *provider, enum directory_kind kind, uint32_t *registration);
 void directory_unregister(struct directory *d, uint32_t registration);
 /* Lists the registrations of living processes. From memory_alloc. */

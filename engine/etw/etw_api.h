@@ -39,9 +39,9 @@ struct event_registrations {
     struct event_registration *items;
     size_t count, capacity;
 };
-/* Lists the processes that currently have the provider registered (NULL: any provider), each pair of provider and
-   process once, without provider groups. *out is empty on failure. Returns ERROR_NOT_SUPPORTED's HRESULT in 32-bit
-   programs under Wine. */
+/* Lists the processes that currently have the provider registered (NULL: any provider). Each pair of provider and
+   process is listed once; provider groups are not listed. *out is empty on failure. Returns ERROR_NOT_SUPPORTED's
+   HRESULT in 32-bit programs under Wine. */
 HRESULT event_registrations_list(const struct etw_api *etw, const GUID *guid, struct event_registrations *out);
 HRESULT event_registrations_add(struct event_registrations *list, const GUID *guid, uint32_t process);
 void event_registrations_free(struct event_registrations *registrations);

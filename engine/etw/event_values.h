@@ -102,7 +102,8 @@ struct value_type {
     bool has_length;
     uint32_t length;       /* characters for strings, bytes for all other types */
     uint32_t pointer_size; /* 4 or 8 */
-    bool six_decimals; /* for floating-point numbers; otherwise as many digits as needed to read the same number back */
+    bool six_decimals;     /* floating-point numbers get six decimals; false: as many digits as needed to read the same
+                              number back */
 };
 struct value_extent {
     size_t size;        /* all bytes of the value */
@@ -148,8 +149,8 @@ struct event_value {
     uint32_t elements;
     bool array;
     struct value_type type; /* of STEP_VALUE */
-    /* The bytes as stored in the event, including counts and NULs. Empty for STEP_STRUCT and STEP_ARRAY; for their
-       ends, everything that they contained. */
+    /* The bytes as stored in the event, including counts and NULs. Empty for STEP_STRUCT and STEP_ARRAY. For
+       STEP_STRUCT_END and STEP_ARRAY_END, all bytes of the struct or array. */
     const uint8_t *bytes;
     size_t size;
 };
@@ -202,7 +203,7 @@ char *put_date_time(char at[DATE_TIME_TEXT], const struct calendar_time *t);
 
 void add_guid(struct text_buffer *out, const uint8_t bytes[16]);          /* braced, lower case */
 void add_filetime(struct text_buffer *out, int64_t filetime);             /* xs:dateTime with 9 digits, UTC */
-void add_system_time(struct text_buffer *out, const uint8_t bytes[16]);   /* in the same form, unchanged */
+void add_system_time(struct text_buffer *out, const uint8_t bytes[16]);   /* the same form, not converted */
 void add_sid(struct text_buffer *out, const uint8_t *bytes, size_t size); /* S-1-...; `size` must cover the whole SID */
 void add_ipv4(struct text_buffer *out, const uint8_t bytes[4]);
 void add_ipv6(struct text_buffer *out, const uint8_t bytes[16]); /* RFC 5952 */

@@ -7,9 +7,9 @@
 #include "engine/etw/code_places.h"
 
 struct symbols;
-/* `paths`: folders, and lists of them with ';' as in _NT_SYMBOL_PATH: `srv*FOLDER*URL` and `cache*FOLDER` mean their
-   folders, and URLs are ignored. A folder either contains PDB files and images directly, or is a symbol store with one
-   or two levels. Returns E_INVALIDARG, with an error text, if a folder does not exist. */
+/* `paths`: folders, or lists of folders separated by ';', as in _NT_SYMBOL_PATH. In a list, `srv*FOLDER*URL` and
+   `cache*FOLDER` stand for their folders, and URLs are ignored. A folder either contains PDB files and images directly,
+   or is a symbol store with one or two levels. Returns E_INVALIDARG, with an error text, if a folder does not exist. */
 HRESULT symbols_open(const struct texts *paths, struct symbols **out);
 /* Finds the function that contains the offset in the module. Reads the module's symbols when they are first needed.
    Returns false if the function is unknown. *name is valid until symbols_close. */

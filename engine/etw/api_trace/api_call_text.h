@@ -23,13 +23,13 @@ struct api_registers {
     bool addresses;      /* write strings as addresses, because the address of one of them is invalid */
 };
 
-/* Reads the arguments of a call in a 32-bit program from its stack, up to the first structure. Those at `end`, where
-   the stack ends, and behind it are 0. */
+/* Reads the arguments of a call in a 32-bit program from its stack, up to the first structure. `end` is the end of the
+   stack; arguments that would be at or after it are 0. */
 void api_arguments_read_32(const struct api_signature *signature, const uint32_t *at, const uint32_t *end,
                            uint64_t values[API_ARGUMENTS_MAX]);
 /* Writes UTF-8 with a NUL into API_TEXT_ROOM bytes; what does not fit is replaced by "...". `arguments` has
-   signature->count values, as Windows' x64 calls have them; in 32-bit programs those up to the first structure, whose
-   size is unknown. Returns the bytes with the NUL. */
+   signature->count values, in the form in which x64 Windows passes them. In 32-bit programs, only the values before the
+   first structure are valid, because the structure's size is unknown. Returns the bytes with the NUL. */
 size_t api_arguments_text(const struct api_signature *signature, const uint64_t *arguments,
                           const struct api_registers *registers, char *out);
 /* Writes the result to `out`, which has API_RESULT_ROOM bytes. Returns the number of bytes, including the NUL. */

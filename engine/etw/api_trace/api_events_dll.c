@@ -293,8 +293,8 @@ void api_events_module(void *base, uint32_t size, const WCHAR *path, size_t unit
 
 /* ---- settings ---- */
 
-/* Adds the rest of the calls, which count_call counted in the stripes only, to the statistics. From then on, the
-   statistics are not updated. */
+/* Adds to the statistics the calls that count_call has so far counted only in the stripes. From then on, the statistics
+   are not updated. */
 static void publish_rest(void)
 {
     uint64_t rest = 0;

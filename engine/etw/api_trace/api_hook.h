@@ -16,10 +16,9 @@ struct api_function {
     uint32_t stack_words; /* 8, 4: stack arguments to copy, in words of pointer size; an even number in 64-bit
                              programs */
     uint32_t reals;       /* 12, 8: 1 if it uses xmm registers; in 32-bit programs, if its result is in st(0) */
-    uint32_t generation;  /* generation of the latest settings that include it; slots are hooked only if that is the
-                             current one */
-    void *real;           /* the original value of its slots; `target` is different for GetProcAddress and similar
-                             functions */
+    uint32_t generation;  /* generation of the latest settings that include it; slots are hooked only if these settings
+                             are the current ones */
+    void *real;           /* original value of its slots: `target`, except for GetProcAddress and similar functions */
     uint8_t *stub;
     struct api_function *next; /* next function in the hash bucket */
     bool typed;                /* its signature is known, and a thunk can insert a frame between the caller and the

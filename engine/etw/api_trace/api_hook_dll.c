@@ -43,8 +43,8 @@ enum {
     CELL_FRAMED = 0,
     CELL_NAMES = 1,
     STUB_FUNCTION = sizeof(void *) == 8 ? 2 : 1, /* offset in the stub of the address of struct api_function */
-    STRUCTURE_WORDS = 16, /* 4-byte words to copy for a structure passed by value in 32-bit programs; more than any such
-                             function takes */
+    STRUCTURE_WORDS = 16, /* 4-byte words to copy for a structure passed by value in 32-bit programs; no hooked function
+                             takes a larger one */
 };
 
 static struct api_function *_Atomic buckets[BUCKETS];

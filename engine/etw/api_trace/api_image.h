@@ -31,7 +31,8 @@ struct api_export {
 bool api_image_exports(const struct api_image *image, void (*take)(void *user, const struct api_export *found),
                        void *user);
 /* Calls `take` for each slot of an imported function, including delayed imports. `dll` is the name of the DLL, `slot`
-   the aligned address of the slot. Returns false as api_image_exports does. */
+   the aligned address of the slot. Returns false if a table is corrupt; `take` may have been called for a part of the
+   slots. */
 bool api_image_imports(const struct api_image *image, void (*take)(void *user, const char *dll, void **slot),
                        void *user);
 

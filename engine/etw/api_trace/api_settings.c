@@ -106,7 +106,7 @@ HRESULT api_settings_write(struct api_settings *s, struct text_buffer *out)
     return out->failed ? E_OUTOFMEMORY : S_OK;
 }
 
-/* Reads `count` strings from the row and advances it. Returns false if strings are missing or not sorted. */
+/* Reads `count` strings at *row and moves *row after them. Returns false if strings are missing or not sorted. */
 static bool list_read(const char **row, size_t *left, uint32_t count, struct texts *out, HRESULT *hr)
 {
     size_t bytes = 0;

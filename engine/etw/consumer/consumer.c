@@ -217,7 +217,7 @@ static HRESULT zone_name(const char *name, WCHAR out[ZONE_NAME_UNITS])
     return S_OK;
 }
 
-/* Fills in everything except LoggerName and LogFileName, which only point to strings. */
+/* Fills in all members except the pointers LoggerName and LogFileName. */
 static HRESULT fill_header(const struct etl_log *log, TRACE_LOGFILE_HEADER *out)
 {
     *out = (TRACE_LOGFILE_HEADER){
@@ -348,8 +348,8 @@ static size_t find_class(const GUID *guid)
     return i;
 }
 
-/* Sets the callback of a class, replacing an earlier one. Events of the class are passed to it first, and then to the
-   EventCallback of their handle, which must exist. ERROR_INVALID_PARAMETER, ERROR_NOT_ENOUGH_MEMORY. */
+/* Sets the callback of a class, replacing an earlier one. Each event of the class is passed to it first, and then to
+   the EventCallback of the event's handle, if it has one. ERROR_INVALID_PARAMETER, ERROR_NOT_ENOUGH_MEMORY. */
 static ULONG consumer_set_class(const GUID *class, PEVENT_CALLBACK callback)
 {
     if (!class || !callback)
@@ -534,8 +534,8 @@ static ULONG processing_deliver(struct processing *p, const struct running *r)
     return status;
 }
 
-/* Returns the handle with the oldest next event. Among equal times, an event that defines others comes first, otherwise
-   the event of the first handle. */
+/* Returns the handle with the oldest next event. If the next events of several handles have this time, returns the
+   first handle whose event defines other events, or else the first of these handles. */
 static struct running *processing_oldest(struct processing *p)
 {
     struct running *found = p->running;

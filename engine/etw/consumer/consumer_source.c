@@ -272,8 +272,8 @@ static HRESULT find_due(struct session_source *s, struct held **out)
             continue;
         if (FAILED(hr))
             return hr;
-        /* No more buffers can arrive if the host process exited, the session ended or the source was stopped, and the
-           ring was found empty after that. */
+        /* After the host process has exited, the session has ended, or the source was stopped, an empty ring means that
+           no more buffers can arrive. */
         const bool room = s->count < s->most;
         if (room && complete > s->until)
             s->until = complete;

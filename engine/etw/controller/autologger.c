@@ -92,7 +92,7 @@ char *autologger_path(const char *kind, const char *directory, const char *name)
 
 /* ---- reading ---- */
 
-/* Records a problem: the error text of the last read, or `why`. */
+/* Records a problem. Its text is `why` or, if that is NULL, the error text of the last read. */
 static HRESULT note_invalid(struct autologger *a, const char *provider, const char *name, const char *why)
 {
     const char *separator = provider ? "\\" : "";
@@ -436,7 +436,8 @@ static uint32_t next_counter(const struct autologger *a, uint32_t most)
     return before < most && (before >= first || !a->file_counter.there) ? before + 1 : first;
 }
 
-/* Chooses the file of this start: the next of FileMax files, or the only one. */
+/* Chooses the log file for this start: with FileMax, the next of the numbered files; otherwise the file without a
+   number. */
 static ULONG log_file(const struct autologger *a, const char *folder, char **out, uint32_t *counter)
 {
     char *given = a->file ? os_expand_environment(a->file) : NULL, *path = NULL, *own = NULL;

@@ -157,7 +157,8 @@ static size_t unit_of(bool wide)
     return wide ? sizeof(WCHAR) : 1;
 }
 
-/* Returns the number of bytes between `offset` and the other name or the end of the block. */
+/* Returns the number of bytes for the name at `offset`. They end at the other name, if it follows, or at the end of the
+   block. */
 static size_t room_at(const EVENT_TRACE_PROPERTIES *p, ULONG offset, ULONG other)
 {
     const ULONG end = other > offset && other < p->Wnode.BufferSize ? other : p->Wnode.BufferSize;
@@ -452,7 +453,7 @@ static ULONG control_session(struct directory *d, const struct controller_call *
         directory_request_free(&request);
     }
     if (code == ERROR_SUCCESS && c->code == EVENT_TRACE_CONTROL_STOP)
-        (void)session_remove(d, s); /* the name is available again when the caller has the answer */
+        (void)session_remove(d, s); /* so that the name is available again when the caller has the answer */
     if (code == ERROR_SUCCESS && directory_session_at(d, s->logger, s->generation, &now) == S_OK) {
         directory_session_free(s);
         *s = now;

@@ -79,9 +79,9 @@ ULONG controller_add_filter(struct directory_enable *to, const EVENT_FILTER_DESC
 
 /* ---- trace_query.c ---- */
 
-/* Sets a list as TraceSetInformation does, for callers with data in another form. The session must accept kernel
-   events. Its list is replaced by `items`: hook ids or profile sources, at most directory_kernel_room(list). Returns a
-   Windows error code with an error text. */
+/* Replaces a list of the session by `items`: hook ids or profile sources, at most directory_kernel_room(list). Does the
+   same as TraceSetInformation, for callers that already have such items. The session must accept kernel events. Returns
+   a Windows error code with an error text. */
 ULONG trace_information_set_list(TRACEHANDLE session, enum directory_kernel_list list, const uint32_t *items,
                                  uint32_t count);
 

@@ -111,7 +111,8 @@ static ULONG query_disallowed(TRACEHANDLE handle, void *out, ULONG bytes, ULONG 
     return code;
 }
 
-/* Returns the profile interval, which is the same for all sessions, within the limits of the host OS. */
+/* Returns the profile interval, which is the same for all sessions. An interval outside the limits of the host OS is
+   returned as the nearest limit. */
 static ULONG query_interval(TRACE_PROFILE_INTERVAL *interval)
 {
     struct directory *d;
@@ -145,7 +146,7 @@ static ULONG query_fixed(TRACE_INFO_CLASS what, TRACEHANDLE handle, void *out, U
     return code;
 }
 
-/* Returns the list of sources, PROFILE_SOURCE_INFO; the only source is time. */
+/* Returns the list of profile sources (PROFILE_SOURCE_INFO); time is the only source. */
 static ULONG query_sources(TRACEHANDLE handle, void *out, ULONG bytes, ULONG *need)
 {
     static const WCHAR name[] = {'T', 'i', 'm', 'e', 'r', 0};
@@ -299,7 +300,7 @@ static ULONG set_flags(TRACEHANDLE handle, const void *in, ULONG bytes)
     return code;
 }
 
-/* Sets the providers that the session does not enable when it enables a provider group to which they belong. */
+/* Sets the list of providers that stay disabled when the session enables a provider group that contains them. */
 static ULONG set_disallowed(TRACEHANDLE handle, const void *in, ULONG bytes)
 {
     struct directory_enable *enables;

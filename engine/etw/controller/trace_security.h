@@ -22,7 +22,7 @@ enum {
    descriptor is registered, the registry is read at most once a second. */
 ULONG trace_allowed(const GUID *guid, uint32_t rights);
 
-/* Returns the rights that starting or changing such a session requires. */
+/* Returns the rights that starting or changing a session with these properties requires. */
 static inline uint32_t trace_rights_of_session(bool real_time, bool has_file)
 {
     return (real_time ? TRACE_RIGHT_CREATE_REALTIME : 0) | (has_file || !real_time ? TRACE_RIGHT_CREATE_ONDISK : 0);

@@ -352,7 +352,7 @@ static char *put_related(char *at, const struct dumped_event *e)
 
 enum { HEAD_CELLS = 20, HEAD_MOST = HEAD_CELLS * (1 + TEXT_PUT_DECIMAL) + 2 * (1 + TEXT_PUT_GUID) };
 
-/* Adds the numbers in the header, whose length is limited. */
+/* Adds the numbers in the header. Their texts have a maximum length, so they are collected in a local buffer first. */
 static void add_head_numbers(struct text_buffer *b, const struct dumped_event *e)
 {
     const EVENT_RECORD *r = e->record;
@@ -441,8 +441,8 @@ static bool never_needs_quotes(const struct event_schema *schema, const struct e
            t->out != OUT_TYPE_HRESULT && t->out != OUT_TYPE_NTSTATUS && !event_schema_map(schema, v->property->map);
 }
 
-/* Adds a value directly to the output. Only if the written text turns out to need quotes, or contains quotes or control
-   characters, is it copied and written again in the correct form. */
+/* Adds a value directly to the output. If the written text then turns out to need quotes, or contains quotes or control
+   characters, it is copied and written again in the correct form. */
 static HRESULT csv_add_value(void *context, enum event_step step, const struct event_value *v)
 {
     struct event_dump_step *s = context;

@@ -109,8 +109,8 @@ HRESULT event_schema_check(const struct event_schema *schema);
 
 /* All schemas that a process knows, and the lookup by event. Its functions can be called from any thread. */
 struct event_schemas;
-/* Creates a collection that can only decode TraceLogging events, which describe themselves, until origins are added.
-   E_OUTOFMEMORY. */
+/* Creates a collection without origins. Until an origin is added, it has schemas only for TraceLogging events, which
+   describe themselves. E_OUTOFMEMORY. */
 HRESULT event_schemas_create(struct event_schemas **out);
 void event_schemas_free(struct event_schemas *schemas); /* release all found schemas first; NULL is allowed */
 
@@ -147,8 +147,8 @@ struct schema_origin {
     enum schema_source source; /* MANIFEST, MOF or WPP: queried only for events of that kind */
     enum schema_place place;
     void *context;
-    /* Returns S_OK, or S_FALSE if the origin does not know the event. If the origin knows the event provider, it also
-       sets the reason with error_set. `pointer_size`: 4 or 8, as in the writing process. */
+    /* Returns S_OK, or S_FALSE if the origin does not know the event. With S_FALSE, an origin that knows the event
+       provider also sets the reason with error_set. `pointer_size`: 4 or 8, as in the writing process. */
     HRESULT (*schema)(void *context, const EVENT_RECORD *event, uint32_t pointer_size, struct event_schema **out);
     HRESULT (*providers)(void *context, struct known_providers *list); /* appends the event providers that it knows */
     /* Returns S_OK, or S_FALSE if the origin has no manifest of the event provider. The manifest lives as long as the

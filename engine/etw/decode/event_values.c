@@ -315,8 +315,8 @@ HRESULT event_values_walk(const struct event_schema *schema, const struct event_
         w.numbers = memory_zero(schema->property_count, sizeof *w.numbers);
     if (!w.numbers)
         return E_OUTOFMEMORY;
-    /* A classic event can have fewer properties than its class. For example, StackWalk has as many as the stack is
-       deep, and events of older versions have fewer. */
+    /* A classic event can have fewer properties than its class. For example, a StackWalk event has one property per
+       stack frame, and events of older versions lack newer properties. */
     for (uint16_t i = 0; hr == S_OK && i < schema->top_level && !(schema->source == SCHEMA_MOF && w.at == whole.size);
          i++)
         hr = walk_property(&w, i, 0);
@@ -329,7 +329,7 @@ HRESULT event_values_walk(const struct event_schema *schema, const struct event_
 
 struct search {
     const struct property_step *path;
-    size_t steps, inside; /* `steps`; number of structs of the path that the walk is inside */
+    size_t steps, inside; /* steps of `path`; how many of the path's structs contain the walk's current position */
     const uint8_t *start;
     bool found;
     struct found_property *out;

@@ -98,8 +98,9 @@ static void users_name(const struct directory *d, char out[96])
     snprintf(out, 96, "%s-users", d->name);
 }
 
-/* Called under the mutex. A process that cannot take part is overlooked by the last one that leaves; it then opens
-   another directory, as after directory_delete. */
+/* Counts this process as a user of the directory; called under the mutex. If that fails, directory_leave of another
+   process can delete the directory while this process uses it. This process then opens another directory, as after
+   directory_delete. */
 static void directory_enter(struct directory *d)
 {
     char name[96];
@@ -251,7 +252,8 @@ void directory_delete(struct directory *d)
     directory_sessions_free(list, count);
 }
 
-/* Whether nothing in it outlives its users: no session, which may have to be recovered, and nothing that was set. */
+/* Returns whether the directory can be deleted with its last user: it has no session (which might have to be
+   recovered), no provider names and no profile interval. */
 static bool has_nothing_to_keep(struct directory *d)
 {
     struct directory_session *list;
@@ -342,8 +344,8 @@ static void span_undo(struct directory_span *span, uint64_t revision)
         atomic_store(&span->until, 0);
 }
 
-/* Call it under the mutex. An odd revision is a change whose process was killed; this undoes it. Returns the committed
-   revision. */
+/* Call it under the mutex. An odd revision means that a process was killed during a change; this function undoes that
+   change. Returns the committed revision. */
 static uint64_t directory_roll_back(struct directory *d)
 {
     struct directory_shared *s = d->shared;

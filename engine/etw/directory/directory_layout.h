@@ -246,15 +246,16 @@ struct directory {
     struct signal **old_signals; /* signals of slots from before a reset: another thread may be about to set them */
     size_t old_count, old_capacity;
     char name[64];
-    struct signal *user;      /* exists under users_name as long as a process uses the directory */
-    uint32_t process;         /* that opened it: a forked child does not leave it */
+    struct signal *user; /* exists under users_name as long as a process uses the directory */
+    uint32_t process;    /* id of the process that opened `user`; in a forked child, directory_leave does nothing */
     struct directory *before; /* the deleted directory that this one replaced; NULL: none */
 };
 
 /* ---- directory.c ---- */
 
-/* Calls `read` with a revision whose records stay in place while it runs. If they did not stay, calls `read` again, and
-   finally under the mutex. Each call must start from the beginning. */
+/* Calls `read` with the current revision, and then checks that this revision's records stayed in place while it ran. If
+   they did not, calls `read` again; after many failed attempts, calls it under the mutex. Each call of `read` must
+   start from the beginning. */
 HRESULT directory_read(struct directory *d, HRESULT (*read)(struct directory *d, uint64_t revision, void *context),
                        void *context);
 /* Returns whether a record is valid at this revision. */

@@ -327,8 +327,8 @@ HRESULT trace_instance_page(struct trace_instance *t, uint32_t processor, uint8_
     return kernel_stream_read(t->rings[processor].pages, page, t->layout.page_size);
 }
 
-/* Removes the instance. Closes the files first, because an instance with an open file cannot be removed, and removing
-   it fails without an error. */
+/* Removes the instance. Closes the files first, because an instance with an open file cannot be removed, and the
+   attempt to remove it does not report an error. */
 HRESULT trace_instance_end(struct trace_instance *t)
 {
     HRESULT hr = S_OK;
@@ -339,8 +339,8 @@ HRESULT trace_instance_end(struct trace_instance *t)
         kernel_file_close(t->rings[i].stats);
     }
     if (t->path) {
-        /* If tracefs was unmounted in the meantime, the folder no longer exists, but the instance does: its removal
-           then seems to succeed, while these writes fail and their failure is returned. */
+        /* If tracefs was unmounted in the meantime, the instance still exists, but its folder does not. Removing the
+           folder then seems to succeed, but these writes fail, and their failure is returned. */
         const HRESULT off = trace_instance_set(t, "tracing_on", "0");
         (void)trace_instance_set(t, "events/enable", "0");
         hr = kernel_control_remove(t->path);
@@ -482,8 +482,8 @@ static uint64_t events_on(const struct trace_stream *s, const uint8_t *bytes)
     return count;
 }
 
-/* Reads the pages that contain the current events, but no more, because reading more could block. If MOST_PAGES leaves
-   events in the ring, lowers *until to the time up to which the lane is complete. */
+/* Reads only the pages with the events that the ring contains now, because reading further could block. If MOST_PAGES
+   leaves events in the ring, lowers *until to the time up to which the lane is complete. */
 static HRESULT lane_read_pages(struct trace_stream *s, uint32_t processor, uint64_t *until)
 {
     uint64_t taken = 0;

@@ -25,8 +25,8 @@ void adapter_ipv6(const char *table, const char *name, struct text_buffer *out);
 
 /* Maps Linux threads to threads of Wine's processes. The mapping is exact and uses only documented calls. Setting a
    thread's affinity to the value that it already has makes Wine's server call sched_setaffinity with the Linux thread's
-   number. A tracefs instance records that call, and its time is between two readings of the clock here. Only one thread
-   at a time may use it. */
+   number. A tracefs instance records that call. The clock is read before and after the affinity is set, and the call
+   whose time lies between the two readings shows the thread's Linux number. Only one thread at a time may use it. */
 struct windows_ids;
 /* Starts the mapping. `name` is the name of the session's instance (trace_instance.h). Returns S_FALSE, and *out is
    NULL, if this is not Wine. */

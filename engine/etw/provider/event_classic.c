@@ -114,7 +114,7 @@ static ULONG with_last_error(ULONG status)
 ULONG WINAPI RegisterTraceGuidsW(WMIDPREQUEST callback, PVOID context, LPCGUID control, ULONG count,
                                  TRACE_GUID_REGISTRATION *classes, LPCWSTR image, LPCWSTR resource, TRACEHANDLE *handle)
 {
-    (void)image, (void)resource; /* they name a resource with the schema, which is not used */
+    (void)image, (void)resource; /* not used: they name a resource that contains the schema */
     return with_last_error(register_classic(callback, context, control, count, classes, handle));
 }
 
@@ -265,7 +265,7 @@ static ULONG log_event(struct classic_call *call, const struct classic_event *e)
     return ERROR_SUCCESS;
 }
 
-/* Calls `log` with the thread inside. Only `log` reads the program's memory. */
+/* Calls `log` while the thread is marked as inside (provider_enter). Only `log` reads the program's memory. */
 static ULONG log_inside(struct classic_call *call, void (*log)(void *call))
 {
     struct provider_thread *t = provider_thread_own();
@@ -330,7 +330,8 @@ ULONG WINAPI TraceEvent(TRACEHANDLE session, EVENT_TRACE_HEADER *event)
 
 static bool read_instance(const EVENT_INSTANCE_INFO *from, GUID *guid, uint32_t *number)
 {
-    const EVENT_INSTANCE_INFO info = *(const volatile EVENT_INSTANCE_INFO *)from; /* once; can fault, so no lock yet */
+    /* Read only once. Reading can fault, so the lock is taken afterwards. */
+    const EVENT_INSTANCE_INFO info = *(const volatile EVENT_INSTANCE_INFO *)from;
     lock_enter(&class_lock);
     const struct event_class *c = class_of(info.RegHandle);
     if (c)

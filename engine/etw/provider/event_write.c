@@ -19,7 +19,7 @@ static bool is_over(const struct provider_session *s, const struct provider_thre
 }
 
 /* EVENT_TRACE_BLOCKING_MODE: waits as long as the host process is running. After the host process has exited, the
-   process that recovers the session stops it. */
+   process that recovers the session stops the session, which ends the wait. */
 static uint8_t *wait_for_place(struct provider_session *s, struct provider_thread *t, uint32_t bytes, uint64_t *stamp)
 {
     enum { YIELDS = 1000, PAUSE_MS = 1 };
@@ -86,8 +86,9 @@ void guard_left(void *context)
 {
     uint8_t *at = context;
     struct provider_thread *t = thread_slot();
+    /* session_try_reserve has stored the size of the place in its first word. */
     if (at != &no_place)
-        event_abandon(at, session_load(session_first_word(at)) & 0xFFFF); /* as marked by session_try_reserve */
+        event_abandon(at, session_load(session_first_word(at)) & 0xFFFF);
     if (t)
         provider_leave(t);
 }
@@ -232,7 +233,7 @@ ULONG WINAPI EventWrite(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, UL
     return write_wanted(r, handle, descriptor, NULL, count, data, __builtin_return_address(0));
 }
 
-/* Scenarios belong to Windows' own diagnostics; here these write ordinary events. */
+/* Scenarios belong to Windows' own diagnostics; here these functions write ordinary events. */
 ULONG WINAPI EventWriteStartScenario(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, ULONG count,
                                      EVENT_DATA_DESCRIPTOR *data)
 {
@@ -377,7 +378,7 @@ ULONG WINAPI EventRegister(LPCGUID guid, PENABLECALLBACK callback, PVOID context
     if (!guid || !handle || (context && !callback))
         return ERROR_INVALID_PARAMETER;
     if (process_is_ending())
-        return ERROR_SUCCESS; /* success with handle 0, with which all functions do nothing */
+        return ERROR_SUCCESS; /* success with handle 0, for which all other functions do nothing */
     const struct provider_options options = {.guid = *guid, .callback = callback, .context = context};
     ULONG status = trace_allowed(guid, TRACE_RIGHT_REGISTER_GUIDS);
     if (status == ERROR_SUCCESS)

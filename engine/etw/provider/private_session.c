@@ -399,7 +399,8 @@ void private_session_free(struct private_session *p)
 
 static void private_sessions_end(void)
 {
-    /* When the process ends, its threads have been terminated, and the state is that of a killed process. */
+    /* When the process is ending, its other threads have already been terminated, and its private sessions are in the
+       same state as after a kill. */
     const bool alone = process_is_ending();
     if (!alone)
         lock_enter(&lock);

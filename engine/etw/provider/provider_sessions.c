@@ -162,7 +162,8 @@ static void mappings_retire_stale(void)
         }
 }
 
-/* The `session` callback of provider_source. Removes at most one mapping per logger until mappings_retire_stale. */
+/* The `session` callback of provider_source. Removes at most one mapping per logger before mappings_retire_stale is
+   called. */
 static struct provider_session *session_for(void *context, uint32_t logger, uint32_t generation)
 {
     (void)context;
@@ -527,7 +528,7 @@ static HRESULT start_waiting(void)
     struct thread *thread;
     if (atomic_exchange(&started, true))
         return S_OK;
-    last_thread_leaves(); /* also for this thread, which may be terminated later without a report */
+    last_thread_leaves(); /* this thread may be terminated later without reporting its end */
     const HRESULT hr = thread_start(wait_for_changes, NULL, &thread);
     if (FAILED(hr))
         atomic_store(&started, false);

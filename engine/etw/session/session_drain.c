@@ -134,7 +134,7 @@ static int64_t in_order(const struct session_clock *clock, struct session_order 
 static void copy_event(const struct walk *w, uint64_t first, uint32_t size, const struct session_clock *clock,
                        uint64_t now, struct session_order *order, uint8_t *to)
 {
-    /* The writer of the next place may still be trying to exchange that first word. */
+    /* The first word is not read again, because the writer of the next place may still be trying to exchange it. */
     memcpy(to + 8, w->data + w->at + 8, size - 8);
     put_u64(to, first & ~SESSION_OWN_STAMP);
     const uint32_t at = etl_event_stamp_at(to);

@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum {
-    REAP_MS = 1000,          /* interval of reaping; a dead process's buffers become free at the second time */
+    REAP_MS = 1000,          /* interval of reaping; the second reaping frees a dead process's buffers */
     REAP_MOST_MS = 16000,    /* the maximum, reached while nothing happens */
     BEHIND_MS = 5,           /* interval between attempts for a consumer that is behind */
     IDLE_MS = 60000,         /* maximum sleep while idle; then slots of exited processes become free */

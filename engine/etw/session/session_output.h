@@ -115,7 +115,8 @@ struct session_output {
     uint64_t events_reported, buffers_reported; /* losses reported to consumers so far */
 };
 
-/* Fills in the log's header (*log owns its strings) and the options of a file with the path `file`. */
+/* session_output_log fills in the log's header; *log owns its strings. session_output_options returns the options of a
+   file with the path `file`. */
 HRESULT session_output_log(const struct directory_session *s, struct etl_log *log);
 struct session_file_options session_output_options(const struct directory_session *s, const struct etl_log *log,
                                                    const char *file);

@@ -106,9 +106,10 @@ session_try_reserve(const struct session_buffers *b, struct session_writer *w, u
     return NULL;
 }
 
-/* Called when no place was found: yields and tries again, then sleeps and tries again, until the host has returned no
-   buffer for 125 ms, and for 250 ms at most. After a wait in vain, for 0.2 ms only until the host returns a buffer.
-   Then counts the event as lost. Returns NULL immediately if the session has stopped. */
+/* Called when no place was found. Tries again, first yielding and then sleeping between the attempts. Gives up and
+   counts the event as lost when the host has returned no buffer for 125 ms, and after 250 ms at the latest. After such
+   a wait in vain, further calls give up after 0.2 ms, until the host returns a buffer. Returns NULL immediately if the
+   session has stopped. */
 uint8_t *session_reserve_late(const struct session_buffers *b, struct session_writer *w, uint32_t bytes,
                               uint64_t *stamp);
 /* Counts an event as lost without trying to reserve a place for it. */

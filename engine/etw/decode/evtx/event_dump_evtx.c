@@ -153,8 +153,8 @@ static void discard_values(struct event_dump_step *s)
     evtx_record_back(&s->dump->record, &s->before_values);
 }
 
-/* Returns the type that has the same text as a value of the input and output type; EVTX_TEXT: no type does. Signed
-   numbers become strings, because existing readers (libevtx 20181227) show -3 as -32765. */
+/* Returns the EVTX type that all readers show with the same text as a value of this input and output type; EVTX_TEXT if
+   no type qualifies. Signed numbers become strings, because existing readers (libevtx 20181227) show -3 as -32765. */
 static enum evtx_type type_of(const struct value_type *t)
 {
     static const struct {

@@ -173,8 +173,8 @@ static uint32_t number_of(const EVENT_DESCRIPTOR *d)
     return d->Id | (uint32_t)d->Version << 16;
 }
 
-/* Reads the definition of an event. A malformed definition is the reason why its events are not decoded, unless another
-   origin knows them. */
+/* Reads the definition of an event. If the definition is malformed, this becomes the reason why its events are not
+   decoded, unless another origin knows them. */
 static HRESULT metadata_schema(void *context, const EVENT_RECORD *event, uint32_t pointer_size,
                                struct event_schema **out)
 {

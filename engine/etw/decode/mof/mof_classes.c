@@ -225,7 +225,8 @@ static HRESULT read_guid(const struct mof_class *c, GUID *out)
                : class_error(c, MOF_E_TYPE_MISMATCH, "the qualifier Guid is not a GUID: ", text ? text : "(no text)");
 }
 
-/* Finds the event class, the event provider's class and the version, from the class with the event types upwards. */
+/* Finds the event class, the event provider's class and the version. Searches the class with the event types first, and
+   then its base classes upwards. */
 static HRESULT read_bases(const struct class_table *t, struct mof_event_class *e)
 {
     const struct mof_class *c = e->type_class;
@@ -343,7 +344,7 @@ static HRESULT index_events(struct class_table *t, const struct mof_classes *of)
     return hr;
 }
 
-/* Checks that every class that is not built in has a valid schema. Otherwise its file is rejected. */
+/* Checks that every class that is not built in has a valid schema. A file with an invalid class is rejected. */
 static HRESULT check_events(const struct mof_classes *c)
 {
     HRESULT hr = S_OK;

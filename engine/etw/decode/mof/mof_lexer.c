@@ -124,7 +124,7 @@ static HRESULT read_escape(struct mof_lexer *l)
     return S_OK;
 }
 
-/* Reads a quoted text; l->at is after the opening quote, and then after the closing quote. */
+/* Reads a quoted text. l->at must be after the opening quote; it is moved after the closing quote. */
 static HRESULT read_quoted(struct mof_lexer *l, char quote)
 {
     for (;;) {

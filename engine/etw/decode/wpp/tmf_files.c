@@ -195,8 +195,8 @@ static HRESULT tmf_files_look_up(struct tmf_files *t, const GUID *guid, const st
     return S_OK;
 }
 
-/* Finds the description of a message. Returns S_FALSE, with the reason by error_set, if no file describes the message.
-   The description lives as long as `t`. */
+/* Finds the description of a message. Returns S_FALSE, and sets the reason with error_set, if no file describes the
+   message. The description lives as long as `t`. */
 static HRESULT tmf_files_find(struct tmf_files *t, const EVENT_RECORD *event, const struct tmf_message **out)
 {
     static const GUID none;
