@@ -11,9 +11,9 @@
 struct counter_names;
 
 /* Creates the names from `files` and the built-in table. `files` (NULL or empty: only the table) come from the computer
-   that wrote the log: exports (.reg) of the registry key Perflib, or its perfcNNN.dat files. The English perfc009.dat
-   is found without being listed if it is in the folder of the first file. Fails with the name of a file that cannot be
-   read, has no names, or lacks the English ones. */
+   that wrote the log: exports (.reg) of the registry key Perflib, or the computer's perfcNNN.dat files. The English
+   perfc009.dat is found without being listed if it is in the folder of the first file. Fails with the name of a file
+   that cannot be read, has no names, or lacks the English ones. */
 HRESULT counter_names_create(const struct texts *files, struct counter_names **out);
 void counter_names_free(struct counter_names *n); /* NULL is allowed */
 

@@ -48,9 +48,9 @@ typedef HRESULT etl_holds(void *context, uint64_t sequence);
 HRESULT etl_file_resume(const char *path, uint64_t max_buffers, etl_holds *holds, void *context, struct etl_file **out);
 /* Reserves space for the complete buffers that fit into `bytes`, until the file is closed. */
 HRESULT etl_file_preallocate(struct etl_file *e, uint64_t bytes);
-/* Adds the events in order: all of them or, on failure, none. If the disk is full, this function fails, and never
-   etl_file_flush, because a buffer's place in the file is reserved before its first event. `utc`: FILETIME of the
-   newest event. E_INVALIDARG: an event is longer than etl_buffer_max_event. */
+/* Adds the events in order: all of them or, on failure, none. If the disk is full, this function fails. etl_file_flush
+   never fails for this reason, because a buffer's place in the file is reserved before its first event. `utc`: FILETIME
+   of the newest event. E_INVALIDARG: an event is longer than etl_buffer_max_event. */
 HRESULT etl_file_add(struct etl_file *e, int64_t utc, const struct etl_event *events, size_t count);
 /* Appends a buffer that a processor of a session has filled. Single events added later start a new buffer. `bytes`: the
    buffer as stored in the session, with its events from ETL_BUFFER_HEAD to head->used; the rest is ignored. These

@@ -24,8 +24,9 @@ struct log_counter {
     /* Set by log_reader_translate; borrowed from the counter_names. NULL: the name is English or unknown. */
     const char *english_object, *english_counter;
 };
-/* Counter type of a text log's counters: `first` of a raw value contains the bits of a double. (PDH's documentation
-   calls it PERF_DOUBLE_RAW; we know no file that contains it.) */
+/* The counter type of all counters of a text log, because text logs contain only computed values. For this type, the
+   member `first` of struct log_raw contains the bits of the computed double. (PDH's documentation calls this type
+   PERF_DOUBLE_RAW; we know no file that contains it.) */
 #define LOG_TYPE_DOUBLE UINT32_C(0x00012000)
 
 /* Returns \\machine\object(parent/instance#index)\counter, or `path` if it is set. From memory_alloc; NULL: out of
@@ -97,10 +98,11 @@ struct log_options {
     const char *comment; /* description of the collector set, may be NULL */
     uint64_t max_bytes;  /* 0: no limit. At the limit log_writer_append returns S_FALSE without writing the sample */
     bool circular;       /* formats with `ring`: at max_bytes, the newest samples replace the oldest */
-    struct log_zone zone; /* time zone of the log, for copies of other logs. If it is unknown, the log uses the bias of
-                             the host OS: a binary log the bias at its start, other logs the bias at each sample. */
-    const struct log_reader *copy_of; /* NULL, or the log that is copied: a binary copy of a binary log uses its
-                                         machine, start and time zone */
+    /* Time zone of the log, for copies of other logs. If it is unknown, the log uses the host OS's bias: in a binary
+       log the bias at the log's start, in other logs the bias at the time of each sample. */
+    struct log_zone zone;
+    const struct log_reader *copy_of; /* NULL, or the original of a copy: a binary copy of a binary log takes the
+                                         machine, the start and the time zone from the original */
     bool wait_for_database; /* SQL, for copies of other logs: append waits for the database and does not drop samples */
     uint64_t kept_bytes;    /* SQL: limit of the samples kept while the database is unreachable; 0: LOG_KEPT_BYTES */
     log_check *check;       /* NULL, or called regularly while log_writer_close writes for a long time; a failure stops

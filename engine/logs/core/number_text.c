@@ -44,7 +44,7 @@ enum {
     CHUNK = 10,
     MANTISSA_BITS = 52,
     MAX_ZEROS = 12 /* 1e-13 has 12 zeros after the point */,
-    MAX_DOWN = 96 /* and the mantissa of 1e-13 is divided by at most 2^96 */
+    MAX_DOWN = 96 /* the mantissa of a number from 1e-13 on is divided by at most 2^96 */
 };
 
 #define CHARACTERS UINT64_C(0x3030303030303030)
@@ -149,7 +149,7 @@ static const uint64_t power_of_five[MAX_ZEROS + 1] = {
     762939453125u, 3814697265625u, 19073486328125u, 95367431640625u, 476837158203125u, 2384185791015625u};
 
 /* For each number of zeros after the point, the smallest double with so many zeros, or a neighbour of this double. The
-   resulting guess is corrected by the digits. */
+   number of zeros found with this table is a guess; put_fraction corrects it when it has the first digits. */
 static const double zeros_limit[MAX_ZEROS + 1] = {1e-1, 1e-2, 1e-3,  1e-4,  1e-5,  1e-6, 1e-7,
                                                   1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13};
 
@@ -683,7 +683,7 @@ static double long_way(const struct decimal *d, const char *first, const char *e
             more |= *first != '0';
     }
     if (more)
-        text[length++] = '1'; /* so that it is never a tie */
+        text[length++] = '1'; /* stands for the digits that were cut off, so that the number is not taken for a tie */
     const int64_t exponent = (int64_t)d->exponent + d->digits - (int64_t)length;
     text[length++] = 'e';
     uint64_t rest = (uint64_t)(exponent < 0 ? -exponent : exponent);

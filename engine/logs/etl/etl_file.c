@@ -547,8 +547,8 @@ static HRESULT head_at(const struct etl_file *e, struct file *file, uint64_t pla
     return out->type == ETL_TYPE_EVENTS && out->sequence < INT64_MAX ? S_OK : S_FALSE;
 }
 
-/* Sets e->buffers, e->sequence, and e->place to the buffer before the next one to write. S_FALSE: the file has no
-   buffer. */
+/* Sets e->buffers and e->sequence, and sets e->place to the index of the buffer before the next one to write. S_FALSE:
+   the file has no buffer. */
 static HRESULT find_place(struct etl_file *e, struct file *file, uint64_t places, etl_holds *holds, void *context)
 {
     uint64_t oldest = UINT64_MAX, oldest_place = 0;

@@ -240,7 +240,7 @@ HRESULT etl_log_write(const struct etl_log *log, uint8_t *event, uint32_t room, 
 /* Returns ticks * to / from without intermediate overflow. */
 static int64_t scale(int64_t ticks, int64_t to, int64_t from)
 {
-    if (to == from) /* the usual clock; the divisions need a tenth of the time for reading an event */
+    if (to == from) /* the usual case: avoids the divisions, which take a tenth of the time for reading an event */
         return ticks;
     const uint64_t whole = (uint64_t)(ticks / from) * (uint64_t)to;
     /* Multiplied as doubles, because the 64-bit product rest * to can overflow for a clock above 900 GHz. */

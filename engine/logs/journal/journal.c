@@ -200,7 +200,8 @@ static HRESULT append_to(const char *folder, unsigned number, bool listed, const
     if (SUCCEEDED(hr) && size >= FILE_BYTES) {
         hr = S_FALSE;
     } else if (SUCCEEDED(hr) && listed && !size) {
-        /* The file may have been filled and deleted after it was listed; then it is new although its number is old. */
+        /* The file may have been filled and deleted after it was listed. In this case file_open_wait has created a new,
+           empty file with the old number. */
         unsigned later, newest;
         hr = find_number(folder, number, &later, &newest);
         hr = SUCCEEDED(hr) && later ? S_FALSE : hr;

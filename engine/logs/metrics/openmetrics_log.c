@@ -248,8 +248,8 @@ static void om_drop_totals(struct om_log *log, struct om_hashed *room)
     }
 }
 
-/* Omits counters whose name and labels are those of an earlier column. If the two counters differ, they are the same
-   number in two units (Available Bytes and Available MBytes), so nothing is lost. */
+/* Omits counters whose name and labels are those of an earlier column. Different counters with the same name and labels
+   show the same number in two units (Available Bytes and Available MBytes), so nothing is lost. */
 static void om_drop_twins(struct om_log *log, const struct log_counter *counters, struct om_hashed *room)
 {
     size_t count = 0;

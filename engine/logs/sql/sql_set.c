@@ -545,7 +545,7 @@ HRESULT sql_set_write(struct sql_set *s, struct sql_slot *const *slots, const st
     if (FAILED(hr))
         return hr;
     int64_t highest = s->highest;
-    hr = write_batch(s, slots, first); /* disconnecting rolls it back */
+    hr = write_batch(s, slots, first); /* after a failure, disconnecting rolls the transaction back */
     if (SUCCEEDED(hr)) {
         hr = odbc_end(s->connection, true);
         *committing = FAILED(hr);
