@@ -32,8 +32,8 @@ __attribute__((constructor)) static void begin(void)
     catalogue_set_remote(&remote_catalogue_functions);
 }
 
-/* Makes this process log on to the remote computer `host` with the account from now on (remote_account_give). For
-   openpla.exe. */
+/* Makes this process log on to the remote computer `host` with the account `name` from now on (remote_account_give).
+   Called by openpla.exe. */
 HRESULT WINAPI PdhGiveRemoteAccount(const char *host, const char *name, const char *password);
 HRESULT WINAPI PdhGiveRemoteAccount(const char *host, const char *name, const char *password)
 {

@@ -256,14 +256,14 @@ struct kernel_load process_changes_read(const char *root, struct kernel_file **l
 
 /* ---- the list ---- */
 
-/* Most processes do not run between two samples, those of the kernel above all. Reading stat, status and io costs the
-   kernel some ten times what reading schedstat does, which says whether the first thread has run since. If a process
-   has one thread that has not run, its values are those of the last reading: only the process itself changes them.
-   There are two exceptions, which concern programs but not the kernel's threads:
-   - The kernel takes memory from a program that does not run, and other programs may cause it to have more. So the
-     sizes in statm must be those before the last reading.
-   - If its parent exits, a process gets another one. So the parent must still run: a zombie has exited, and a process
-     with its id may be another one.
+/* Most processes, in particular the kernel's threads, do not run between two samples. schedstat shows whether a
+   process's first thread has run since the last reading, and reading it takes a tenth of the time for stat, status and
+   io. If a process has only one thread and this thread has not run, its values are taken from the last reading, because
+   only the process itself changes them. Programs, unlike the kernel's threads, need two more conditions:
+   - The sizes in statm must be the same as before the last reading, because the kernel can take memory from a program
+     that does not run, and other programs can increase its memory.
+   - The parent must still run, because a process whose parent exits gets another parent. A zombie counts as exited, and
+     a process with the parent's id but another start time is not the parent.
    schedstat is read before the other files. If the process runs in between, the next sample reads them again. */
 
 /* Under Wine, listing /proc is by far the most expensive call of a reading. The kernel reports the last id that it
@@ -280,15 +280,15 @@ struct followed {
     struct process_files files;
     char *name;
     size_t name_length;
-    struct process_entry entry;       /* values of the last reading of its files */
+    struct process_entry entry;       /* values from the last complete reading of its files */
     uint32_t figures;                 /* the groups that are valid in `entry` */
-    struct process_run_time run_time; /* read before that reading */
-    uint64_t pages, resident;         /* read before that reading, if `has_size` is set */
+    struct process_run_time run_time; /* read just before that reading */
+    uint64_t pages, resident;         /* from statm, read just before that reading; valid if `has_size` is set */
     bool has_size;
     bool is_idle;         /* one thread, which did not run during that reading */
     bool is_kernel;       /* a thread of the kernel */
     bool is_zombie;       /* it has exited; its parent has not yet waited for it */
-    int64_t parent_start; /* identifies the parent, which ran then; 0: it did not */
+    int64_t parent_start; /* start time of the parent; 0: the parent did not run during that reading */
     unsigned readings;    /* up to READINGS_FIRST */
     bool uncounted;       /* the kernel does not count its run time */
 };
@@ -458,8 +458,8 @@ static int entry_by_id(const void *id, const void *entry)
     return by_id(id, &((const struct process_entry *)entry)->id);
 }
 
-/* The start time of a process that was read in this reading and runs; 0: none with that id. Parents almost always have
-   smaller ids and are read first. */
+/* Returns the start time of the running process with this id; 0: this reading has not read such a process. Parents
+   almost always have smaller ids and are read first. */
 static int64_t running_since(const struct host_list *list, const struct reading *r, uint32_t id)
 {
     const struct process_entry *e = bsearch(&id, list->entries, r->entry_count, sizeof *list->entries, entry_by_id);

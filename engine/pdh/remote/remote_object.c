@@ -359,8 +359,8 @@ static bool room_for_instance(struct remote_sample *s, size_t count)
     return room;
 }
 
-/* Opens the object with its instances but without values, which costs the remote computer less. Most objects are opened
-   only for a list or an expansion and are closed without a sample. */
+/* Opens the object with its instances but without values. This costs the remote computer less than a sample. Most
+   objects are opened only for a list or an expansion and are closed without a sample. */
 static HRESULT open_object(struct counter_object *o, struct remote_object *object)
 {
     struct remote_sample *s = o->state;
