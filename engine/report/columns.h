@@ -11,7 +11,8 @@ struct filter_pattern {
     char *text;
     struct log_counters
         parts;      /* one: the parsed pattern; none: not a counter path, so the text is compared as a whole */
-    char *instance; /* "parent/instance#index" with wildcards; NULL: with and without any instance */
+    char *instance; /* "parent/instance#index" with wildcards; NULL: matches counters with any instance, and those
+                       without one */
     const char *english_object, *english_counter; /* translated to English; NULL: unnecessary, or unknown */
     bool used;                                    /* something matched */
     bool translated;                              /* the pattern matched, but only by English names */
@@ -27,7 +28,8 @@ struct filter {
 /* Adds a pattern. A pattern without a computer matches any computer, and one without an instance matches all instances.
    Case is ignored. Patterns match the counter names in the log and, if the log was translated, their English names. */
 HRESULT filter_add(struct filter *f, const char *pattern);
-/* Whether the counter matches. For a wildcard counter `item` is one of its instances; NULL: whether any could match. */
+/* Sets *matches to whether the counter matches. For a wildcard counter, `item` is one of its instances; with NULL,
+ *matches tells whether any of its instances could match. */
 HRESULT filter_matches(struct filter *f, const struct log_counter *counter, const char *item, bool *matches);
 void filter_free(struct filter *f);
 

@@ -71,7 +71,7 @@ HRESULT report_read(const char *path, const struct report_handlers *handlers, vo
 
 /* Returns the value of the attribute; NULL: no such attribute. */
 const char *report_attribute(const struct report_attribute *attributes, size_t count, const char *name);
-/* Returns the Data with that name, or NULL. The search starts at index `at`. */
+/* Returns the element Data with that name, or NULL. The search starts at index `at`. */
 const struct report_data *report_find(const struct report_data *items, size_t count, const char *name, size_t at);
 
 /* ---- the format of report documents: the rows of report_form.def ---- */

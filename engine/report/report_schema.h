@@ -172,13 +172,13 @@ void report_schema_order(struct report_schema *s);
 const char *report_schema_string(const struct report_schema *s, const char *id, const char *language);
 void report_schema_free(struct report_schema *s);
 
-/* Whether the text matches the pattern. Takes time proportional to the product of both lengths at most. */
+/* Returns whether the text matches the pattern. Takes time proportional to the product of both lengths at most. */
 bool schema_pattern_matches(const char *pattern, const char *text);
 #define SCHEMA_LONGEST_PATTERN 1024 /* bytes of one pattern of several */
 /* Copies the first of several patterns separated by '|' to `out`; an escaped '|' does not separate. A pattern that is
    too long becomes empty: no counter has such a name. Returns the rest, or NULL. */
 const char *schema_pattern_first(const char *patterns, char out[SCHEMA_LONGEST_PATTERN]);
-/* Whether the text matches one of several patterns. */
+/* Returns whether the text matches one of several patterns. */
 bool schema_patterns_match(const char *patterns, const char *text);
 
 /* ---- files ----

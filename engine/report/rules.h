@@ -85,7 +85,8 @@ struct rules_outcome {
     char *log;                  /* the lines of rules.log; NULL: none */
 };
 void rules_outcome_free(struct rules_outcome *o);
-/* Whether the rules neither selected anything in the report's tables nor reported anything: the report was not checked.
+/* Returns whether the rules neither selected anything in the report's tables nor reported anything: the report was not
+   checked.
  */
 static inline bool rules_know_nothing(const struct rules_outcome *o)
 {

@@ -16,8 +16,8 @@ enum { MOST_SLICES = 200 };
 #define MUCH_WORSE     50.0  /* percent */
 #define DAY            86400.0
 
-/* Whether a higher value of a counter is worse. The built-in rules evaluate these counters in the same direction; for
-   any other counter, a higher value is neither good nor bad. */
+/* The counters of which a higher or a lower value is worse. The built-in rules evaluate these counters in the same
+   direction; for any other counter, a higher value is neither good nor bad. */
 static const struct {
     const char *part; /* in lower case */
     bool more_is_worse;

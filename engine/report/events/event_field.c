@@ -93,8 +93,8 @@ static uint16_t place_of(const struct event_schema *s, const char *path)
     }
 }
 
-/* Whether the places are valid for this schema. A new schema may have the address of the previous one, so names are
-   compared too. */
+/* Returns whether the places are valid for this schema. A new schema may have the address of the previous one, so names
+   are compared too. */
 static bool places_hold(const struct event_fields *f, const struct event_schema *s)
 {
     if (!s || s != f->schema)
@@ -152,7 +152,7 @@ static bool is_time(uint16_t in, uint16_t out, size_t size)
                           out == OUT_TYPE_DATETIME_UTC || out == OUT_TYPE_ETWTIME));
 }
 
-/* Whether the type shows the number as digits. */
+/* Returns whether the type shows the number as digits. */
 static bool shows_digits(const struct value_type *t)
 {
     if (t->in == IN_TYPE_HEXINT32 || t->in == IN_TYPE_HEXINT64 || t->in == IN_TYPE_POINTER || t->in == IN_TYPE_SIZET)

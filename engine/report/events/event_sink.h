@@ -60,9 +60,9 @@ HRESULT event_join_add(struct event_join *j, unsigned side, const struct event_c
 
 /* The bodies of a pair, in the order of the sides. */
 typedef HRESULT event_join_take(void *context, const char *const bodies[2]);
-/* Passes all pairs to `take`. Calls `go_on` for each event that is checked for a partner, because many may have none.
-   Counts in *omitted the events with the same value that exceed the memory, and the pairs beyond the limit. Errors: the
-   failures of `take` and `go_on`, and those of event_join_add. */
+/* Passes all pairs to `take`. Calls `go_on` for each event that is checked for a partner, because many events may have
+   no partner and cause no call of `take`. Counts in *omitted the events with the same value that exceed the memory, and
+   the pairs beyond the limit. Errors: the failures of `take` and `go_on`, and those of event_join_add. */
 HRESULT event_join_pairs(struct event_join *j, event_join_take *take, HRESULT (*go_on)(void *context), void *context,
                          uint64_t *omitted);
 

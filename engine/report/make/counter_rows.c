@@ -34,8 +34,8 @@ static bool names_object(const struct report_schema *schema, const char *object)
     return false;
 }
 
-/* Whether the patterns accept the text. Includes of one kind are alternatives; an Exclude takes precedence (MS-PLA
-   2.2.3.3). `other`: the same name in another language; NULL: none. */
+/* Returns whether the patterns accept the text. Includes of one kind are alternatives; an Exclude takes precedence
+   (MS-PLA 2.2.3.3). `other`: the same name in another language; NULL: none. */
 static bool patterns_take(const struct schema_counter_table *t, bool counter, const char *text, const char *other)
 {
     bool any_include = false, included = false;
@@ -67,7 +67,7 @@ bool counter_table_takes(const struct report_schema *schema, const struct schema
            patterns_take(t, false, instance, NULL);
 }
 
-/* Whether the table's schema is written in the log's language, as a user's own schema can be. */
+/* Returns whether the table's schema is written in the log's language, as a user's own schema can be. */
 static bool is_local_table(const struct schema_counter_table *t, const struct log_counter *counter)
 {
     if (!strcmp(t->object, "*") || !text_equal_nocase(t->object, counter->object))
@@ -517,7 +517,7 @@ static size_t pick_watched(const struct counter_rows *from, struct row *rows, si
     return picked;
 }
 
-/* Whether the table's own chart has all series of the counter. */
+/* Returns whether the table's own chart has all series of the counter. */
 static bool is_charted(const struct counter_rows *from, const struct row *rows, size_t count, const char *counter)
 {
     char pattern[SCHEMA_LONGEST_PATTERN];

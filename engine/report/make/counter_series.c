@@ -235,8 +235,8 @@ static uint64_t distance(const struct chart_series *s, int64_t from, int64_t to)
     return since > UINT64_MAX - lead ? UINT64_MAX : since + lead;
 }
 
-/* Whether no sample can be missing between two samples, if each is early or late by less than a quarter of
-   the interval. */
+/* Returns whether no sample can be missing between two samples, if each is early or late by less than a quarter of the
+   interval. */
 static bool are_neighbours(const struct chart_series *s, int64_t utc)
 {
     const uint64_t step = utc > s->last ? (uint64_t)utc - (uint64_t)s->last : 0;

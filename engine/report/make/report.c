@@ -12,7 +12,7 @@
        configuration documents ---------------------- copied while the document is written -----------+
 
    Steps (make_it):
-   1. report_inputs_open opens every input. An unreadable one becomes a warning; it fails the report only if none is
+   1. report_inputs_open opens every input. An unreadable input becomes a warning; the report fails only if no input is
       readable.
    2. create_parts gives half of the memory to the counters and half to the events. Event tables that need more continue
       in scratch files (row_sort.c); counters beyond the limit are omitted with a warning.
@@ -82,7 +82,7 @@ static bool log_sample_seen(void *context)
     inputs_progress(&m->inputs.logs, &done, &total);
     atomic_store_explicit(&m->logs_done, done, memory_order_relaxed);
     if (!m->events)
-        show_progress(m); /* otherwise the thread of the traces does */
+        show_progress(m); /* otherwise the thread that reads the traces shows it */
     return !is_stopped(m);
 }
 

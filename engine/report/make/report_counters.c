@@ -9,15 +9,16 @@
 #include <string.h>
 
 enum {
-    MOST_GAPS = 64,           /* gaps of a log that are kept: the longest */
-    MOST_GAP_WARNINGS = 5,    /* gaps of a log with a separate warning */
-    COLUMN_BYTES = 640,       /* approximate size of a column with its names and values */
-    MOST_CHARTED = 1024,      /* series that have points */
-    MOST_WATCHED = 8192,      /* further series that a warning or a reader may select */
-    WATCHED_POINTS = 1 << 18, /* points of all watched series together: about 4 MB of memory and report */
-    MOST_SLICED = 4096,       /* series that have slices: 13 MB, 130 MB if their length is given */
-    SLICE_ROWS = 72000,       /* rows of slices in the report: about 18 MB */
-    SLICE_INTERVALS = 5,      /* minimum number of samples in an automatic slice */
+    MOST_GAPS = 64,        /* maximum number of gaps kept per log, the longest ones */
+    MOST_GAP_WARNINGS = 5, /* maximum number of gaps per log that get a separate warning */
+    COLUMN_BYTES = 640,    /* approximate size of a column with its names and values */
+    MOST_CHARTED = 1024,   /* maximum number of series with points */
+    MOST_WATCHED = 8192,   /* maximum number of further series, which a warning or a reader may select */
+    WATCHED_POINTS =
+        1 << 18,         /* maximum points of all watched series together: about 4 MB in memory and in the report */
+    MOST_SLICED = 4096,  /* maximum number of series with slices: 13 MB, or 130 MB if the slices' length is specified */
+    SLICE_ROWS = 72000,  /* maximum rows of slices in the report: about 18 MB */
+    SLICE_INTERVALS = 5, /* minimum number of samples in an automatic slice */
 };
 
 struct gap {
@@ -200,7 +201,7 @@ static HRESULT take_values(struct report_counters *c, int64_t utc, int64_t inter
             c->bytes += (s->slices.capacity - slices) * sizeof *s->slices.items;
         }
         if (c->bytes > c->make.memory && s->percentiles &&
-            SUCCEEDED(hr)) { /* a series keeps its percentiles for all of its values, or has none */
+            SUCCEEDED(hr)) { /* percentiles cover all values of a series, or it has none */
             c->exhausted = true;
             s->percentiles = false;
             c->bytes -= value_statistics_memory(&s->statistics);
@@ -313,7 +314,7 @@ static HRESULT warn_of_gaps(struct report_counters *c, size_t log, uint64_t *gap
     return hr;
 }
 
-/* Whether a table uses a counter, but no sample has the values from which to compute it. */
+/* Returns whether a table uses a counter, but no sample has the values from which to compute it. */
 static bool has_no_value(const struct report_counters *c)
 {
     bool wanted = false;

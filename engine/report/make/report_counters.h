@@ -49,9 +49,9 @@ struct chart_point {
 /* Zero-initialise. */
 struct chart_series {
     int64_t begin, width; /* FILETIME of the first value; length of a point in 100 ns */
-    int64_t lead;     /* how much earlier the first point begins, in 100 ns, so that late samples stay in their point */
-    int64_t last;     /* FILETIME of the last value */
-    float latest;     /* the last value */
+    int64_t lead; /* 100 ns by which the first point begins before `begin`, so that late samples stay in their point */
+    int64_t last; /* FILETIME of the last value */
+    float latest; /* the last value */
     int64_t interval; /* time between samples in 100 ns, as last reported; 0: unknown */
     bool assumed;     /* the width is still an assumption */
     size_t most;      /* points at most; 0: CHART_POINTS */
@@ -133,7 +133,7 @@ HRESULT report_counters_write_charts(struct report_counters *c, const struct sch
                                      struct report_document *to);
 void report_counters_free(struct report_counters *c); /* NULL is allowed */
 
-/* Whether a counter belongs to a table, by object and patterns. `instance` "": it has none. */
+/* Returns whether a counter belongs to a table, by object and patterns. `instance` "": it has none. */
 bool counter_table_takes(const struct report_schema *schema, const struct schema_table *table,
                          const struct log_counter *counter, const char *instance);
 

@@ -26,7 +26,7 @@ struct report_head {
     int bias_minutes; /* time zone of the document: UTC = local + bias */
 };
 struct report_column_head {
-    const char *name; /* name of the Data in the rows; a title, or the ID of a string */
+    const char *name; /* name of the column's elements Data in the rows; a title, or the ID of a string */
     bool left;        /* left-aligned; otherwise right-aligned */
     const char *units, *format, *note;
     const char *sort; /* "primary", "secondary" */

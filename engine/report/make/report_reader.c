@@ -41,7 +41,7 @@ static const struct form_child *form_find_child(enum form_type parent, const cha
     return NULL;
 }
 
-/* ---- the Data of one Header or row, collected as they are read ---- */
+/* ---- the elements Data of one Header or row, collected as they are read ---- */
 
 /* Zero-initialise. The strings are in one block; `places` contains offsets in it, and `items` points into it after all
    have been read. */
@@ -52,7 +52,7 @@ struct data_list {
         size_t attribute_count;
     } * places;
     size_t count, capacity;
-    size_t ordered; /* number of leading Data that are in the order of the Header */
+    size_t ordered; /* how many elements Data, from the first on, are in the order of the Header */
     struct attribute_place {
         const char *name; /* borrowed */
         size_t value;
@@ -87,7 +87,7 @@ static HRESULT add_whole(struct data_list *l, const char *text, size_t length)
     return l->texts.failed ? E_OUTOFMEMORY : S_OK;
 }
 
-/* Begins a Data without a text. Its attributes follow, then its text in parts, then its end. E_OUTOFMEMORY. */
+/* Begins an element Data. Later calls add its attributes, then its text in parts, and then end it. E_OUTOFMEMORY. */
 static HRESULT data_list_begin(struct data_list *l, const char *name, size_t length)
 {
     if (!memory_grow((void **)&l->places, &l->capacity, l->count + 1, sizeof *l->places))
@@ -181,7 +181,7 @@ const struct report_data *report_find(const struct report_data *items, size_t co
 
 struct open_table {
     struct report_table given;
-    struct data_list own;     /* contains one Data: the table's name and its attributes */
+    struct data_list own;     /* contains one element Data with the table's name and attributes */
     struct data_list columns; /* the columns of its Header */
     bool begun;               /* the handler was called */
 };
@@ -203,7 +203,8 @@ struct reader {
     bool row_given;        /* the open row was passed to the handler: its tables are being read */
     struct open_table tables[REPORT_MAX_TABLES];
     size_t table_count;
-    /* The attributes of the section and of the Item; the Data of the row; a Report, a chart, a fact or a string. */
+    /* section and item: the attributes of these elements; row: the elements Data of the row; single: the current
+       Report, chart, fact or string. */
     struct data_list section, item, row, single;
     struct data_list *filled; /* destination of the current text; NULL: none */
     const char *part;         /* part of the file that is being parsed */
@@ -253,7 +254,8 @@ static const char *find_value(const struct sax_attributes *a, const char *name, 
     return "";
 }
 
-/* Begins a Data of that name, with all attributes but the name itself. */
+/* Begins an element Data. Its name is the value of the attribute `name_attribute`; all other attributes become its
+   attributes. */
 static HRESULT add_data(struct data_list *l, const char *name_attribute, const struct sax_attributes *a)
 {
     size_t length;
@@ -270,7 +272,8 @@ static HRESULT add_data(struct data_list *l, const char *name_attribute, const s
     return hr;
 }
 
-/* Reads a Data without text; its value is in the attributes. */
+/* Makes l->items[0] the element, with its name and attributes and without text. Drops the previous contents of the
+   list. */
 static HRESULT add_element(struct data_list *l, const struct sax_attributes *a)
 {
     data_list_clear(l);
@@ -380,7 +383,7 @@ static HRESULT begin_row(struct reader *r, const struct sax_attributes *a)
     return SUCCEEDED(hr) ? give_table(r) : hr;
 }
 
-/* Begins a cell. A cell after a table of its row is an error, because the row has been passed on. */
+/* Begins a cell. In a row, a cell after a table is an error, because the row has already been passed to the handler. */
 static HRESULT begin_cell(struct reader *r, const struct sax_attributes *a)
 {
     if (r->row_given)
@@ -516,8 +519,8 @@ static void on_text(void *about, const xmlChar *text, int length)
                     error_set(OPENPLA_E_MALFORMED_XML, "line %u: a row exceeds %u MB", line_now(r), LARGEST_ROW >> 20));
 }
 
-/* Whether the last item of the list has the same name as an earlier one. While the items are in the order of the
-   columns, whose names are unique, no search is needed. */
+/* Returns whether the last item of the list has the same name as an earlier one. While the items are in the order of
+   the columns, whose names are unique, no search is needed. */
 static bool is_second(struct data_list *l, const struct data_list *order)
 {
     const size_t last = l->count - 1;
@@ -634,8 +637,8 @@ static void open_parser(void *about)
     r->context = xmlCreatePushParserCtxt((xmlSAXHandlerPtr)(uintptr_t)&handler, r, NULL, 0, NULL);
     if (!r->context)
         return;
-    /* Files without a byte order mark are UTF-8, and the parser always receives UTF-8. NOENT, because only XML's
-       predefined entities are allowed: without it an & in an attribute would arrive as &#38;. */
+    /* Files without a byte order mark are UTF-8, and the parser always receives UTF-8. NOENT is safe, because only
+       XML's predefined entities are allowed. Without NOENT, an & in an attribute would arrive as &#38;. */
     xmlCtxtUseOptions(r->context, XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_IGNORE_ENC |
                                       XML_PARSE_NOENT);
     xmlSwitchEncoding(r->context, XML_CHAR_ENCODING_UTF8);

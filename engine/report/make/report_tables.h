@@ -50,7 +50,8 @@ struct report_event {
    event. E_OUTOFMEMORY. */
 HRESULT report_event_look(struct report_event *e, const struct dumped_event **out);
 
-/* Whether the event belongs to the log itself (class {68FDD900-4A3E-11D1-84F4-0000F80464E3}), not to a provider. */
+/* Returns whether the event belongs to the log itself (class {68FDD900-4A3E-11D1-84F4-0000F80464E3}), not to a
+   provider. */
 static inline bool report_event_is_of_log(const EVENT_RECORD *record)
 {
     static const GUID of_logs = {0x68FDD900, 0x4A3E, 0x11D1, {0x84, 0xF4, 0x00, 0x00, 0xF8, 0x04, 0x64, 0xE3}};

@@ -64,8 +64,8 @@ int schema_find_word(enum schema_sort_of_value sort, const char *text)
     return -1;
 }
 
-/* Whether this is one half of a mask (the other half is for negative numbers): digits, and text before and after
-   them. */
+/* Returns whether this is one half of a mask (the other half is for negative numbers): digits, and text before and
+   after them. */
 static bool half_is_mask(const char *at, size_t size)
 {
     const char *end = at + size;

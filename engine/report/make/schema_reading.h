@@ -9,7 +9,7 @@
 
 /* Returns the index of the keyword among those of `sort`, ignoring case; -1: none of them. */
 int schema_find_word(enum schema_sort_of_value sort, const char *text);
-/* Whether the element belongs to the format: it has no namespace, or the one of MS-PLA. */
+/* Returns whether the element belongs to the format: it has no namespace, or the one of MS-PLA. */
 bool schema_is_ours(xmlNodePtr node);
 
 /* ---- reading ---- */

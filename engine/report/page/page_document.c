@@ -158,7 +158,8 @@ static void free_columns(struct open_table *t)
     t->column_count = 0;
 }
 
-/* Whether this is one of the columns that reports add to counter tables (CounterTable); these columns have no mask. */
+/* Returns whether this is one of the columns that reports add to counter tables (CounterTable); these columns have no
+   mask. */
 static bool is_amount(const char *name)
 {
     static const char *const names[] = {"mean", "min", "max", "sum", "count", "p50", "p95", "p99", "last", "trend"};
@@ -210,7 +211,7 @@ static void add_columns(struct writing *w, const struct report_table *table)
     text_buffer_add(w->out, "</Header>\n");
 }
 
-/* Whether the table is shown, and the number of rows that it may have. */
+/* Returns whether the table is shown, and the number of rows that it may have. */
 static bool choose_rows(struct writing *w, const struct report_table *table, uint64_t *all)
 {
     struct open_table *t = &w->open[table->depth];
@@ -484,7 +485,7 @@ static HRESULT on_chart(void *about, const struct report_data *chart)
     return hr;
 }
 
-/* Whether the series is the total, whose line would flatten the instances' lines in a chart for a warning. */
+/* Returns whether the series is the total, whose line would flatten the instances' lines in a chart for a warning. */
 static bool is_sum(const struct found_chart *c, const char *series)
 {
     static const char sum[] = " (_Total)";

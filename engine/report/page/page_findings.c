@@ -143,7 +143,7 @@ HRESULT page_findings_series(struct page_findings *f, const struct report_data *
 
 /* ---- connecting warnings, rows and charts ---- */
 
-/* Whether the counter of a series "counter (instance)" is the row's counter. */
+/* Returns whether the counter of a series "counter (instance)" is the row's counter. */
 static bool is_of_counter(const char *series, const struct found_row *row)
 {
     return !strncmp(series, row->series, row->counter) &&
@@ -233,8 +233,8 @@ static bool is_warned_of(const struct page_findings *f, const struct found_chart
     return false;
 }
 
-/* Whether this chart has a series that a warning refers to and that no shown chart has. If this chart contains only
-   other series of the counter, any shown chart of the counter serves as well. */
+/* Returns whether this chart has a series that a warning refers to and that no shown chart has. If this chart contains
+   only other series of the counter, any shown chart of the counter serves as well. */
 static bool adds_series(const struct page_findings *f, const struct found_chart *c)
 {
     for (size_t i = 0; i < f->row_count; i++) {

@@ -20,7 +20,7 @@ void page_attribute(struct text_buffer *out, const char *name, const char *text,
 
 /* ---- formatted numbers: by a column's mask, or with their significant digits ---- */
 
-/* Whether the text is a number as in reports, with digits and at most one point: "12", "-0.5". */
+/* Returns whether the text is a number as in reports, with digits and at most one point: "12", "-0.5". */
 bool page_is_number(const char *text);
 /* Adds the number in an XSLT format ("#,##0.0", "0.0 %", "0;(0)"). Works on the decimal digits, so no number is too
    long; halves are rounded away from zero, and a number that rounds to zero has no sign. `mask` NULL or "": about three
@@ -83,7 +83,7 @@ enum report_severity page_findings_severity(const struct report_row *warning);
 size_t page_findings_number(const struct page_findings *f, size_t at);
 /* Returns the warnings about counters in this chart, the worst first; at most FINDINGS_MOST_LIMITS. */
 size_t page_findings_about(const struct page_findings *f, size_t chart, const struct found_warning **out);
-/* Whether a warning is about this very line of the chart. */
+/* Returns whether a warning is about this very line of the chart. */
 bool page_findings_names(const struct page_findings *f, size_t chart, const char *series);
 void page_findings_free(struct page_findings *f);
 

@@ -65,7 +65,7 @@ static void add_points(struct text_buffer *out, const struct chart_value *values
     }
 }
 
-/* Whether an earlier chart contains it. Remembers the series of charts without "watch". */
+/* Sets *known to whether an earlier chart contains the series. Remembers the series of charts without "watch". */
 static HRESULT is_known(struct page_waves *w, const char *object, const char *name, bool watched, bool *known)
 {
     char *key = text_format("%s\n%s", object, name);

@@ -213,7 +213,7 @@ static HRESULT drop_text(struct report_target *t, xmlNodePtr mark)
     return hr;
 }
 
-/* Whether a list of words contains the word. */
+/* Returns whether a list of words contains the word. */
 static bool has_word(const char *words, const char *word)
 {
     const size_t length = strlen(word);

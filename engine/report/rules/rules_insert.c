@@ -41,7 +41,7 @@ static bool is_text(const xmlNode *node)
     return node->type == XML_TEXT_NODE || node->type == XML_CDATA_SECTION_NODE;
 }
 
-/* Whether it contains text between its elements, other than layout blanks. */
+/* Returns whether it contains text between its elements, other than layout blanks. */
 static bool is_mixed(const xmlNode *from)
 {
     for (const xmlNode *n = from->children; n; n = n->next)

@@ -73,7 +73,7 @@ void xpath_result_free(struct xpath_result *r);
 
 /* Returns the length in bytes of a variable's name at the beginning of the text; 0: no name. */
 size_t rules_name_length(const char *text);
-/* Whether the text is valid XPath for all values of its variables. Errors are the same as those of rules_evaluate,
+/* Checks that the text is valid XPath for all values of its variables. Errors are the same as those of rules_evaluate,
    except those that depend on values. */
 HRESULT rules_expression_check(const char *expression);
 
@@ -114,7 +114,7 @@ HRESULT rules_note(struct texts *to, const struct rules_place *place, const char
 HRESULT rules_wrong(xmlNodePtr element, const char *attribute, const char *value, const char *format, ...)
     PRINTF_LIKE(4, 5);
 
-/* Whether the element is a step, rule or group that contains an error, and is skipped. */
+/* Returns whether the element is a step, rule or group that contains an error, and is skipped. */
 bool rules_is_bad(xmlNodePtr e);
 
 /* Returns an attribute's text, borrowed from the document, or NULL. */
@@ -175,7 +175,7 @@ HRESULT rules_add_warning(struct rules_run *run, xmlNodePtr e, xmlNodePtr table,
 HRESULT rules_do_threshold(struct rules_run *run, xmlNodePtr threshold);
 /* Checks the combination of its attributes. */
 HRESULT rules_threshold_check(xmlNodePtr threshold);
-/* Whether the text is a decimal number without an exponent. */
+/* Returns whether the text is a decimal number without an exponent. */
 bool rules_is_real(const char *text);
 HRESULT rules_do_insert(struct rules_run *run, xmlNodePtr e, xmlNodePtr context);
 /* Notes an error `hr` of the rules; returns S_FALSE. Other errors end the run and are returned unchanged. */
@@ -198,7 +198,7 @@ struct report_target {
 HRESULT report_target_open(const char *path, bool (*stop)(void *context), void *context, struct report_target *out);
 void report_target_close(struct report_target *t);
 HRESULT report_target_save(const struct report_target *t, const char *base, const char *path);
-/* Whether the node is still in the document. */
+/* Returns whether the node is still in the document. */
 bool report_target_has(const struct report_target *t, const xmlNode *node);
 /* Creates a new element, which is not yet inserted; it is marked when it is inserted. */
 HRESULT report_target_make(struct report_target *t, const char *name, const char *text, xmlNodePtr *out);

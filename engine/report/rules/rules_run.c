@@ -211,7 +211,7 @@ static HRESULT do_nodes(struct rules_run *run, xmlNodePtr step, const struct xpa
     return done && !failed ? S_OK : S_FALSE;
 }
 
-/* Whether the node is in a section of the report itself, not in a section that rules added. */
+/* Returns whether the node is in a section of the report itself, not in a section that rules added. */
 static bool is_of_tables(xmlNodePtr node)
 {
     for (; node && node->type == XML_ELEMENT_NODE; node = node->parent)

@@ -397,7 +397,7 @@ static void on_error(void *user, xmlErrorPtr error)
     e->position = error->int1;
 }
 
-/* Whether it is a decimal number: `10`, `-2.5`. */
+/* Returns whether it is a decimal number: `10`, `-2.5`. */
 static bool looks_decimal(const char *text)
 {
     bool some = false;

@@ -328,7 +328,7 @@ static double add_slices(const struct threshold *t, const struct read_slices *al
     return f->seconds;
 }
 
-/* Whether the value grew (or fell) most of the time and did not just jump there and back. */
+/* Returns whether the value grew (or fell) most of the time and did not just jump there and back. */
 static bool is_steady(const struct read_slices *all, double trend)
 {
     double first = (double)NAN, last = (double)NAN, least = (double)NAN, greatest = (double)NAN;
@@ -413,7 +413,7 @@ struct partners {
     xmlNodePtr per, minus;
 };
 
-/* Whether the row is beyond the limit; the finding receives its values. */
+/* Returns whether the row is beyond the limit; the finding receives its values. */
 static bool compare_slices(const struct threshold *t, const struct read_slices *all, const struct partners *p,
                            struct threshold_finding *f)
 {
@@ -548,7 +548,7 @@ static HRESULT measure_row(const struct threshold *t, const struct counted_row *
     return SUCCEEDED(hr) && is_found ? findings_add(out, &f) : hr;
 }
 
-/* Whether the report contains the counter of `unless`, which another rule covers. */
+/* Sets *out to whether the report contains the counter of `unless`, which another rule covers. */
 static HRESULT is_elsewhere(const struct threshold *t, xmlNodePtr report, bool *out, uint64_t *visited)
 {
     struct counted_rows rows = {0};

@@ -301,7 +301,7 @@ static bool contains_nocase(const char *text, const char *what)
     return false;
 }
 
-/* Whether the question asks for the GB of memory, which reports contain. */
+/* Returns whether the question asks for the GB of memory, which reports contain. */
 static bool asks_memory(const char *variable, const char *text)
 {
     return contains_nocase(variable, "physicalmemory") || contains_nocase(variable, "ramgb") ||

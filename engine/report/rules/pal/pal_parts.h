@@ -30,8 +30,9 @@ const char *pal_number(struct pal_pool *p, double number);
 const char *pal_at(struct pal_pool *p, const char *condition, const char *row); /* PAL_ROW replaced */
 /* Returns the value as PAL rounds it; `decimals` below 0: it is not rounded. */
 const char *pal_rounded(struct pal_pool *p, const char *value, int decimals);
-/* Whether the XPath string `of`, in lower case, matches a regular expression anywhere, ignoring case. NULL: it uses
-   more than text, alternatives, ?, .*, .+, ^ and $; *why is the reason. */
+/* Returns an XPath condition that is true if the XPath string `of`, in lower case, matches the regular expression
+   anywhere, ignoring case. NULL: the expression uses more than text, alternatives, ?, .*, .+, ^ and $; *why is the
+   reason. */
 const char *pal_regex(struct pal_pool *p, const char *expression, const char *of, const char **why);
 
 /* ---- descriptions ---- */
