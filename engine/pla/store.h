@@ -42,7 +42,7 @@ struct set_access_object {
 HRESULT set_access_check(const struct access_subject *who, enum set_access_verb verb,
                          const struct set_access_object *set);
 /* Checks whether `who` may replace the set's definition with one whose Security is `security`. A caller who may change
-   Security does not need the right to change the set if the new Security grants it. */
+   Security needs no right to change the set now if the new Security grants this right. */
 HRESULT set_access_check_change(const struct access_subject *who, const struct set_access_object *set,
                                 const char *security);
 /* Checks whether `who` may create a set. Only administrators may create sets that start with the system (`boot`). */
@@ -113,7 +113,7 @@ HRESULT store_check_access_read(const struct caller *caller, enum set_access_ver
                                 const char *name, const struct stored_set *set);
 /* Deletes the set's definition and its run record. PLA_E_DCS_NOT_FOUND. */
 HRESULT store_delete(const struct caller *caller, const char *space, const char *name);
-/* Lists the set names of a namespace, as they were committed. */
+/* Lists the set names of a namespace, in the spelling with which the sets were committed. */
 HRESULT store_list(const struct caller *caller, const char *space, struct texts *names);
 /* Lists definitions in the namespace's folder that the store ignores because they belong to an account that may not
    write to the store. Adds two strings for each: path and reason. *out is empty on failure. */
@@ -141,7 +141,7 @@ struct stored_stamp {
     char *file; /* as in stored_set */
     uint64_t stamp;
     uint64_t of_file; /* stamp of the definition alone */
-    bool definition;  /* always true in a list */
+    bool definition;  /* the definition's file exists; always true in a list of store_list_stamps */
     bool has_run;     /* the set has been run: its run lock file exists, whether held or not */
     bool has_record;  /* the set has a run record */
 };
@@ -162,8 +162,9 @@ void store_note_sound(const char *space, const struct stored_set *set);
 /* Reads the name under which the set of that stamp was committed; *name is from memory_alloc. */
 HRESULT store_name_in(const char *space, const struct stored_stamp *stamp, char **name);
 void stored_stamps_free(struct stored_stamps *stamps);
-/* Adds `name` to a definition that was moved to its place before its writer had finished, because the file name does
-   not preserve case. Does nothing unless the definition is complete and has no name. */
+/* Adds `name` to a definition file. A definition contains the set's name, because the file name does not preserve case.
+   It lacks the name if the store moved it to its place before the program that wrote it had finished. Does nothing
+   unless the definition is complete and has no name. */
 HRESULT store_complete_name(const char *space, const char *name);
 /* A position in the changes of a namespace. Zero-initialise. */
 struct store_mark {

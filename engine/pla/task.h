@@ -51,7 +51,7 @@ void task_close(struct task_instance *t); /* does not terminate the task; NULL i
 struct task_definition {
     char *name;      /* RegistrationInfo/URI without its leading backslash */
     char *command;   /* the only Exec action, like the next two */
-    char *arguments; /* with $(Arg0), the arguments of the start, and $(Arg1), the folder */
+    char *arguments; /* may contain $(Arg0) and $(Arg1), for `arguments` and `directory` of task_start */
     char *directory;
     uint32_t limit_seconds; /* ExecutionTimeLimit; 0: none */
     bool disabled;
