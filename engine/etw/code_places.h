@@ -7,7 +7,7 @@
 #include "engine/etw/trace_input.h"
 
 struct code_module {
-    char *path;          /* as in the trace, often in the kernel's form (\Device\HarddiskVolume1\...) */
+    char *path;          /* path as the trace contains it, often in the kernel's form (\Device\HarddiskVolume1\...) */
     const char *name;    /* the file name at the end of `path` */
     uint32_t size, time; /* SizeOfImage and TimeDateStamp of its header; 0: unknown */
     bool has_symbols;    /* the next three members are known (RSDS) */
@@ -18,7 +18,7 @@ struct code_module {
 };
 struct code_place {
     const struct code_module *module; /* NULL: the address is in no image */
-    uint64_t offset;                  /* in the module, or in the method */
+    uint64_t offset;                  /* offset from the beginning of the module or of the method */
     const char *method;               /* name of the method, if it is known from the trace; otherwise NULL */
     const char *method_module;        /* the program file of the method; NULL: unknown */
 };

@@ -105,7 +105,7 @@ struct directory_scope {
     struct {
         uint32_t type, size; /* EVENT_FILTER_TYPE_*; package filters have no data (Wine has no packages) */
     } filter[DIRECTORY_SCOPES];
-    uint8_t data[DIRECTORY_SCOPE_BYTES]; /* of all filters, one after another */
+    uint8_t data[DIRECTORY_SCOPE_BYTES]; /* data of all filters, one after another */
 };
 /* Lists that TraceSetInformation sets for a system logger, one per information class. */
 enum directory_kernel_list {
@@ -258,7 +258,7 @@ struct directory_enable {
     bool classic; /* enabled by EnableTrace: the keywords are its 32 flags, unchanged */
     uint32_t filter_count;
     struct directory_filter filter[DIRECTORY_FILTERS];
-    uint8_t *filter_data; /* only in copies: from memory_alloc; NULL: no filters */
+    uint8_t *filter_data; /* set only in copies, from memory_alloc; NULL: no filters */
 };
 _Static_assert(sizeof(struct directory_filter_process) == 16, "the same for programs of 32 and 64 bits");
 void directory_enables_free(struct directory_enable *list, size_t count); /* frees the list as well */

@@ -38,7 +38,7 @@
 #define ERROR_CTX_CLOSE_PENDING      7007
 
 typedef struct {
-    ULONG BufferSize; /* of the whole block */
+    ULONG BufferSize; /* bytes of the whole block */
     ULONG ProviderId;
     uint64_t HistoricalContext;
     int64_t TimeStamp;
@@ -274,7 +274,7 @@ typedef struct {
 typedef struct {
     GUID ProviderGuid;
     ULONG SchemaSource;
-    ULONG ProviderNameOffset; /* from the start of the block; 0: not set */
+    ULONG ProviderNameOffset; /* offset from the start of the block; 0: no name */
 } TRACE_PROVIDER_INFO;
 
 typedef struct {

@@ -33,7 +33,7 @@ enum value_in_type {
     IN_TYPE_HEXINT64,
     IN_TYPE_MANIFEST_COUNTEDSTRING,
     IN_TYPE_MANIFEST_COUNTEDANSISTRING,
-    IN_TYPE_STRUCT, /* only in TraceLogging metadata */
+    IN_TYPE_STRUCT, /* occurs only in TraceLogging metadata */
     IN_TYPE_MANIFEST_COUNTEDBINARY,
     IN_TYPE_COUNTEDSTRING = 300,
     IN_TYPE_COUNTEDANSISTRING,
@@ -203,7 +203,7 @@ char *put_date_time(char at[DATE_TIME_TEXT], const struct calendar_time *t);
 
 void add_guid(struct text_buffer *out, const uint8_t bytes[16]);          /* braced, lower case */
 void add_filetime(struct text_buffer *out, int64_t filetime);             /* xs:dateTime with 9 digits, UTC */
-void add_system_time(struct text_buffer *out, const uint8_t bytes[16]);   /* the same form, not converted */
+void add_system_time(struct text_buffer *out, const uint8_t bytes[16]);   /* the same format, for a SYSTEMTIME */
 void add_sid(struct text_buffer *out, const uint8_t *bytes, size_t size); /* S-1-...; `size` must cover the whole SID */
 void add_ipv4(struct text_buffer *out, const uint8_t bytes[4]);
 void add_ipv6(struct text_buffer *out, const uint8_t bytes[16]); /* RFC 5952 */

@@ -23,7 +23,7 @@ enum kernel_hook {
     HOOK_PROCESS_END = 0x0302,
     HOOK_PROCESS_RUNDOWN_START = 0x0303,
     HOOK_PROCESS_RUNDOWN_END = 0x0304,
-    HOOK_IMAGE_LOAD = 0x030A, /* in the group of processes, but of the class Image */
+    HOOK_IMAGE_LOAD = 0x030A, /* an event of the class Image, although its group is that of processes */
     HOOK_PROCESS_COUNTERS = 0x0320,
     HOOK_PROCESS_COUNTERS_RUNDOWN = 0x0321,
     HOOK_THREAD_START = 0x0501,

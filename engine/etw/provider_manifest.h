@@ -54,7 +54,7 @@ struct manifest_map {
 
 /* The layout of an event's data: properties as in a schema, top-level ones first. */
 struct manifest_template {
-    char *name; /* its tid; NULL: the template comes from a resource, which has no names */
+    char *name; /* tid of the template; NULL: the template comes from a resource, which has no names */
     GUID guid;
     struct event_property *properties;
     size_t capacity;
@@ -70,7 +70,7 @@ struct manifest_filter {
 };
 
 struct manifest_event {
-    EVENT_DESCRIPTOR descriptor; /* as in events: the keywords include the bit of the channel */
+    EVENT_DESCRIPTOR descriptor; /* descriptor as events contain it; its keywords include the bit of the channel */
     uint32_t message;
     uint16_t layout; /* index of its template, or MANIFEST_NO_INDEX */
     bool not_logged;
@@ -89,7 +89,7 @@ struct provider_manifest {
     size_t layout_count, layout_capacity;
     struct manifest_filter *filters;
     size_t filter_count, filter_capacity;
-    struct manifest_event *events; /* by id, then version */
+    struct manifest_event *events; /* events sorted by id, then by version */
     size_t event_count, event_capacity;
     struct message_tables messages;   /* sorted */
     struct message_tables parameters; /* texts of %%n, sorted */

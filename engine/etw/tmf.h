@@ -31,7 +31,7 @@ struct tmf_message {
     uint32_t line;
     char *guid_name, *type_name, *format;
     char *function, *level, *flags, *component, *subcomponent; /* "": not given */
-    struct tmf_argument *arguments;                            /* in the order of their data */
+    struct tmf_argument *arguments;                            /* arguments in the order of their data */
     size_t argument_count;
 };
 /* A file; messages sorted by GUID and number. */

@@ -12,7 +12,7 @@
 
 struct trace_event {
     const EVENT_RECORD *record;
-    uint32_t pointer_size, timer_resolution; /* of the file or session */
+    uint32_t pointer_size, timer_resolution; /* properties of the file or session */
     bool known;      /* false: a header of an unknown form, in which case UserData is the whole event */
     size_t input;    /* index of its trace; 0 for sessions */
     uint64_t number; /* number of the event in reading order, starting from 1, the same whenever the same files are
@@ -26,7 +26,7 @@ struct trace_input {
     struct etl_reader *reader;
     struct etl_record event; /* the next event, unless `ended` */
     bool header, ended;
-    bool begun;               /* its header event was passed on */
+    bool begun;               /* the header event of the trace was passed on */
     uint64_t buffers, events; /* passed on */
     struct texts warnings;    /* about corrupt data */
 };
@@ -39,10 +39,10 @@ struct trace_inputs {
     struct trace_input *items;
     size_t count, capacity;
     bool raw;                      /* times are raw timestamps of the file's clock, not FILETIMEs */
-    bool ranged;                   /* only events from `from` to `to`, and the header event of each log */
+    bool ranged;                   /* return only events from `from` to `to`, and the header event of each log */
     int64_t from, to;              /* FILETIMEs, inclusive */
     struct trace_schemas *schemas; /* learns the definitions in events outside that time range; may be NULL */
-    uint64_t events_lost;          /* as recorded in the logs */
+    uint64_t events_lost;          /* lost events that the logs report */
     uint64_t number;               /* number of the latest event */
     struct event_view *view;
     struct trace_input *current; /* the trace whose event trace_inputs_next returned last */

@@ -25,8 +25,8 @@ extern const GUID trace_context_guid; /* the Circular Kernel Context Logger */
 struct trace_call {
     const EVENT_TRACE_PROPERTIES *properties; /* a block of Wnode.BufferSize bytes */
     const void *name;                         /* name of the session: WCHARs if `wide`, else in the ANSI code page */
-    bool wide;                                /* also applies to the names in the block */
-    bool autologger;                          /* from the registry instead of a program */
+    bool wide;                                /* `name` and the names in the block are WCHARs; otherwise ANSI */
+    bool autologger;                          /* the settings come from the registry instead of a program */
 };
 
 /* The requested settings; after the second step, the session's actual settings. */
@@ -37,7 +37,7 @@ struct trace_settings {
     uint32_t mode;      /* LogFileMode, including unknown bits */
     uint32_t buffer_kb; /* per buffer */
     uint32_t minimum_buffers, maximum_buffers;
-    uint32_t maximum_file; /* in MB, or KB depending on the mode; 0: unlimited */
+    uint32_t maximum_file; /* maximum file size in MB or KB, depending on the mode; 0: unlimited */
     uint64_t maximum_bytes;
     uint32_t flush_ms; /* 0: only full buffers are flushed */
     uint32_t flush_timer;

@@ -271,7 +271,7 @@ HRESULT event_provider_fields(const struct etw_api *etw, const GUID *guid, bool 
         if (!info)
             return E_OUTOFMEMORY;
     }
-    if (status == ERROR_SUCCESS && info) /* on any other error, the system has no description of the provider */
+    if (status == ERROR_SUCCESS && info) /* any other error means that the system has no description of the provider */
         hr = add_fields(info, out);
     memory_free(info);
     if (FAILED(hr))

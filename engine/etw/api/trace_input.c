@@ -162,7 +162,7 @@ HRESULT trace_inputs_read(struct trace_inputs *in, trace_take *take, void *conte
     while (SUCCEEDED(hr) && (hr = trace_inputs_next(in, &event)) == S_OK) {
         hr = take(context, &event);
         if (hr != S_OK) {
-            in->current = NULL; /* so that the number of this event is not updated */
+            in->current = NULL; /* keeps trace_inputs_next from counting this event */
             break;
         }
     }

@@ -22,9 +22,9 @@ bool api_image_read(void *base, size_t mapped, struct api_image *out);
 bool api_image_is_code(const struct api_image *image, uint32_t rva);
 
 struct api_export {
-    const char *name; /* its NUL is inside the image */
+    const char *name; /* a NUL terminates the name inside the image */
     uint32_t rva;
-    bool forwards; /* it forwards to a function of another module, and `rva` is not the address of code */
+    bool forwards; /* the export forwards to a function of another module; `rva` is then not the address of code */
 };
 /* Calls `take` for each export that has a name and an address. Returns false if the table is corrupt; `take` may have
    been called for a part of the table. */

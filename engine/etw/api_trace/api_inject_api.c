@@ -69,7 +69,7 @@ static bool is_narrow(HANDLE process)
 /* Returns the base address of the program, from the PEB of its process. */
 static uint8_t *program_base(HANDLE process)
 {
-    enum { IMAGE_BASE_32 = 8 }; /* in a 32-bit PEB */
+    enum { IMAGE_BASE_32 = 8 }; /* offset of ImageBaseAddress in a 32-bit PEB */
     PROCESS_BASIC_INFORMATION basic;
     uint8_t *base = NULL;
     if (is_narrow(process)) {
@@ -93,7 +93,7 @@ static HRESULT find_entry(HANDLE process, const char *name, uint8_t **entry)
 {
     uint8_t head[HEADERS_ROOM];
     IMAGE_DOS_HEADER dos;
-    IMAGE_NT_HEADERS64 nt; /* its beginning, up to the entry point, is the same in 32-bit programs */
+    IMAGE_NT_HEADERS64 nt; /* the headers of 32-bit programs are the same up to AddressOfEntryPoint */
     const WORD magic = is_narrow(process) ? IMAGE_NT_OPTIONAL_HDR32_MAGIC : IMAGE_NT_OPTIONAL_HDR64_MAGIC;
     uint8_t *base = program_base(process);
     if (!base || !read_memory(process, base, head, sizeof head))

@@ -52,7 +52,7 @@ struct seen {
 
 struct api_watch {
     WCHAR *program;    /* full path */
-    const WCHAR *name; /* its file name, in `program` */
+    const WCHAR *name; /* points to the file name at the end of `program` */
     char *text;        /* the path, for error texts */
     HANDLE thread, ready;
     bool stops; /* set to end the thread; protected by `lock` */

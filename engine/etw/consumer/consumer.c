@@ -21,7 +21,7 @@ enum { MOST_NAME = 32767, MOST_PLACES = 0xFFFE, ZONE_NAME_UNITS = 32 };
 
 /* An open processing handle. */
 struct consumer {
-    EVENT_TRACE_LOGFILEW logfile; /* as opened; passed to BufferCallback */
+    EVENT_TRACE_LOGFILEW logfile; /* copy of OpenTrace's argument; passed to BufferCallback */
     enum consumer_form form;      /* encoding of the strings of OpenTrace's caller */
     void *name;                   /* name of the log or session, in that form */
     struct consumer_source *source;
@@ -476,7 +476,7 @@ static ULONG deliver_event(struct processing *p, const struct running *r, int64_
     struct consumer *c = r->consumer;
     const struct etl_log *log = c->source->log;
     struct call call = {.view = &p->view};
-    if (r->event.kind == ETL_RECORD_OTHER) /* only the event's length is known */
+    if (r->event.kind == ETL_RECORD_OTHER) /* only the event's length is known, so it cannot be delivered */
         return ERROR_SUCCESS;
     if (c->records) {
         if (!c->logfile.EventRecordCallback)
@@ -649,7 +649,7 @@ TRACEHANDLE WINAPI OpenTraceW(EVENT_TRACE_LOGFILEW *logfile)
 
 TRACEHANDLE WINAPI OpenTraceA(EVENT_TRACE_LOGFILEA *logfile)
 {
-    return open_trace(CONSUMER_ANSI, (EVENT_TRACE_LOGFILEW *)logfile); /* it has the same layout */
+    return open_trace(CONSUMER_ANSI, (EVENT_TRACE_LOGFILEW *)logfile); /* EVENT_TRACE_LOGFILEA has the same layout */
 }
 
 ULONG WINAPI ProcessTrace(TRACEHANDLE *handles, ULONG count, FILETIME *start, FILETIME *end)

@@ -180,7 +180,7 @@ static HRESULT source_take_buffer(struct session_source *s)
     if (s->count == s->most || (stopped && s->takes_left == 0))
         return S_FALSE;
     s->takes_left -= stopped;
-    struct held *h = s->heap[s->count]; /* its memory is reused for later buffers */
+    struct held *h = s->heap[s->count]; /* entries from `count` on are free, and their memory is reused */
     if (!h->bytes)
         h->bytes = memory_alloc(ring->buffer_size);
     if (!h->bytes)

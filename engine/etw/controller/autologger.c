@@ -18,7 +18,7 @@
 
 struct number_row {
     const char *name;
-    size_t offset; /* of the value in struct autologger: an autologger_number */
+    size_t offset; /* offset of the value, an autologger_number, in struct autologger */
     uint32_t type;
     bool of_etw; /* ETW writes this value itself */
 };

@@ -89,7 +89,7 @@ static ULONG find_alive(struct directory *d, const struct wanted *w, bool give_u
         return code == ERROR_WMI_INSTANCE_NOT_FOUND ? not_found(w) : code;
     const HRESULT hr = session_recover_or(d, out->logger, out->generation, give_up);
     if (hr == S_FALSE && out->state != DIRECTORY_STARTING)
-        return ERROR_SUCCESS; /* its host process is running */
+        return ERROR_SUCCESS; /* success, because the session's host process is running */
     directory_session_free(out);
     return FAILED(hr) ? session_code(hr) : not_found(w);
 }

@@ -6,7 +6,7 @@
 #define OPENPLA_CONTROLLER_API_H
 
 #if defined(_WIN32) && !defined(_WMI_SOURCE_)
-#define _WMI_SOURCE_ /* not as imports */
+#define _WMI_SOURCE_ /* declares the functions without dllimport */
 #endif
 #include "engine/etw/etw_types.h"
 

@@ -470,7 +470,7 @@ static size_t pack_enables(const struct known *k, const GUID *guid, bool group, 
                 .Level = e->level,
                 .LoggerId = (USHORT)e->logger,
                 .EnableProperty = e->property,
-                .MatchAnyKeyword = e->any == 0 && !e->classic ? UINT64_MAX : e->any, /* as Windows stores it */
+                .MatchAnyKeyword = e->any == 0 && !e->classic ? UINT64_MAX : e->any, /* Windows stores 0 as all bits */
                 .MatchAllKeyword = e->all,
             };
             memcpy(to + count * sizeof info, &info, sizeof info);

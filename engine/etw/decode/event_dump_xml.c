@@ -243,7 +243,7 @@ static void xml_add_undecoded(struct event_dump_step *s, const uint8_t *bytes, s
                               const char *reason)
 {
     struct text_buffer *b = &s->dump->text;
-    if (code == ERROR_NOT_FOUND) { /* this is how tracerpt writes unknown events */
+    if (code == ERROR_NOT_FOUND) { /* tracerpt writes unknown events in this form */
         add(b, "\t<BinaryEventData>");
         text_buffer_add_bytes(b, bytes, size);
         add(b, "</BinaryEventData>\r\n");

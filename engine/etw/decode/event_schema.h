@@ -14,8 +14,8 @@ enum schema_source { SCHEMA_MANIFEST, SCHEMA_MOF, SCHEMA_WPP, SCHEMA_TRACE_LOGGI
 enum schema_place {
     SCHEMA_OF_COMPUTER, /* registered on this computer, or loaded by the program */
     SCHEMA_OF_USER,     /* named on the command line */
-    SCHEMA_OF_MERGER,   /* in the trace, by the program that merged it */
-    SCHEMA_OF_WRITER,   /* in the trace, by the program that wrote the event (.NET) */
+    SCHEMA_OF_MERGER,   /* the definition is in the trace, written by the program that merged traces */
+    SCHEMA_OF_WRITER,   /* the definition is in the trace, written by the program that wrote the event (.NET) */
 };
 
 /* PROPERTY_FLAGS */
@@ -81,12 +81,12 @@ struct event_schema {
     char **keyword_names;
     size_t keyword_count;
     char *event_name;    /* TraceLogging; in MOF the EventName */
-    char *event_message; /* with inserts %1 ... */
+    char *event_message; /* the message of the event, with inserts %1 ... */
     char *provider_message;
     char *event_attributes;  /* name=value pairs in Windows' format */
     uint32_t template_flags; /* TEMPLATE_FLAGS */
-    char *user_data;         /* with TEMPLATE_USER_DATA: the XML inside UserData, with %n for the text of property n */
-    uint32_t tags;           /* 28 bits */
+    char *user_data; /* the XML inside UserData, with %n for the text of property n; only with TEMPLATE_USER_DATA */
+    uint32_t tags;   /* 28 bits */
     struct event_property *properties; /* top-level properties first, then members of structs */
     uint16_t property_count, top_level;
     struct event_map *maps; /* the maps to which properties refer */

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define EVENT_FLAG_STRING_ONLY 4 /* in the header's Flags: written by EventWriteString */
+#define EVENT_FLAG_STRING_ONLY 4 /* bit of the header's Flags: EventWriteString wrote the event */
 
 enum {
     BUCKETS = 1024, /* a power of two */

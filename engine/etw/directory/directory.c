@@ -331,7 +331,7 @@ void directory_put(struct directory *d, struct directory_span *span, _Atomic uin
 void directory_retire(struct directory *d, struct directory_span *span)
 {
     if (atomic_load(&span->from) > d->committed)
-        atomic_store(&span->from, 0); /* it was created by this change */
+        atomic_store(&span->from, 0); /* this change created the record, so it must never become valid */
     else
         atomic_store(&span->until, d->target);
 }

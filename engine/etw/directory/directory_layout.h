@@ -72,7 +72,7 @@ enum {
 /* ---- payloads, as copied out of the records ---- */
 
 struct session_payload {
-    uint32_t logger, generation; /* these two are the first word of the record */
+    uint32_t logger, generation; /* these two members are the first word of the record */
     uint32_t state, clock;
     GUID guid;
     uint64_t host_start, starter_start, section_size, thread;
@@ -181,7 +181,8 @@ struct directory_shared {
     struct mailbox_record mailbox[DIRECTORY_PLACES];
     struct slot_record slot[DIRECTORY_SLOTS];
     struct registration_record registration[DIRECTORY_REGISTRATIONS];
-    struct session_record session[DIRECTORY_PLACES][2]; /* at most one is valid; the next change writes to the other */
+    struct session_record session[DIRECTORY_PLACES][2]; /* at most one record of a pair is valid; the next change writes
+                                                           to the other one */
     struct enable_record enable[DIRECTORY_ENABLES];
     _Atomic uint64_t arena[ARENA_UNITS][ARENA_UNIT / 8];
     struct name_record name[DIRECTORY_PROVIDER_NAMES];

@@ -70,9 +70,9 @@ static bool is_free(struct mailbox_record *mailbox, struct request_payload *room
     if (mail_state(word) == MAIL_FREE || mail_state(word) > MAIL_ANSWERED)
         return true;
     directory_load(room, mailbox->words, sizeof *room);
-    if (process_alive(room->process_id, room->process_start) &&
-        clock_monotonic_ms() <= room->until_ms) /* after a restart of the computer the limit can be in the future, but
-                                                   the process is dead */
+    /* The time limit alone is not sufficient: after a restart of the computer, it can be in the future. The process
+       that set it is then dead. */
+    if (process_alive(room->process_id, room->process_start) && clock_monotonic_ms() <= room->until_ms)
         return false;
     if (mail_state(word) == MAIL_TAKEN)
         (void)atomic_compare_exchange_strong(&mailbox->word, &word, mail_word(word >> 3, MAIL_TAKEN_ALONE));

@@ -176,7 +176,7 @@ char *directory_session_name(struct session_record *record)
 /* ---- reading ---- */
 
 struct reading {
-    uint32_t logger, generation; /* of one session; 0: all sessions */
+    uint32_t logger, generation; /* the session to read; 0: all sessions */
     struct directory_session *list;
     size_t count, capacity;
     struct session_payload payload;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Access control of sessions and providers, stored in the registry: EventAccessControl, EventAccessQuery,
    EventAccessRemove, and the checks. */
-#define _EVNT_SOURCE_ /* not as imports */
+#define _EVNT_SOURCE_ /* declares the functions without dllimport */
 #include "engine/base/memory.h"
 #include "engine/base/win32/win32_call.h"
 #include "engine/etw/controller/trace_security.h"

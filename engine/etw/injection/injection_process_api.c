@@ -241,7 +241,7 @@ HRESULT injection_exports_add(void *module, const struct injection_export *more,
     if (memory) {
         injection_exports_build(&e, rva, memory);
         if (VirtualProtect(memory, e.size, PAGE_EXECUTE_READ, &before) && write_header(&t, e.entry, rva, e.directory))
-            memory = NULL; /* belongs to the module from now on */
+            memory = NULL; /* the memory belongs to the module from now on */
         else
             hr = failed("this process", "cannot write the header of a module");
     } else {

@@ -185,7 +185,7 @@ static void redirect_tdh(const void *base)
 static void import_replace(IMAGE_THUNK_DATA *entry, const char *name, bool of_tdh)
 {
     DWORD before;
-    if (strncmp(name, "Etw", 3) == 0) /* in ntdll, the function's name has this prefix */
+    if (strncmp(name, "Etw", 3) == 0) /* ntdll's names of the functions have this prefix */
         name += 3;
     void *function = of_tdh                    ? (void *)GetProcAddress(own_tdh(), name)
                      : is_event_function(name) ? (void *)GetProcAddress(own, name)

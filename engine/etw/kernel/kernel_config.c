@@ -292,8 +292,8 @@ static HRESULT put_interrupts(const struct configuration *c)
         snprintf(what, sizeof what, "%.*s", (int)strcspn(at, "\n"), at);
         snprintf(path, sizeof path, "/proc/irq/%lu/smp_affinity", number);
         line_of(path, affinity, sizeof affinity);
-        const char *low =
-            strrchr(affinity, ',') ? strrchr(affinity, ',') + 1 : affinity; /* only the lowest 32 processors */
+        /* The last word of the mask contains the lowest 32 processors. */
+        const char *low = strrchr(affinity, ',') ? strrchr(affinity, ',') + 1 : affinity;
         kernel_data_clear(d);
         kernel_data_u64(d, strtoull(low, NULL, 16));
         kernel_data_u16(d, 0);

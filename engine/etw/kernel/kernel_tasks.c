@@ -220,7 +220,7 @@ HRESULT kernel_thread_begins(struct kernel_tracer *k, const struct tracepoint_ev
     struct kernel_thread *t = id_map_put(&k->threads, thread);
     if (!t)
         return E_OUTOFMEMORY;
-    if (p && t->process != process) /* the rundown may have counted the thread before this event arrived */
+    if (p && t->process != process) /* unless the rundown has already counted the thread */
         p->threads++;
     *t = (struct kernel_thread){.process = process};
     if (!kernel_wants(k, FLAG_THREAD))

@@ -362,7 +362,7 @@ enum { MOST_PAGES = 4096 }; /* per processor and pass: 16 MB; the rest is read i
 /* The pages that were read from one processor, and the position up to which they have been forwarded. */
 struct lane {
     uint8_t *bytes;
-    size_t pages, capacity; /* in units of page_size */
+    size_t pages, capacity; /* numbers of pages of page_size bytes */
     size_t current;         /* index of the page that `page` reads */
     struct ring_page page;
     bool begun;

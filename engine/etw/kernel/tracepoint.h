@@ -94,7 +94,7 @@ enum { TRACEPOINT_FIELDS = 12, TRACEPOINT_MOST = 64 };
 /* A Linux event that has arrived. */
 struct tracepoint_event {
     const struct ring_event *event;
-    const struct ring_field *fields; /* in the order of the names in struct tracepoint */
+    const struct ring_field *fields; /* places of the fields, in the order of the names in struct tracepoint */
     uint64_t time;                   /* ticks of clock_ticks */
     uint32_t processor, thread;      /* processor and running thread, as the host OS's numbers */
     uint8_t context;                 /* common_flags */
@@ -132,22 +132,22 @@ struct kernel_process {
     struct kernel_counters counters;
     uint32_t parent;
     uint32_t threads;
-    uint32_t windows; /* its Windows number; 0: it has none, or it is not known yet */
+    uint32_t windows; /* number of the process in Windows; 0: no such number, or not known yet */
     uint32_t exit_code;
-    bool is_kernel;   /* belongs to "System" as one of the kernel's threads */
+    bool is_kernel;   /* the process is one of the kernel's threads, which belong to "System" */
     bool is_wine;     /* runs wine's loader or was forked from a process that does */
     bool has_program; /* has executed a program; otherwise it is still a fork of its parent */
     bool has_code;    /* the process is exiting, and exit_code is known */
     /* Time of the first event about the process while its start is unknown; 0: its start is known. */
     uint64_t first_seen;
-    uint64_t ended; /* if its start is unknown: when and on which processor it exited; 0: it has not exited */
+    uint64_t ended; /* time and processor of the exit of a process whose start is unknown; 0: it has not exited */
     uint32_t ended_on;
-    bool is_waiting;              /* its start event waits in the queue for the name */
+    bool is_waiting;              /* the start event of the process waits in the queue for the name */
     size_t entry;                 /* index in the queue */
     char name[KERNEL_NAME_BYTES]; /* "" if unknown */
     uint64_t start;               /* in units of 10 ms since boot; 0: unknown */
     uint32_t look;                /* polling: number of the last poll that found the process */
-    bool threads_hidden;          /* that poll could not see its threads */
+    bool threads_hidden;          /* the last poll that found the process could not see its threads */
     bool replaced;                /* another process now has its number */
 };
 struct kernel_thread {

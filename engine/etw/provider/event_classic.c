@@ -12,7 +12,7 @@
 #include "engine/etw/trace_properties.h"
 
 enum { HEADER = 48, INSTANCE_HEADER = 56, LOGGED_HEADER = 0x30, LOGGED_INSTANCE_HEADER = 0x48, MOST_CLASSES = 65536 };
-enum { LOGGER_MASK = 0xFFFF /* of a handle */ };
+enum { LOGGER_MASK = 0xFFFF /* the bits of a handle with the logger */ };
 
 /* ---- registration ---- */
 
@@ -479,7 +479,8 @@ static void log_message(void *argument)
         const size_t bytes = va_arg(m->arguments, size_t);
         (void)event_copy_bounded(&to, end, (uintptr_t)from, bytes, event_under_guard);
     }
-    if ((flags & TRACE_MESSAGE_SEQUENCE) != 0) { /* only now is it certain that the event will be written */
+    /* The number is taken only here, where it is certain that the event will be written. */
+    if ((flags & TRACE_MESSAGE_SEQUENCE) != 0) {
         const uint32_t sequence = next_number(s);
         (void)add(to_sequence, &sequence, sizeof sequence);
     }

@@ -276,7 +276,7 @@ ULONG WINAPI EventWriteTransfer(REGHANDLE handle, const EVENT_DESCRIPTOR *descri
 
 struct text {
     const WCHAR *start;
-    uint32_t bytes; /* with its NUL */
+    uint32_t bytes; /* bytes of the text with its NUL */
 };
 
 static void measure_text(void *argument)

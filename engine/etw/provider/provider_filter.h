@@ -14,7 +14,7 @@
 struct filter_kind {
     uint32_t type, least, most;                        /* EVENT_FILTER_TYPE_*; size of the data in bytes */
     bool (*check)(const uint8_t *data, uint32_t size); /* may be NULL */
-    const char *name;                                  /* its name in evntprov.h */
+    const char *name;                                  /* name of the type in evntprov.h */
 };
 /* Returns the types by index from 0; NULL at the end. */
 const struct filter_kind *filter_kind_at(size_t index);
@@ -25,7 +25,7 @@ const struct filter_kind *filter_kind_of(uint32_t type); /* NULL: unknown type *
 /* This process, for filters that select processes. */
 struct provider_scope {
     struct directory_process process;
-    const char *program; /* its file name without a path, UTF-8 */
+    const char *program; /* file name of the program without a path, UTF-8 */
 };
 /* Returns whether the enable applies to this process. Malformed filters, and filters for packages, which do not exist
    here, apply to no process. */

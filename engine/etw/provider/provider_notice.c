@@ -17,7 +17,7 @@ struct notice {
     GUID source;
     uint8_t level;
     uint64_t any, all;
-    uint64_t context; /* of a classic provider: TRACE_ENABLE_CONTEXT */
+    uint64_t context; /* TRACE_ENABLE_CONTEXT, for the callback of a classic provider */
     uint32_t filter_size;
     uint64_t filter[]; /* bytes, aligned for EVENT_FILTER_HEADER */
 };

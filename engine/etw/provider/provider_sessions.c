@@ -483,7 +483,7 @@ static void wait_for_changes(void *unused)
             host_ended(loggers[ended], hosts[ended]);
         else if (FAILED(hr))
             thread_sleep(AGAIN_MS);
-        done = done && hr == S_FALSE; /* after a timeout nothing has changed */
+        done = done && hr == S_FALSE; /* S_FALSE: a timeout, so nothing has changed */
         if (looks && --looks == 0)
             atomic_store(&leaving, false);
         if (program_has_left())
@@ -533,7 +533,7 @@ static HRESULT start_waiting(void)
     if (FAILED(hr))
         atomic_store(&started, false);
     else
-        thread_close(thread); /* not waited for */
+        thread_close(thread); /* nobody waits for the thread */
     return hr;
 }
 

@@ -97,13 +97,13 @@ enum {
 /* A session, as this process has mapped it. */
 struct provider_session {
     struct session_buffers buffers;
-    uint32_t logger, generation;                       /* as in the directory */
+    uint32_t logger, generation;                       /* numbers of the session in the directory */
     uint32_t mode;                                     /* TRACE_MODE_*, when the session was mapped */
     uint32_t most_event;                               /* bytes; by etl_buffer_max_event */
     uint16_t header_flags;                             /* ETW_HEADER_* flags of each event */
     uint32_t references;                               /* protected by provider_lock; its creator holds one reference */
     void (*release)(struct provider_session *session); /* called without the lock after the last reference */
-    struct provider_session *next;                     /* in a list of retired sessions */
+    struct provider_session *next;                     /* next session in a list of retired sessions */
 };
 /* Releases the reference of the creator; provider_reclaim does the rest. Call it once, when the session can be found
    only in data that provider_apply published. */
@@ -128,14 +128,14 @@ struct provider_enable {
 /* The enables of one registration. Never changes once published. */
 struct provider_enables {
     uint64_t handle;
-    GUID guid; /* as in event headers */
+    GUID guid; /* GUID in the headers of events */
     GUID control;
     bool plain;   /* one session, and events that consist only of a header and data: the short path */
     bool typed;   /* the types of data descriptors are used */
     bool decodes; /* `guid` differs from `control` */
     uint32_t count;
     struct provider_enable of[PROVIDER_MOST_ENABLES];
-    struct provider_enables *next; /* in a list of retired blocks */
+    struct provider_enables *next; /* next block in a list of retired blocks */
     uint32_t traits_size;
     uint8_t traits[];
 };

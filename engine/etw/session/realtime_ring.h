@@ -37,13 +37,14 @@ _Static_assert(offsetof(struct realtime_shared, put) == 128 && offsetof(struct r
                    sizeof(struct realtime_shared) == 384,
                "128 bytes apart");
 
-enum realtime_sleep { REALTIME_AWAKE, REALTIME_WAITS, REALTIME_HOLDS /* also woken when `complete` increases */ };
+/* The state of the consumer. With REALTIME_HOLDS, it must also be woken when `complete` increases. */
+enum realtime_sleep { REALTIME_AWAKE, REALTIME_WAITS, REALTIME_HOLDS };
 
 /* A ring as mapped by the host process or by the consumer. */
 struct realtime_ring {
     struct realtime_shared *shared;
     uint32_t buffer_size; /* checked once; never read from the section again */
-    uint32_t position;    /* of this side */
+    uint32_t position;    /* position of this side in the ring */
 };
 /* Returns the size in bytes of the section for buffers of this size. */
 size_t realtime_ring_size(uint32_t buffer_size);

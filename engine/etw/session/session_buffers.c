@@ -138,7 +138,7 @@ void session_buffers_limit(const struct session_buffers *b, uint32_t most)
     atomic_store(&s->most, most);
     if (atomic_load(&s->allocated) > most)
         atomic_store(&s->allocated, most);
-    atomic_fetch_add(&s->given, 1); /* so that writers that found no free buffer search again */
+    atomic_fetch_add(&s->given, 1); /* makes writers that found no free buffer search again */
 }
 
 uint32_t session_next_sequence(const struct session_buffers *b)

@@ -61,7 +61,7 @@ enum { MOST_CHECKS = 1000 };
 struct walk {
     uint8_t *data;
     uint32_t at, end, last; /* last: offset of the newest place if its size is in the buffer's word, otherwise `end` */
-    uint32_t owner;         /* of the newest place */
+    uint32_t owner;         /* owner of the newest place */
 };
 
 static struct walk walk_begin(const struct session_buffers *b, uint32_t buffer, uint64_t place)
@@ -521,7 +521,7 @@ static uint32_t drain_pass(struct session_drain *d, const struct session_sink *s
         drain_keep_clock(d);
     for (uint32_t i = 0; i < count; i++) {
         const bool held = d->stream[processor_of(d, d->found[i].buffer)].held == d->pass;
-        if (!held || pressed) /* otherwise the later buffers wait, too */
+        if (!held || pressed) /* a waiting buffer delays the later ones of its processor, unless `pressed` */
             done += drain_write_buffer(d, sink, &d->found[i], pressed, force, hr);
     }
     return done;

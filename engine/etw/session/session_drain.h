@@ -63,7 +63,7 @@ static inline uint64_t fraction(uint64_t part, uint64_t whole)
 /* Two clocks, read at the same time. */
 struct session_anchor {
     uint64_t cycles;
-    int64_t time; /* of the session's clock */
+    int64_t time; /* reading of the session's clock */
 };
 enum { SESSION_ANCHORS = 64 }; /* a minute of anchors; events wait for seconds at most */
 

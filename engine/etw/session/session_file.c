@@ -339,7 +339,8 @@ HRESULT session_file_write(void *file, const struct etl_buffer_header *head, con
     if (grows && etl_file_size_with_buffer(f->file) > f->options.maximum) {
         const uint64_t number = f->number;
         const HRESULT hr = session_file_next(f);
-        if (f->number == number) /* it has not switched; after a switch, a failure only concerns the old file */
+        /* After a switch, a failure only concerns the old file. */
+        if (f->number == number)
             return hr;
     }
     return etl_file_add_buffer(f->file, etl_log_utc(etl_file_log(f->file), head->time), head, bytes);

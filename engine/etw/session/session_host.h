@@ -75,7 +75,7 @@ static inline uint32_t session_pace(uint32_t ms, uint32_t found, uint32_t wake_a
 struct session_host {
     struct directory *d;
     uint64_t born;                    /* directory_born when the session began */
-    struct directory_session session; /* as in the directory */
+    struct directory_session session; /* copy of the session's entry in the directory */
     struct section *section;
     struct signal *signal;
     struct session_buffers buffers;

@@ -12,9 +12,9 @@ struct session_consumer {
     struct signal *signal;
     struct realtime_ring ring;
     struct realtime_backlog backlog; /* buffers that wait while the consumer is behind */
-    bool leaves;                     /* it gets the waiting buffers, but no newer ones */
-    uint32_t progress;               /* realtime_ring_progress of a leaving consumer when last checked */
-    uint64_t moved;                  /* ms: when `progress` last changed */
+    bool leaves;       /* the consumer is being disconnected: it gets the waiting buffers, but no newer ones */
+    uint32_t progress; /* realtime_ring_progress of a leaving consumer when last checked */
+    uint64_t moved;    /* ms: when `progress` last changed */
     char name[64];
 };
 

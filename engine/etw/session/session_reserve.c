@@ -111,7 +111,7 @@ __attribute__((noinline)) bool session_next_buffer(const struct session_buffers 
     session_close_buffer(b, processor, word);
     const uint32_t buffer = session_claim_buffer(b, owner, (uint32_t)(processor - b->processor), &mine);
     if (buffer == SESSION_NO_BUFFER)
-        return session_load(&processor->word) != word; /* true if another writer has changed the buffer */
+        return session_load(&processor->word) != word; /* true: another writer has changed the buffer */
     assert(buffer < b->buffers);
     session_step(SESSION_STEP_GIVING);
     const uint64_t generation = session_line_generation(mine);

@@ -62,7 +62,8 @@ static HRESULT session_report_wait(struct session_report *r, struct process *hos
         const uint64_t passed = clock_passed_ms(from, clock_monotonic_ms());
         const HRESULT hr =
             signal_wait_or_process(r->signal, host, passed < timeout_ms ? timeout_ms - (uint32_t)passed : 0);
-        if (atomic_load(&r->shared->sent) != 0) { /* also if the host process exited just after sending the report */
+        /* Checked before hr, because the host process can exit just after it has sent the report. */
+        if (atomic_load(&r->shared->sent) != 0) {
             char text[ERROR_TEXT_BYTES];
             *code = r->shared->code;
             memcpy(text, r->shared->text, sizeof text);
@@ -91,7 +92,7 @@ enum {
     SYSTEM_LOGGERS = 8,
     PRIVATE_SESSIONS = 8, /* maximum number in which one process may take part */
     OWN_SESSIONS = 3,     /* maximum of EVENT_TRACE_PRIVATE_IN_PROC sessions that one process may start */
-    RESERVED_LOGGERS = 2, /* of SYSTEM_LOGGERS: NT Kernel Logger and Circular Kernel Context Logger */
+    RESERVED_LOGGERS = 2, /* SYSTEM_LOGGERS for the NT Kernel Logger and Circular Kernel Context Logger */
 };
 
 /* ---- the directory ---- */
@@ -331,7 +332,7 @@ ULONG session_start_private(struct directory *d, const struct trace_settings *se
     s.host = s.starter;
     s.scope = *scope;
     s.numbered = settings->numbered;
-    s.section[0] = s.signal[0] = 0; /* its parts have them */
+    s.section[0] = s.signal[0] = 0; /* only a private session's parts have them */
     s.started = clock_utc();
     const ULONG code = SUCCEEDED(hr) ? session_enter(d, &s) : session_code(hr);
     if (code != ERROR_SUCCESS)

@@ -11,7 +11,7 @@ struct code_range {
     uint64_t from, to; /* numbers of events; to: UINT64_MAX while the range is open */
     uint32_t process;
     uint32_t what;  /* index of the module, or of the method's name */
-    uint64_t owner; /* of methods: id of the method's module in the process */
+    uint64_t owner; /* for a method: id of the method's module in the process */
 };
 /* Zero-initialise. */
 struct code_ranges {

@@ -413,7 +413,7 @@ static void take_clr_stack(struct stack_joiner *j, struct source *s, const EVENT
     const uint32_t match = node ? match_add(j, t->clr, r->EventHeader.ProcessId, r->EventHeader.ThreadId) : 0;
     if (match != 0)
         *match_part(j, match, false) = node;
-    t->clr = 0; /* only one stack per event */
+    t->clr = 0; /* an event gets only one stack */
 }
 
 /* ---- stacks in the event itself ---- */

@@ -160,7 +160,7 @@ static enum evtx_type type_of(const struct value_type *t)
     static const struct {
         uint8_t in, out, own;
     } same[] = {
-        /* if a type has no output type, the first entry of its input type is used */
+        /* for a value without an output type, the first row with its input type applies */
         {IN_TYPE_UINT8, OUT_TYPE_UNSIGNEDBYTE, EVTX_U8},   {IN_TYPE_UINT16, OUT_TYPE_UNSIGNEDSHORT, EVTX_U16},
         {IN_TYPE_UINT32, OUT_TYPE_UNSIGNEDINT, EVTX_U32},  {IN_TYPE_UINT32, OUT_TYPE_PID, EVTX_U32},
         {IN_TYPE_UINT32, OUT_TYPE_TID, EVTX_U32},          {IN_TYPE_UINT32, OUT_TYPE_HEXINT32, EVTX_HEX32},
@@ -366,7 +366,7 @@ static void evtx_dump_undecoded(struct event_dump_step *s, const uint8_t *bytes,
 {
     struct evtx_record *r = &s->dump->record;
     uint8_t number_[4];
-    if (code == ERROR_NOT_FOUND) { /* this is how tracerpt writes unknown events */
+    if (code == ERROR_NOT_FOUND) { /* tracerpt writes unknown events in this form */
         evtx_element_value(r, "BinaryEventData", EVTX_BINARY, bytes, size);
         return;
     }

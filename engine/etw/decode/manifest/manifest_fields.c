@@ -441,8 +441,8 @@ HRESULT manifest_read_maps(struct manifest_reader *r, xmlNodePtr maps)
 
 /* ---- string tables and the messages built from them: $(string.ID) and $(mc.SYMBOL) ---- */
 
-#define LONGEST_MESSAGE (1u << 16)  /* in bytes, with references replaced */
-#define ALL_MESSAGES    (64u << 20) /* in bytes; many events can refer to one string */
+#define LONGEST_MESSAGE (1u << 16)  /* bytes of one message, after its references are replaced */
+#define ALL_MESSAGES    (64u << 20) /* bytes of all messages; many events can refer to one string */
 
 void manifest_strings_free(struct manifest_strings *s)
 {

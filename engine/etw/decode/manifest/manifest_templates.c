@@ -11,7 +11,7 @@
 
 #define MOST_PROPERTIES                                                                                                \
     1024                 /* per template; each property needs at least a byte of an event, which has at most 64 KB */
-#define MOST_BYTES 65535 /* of event data */
+#define MOST_BYTES 65535 /* maximum size of an event's data */
 
 struct template_reading {
     struct manifest_template *t;

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define FILE_MOST (2 * MOF_TEXT_MOST) /* in bytes, as UTF-16 */
+#define FILE_MOST (2 * MOF_TEXT_MOST) /* maximum bytes of a file, which can be UTF-16 */
 
 static HRESULT files_folder(char **out)
 {

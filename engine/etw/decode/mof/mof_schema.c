@@ -291,7 +291,7 @@ static HRESULT array_type(const struct maker *m, const struct placed *p, struct 
         out->flags |= one ? PROPERTY_FIXED_LENGTH : PROPERTY_FIXED_COUNT;
         *(one ? &out->length : &out->count) = (uint16_t)size;
     } else if (is_byte(p->property->type) && !one) {
-        out->in_type = IN_TYPE_BINARY; /* it extends to the end of the event */
+        out->in_type = IN_TYPE_BINARY; /* the value extends to the end of the event */
     } else if (p->property->type == MOF_TYPE_CHAR16 || one) {
         out->in_type = out->in_type == IN_TYPE_BINARY       ? IN_TYPE_BINARY
                        : out->in_type == IN_TYPE_ANSISTRING ? IN_TYPE_NONNULLTERMINATEDANSISTRING
@@ -334,7 +334,7 @@ static HRESULT fill_entry(const struct placed *p, const struct mof_qualifier *nu
         return entry->input ? S_OK : E_OUTOFMEMORY;
     }
     if (map_number(&numbers->values[at], &entry->value)) {
-        /* in the form in which the value's bytes are stored */
+        /* Truncate the value to the size in which events store it. */
         if (is_byte(p->property->type))
             entry->value &= UINT8_MAX;
         else if (p->property->type <= MOF_TYPE_UINT16)

@@ -14,7 +14,7 @@ struct decoding {
     struct decoding *next;
     bool set[TDH_PARAMETERS];
     uint64_t number[TDH_PARAMETERS];
-    WCHAR *text[TDH_PARAMETERS]; /* in the form in which programs query them */
+    WCHAR *text[TDH_PARAMETERS]; /* text parameters, in the form in which programs query them */
     char *path[TDH_PARAMETERS];
     struct tmf_files *files; /* NULL: not created yet, or its sources have changed */
 };

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MESSAGES_MOST = 0x100000, ARGUMENTS_MOST = 256, NAMES_MOST = 4096 /* in bytes; every message has a copy */ };
+enum { MESSAGES_MOST = 0x100000, ARGUMENTS_MOST = 256, NAMES_MOST = 4096 /* bytes; every message has a copy */ };
 
 struct reader {
     struct tmf_document *document;
