@@ -158,8 +158,9 @@ static HRESULT summarise_name(struct checked *c, const char *path)
     return hr;
 }
 
-/* Searches for a path that can replace this one. A start supports only the built-in names, but -names may explain other
-   names. S_OK: *out, from memory_alloc, names the path to use instead. */
+/* Searches for a path that can replace this one: collectors understand only the built-in names of counters, but the
+   files of the option -names may translate this path. S_OK: *out, from memory_alloc, is a text that names the path to
+   use instead. */
 static HRESULT find_english(const struct pdh_api *pdh, const struct checked *c, const char *path, char **out)
 {
     struct refusal ignored = {NULL, S_OK};
