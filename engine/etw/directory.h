@@ -156,7 +156,7 @@ struct directory_session {
     GUID disallowed[DIRECTORY_DISALLOWED];
     /* A private session (EVENT_TRACE_PRIVATE_LOGGER_MODE) itself has no host, buffers or log. It consists of parts,
        which are separate entries. Each of its processes hosts one part, with that part's buffers and log. */
-    uint32_t whole, whole_generation; /* for a part: its session; 0: not a part */
+    uint32_t whole, whole_generation; /* for a part, the logger id and generation of its session; otherwise 0 */
     bool named;    /* for a part: its log has exactly the given name; for a session: such a part exists or existed */
     bool numbered; /* for a session: no part may have that name (CONTROLLER_NUMBERED) */
     struct directory_totals ended;

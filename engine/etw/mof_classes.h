@@ -11,7 +11,7 @@
 struct mof_classes;
 
 HRESULT mof_classes_create(struct mof_classes **out);
-HRESULT mof_classes_create_empty(struct mof_classes **out); /* without the classes of the kernel's events */
+HRESULT mof_classes_create_empty(struct mof_classes **out); /* without the built-in classes of the kernel's events */
 void mof_classes_free(struct mof_classes *c);               /* NULL is allowed */
 /* Adds either all classes of a file or none. A class replaces one of the same name from another file. Base classes may
    follow the classes derived from them. Errors: a MOF_E_ code with "source(line): ...". */
@@ -42,7 +42,7 @@ HRESULT mof_classes_fields(const struct mof_classes *c, const GUID *provider, co
 
 /* A class that describes events of certain types. */
 struct mof_event_class {
-    const struct mof_class *type_class; /* has the properties */
+    const struct mof_class *type_class; /* the class that has the properties */
     const struct mof_class *event_class, *provider_class;
     GUID event;
     bool versioned;
@@ -72,7 +72,7 @@ const char *mof_classes_text(const struct mof_classes *c, const struct mof_class
    Returns ERROR_ALREADY_EXISTS's HRESULT if the name exists and `replace` is not set, or a MOF_E_ code with
    "file(line): ...". */
 HRESULT mof_files_add(const char *path, bool replace);
-HRESULT mof_files_list(struct texts *names); /* no files: success */
+HRESULT mof_files_list(struct texts *names); /* without files, the result is an empty list */
 /* Removes a file by the name in the list, ignoring case. ERROR_FILE_NOT_FOUND's HRESULT. */
 HRESULT mof_files_remove(const char *name);
 

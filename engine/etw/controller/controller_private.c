@@ -271,7 +271,7 @@ static ULONG private_update(struct directory *d, const struct controller_call *c
         return code;
     code = update_whole(d, r, &now, named);
     if (code == ERROR_SUCCESS) {
-        code = update_parts(d, c, r, s, &named); /* again, for parts that began in the meantime */
+        code = update_parts(d, c, r, s, &named); /* a second time, for parts that began in the meantime */
         if (code != ERROR_SUCCESS) {
             const struct error_kept why = error_keep(HRESULT_FROM_WIN32((LONG)code));
             /* Without this, the repeated call would be refused because the session already had that file. */

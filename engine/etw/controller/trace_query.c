@@ -117,7 +117,7 @@ static ULONG query_interval(TRACE_PROFILE_INTERVAL *interval)
 {
     struct directory *d;
     const HRESULT hr = directory_get(&d);
-    if (SUCCEEDED(hr)) /* 0: unknown source */
+    if (SUCCEEDED(hr)) /* for an unknown source, the interval is 0 */
         interval->Interval =
             interval->Source == PROFILE_TIME ? kernel_profile_interval(directory_profile_interval(d)) : 0;
     return session_code(hr);

@@ -225,7 +225,7 @@ void event_inserts_add(struct event_inserts *inserts, size_t property, const cha
     if (property >= EVENT_INSERTS_MOST || inserts->texts.failed)
         return;
     if (inserts->last == property + 1) {
-        inserts->texts.length--; /* without the NUL */
+        inserts->texts.length--; /* removes the NUL that ends the text */
         text_buffer_add(&inserts->texts, ", ");
     } else {
         inserts->starts[property] = inserts->texts.length;

@@ -9,7 +9,7 @@
 enum { EVENT_INSERTS_MOST = 99 };
 /* Zero-initialise. */
 struct event_inserts {
-    struct text_buffer texts; /* each with a NUL */
+    struct text_buffer texts; /* the strings, each with a NUL */
     size_t starts[EVENT_INSERTS_MOST];
     bool there[EVENT_INSERTS_MOST];
     size_t last; /* 1 + index of the property to which the end of `texts` belongs */
@@ -41,7 +41,7 @@ struct event_dump {
     const struct event_dump_writer *writer;
     struct text_buffer text;      /* output that is not written yet */
     struct text_buffer cell;      /* the current value */
-    struct event_inserts inserts; /* for the event's message and UserData */
+    struct event_inserts inserts; /* strings for the event's message and UserData */
     struct dump_clock clock;
     bool begun;                /* something was written */
     struct evtx_writer *log;   /* EVTX only */

@@ -80,7 +80,7 @@ struct event_schema {
     char *provider_name, *level_name, *channel_name, *task_name, *opcode_name;
     char **keyword_names;
     size_t keyword_count;
-    char *event_name;    /* TraceLogging; in MOF the EventName */
+    char *event_name;    /* name of a TraceLogging event; for MOF, the EventName */
     char *event_message; /* the message of the event, with inserts %1 ... */
     char *provider_message;
     char *event_attributes;  /* name=value pairs in Windows' format */
@@ -92,7 +92,7 @@ struct event_schema {
     struct event_map *maps; /* the maps to which properties refer */
     size_t map_count;
     bool text_only;              /* the event is a single string without a manifest (EventWriteString) */
-    struct tmf_message *message; /* WPP: formats the message (tmf_sentence); otherwise NULL */
+    struct tmf_message *message; /* for a WPP message, its description for tmf_sentence; otherwise NULL */
 };
 
 /* Frees the schema. NULL is allowed. */
@@ -144,7 +144,7 @@ struct provider_manifest;
 /* A source of schemas: manifests from one place, MOF classes, or TMF files. Several threads may call its functions at
    the same time. Functions that it does not have are NULL. */
 struct schema_origin {
-    enum schema_source source; /* MANIFEST, MOF or WPP: queried only for events of that kind */
+    enum schema_source source; /* MANIFEST, MOF or WPP; the origin is queried only for events of this kind */
     enum schema_place place;
     void *context;
     /* Returns S_OK, or S_FALSE if the origin does not know the event. With S_FALSE, an origin that knows the event

@@ -30,7 +30,7 @@ struct key {
 };
 
 struct kept {
-    struct found_schema found; /* must be the first member, because holders have its address */
+    struct found_schema found; /* must be the first member, because holders have only its address */
     struct event_schema *schema;
     char *reason;
     uint8_t *blobs;

@@ -450,7 +450,7 @@ void add_sid(struct text_buffer *out, const uint8_t *bytes, size_t size)
     text_buffer_add_n(out, "S-", 2);
     text_buffer_add_u64(out, bytes[0], 1);
     text_buffer_add_n(out, "-", 1);
-    if (authority > UINT32_MAX) /* MS-DTYP 2.4.2.1: hexadecimal from 2^32 on */
+    if (authority > UINT32_MAX) /* MS-DTYP 2.4.2.1: numbers from 2^32 on are hexadecimal */
         text_buffer_add_hex(out, authority, 12);
     else
         text_buffer_add_u64(out, authority, 1);
@@ -545,7 +545,7 @@ void add_real(struct text_buffer *out, double value, bool is_float)
 
 void add_real_of_six_decimals(struct text_buffer *out, double value)
 {
-    char text[DBL_MAX_10_EXP + 16]; /* digits of the largest number, sign and decimals */
+    char text[DBL_MAX_10_EXP + 16]; /* room for the digits of the largest number, sign and decimals */
     if (add_if_not_finite(out, value))
         return;
     snprintf(text, sizeof text, "%.6f", value);

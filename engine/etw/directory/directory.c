@@ -30,7 +30,7 @@ HRESULT directory_name(char out[DIRECTORY_NAME_BYTES])
 }
 
 #define READ_TRIES 100  /* number of attempts before directory_read reads under the mutex */
-#define LEAVE_MS   1000 /* a change takes less */
+#define LEAVE_MS   1000 /* maximum wait for the mutex; a change takes less */
 
 /* ---- the directory of this process ---- */
 
@@ -187,7 +187,7 @@ static HRESULT directory_keep_current(struct directory **current)
 }
 
 static struct lock lock = LOCK_INIT;
-static struct directory *own; /* under the lock */
+static struct directory *own; /* protected by `lock` */
 
 HRESULT directory_get(struct directory **out)
 {
@@ -241,7 +241,8 @@ void directory_delete(struct directory *d)
     char mutex[80];
     struct directory_session *list;
     size_t count;
-    snprintf(mutex, sizeof mutex, "%s.mutex", d->name); /* natively a mutex leaves a file behind */
+    /* Outside Wine, the mutex has a file, which must be deleted too. */
+    snprintf(mutex, sizeof mutex, "%s.mutex", d->name);
     (void)section_delete(mutex);
     (void)section_delete(d->name);
     atomic_store(&d->shared->deleted, 1);

@@ -108,7 +108,7 @@ struct name_payload {
     char name[DIRECTORY_PROVIDER_NAME_ROOM];
 };
 struct request_payload {
-    uint64_t process_start, until_ms; /* the requesting process, and the time at which it stops waiting */
+    uint64_t process_start, until_ms; /* start time of the requesting process, and the time at which it stops waiting */
     uint32_t process_id, verb;
     uint32_t mode, maximum_buffers, flush_timer, flags_given;
     uint32_t enable_flags[8];

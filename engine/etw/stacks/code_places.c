@@ -531,7 +531,7 @@ bool code_places_find(const struct code_places *p, uint32_t process, uint64_t ad
     *out = (struct code_place){0};
     const uint32_t owner = address >= UINT64_C(0x8000000000000000) ? 0 : process;
     const struct code_range *range = code_ranges_find(&p->images, owner, address, number);
-    if (!range && address >= UINT64_C(0x80000000) && address <= UINT32_MAX) /* for a 32-bit kernel */
+    if (!range && address >= UINT64_C(0x80000000) && address <= UINT32_MAX) /* an address in a 32-bit kernel */
         range = code_ranges_find(&p->images, 0, address, number);
     if (range) {
         out->module = p->modules[range->what];

@@ -154,7 +154,7 @@ static HRESULT add_element(struct binary_reader *r, bool has_attributes, unsigne
 {
     if (depth > MOST_DEPTH)
         return xml_corrupt(r, "elements nested too deep");
-    if (!reader_take_bytes(r, 6)) /* dependency and size */
+    if (!reader_take_bytes(r, 6)) /* skips dependency and size */
         return xml_corrupt(r, "element out of range");
     text_buffer_add(&r->out, "<");
     const size_t from = r->out.length;

@@ -223,7 +223,7 @@ static HRESULT write_entry(struct manifest_writing *w, const struct manifest_map
         return manifest_write_warning(w, "map '%.200s': skipped 0x%X: a manifest allows single bits only", map->name,
                                       (unsigned)entry->value);
     char *value = text_format(map->bits ? "0x%X" : "%u", (unsigned)entry->value);
-    char *shown = text_format("%u", (unsigned)entry->value); /* for an entry without text */
+    char *shown = text_format("%u", (unsigned)entry->value); /* the number, shown for an entry without text */
     HRESULT hr = value && shown ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         text_buffer_format(b, "            <map value=\"%s\"", value);

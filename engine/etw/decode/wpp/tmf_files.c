@@ -97,7 +97,7 @@ static HRESULT find_file(const struct tmf_files *t, const char *named, char **ou
             memory_free(path);
     }
     if (!*out)
-        *out = text_copy(named); /* the attempt to read it will report that it does not exist */
+        *out = text_copy(named); /* reading this file will then fail with the error that it does not exist */
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 

@@ -23,11 +23,11 @@ enum { FIRST_ARGUMENT = 10, WIDTH_MOST = 256, PART_MOST = 32 };
 
 /* An insert "%..." in a format. */
 struct insert {
-    const char *before; /* the `size` bytes of text before it */
+    const char *before; /* text before the insert, of `size` bytes */
     size_t size;
     uint32_t number; /* valid if `numbered` */
     bool numbered;
-    char part[PART_MOST]; /* FUNC, or the form between the exclamation marks */
+    char part[PART_MOST]; /* the text between the exclamation marks: FUNC, or a printf form */
 };
 
 /* Finds the next insert from *at on, and moves *at after it. False: only text remains. */
@@ -53,7 +53,7 @@ static bool next_insert(const char **at, struct insert *out)
     if (end && (size_t)(end - sign) <= PART_MOST - 1) {
         memcpy(out->part, sign + 1, (size_t)(end - sign - 1));
         sign = end + 1;
-    } else if (!out->numbered) { /* "%%", or a percent sign without an insert */
+    } else if (!out->numbered) { /* "%%", or a percent sign that begins no insert */
         out->size++;
         sign += *sign == '%';
     }
@@ -488,7 +488,7 @@ static void add_header_part(const struct tmf_message *m, const EVENT_RECORD *eve
     case 9:
         add_number(out, &f, event->BufferContext.ProcessorIndex, false, 2);
         break;
-    default: /* %0: the prefix, which the reader adds */
+    default: /* %0 stands for the prefix, which the reader of the message adds itself */
         break;
     }
 }
@@ -511,7 +511,7 @@ static HRESULT add_text(const struct found_values *found, const EVENT_RECORD *ev
             if (index < m->argument_count && index < found->count)
                 hr = add_argument(found, index, i.part, gmt, out);
             else
-                text_buffer_format(out, "%%%u", (unsigned)i.number); /* not an argument: unchanged */
+                text_buffer_format(out, "%%%u", (unsigned)i.number); /* no such argument: the insert is unchanged */
         } else if (more && i.part[0]) {
             const char *part = named_part(m, i.part);
             text_buffer_format(out, part ? "%s" : "%%!%s!", part ? part : i.part);

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MESSAGES_MOST = 0x100000, ARGUMENTS_MOST = 256, NAMES_MOST = 4096 /* bytes; every message has a copy */ };
+/* NAMES_MOST is in bytes; the names are limited because every message has a copy of them. */
+enum { MESSAGES_MOST = 0x100000, ARGUMENTS_MOST = 256, NAMES_MOST = 4096 };
 
 struct reader {
     struct tmf_document *document;
