@@ -49,8 +49,8 @@ struct api_settings {
     uint64_t cycles_per_second; /* frequency of the processor's time stamp counter; not 0 */
     char *program;              /* full path */
     struct texts modules;       /* all functions of these modules are logged, except those in `exclude` */
-    struct texts include;       /* module!function: functions logged in addition */
-    struct texts exclude;       /* module!function: functions never logged */
+    struct texts include;       /* functions that are also logged, as module!function */
+    struct texts exclude;       /* functions that are never logged, as module!function */
 };
 void api_settings_free(struct api_settings *s); /* zeroes the struct; a zero struct is allowed */
 /* Both add the canonical form of each name. api_settings_add_apis returns E_INVALIDARG if a name is not
@@ -71,7 +71,7 @@ enum api_module_use api_settings_module(const struct api_settings *s, const char
 bool api_settings_has(const struct api_settings *s, enum api_module_use use, const char *api);
 
 /* Data of the filter with which a session enables the event provider. */
-#define API_FILTER_MAGIC 0x4954504Fu /* OPTI */
+#define API_FILTER_MAGIC 0x4954504Fu /* "OPTI" */
 struct api_filter {
     uint32_t magic;
     uint32_t size; /* bytes of the settings */

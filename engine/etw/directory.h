@@ -281,7 +281,7 @@ HRESULT directory_enables(struct directory *d, const GUID *provider, struct dire
 
 enum directory_kind {
     DIRECTORY_PROVIDER,
-    DIRECTORY_CLASSIC, /* RegisterTraceGuids */
+    DIRECTORY_CLASSIC, /* registered with RegisterTraceGuids */
     DIRECTORY_GROUP,   /* the GUID of a provider group to which one of the process's providers belongs */
 };
 struct directory_registration {

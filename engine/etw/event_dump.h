@@ -20,7 +20,7 @@ struct dumped_event {
 };
 
 enum event_dump_form { EVENT_DUMP_CSV, EVENT_DUMP_XML, EVENT_DUMP_EVTX };
-enum event_dump_encoding { EVENT_DUMP_UTF8, EVENT_DUMP_ANSI, EVENT_DUMP_UTF16 /* has a byte order mark */ };
+enum event_dump_encoding { EVENT_DUMP_UTF8, EVENT_DUMP_ANSI, EVENT_DUMP_UTF16 /* with a byte order mark */ };
 struct event_dump_options {
     enum event_dump_form form;
     enum event_dump_encoding encoding; /* CSV only; XML is UTF-8 */

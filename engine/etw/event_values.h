@@ -113,11 +113,11 @@ struct value_extent {
 /* Measures the value at the start of `size` bytes. Returns EVENT_DATA_INVALID, with an error text, if there are too few
    bytes or the type is unknown. */
 HRESULT value_extent(const struct value_type *type, const uint8_t *bytes, size_t size, struct value_extent *out);
-/* Returns the size of values of an input type in bytes; 0 if sizes differ or the type is unknown. `pointer_size`: 4, 8,
-   or 0 without an event. */
+/* Returns the size of values of an input type in bytes; 0 if values of the type can differ in size or the type is
+   unknown. `pointer_size`: 4, 8, or 0 without an event. */
 uint16_t value_fixed_size(uint16_t in_type, uint32_t pointer_size);
-/* Returns the number of bytes before the first NUL in characters of `unit` bytes (1 or 2), or of all complete
-   characters if there is no NUL. */
+/* Returns the number of bytes before the first NUL or, if there is no NUL, of all complete characters. `unit`: bytes
+   per character, 1 or 2. */
 size_t value_text_end(const uint8_t *bytes, size_t size, size_t unit);
 /* Reads an integer of one to eight bytes, sign-extended if its type is signed; false if the type is not an integer. */
 bool value_number(uint16_t in_type, const uint8_t *bytes, size_t size, uint64_t *out);
@@ -148,7 +148,7 @@ struct event_value {
     uint32_t element; /* index among `elements`; a scalar is 0 of 1 */
     uint32_t elements;
     bool array;
-    struct value_type type; /* of STEP_VALUE */
+    struct value_type type; /* set only for STEP_VALUE */
     /* The bytes as stored in the event, including counts and NULs. Empty for STEP_STRUCT and STEP_ARRAY. For
        STEP_STRUCT_END and STEP_ARRAY_END, all bytes of the struct or array. */
     const uint8_t *bytes;

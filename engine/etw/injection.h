@@ -25,7 +25,7 @@ struct injection_entries {
 struct injection_image {
     uint32_t size;         /* bytes in memory */
     uint32_t import_entry; /* offset of the header's 8-byte entry for imports */
-    uint32_t bound_entry;  /* the same for bound imports; 0: no such entry */
+    uint32_t bound_entry;  /* offset of the entry for bound imports; 0: no such entry */
     struct injection_entries entries;
 };
 
@@ -104,7 +104,7 @@ struct injection_exports {
     uint32_t name_count, function_count, new_count;
     uint32_t texts;      /* offset of the forwarders */
     uint32_t directory;  /* bytes of the directory */
-    uint32_t size;       /* all bytes */
+    uint32_t size;       /* bytes of the whole block */
     uint32_t entry;      /* offset, in the image, of the header's 8-byte entry for exports */
     uint32_t image_size; /* bytes in memory */
 };

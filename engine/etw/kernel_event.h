@@ -95,7 +95,7 @@ struct kernel_event {
     uint16_t hook, processor;
     uint8_t version;
     bool is_system; /* the header is a SYSTEM header with process and thread; otherwise a short PERFINFO header */
-    uint32_t process, thread; /* of the header */
+    uint32_t process, thread; /* ids in the event's header */
     bool has_start;           /* the data begin with another time, in ticks: InitialTime, EventTimeStamp */
     const uint8_t *data;
     uint32_t size;

@@ -38,7 +38,7 @@ struct manifest_strings {
 
 struct manifest_reader {
     const struct xml_document *document;
-    struct texts *warnings; /* or NULL */
+    struct texts *warnings; /* may be NULL */
     struct manifest_strings strings;
     /* Contents of messageTable: the symbols of $(mc.symbol). */
     struct manifest_strings table;

@@ -47,7 +47,7 @@ struct mof_event_class {
     GUID event;
     bool versioned;
     uint16_t version; /* valid if `versioned` */
-    bool shipped;     /* built in */
+    bool shipped;     /* the class is built in */
 };
 /* Lists all event classes in order of GUID and version. */
 size_t mof_classes_events(const struct mof_classes *c, const struct mof_event_class **out);

@@ -29,9 +29,9 @@ struct manifest_channel {
 /* A level, keyword, channel, task or opcode. */
 struct manifest_field {
     char *name;                       /* NULL: some resources have no names */
-    char *symbol;                     /* or NULL */
+    char *symbol;                     /* may be NULL */
     uint64_t value;                   /* for a keyword, its mask */
-    uint32_t message;                 /* MESSAGE_NONE */
+    uint32_t message;                 /* message id, or MESSAGE_NONE */
     uint16_t task;                    /* for an opcode, its task; 0: a global opcode */
     GUID guid;                        /* for a task, its eventGUID; otherwise zero */
     struct manifest_channel *channel; /* for channels only */
@@ -74,13 +74,13 @@ struct manifest_event {
     uint32_t message;
     uint16_t layout; /* index of its template, or MANIFEST_NO_INDEX */
     bool not_logged;
-    char *symbol, *attributes; /* or NULL */
+    char *symbol, *attributes; /* may be NULL */
 };
 
 struct provider_manifest {
     GUID guid;
     char *name; /* NULL: the manifest comes from a resource; the registry has the name */
-    char *symbol, *resource_file, *message_file, *parameter_file, *help_link; /* or NULL */
+    char *symbol, *resource_file, *message_file, *parameter_file, *help_link; /* may be NULL */
     uint32_t message;
     struct manifest_fields fields[MANIFEST_KINDS]; /* indexed by enum manifest_kind */
     struct manifest_map *maps;

@@ -19,7 +19,7 @@ struct symbols_count {
     size_t asked, found;   /* modules looked up; those of them that have symbols */
     struct texts warnings; /* files that could not be used, and modules without symbols */
 };
-const struct symbols_count *symbols_count(const struct symbols *s); /* borrowed */
+const struct symbols_count *symbols_count(const struct symbols *s); /* the result is borrowed */
 void symbols_close(struct symbols *s);                              /* NULL is allowed */
 
 #endif

@@ -27,8 +27,8 @@ struct trace_input {
     struct etl_record event; /* the next event, unless `ended` */
     bool header, ended;
     bool begun;               /* the header event of the trace was passed on */
-    uint64_t buffers, events; /* passed on */
-    struct texts warnings;    /* about corrupt data */
+    uint64_t buffers, events; /* buffers and events passed on so far */
+    struct texts warnings;    /* warnings about corrupt data */
 };
 
 /* Progress in bytes, called at the end of each buffer. */

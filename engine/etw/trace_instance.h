@@ -16,7 +16,7 @@ struct trace_instance;
 struct trace_options {
     const char *root;   /* root of tracefs; NULL: TRACEFS_ROOT */
     const char *name;   /* follows the prefix and this process's id; letters, digits and '-' */
-    uint32_t buffer_kb; /* per processor */
+    uint32_t buffer_kb; /* size of each processor's buffer */
 };
 /* Checks whether this host OS has tracefs and whether this user (under Wine: the user of its server) may create an
    instance there. Returns S_OK, or ERROR_NOT_SUPPORTED's or ERROR_ACCESS_DENIED's HRESULT with an error text. */

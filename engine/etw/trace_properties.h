@@ -31,11 +31,11 @@ struct trace_call {
 
 /* The requested settings; after the second step, the session's actual settings. */
 struct trace_settings {
-    GUID guid;          /* zero: to be generated */
+    GUID guid;          /* zero: a GUID must be generated */
     bool kernel;        /* the NT Kernel Logger, or the Circular Kernel Context Logger */
     uint32_t clock;     /* ETL_CLOCK_* */
     uint32_t mode;      /* LogFileMode, including unknown bits */
-    uint32_t buffer_kb; /* per buffer */
+    uint32_t buffer_kb; /* size of a buffer */
     uint32_t minimum_buffers, maximum_buffers;
     uint32_t maximum_file; /* maximum file size in MB or KB, depending on the mode; 0: unlimited */
     uint64_t maximum_bytes;
@@ -72,7 +72,7 @@ bool trace_file_is_pattern(const char *file);
 
 struct trace_machine {
     uint32_t processors;
-    uint64_t memory; /* bytes */
+    uint64_t memory; /* size of the memory in bytes */
 };
 /* Second step: the session manager's checks, defaults and limits. ERROR_INVALID_PARAMETER with an error text. */
 ULONG trace_settings_complete(struct trace_settings *s, bool autologger, const struct trace_machine *machine);

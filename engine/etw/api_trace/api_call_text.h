@@ -18,8 +18,8 @@ enum {
 
 /* How to read a call's arguments and result. */
 struct api_registers {
-    const uint8_t *xmm0; /* saved xmm0, with xmm1 to xmm3 at descending addresses in steps of 16 bytes; NULL:
-                            floating-point values are in `arguments` and `result` */
+    const uint8_t *xmm0; /* the saved xmm0; xmm1 to xmm3 are at lower addresses, each 16 bytes below the previous one;
+                            NULL: floating-point values are in `arguments` and `result` */
     bool addresses;      /* write strings as addresses, because the address of one of them is invalid */
 };
 
@@ -29,7 +29,8 @@ void api_arguments_read_32(const struct api_signature *signature, const uint32_t
                            uint64_t values[API_ARGUMENTS_MAX]);
 /* Writes UTF-8 with a NUL into API_TEXT_ROOM bytes; what does not fit is replaced by "...". `arguments` has
    signature->count values, in the form in which x64 Windows passes them. In 32-bit programs, only the values before the
-   first structure are valid, because the structure's size is unknown. Returns the bytes with the NUL. */
+   first structure are valid, because the structure's size is unknown. Returns the number of bytes, including the
+   NUL. */
 size_t api_arguments_text(const struct api_signature *signature, const uint64_t *arguments,
                           const struct api_registers *registers, char *out);
 /* Writes the result to `out`, which has API_RESULT_ROOM bytes. Returns the number of bytes, including the NUL. */

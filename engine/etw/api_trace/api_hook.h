@@ -24,7 +24,7 @@ struct api_function {
     bool typed;                /* its signature is known, and a thunk can insert a frame between the caller and the
                                   function */
     struct api_signature signature;
-    uint32_t name_bytes; /* including the NUL */
+    uint32_t name_bytes; /* bytes of `name`, including the NUL */
     char name[];         /* module!Function */
 };
 

@@ -18,7 +18,7 @@ struct api_entry {
     DWORD protection; /* original protection of the entry point's page */
 };
 
-/* "cannot trace 'name': what (error code)". */
+/* Returns `code` as an HRESULT, with the error text "cannot trace 'name': what (error code)". */
 HRESULT api_inject_failed(const char *name, const char *what, DWORD code);
 /* Writes the stub and makes the entry point of a suspended process writable. S_FALSE: the process is not ready yet. */
 HRESULT api_entry_prepare(HANDLE process, const char *name, struct api_entry *e);

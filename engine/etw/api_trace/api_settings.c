@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SETTINGS_MAGIC 0x5354504Fu /* OPTS */
+#define SETTINGS_MAGIC 0x5354504Fu /* "OPTS" */
 
 struct settings_head {
     uint32_t magic, flags;

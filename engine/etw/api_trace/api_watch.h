@@ -8,7 +8,7 @@
 
 struct api_watch;
 struct api_watch_numbers {
-    uint64_t late, failed, attached; /* struct api_trace_numbers */
+    uint64_t late, failed, attached; /* as in struct api_trace_numbers */
 };
 /* Starts watching. `program` is the full path. Processes that are already running are left alone unless `attach` is
    set. Returns ERROR_NOT_SUPPORTED's HRESULT natively. */

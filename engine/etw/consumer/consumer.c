@@ -35,7 +35,7 @@ struct consumer {
 static struct lock lock = LOCK_INIT;
 static struct place {
     uint64_t generation;
-    struct consumer *consumer; /* NULL: free */
+    struct consumer *consumer; /* NULL: the place is free */
 } * places;
 static size_t place_count, place_capacity;
 static const struct realtime_source *realtime = &session_connections;

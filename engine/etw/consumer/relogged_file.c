@@ -255,7 +255,7 @@ struct relogged_file {
     uint64_t sequence;
     int64_t newest;
     uint8_t *event; /* the bytes of one event */
-    uint8_t *spare; /* for sorting a buffer */
+    uint8_t *spare; /* space for sorting a buffer */
 };
 
 HRESULT relogged_file_create(const char *path, const struct etl_log *first, uint32_t processors,

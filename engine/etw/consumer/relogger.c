@@ -26,7 +26,7 @@ struct relogger {
     struct relogger_stream streams[MOST_STREAMS];
     size_t count;
     char *output;
-    struct relogged_file *file; /* while processing */
+    struct relogged_file *file; /* the output file during relogger_process */
     struct event_view *view;
 };
 

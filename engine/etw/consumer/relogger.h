@@ -49,7 +49,7 @@ HRESULT relogged_file_close(struct relogged_file *f, uint64_t events_lost, uint6
 /* relogger_process calls these on its own thread, one at a time. A failure ends the processing and becomes its result.
    Records are valid during the call. */
 struct relogger_callback {
-    HRESULT (*begin)(void *context, const EVENT_RECORD *header); /* the header of the first log */
+    HRESULT (*begin)(void *context, const EVENT_RECORD *header); /* called first, with the header of the first log */
     HRESULT (*event)(void *context, const EVENT_RECORD *event);  /* UserContext is the stream's `user` */
     HRESULT (*end)(void *context);
     void *context;

@@ -58,8 +58,8 @@ static const struct text_row {
     {"FileName", offsetof(struct autologger, file)},
     {"OpenPLA", offsetof(struct autologger, set)},
 };
-/* Below a provider's key: one value per filter, named after its type in evntprov.h. Windows has this key, but its
-   contents are not documented. */
+/* A key below a provider's key. It has one value per filter, named after the filter's type in evntprov.h. Windows has
+   this key, too, but its contents are not documented. */
 #define FILTERS_KEY "Filters"
 #define COUNT(a)    (sizeof(a) / sizeof(a)[0])
 
@@ -367,7 +367,7 @@ HRESULT autologger_save(const char *path, const struct autologger *a, bool is_ne
 /* ---- converting the registry's values to session settings ---- */
 
 enum {
-    GLOBAL_MINIMUM = 3, /* buffers */
+    GLOBAL_MINIMUM = 3, /* default MinimumBuffers of the GlobalLogger */
     MOST_FILES = 16,
     NO_FILE_MODES = TRACE_MODE_BUFFERING | TRACE_MODE_REAL_TIME,
 };

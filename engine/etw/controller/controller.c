@@ -157,8 +157,8 @@ static size_t unit_of(bool wide)
     return wide ? sizeof(WCHAR) : 1;
 }
 
-/* Returns the number of bytes for the name at `offset`. They end at the other name, if it follows, or at the end of the
-   block. */
+/* Returns the number of bytes that the name at `offset` can have: up to the other name if that follows, otherwise up to
+   the end of the block. */
 static size_t room_at(const EVENT_TRACE_PROPERTIES *p, ULONG offset, ULONG other)
 {
     const ULONG end = other > offset && other < p->Wnode.BufferSize ? other : p->Wnode.BufferSize;

@@ -21,7 +21,7 @@ struct controller_enable {
     uint64_t any, all;
     ULONG timeout;
     const ENABLE_TRACE_PARAMETERS *parameters; /* NULL: none */
-    bool classic;                              /* EnableTrace */
+    bool classic;                              /* EnableTrace was called */
 };
 ULONG controller_enable(const struct controller_enable *e);
 

@@ -84,7 +84,7 @@ static int32_t query_masks(uint8_t *information, uint32_t bytes, uint32_t *need)
 
 static int32_t query_interval(uint8_t *information, uint32_t bytes, uint32_t *need)
 {
-    TRACE_PROFILE_INTERVAL interval = {.Source = 0}; /* the time */
+    TRACE_PROFILE_INTERVAL interval = {.Source = 0}; /* source 0: the time */
     ULONG answered = 0;
     *need = INTERVAL_BYTES;
     if (bytes != INTERVAL_BYTES)

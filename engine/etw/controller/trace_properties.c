@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { MOST_NAME = 1024, MOST_FILE_NAME = 65536 }; /* characters */
+enum { MOST_NAME = 1024, MOST_FILE_NAME = 65536 }; /* in characters */
 enum { SECOND = 1000 };                            /* ms */
 #define FLAG_EXTENSION 0x80000000u                 /* EVENT_TRACE_FLAG_EXTENSION */
 
@@ -126,7 +126,7 @@ ULONG trace_file_read(const EVENT_TRACE_PROPERTIES *p, bool wide, char **out)
     if (!text_length(at, p->Wnode.BufferSize - p->LogFileNameOffset, wide, &length))
         return refuse(ERROR_BAD_LENGTH, "invalid Wnode.BufferSize: the log file name extends beyond the block");
     if (length == 0 || length > MOST_FILE_NAME)
-        return ERROR_SUCCESS; /* treated as no name */
+        return ERROR_SUCCESS; /* an empty or too long name is treated as no name */
     return copy_text(at, length, wide, out);
 }
 
@@ -368,7 +368,7 @@ static void complete_times(struct trace_settings *s)
 ULONG trace_settings_complete(struct trace_settings *s, bool autologger, const struct trace_machine *machine)
 {
     if ((s->mode & M(BUFFERING)) != 0)
-        s->mode &= ~(uint32_t)M(REAL_TIME); /* silently */
+        s->mode &= ~(uint32_t)M(REAL_TIME); /* without an error */
     ULONG status = check_pairs(s->mode, true);
     for (size_t i = 0; !status && i < MODES; i++)
         if ((s->mode & modes[i].bit) != 0)

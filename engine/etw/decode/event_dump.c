@@ -264,7 +264,7 @@ void event_inserts_add_user_data(const struct event_inserts *inserts, const stru
         for (; digits <= 5 && at[digits] >= '0' && at[digits] <= '9'; digits++)
             number = 10 * number + (size_t)(at[digits] - '0');
         const char *text = number ? insert_of(inserts, number - 1) : NULL;
-        if (text || (number && number <= schema->top_level)) { /* the %n of a missing value is removed */
+        if (text || (number && number <= schema->top_level)) { /* if the value is missing, its %n is removed */
             text_buffer_add_n(out, from, (size_t)(at - from));
             xml_add_escaped(out, text ? text : "", true);
             from = at + digits;

@@ -40,7 +40,7 @@ struct event_property {
                         number */
     uint16_t length; /* characters for strings, bytes for all other types; 0: depends on the type; with PARAM_LENGTH the
                         index of the property that contains the length */
-    uint32_t tags;   /* 28 bits */
+    uint32_t tags;   /* TraceLogging's tags of the property; 28 bits */
     char *map;       /* name of one of the schema's maps, or NULL */
     uint8_t *custom; /* {u16 type, u16 size, bytes} with CUSTOM_SCHEMA, otherwise NULL */
     uint16_t custom_size;
@@ -86,7 +86,7 @@ struct event_schema {
     char *event_attributes;  /* name=value pairs in Windows' format */
     uint32_t template_flags; /* TEMPLATE_FLAGS */
     char *user_data; /* the XML inside UserData, with %n for the text of property n; only with TEMPLATE_USER_DATA */
-    uint32_t tags;   /* 28 bits */
+    uint32_t tags;   /* TraceLogging's tags of the event; 28 bits */
     struct event_property *properties; /* top-level properties first, then members of structs */
     uint16_t property_count, top_level;
     struct event_map *maps; /* the maps to which properties refer */

@@ -14,7 +14,7 @@
 #define EVENT_FLAG_STRING_ONLY 4 /* bit of the header's Flags: EventWriteString wrote the event */
 
 enum {
-    BUCKETS = 1024, /* a power of two */
+    BUCKETS = 1024, /* must be a power of two */
     MAXIMUM_KEPT = 4096,
     ITEM_SCHEMA = 0xB,
     ITEM_TRAITS = 0xC,

@@ -201,7 +201,7 @@ HRESULT directory_enables_end(struct directory *d, uint32_t logger, uint32_t gen
 /* ---- reading ---- */
 
 struct reading {
-    const GUID *provider; /* NULL: all */
+    const GUID *provider; /* NULL: all providers */
     struct directory_enable *list;
     size_t count, capacity;
     uint64_t revision;

@@ -82,7 +82,7 @@ struct session_payload {
     uint32_t enable_flags[8];
     struct directory_kernel lists;
     char section[64], signal[64];
-    uint32_t name_bytes, file_bytes; /* DIRECTORY_NO_TEXT: none */
+    uint32_t name_bytes, file_bytes; /* DIRECTORY_NO_TEXT: the text is missing */
     uint32_t disallowed_count, reserved;
     GUID disallowed[DIRECTORY_DISALLOWED];
     uint32_t whole, whole_generation, named, reserved_2;
@@ -113,7 +113,7 @@ struct request_payload {
     uint32_t mode, maximum_buffers, flush_timer, flags_given;
     uint32_t enable_flags[8];
     uint32_t list, item_count;
-    uint32_t file_bytes, reserved; /* DIRECTORY_NO_TEXT: none */
+    uint32_t file_bytes, reserved; /* DIRECTORY_NO_TEXT: no file */
     union {
         char file[DIRECTORY_TEXT_BYTES];
         uint32_t items[DIRECTORY_STACK_EVENTS]; /* for DIRECTORY_SET_LIST, which has no file */
@@ -139,7 +139,7 @@ struct registration_record {
     _Atomic uint64_t guid[2];
     uint64_t reserved;
 };
-/* word: state 2, generation 16 */
+/* `word` contains the state (2 bits) and the generation (16 bits). */
 struct slot_record {
     _Atomic uint64_t word;
     _Atomic uint64_t id, start_time;
@@ -148,7 +148,7 @@ struct slot_record {
     _Atomic uint64_t applied;
     uint64_t reserved[2];
 };
-/* word: state 3, number 61 */
+/* `word` contains the state (3 bits) and the number of the request (61 bits). */
 struct mailbox_record {
     _Atomic uint64_t word, answer;
     _Atomic uint64_t words[sizeof(struct request_payload) / 8];

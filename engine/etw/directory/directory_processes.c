@@ -127,7 +127,7 @@ static HRESULT slot_take(struct directory *d)
     atomic_store(&record->listens, 0);
     atomic_store(&record->applied, 0);
     directory_raise(&d->shared->slots_used, slot + 1);
-    atomic_store(&record->word, slot_word(SLOT_LIVE, generation)); /* stored last */
+    atomic_store(&record->word, slot_word(SLOT_LIVE, generation)); /* stored last, because it makes the slot valid */
     d->slot_generation = generation & 0xFFFF;
     atomic_store(&d->slot, slot);
     atomic_store(&d->slot_born, directory_born(d));

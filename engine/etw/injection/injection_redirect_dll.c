@@ -196,7 +196,8 @@ static void import_replace(IMAGE_THUNK_DATA *entry, const char *name, bool of_td
     VirtualProtect(&entry->u1.Function, sizeof entry->u1.Function, before, &before);
 }
 
-/* Replaces the imports of event functions in a module. The loader has just resolved them by walking the same tables. */
+/* Replaces the imports of event functions in a module. The tables are not checked, because the loader has just walked
+   them to resolve the imports. */
 static void replace_imports(uint8_t *base)
 {
     const DWORD imports = directory_of(base, IMAGE_DIRECTORY_ENTRY_IMPORT)->VirtualAddress;

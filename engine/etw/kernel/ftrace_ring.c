@@ -10,7 +10,7 @@
 /* The low five bits of an event's first word; the remaining bits are the time since the previous event. */
 enum {
     LENGTH_FOLLOWS = 0,
-    LONGEST_IN_WORD = 28, /* 1 to 28: words of data */
+    LONGEST_IN_WORD = 28, /* 1 to 28: the number of words of data */
     PADDING = 29,
     TIME_EXTEND = 30,
     TIME_STAMP = 31

@@ -287,7 +287,7 @@ static HRESULT socket_emit(struct kernel_tracer *k, const struct tracepoint_even
     put_port(d, s->to_port);
     put_port(d, s->from_port);
     if (group == HOOK_TCP && type == NET_SEND) {
-        kernel_data_u32(d, 0); /* start and end of sending; Linux reports only the end, the event's own time */
+        kernel_data_u32(d, 0); /* start and end of sending; Linux reports only the end, as the time of the event */
         kernel_data_u32(d, 0);
     } else if (type == NET_CONNECT || type == NET_ACCEPT) {
         for (int option = 0; option < 4; option++)

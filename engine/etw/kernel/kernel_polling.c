@@ -23,14 +23,14 @@ enum {
     HERTZ = 100,         /* unit of times in /proc (USER_HZ) */
     LOWEST_NUMBER = 300, /* the first number that Linux uses again after the highest one */
     OLD_MS = 1000,       /* a process that started this long before the last poll was hidden in that poll */
-    UNKNOWN_CODE = 259   /* STILL_ACTIVE, because only its parent can read the exit code of a process */
+    UNKNOWN_CODE = 259   /* STILL_ACTIVE; only the parent of a process can read its real exit code */
 };
 
 /* Counters that cost microseconds to read and show whether a poll is needed. */
 struct counts {
     bool forks_known, newest_known;
     uint64_t forks;         /* processes and threads that were started on the whole host OS */
-    uint64_t newest, alive; /* the newest thread number in this PID namespace; threads of the host OS */
+    uint64_t newest, alive; /* the newest thread number in this PID namespace; number of threads of the host OS */
 };
 enum found_kind { PROCESS_BEGINS, PROCESS_EXISTED, THREAD_BEGINS, THREAD_EXISTED, THREAD_ENDS, PROCESS_ENDS };
 /* A change that a poll found. Changes are sorted by time before they are reported. */

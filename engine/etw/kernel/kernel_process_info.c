@@ -154,7 +154,8 @@ void counters_read(const struct kernel_tracer *k, uint32_t process, struct kerne
     if (!kernel_wants(k, FLAG_PROCESS_COUNTERS) || p->is_kernel ||
         FAILED(kernel_process_text(k, process, "stat", &text, &size)))
         return;
-    const bool sound = process_stat_parse(text, size, &stat) && stat.virtual_bytes != 0; /* 0: it is exiting */
+    /* A process without virtual memory is exiting. */
+    const bool sound = process_stat_parse(text, size, &stat) && stat.virtual_bytes != 0;
     memory_free(text);
     if (!sound || FAILED(kernel_process_text(k, process, "status", &text, &size)))
         return;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct queued {
-    struct kernel_event event; /* data: unused */
+    struct kernel_event event; /* its pointer `data` is unused */
     size_t at;                 /* offset in the queue's data */
     bool filled;
 };

@@ -412,7 +412,7 @@ HRESULT kernel_process_ends(struct kernel_tracer *k, const struct tracepoint_eve
 {
     if (is_intermediate_fork(p)) {
         reparent_children(k, process, p->parent);
-        id_map_remove(&k->images, process); /* no images were read yet */
+        id_map_remove(&k->images, process); /* no unload events: no images were read yet */
         process_details_forget(k, process);
         id_map_remove(&k->processes, process);
         return S_OK;

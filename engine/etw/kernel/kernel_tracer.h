@@ -60,7 +60,7 @@ HRESULT kernel_tracer_end(struct kernel_tracer *k);
 
 /* Queue of the events of one pass, in time order, before they are emitted. A process gets its name some time after its
    start. Therefore its start event reserves a place in the queue and is filled in later. */
-enum { KERNEL_MOST_DATA = 0xF000 }; /* per event; an event in a buffer has at most 64 KB */
+enum { KERNEL_MOST_DATA = 0xF000 }; /* bytes per event; an event in a buffer has at most 64 KB */
 
 /* The data of an event under construction. Zero-initialise. */
 struct kernel_data {
@@ -68,7 +68,7 @@ struct kernel_data {
     size_t capacity, size;
     bool failed; /* out of memory, or the data are too long */
 };
-void kernel_data_clear(struct kernel_data *d); /* prepares it for the next event */
+void kernel_data_clear(struct kernel_data *d); /* prepares *d for the next event */
 void kernel_data_u8(struct kernel_data *d, uint8_t value);
 void kernel_data_u16(struct kernel_data *d, uint16_t value);
 void kernel_data_u32(struct kernel_data *d, uint32_t value);

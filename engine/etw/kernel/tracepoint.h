@@ -126,7 +126,7 @@ enum { KERNEL_SYSTEM = 0x7FFFFFFF, KTHREADD = 2 };
 struct kernel_counters {
     bool is_known;
     uint32_t faults, handles;
-    uint64_t virtual, virtual_peak, resident, resident_peak, private, private_peak; /* bytes */
+    uint64_t virtual, virtual_peak, resident, resident_peak, private, private_peak; /* sizes in bytes */
 };
 struct kernel_process {
     struct kernel_counters counters;

@@ -228,7 +228,7 @@ static uint8_t *event_place_of_logger(struct provider_thread *t, uint32_t logger
 
 /* A call of TraceEvent or TraceEventInstance. */
 struct classic_call {
-    struct event_risk risk; /* must be first */
+    struct event_risk risk; /* must be the first member */
     uint64_t handle;
     const void *event;
     const EVENT_INSTANCE_INFO *instance, *parent;
@@ -444,7 +444,7 @@ static uint8_t *add(uint8_t *at, const void *bytes, size_t size)
 }
 
 struct message {
-    struct event_risk risk; /* must be first */
+    struct event_risk risk; /* must be the first member */
     uint32_t logger, flags;
     const void *id;
     uint16_t number;

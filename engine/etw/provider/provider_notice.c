@@ -299,7 +299,7 @@ void provider_run_callbacks(void)
         if (r->record->first && !r->record->calling) {
             r->record->calling = true;
             (void)call_all(r);
-            r = provider_in_use; /* the list may have changed */
+            r = provider_in_use; /* start again, because the list may have changed */
         } else {
             r = r->record->next;
         }

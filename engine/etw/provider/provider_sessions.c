@@ -22,11 +22,11 @@
 #include <string.h>
 
 struct mapping {
-    struct provider_session session; /* must be first: the part that writers use */
+    struct provider_session session; /* the part that writers use; must be the first member */
     struct section *section;
     struct signal *signal;
-    struct process *host;            /* NULL: not waited for */
-    struct private_session *private; /* NULL: a mapped session */
+    struct process *host;            /* NULL: this process does not wait for the host's exit */
+    struct private_session *private; /* the part of this process; NULL: the session is mapped from its host process */
 };
 
 /* Protected by `refreshing`. */
@@ -34,7 +34,7 @@ static struct lock refreshing = LOCK_INIT;
 static struct mapping *stale[DIRECTORY_PLACES + 1]; /* removed from by_logger, waiting to be retired */
 
 static _Atomic(struct mapping *) by_logger[DIRECTORY_PLACES + 1];
-static bool out_of_memory; /* protected by `refreshing`: there was not enough memory for a session */
+static bool out_of_memory; /* there was not enough memory for a session; protected by `refreshing` */
 /* Per logger: one plus the revision at which it had no running session. */
 static _Atomic uint64_t vacant[DIRECTORY_PLACES + 1];
 
@@ -277,7 +277,7 @@ HRESULT provider_wait_applied(struct directory *d, const GUID *provider, uint64_
     const struct provider_thread *t = thread_slot();
     provider_waits(true);
     if (t && t->never_waits)
-        (void)apply_all(); /* other threads wait for this one */
+        (void)apply_all(); /* other threads wait until this thread has applied the changes */
     const HRESULT hr = directory_wait_applied(d, provider, revision, timeout_ms);
     provider_waits(false);
     return hr;
@@ -578,7 +578,7 @@ ULONG provider_part(uint64_t handle, bool classic)
 {
     struct provider_numbers numbers;
     if (process_is_ending())
-        return ERROR_SUCCESS; /* the process ends */
+        return ERROR_SUCCESS; /* the registration ends with the process */
     const ULONG status = provider_end(handle, classic, &numbers);
     call_reclaimer();
     if (status == ERROR_SUCCESS && numbers.provider != 0)

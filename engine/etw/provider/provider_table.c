@@ -61,7 +61,7 @@ __attribute__((noinline)) struct provider_thread *provider_thread_make(void)
 uint64_t provider_processor_time(struct provider_thread *t)
 {
     enum { US = 10000, PARTS_OF_US = 10 };
-    static _Atomic uint32_t rate; /* under Wine this reads the registry */
+    static _Atomic uint32_t rate; /* in MHz; queried once, because under Wine the query reads the registry */
     if (atomic_load_explicit(&rate, memory_order_relaxed) == 0)
         atomic_store_explicit(&rate, clock_cpu_mhz(), memory_order_relaxed);
     const uint64_t now = processor_cycles(), mhz = atomic_load_explicit(&rate, memory_order_relaxed);

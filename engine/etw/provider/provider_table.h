@@ -99,7 +99,7 @@ struct provider_session {
     struct session_buffers buffers;
     uint32_t logger, generation;                       /* numbers of the session in the directory */
     uint32_t mode;                                     /* TRACE_MODE_*, when the session was mapped */
-    uint32_t most_event;                               /* bytes; by etl_buffer_max_event */
+    uint32_t most_event;                               /* maximum size of an event in bytes (etl_buffer_max_event) */
     uint16_t header_flags;                             /* ETW_HEADER_* flags of each event */
     uint32_t references;                               /* protected by provider_lock; its creator holds one reference */
     void (*release)(struct provider_session *session); /* called without the lock after the last reference */
@@ -176,12 +176,12 @@ struct provider_options {
     PENABLECALLBACK callback; /* either may be NULL */
     WMIDPREQUEST classic_callback;
     void *context;
-    bool classic; /* RegisterTraceGuids */
+    bool classic; /* registered with RegisterTraceGuids */
 };
 /* The numbers, plus one, of the provider's registration and its group's registration in the directory; 0: none. */
 struct provider_numbers {
     uint32_t provider, group;
-    uint64_t born; /* directory_born of the directory that has them */
+    uint64_t born; /* directory_born of the directory with these registrations */
 };
 /* Creates a registration, not enabled yet; its callbacks wait for provider_begun. ERROR_NO_SYSTEM_RESOURCES,
    ERROR_NOT_ENOUGH_MEMORY. */
@@ -245,7 +245,7 @@ bool provider_has_retired(void);
 struct registration_record {
     struct provider_options options;
     struct provider_numbers numbers;
-    uint64_t generation; /* of handles */
+    uint64_t generation; /* generation in the handles of this place */
     struct registration *next;
     struct notice *first, *last; /* queued callbacks */
     bool calling;                /* the thread `caller` runs its callbacks */

@@ -197,15 +197,15 @@ static inline enum session_state session_line_state(uint64_t word)
 {
     return (enum session_state)(word & 0xF);
 }
-static inline uint32_t session_line_owner(uint64_t word) /* of a free or claimed buffer */
+static inline uint32_t session_line_owner(uint64_t word) /* owner in the word of a free or claimed buffer */
 {
     return (uint32_t)(word >> 4 & 0xFFF);
 }
-static inline uint64_t session_line_generation(uint64_t word) /* of a free or claimed buffer */
+static inline uint64_t session_line_generation(uint64_t word) /* generation in the word of a free or claimed buffer */
 {
     return word >> 16;
 }
-static inline uint64_t session_line_place(uint64_t word) /* of a closed or written buffer */
+static inline uint64_t session_line_place(uint64_t word) /* place in the word of a closed or written buffer */
 {
     return word >> 4 & SESSION_PLACE;
 }

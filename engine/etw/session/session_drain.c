@@ -174,7 +174,7 @@ bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t p
         const uint64_t first = first_word(&w);
         const uint32_t mark = session_event_mark(first), size = place_size(&w, first);
         if (size == 0) {
-            out->given_up++; /* this place and all later ones: it is unknown where the next one begins */
+            out->given_up++; /* drops this place and all later ones, because the size is unknown */
             break;
         }
         if (mark == SESSION_EVENT_WHOLE || mark == SESSION_EVENT_MESSAGE) {
@@ -684,7 +684,7 @@ HRESULT session_drain_snapshot(struct session_drain *d, const struct session_sin
     for (uint32_t i = 0; hr == S_OK && i < count; i++) {
         hr = drain_snapshot_buffer(d, sink, &found[i], order, &number);
         if (d->options.keep != 0)
-            (void)drain_pass_keeping(d); /* writers continue: the oldest buffers, which the snapshot has, make room */
+            (void)drain_pass_keeping(d); /* the oldest buffers make room for writers; the snapshot already has them */
     }
     memory_free(order);
     memory_free(found);

@@ -146,7 +146,7 @@ struct session_sink {
 struct session_drain_options {
     struct session_liveness liveness;
     uint32_t clock;        /* ETL_CLOCK_* */
-    uint16_t logger;       /* for the headers of buffers */
+    uint16_t logger;       /* logger id for the headers of buffers */
     uint64_t first_number; /* number of the first buffer, higher than all numbers in the log; each further buffer gets
                               the next number */
     uint32_t keep; /* EVENT_TRACE_BUFFERING_MODE: how many closed buffers stay; the oldest one makes room for a new one.

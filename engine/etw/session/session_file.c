@@ -16,7 +16,7 @@ enum { CIRCULAR = TRACE_MODE_CIRCULAR, APPEND = TRACE_MODE_APPEND, NEWFILE = TRA
 
 struct session_file {
     struct session_file_options options;
-    char *path; /* as given */
+    char *path; /* the path as the caller gave it */
     char *logger_name, *standard_name, *daylight_name;
     struct etl_file *file;
     struct etl_file *before; /* the previous file, while it is being completed; the next one then exists */

@@ -19,7 +19,7 @@
 
 enum {
     REAP_MS = 1000,          /* interval of reaping; the second reaping frees a dead process's buffers */
-    REAP_MOST_MS = 16000,    /* the maximum, reached while nothing happens */
+    REAP_MOST_MS = 16000,    /* maximum of this interval, reached while nothing happens */
     BEHIND_MS = 5,           /* interval between attempts for a consumer that is behind */
     IDLE_MS = 60000,         /* maximum sleep while idle; then slots of exited processes become free */
     CHECK_MS = 50000,        /* interval of checking whether the directory's file was deleted */
@@ -721,7 +721,7 @@ void session_host_answer(struct session_host *h)
     struct directory_request r;
     if (!session_host_is_known(h) || directory_asked(h->d, h->session.logger, &r) != S_OK)
         return;
-    if (r.verb == DIRECTORY_STOP) { /* answered when the session has stopped */
+    if (r.verb == DIRECTORY_STOP) { /* this request is answered when the session has stopped */
         h->end = h->asked_to_stop = true;
     } else {
         const ULONG answer = answer_to(h, &r);

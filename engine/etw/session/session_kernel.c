@@ -209,7 +209,7 @@ static const struct system_provider {
       {0x200, FLAG_JOB},
       {0x800, FLAG_THREAD},
       {0x1000, FLAG_IMAGE_LOAD}}},
-    /* Config: needs no flags, because sessions describe the machine anyway */
+    /* Config: needs no flags, because sessions log the machine's configuration anyway */
     {{0xFEF3A8B6, 0x318D, 0x4B67, {0xA9, 0x6A, 0x3B, 0x0F, 0x6B, 0x8F, 0x18, 0xFE}}, {{0}}},
     /* Io */
     {{0x3D5C43E3, 0x0F1C, 0x4202, {0xB8, 0x17, 0x17, 0x4C, 0x00, 0x70, 0xDC, 0x79}},
@@ -374,7 +374,7 @@ static HRESULT kernel_write_event(void *context, const struct kernel_event *e)
     k->writer.processor = e->processor;
     uint8_t *at = session_reserve(&k->buffers, &k->writer, size, &stamp);
     if (!at)
-        return S_OK; /* counted as lost */
+        return S_OK; /* the event was counted as lost */
     const uint8_t type = e->is_system ? ETL_HEADER_SYSTEM_64 : SHORT_64;
     const uint64_t first = (uint64_t)e->version | (uint64_t)type << 16 | (uint64_t)ETL_MARKS << 24 |
                            (uint64_t)size << 32 | (uint64_t)e->hook << 48;

@@ -108,7 +108,7 @@ struct session_output {
     struct session_buffers *buffers;         /* borrowed */
     struct session_file *file;               /* NULL: no file at present */
     struct etl_log log;
-    uint64_t written; /* buffers since session_output_show */
+    uint64_t written; /* buffers written since the last session_output_show */
     HRESULT failure;  /* result of the newest write to the file */
     bool full;        /* the file has reached its maximum */
     struct session_realtime realtime;

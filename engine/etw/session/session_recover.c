@@ -40,7 +40,7 @@ static bool is_registered(struct directory *d, const GUID *provider)
     size_t count;
     bool found = false;
     if (FAILED(directory_registrations(d, &list, &count)))
-        return true; /* assume so if it is unknown */
+        return true; /* the registrations cannot be read: assume that there is one */
     for (size_t i = 0; i < count && !found; i++)
         found = guid_equal(&list[i].provider, provider);
     memory_free(list);
@@ -58,7 +58,7 @@ static bool has_parts(struct directory *d, const struct directory_session *s)
     struct directory_session *parts;
     size_t count;
     if (FAILED(private_parts(d, s, NULL, &parts, &count)))
-        return true; /* assume so if it is unknown */
+        return true; /* the parts cannot be read: assume that there are some */
     directory_sessions_free(parts, count);
     return count != 0;
 }

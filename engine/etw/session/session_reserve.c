@@ -141,8 +141,9 @@ static int64_t us_since(int64_t ticks)
 enum { PATIENCE_US = 125000 };
 
 /* How long a writer waits, in us, for a host that returns no buffer. After a wait in vain, no writer of the session
-   waits again until the host returns a buffer. A process could keep changing the words that show this, so a thread also
-   spends at most an eighth of its time waiting in vain, or a quarter if buffers seem to be returned. */
+   waits again until the host returns a buffer. A process could maliciously keep changing the words that show whether
+   buffers are returned. Therefore a thread also spends at most an eighth of its time waiting in vain, or a quarter if
+   buffers seem to be returned. */
 static int64_t patience_of(const struct session_writer *w, bool hangs)
 {
     enum { LEAST_US = 200, PARTS = 8 };

@@ -90,9 +90,9 @@ enum {
     START_MS = 30000, /* maximum wait for the host process's report, on a busy computer */
     START_TRIES = 3,  /* under Wine, about one in several thousand processes dies before its program has run */
     SYSTEM_LOGGERS = 8,
-    PRIVATE_SESSIONS = 8, /* maximum number in which one process may take part */
+    PRIVATE_SESSIONS = 8, /* maximum number of private sessions that may include the same process */
     OWN_SESSIONS = 3,     /* maximum of EVENT_TRACE_PRIVATE_IN_PROC sessions that one process may start */
-    RESERVED_LOGGERS = 2, /* SYSTEM_LOGGERS for the NT Kernel Logger and Circular Kernel Context Logger */
+    RESERVED_LOGGERS = 2, /* SYSTEM_LOGGERS kept for NT Kernel Logger and Circular Kernel Context Logger */
 };
 
 /* ---- the directory ---- */
@@ -332,7 +332,7 @@ ULONG session_start_private(struct directory *d, const struct trace_settings *se
     s.host = s.starter;
     s.scope = *scope;
     s.numbered = settings->numbered;
-    s.section[0] = s.signal[0] = 0; /* only a private session's parts have them */
+    s.section[0] = s.signal[0] = 0; /* only the session's parts have a section and a signal */
     s.started = clock_utc();
     const ULONG code = SUCCEEDED(hr) ? session_enter(d, &s) : session_code(hr);
     if (code != ERROR_SUCCESS)

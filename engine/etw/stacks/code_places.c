@@ -20,7 +20,7 @@ enum {
     MOST_IDENTITIES = 1 << 18,
     MOST_NAMES = 1 << 20,
     MOST_NAME_BYTES = 128 << 20,
-    MOST_NAME = 4096, /* bytes of a method's name */
+    MOST_NAME = 4096, /* maximum bytes of a method's name */
 };
 static const GUID image = {0x2CB15D1D, 0x5FC1, 0x11D2, {0xAB, 0xE1, 0x00, 0xA0, 0xC9, 0x11, 0xF5, 0x18}};
 static const GUID image_id = {0xB3E675D7, 0x2554, 0x4F18, {0x83, 0x0B, 0x27, 0x62, 0x73, 0x25, 0x60, 0xDE}};
@@ -246,7 +246,7 @@ static HRESULT take_image_id(struct code_places *p, const struct trace_event *e)
     }
     if (!id && !(id = id_map_put(&p->identities, places_key(found.process, found.base))))
         return E_OUTOFMEMORY;
-    if (type == ID_INFO) { /* the first event of its group */
+    if (type == ID_INFO) { /* this event is the first of an image's ImageID events */
         memory_free(id->symbols);
         *id = found;
         return S_OK;

@@ -62,12 +62,12 @@ struct evtx_place {
     unsigned depth;
     bool too_long;
 };
-void evtx_record_clear(struct evtx_record *r); /* keeps its memory */
+void evtx_record_clear(struct evtx_record *r); /* empties *r, but keeps its memory for the next record */
 void evtx_record_free(struct evtx_record *r);
 struct evtx_place evtx_record_place(const struct evtx_record *r);
 void evtx_record_back(struct evtx_record *r, const struct evtx_place *place);
 
-void evtx_record_fail(struct evtx_record *r, HRESULT hr); /* keeps the first failure */
+void evtx_record_fail(struct evtx_record *r, HRESULT hr); /* stores hr, unless an earlier failure is stored */
 
 void evtx_begin(struct evtx_record *r, const char *element);
 void evtx_end(struct evtx_record *r);

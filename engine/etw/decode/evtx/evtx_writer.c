@@ -242,7 +242,7 @@ enum {
 /* A shape that the chunk contains, and its steps. */
 struct shape {
     uint64_t hash;
-    size_t from, size; /* in `shapes` */
+    size_t from, size; /* position of the shape's steps in `shapes` */
     uint32_t at;
 };
 

@@ -164,7 +164,7 @@ static HRESULT document_append(struct manifest_document *to, const struct manife
    other, fields with events, and maps with properties. */
 static bool is_compared_soon(const struct provider_manifest *m, uint64_t fields)
 {
-    const uint64_t keywords = 64 * ((uint64_t)m->fields[MANIFEST_KEYWORDS].count + 64); /* per event */
+    const uint64_t keywords = 64 * ((uint64_t)m->fields[MANIFEST_KEYWORDS].count + 64); /* comparisons per event */
     uint64_t properties = 0;
     for (size_t i = 0; i < m->layout_count; i++)
         properties += m->layouts[i].property_count;

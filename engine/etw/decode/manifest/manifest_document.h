@@ -34,8 +34,8 @@ HRESULT manifest_document_text(const struct manifest_document *d, struct text_bu
 struct manifest_name {
     char *text; /* NULL: the manifest cannot express the field */
     bool declared;
-    bool made; /* the name is generated: if the field has no message, its own name becomes the message, so that it is
-                  still shown */
+    bool made; /* the name is generated; if the field has no message, its original name becomes the message, so that
+                  readers still see it */
 };
 struct manifest_writing {
     const struct provider_manifest *m;

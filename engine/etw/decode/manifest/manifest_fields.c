@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define LONGEST_NAME     255 /* characters */
+#define LONGEST_NAME     255 /* in characters */
 #define MOST_CHANNELS    8
 #define FIRST_CHANNEL    16
 #define LAST_KEYWORD_BIT 47
@@ -405,8 +405,8 @@ static HRESULT read_entry(struct manifest_reader *r, xmlNodePtr e, void *about)
     if (FAILED(hr))
         return hr;
     entry->value = (uint32_t)value;
-    /* Not an error, because .NET's EventSource writes all names of a flags enumeration, including 0 and combinations of
-       bits. */
+    /* This is only a warning, because .NET's EventSource writes all names of a flags enumeration, including 0 and
+       combinations of bits. */
     if (map->bits && value & (value - 1))
         hr = manifest_warn_element(
             r, e, "the value has several bits (its string is also shown for every value that has all of them)");
@@ -577,9 +577,9 @@ HRESULT manifest_read_message_table(struct manifest_reader *r, xmlNodePtr table)
 }
 
 /* Returns the end of a reference whose id begins at `id`. An id can contain parentheses, as in $(string.task_Read(2)).
-   The candidates are the parenthesis after which all are closed, the first one, and the last one before the next
-   reference. Returns the first candidate that ends an existing id, or the first candidate if none does. NULL: there is
-   no closing parenthesis. */
+   The candidates are closing parentheses: the one after which no parenthesis is open, the first one, and the last one
+   before the next reference. Returns the first candidate that ends an existing id, or the first candidate if none does.
+   NULL: there is no closing parenthesis. */
 static const char *reference_end(const struct manifest_reader *r, const char *id, size_t culture, HRESULT *hr)
 {
     const char *next = strstr(id, "$("), *stop = next ? next : id + strlen(id);

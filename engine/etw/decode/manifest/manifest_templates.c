@@ -35,7 +35,7 @@ static bool is_number(const struct event_property *p)
    it. */
 static const struct event_property *find_before(const struct template_reading *k, const char *name, size_t *index)
 {
-    for (size_t i = k->t->property_count - 1; i > k->scope; i--) /* the last one is the referring property */
+    for (size_t i = k->t->property_count - 1; i > k->scope; i--) /* the last property is the referring one */
         if (strcmp(k->t->properties[i - 1].name, name) == 0) {
             *index = i - 1;
             return &k->t->properties[*index];

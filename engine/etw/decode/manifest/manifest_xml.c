@@ -22,7 +22,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define LONGEST_NAME 255 /* characters */
+#define LONGEST_NAME 255 /* in characters */
 
 /* ---- one event provider ---- */
 

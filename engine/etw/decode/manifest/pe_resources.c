@@ -12,7 +12,7 @@
 #define LARGEST        (64u << 20) /* maximum size of the section */
 #define MOST_RESOURCES 65536u      /* maximum number of entries that one search visits */
 #define DOS_BYTES      64
-#define COFF_BYTES     24 /* including the signature */
+#define COFF_BYTES     24 /* size of the COFF header, including the signature */
 #define SECTION_BYTES  40
 #define ENTRY_BYTES    8
 #define IS_DIRECTORY   0x80000000u
@@ -272,7 +272,7 @@ static void write_headers(uint8_t *file, size_t section)
     put_u32(file + 60, PE_AT);
     memcpy(file + PE_AT, "PE\0\0", 4);
     put_u16(file + PE_AT + 4, 0x8664);     /* x64; any program can load it as data */
-    put_u16(file + PE_AT + 6, 1);          /* sections */
+    put_u16(file + PE_AT + 6, 1);          /* number of sections */
     put_u16(file + PE_AT + 20, 112 + 128); /* size of the optional header */
     put_u16(file + PE_AT + 22, 0x2022);    /* a DLL, large addresses, executable */
     put_u16(optional, 0x20B);
@@ -286,7 +286,7 @@ static void write_headers(uint8_t *file, size_t section)
     put_u32(optional + 60, HEADERS);
     put_u16(optional + 68, 2);     /* subsystem: Windows GUI */
     put_u16(optional + 70, 0x140); /* relocatable, data is not executable */
-    put_u32(optional + 108, 16);   /* directories */
+    put_u32(optional + 108, 16);   /* number of directories */
     put_u32(optional + 112 + 16, ADDRESS);
     put_u32(optional + 112 + 20, (uint32_t)section);
     memcpy(table, ".rsrc", 5);

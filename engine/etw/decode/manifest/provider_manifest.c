@@ -375,7 +375,7 @@ static const struct winmeta_row rows[] = {
 #undef ROW
 
 #define ROWS     (sizeof rows / sizeof rows[0])
-#define PREFIXED 4 /* "win:" */
+#define PREFIXED 4 /* length of "win:" */
 
 const struct manifest_field *winmeta_by_name(enum manifest_kind kind, const char *name)
 {

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define LARGEST      (32u << 20) /* limit of a resource in bytes */
-#define LONGEST_NAME 1024u       /* characters */
+#define LONGEST_NAME 1024u       /* in characters */
 #define MOST_OF_ONE  4096u       /* maximum properties per template and maps per event provider */
 #define MOST_FIELDS  65536u
 #define ITEM         20

@@ -61,7 +61,7 @@ void mof_lexer_end(struct mof_lexer *l);
 /* Reads the next token. Errors: MOF_E_ codes with "source(line): ..." for an unterminated string or comment, a
    malformed or too large number, or an unexpected character; E_OUTOFMEMORY. */
 HRESULT mof_lexer_next(struct mof_lexer *l);
-bool mof_lexer_sign(const struct mof_lexer *l, char sign); /* whether the current token is this sign */
+bool mof_lexer_sign(const struct mof_lexer *l, char sign); /* returns whether the current token is this sign */
 /* Returns whether the current token is this name, ignoring case. */
 bool mof_lexer_word(const struct mof_lexer *l, const char *word);
 /* Sets the error "source(line): expected WHAT, not TOKEN" for the current token and returns hr. */
@@ -71,11 +71,11 @@ HRESULT mof_lexer_error(const struct mof_lexer *l, HRESULT hr, const char *forma
 /* ---- a file as a list of its classes ---- */
 
 /* Limits of a file; beyond them, the error is MOF_E_OUT_OF_RANGE with the line. */
-#define MOF_TEXT_MOST       (8u << 20) /* bytes of a file, as UTF-8 */
+#define MOF_TEXT_MOST       (8u << 20) /* maximum bytes of a file, as UTF-8 */
 #define MOF_CLASSES_MOST    16384u
-#define MOF_PROPERTIES_MOST 2048u  /* per class */
-#define MOF_QUALIFIERS_MOST 64u    /* per class or property */
-#define MOF_VALUES_MOST     65536u /* per qualifier */
+#define MOF_PROPERTIES_MOST 2048u  /* maximum per class */
+#define MOF_QUALIFIERS_MOST 64u    /* maximum per class or property */
+#define MOF_VALUES_MOST     65536u /* maximum per qualifier */
 
 enum mof_kind { MOF_NULL, MOF_BOOLEAN, MOF_INTEGER, MOF_REAL, MOF_STRING };
 
