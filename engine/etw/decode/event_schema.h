@@ -76,7 +76,7 @@ struct event_schema {
     GUID event;              /* event class or task; zero if missing */
     /* The schema's descriptor; its version and other members may differ from the event's. */
     EVENT_DESCRIPTOR descriptor;
-    /* NULL: none. Names are display names if the source has them, otherwise plain names. */
+    /* NULL: no name. Names are display names if the source has them, otherwise plain names. */
     char *provider_name, *level_name, *channel_name, *task_name, *opcode_name;
     char **keyword_names;
     size_t keyword_count;

@@ -133,7 +133,8 @@ struct enable_record {
     struct directory_span span;
     _Atomic uint64_t words[sizeof(struct enable_payload) / 8];
 };
-/* state 2, kind 2, slot 12, slot's generation 16, sequence 32 */
+/* `word` contains the state (2 bits), the kind (2), the slot (12), the slot's generation (16) and a sequence number
+   (32). */
 struct registration_record {
     _Atomic uint64_t word;
     _Atomic uint64_t guid[2];

@@ -217,7 +217,8 @@ static void replace_imports(uint8_t *base)
     }
 }
 
-/* Replaces the imports in all modules that are already loaded. DllMain may walk the loader's list. */
+/* Replaces the imports in all modules that are already loaded. DllMain may walk the loader's list, because it holds the
+   loader's lock. */
 static void replace_in_loaded(void)
 {
     const LIST_ENTRY *head = &RtlGetCurrentPeb()->Ldr->InMemoryOrderModuleList;

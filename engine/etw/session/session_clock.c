@@ -7,7 +7,7 @@
 
 enum {
     READINGS = 64,         /* number of readings, of which the quickest is used */
-    FIRST_INTERVAL = 2000, /* in 100 ns (0.2 ms); error of the rate: the error of a reading, divided by the interval */
+    FIRST_INTERVAL = 2000, /* 0.2 ms, in units of 100 ns; the longer the interval, the more exact the rate */
     LAST_INTERVAL = 10000000,
     /* A rate that changes by more than 1/64 is not used: the clock was set, or the machine was migrated. */
     JUMP_PARTS = 64,
