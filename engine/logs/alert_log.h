@@ -37,7 +37,7 @@ HRESULT alert_log_write(struct alert_log *log);
 /* Makes the next write empty the file first. */
 void alert_log_restart(struct alert_log *log);
 uint64_t alert_log_written(const struct alert_log *log); /* bytes since the file was created or restarted */
-uint64_t alert_log_dropped(const struct alert_log *log); /* number of rows */
+uint64_t alert_log_dropped(const struct alert_log *log); /* number of rows that were dropped */
 /* Writes the queued rows, returns the result, and frees the log in any case. NULL is allowed. */
 HRESULT alert_log_close(struct alert_log *log);
 

@@ -70,7 +70,7 @@ struct blg_records {
     bool kernel;              /* the file contains kernel events */
     uint8_t *parts;           /* data of a record that has several parts */
     size_t size, capacity;
-    uint32_t part, part_count; /* of the last part that was read; 0: none */
+    uint32_t part, part_count; /* number of the last part that was read, and of all parts; 0: no part */
 };
 
 /* Reads the next record. S_FALSE: no more. Errors: those of etl_reader_next; E_OUTOFMEMORY;

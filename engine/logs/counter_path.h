@@ -14,7 +14,7 @@ struct counter_path {
     char *object;   /* never empty */
     char *parent;   /* NULL: the path has no parent */
     char *instance; /* NULL: the path has no instance; "" for "Object()" */
-    uint32_t index; /* after '#', or PATH_NO_INDEX */
+    uint32_t index; /* number after '#', or PATH_NO_INDEX */
     char *counter;  /* never empty */
 };
 

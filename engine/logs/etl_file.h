@@ -67,7 +67,7 @@ void etl_file_count_lost(struct etl_file *e, size_t events, size_t buffers);
 /* Writes all added events and the header's counts to the file. */
 HRESULT etl_file_flush(struct etl_file *e);
 uint64_t etl_file_size(const struct etl_file *e);             /* bytes of the file */
-uint64_t etl_file_size_with_buffer(const struct etl_file *e); /* with one more whole buffer */
+uint64_t etl_file_size_with_buffer(const struct etl_file *e); /* bytes of the file with one more whole buffer */
 /* Returns the smallest sequence number that a session can give its next buffer. */
 uint64_t etl_file_next_sequence(const struct etl_file *e);
 /* Returns the header with the current counts and end, borrowed. It has no strings if etl_file_create created the
@@ -97,7 +97,7 @@ typedef void etl_warn(void *context, const char *text);
    file_read_at; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text if it does not begin with a log file header;
    HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) for a compression other than plain XPRESS. */
 HRESULT etl_reader_open(const char *path, etl_warn *warn, void *context, struct etl_reader **out);
-const struct etl_log *etl_reader_log(const struct etl_reader *r); /* borrowed */
+const struct etl_log *etl_reader_log(const struct etl_reader *r); /* the result is borrowed */
 /* Reads the next event. The first event is the log file header itself. *record points into the reader until its next
    call. S_FALSE: no more events. Unreadable events are skipped with a warning; only errors of the file system and out
    of memory are failures. */
@@ -111,7 +111,7 @@ HRESULT etl_reader_follow(struct etl_reader *r);
 /* Continues with the buffers that were added to the file since its last buffer was read. Buffers that a circular log
    writes over older ones are not detected. S_FALSE: no new buffers. */
 HRESULT etl_reader_grow(struct etl_reader *r);
-void etl_reader_progress(const struct etl_reader *r, uint64_t *done, uint64_t *total); /* bytes of the file */
+void etl_reader_progress(const struct etl_reader *r, uint64_t *done, uint64_t *total); /* in bytes of the file */
 void etl_reader_close(struct etl_reader *r);                                           /* NULL is allowed */
 
 #endif

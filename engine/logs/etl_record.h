@@ -9,7 +9,7 @@
 enum {
     ETL_BUFFER_HEAD = 0x48, /* bytes before the first event of a buffer */
     ETL_SMALLEST_BUFFER = 4 * 1024,
-    ETL_LARGEST_BUFFER = 16 * 1024 * 1024, /* since Windows 8 */
+    ETL_LARGEST_BUFFER = 16 * 1024 * 1024, /* the maximum since Windows 8 */
     ETL_BUFFER_UNIT = 1024,                /* buffer sizes are whole KB */
 };
 enum { ETL_STATE_FLUSHED = 3, ETL_TYPE_EVENTS = 0, ETL_TYPE_FILE_HEADER = 4 };
@@ -78,7 +78,7 @@ struct etl_record {
     uint32_t extended_size; /* items: u16 length rounded up to 8, u16 type, u16 bit 0 = another follows, u16 bytes */
     uint8_t pointer_size;   /* pointer size of the writing process: 4 or 8; 0: unknown */
     bool has_stamp;
-    int64_t stamp; /* on the file's clock */
+    int64_t stamp; /* time stamp on the file's clock */
     int64_t utc;   /* FILETIME; filled by the reader */
     uint16_t processor;
     uint64_t position;                      /* offset of its buffer in the file; filled by the reader */
@@ -164,16 +164,16 @@ struct etl_log {
     uint32_t maximum_file_mb;  /* 0: no limit */
     uint32_t mode;             /* EVENT_TRACE_*_MODE bits */
     uint32_t buffers_written, events_lost, buffers_lost;
-    uint32_t pointer_size; /* of the writing process, 4 or 8 */
+    uint32_t pointer_size; /* pointer size of the writing process, 4 or 8 */
     uint32_t cpu_mhz;
     struct zone_rules zone;
     const char *standard_name, *daylight_name; /* names of the time zone */
     int64_t boot_utc, start_utc;
-    int64_t frequency;   /* of the performance counter */
+    int64_t frequency;   /* ticks per second of the performance counter */
     uint32_t clock;      /* ETL_CLOCK_* */
     int64_t start_stamp; /* the start on the file's clock */
     uint32_t process, thread;
-    const char *logger_name, *file_name; /* the full path */
+    const char *logger_name, *file_name; /* file_name: the full path */
 };
 /* Bytes of the header event before its two names, in the 64-bit form. */
 enum { ETL_LOG_HEAD = 0x138 };

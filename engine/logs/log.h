@@ -76,7 +76,7 @@ struct log_item { /* one instance of a wildcard counter */
 /* The value of one counter in one sample. */
 struct log_cell {
     struct log_raw raw;           /* of a single counter; for a wildcard counter, only the status is used */
-    const struct log_item *items; /* of a wildcard counter: its instances */
+    const struct log_item *items; /* the instances of a wildcard counter */
     size_t item_count;
     bool has_value; /* false: the value is missing, or is the first sample of a rate */
     double value;   /* formatted with PDH_FMT_DOUBLE | PDH_FMT_NOCAP100; only for text formats and SQL */
@@ -146,7 +146,7 @@ struct log_format_traits {
 const struct log_format_traits *log_format_traits(enum log_format format);
 const struct log_format_traits *log_format_by_type(uint32_t pdh_type);
 const struct log_format_traits *log_format_by_word(const char *word);
-const struct log_format_traits *log_format_by_extension(const char *extension); /* ".blg" or "blg" */
+const struct log_format_traits *log_format_by_extension(const char *extension); /* `extension`: ".blg" or "blg" */
 /* Finds the format of a word for logman's -f, except export formats. The word is a format's `word`. For a format with
    `ring`, it can be followed by "circ", as in "bincirc"; this sets *circular. */
 const struct log_format_traits *log_format_by_option(const char *word, bool *circular);

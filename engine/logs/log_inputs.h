@@ -14,7 +14,7 @@ struct input {
     bool ended;
     int64_t utc;
     const struct log_cell *cells;
-    uint64_t samples; /* returned since the last rewind */
+    uint64_t samples; /* number of samples returned since the last rewind */
     int64_t first, last;
 };
 
@@ -58,7 +58,7 @@ struct sample_distances {
     uint64_t seen, step; /* only every step-th interval is kept */
 };
 HRESULT sample_distances_add(struct sample_distances *d, int64_t distance);
-int64_t sample_distances_middle(struct sample_distances *d); /* 0: none */
+int64_t sample_distances_middle(struct sample_distances *d); /* 0: there is no distance */
 void sample_distances_free(struct sample_distances *d);
 
 #endif

@@ -11,7 +11,7 @@
 struct metric_family {
     char *name; /* as in samples, but without _sum and _count: "windows_system_context_switches_total" */
     char *help;
-    const char *unit; /* "": none */
+    const char *unit; /* "": no unit */
     enum metric_kind kind;
     const char *collector; /* preset that the metric belongs to; NULL: no preset */
 };

@@ -10,7 +10,7 @@
 
 /* The clocks of one data block. */
 struct perf_times {
-    int64_t ticks, frequency; /* of the performance counter */
+    int64_t ticks, frequency; /* value and ticks per second of the performance counter */
     int64_t utc;              /* PerfTime100nSec */
 };
 
@@ -38,7 +38,7 @@ struct perf_counter {
     uint32_t title, help; /* as in perf_object */
     int32_t default_scale;
     uint32_t type;         /* PERF_* */
-    uint32_t size, offset; /* of the value in the counter block */
+    uint32_t size, offset; /* size and offset of the value in the counter block */
 };
 
 struct perf_instance {
@@ -62,7 +62,8 @@ bool perf_object_instance(const struct perf_object *object, size_t *offset, stru
 /* Returns the counter block of an object without instances. */
 bool perf_object_block(const struct perf_object *object, const uint8_t **block, size_t *size);
 
-bool perf_counter_is_base(const struct perf_counter *c); /* it is the denominator of the preceding counter */
+/* Returns whether c is the denominator of the preceding counter. */
+bool perf_counter_is_base(const struct perf_counter *c);
 bool perf_counter_is_text(const struct perf_counter *c);
 /* Returns the ticks per second of the counter's times. */
 int64_t perf_counter_time_base(const struct perf_times *times, const struct perf_object *object,

@@ -18,7 +18,7 @@ struct sql_source {
     char *secret; /* the secret attributes as a connection string, or "" */
 };
 
-bool sql_source_is(const char *name); /* whether the name begins with SQL:, in upper or lower case */
+bool sql_source_is(const char *name); /* returns whether the name begins with SQL:, in upper or lower case */
 /* Splits a name. E_INVALIDARG with a text; E_OUTOFMEMORY. All members of *out are NULL after a failure. */
 HRESULT sql_source_parse(const char *name, struct sql_source *out);
 void sql_source_free(struct sql_source *s);

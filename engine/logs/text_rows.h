@@ -8,7 +8,7 @@
 
 enum text_encoding {
     ENCODING_BYTES, /* the ANSI code page, or UTF-8 without a byte order mark */
-    ENCODING_UTF8,  /* with a byte order mark */
+    ENCODING_UTF8,  /* UTF-8 with a byte order mark */
     ENCODING_UTF16_LE,
     ENCODING_UTF16_BE,
 };
@@ -17,7 +17,7 @@ struct text_row {
     const char
         *text; /* without its line end; in UTF-8 unless the encoding is ENCODING_BYTES; valid until the next row */
     size_t length;
-    bool whole;      /* ends with a line end in the file */
+    bool whole;      /* the row ends with a line end in the file */
     uint64_t offset; /* offset of the row in the file */
     uint64_t end;    /* offset of the byte after its line end */
     uint64_t number; /* line number, from 1 */
@@ -30,7 +30,7 @@ struct text_rows {
     uint64_t size; /* size of the file when it was opened; it can grow */
     char *buffer;  /* decoded bytes from `begin` to `end`; the allocation has one byte more */
     size_t begin, end, searched, capacity;
-    uint64_t offset, number; /* of the row to be returned next */
+    uint64_t offset, number; /* offset and line number of the row to be returned next */
     uint8_t *raw;            /* bytes of a UTF-16 file that are not decoded yet */
     size_t raw_rest;         /* number of bytes in it that are an incomplete character */
     bool ended;
@@ -63,7 +63,7 @@ bool text_cell_next(const char **at, const char *end, char separator, struct tex
 
 /* The first cell of a header row. */
 struct text_header {
-    bool tabs;        /* "PDH-TSV" */
+    bool tabs;        /* the cell begins with "PDH-TSV", for tabs as separators */
     char separator;   /* between cells; if the row has only one cell, the separator for the tag */
     bool has_zone;    /* the cell has a complete time zone: "(name)(bias)" */
     const char *zone; /* borrowed from the row */
@@ -76,7 +76,7 @@ bool text_header_read(const char *row, size_t length, struct text_header *out);
 /* Returns whether the text is the beginning of a header row that ends inside the tag. */
 bool text_header_is_begun(const char *text, size_t length);
 
-enum text_time_order { TIME_MONTH_FIRST, TIME_DAY_FIRST }; /* in dates with slashes */
+enum text_time_order { TIME_MONTH_FIRST, TIME_DAY_FIRST }; /* order of month and day in dates with slashes */
 /* Reads a time: "MM/DD/YYYY hh:mm:ss.mmm", or a form that spreadsheets save: fewer digits, no seconds, AM and PM,
    "DD.MM.YYYY", "YYYY-MM-DD". *local is a local FILETIME. False: not a time. */
 bool text_time_read(const char *text, size_t length, enum text_time_order order, int64_t *local);

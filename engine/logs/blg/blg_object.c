@@ -234,7 +234,7 @@ HRESULT blg_names_add(struct blg_names *names, const uint8_t *record, size_t siz
 {
     size_t at = 0;
     char *text = NULL;
-    HRESULT hr = next_text(record, size, &at, &text); /* the machine */
+    HRESULT hr = next_text(record, size, &at, &text); /* skips the name of the machine */
     while (hr == S_OK && at < size) {
         uint64_t index;
         memory_free(text);

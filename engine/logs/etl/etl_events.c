@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { STAMP_AT = 0x10, STAMP_SIZE = 8 }; /* of the time stamp in an event */
+enum { STAMP_AT = 0x10, STAMP_SIZE = 8 }; /* offset and size of the time stamp in an event */
 
 static uint32_t event_space(const struct etl_event *event)
 {

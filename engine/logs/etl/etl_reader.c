@@ -94,7 +94,7 @@ struct place { /* a buffer in the file */
     uint64_t offset, sequence;
     uint32_t size; /* bytes in the file */
     uint16_t stream, flags;
-    int64_t time; /* on the file's clock */
+    int64_t time; /* time on the file's clock */
 };
 
 struct stream {

@@ -43,12 +43,12 @@ struct om_column {
     size_t process, thread; /* columns in the store with the instance's ID Process and ID Thread; or NO_COLUMN */
     const char *computer;   /* without backslashes; "": unknown */
     char *instance;         /* "parent/name#index"; NULL: none */
-    uint64_t labels;        /* hash */
+    uint64_t labels;        /* hash of the labels */
     bool is_double, is_written;
 };
 
 struct om_run {
-    uint64_t labels;   /* hash */
+    uint64_t labels;   /* hash of the labels */
     size_t column;     /* index in om_log.columns */
     uint64_t from, to; /* first sample, and the sample after the last one */
     size_t series;     /* index of the first run with these labels */

@@ -32,7 +32,7 @@ static const char *const shared[][2] = {
 };
 static const struct {
     const char *name;
-    uint32_t langid; /* primary */
+    uint32_t langid; /* primary language id */
 } languages[] = {
     {"English", LANGID_ENGLISH},
 #define NAMES_LANGUAGE(name, langid) {name, langid},

@@ -52,7 +52,7 @@ struct indexed_name {
 };
 /* The names of one language, by index. */
 struct name_list {
-    uint32_t langid; /* primary; 0: unknown */
+    uint32_t langid; /* primary language id; 0: unknown */
     struct indexed_name *items;
     size_t count, capacity;
 };

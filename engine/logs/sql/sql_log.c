@@ -84,7 +84,7 @@ struct sql_log {
     bool closing, opened, ended;
     uint64_t deadline;  /* end of the time for closing; clock_monotonic_ms */
     HRESULT failure;    /* error of the current outage; S_OK: no outage */
-    char *failure_text; /* its text; NULL: no outage, or out of memory */
+    char *failure_text; /* text of `failure`; NULL: no outage, or out of memory */
     int64_t away_since; /* start of the outage, FILETIME; 0: no outage */
     uint64_t refused;   /* samples rejected in the current outage */
     struct text_buffer warnings;

@@ -13,7 +13,7 @@ struct sql_slot_entry {
     struct sql_slot slot;
     uint32_t counter;    /* index in the log's counters */
     uint32_t occurrence; /* number among the instances of the same name in one sample */
-    uint64_t hash;       /* of counter, instance and occurrence */
+    uint64_t hash;       /* hash of counter, instance and occurrence */
     uint32_t used;       /* number of the last sample that used the slot */
     char *instance;      /* NULL for a single counter */
 };

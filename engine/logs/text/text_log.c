@@ -32,7 +32,7 @@
 struct text_end {
     bool exists;          /* the file exists */
     uint64_t whole;       /* offset after the last complete row; 0: no complete header, so the file is restarted */
-    bool cut;             /* an incomplete row follows */
+    bool cut;             /* an incomplete row follows the last complete one */
     const char *missing;  /* the line end that the last complete row lacks: "", "\n", "\r\n" */
     struct log_zone zone; /* time zone of the header, without its name */
 };
