@@ -10,7 +10,7 @@
 
 /* A name or help string. Its number is `offset` plus the DLL's First Counter or First Help. */
 struct extension_text {
-    uint32_t offset; /* even */
+    uint32_t offset; /* always an even number */
     uint32_t line;   /* line in the ini file */
     bool is_help;
     size_t language; /* index in `languages` */

@@ -94,7 +94,7 @@ size_t catalogue_find(struct catalogue *c, const char *machine, const char *name
 #define START_MS 5000
 
 struct real_time {
-    struct catalogue catalogue; /* first */
+    struct catalogue catalogue; /* must be the first member */
     bool searched;              /* extensions have been searched */
     struct extension **extensions;
     size_t count;

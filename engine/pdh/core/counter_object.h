@@ -33,8 +33,8 @@ struct counter_schema {
 /* The instances of a sample. A list never changes after its creation, so that readers that keep values by position can
    share it. */
 struct instance {
-    char *name;         /* as in a path: "svchost#1" */
-    size_t base_length; /* of "svchost" */
+    char *name;         /* name as in a path: "svchost#1" */
+    size_t base_length; /* length of the name without the index: "svchost" */
     size_t bare_length; /* length without the number; differs from base_length if the source's names already have
                            numbers, as in logs */
     uint32_t base_hash; /* hash of the base name, ignoring case */
@@ -60,7 +60,7 @@ struct counter_object_type {
     const GUID *guid; /* the GUID of a Perflib V2 counterset, and the ids of its values; NULL: not such a counterset */
     const uint32_t *value_ids;
     const GUID *provider_guid; /* the Perflib provider that registered the counterset; NULL: unknown */
-    const char *provider_name; /* set if provider_guid is */
+    const char *provider_name; /* set if provider_guid is set */
     bool has_instances;
     const struct counter_schema *counters;
     uint32_t counter_count;

@@ -44,7 +44,7 @@ struct log_object {
 };
 
 struct log_catalogue {
-    struct catalogue catalogue; /* first */
+    struct catalogue catalogue; /* must be the first member */
     struct log_file *files;
     size_t file_count, current;
     bool fresh; /* the current file's sample has not been delivered yet */

@@ -348,7 +348,7 @@ void counter_get(struct counter *c, PDH_RAW_COUNTER *newer, PDH_RAW_COUNTER *old
 {
     const struct query *q = c->query;
     const unsigned turns = atomic_load_explicit(&q->turns, memory_order_acquire);
-    const unsigned now = turns / 2 % 2; /* q->now */
+    const unsigned now = turns / 2 % 2; /* the value of q->now that belongs to `turns` */
     if (!(turns & 1)) {
         raw_value_load(&c->raw[now], newer);
         if (older)

@@ -41,7 +41,7 @@ struct counter_items {
 /* A raw value as words that are stored and loaded one by one: see counter_get. */
 #define RAW_WORDS (sizeof(PDH_RAW_COUNTER) / sizeof(uint64_t))
 union raw_value {
-    PDH_RAW_COUNTER raw; /* only with the query's lock */
+    PDH_RAW_COUNTER raw; /* used only while the query's lock is held */
     _Atomic uint64_t words[RAW_WORDS];
 };
 _Static_assert(sizeof(PDH_RAW_COUNTER) % sizeof(uint64_t) == 0, "a raw value consists of words");

@@ -16,7 +16,7 @@
 #include "engine/pdh/core/kernel_text.h"
 
 #define TABLE_TERMS   4
-#define TABLE_COLUMNS 63 /* including the keys of kernel files */
+#define TABLE_COLUMNS 63 /* maximum columns, including the keys of kernel files */
 
 /* A subtotal covers the plain rows since the previous subtotal; the total covers all plain rows. An alias repeats the
    values of a plain row. */
@@ -34,7 +34,7 @@ struct table_state {
     struct table_program *program; /* one per value of the object; NULL: not compiled yet */
     uint32_t column_count;         /* columns of the table, then those of kernel files */
     uint64_t known_columns;        /* set by table_know_columns in this sample */
-    struct kernel_keys *keys;      /* per kernel file */
+    struct kernel_keys *keys;      /* the keys of each kernel file */
     uint8_t *key_columns;          /* by kernel file: its first column in the table */
     struct table_row *rows;
     size_t row_count, row_capacity;

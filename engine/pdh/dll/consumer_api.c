@@ -16,7 +16,7 @@
 
 /* The object behind the HANDLE of PerfOpenQueryHandle. */
 struct consumer_query {
-    enum handle_kind kind; /* first */
+    enum handle_kind kind; /* must be the first member */
     struct pcq_query *here;
     struct link *link; /* to a remote computer; NULL for this computer; one call at a time */
     struct lock lock;

@@ -24,7 +24,7 @@ struct counterset_value {
 };
 
 struct counterset_object {
-    struct counter_object_type type; /* first */
+    struct counter_object_type type; /* must be the first member */
     struct countersets *countersets;
     GUID guid, provider_guid;
     bool is_aggregate; /* one row aggregates the instances of all providers */

@@ -18,7 +18,7 @@
 #define MOST_PARENTS 16
 
 struct extension_object {
-    struct counter_object_type type; /* first */
+    struct counter_object_type type; /* must be the first member */
     struct extension *extension;
     struct counter_schema *schemas;
     uint32_t *definitions; /* by counter: index of its definition in the DLL's data block */

@@ -15,7 +15,7 @@
 enum idle_depth { IDLE_C1, IDLE_C2, IDLE_C3, IDLE_ANY, IDLE_DEPTHS };
 struct idle_figures {
     int64_t times[IDLE_DEPTHS];   /* in microseconds; INT64_MIN: the processor does not have the state */
-    int64_t entries[IDLE_DEPTHS]; /* likewise */
+    int64_t entries[IDLE_DEPTHS]; /* number of times the state was entered; INT64_MIN as above */
 };
 
 /* Zero-initialise. */

@@ -23,7 +23,7 @@ struct process_match;
 #define CLEARLY     (SECOND / 20)
 
 struct process_match {
-    void *list; /* of the host OS */
+    void *list; /* list of the host OS's processes */
 };
 
 static void process_match_close(struct process_match *match)

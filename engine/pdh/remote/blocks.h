@@ -54,7 +54,7 @@ enum pcq_request {
 /* PERF_COUNTERSET_REG_INFO */
 struct pcq_set_info {
     GUID guid;
-    uint32_t type;   /* 0 */
+    uint32_t type;   /* always 0 */
     uint32_t detail; /* 100 or 200 */
     uint32_t counters;
     uint32_t instance_type; /* enum pcq_instance_type */
@@ -73,7 +73,7 @@ struct pcq_counter_info {
     uint32_t freq;     /* a PERF_COUNTER_LARGE_RAWCOUNT with the ticks per second of that time */
     uint32_t multi;    /* a PERF_COUNTER_RAWCOUNT with the divisor */
     uint32_t function; /* for aggregates; otherwise 0 */
-    uint32_t reserved; /* 0 */
+    uint32_t reserved; /* always 0 */
 };
 enum pcq_attribute { PCQ_REFERENCE = 1, PCQ_NO_DISPLAY = 2, PCQ_NO_SEPARATOR = 4, PCQ_AS_REAL = 8, PCQ_AS_HEX = 16 };
 

@@ -18,7 +18,7 @@ static RPC_CLIENT_INTERFACE perflib = {
 };
 
 struct remote {
-    struct link link; /* first */
+    struct link link; /* must be the first member */
     RPC_BINDING_HANDLE binding;
 };
 

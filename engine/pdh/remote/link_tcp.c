@@ -62,7 +62,7 @@ HRESULT link_address_of(const char *machine, struct link_address *out)
    disappears without closing its connection. */
 
 struct tcp {
-    struct link link; /* first */
+    struct link link; /* must be the first member */
     struct rpc_channel *channel;
 };
 

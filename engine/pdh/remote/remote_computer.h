@@ -28,7 +28,7 @@ struct remote_set {
     bool has_instances, is_aggregate; /* is_aggregate: one row aggregates all instances */
     uint32_t shown, count;            /* number of visible counters, and of all counters */
     struct counter_schema *schemas;   /* for the visible counters; the `base` of a fraction is a column */
-    struct remote_columns *columns;   /* of the visible counters */
+    struct remote_columns *columns;   /* the columns of the visible counters */
     uint32_t *ids, *functions;        /* for all `count` columns; functions: enum remote_aggregate */
 };
 /* Creates the counterset and requests its English name, or its name in the remote computer's language if it has no

@@ -274,7 +274,7 @@ struct machine {
 };
 
 struct remote_object {
-    struct counter_object_type type; /* first */
+    struct counter_object_type type; /* must be the first member */
     struct remote_query *query;
     struct remote_set *set;
 };

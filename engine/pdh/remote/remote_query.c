@@ -12,7 +12,7 @@ enum what { ASK_LIST, ASK_SET, ASK_VALUES, ASK_NOTHING };
 /* A counterset whose values are requested. */
 struct remote_use {
     const struct remote_set *set;
-    bool sampled;   /* since remote_query_begin */
+    bool sampled;   /* the counterset was sampled since remote_query_begin */
     HRESULT result; /* result of adding the counterset to the remote query */
     uint32_t index; /* index of its block in the data */
 };
@@ -24,7 +24,7 @@ struct remote_uses {
 
 /* The query's thread changes these members, except `sampled`, only while the task does not run. */
 struct remote_query {
-    struct remote_task task; /* first */
+    struct remote_task task; /* must be the first member */
     struct remote_computer *computer;
     enum what what;
     struct remote_set *set; /* for ASK_SET */
