@@ -10,7 +10,7 @@
 #define PAGE_MOST_BYTES ((size_t)8 << 20) /* maximum size of a page that OpenPLA's sheet creates */
 
 struct page_make {
-    const char *report, *output; /* files */
+    const char *report, *output; /* paths of the files */
     const char *base;            /* folder below which the output must be after following links; NULL: anywhere */
     const char *sheet; /* an XSLT file of the user, which transforms the report itself; NULL: the built-in sheet */
     bool picture;      /* the charts as SVG, by the built-in sheet */

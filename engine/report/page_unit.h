@@ -10,7 +10,7 @@ enum page_unit_kind { PAGE_UNIT_NONE, PAGE_UNIT_BYTES, PAGE_UNIT_PERCENT, PAGE_U
 struct page_unit {
     enum page_unit_kind kind;
     double factor; /* factor from the counter's values to bytes or seconds */
-    bool rate;     /* bytes per second */
+    bool rate;     /* the values are bytes per second */
 };
 /* Returns the unit of a counter, or of a chart line "counter (instance)". For example, "Available MBytes" has the
    factor 1,048,576. */

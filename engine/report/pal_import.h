@@ -32,7 +32,7 @@ void pal_imported_free(struct pal_imported *i);
 struct pal_job {
     const char *path;            /* the file, which also names it in messages */
     const char *text;            /* its content, which cannot inherit from other files; NULL: `path` is read */
-    size_t size;                 /* of `text` */
+    size_t size;                 /* size of `text` */
     const struct texts *answers; /* "NAME=VALUE"; may be NULL */
     bool means;                  /* compares means of slices; otherwise peaks, as PAL does */
 };

@@ -16,8 +16,8 @@
 /* Zero-initialise. All borrowed. */
 struct report_make {
     const struct texts *inputs;         /* files; report_find_inputs finds the files of a folder */
-    const struct report_schema *schema; /* ordered */
-    const char *output;                 /* the document */
+    const struct report_schema *schema; /* after report_schema_order */
+    const char *output;                 /* path of the document */
     const char *base;           /* folder below which document and events must be (report_head); NULL: anywhere */
     const char *events_output;  /* EventsFileName: all events as XML; NULL: none */
     const char *set, *computer; /* for the header; NULL: taken from the inputs */

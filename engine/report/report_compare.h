@@ -46,7 +46,7 @@ struct report_compare {
     void *about;
 };
 struct report_compared {
-    uint64_t came, went, changed, same; /* rows */
+    uint64_t came, went, changed, same; /* numbers of rows */
     uint64_t tables_came, tables_went;
     struct texts warnings[2]; /* warnings of report_read for each file */
 };

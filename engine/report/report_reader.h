@@ -54,9 +54,9 @@ struct report_handlers {
     HRESULT (*section_begin)(void *about, const struct report_section *section);
     HRESULT (*table_begin)(void *about, const struct report_table *table);
     HRESULT (*row)(void *about, const struct report_table *table, const struct report_row *row);
-    HRESULT (*row_end)(void *about, const struct report_table *table); /* after the tables in the row */
+    HRESULT (*row_end)(void *about, const struct report_table *table); /* called after the tables in the row */
     HRESULT (*table_end)(void *about, const struct report_table *table);
-    HRESULT (*chart_begin)(void *about, const struct report_data *chart); /* without a text */
+    HRESULT (*chart_begin)(void *about, const struct report_data *chart); /* the element Chart, which has no text */
     HRESULT (*series)(void *about, const struct report_data *series); /* a series of the open chart, with its points */
     HRESULT (*chart_end)(void *about);
     HRESULT (*section_end)(void *about);

@@ -95,7 +95,7 @@ static inline bool rules_know_nothing(const struct rules_outcome *o)
 
 struct rules_job {
     const struct rules *rules;
-    const char *report;          /* read */
+    const char *report;          /* path of the report to read */
     const char *output;          /* the report with the changes of the rules; NULL: not written */
     const char *base;            /* folder below which the output must be (file_open_below); NULL: anywhere */
     const char *language;        /* language of strings; NULL: any */

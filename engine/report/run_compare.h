@@ -22,7 +22,7 @@ struct run_figures {
     size_t slices;
 };
 struct run_change {
-    const char *object, *counter, *instance; /* instance "": none */
+    const char *object, *counter, *instance; /* instance "": the object has no instances */
     size_t series[2];                        /* indexes of the series in the sides */
     struct run_figures figures[2];           /* statistics of A and B */
     double difference;                       /* difference of the means, B - A */

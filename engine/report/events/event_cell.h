@@ -28,7 +28,7 @@ struct event_cell event_cell_unsigned(uint64_t number);
 struct event_cell event_cell_signed(int64_t number);
 struct event_cell event_cell_real(double value); /* NaN and infinity become an empty cell */
 bool event_cell_is_number(const struct event_cell *cell);
-double event_cell_value(const struct event_cell *cell); /* 0 if not a number */
+double event_cell_value(const struct event_cell *cell); /* 0 if the cell is not a number */
 
 /* Adds the displayed text: digits without separators; for a real number, the fewest digits that read back as the same
    number. */
@@ -55,7 +55,7 @@ void event_sum_add(struct event_sum *sum, const struct event_cell *cell); /* ign
 void event_sum_merge(struct event_sum *sum, const struct event_sum *other);
 double event_sum_value(const struct event_sum *sum);
 struct event_cell event_sum_total(const struct event_sum *sum);   /* an empty cell without numbers */
-struct event_cell event_sum_average(const struct event_sum *sum); /* likewise */
+struct event_cell event_sum_average(const struct event_sum *sum); /* an empty cell without numbers */
 
 /* ---- fields: a property of the event, or a field of its header ---- */
 struct event_field {

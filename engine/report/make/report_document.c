@@ -20,7 +20,7 @@ struct open_table {
 
 struct report_document {
     char *path, *draft; /* `draft` is the temporary file until the document is complete */
-    char *base;         /* NULL: anywhere */
+    char *base;         /* folder below which the document must be; NULL: anywhere */
     struct file *file;
     struct text_buffer text, cell; /* cell: the text of the current number or time */
     int64_t cell_time;             /* the time of the text in `time` */

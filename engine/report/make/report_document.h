@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define REPORT_MOST_ROWS     20000  /* per table, unless its rowcount specifies fewer */
-#define REPORT_MOST_ALL_ROWS 200000 /* per document */
+#define REPORT_MOST_ROWS     20000  /* maximum rows of a table, unless its rowcount specifies fewer */
+#define REPORT_MOST_ALL_ROWS 200000 /* maximum rows of a document */
 #define REPORT_DEEPEST       4      /* maximum depth of nested tables */
 /* The size of the document beyond which no further rows are started, because rules and a user's XSLT keep all of it in
    memory. */
@@ -63,7 +63,7 @@ void report_table_begin(struct report_document *d, const struct report_table_hea
 bool report_row_begin(struct report_document *d);
 /* Writes the cell of the next column; NULL and "" mean an empty cell. */
 void report_cell(struct report_document *d, const char *text);
-void report_cell_number(struct report_document *d, double value); /* empty unless finite */
+void report_cell_number(struct report_document *d, double value); /* infinity and NaN: an empty cell */
 void report_cell_time(struct report_document *d, int64_t utc);    /* a time in the document's time zone */
 /* Like report_cell, with further attributes of the cell: pairs of name and value, NULL at the end (`img`, `units`,
    `local`). */

@@ -130,7 +130,7 @@ HRESULT page_make(const struct page_make *make, struct texts *notes)
 }
 
 #define MOST_DEPTH     200                  /* nested templates */
-#define MOST_VARIABLES 20000                /* at one time */
+#define MOST_VARIABLES 20000                /* variables that exist at one time */
 #define MOST_STEPS     ((unsigned long)5e6) /* instructions of a sheet */
 #define MOST_XPATH     ((unsigned long)5e7) /* operations of its expressions, about a second */
 #define MOST_GIVEN     ((uint64_t)2 << 30)  /* bytes of all texts and nodes, including those that were freed */

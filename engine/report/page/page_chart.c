@@ -222,7 +222,7 @@ static void line_to(struct text_buffer *out, int *x, int *y, int to_x, int to_y)
    makes visible. */
 static void add_path(struct text_buffer *out, const struct chart_line *l, const struct scale *s, double duration)
 {
-    bool down = false; /* the pen */
+    bool down = false; /* the pen is down: the path continues */
     int x = 0, y = 0;
     for (size_t i = 0; i < l->count; i++) {
         if (is_gap(l, i)) {

@@ -79,7 +79,7 @@ struct form {
     size_t before_length, behind_length;
     size_t least_whole, least_fraction, most_fraction;
     bool grouped;
-    unsigned shift; /* 2: percent */
+    unsigned shift; /* places by which the decimal point moves; 2 for percent */
 };
 
 /* Reads one half of a mask; the reader of schemas has rejected masks other than "text #,##0.0# text". */

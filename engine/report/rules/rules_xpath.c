@@ -373,7 +373,7 @@ struct evaluation {
     bool (*stop)(void *context);
     void *stop_context;
     bool paired;
-    struct xpath_pair pair; /* its position */
+    struct xpath_pair pair; /* position of the expression in its pair */
     /* The result. */
     xmlXPathObjectPtr object;
     xmlChar *text;
@@ -539,7 +539,7 @@ static HRESULT run_evaluation(struct evaluation *e, struct xml_memory **memory)
     const xmlGenericErrorFunc say = xmlGenericError;
     void *const to = xmlGenericErrorContext;
     *memory = xml_memory_create_freeing();
-    xmlSetGenericErrorFunc(NULL, say_nothing); /* for this thread */
+    xmlSetGenericErrorFunc(NULL, say_nothing); /* this applies only to the current thread */
     e->paired = xpath_compares_pairs(e->expression, true, &e->pair);
     if (e->paired && e->limit > PAIRED_OPERATIONS)
         e->limit = PAIRED_OPERATIONS;

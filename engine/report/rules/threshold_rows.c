@@ -257,7 +257,7 @@ static HRESULT slices_read(xmlNodePtr row, struct read_slices *out, uint64_t *vi
         }
         break;
     }
-    if (!(out->seconds > 0)) /* NaN too */
+    if (!(out->seconds > 0)) /* also true for NaN */
         out->count = 0;
     return hr;
 }

@@ -27,7 +27,8 @@ const char *pal_format(struct pal_pool *p, const char *format, ...) PRINTF_LIKE(
 /* Returns the text as an XPath literal, with ASCII letters in lower case if `folded` is set. */
 const char *pal_literal(struct pal_pool *p, const char *text, bool folded);
 const char *pal_number(struct pal_pool *p, double number);
-const char *pal_at(struct pal_pool *p, const char *condition, const char *row); /* PAL_ROW replaced */
+/* Returns the condition with PAL_ROW replaced. */
+const char *pal_at(struct pal_pool *p, const char *condition, const char *row);
 /* Returns the value as PAL rounds it; `decimals` below 0: it is not rounded. */
 const char *pal_rounded(struct pal_pool *p, const char *value, int decimals);
 /* Returns an XPath condition that is true if the XPath string `of`, in lower case, matches the regular expression
