@@ -31,7 +31,7 @@ struct verb {
 /* A verb with sub-verbs: "openpla manifest add". */
 struct sub_verb {
     const char *name;                  /* "": the row that runs if argv[0] names no other row; must be the last row */
-    int (*run)(int argc, char **argv); /* argv is also without the sub-verb's name */
+    int (*run)(int argc, char **argv); /* argv does not contain the sub-verb's name either */
 };
 /* Runs the sub-verb that argv[0] names, ignoring case. Returns an enum cli_exit. For an unknown name, prints the list
    of sub-verbs and returns CLI_USAGE. */
@@ -96,7 +96,7 @@ struct nearest {
    borrowed. */
 void nearest_consider(struct nearest *n, const char *name);
 
-bool settings_is_config(const char *argument); /* true for "-config" */
+bool settings_is_config(const char *argument); /* returns true for "-config" */
 /* Adds the arguments to `out`, and replaces each "-config FILE" by the contents of FILE: parts of a command line, or a
    line "[option]" followed by lines with its values. Fails with E_INVALIDARG if the file name is missing. */
 HRESULT settings_expand(int argc, char **argv, struct texts *out);

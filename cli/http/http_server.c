@@ -45,7 +45,7 @@ struct http_connection {
     struct http_security_state *security; /* the state with which the connection began; NULL: no -web file */
     struct tls_session *tls;              /* NULL: no TLS */
     size_t size;                          /* received bytes */
-    char bytes[HTTP_REQUEST_BYTES];       /* of the current request and any requests after it */
+    char bytes[HTTP_REQUEST_BYTES];       /* bytes of the current request and any requests after it */
 };
 
 static HRESULT send_all(struct http_connection *c, const char *bytes, size_t size)

@@ -14,14 +14,14 @@
 
 enum {
     LIVE_KEPT_MS = 3600000,    /* time for which samples are kept */
-    LIVE_MOST_ROWS = 14400,    /* maximum; at short intervals this is less than an hour */
-    LIVE_LEAST_ROWS = 60,      /* minimum, even with very many counters */
-    LIVE_MOST_CELLS = 16 << 20 /* 64 MB */
+    LIVE_MOST_ROWS = 14400,    /* maximum number of samples; at short intervals, they cover less than an hour */
+    LIVE_LEAST_ROWS = 60,      /* minimum number of samples, even with very many counters */
+    LIVE_MOST_CELLS = 16 << 20 /* values of 4 bytes, 64 MB */
 };
 
 struct live_counter {
-    char *path;  /* with the computer */
-    char *label; /* without the computer */
+    char *path;  /* the path with the computer */
+    char *label; /* the path without the computer */
     struct page_unit unit;
     double largest; /* largest value of all samples; 0 or more */
 };

@@ -74,7 +74,8 @@ struct logman_row {
     const char *form, *text; /* for the help: the form of the value (NULL: no value) and the description */
 };
 extern const struct logman_row logman_rows[LOGMAN_OPTIONS];
-const char *logman_form(const struct logman_row *row); /* returns the row's form; for -f the names of the log formats */
+/* Returns the row's form; for -f, the names of the log formats. */
+const char *logman_form(const struct logman_row *row);
 
 struct logman_word {
     const char *name;
@@ -97,7 +98,7 @@ struct logman_line {
     bool help;
     struct logman_option *options;
     size_t count, capacity;
-    struct texts warnings; /* about words that were not interpreted as written */
+    struct texts warnings; /* warnings about words that were not interpreted as written */
 };
 
 /* Parses a command line. `settings` has the words of -config's files, which the command line overrides. argv is UTF-8,

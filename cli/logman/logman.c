@@ -96,8 +96,8 @@ static HRESULT log_on(const struct logman_line *line)
 
 /* The set that the line names. */
 struct logman_target {
-    struct object *set;       /* one reference */
-    struct object *collector; /* one reference; NULL: not selected yet */
+    struct object *set;       /* holds one reference */
+    struct object *collector; /* holds one reference; NULL: not selected yet */
     char *name;               /* with its namespace, if specified */
     char *short_name;         /* without a namespace */
     char *collector_name;     /* for "Set\Collector"; otherwise NULL */
@@ -277,7 +277,7 @@ static HRESULT logman_list(const char *server, bool sessions, struct object **co
 
 struct run {
     const struct logman_line *line;
-    struct texts warnings; /* about words that were not interpreted as written */
+    struct texts warnings; /* warnings about words that were not interpreted as written */
     struct texts issues;
     struct json *json; /* for --json: the object that contains the whole output; otherwise NULL */
 };

@@ -18,7 +18,7 @@ enum { RULES_SERIOUS = 4 }; /* exit code: the most severe finding is serious */
 
 struct rules_request {
     struct texts operands, rules; /* rules: names of rules files; empty: the built-in rules */
-    struct texts name_files;      /* from -names */
+    struct texts name_files;      /* files of the option -names */
     const char *output, *language, *log;
     bool as_json, yes, listed;
     uint32_t seconds;

@@ -74,7 +74,7 @@ struct show {
     uint32_t max; /* 0: no limit */
     bool follow, as_json, stacks;
 
-    struct trace_frames frames; /* with `stacks` */
+    struct trace_frames frames; /* used only if `stacks` is set */
     struct event_stack stack;   /* stack of the current event */
     uint64_t number;            /* number of the current event */
     bool has_stack;
