@@ -75,7 +75,7 @@ struct log_item { /* one instance of a wildcard counter */
 
 /* The value of one counter in one sample. */
 struct log_cell {
-    struct log_raw raw;           /* of a single counter; for a wildcard counter, only the status is used */
+    struct log_raw raw;           /* value of a single counter; for a wildcard counter, only the status is used */
     const struct log_item *items; /* the instances of a wildcard counter */
     size_t item_count;
     bool has_value; /* false: the value is missing, or is the first sample of a rate */

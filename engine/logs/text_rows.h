@@ -64,7 +64,7 @@ bool text_cell_next(const char **at, const char *end, char separator, struct tex
 /* The first cell of a header row. */
 struct text_header {
     bool tabs;        /* the cell begins with "PDH-TSV", for tabs as separators */
-    char separator;   /* between cells; if the row has only one cell, the separator for the tag */
+    char separator;   /* separator of cells; if the row has only one cell, the separator that the tag implies */
     bool has_zone;    /* the cell has a complete time zone: "(name)(bias)" */
     const char *zone; /* borrowed from the row */
     size_t zone_length;

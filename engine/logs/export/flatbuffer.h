@@ -17,7 +17,7 @@ struct flatbuffer {
     uint8_t *bytes; /* the last `used` of `capacity` bytes are in use */
     size_t capacity, used;
     bool failed;
-    size_t table, slots[FLAT_SLOTS]; /* of the table that is being written: the place of its end, and its fields */
+    size_t table, slots[FLAT_SLOTS]; /* the table that is being written: the place of its end, and its fields */
 };
 typedef size_t flat_place;
 
