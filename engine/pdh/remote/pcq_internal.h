@@ -113,7 +113,7 @@ DWORD pcq_error_of(HRESULT hr);
 struct pcq_counter {
     GUID guid;
     uint32_t id, instance; /* PCQ_ANY: all */
-    char *name;            /* of the instance, or a pattern; "" if the counterset has no instances */
+    char *name;            /* name of the instance, or a pattern; "" if the counterset has no instances */
     uint64_t hash;         /* hash of the members above */
     size_t position;       /* position of the counterset */
     bool all_counters, all_instances;
