@@ -22,7 +22,7 @@ struct figures_row {
 struct thread_figures {
     struct id_map threads, processes, processors;
     int64_t begin;     /* FILETIME of the first counted event, or of the last reset; 0: no event yet */
-    uint64_t switches; /* on all processors, including switches to and from idle threads */
+    uint64_t switches; /* switches on all processors, including those to and from idle threads */
     uint64_t lost;     /* number of events that the session lost */
 };
 /* Returns true if the event must be decoded with its class; other events need no schema. */

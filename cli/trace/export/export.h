@@ -40,7 +40,7 @@ struct export_switch {
     uint32_t processor;
     struct export_thread *from, *to; /* NULL: the idle thread, or a thread that is not exported */
     int8_t from_priority, to_priority;
-    uint8_t state, reason; /* of the thread that is switched out: its KTHREAD_STATE and KWAIT_REASON */
+    uint8_t state, reason; /* KTHREAD_STATE and KWAIT_REASON of the thread that is switched out */
     uint32_t node;         /* stack of the thread that is switched in; 0: unknown */
     const struct event_stack *stack;
 };
