@@ -68,6 +68,7 @@ static const struct {
     {WIN32_RESULT(1117), "input or output failed"},
     {WIN32_RESULT(1460), "timed out"},
     {WIN32_RESULT(1722), "the server cannot be reached"},
+    {WIN32_RESULT(1726), "the server exited, or the connection was lost, before the call returned"},
     {WIN32_RESULT(ERROR_CONNECTION_REFUSED), "no program listens at that port"},
     {WIN32_RESULT(WSAEADDRINUSE), "another program uses this port"},
     {WIN32_RESULT(WSAEADDRNOTAVAIL), "this computer does not have this address"},

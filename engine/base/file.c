@@ -15,7 +15,7 @@
 
 static HRESULT too_large(const char *path, size_t limit)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE), "'%s' is larger than %llu bytes", path,
+    return error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE), "cannot read '%s': it is larger than %llu bytes", path,
                      (unsigned long long)limit);
 }
 

@@ -532,7 +532,7 @@ static HRESULT check_file(const struct walk *w, int fd, enum file_mode mode)
         return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), "cannot open '%s': it is a device or a pipe", w->path);
     if (S_ISREG(st.st_mode) && st.st_nlink > 1 && mode != FILE_READ)
         return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME),
-                         "cannot open '%s': it is a hard link whose file may be outside '%s'", w->path, w->base);
+                         "cannot open '%s': it has several hard links, and some may be outside '%s'", w->path, w->base);
     return check_below(w, fd);
 }
 

@@ -648,7 +648,7 @@ static HRESULT check_file(const struct walk *w, HANDLE handle, enum file_mode mo
         return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), "cannot open '%s': it is a device or a pipe", w->path);
     if (mode != FILE_READ && GetFileInformationByHandle(handle, &info) && info.nNumberOfLinks > 1)
         return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME),
-                         "cannot open '%s': it is a hard link whose file may be outside '%s'", w->path, w->base);
+                         "cannot open '%s': it has several hard links, and some may be outside '%s'", w->path, w->base);
     return check_below(w, handle);
 }
 

@@ -172,8 +172,8 @@ HRESULT process_start(const struct program *program, struct process **out)
     HRESULT hr = p ? S_OK : E_OUTOFMEMORY;
     *out = NULL;
     if (SUCCEEDED(hr) && account && !account->token)
-        hr = error_set(PLA_E_CREDENTIALS_REQUIRED, "cannot run '%s' as '%s': no token of that account", program->path,
-                       account->name);
+        hr = error_set(PLA_E_CREDENTIALS_REQUIRED, "cannot run '%s' as '%s': the account is not logged on",
+                       program->path, account->name);
     if (SUCCEEDED(hr))
         hr = win32_path(program->path, &s.path);
     if (SUCCEEDED(hr) && program->directory)

@@ -20,7 +20,8 @@
 static HRESULT lsa_failed(NTSTATUS status)
 {
     HRESULT hr = HRESULT_FROM_WIN32(LsaNtStatusToWinError(status));
-    return error_set(FAILED(hr) ? hr : E_FAIL, "the system's protected store: %s", error_standard_text(hr));
+    return error_set(FAILED(hr) ? hr : E_FAIL, "cannot access the system's protected store: %s",
+                     error_standard_text(hr));
 }
 
 /* S_FALSE: this process has no access, or runs under Wine, which has no such store. */

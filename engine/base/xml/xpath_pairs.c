@@ -218,7 +218,7 @@ static bool take_slash(struct look *l)
     const bool below = l->at[1] == '/', begins = l->expected == OPERAND;
     if (below && !l->now.from_one) {
         if (!l->edits || !l->edits_steps || !add_edit(l, l->at, 2, "/descendant-or-self::node()[openpla-tick()]/"))
-            return pairs(l, l->at, 2, "// only at the beginning, or each step by its name");
+            return pairs(l, l->at, 2, "// only at the beginning of a path, or name each step");
     }
     l->now.at_root = begins && !below;
     l->now.from_one = l->now.is_value = l->now.from_one && !below;
@@ -232,7 +232,7 @@ static bool take_dots(struct look *l)
     const size_t length = l->at[1] == '.' ? 2 : 1;
     if (length == 2 && !l->now.from_one) {
         if (!l->edits || !l->edits_steps || !add_edit(l, l->at, 2, "parent::node()[openpla-tick()]"))
-            return pairs(l, l->at, 2, "//Item[Data] in place of //Data/..");
+            return pairs(l, l->at, 2, "//Item[Data] instead of //Data/..");
     }
     end_step(l, l->at + length, l->now.from_one);
     return false;
@@ -246,7 +246,7 @@ static bool take_axis(struct look *l, size_t length, const char *end)
     const bool is_plain = is_one_of(l->at, length, plain);
     if (!is_plain && (!l->now.from_one || !is_one_of(l->at, length, others))) {
         if (!l->edits || !l->edits_steps || !is_one_of(l->at, length, others))
-            return pairs(l, l->at, length, "//Item[Data] in place of //Data/..");
+            return pairs(l, l->at, length, "//Item[Data] instead of //Data/..");
         l->ticks = true;
     }
     l->now.at_root = l->now.at_root && is_one_of(l->at, length, "child");
@@ -414,7 +414,7 @@ static bool take_operator(struct look *l)
     case '|':
         if (!l->edits || !l->now.begin || (!l->now.in_union && !add_edit(l, l->now.begin, 0, "openpla-union(")) ||
             !add_edit(l, l->at, 1, ","))
-            return pairs(l, l->at, 1, "//*[self::a or self::b] in place of //a | //b");
+            return pairs(l, l->at, 1, "//*[self::a or self::b] instead of //a | //b");
         l->now.in_union = true;
         begin_path(l);
         l->at++;

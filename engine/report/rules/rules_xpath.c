@@ -491,9 +491,9 @@ static void expression_evaluate(void *about)
 /* The error for an expression that compares pairs and reaches its limit. */
 static HRESULT pair_error(const struct evaluation *e, const char *what, unsigned most)
 {
-    return error_set(BAD,
-                     "'%.*s' makes libxml2 compare nodes in pairs, which is limited to %u %s (%s has no such limit)",
-                     (int)(e->pair.length < 40 ? e->pair.length : 40), e->pair.at, most, what, e->pair.instead);
+    return error_set(
+        BAD, "'%.*s' makes libxml2 compare nodes in pairs, which is limited to %u %s (to avoid the limit, use %s)",
+        (int)(e->pair.length < 40 ? e->pair.length : 40), e->pair.at, most, what, e->pair.instead);
 }
 
 /* libxml2's own texts are not shown, because they do not contain the place. */

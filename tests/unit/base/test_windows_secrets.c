@@ -207,7 +207,7 @@ static void lsa_error_is_reported(void **state)
     lsa.store = NO_ROOM;
     HRESULT hr = secret_store(key, PASSWORD);
     assert_true(FAILED(hr));
-    assert_non_null(strstr(error_text(hr), "the system's protected store"));
+    assert_non_null(strstr(error_text(hr), "cannot access the system's protected store"));
     assert_null(strstr(error_text(hr), PASSWORD));
     lsa.store = 0;
     assert_int_equal(secret_load(key, &text), S_FALSE); /* the secret is not in a file either */
