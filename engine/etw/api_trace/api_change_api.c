@@ -214,7 +214,7 @@ static enum api_change_state await_thread(struct api_change *c, HRESULT *reason)
     }
     if (GetTickCount64() - c->since <= API_THREAD_WAIT_MS)
         return API_CHANGE_PENDING;
-    *reason = api_inject_failed(c->program, "its process does not load " API_TRACE_DLL, WAIT_TIMEOUT);
+    *reason = api_inject_failed(c->program, "its process did not load " API_TRACE_DLL " in time", WAIT_TIMEOUT);
     return API_CHANGE_FAILED;
 }
 

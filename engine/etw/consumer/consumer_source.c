@@ -355,7 +355,7 @@ static HRESULT read_log(struct session_source *s)
     const struct held *h = s->heap[0];
     if (s->count == 0 || h->head.type != ETL_TYPE_FILE_HEADER) {
         return error_set(HRESULT_FROM_WIN32(s->count == 0 ? ERROR_WMI_INSTANCE_NOT_FOUND : ERROR_INVALID_DATA),
-                         "cannot open session '%.200s': its host %s", s->session,
+                         "cannot open session '%.200s': its host process %s", s->session,
                          s->count == 0 ? "does not respond" : "sent no log file header");
     }
     return etl_log_read(s->session, h->event.event, h->event.size, &s->log);

@@ -412,10 +412,11 @@ ULONG controller_ask(struct directory *d, const struct controller_call *c, const
     if (hr == S_OK)
         return answer == ERROR_SUCCESS
                    ? ERROR_SUCCESS
-                   : controller_refuse(answer, "cannot control session '%.200s': its host refused the request",
+                   : controller_refuse(answer, "cannot control session '%.200s': its host process refused the request",
                                        s->name);
     if (hr == S_FALSE)
-        return controller_refuse(ERROR_TIMEOUT, "cannot control session '%.200s': its host does not respond", s->name);
+        return controller_refuse(ERROR_TIMEOUT, "cannot control session '%.200s': its host process does not respond",
+                                 s->name);
     if (hr != E_ABORT)
         return session_code(hr);
     /* The host process exited just now, normally or by a crash. A request to stop the session then counts as done. */

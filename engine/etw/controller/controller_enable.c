@@ -72,8 +72,7 @@ static ULONG read_parameters(const ENABLE_TRACE_PARAMETERS *p, struct directory_
     to->source = p->SourceId;
     if (count > MAX_EVENT_FILTERS_COUNT || (count != 0 && !p->EnableFilterDesc))
         return controller_refuse(ERROR_INVALID_PARAMETER,
-                                 "invalid FilterDescCount %u: more than allowed, or without descriptors",
-                                 (unsigned)count);
+                                 "invalid FilterDescCount %u: too large, or EnableFilterDesc is NULL", (unsigned)count);
     ULONG code = ERROR_SUCCESS;
     for (ULONG i = 0; i < count && code == ERROR_SUCCESS; i++)
         if (p->EnableFilterDesc[i].Type != EVENT_FILTER_TYPE_NONE || p->EnableFilterDesc[i].Size != 0)
@@ -141,7 +140,8 @@ static ULONG change_system(struct directory *d, const struct controller_enable *
         hr = directory_ask(d, s->logger, s->generation, &request, ANSWER_MS, &answer);
     return hr == S_OK ? answer
            : hr == S_FALSE
-               ? controller_refuse(ERROR_TIMEOUT, "cannot control session '%.200s': its host does not respond", s->name)
+               ? controller_refuse(ERROR_TIMEOUT, "cannot control session '%.200s': its host process does not respond",
+                                   s->name)
            : hr == E_ABORT ? controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND,
                                                "cannot control session '%.200s': it has ended", s->name)
                            : session_code(hr);

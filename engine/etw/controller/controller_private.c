@@ -53,7 +53,7 @@ ULONG controller_scope(const EVENT_TRACE_PROPERTIES *p, struct directory_scope *
         return ERROR_SUCCESS;
     if (v2->FilterDescCount > MAX_EVENT_FILTERS_COUNT || !v2->FilterDesc)
         return controller_refuse(ERROR_INVALID_PARAMETER,
-                                 "invalid FilterDescCount %u: more than allowed, or without descriptors",
+                                 "invalid FilterDescCount %u: too large, or FilterDesc is NULL",
                                  (unsigned)v2->FilterDescCount);
     for (ULONG i = 0; i < v2->FilterDescCount && code == ERROR_SUCCESS; i++) {
         const EVENT_FILTER_DESCRIPTOR *f = &v2->FilterDesc[i];

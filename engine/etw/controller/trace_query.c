@@ -203,7 +203,8 @@ static ULONG ask_host(struct directory *d, const struct directory_session *s, st
     const HRESULT hr = directory_ask(d, s->logger, s->generation, request, ANSWER_MS, &answer);
     return hr == S_OK ? answer
            : hr == S_FALSE
-               ? controller_refuse(ERROR_TIMEOUT, "cannot control session '%.200s': its host does not respond", s->name)
+               ? controller_refuse(ERROR_TIMEOUT, "cannot control session '%.200s': its host process does not respond",
+                                   s->name)
            : hr == E_ABORT ? controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND,
                                                "cannot control session '%.200s': it has ended", s->name)
                            : session_code(hr);

@@ -529,7 +529,8 @@ HRESULT payload_filter_join(const uint8_t *const *filters, const size_t *sizes, 
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
         const size_t at = b.length;
         if (sizes[i] < PAYLOAD_HEAD + PAYLOAD_EVENT_HEAD || get_u16(filters[i] + 6) != 1)
-            hr = error_set(E_INVALIDARG, "invalid payload filter: number %zu in the list is not for a single event", i);
+            hr = error_set(E_INVALIDARG,
+                           "invalid payload filter: item %zu of the list is not a filter for exactly one event", i);
         else
             buffer_add_bytes(&b, filters[i] + PAYLOAD_HEAD, sizes[i] - PAYLOAD_HEAD);
         if (SUCCEEDED(hr) && !b.failed && all && all[i])

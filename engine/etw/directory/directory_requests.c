@@ -150,7 +150,7 @@ HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t generation,
     if (SUCCEEDED(hr)) {
         hr = process_open(session.host.id, session.host.start_time, &host);
         if (hr == S_FALSE)
-            hr = error_set(E_ABORT, "cannot control session '%.200s': its host, process %u, has ended", session.name,
+            hr = error_set(E_ABORT, "cannot control session '%.200s': its host process %u has exited", session.name,
                            (unsigned)session.host.id);
     }
     if (SUCCEEDED(hr)) {
@@ -171,7 +171,7 @@ HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t generation,
         hr = fetched == S_OK ? S_OK : hr == S_OK ? E_ABORT : hr;
     }
     if (hr == E_ABORT)
-        hr = error_set(hr, "cannot control session '%.200s': its host, process %u, has ended", session.name,
+        hr = error_set(hr, "cannot control session '%.200s': its host process %u has exited", session.name,
                        (unsigned)session.host.id);
     signal_close(answered);
     process_close(host);

@@ -37,7 +37,7 @@ HRESULT realtime_ring_map(void *memory, size_t size, uint32_t buffer_size, struc
     struct realtime_shared *shared = memory;
     if (size < sizeof *shared || atomic_load(&shared->magic) != REALTIME_MAGIC ||
         atomic_load(&shared->version) != REALTIME_VERSION || atomic_load(&shared->slots) != REALTIME_SLOTS)
-        return error_set(bad, "invalid consumer ring: not in the section of %zu bytes", size);
+        return error_set(bad, "invalid consumer ring: the section of %zu bytes contains no ring of this version", size);
     const uint32_t own = atomic_load(&shared->buffer_size);
     if (own != buffer_size || buffer_size < ETL_SMALLEST_BUFFER || buffer_size > ETL_LARGEST_BUFFER ||
         size < realtime_ring_size(buffer_size)) {

@@ -36,9 +36,11 @@ HRESULT session_buffers_size(const struct session_shape *shape, size_t *size)
 {
     const uint64_t bytes = is_shape(shape) ? data_at(shape) + (uint64_t)shape->buffers * shape->buffer_size : 0;
     if (bytes == 0 || bytes > PTRDIFF_MAX) {
-        return error_set(E_INVALIDARG, "invalid session buffers: %u of %u bytes, at least %u, for %u processors",
-                         (unsigned)shape->buffers, (unsigned)shape->buffer_size, (unsigned)shape->minimum,
-                         (unsigned)shape->processors);
+        return error_set(
+            E_INVALIDARG,
+            "invalid session buffers: %u buffers of %u bytes, with a minimum of %u buffers, for %u processors",
+            (unsigned)shape->buffers, (unsigned)shape->buffer_size, (unsigned)shape->minimum,
+            (unsigned)shape->processors);
     }
     *size = (size_t)bytes;
     return S_OK;

@@ -102,7 +102,7 @@ static HRESULT connection_open(const struct directory_session *s, struct session
     if (out->ring.shared && (hr != S_OK || answer != ERROR_SUCCESS))
         realtime_ring_leave(&out->ring); /* for a slow host process, which may still connect to the ring */
     if (hr == S_FALSE || hr == E_ABORT)
-        return no_such_session(s->name, "its host does not respond");
+        return no_such_session(s->name, "its host process does not respond");
     if (SUCCEEDED(hr) && answer != ERROR_SUCCESS) {
         return answer == ERROR_INVALID_PARAMETER
                    ? no_such_session(s->name, "it does not accept consumers")

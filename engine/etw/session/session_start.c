@@ -296,8 +296,8 @@ ULONG session_start(struct directory *d, const struct trace_settings *settings, 
 {
     struct directory_session s;
     if ((settings->mode & TRACE_MODE_PRIVATE_LOGGER) != 0)
-        return session_code(
-            error_set(E_INVALIDARG, "invalid LogFileMode: a session with EVENT_TRACE_PRIVATE_LOGGER_MODE has no host"));
+        return session_code(error_set(
+            E_INVALIDARG, "invalid LogFileMode: a session with EVENT_TRACE_PRIVATE_LOGGER_MODE has no host process"));
     session_recover_all(d); /* sessions whose host processes have exited occupy names and entries */
     HRESULT hr = session_fill(settings, &s);
     ULONG code = SUCCEEDED(hr) ? session_enter(d, &s) : session_code(hr);

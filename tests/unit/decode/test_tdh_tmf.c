@@ -196,7 +196,7 @@ static void an_invalid_file_is_rejected_with_its_line(void **state)
         const char *text, *said;
     } rows[] = {
         {"hello", "f.tmf(1): expected a GUID, #typev or a comment: 'hello'"},
-        {"\n#typev t 1 \"x\"\n{\n}\n", "f.tmf(2): a message comes before a GUID"},
+        {"\n#typev t 1 \"x\"\n{\n}\n", "f.tmf(2): no GUID precedes the message"},
         {HEAD "#typev t\n", "f.tmf(2): expected #typev NAME NUMBER \"FORMAT\""},
         {HEAD "#typev t 70000 \"x\"\n", "the message number must be 0 to 65535"},
         {HEAD "#typev t 1 \"x\n", "the format has no closing quote"},
@@ -217,7 +217,7 @@ static void an_invalid_file_is_rejected_with_its_line(void **state)
     memset(text + begin, 'n', 5000); /* a name that a million messages would each repeat */
     text[begin + 5000] = 0;
     assert_int_equal(tmf_text_read("f.tmf", text, strlen(text), &document), invalid);
-    assert_non_null(strstr(error_text(invalid), "names longer than 4096 bytes"));
+    assert_non_null(strstr(error_text(invalid), "the names have more than 4096 bytes"));
 }
 
 static void properties_of_a_message_are_found_by_name(void **state)

@@ -212,7 +212,7 @@ static HRESULT check_inserts(xmlNodePtr e, const char *xml, unsigned properties)
 static HRESULT read_user_data(struct manifest_reader *r, xmlNodePtr e, struct manifest_template *t)
 {
     if (t->user_data)
-        return manifest_wrong(e, NULL, NULL, "the template already has one");
+        return manifest_wrong(e, NULL, NULL, "the template already has this element");
     HRESULT hr = xml_element_inside(r->document, e, &t->user_data);
     if (FAILED(hr))
         return hr;

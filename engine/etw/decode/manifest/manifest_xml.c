@@ -93,7 +93,7 @@ static HRESULT read_parts(struct manifest_reader *r, xmlNodePtr e)
         if (i == count)
             hr = manifest_skip_element(r, n);
         else if (once[i])
-            hr = manifest_wrong(n, NULL, NULL, "the provider already has one");
+            hr = manifest_wrong(n, NULL, NULL, "the provider already has this element");
         else
             once[i] = n;
     }

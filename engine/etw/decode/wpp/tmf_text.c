@@ -103,7 +103,7 @@ static HRESULT take_guid(struct reader *r)
     if (!good)
         return wrong(r, "expected a GUID, #typev or a comment");
     if (strlen(name) > NAMES_MOST)
-        return wrong(r, "names longer than 4096 bytes");
+        return wrong(r, "the names have more than 4096 bytes");
     memory_free(r->guid_name);
     memory_free(r->component);
     memory_free(r->subcomponent);
@@ -194,7 +194,7 @@ static HRESULT take_message(struct reader *r)
 {
     struct tmf_document *d = r->document;
     if (!r->any_guid)
-        return wrong(r, "a message comes before a GUID");
+        return wrong(r, "no GUID precedes the message");
     if (d->count == MESSAGES_MOST)
         return wrong(r, "more than 1048576 messages");
     if (!memory_grow((void **)&d->messages, &r->message_capacity, d->count + 1, sizeof *d->messages))
