@@ -334,7 +334,7 @@ static bool push_asks_to_stop(struct push *p)
 HRESULT push_give(struct push *p, char *bytes, size_t size, uint32_t points, int64_t first)
 {
     struct push_batch b = {.kind = p->settings.kind, .points = points, .first = first, .size = size, .bytes = bytes};
-    HRESULT hr = size <= PUSH_BATCH_BYTES ? S_OK : error_set(E_INVALIDARG, "a request has %zu bytes", size);
+    HRESULT hr = size <= PUSH_BATCH_BYTES ? S_OK : error_set(E_INVALIDARG, "a request of %zu bytes is too large", size);
     lock_enter(&p->lock);
     while (SUCCEEDED(hr) && !p->queue && p->waiting_count >= MOST_WAITING) {
         thread_condition_wait(&p->changed, &p->lock, ASK_MS);

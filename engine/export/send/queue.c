@@ -185,8 +185,8 @@ static HRESULT queue_learn(void *user, const struct file_entry *entry)
     if (!name_is_batch(entry->name, &number))
         return S_OK;
     if (q->count > MOST_BATCHES) /* one more is possible if the last process exited before dropping the oldest */
-        return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "'%s' has more than %d files", q->folder,
-                         MOST_BATCHES);
+        return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "cannot use the queue '%s': it has more than %d files",
+                         q->folder, MOST_BATCHES);
     char *path = queued_path(q, number);
     HRESULT hr = path ? file_open(path, FILE_READ, &f) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && SUCCEEDED(hr = file_size(f, &size)))

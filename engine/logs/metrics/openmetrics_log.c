@@ -381,8 +381,10 @@ static HRESULT om_add_run(struct om_log *log, struct om_run *run)
 {
     void *runs = log->runs;
     if (log->run_count == MOST_RUNS)
-        return error_set(E_INVALIDARG, "family '%s' has more than %d series: processes change too often",
-                         log->families.items[log->columns[run->column].family].name, MOST_RUNS);
+        return error_set(
+            E_INVALIDARG,
+            "cannot write the metric family '%s': more than %d series, because too many instances come and go",
+            log->families.items[log->columns[run->column].family].name, MOST_RUNS);
     HRESULT hr = om_hash_labels(&log->columns[run->column], run, &run->labels);
     if (SUCCEEDED(hr) && !memory_grow(&runs, &log->run_capacity, log->run_count + 1, sizeof *log->runs))
         hr = om_no_memory();

@@ -299,7 +299,7 @@ static HRESULT read_reg(struct name_lists *lists, const char *path, char *text, 
     if (SUCCEEDED(hr) && r.in_value)
         hr = end_value(&r); /* the file is truncated inside a value */
     if (SUCCEEDED(hr) && !r.pairs)
-        hr = bad_data(path, "it has no value Counter of a key Perflib\\009 or of another language");
+        hr = bad_data(path, "it contains no key of a language, such as Perflib\\009, with a value Counter");
     memory_free(r.bytes);
     return hr;
 }
