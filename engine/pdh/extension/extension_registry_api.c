@@ -120,8 +120,10 @@ HRESULT extension_start(const char *channel, const char *service, struct process
                             (const WCHAR *)(const void *)extension_start, &self) ||
         !GetModuleFileNameW(self, wide, MAX_PATH) || !GetProcAddress(self, "PdhExtensionHostW") ||
         !GetSystemDirectoryW(system, MAX_PATH)) {
-        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                         "cannot load the extension DLL of the service '%s': only openpdh.dll can", service);
+        return error_set(
+            HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+            "cannot load the extension DLL of the service '%s': only programs that use openpdh.dll can load it",
+            service);
     }
     /* rundll32 does not accept quotes around "DLL,entry". */
     WCHAR plain[MAX_PATH];

@@ -299,6 +299,6 @@ const struct counter_object_type pdh_control_group = {
     .has_instances = true,
     TABLE_OBJECT(control_group, ALL_OF, struct control_group_state, control_group_gather, close_state,
                  "/sys/fs/cgroup/GROUP, cpu.stat, memory.current, memory.max, io.stat (summed over the devices), "
-                 "pids.current; own: by /proc/self/cgroup, which is that of Wine's server, and from "
-                 "cpuacct.usage, usage_user and usage_sys, memory.usage_in_bytes and pids.current where version 1 is "
-                 "mounted")};
+                 "pids.current; own: the group in /proc/self/cgroup, which under Wine is that of its server; if "
+                 "version 1 is mounted, its values are from cpuacct.usage, usage_user and usage_sys, "
+                 "memory.usage_in_bytes and pids.current")};

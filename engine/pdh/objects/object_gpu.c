@@ -588,8 +588,8 @@ static HRESULT gather_cards(struct counter_object *o, struct source *source, uin
     return hr;
 }
 
-#define FILES  "/proc/PROCESS/fdinfo/FILE of graphics drivers, each client of a process once"
-#define MEMORY ", drm-total-*, and drm-resident-* or drm-memory-*: dedicated vram and local, shared all others"
+#define FILES  "/proc/PROCESS/fdinfo/FILE of graphics drivers (each client of a process counts once)"
+#define MEMORY ", drm-total-*, and drm-resident-* or drm-memory-*: vram and local are dedicated, all others are shared"
 const struct counter_object_type pdh_gpu_adapter_memory = {
     .name = "GPU Adapter Memory",
     .help = "The memory of each graphics card.",

@@ -50,4 +50,4 @@ const struct counter_object_type pdh_paging_file = {
     .help = "The paging space of this computer: swap files and partitions.",
     .has_instances = true,
     TABLE_OBJECT(paging, ALL_OF, struct table_state, paging_file_gather, NULL,
-                 "/proc/swaps, in 1,024 bytes; without any, 0 used of 1")};
+                 "/proc/swaps, in units of 1,024 bytes; without paging space, used is 0 and size is 1")};

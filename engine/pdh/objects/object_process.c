@@ -226,10 +226,11 @@ static HRESULT gather_threads(struct counter_object *o, struct source *source, u
 }
 
 #define ORIGIN                                                                                                         \
-    "Windows processes: the system's list of processes (NtQuerySystemInformation), under Wine with faults, private, "  \
-    "resident_private and the four of transfers from the Linux process behind: /proc/<id>/stat, status (RssAnon + "    \
-    "VmSwap, RssAnon), io (syscr, syscw, rchar, wchar) and without handles. The host's processes: "                    \
-    "/proc/<id>/stat, status, io and the entries of fd. user and kernel in 100 ns"
+    "Windows processes: the system's list of processes (NtQuerySystemInformation). Under Wine, faults, private, "      \
+    "resident_private and the four columns of transfers come from the Linux process of the Windows process: "          \
+    "/proc/<id>/stat, status (RssAnon + VmSwap, RssAnon) and io (syscr, syscw, rchar, wchar), and handles has no "     \
+    "value. Processes of the host OS: /proc/<id>/stat, status, io and the entries of fd. user and kernel are in "      \
+    "units of 100 ns"
 const struct counter_object_type pdh_process = {
     .name = "Process",
     .index = 230,

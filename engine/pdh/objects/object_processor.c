@@ -555,11 +555,11 @@ static HRESULT gather_performance(struct counter_object *o, struct source *sourc
 }
 
 #define ORIGIN                                                                                                         \
-    "user to softirq: /proc/stat, per processor, in 10 ms; interrupts and clock_interrupts: /proc/interrupts, the "    \
-    "processor's column and its LOC line; softirqs: /proc/softirqs, the processor's column; "                          \
-    "softirqs_per_tick: softirqs by clock_interrupts, both since the sample before; times in us and entries: "         \
-    "/sys/devices/system/cpu/cpuN/cpuidle/stateK/time and usage, by the name of the state (C1 and WFI, C2, C3 and "    \
-    "more, idle_ of all)"
+    "user to softirq: /proc/stat, per processor, in units of 10 ms; interrupts: /proc/interrupts, the sum of the "     \
+    "processor's column; clock_interrupts: the LOC line of that column; softirqs: /proc/softirqs, the processor's "    \
+    "column; softirqs_per_tick: softirqs divided by clock_interrupts, both since the previous sample; times, in us, "  \
+    "and entries: /sys/devices/system/cpu/cpuN/cpuidle/stateK/time and usage, by the name of the state: c1_ for C1 "   \
+    "and WFI, c2_ for C2, c3_ for C3 and deeper states, idle_ for all states"
 const struct counter_object_type pdh_processor = {
     .name = "Processor",
     .index = 238,
@@ -574,12 +574,13 @@ const struct counter_object_type pdh_processor_information = {
     .tries_at_once = true,
     TABLE_OBJECT(processor, ALL_OF, struct processor_state, gather_information, close_state,
                  ORIGIN "; mhz and max_mhz: /sys/devices/system/cpu/cpuN/cpufreq/scaling_cur_freq and "
-                        "cpuinfo_max_freq, mhz else \"cpu MHz\" of /proc/cpuinfo")};
+                        "cpuinfo_max_freq; without scaling_cur_freq, mhz is \"cpu MHz\" of /proc/cpuinfo")};
 const struct counter_object_type pdh_processor_performance = {
     .name = "Processor Performance",
     .help = "The clock frequencies of this computer's processors.",
     .has_instances = true,
     .tries_at_once = true,
-    TABLE_OBJECT(processor_performance, ALL_OF, struct processor_state, gather_performance, close_state,
-                 "/sys/devices/system/cpu/cpuN/cpufreq/scaling_cur_freq and cpuinfo_max_freq, mhz else \"cpu MHz\" of "
-                 "/proc/cpuinfo")};
+    TABLE_OBJECT(
+        processor_performance, ALL_OF, struct processor_state, gather_performance, close_state,
+        "/sys/devices/system/cpu/cpuN/cpufreq/scaling_cur_freq and cpuinfo_max_freq; without scaling_cur_freq, "
+        "mhz is \"cpu MHz\" of /proc/cpuinfo")};

@@ -159,7 +159,7 @@ static HRESULT find_server(const char *root)
     if (found || hr == E_OUTOFMEMORY)
         return hr;
     return error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND),
-                     "Samba's server is not running: no process as '/run/samba/smbd.pid' names it");
+                     "Samba's server is not running: no process smbd has the id in '/run/samba/smbd.pid'");
 }
 
 /* Reads a database. Its records are valid until the next database is opened. */
@@ -312,7 +312,7 @@ static HRESULT gather_sessions(struct counter_object *o, struct source *source, 
     return gather_parts(o, source, false);
 }
 
-#define CONNECTIONS_OF "/run/samba/smbXsrv_tcon_global.tdb, its records by "
+#define CONNECTIONS_OF "the records of /run/samba/smbXsrv_tcon_global.tdb, grouped by "
 const struct counter_object_type pdh_server = {
     .name = "Server",
     .index = 330,
