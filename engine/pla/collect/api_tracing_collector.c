@@ -219,12 +219,12 @@ static void note_end(struct api_tracing *a, uint64_t lost)
         a->note(a->user, S_OK, NULL, text);
     }
     if (now.late)
-        note_formatted(a, text_format("API tracing: the first calls of %" PRIu64 " processes were missed", now.late));
+        note_formatted(a, text_format("API tracing: processes whose first calls were missed: %" PRIu64, now.late));
     if (now.attached)
-        note_formatted(a,
-                       text_format("API tracing: %" PRIu64 " processes were already running: their earlier calls, and "
-                                   "calls through function addresses that they obtained earlier, are missing",
-                                   now.attached));
+        note_formatted(a, text_format("API tracing: processes that were already running: %" PRIu64
+                                      " (their earlier calls, "
+                                      "and calls through function addresses that they obtained earlier, are missing)",
+                                      now.attached));
 }
 
 /* ---- the kind ---- */

@@ -11,9 +11,10 @@ HRESULT collector_runs(struct object *collector)
     const struct data_collector *model = collector_of(collector);
     const uint32_t type = model->DataCollectorType;
     const struct collector_kind *kind = type < collector_kind_count ? collector_kinds[type] : NULL;
-    HRESULT hr = !kind        ? error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "type %u is not supported", type)
-                 : kind->runs ? kind->runs(collector)
-                              : S_OK;
+    HRESULT hr =
+        !kind ? error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "collectors of type %u are not supported", type)
+        : kind->runs ? kind->runs(collector)
+                     : S_OK;
     return FAILED(hr) ? error_prefix(hr, "collector '%s'", model->Name) : hr;
 }
 

@@ -446,7 +446,7 @@ static HRESULT collection_enter_folder(struct collection *c, const char *folder)
     if (hr == S_FALSE)
         return add_failure(c, folder,
                            error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
-                                     "'%s' leads to a folder that was already collected, or that receives the copies",
+                                     "skipped '%s': this folder was already collected, or it receives the copies",
                                      folder));
     if (FAILED(hr))
         return hr == E_OUTOFMEMORY ? hr : add_failure(c, folder, hr);

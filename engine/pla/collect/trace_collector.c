@@ -91,8 +91,8 @@ static void note_losses(struct trace_collector *tc)
     const struct collector_figures *f = &tc->collector.figures;
     if (!f->events_lost && !f->buffers_lost && !f->real_time_buffers_lost)
         return;
-    char *text = text_format("trace session '%s' lost %" PRIu64 " events without a free buffer, %" PRIu64
-                             " buffers that could not be written and %" PRIu64 " that no consumer read",
+    char *text = text_format("trace session '%s' lost %" PRIu64 " events because no buffer was free, %" PRIu64
+                             " buffers that could not be written and %" PRIu64 " buffers that no consumer read",
                              tc->plan.session, f->events_lost, f->buffers_lost, f->real_time_buffers_lost);
     if (text)
         tc->note(tc->user, S_OK, NULL, text);
@@ -225,7 +225,8 @@ static HRESULT query_session(const struct trace_collector *tc, struct trace_sess
         return hr;
     trace_session_free(now);
     return error_set(HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND),
-                     "trace session '%s': the running one was started by another program", tc->plan.session);
+                     "trace session '%s' has ended, and another program has started a session of this name",
+                     tc->plan.session);
 }
 
 static HRESULT check_session(const struct trace_collector *tc)

@@ -87,8 +87,8 @@ static HRESULT put_file(struct block *b, const char *file)
     if (length < FILE_UNITS)
         memcpy(b->file, units, (length + 1) * sizeof *units);
     else
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE), "the path '%.100s...' has %zu characters", file,
-                       length);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE),
+                       "the path '%.100s...' is too long: %zu characters", file, length);
     memory_free(units);
     return hr;
 }

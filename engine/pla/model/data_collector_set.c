@@ -184,7 +184,8 @@ static HRESULT set_check_keywords(struct object *o, const struct property *p, co
         const char *word = in->texts.items[i];
         size_t length = text_utf16_length(word);
         if (length < 1 || length > 1024 || strchr(word, ';'))
-            return error_set(E_INVALIDARG, "%s: '%.100s' is not 1 to 1024 characters without ';'", p->name, word);
+            return error_set(E_INVALIDARG, "%s: invalid keyword '%.100s': expected 1 to 1024 characters without ';'",
+                             p->name, word);
     }
     return S_OK;
 }

@@ -62,7 +62,8 @@ static HRESULT step_begin(const struct folder_work *w, unsigned kinds, struct he
     }
     hr = folder_check_mark(*f, w->record);
     if (hr == S_FALSE)
-        hr = error_set(E_ACCESSDENIED, "'%s' no longer has the mark of a run of this set", held_folder_path(*f));
+        hr = error_set(E_ACCESSDENIED, "'%s' no longer has the " FOLDER_MARK " of a run of this set",
+                       held_folder_path(*f));
     return SUCCEEDED(hr) ? folder_walk(*f, w->names, content_list, l) : hr;
 }
 
@@ -222,7 +223,8 @@ static HRESULT check_name(const char *path)
 {
     return file_find(path) == S_FALSE
                ? S_OK
-               : error_set(PLA_E_CABAPI_FAILURE, "'%s' has the cabinet's name, but was not created by a run", path);
+               : error_set(PLA_E_CABAPI_FAILURE,
+                           "cannot create the cabinet: '%s' already exists and was not created by a run", path);
 }
 
 static HRESULT name_cabinet(const struct folder_work *w, struct held_folder *f, const char *path)
@@ -230,7 +232,9 @@ static HRESULT name_cabinet(const struct folder_work *w, struct held_folder *f, 
     HRESULT hr = check_name(path);
     if (SUCCEEDED(hr))
         hr = run_files_add(w->root, held_folder_path(f), path, false);
-    return hr == S_FALSE ? error_set(PLA_E_CABAPI_FAILURE, "'%s' cannot be added to the folder's mark", path) : hr;
+    return hr == S_FALSE ? error_set(PLA_E_CABAPI_FAILURE,
+                                     "'%s' cannot be added to the folder's list of files in " FOLDER_MARK, path)
+                         : hr;
 }
 
 /* Deletes the unfinished cabinets of an interrupted pass. */
@@ -378,7 +382,7 @@ HRESULT folder_remove_marked(const char *path, struct folder_kept *kept)
         held_folder_close(f);
     }
     if (hr == S_FALSE)
-        hr = error_set(E_ACCESSDENIED, "'%s' has no mark of a run", path);
+        hr = error_set(E_ACCESSDENIED, "'%s' has no " FOLDER_MARK ", so it is not the folder of a run", path);
     if (SUCCEEDED(hr))
         hr = folder_remove(&(struct folder_work){root, &record, &no_names, kept}, false);
     memory_free(root);
@@ -569,7 +573,8 @@ HRESULT folder_send(const struct folder_work *w, const char *destination, bool *
     char *name = folder_cabinet_name(f);
     hr = name ? folder_check_mark(f, w->record) : E_OUTOFMEMORY;
     if (hr == S_FALSE)
-        hr = error_set(E_ACCESSDENIED, "'%s' no longer has the mark of a run of this set", held_folder_path(f));
+        hr = error_set(E_ACCESSDENIED, "'%s' no longer has the " FOLDER_MARK " of a run of this set",
+                       held_folder_path(f));
     if (SUCCEEDED(hr))
         hr = held_folder_file(f, name, FILE_READ, &sending.cabinet);
     if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))

@@ -75,8 +75,8 @@ struct doing {
 static HRESULT pass_send_cabinet(struct doing *d, const struct folder_work *w, const struct retention_action *a)
 {
     if (d->unreachable == a->destination)
-        return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "SendCabTo: sending another cabinet to '%s' failed",
-                         a->send_to);
+        return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED),
+                         "SendCabTo: not tried, because sending another cabinet to '%s' failed", a->send_to);
     bool own;
     HRESULT hr = folder_send(w, a->send_to, &own);
     if (FAILED(hr) && !own)
@@ -247,10 +247,11 @@ static HRESULT check_only(const struct retention_pass *p, const struct scanned *
     *go_on = !p->only || (i != RETENTION_ALL && !s->folders[i].running);
     if (*go_on || is_failure(s, p->only)) /* an unreadable folder was already reported */
         return S_OK;
-    HRESULT hr = i == RETENTION_ALL
-                     ? error_set(E_ACCESSDENIED,
-                                 "the folder '%s' was not created by a run of this set, or has lost its mark", p->only)
-                     : error_set(PLA_E_DCS_IN_USE, "the run that writes to this folder is still active");
+    HRESULT hr =
+        i == RETENTION_ALL
+            ? error_set(E_ACCESSDENIED,
+                        "the folder '%s' was not created by a run of this set, or has lost its " FOLDER_MARK, p->only)
+            : error_set(PLA_E_DCS_IN_USE, "the run that writes to this folder is still active");
     return pass_report(p, p->only, NULL, NULL, hr);
 }
 

@@ -47,7 +47,7 @@ struct alert_actions {
     unsigned holders; /* references: the run's, and one per thread */
 };
 
-static const char *const action_names[ALERT_ACTIONS] = {"events", "tasks", "starts of sets"};
+static const char *const action_names[ALERT_ACTIONS] = {"events", "tasks", "set starts"};
 
 static void free_order(struct order *o)
 {
@@ -422,7 +422,7 @@ void alert_actions_end(struct alert_actions *a, struct diagnostics *out)
             note_dropped(a, (enum alert_action)i, l->dropped - l->dropped_reported);
         l->dropped_reported = l->dropped;
         char *text =
-            l->dropped ? text_format("%" PRIu64 " %s of alerts were dropped", l->dropped, action_names[i]) : NULL;
+            l->dropped ? text_format("alert actions dropped: %" PRIu64 " (%s)", l->dropped, action_names[i]) : NULL;
         if (text)
             diagnostics_note(out, S_OK, text);
         memory_free(text);

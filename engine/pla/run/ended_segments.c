@@ -306,8 +306,8 @@ static HRESULT task_start_segment(struct segment_tasks *t, const struct ended_se
     struct segment_task *s = &t->at_work[t->count];
     char *arguments;
     if (t->count == SEGMENT_TASKS_MAX)
-        return error_set(SCHED_E_ALREADY_RUNNING, "task '%s': %d instances are still running", e->set->Task,
-                         SEGMENT_TASKS_MAX);
+        return error_set(SCHED_E_ALREADY_RUNNING, "task '%s': not started, because %d instances are still running",
+                         e->set->Task, SEGMENT_TASKS_MAX);
     HRESULT hr = segment_expand_arguments(e, t->set, &arguments);
     if (FAILED(hr))
         return hr;

@@ -286,7 +286,7 @@ static HRESULT unused_file(struct object *collector, const char *path, uint32_t 
         memory_free(other);
     }
     return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
-                     "'%s' already exists, and so do the next %d numbers of its name (move the logs to another folder)",
+                     "'%s' already exists, as do the files with the next %d numbers (move the logs to another folder)",
                      path, TRIES);
 }
 

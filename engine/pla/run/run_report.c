@@ -74,9 +74,9 @@ static HRESULT write_log(const struct run_report *what, const char *name, const 
 {
     struct file *f = NULL;
     if (!is_log_name(name)) {
-        char *text =
-            text_format("Logging: '%.200s' is not a valid name for a log (.log, .txt) beside the report; using %s",
-                        name, RULES_LOG_NAME);
+        char *text = text_format(
+            "Logging: invalid name '%.200s': expected a name that ends with .log or .txt, without a folder (using %s)",
+            name, RULES_LOG_NAME);
         HRESULT hr = text ? texts_add_owned(notes, text) : E_OUTOFMEMORY;
         if (FAILED(hr))
             return hr;
@@ -183,7 +183,8 @@ static HRESULT check_replaced(const char *property, const char *path)
     HRESULT hr = file_exists(path) ? report_configuration_is(path, &computer) : S_FALSE;
     memory_free(computer);
     if (hr == S_OK)
-        return error_set(E_INVALIDARG, "%s: '%s': this is a collected configuration", property, path_name(path));
+        return error_set(E_INVALIDARG, "%s: '%s': this file is the output of a configuration collector", property,
+                         path_name(path));
     return FAILED(hr) ? hr : S_OK;
 }
 
@@ -363,7 +364,7 @@ HRESULT run_report_make(const struct run_report *what, char **path, struct texts
         hr = make_page(what, &limit, *path, page, notes);
     memory_free(page);
     if (FAILED(hr) && is_over(&limit))
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "creating it took longer than %u s (OpenPLA.ReportTimeout)",
-                       (unsigned)limit.seconds);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT),
+                       "creating the report took longer than %u s (OpenPLA.ReportTimeout)", (unsigned)limit.seconds);
     return SUCCEEDED(hr) && !has_data ? S_FALSE : hr;
 }

@@ -239,7 +239,8 @@ static HRESULT export_read_numbers(struct set_export *x, struct object *set)
     x->queue_megabytes = x->queue_megabytes ? x->queue_megabytes : DEFAULT_QUEUE_MB;
     x->interval_ms = (uint64_t)seconds * 1000;
     return x->preset && x->kind == PUSH_INFLUX
-               ? error_set(E_INVALIDARG, SETTING_KEY(ExportPreset) ": InfluxDB has no metric names")
+               ? error_set(E_INVALIDARG,
+                           SETTING_KEY(ExportPreset) ": not available for InfluxDB, which has no metric names")
                : S_OK;
 }
 
@@ -328,7 +329,8 @@ void set_export_end(struct set_export *x, struct diagnostics *out)
     for (uint64_t passed = 0; !x->ended && passed < END_MS; passed = clock_passed_ms(began, clock_monotonic_ms()))
         thread_condition_wait(&x->changed, &x->lock, (uint32_t)(END_MS - passed));
     if (!x->ended)
-        diagnostics_note(out, HRESULT_FROM_WIN32(ERROR_TIMEOUT), "export: a sample did not end and was abandoned");
+        diagnostics_note(out, HRESULT_FROM_WIN32(ERROR_TIMEOUT),
+                         "export: the last sample was not taken in time and was abandoned");
     lock_leave(&x->lock);
     (void)set_export_take_notes(x, out);
     thread_close(x->thread);

@@ -26,7 +26,7 @@ static const struct category categories[] = {
      .stop = {E_NOTIMPL, "an Autosession stops with the system"}},
     {.space = "Legacy",
      .source = DEFINITION_NONE,
-     .none = "Legacy sets exist only on systems older than PLA, which cannot be reached",
+     .none = "Legacy sets exist only on systems older than PLA, and OpenPLA cannot connect to such systems",
      .commit = {E_NOINTERFACE, "only systems older than PLA can store Legacy sets"}},
 };
 

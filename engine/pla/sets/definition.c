@@ -13,7 +13,7 @@ static HRESULT load_shipped(const char *name, char **xml, size_t *size)
 {
     const struct system_set *set = system_set_find(name);
     if (!set)
-        return error_set(PLA_E_DCS_NOT_FOUND, "'System\\%.300s': the program has no such set", name);
+        return error_set(PLA_E_DCS_NOT_FOUND, "'System\\%.300s': OpenPLA has no System set of this name", name);
     *xml = text_copy(set->xml);
     *size = *xml ? strlen(*xml) : 0;
     return *xml ? S_OK : E_OUTOFMEMORY;

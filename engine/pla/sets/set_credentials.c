@@ -53,7 +53,8 @@ static HRESULT administrators_alone(const struct caller *caller, HRESULT hr, con
     if (is_administrator(caller))
         return S_OK;
     char *who = caller_account(caller);
-    hr = who ? error_set(hr, "UserAccount: %s; '%s' is not one (give an account with SetCredentials)", text, who)
+    hr = who ? error_set(hr, "UserAccount: %s; '%s' is not an administrator (give an account with SetCredentials)",
+                         text, who)
              : E_OUTOFMEMORY;
     memory_free(who);
     return hr;

@@ -427,8 +427,9 @@ static HRESULT check_secret(struct checking *c, const char *folder, const char *
         hr = report_finding(c, STORE_STRANGE, path, "", LEAVE);
     else if (hr == S_OK && !wanted)
         hr = report_finding(c, STORE_ORPHAN, path,
-                            c->unseen ? "passwords; their set is unknown, because some files could not be read"
-                                      : "passwords",
+                            c->unseen
+                                ? "passwords; whether their set exists is unknown, because some files could not be read"
+                                : "passwords",
                             c->unseen ? LEAVE : REMOVE);
     memory_free(path);
     return FAILED(hr) ? hr : S_OK;

@@ -298,7 +298,7 @@ static void running_process_is_attached_on_request(void **state)
     assert_int_equal(count_in(root, "attach.etl", API_EVENT_START, NULL, NULL), 2);
     assert_true(count_in(root, "attach.etl", API_EVENT_RETURN, "kernel32!MulDiv", NULL) >= 1000);
     assert_int_equal(count_in(root, "attach.etl", API_EVENT_RETURN, "kernel32!CreateFileW", NULL), 3);
-    check_message("attach", "1 processes were already running");
+    check_message("attach", "processes that were already running: 1 ");
     memory_free(file);
     memory_free(root);
 }
