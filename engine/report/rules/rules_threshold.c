@@ -124,9 +124,9 @@ HRESULT threshold_read(xmlNodePtr e, struct threshold *out)
     if (!out->counter)
         return rules_wrong(e, "counter", NULL, "missing");
     if ((out->per || out->minus) && out->of != MEASURE_MEAN)
-        return rules_wrong(e, "of", rules_attribute(e, "of"), "per and minus need the mean");
+        return rules_wrong(e, "of", rules_attribute(e, "of"), "per and minus are only allowed with the mean");
     if (critical && (out->is_upper ? out->critical < out->limit : out->critical > out->limit))
-        return rules_wrong(e, "critical", critical, "less severe than the limit");
+        return rules_wrong(e, "critical", critical, "expected a value at or beyond the limit");
     return S_OK;
 }
 
