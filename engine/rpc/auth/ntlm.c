@@ -280,7 +280,7 @@ static const char *ntlm_read_authenticate(const uint8_t *token, size_t size, str
         return "invalid name";
     if (out->response_size < BLOB_START + BLOB_INFO || out->response[BLOB_START] != 1 ||
         out->response[BLOB_START + 1] != 1)
-        return "LM or NTLMv1 response";
+        return "LM or NTLMv1 response (NTLMv2 is required)";
     return out->key_size == 16 ? NULL : "no session key";
 }
 
@@ -493,7 +493,7 @@ HRESULT ntlm_step(struct ntlm *n, const uint8_t *token, size_t size, struct ndr_
     else if (n->state == NTLM_NEGOTIATED)
         hr = n->credentials ? ntlm_authenticate(n, token, size, answer) : ntlm_check_authenticate(n, token, size);
     else
-        hr = ntlm_refuse(n, "an NTLM message after the last one");
+        hr = ntlm_refuse(n, "an NTLM message after the logon was complete");
     if (FAILED(hr))
         n->state = NTLM_FAILED;
     if (n->state == NTLM_DONE || n->state == NTLM_FAILED)

@@ -252,9 +252,9 @@ static HRESULT auth_accept_first(struct auth_context *a, const struct spnego_mes
     struct ndr_writer token = {0};
     HRESULT hr = S_FALSE;
     if (!m->is_init || !m->mechanisms)
-        return ntlm_refuse(&a->ntlm, "SPNEGO without mechanisms");
+        return ntlm_refuse(&a->ntlm, "the SPNEGO message lists no mechanisms");
     if (!m->offers_ntlm)
-        return ntlm_refuse(&a->ntlm, "SPNEGO without NTLM");
+        return ntlm_refuse(&a->ntlm, "the client does not offer NTLM");
     a->mechanisms = memory_copy(m->mechanisms, m->mechanisms_size);
     if (!a->mechanisms)
         return E_OUTOFMEMORY;
@@ -275,7 +275,7 @@ static HRESULT auth_accept_next(struct auth_context *a, const struct spnego_mess
     struct ndr_writer token = {0};
     uint8_t mic[AUTH_SIGNATURE_BYTES];
     if (m->is_init || !m->token)
-        return ntlm_refuse(&a->ntlm, "SPNEGO without a token");
+        return ntlm_refuse(&a->ntlm, "the SPNEGO message has no token");
     HRESULT hr = ntlm_step(&a->ntlm, m->token, m->token_size, &token);
     if (hr == S_FALSE)
         spnego_write_response(answer, SPNEGO_INCOMPLETE, false, &token, NULL);
@@ -283,7 +283,7 @@ static HRESULT auth_accept_next(struct auth_context *a, const struct spnego_mess
     if (hr != S_OK)
         return hr;
     if (!m->mic && a->needs_mic)
-        return ntlm_refuse(&a->ntlm, "SPNEGO without mechListMIC");
+        return ntlm_refuse(&a->ntlm, "the SPNEGO message has no mechListMIC");
     if (m->mic) {
         if (m->mic_size != AUTH_SIGNATURE_BYTES ||
             !ntlm_unseal(&a->ntlm, NULL, 0, a->mechanisms, a->mechanisms_size, m->mic))
@@ -322,7 +322,7 @@ static HRESULT auth_initiate_next(struct auth_context *a, const struct spnego_me
         return S_OK;
     }
     if (!m->token)
-        return ntlm_refuse(&a->ntlm, "SPNEGO without a token");
+        return ntlm_refuse(&a->ntlm, "the SPNEGO message has no token");
     HRESULT hr = ntlm_step(&a->ntlm, m->token, m->token_size, &token);
     if (hr == S_OK) {
         ntlm_seal(&a->ntlm, NULL, 0, spnego_ntlm_alone, sizeof spnego_ntlm_alone, mic);
@@ -345,7 +345,7 @@ HRESULT auth_step(struct auth_context *a, const uint8_t *token, size_t size, uin
     if (size > AUTH_TOKEN_BYTES)
         hr = ntlm_refuse(&a->ntlm, "the token is too long");
     else if (a->ntlm.state == NTLM_FAILED || a->is_done)
-        hr = ntlm_refuse(&a->ntlm, "a token after the last one");
+        hr = ntlm_refuse(&a->ntlm, "a token after the logon was complete");
     else if (a->type == AUTH_NTLM) {
         hr = ntlm_step(&a->ntlm, token, size, &w);
         a->is_done = hr == S_OK;

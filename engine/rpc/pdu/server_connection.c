@@ -188,7 +188,7 @@ static bool connection_log_on(struct rpc_connection *c, struct security_context 
         memcpy(c->account, auth_account(s->auth), sizeof c->account);
         connection_end(c, *why ? why : "the client offers no encryption");
     } else
-        connection_end(c, "no memory or no random bytes");
+        connection_end(c, "out of memory, or no random bytes are available");
     security_free(s);
     return false;
 }
