@@ -271,7 +271,7 @@ static int run(int argc, char **argv)
 
 const struct verb verb_completion = {
     .name = VERB,
-    .summary = "writes a script with which a shell completes verbs, options, their values and set names",
+    .summary = "writes a shell script that completes verbs, options, their values and set names",
     .help = "openpla completion bash\n"
             "openpla completion zsh\n"
             "openpla completion fish\n"

@@ -187,7 +187,7 @@ static void status_print(const struct dcom_settings *s, size_t accounts, bool an
     printf("May connect:         %s\n", s->from);
     printf("Accounts:            %u\n", (unsigned)accounts);
     printf("State:               %s\n", answers    ? "accepts connections"
-                                        : s->is_on ? "does not accept connections (openpla events -last 20)"
+                                        : s->is_on ? "does not accept connections (see openpla events -last 20)"
                                                    : "closed");
     for (int i = 0; i < DCOM_LIMITS; i++)
         if (s->limits[i] != dcom_limit_default((enum dcom_limit)i))

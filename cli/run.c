@@ -220,7 +220,8 @@ static int end_trace(struct reached *r, int result)
     if (FAILED(hr))
         return cli_error("run", hr);
     if (lost)
-        fprintf(stderr, "openpla run: the log '%s' lacks %lu calls\n", r->apis.log, (unsigned long)lost);
+        fprintf(stderr, "openpla run: the log '%s' is incomplete: %lu calls were lost\n", r->apis.log,
+                (unsigned long)lost);
     return result;
 }
 

@@ -101,7 +101,7 @@ static void print_totals(const struct trace_contents *c)
 {
     struct text_buffer b = {0};
     add_share(&b, c->decoded, c->events);
-    printf("%llu of %llu events decode (%s)\n", (unsigned long long)c->decoded, (unsigned long long)c->events,
+    printf("%llu of %llu events can be decoded (%s)\n", (unsigned long long)c->decoded, (unsigned long long)c->events,
            b.failed ? "" : b.text);
     text_buffer_free(&b);
     for (int way = 0; way < DECODED_WAYS; way++)

@@ -111,7 +111,8 @@ static HRESULT top_session_start(char **name)
     const struct etw_api *etw = host_etw();
     *name = NULL;
     if (!etw->StartTraceW)
-        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "this program has no sessions");
+        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                         "cannot start a trace session: this program does not support sessions");
     end_left_ones(etw);
     *name = text_format(PREFIX "%u", (unsigned)process_own_id());
     HRESULT hr = *name ? with_name(*name, true) : E_OUTOFMEMORY;
@@ -379,7 +380,7 @@ static HRESULT refuse_empty(struct top *t, const struct texts *files)
 {
     trace_inputs_print_warnings(&t->inputs, VERB);
     return error_set(HRESULT_FROM_WIN32(ERROR_NO_DATA),
-                     "no table: '%s'%s: no kernel events that a table needs (record them with a kernel "
+                     "no table: '%s'%s: the kernel events for a table are missing (record them with a kernel "
                      "session with the flags " NEEDED_FLAGS ")",
                      files->items[0], files->count > 1 ? " and the other traces" : "");
 }

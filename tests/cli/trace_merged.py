@@ -149,14 +149,14 @@ def logstat_shows_origin_of_trace():
 
 def schema_lists_missing_definitions():
     output = openpla(0, "trace", "schema", "merged.etl")
-    check("118 of 119 events decode (99.2 %)" in output and "  definition in the trace  51\n" in output and
+    check("118 of 119 events can be decoded (99.2 %)" in output and "  definition in the trace  51\n" in output and
           "Microsoft-Windows-DotNETRuntimePrivate\n  needs the provider's manifest" in output and
           "  id 7 version 3: 1 event, its provider is not registered" in output, "the missing definitions", output)
     trace("needs.etl", [classic(OTHER, b"abc", START, kind=9, version=2), classic(OTHER, b"abc", START, kind=9, version=2),
                         message(OTHER, 11, b"", START + 1), unknown(b"abc")])
     output = openpla(0, "trace", "schema", "needs.etl")
     check("  type 9 version 2: 2 events" in output and "needs a MOF file with the class" in output and
-          "  message 11: 1 event" in output and "1 of 5 events decode (20.0 %)" in output, "other sources", output)
+          "  message 11: 1 event" in output and "1 of 5 events can be decoded (20.0 %)" in output, "other sources", output)
     data = json.loads(openpla(0, "trace", "schema", "needs.etl", "--json"))
     check([k["needs"] for k in data["undecoded"]] == ["mofClass", "tmfFile"], "as JSON", data)
 
