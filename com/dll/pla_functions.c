@@ -182,9 +182,10 @@ static HRESULT task_arguments_expand(const struct texts *all, char **out)
 {
     size_t pairs = all->count / 2, count = 0;
     if (all->count % 2 == 0)
-        return error_set(E_INVALIDARG,
-                         ARGUMENT ": invalid array of %llu strings: expected the arguments and pairs of name and value",
-                         (unsigned long long)all->count);
+        return error_set(
+            E_INVALIDARG,
+            ARGUMENT ": invalid array of %llu strings: expected the arguments, and then pairs of a name and a value",
+            (unsigned long long)all->count);
     if (pairs > PAIRS_MAX)
         return error_set(E_INVALIDARG, ARGUMENT ": too many variables: the maximum is %d", PAIRS_MAX);
     struct task_variable *variables = memory_zero(pairs + 1, sizeof *variables);

@@ -226,7 +226,7 @@ HRESULT call_enter(struct call_entry *call)
     if (served.call)
         return S_OK;
     const struct caller caller = com_caller();
-    TRACE_STEP(com, "a call of process %u", (unsigned)caller.process);
+    TRACE_STEP(com, "call from process %u", (unsigned)caller.process);
     if (caller.in_process)
         return S_OK;
     HRESULT hr = caller.account ? S_OK : call_check_level(CoQueryClientBlanket, os_is_wine());

@@ -108,7 +108,7 @@ static DWORD call_check_access(char *client, size_t room)
     if (RpcBindingInqAuthClientA(NULL, NULL, NULL, &level, NULL, NULL) == RPC_S_OK)
         call.level = level;
     snprintf(client, room, "%s %lu", address, process);
-    TRACE_STEP(rpc, "counter call from %s", client);
+    TRACE_STEP(rpc, "call to the counter server from client %s", client);
     return pcq_access_check(&call, rules);
 }
 

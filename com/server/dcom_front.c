@@ -307,7 +307,7 @@ int dcom_front_main(const WCHAR *read_handle, const WCHAR *write_handle, const W
     front.service = handle_of(service_handle);
     HRESULT hr = dcom_settings_read(&settings);
     if (SUCCEEDED(hr) && GetFileType(front.from_service.pipe) != FILE_TYPE_PIPE)
-        hr = error_set(E_INVALIDARG, "/dcom is for the service OpenPLA, which passes two pipes");
+        hr = error_set(E_INVALIDARG, "/dcom is only for the service OpenPLA, which passes the handles of two pipes");
     if (SUCCEEDED(hr))
         hr = front_open(&settings);
     if (FAILED(hr)) {

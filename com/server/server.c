@@ -271,7 +271,7 @@ static int serve_for_com(void)
     DWORD grace = FIRST_CLIENT_MS;
     note_clients = os_is_wine();
     HRESULT hr = open_server();
-    TRACE_STEP(com, "the server is ready: 0x%08X", (unsigned)hr);
+    TRACE_STEP(com, "the server was opened: 0x%08X", (unsigned)hr);
 
     while (SUCCEEDED(hr)) {
         wait_until_unused(grace);
@@ -374,7 +374,9 @@ static int serve_as_service(void)
     sections_sweep();
     if (service_end && StartServiceCtrlDispatcherW(services))
         return 0;
-    fprintf(stderr, "openplasrv: error %lu: /service is for the service control manager\n", GetLastError());
+    fprintf(stderr,
+            "openplasrv: cannot start as a service: error %lu (only the service control manager uses /service)\n",
+            GetLastError());
     return 1;
 }
 
