@@ -549,7 +549,7 @@ static HRESULT scalar_text(const VARIANT *v, LONG cim_type, char **out)
     case VT_UI8:
         return integer_text(V_I8(v), cim_type, out);
     default:
-        return error_set(DISP_E_BADVARTYPE, "WMI returned a value with the VARIANT type 0x%X", V_VT(v));
+        return error_set(DISP_E_BADVARTYPE, "WMI returned a value of the unsupported VARIANT type 0x%X", V_VT(v));
     }
     return *out ? S_OK : E_OUTOFMEMORY;
 }
@@ -568,7 +568,8 @@ static HRESULT array_texts(SAFEARRAY *a, VARTYPE vt, LONG cim_type, struct texts
 {
     LONG low = 0, high = -1;
     if (!a || SafeArrayGetDim(a) != 1)
-        return error_set(DISP_E_BADVARTYPE, "WMI returned an array of %u dimensions", a ? SafeArrayGetDim(a) : 0);
+        return error_set(DISP_E_BADVARTYPE, "WMI returned an array of %u dimensions, but only one is supported",
+                         a ? SafeArrayGetDim(a) : 0);
     HRESULT hr = SafeArrayGetLBound(a, 1, &low);
     if (SUCCEEDED(hr))
         hr = SafeArrayGetUBound(a, 1, &high);
@@ -608,7 +609,7 @@ HRESULT management_value_read(const VARIANT *v, LONG cim_type, struct management
     if (out->null)
         return S_OK;
     if (V_VT(v) & VT_BYREF)
-        return error_set(DISP_E_BADVARTYPE, "WMI returned a value with the VARIANT type 0x%X", V_VT(v));
+        return error_set(DISP_E_BADVARTYPE, "WMI returned a value of the unsupported VARIANT type 0x%X", V_VT(v));
     if (V_VT(v) & VT_ARRAY)
         return array_texts(V_ARRAY(v), V_VT(v) & VT_TYPEMASK, cim_type, &out->texts);
     HRESULT hr = scalar_text(v, cim_type, &text);
