@@ -347,7 +347,7 @@ HRESULT etl_reader_open(const char *path, etl_warn *warn, void *context, struct 
     if (SUCCEEDED(hr))
         hr = make_streams(r);
     if (SUCCEEDED(hr) && (r->log.mode & ETL_MODE_CIRCULAR) == 0 && number < r->log.buffers_written) {
-        etl_reader_warn(r, r->size, "the file ends after buffer %llu, but according to its header it has %u",
+        etl_reader_warn(r, r->size, "the file ends after buffer %llu, but its header reports %u buffers",
                         (unsigned long long)number, (unsigned)r->log.buffers_written);
     }
     if (FAILED(hr)) {
