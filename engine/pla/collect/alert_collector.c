@@ -90,7 +90,7 @@ static void write_log(struct alerts *a)
         struct error_kept why = error_keep(hr);
         text = text_format("cannot write the alert log; its rows are kept and alerts continue: %s", why.text);
     } else if (SUCCEEDED(hr) && a->log_fails) {
-        text = text_format("%s: the alert log is written again; %" PRIu64 " rows were lost", a->path,
+        text = text_format("%s: the alert log can be written again; lost rows: %" PRIu64, a->path,
                            alert_log_dropped(a->log));
     }
     a->log_fails = FAILED(hr);

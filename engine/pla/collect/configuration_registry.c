@@ -136,9 +136,10 @@ static HRESULT put_value(struct walk *w, const char *key, const char *name, uint
     configuration_data(d, "type", NULL, type_name(type, number));
     HRESULT hr = S_OK;
     if (size > REGISTRY_MOST_BYTES)
-        configuration_data_error(d, error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE),
-                                              "%.300s: %.300s has %lu bytes (omitted above %lu)", key, name,
-                                              (unsigned long)size, (unsigned long)REGISTRY_MOST_BYTES));
+        configuration_data_error(
+            d, error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE),
+                         "%.300s: value '%.300s' is omitted: it has %lu bytes (at most %lu are collected)", key, name,
+                         (unsigned long)size, (unsigned long)REGISTRY_MOST_BYTES));
     else
         hr = put_data(w, type, data, size);
     return SUCCEEDED(hr) ? configuration_end_item(d) : hr;

@@ -57,7 +57,7 @@ static char *message_of(const struct member *m, const struct crossing *c, const 
         return text_copy(model_of(m)->TaskUserTextArguments);
     if (c->clear && !c->value[0])
         return text_format("%s no longer exists", c->counter);
-    const char *where = c->clear ? "back behind" : c->comparison == '>' ? "above" : "below";
+    const char *where = c->clear ? "back within the threshold" : c->comparison == '>' ? "above" : "below";
     return text_format("%s is %s, %s %s", c->counter, c->value, where, c->threshold);
 }
 

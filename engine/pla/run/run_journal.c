@@ -171,7 +171,7 @@ static const struct journal_row {
      {{FACT_NAME, NULL}, {FACT_FILE, "Folder"}, {FACT_REASON, NULL}}},
     {JOURNAL_FOLDER_KEPT,
      JOURNAL_INFORMATION,
-     "The data manager kept files in a run folder that no run created",
+     "The data manager kept foreign files in the folder of a run",
      {{FACT_NAME, NULL}, {FACT_FILE, "Folder"}, {FACT_REASON, NULL}, {FACT_COUNT, "Files"}}},
     {JOURNAL_EXPORT_FAILED,
      JOURNAL_WARNING,
