@@ -292,13 +292,13 @@ static const char *instead_of(char letter)
     switch (letter) {
     case 's':
     case 'r':
-        return "the file format is undocumented (register ini files and manifests again; -q -json lists what is "
-               "registered, -r without a file repairs the numbers)";
+        return "not supported, because the file format is undocumented (register ini files and manifests again; -q "
+               "-json lists what is registered, -r without a file repairs the numbers)";
     case 'c':
     case 'h':
-        return "names and help of the system's counters are built in and need no file";
+        return "not needed, because names and help of the system's counters are built in";
     case 'l':
-        return "all languages of an ini file are registered";
+        return "not needed, because all languages of an ini file are registered";
     }
     return NULL;
 }
