@@ -65,7 +65,7 @@ HRESULT thread_start(void (*body)(void *user), void *user, struct thread **out)
     if (error) {
         memory_free(t);
         memory_free(b);
-        return posix_failed(error, "thread");
+        return posix_failed(error, "new thread");
     }
     *out = t;
     return S_OK;
@@ -200,7 +200,7 @@ HRESULT thread_slot_set(void *value, void (*ended)(void *value))
     pthread_once(&once, make_key);
     const int error = key_error ? key_error : pthread_setspecific(key, value);
     if (error)
-        return posix_failed(error, "thread");
+        return posix_failed(error, "thread-local data");
     thread_slot_value = value;
     return S_OK;
 }

@@ -47,7 +47,7 @@ HRESULT thread_start(void (*body)(void *user), void *user, struct thread **out)
                                &b->module))
             t->handle = CreateThread(NULL, 0, thread_run_body, b, 0, NULL);
         if (!t->handle)
-            hr = win32_failed(GetLastError(), "thread");
+            hr = win32_failed(GetLastError(), "new thread");
         if (FAILED(hr) && b->module)
             FreeLibrary(b->module);
     }
@@ -105,7 +105,7 @@ HRESULT wakeup_create(struct wakeup **out)
     w->event = CreateEventW(NULL, FALSE, FALSE, NULL);
     if (!w->event) {
         memory_free(w);
-        return win32_failed(GetLastError(), "event");
+        return win32_failed(GetLastError(), "new event");
     }
     *out = w;
     return S_OK;
@@ -238,12 +238,12 @@ HRESULT thread_slot_set(void *value, void (*ended)(void *value))
 {
     module_pin();
     if (!have_index(ended) || !TlsSetValue(elsewhere, value))
-        return win32_failed(GetLastError(), "thread");
+        return win32_failed(GetLastError(), "thread-local data");
     if (FlsSetValue(at_end, value))
         return S_OK;
     const DWORD error = GetLastError();
     TlsSetValue(elsewhere, NULL);
-    return win32_failed(error, "thread");
+    return win32_failed(error, "thread-local data");
 }
 
 uint32_t thread_own_sid(uint8_t sid[THREAD_MOST_SID])
