@@ -64,7 +64,8 @@ HRESULT push_credentials_parse(const char *text, size_t size, struct push_creden
         at += length + 1;
     }
     if (SUCCEEDED(hr) && !!out->token == !!out->user)
-        hr = error_set(E_INVALIDARG, out->token ? "expected a token or a user, not both" : "no token and no user");
+        hr = error_set(E_INVALIDARG, out->token ? "expected a token or a user, not both"
+                                                : "expected a token, or a user and a password");
     if (SUCCEEDED(hr) && !!out->user != !!out->password)
         hr = error_set(E_INVALIDARG, "a user requires a password, and a password requires a user");
     if (FAILED(hr)) {

@@ -204,7 +204,8 @@ static HRESULT alert_get_display_names(struct object *o, const struct property *
 static HRESULT alert_validate(const struct validation *v, struct object *o, const struct object *copy)
 {
     const struct alert_collector *c = (const struct alert_collector *)copy;
-    static const char no_file[] = "on Windows an alert has no file; in OpenPLA this applies only to the alert log";
+    static const char no_file[] =
+        "on Windows an alert has no file; in OpenPLA the property applies only to the alert log";
     const struct finding findings[] = {
         {true, PLA_S_PROPERTY_IGNORED, "FileName", no_file},
         {true, PLA_S_PROPERTY_IGNORED, "FileNameFormat", no_file},

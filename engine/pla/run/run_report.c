@@ -170,7 +170,8 @@ static HRESULT file_below(const struct run_report *what, const char *property, c
 {
     const char *fault = path_names_fault(name);
     if (fault || log_is_log_name(name)) /* a report must not replace a log in the folder */
-        return error_set(E_INVALIDARG, "%s: '%s': %s", property, name, fault ? fault : "this is the name of a log");
+        return error_set(E_INVALIDARG, "%s: '%s': %s", property, name,
+                         fault ? fault : "reports cannot have the extension of a log");
     *out = path_join(what->folder, name);
     return *out ? S_OK : E_OUTOFMEMORY;
 }
@@ -229,7 +230,7 @@ static HRESULT find_events_file(const struct run_report *what, const char *repor
         return S_OK;
     HRESULT hr = file_below(what, "EventsFileName", m->EventsFileName, out);
     if (SUCCEEDED(hr) && text_equal_nocase(*out, report))
-        hr = error_set(E_INVALIDARG, "EventsFileName: '%s': this is the name of the report", m->EventsFileName);
+        hr = error_set(E_INVALIDARG, "EventsFileName: '%s': the report has the same name", m->EventsFileName);
     return SUCCEEDED(hr) ? check_replaced("EventsFileName", *out) : hr;
 }
 
@@ -289,8 +290,8 @@ static HRESULT find_page_file(const struct run_report *what, const char *report,
     HRESULT hr = file_below(what, "ReportFileName", name, out);
     if (SUCCEEDED(hr) &&
         (text_equal_nocase(path_name(*out), path_name(report)) || text_equal_nocase(name, m->EventsFileName)))
-        hr =
-            error_set(E_INVALIDARG, "ReportFileName: '%s': this is the name of the report or of the events file", name);
+        hr = error_set(E_INVALIDARG, "ReportFileName: '%s': the report document or the events file has the same name",
+                       name);
     return SUCCEEDED(hr) ? check_replaced("ReportFileName", *out) : hr;
 }
 

@@ -218,7 +218,8 @@ static HRESULT validate_security(struct object *set, struct object *issues)
     if (SUCCEEDED(hr) && strcmp(put.text, SET_DEFAULT_SECURITY) != 0) {
         hr = trace_set_security(set, &sddl);
         if (SUCCEEDED(hr) && strcmp(put.text, sddl) != 0)
-            hr = issues_add(issues, PLA_S_PROPERTY_IGNORED, "Security", "the session's Guid controls access to it");
+            hr = issues_add(issues, PLA_S_PROPERTY_IGNORED, "Security",
+                            "the session's Guid controls access to the session");
     }
     memory_free(sddl);
     value_free(&put);
