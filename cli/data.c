@@ -173,7 +173,7 @@ static void show_text(const struct showing *s, const struct looked *l)
     for (size_t i = 0; !s->dry_run && i < l->scanned.count; i++)
         show_folder(&l->scanned.folders[i], l->now);
     if (l->others.count && !s->dry_run)
-        printf("Not created by its runs and never changed: %zu\n", l->others.count);
+        printf("Folders that its runs did not create, which are kept unchanged: %zu\n", l->others.count);
     for (size_t i = 0; !s->dry_run && i < l->others.count; i++)
         printf("%s\n", l->others.items[i]);
     show_plan(l);
