@@ -87,7 +87,7 @@ HRESULT push_credentials_load(const char *path, struct push_credentials *out)
     hr = push_credentials_parse(text, size, out);
     memory_wipe(text, size);
     memory_free(text);
-    return FAILED(hr) ? error_prefix(hr, "'%s': ", path) : S_OK;
+    return FAILED(hr) ? error_prefix(hr, "'%s'", path) : S_OK;
 }
 
 /* Whether the bytes from `host` to `end` are HOST or HOST:PORT, where HOST is a name, an IPv4 address, or an IPv6

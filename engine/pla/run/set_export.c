@@ -216,7 +216,7 @@ static HRESULT export_read_credentials(struct set_export *x, struct object *set)
     if (SUCCEEDED(hr) && *text)
         hr = push_credentials_parse(text, strlen(text), &x->credentials);
     memory_free_secret(text);
-    return FAILED(hr) ? error_prefix(hr, SETTING_KEY(ExportCredentials) ": ") : S_OK;
+    return FAILED(hr) ? error_prefix(hr, SETTING_KEY(ExportCredentials)) : S_OK;
 }
 
 static HRESULT export_read_numbers(struct set_export *x, struct object *set)

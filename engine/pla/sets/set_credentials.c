@@ -241,7 +241,7 @@ static HRESULT check_export_url(struct object *o, const char *url)
     if (SUCCEEDED(hr) && *url)
         hr = push_url(kind ? PUSH_INFLUX : PUSH_OTLP, url, &whole);
     memory_free(whole);
-    return FAILED(hr) ? error_prefix(hr, SETTING_KEY(ExportUrl) ": ") : S_OK;
+    return FAILED(hr) ? error_prefix(hr, SETTING_KEY(ExportUrl)) : S_OK;
 }
 
 /* Moves the credentials of an export to the set's secret. They are stored like those of a data source, under a name
@@ -259,7 +259,7 @@ static HRESULT take_out_export(struct object *o, const struct set_secret *old, s
         struct push_credentials read;
         hr = push_credentials_parse(credentials, strlen(credentials), &read);
         if (FAILED(hr))
-            hr = error_prefix(hr, SETTING_KEY(ExportCredentials) ": ");
+            hr = error_prefix(hr, SETTING_KEY(ExportCredentials));
         else
             hr = set_secret_add_source(secret, EXPORT_SOURCE, url, credentials);
         push_credentials_free(&read);
