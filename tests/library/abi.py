@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""abi.py [--write] SOURCE LIBRARY: programs that were built with an earlier libopenpla-logs.so.0 run with this one. The
-library must export the names in its version script and its header, and its functions and structures must be those of
-library/libopenpla-logs.abi. --write updates that file, after a function was added or before the soname changes."""
+"""abi.py [--write] SOURCE LIBRARY: a program that was built with an earlier libopenpla-logs.so.0 also runs with this
+one. Otherwise an update of the library would break it. The library must export exactly the names in its version script
+and its header, and its functions and structures must match library/libopenpla-logs.abi. --write updates that file after
+a function was added or before the soname changes. Exit code 77: abidiff is missing."""
 import os
 import re
 import shutil
@@ -17,7 +18,7 @@ def run(*command):
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, text=True)
 
 
-def described(source, library, path):
+def write_abi(source, library, path):
     done = run("abidw", *ARGUMENTS, "--headers-dir", os.path.join(source, "library", "include"), "--out-file", path, library)
     if done.returncode != 0:
         sys.exit(f"abidw: {done.stdout}")
@@ -28,12 +29,12 @@ def read(*names):
         return f.read()
 
 
-def exports_are_those_of_the_header(source, library):
+def exports_match_header(source, library):
     declared = set(re.findall(r"^OPENPLA_API [\w *]*?(openpla_\w+)\(", read(source, "library/include/openpla/logs.h"), re.M))
     versioned = set(re.findall(r"^\s+(openpla_\w+);", read(source, "library/libopenpla-logs.map"), re.M))
     symbols = run("nm", "--dynamic", "--defined-only", "--with-symbol-versions", library).stdout
     exported = {line.split()[-1] for line in symbols.splitlines() if " A " not in line}
-    # Sanitizers add weak names of their own.
+    # Ignore the weak symbols that sanitizers add.
     exported = {name for name in exported if not re.match(r"_{2,}(asan|ubsan|sanitizer|sancov|start|stop)", name)}
     names = {name.split("@")[0] for name in exported}
     for left, right, what in ((declared, versioned, "in the header, not in the version script"),
@@ -52,15 +53,15 @@ def main():
     source, library = sys.argv[-2:]
     known = os.path.join(source, "library", "libopenpla-logs.abi")
     if writes:
-        described(source, library, known)
+        write_abi(source, library, known)
         return
-    exports_are_those_of_the_header(source, library)
+    exports_match_header(source, library)
     if not shutil.which("abidiff"):
         print("abidiff is missing (Debian package abigail-tools)")
         sys.exit(77)
     with tempfile.TemporaryDirectory() as folder:
         now = os.path.join(folder, "now.abi")
-        described(source, library, now)
+        write_abi(source, library, now)
         done = run("abidiff", known, now)
     if done.returncode != 0:
         sys.exit(f"{done.stdout}\nThe functions or structures of libopenpla-logs.so.0 have changed. Programs built with the "

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""installed.py BUILD PROGRAM COMPILER [OPTION...]: the library as a package installs it. A program finds it through
-pkg-config below any prefix, the two examples are built with nothing else and print the same as the command line, and
-the header is valid C++."""
+"""installed.py BUILD PROGRAM COMPILER [OPTION...]: the library works when it is installed below any prefix. pkg-config
+finds it, the two examples build against it alone and print what the command line prints, and the header is valid C++.
+Otherwise a user of the development package could not build or run a program."""
 import csv
 import json
 import os
@@ -50,7 +50,7 @@ def write_log():
             f.write(f'"02/28/2021 15:33:{20 + i:02}.000","{100 + i}","{i / 2 if i else " "}"\r\n')
 
 
-def read_log_says_what_relog_says(environment):
+def read_log_prints_same_values_as_relog(environment):
     write_log()
     run(PROGRAM, "relog", "a.csv", "-f", "BIN", "-o", "a.blg", "-y")
     for name in ("a.csv", "a.blg"):
@@ -67,7 +67,7 @@ def read_log_says_what_relog_says(environment):
     check(done.returncode == 1 and "'none.blg'" in done.stderr, "an error", done.stderr)
 
 
-def show_trace_says_what_trace_show_says(environment):
+def show_trace_prints_same_events_as_trace_show(environment):
     provider = "11112222-3333-4444-5555-666677778888"
     fields = b"Name\0\x01Size\0\x08Point\0\x92X\0\x05Y\0\x05".replace(b"\x92", b"\x98\x02")
     data = "plain\0".encode("utf-16-le") + (1).to_bytes(4, "little") + (3).to_bytes(2, "little") * 2
@@ -81,7 +81,7 @@ def show_trace_says_what_trace_show_says(environment):
           f'not decoded: {other["undecoded"]["reason"]}' in text, "an unknown event", text)
 
 
-def the_header_is_valid_in_cxx(flags):
+def header_is_valid_cpp(flags):
     compiler = shutil.which("clang++") or shutil.which("g++")
     if compiler:
         with open("header.cc", "w", encoding="ascii") as f:
@@ -89,8 +89,8 @@ def the_header_is_valid_in_cxx(flags):
         run(compiler, *OPTIONS, "-Wall", "-Wextra", "-Werror", "header.cc", *flags, "-o", "header")
 
 
-def the_page_is_right(flags, environment):
-    """The C program of docs/user/library.md, as it stands there."""
+def documented_program_works(flags, environment):
+    """Builds and runs the C program in docs/user/library.md."""
     with open(os.path.join(SOURCE, "docs", "user", "library.md"), encoding="utf-8") as f:
         (example,) = re.findall(r"^```c\n(.*?)^```$", f.read(), re.M | re.S)
     with open("load.c", "w", encoding="utf-8") as f:
@@ -112,10 +112,10 @@ def main():
         environment = {**os.environ, "LD_LIBRARY_PATH": libraries, "TZ": "UTC"}
         for name in ("read_log", "show_trace"):
             build(name, flags)
-        read_log_says_what_relog_says(environment)
-        show_trace_says_what_trace_show_says(environment)
-        the_header_is_valid_in_cxx(flags)
-        the_page_is_right(flags, environment)
+        read_log_prints_same_values_as_relog(environment)
+        show_trace_prints_same_events_as_trace_show(environment)
+        header_is_valid_cpp(flags)
+        documented_program_works(flags, environment)
 
 
 if not shutil.which("pkg-config"):

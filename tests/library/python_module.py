@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""python_module.py PROGRAM WRITE_WILDCARD_LOG: the module openpla without pandas. It reads the logs that relog writes
-and the events that `trace show` prints, and a failure is an exception that names the file. Otherwise an analyst would
-compute with wrong numbers."""
+"""python_module.py PROGRAM WRITE_WILDCARD_LOG: without pandas, the Python module openpla reads the same values as relog
+and the same events as `trace show`, and raises an exception that names the file if it cannot. Otherwise an analyst
+would compute with wrong numbers."""
 import csv
 import datetime
 import json
@@ -33,7 +33,7 @@ def program(*arguments):
     return done.stdout.decode()
 
 
-def raised(kind, function, *arguments, **more):
+def expect_exception(kind, function, *arguments, **more):
     try:
         function(*arguments, **more)
     except kind as error:
@@ -89,14 +89,14 @@ def a_log_describes_itself():
 
 
 def failures_are_exceptions_that_name_the_file():
-    error = raised(FileNotFoundError, openpla.read, "none.blg")
+    error = expect_exception(FileNotFoundError, openpla.read, "none.blg")
     check(isinstance(error, openpla.Error) and error.code == 0x80070002 and "'none.blg'" in str(error), "none", error)
     with open("letter.txt", "w", encoding="ascii") as f:
         f.write("Dear all")
-    check("letter.txt" in str(raised(openpla.Error, openpla.read, "letter.txt")), "not a log")
-    check("letter.txt" in str(raised(openpla.Error, openpla.events, "letter.txt")), "not a trace")
-    check("more than 3 values" in str(raised(openpla.Error, openpla.read, "a.blg", max_values=3, pandas=False)), "a limit")
-    raised(FileNotFoundError, openpla.events, "some.etl", manifests="none.man")
+    check("letter.txt" in str(expect_exception(openpla.Error, openpla.read, "letter.txt")), "not a log")
+    check("letter.txt" in str(expect_exception(openpla.Error, openpla.events, "letter.txt")), "not a trace")
+    check("more than 3 values" in str(expect_exception(openpla.Error, openpla.read, "a.blg", max_values=3, pandas=False)), "a limit")
+    expect_exception(FileNotFoundError, openpla.events, "some.etl", manifests="none.man")
     with open("a.csv", "rb") as f:
         data = f.read()
     with open("cut.csv", "wb") as f:
@@ -108,7 +108,7 @@ def failures_are_exceptions_that_name_the_file():
           "cut.csv" in str(caught[0].message) and caught[0].filename == __file__, "a cut log", len(table), caught)
 
 
-def made_events():
+def create_events():
     fields = b"Name\0\x01Size\0\x08Point\0\x98\x02X\0\x05Y\0\x05Numbers\0\x44"
     data = "two words\0".encode("utf-16-le") + struct.pack("<IhhHBB", 7, -3, 4, 2, 7, 8)
     numbers = struct.pack("<Qddd", 2 ** 64 - 1, 45.75, -1e300, 2.0)
@@ -123,7 +123,7 @@ def made_events():
 
 
 def events_are_those_of_trace_show():
-    trace("some.etl", made_events())
+    trace("some.etl", create_events())
     wanted = [json.loads(line) for line in program("trace", "show", "some.etl", "--json").splitlines()]
     found = list(openpla.events("some.etl"))
     check(len(found) == len(wanted) == 8, "number of events", len(found), len(wanted))
@@ -141,7 +141,7 @@ def events_are_those_of_trace_show():
             check(one["undecoded"]["reason"] == other["undecoded"]["reason"], "reason", one, other)
             check(one["undecoded"]["data"].hex().upper() == other["undecoded"]["data"], "data", one, other)
     check(found[2]["fields"]["Point"] == {"X": -3, "Y": 4} and found[2]["fields"]["Numbers"] == [7, 8], "parts", found[2])
-    late = list(openpla.events("some.etl", begin="2021-02-28T15:33:25"))[1:]  # behind the header
+    late = list(openpla.events("some.etl", begin="2021-02-28T15:33:25"))[1:]  # without the header event
     check([one["time"].second for one in late] == [25, 26], "a time", late)
 
 
@@ -153,14 +153,14 @@ def many_traces_can_be_open():
     del first, second
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(3):
-        openpla.events("some.etl")  # nobody asks for an event
+        openpla.events("some.etl")  # no event is read from it
         with openpla.events("some.etl") as few:
             next(few)
     check(len(os.listdir("/proc/self/fd")) == before, "traces stay open")
 
 
 def without_numpy():
-    """In another process, because modules stay loaded."""
+    """Runs in a separate process, because this process has already loaded numpy if it is installed."""
     code = ("import sys; sys.modules['numpy'] = None; sys.modules['pandas'] = None; import openpla; "
             "t = openpla.read('a.blg'); import array; v = list(t.columns.values())[0]; "
             "assert isinstance(v, array.array) and isinstance(t.times, array.array); "

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""python_pandas.py PROGRAM: openpla.read as a pandas.DataFrame. Exit status 77: no Python here has pandas."""
+"""python_pandas.py PROGRAM: openpla.read returns a pandas.DataFrame with the log's times and values. Otherwise an
+analyst would compute with wrong numbers. Exit code 77: no Python on this system has pandas."""
 import contextlib
 import io
 import os
@@ -45,11 +46,11 @@ def a_frame_has_times_and_values():
         check(frame[FREE].tolist() == [100.0 + i for i in range(1000)], "values", frame[FREE])
         check(frame[READS].isna().sum() == 1 and frame[READS].iloc[-1] == 499.5, "a missing value", frame[READS])
         check(frame.resample("1min").mean().shape == (17, 2), "resampling")
-        frame[READS] = frame[READS].fillna(0) * 2  # a frame can be changed
+        frame[READS] = frame[READS].fillna(0) * 2  # the frame must be writable
         check(frame[READS].iloc[3] == 3.0, "a change")
 
 
-def a_frame_outlives_what_it_was_made_from():
+def frame_outlives_its_source():
     frame = openpla.read("a.blg")
     part = frame[[FREE]]
     column = frame[READS]
@@ -66,8 +67,8 @@ def options():
     check(empty.shape == (0, 2) and str(empty.index.tz) == "UTC", "an empty one", empty)
 
 
-def the_page_is_right():
-    """The example of docs/user/library.md, as it stands there."""
+def documented_example_works():
+    """Runs the Python example in docs/user/library.md."""
     with open(os.path.join(pythons.SOURCE, "docs", "user", "library.md"), encoding="utf-8") as f:
         (example,) = re.findall(r"^```python\n(.*?)^```$", f.read(), re.M | re.S)
     os.replace("a.blg", "load.blg")
@@ -84,9 +85,9 @@ def main():
         os.chdir(folder)
         write_logs()
         a_frame_has_times_and_values()
-        a_frame_outlives_what_it_was_made_from()
+        frame_outlives_its_source()
         options()
-        the_page_is_right()
+        documented_example_works()
 
 
 main()

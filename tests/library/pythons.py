@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs a test's code in a Python that can import the module openpla, whose library may need a sanitizer's runtime."""
+"""Shared by the tests of the Python module: restarts a test in a Python process that can import the module openpla. If
+the library is built with a sanitizer, the process preloads the sanitizer's runtime."""
 import os
 import re
 import subprocess
@@ -10,7 +11,7 @@ sys.path.insert(0, os.path.join(SOURCE, "tests", "cli"))
 
 
 def version():
-    """That of CMakeLists.txt, which is the only place that has it."""
+    """Returns the project's version, which only CMakeLists.txt defines."""
     with open(os.path.join(SOURCE, "CMakeLists.txt"), encoding="utf-8") as f:
         return re.search(r"^project\(openpla VERSION ([\d.]+)", f.read(), re.M).group(1)
 
@@ -23,12 +24,13 @@ def environment():
 
 
 def run_again(python=sys.executable):
-    """The calling test once more, in a process with that environment, which has OPENPLA_INSIDE set."""
+    """Runs the calling test again in a process with environment() and OPENPLA_INSIDE set, and exits with its exit
+    code."""
     sys.exit(subprocess.run([python, *sys.argv], env={**environment(), "OPENPLA_INSIDE": "1"}, check=False).returncode)
 
 
 def outside():
-    """The environment of other programs, which have their own sanitizer."""
+    """Returns the environment for programs that are linked with the sanitizer themselves."""
     return {name: value for name, value in os.environ.items() if name not in ("LD_PRELOAD", "ASAN_OPTIONS")}
 
 
@@ -37,7 +39,7 @@ def is_inside():
 
 
 def with_pandas():
-    """A Python that has pandas: this one, or that of the system. None: neither."""
+    """Returns a Python that has pandas: this one or /usr/bin/python3; None if neither has it."""
     for python in (sys.executable, "/usr/bin/python3"):
         if os.path.exists(python) and subprocess.run([python, "-c", "import pandas"], stderr=subprocess.DEVNULL,
                                                      check=False).returncode == 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Chromium without a window, for the tests of pages."""
+"""Controls a headless Chromium for the tests of report pages."""
 import base64
 import json
 import os
@@ -11,30 +11,31 @@ import time
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SKIPPED = 77
-PATIENCE = 240  # seconds for an answer of the browser
+PATIENCE = 240  # seconds to wait for an answer of the browser
 
 
 class Browser:
-    """Chromium by its devtools protocol over two pipes: messages are JSON, each ended by a NUL."""
+    """A Chromium process, controlled by the DevTools protocol over two pipes. Messages are JSON, each terminated by a
+    NUL."""
 
     def __init__(self, work):
         found = [b for b in map(shutil.which, BROWSERS) if b]
         if not found:
-            print("no Chromium is here")
+            print("Chromium is not installed")
             sys.exit(SKIPPED)
         home = os.path.join(work, "home")
         os.makedirs(home)
         its_in, self.out = os.pipe()
         self.inward, its_out = os.pipe()
 
-        def give():
-            kept = os.dup(its_in), os.dup(its_out)  # one of them may be 3 or 4
-            os.dup2(kept[0], 3)
-            os.dup2(kept[1], 4)
+        def set_pipe_descriptors():
+            copies = os.dup(its_in), os.dup(its_out)  # one of the originals may be 3 or 4
+            os.dup2(copies[0], 3)
+            os.dup2(copies[1], 4)
 
         self.process = subprocess.Popen(  # pylint: disable=subprocess-popen-preexec-fn
             [found[0], "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-             "--remote-debugging-pipe", f"--user-data-dir={home}/data", "about:blank"], preexec_fn=give, pass_fds=(3, 4),
+             "--remote-debugging-pipe", f"--user-data-dir={home}/data", "about:blank"], preexec_fn=set_pipe_descriptors, pass_fds=(3, 4),
             env=dict(os.environ, HOME=home), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(its_in)
         os.close(its_out)
@@ -46,7 +47,8 @@ class Browser:
         self.begun = True
 
     def give_up(self, why):
-        """A browser that does not begin, as in a container that it has no use for, says nothing of pages."""
+        """Ends the test. A browser that does not even start, as in some containers, proves nothing about pages, so the
+        test is then skipped instead of failed."""
         self.end()
         print(why)
         sys.exit(1 if self.begun else SKIPPED)
@@ -56,7 +58,7 @@ class Browser:
         self.process.wait()
 
     def hear(self, until):
-        """The first message for which until() is true; events before it are kept."""
+        """Returns the first message for which until() is true. Events before it are appended to self.events."""
         end = time.monotonic() + PATIENCE
         while True:
             while b"\0" in self.rest:
@@ -98,7 +100,7 @@ class Browser:
         return answer["result"].get("value")
 
     def show(self, page, width, medium="", **features):
-        """Opens it, and says what it said or loaded that it should not."""
+        """Opens the page and returns its complaints: console messages, exceptions, and requests for other resources."""
         self.events = []
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", media=medium,

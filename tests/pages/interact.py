@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """interact.py PROGRAM [--axe axe.min.js] [--pictures FOLDER]: uses the charts of a report page in Chromium as a reader
-does: points at a value, zooms, hides a series, selects instances and counters, follows a warning to its time and back,
-changes the time zone, and gets the visible range as CSV. Without its script the page shows its SVG charts. Skipped
-without Chromium."""
+does. The test points at a value, zooms, hides a series, selects instances and counters, follows a warning to its time
+and back, changes the time zone, and saves the visible range as CSV. With scripts disabled, the page must show its SVG
+charts. If it failed, a reader could not find the time or the counter of a problem on the page. Skipped without
+Chromium."""
 import argparse
 import os
 import subprocess
@@ -26,7 +27,8 @@ def check(right, what, *more):
 
 
 def log():
-    """Two minutes, UTC-03:00: a processor that is busy from 12:00:40 to 12:00:59, and 500 processes."""
+    """Returns a CSV log of two minutes in UTC-03:00: a processor that is busy from 12:00:40 to 12:00:59, and 500
+    processes."""
     head = ["(PDH-CSV 4.0) (Zone)(180)", "\\\\H\\Processor(_Total)\\% Processor Time", "\\\\H\\Memory\\Available MBytes", "\\\\H\\System\\Threads"]
     head += [f"\\\\H\\Process(p{i})\\Handle Count" for i in range(INSTANCES)]
     lines = [head]
@@ -37,7 +39,7 @@ def log():
 
 
 def report_of(program, folder):
-    """The page of the log, with a warning about its processor."""
+    """Creates the report page of the log with a warning about its processor, and returns the page's path."""
     with open(os.path.join(folder, "a.csv"), "w", encoding="utf-8", newline="") as f:
         f.write(log())
     path = os.path.join(folder, "report.xml")
@@ -190,7 +192,8 @@ def the_visible_range_is_csv(reader):
 
 
 def two_runs_are_in_one_chart(program, folder, browser):
-    """Aligned at their starts: the axis has the time since then, and the warning and the chart lead to each other."""
+    """The runs are aligned at their starts, the axis shows the time since the start, and the warning and the chart link
+    to each other."""
     for name, day, value in (("quiet.csv", 1, 3), ("loaded.csv", 2, 60)):
         rows = [f'"03/0{day}/2026 12:{i // 60:02}:{i % 60:02}.000","{value + i % 5}"' for i in range(600)]
         with open(os.path.join(folder, name), "w", encoding="utf-8", newline="") as f:
@@ -212,8 +215,8 @@ def two_runs_are_in_one_chart(program, folder, browser):
     check(reader.text(".cursor")[0].startswith("00:0"), "the cursor's time", reader.text(".cursor"))
 
 
-def nothing_by_axe(browser, path):
-    """In light and dark, with what the reader has opened."""
+def axe_reports_nothing(browser, path):
+    """Runs axe-core on the page in its current state, in light and in dark mode."""
     if not path or not os.path.exists(path):
         return
     with open(path, encoding="utf-8") as f:
@@ -254,11 +257,11 @@ def main():
             if asked.pictures:
                 os.makedirs(asked.pictures, exist_ok=True)
                 browser.picture(os.path.join(asked.pictures, "interact.png"))
-            nothing_by_axe(browser, asked.axe)
+            axe_reports_nothing(browser, asked.axe)
             two_runs_are_in_one_chart(os.path.abspath(asked.program), work, browser)
             if asked.pictures:
                 browser.picture(os.path.join(asked.pictures, "compare.png"))
-            nothing_by_axe(browser, asked.axe)
+            axe_reports_nothing(browser, asked.axe)
         finally:
             browser.end()
     print("all of it works")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""live.py PROGRAM [--pictures FOLDER]: uses the page of openpla live in Chromium as a reader does: watches values
-change, searches a counter and charts it, pauses and continues, and gets the earlier samples when the page is opened
-again. Skipped without Chromium."""
+"""live.py PROGRAM [--pictures FOLDER]: uses the page of `openpla live` in Chromium as a reader does. The test watches
+values change, searches for a counter and charts it, pauses and continues, and checks that the page shows when the
+program has exited. If it failed, a user could not follow a counter in a browser. Skipped without Chromium."""
 import argparse
 import os
 import re
@@ -29,25 +29,25 @@ def wait_for(browser, expression, what):
         time.sleep(0.05)
 
 
-def shown(name):
+def shown_value(name):
     return f"[...document.querySelectorAll('#list li')].find(l=>l.textContent.includes({name!r})).querySelector('.value').textContent"
 
 
-def said_by(browser):
+def messages_of(browser):
     return [str(e["params"])[:300] for e in browser.events
             if e["method"] in ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown")]
 
 
 def values_change_until_paused(browser):
     wait_for(browser, "document.querySelectorAll('figure canvas').length>=6", "charts of the first counters")
-    wait_for(browser, f"{shown(UP)}!=='-'", "a first value")
-    first = browser.ask(shown(UP))
-    wait_for(browser, f"{shown(UP)}!=={first!r}", "values change")
+    wait_for(browser, f"{shown_value(UP)}!=='-'", "a first value")
+    first = browser.ask(shown_value(UP))
+    wait_for(browser, f"{shown_value(UP)}!=={first!r}", "values change")
     browser.ask("document.getElementById('pause').click()")
-    paused = browser.ask(f"(()=>{{const at={shown(UP)};return new Promise(d=>setTimeout(()=>d([at,{shown(UP)}]),1000))}})()")
+    paused = browser.ask(f"(()=>{{const at={shown_value(UP)};return new Promise(d=>setTimeout(()=>d([at,{shown_value(UP)}]),1000))}})()")
     check(paused[0] == paused[1] and "Paused" in browser.ask("document.getElementById('state').textContent"), "nothing moves while paused", paused)
     browser.ask("document.getElementById('pause').click()")
-    wait_for(browser, f"{shown(UP)}!=={paused[1]!r}", "values change again")
+    wait_for(browser, f"{shown_value(UP)}!=={paused[1]!r}", "values change again")
 
 
 def a_searched_counter_gets_a_chart(browser):
@@ -88,7 +88,7 @@ def main():
                 values_change_until_paused(browser)
                 a_searched_counter_gets_a_chart(browser)
                 check(browser.ask("document.documentElement.scrollWidth<=innerWidth"), f"it fits {width} pixels")
-                check(not said_by(browser), "no errors", said_by(browser))
+                check(not messages_of(browser), "no errors", messages_of(browser))
                 if arguments.pictures:
                     browser.picture(os.path.join(arguments.pictures, f"live-{width}.png"))
             server.terminate()

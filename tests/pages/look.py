@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """look.py PROGRAM [--axe axe.min.js] [--pictures FOLDER] [--suite]: opens report pages (tiny, large, mixed, only
-warnings, only events, broken input) in Chromium: light, dark, 320 pixels wide, in forced colours and in print. A page
-must not load other resources, report errors or scroll sideways, print must show folded parts, and axe-core must find
-nothing in either mode. Pictures of the pages (and a PDF) are left in a folder for inspection. --suite: only one page,
-light and dark. Without Chromium the test is skipped; without axe-core it is skipped after all checks that do not need
-it. axe-core is an npm package: after npm install axe-core, use node_modules/axe-core/axe.min.js, which OPENPLA_AXE may
-also name."""
+warnings, only events, corrupt input) in Chromium: light, dark, 320 pixels wide, in forced colours and in print. A page
+must not load other resources, report errors or scroll sideways, print must show collapsed parts, and axe-core must
+report nothing in either mode. Otherwise some readers could not read a report. Pictures of the pages and a PDF remain in
+a folder for inspection. --suite: only one page, light and dark. Without Chromium the test is skipped. Without axe-core
+it is skipped after all checks that do not need axe-core. axe-core is an npm package: run npm install axe-core and pass
+node_modules/axe-core/axe.min.js, or set OPENPLA_AXE to this file."""
 import argparse
 import html
 import math
@@ -19,14 +19,14 @@ from browser import SKIPPED, Browser
 
 HEAD = ('<Header><Data name="computer">HOST1</Data><Data name="set">Nightly</Data><Data name="start">2026-01-02T03:04:05.000Z</Data>'
         '<Data name="end">2026-01-02T04:04:05.000Z</Data><Data name="duration" units="s">3600</Data></Header>')
-# What a page is asked for.
+# Expands all collapsed parts of a page and runs axe-core on it.
 RULES = """document.querySelectorAll("details").forEach(d=>d.open=true);document.querySelectorAll(".all").forEach(c=>c.checked=true);
 axe.run(document,{resultTypes:["violations","incomplete"],rules:{"td-has-header":{enabled:true},"table-fake-caption":{enabled:true}}})
 .then(r=>["violations","incomplete"].flatMap(k=>r[k].map(v=>k+": "+v.id+" x"+v.nodes.length+" "+v.nodes[0].target)))"""
 TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 FOLDED = """[...document.querySelectorAll("details>:not(summary),tr.more")].filter(e=>!e.getClientRects().length||!e.checkVisibility()).length"""
 CUT = """[...document.querySelectorAll("table,svg,pre")].filter(e=>e.getBoundingClientRect().right>document.documentElement.clientWidth+1).length"""
-# Lines of charts that keep colours of ours, which may be those of the paper that the reader has chosen.
+# Chart lines that keep our colours in forced-colours mode, where they could be invisible on the reader's background.
 UNSEEN = """[...document.querySelectorAll(".plot path[class],.legend path")].filter(
 e=>getComputedStyle(e).stroke!=getComputedStyle(document.body).color).length"""
 
@@ -91,21 +91,21 @@ def reports():
     }
 
 
-# A4 less Chromium's margins has about 718 pixels.
+# An A4 page without Chromium's margins is about 718 pixels wide.
 MODES = {"light": (1280, "", {"prefers_color_scheme": "light"}), "dark": (1280, "", {"prefers_color_scheme": "dark"}),
          "narrow": (320, "", {}), "forced": (1280, "", {"forced_colors": "active"}), "print": (718, "print", {})}
 
 
-def look(browser, page, axe, pictures):
+def check_page(browser, page, axe, pictures):
     name, faults = os.path.basename(page)[:-5], []
     for mode, (width, medium, features) in MODES.items():
         faults += [f"{name} {mode}: {line}" for line in browser.show(page, width, medium, **features)]
         if browser.ask(TOO_WIDE):
             faults.append(f"{name} {mode}: it scrolls sideways")
         if mode == "print" and (browser.ask(FOLDED) or browser.ask(CUT)):
-            faults.append(f"{name}: in print {browser.ask(FOLDED)} parts are folded, {browser.ask(CUT)} are cut")
+            faults.append(f"{name}: in print {browser.ask(FOLDED)} parts are collapsed, {browser.ask(CUT)} are cut off")
         if mode == "forced" and browser.ask(UNSEEN):
-            faults.append(f"{name}: in forced colours {browser.ask(UNSEEN)} lines have others")
+            faults.append(f"{name}: in forced colours {browser.ask(UNSEEN)} lines keep other colours")
         if pictures:
             browser.picture(os.path.join(pictures, f"{name}.{mode}.png"))
         if pictures and mode == "print":
@@ -141,12 +141,12 @@ def main():
                 with open(path, "w", encoding="utf-8") as f:
                     f.write(text)
                 subprocess.run([program, "report", path, "-html"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-                faults += look(browser, path[:-4] + ".html", axe, asked.pictures)
+                faults += check_page(browser, path[:-4] + ".html", axe, asked.pictures)
         finally:
             browser.end()
-    print("\n".join(faults) or f"nothing is wrong; pictures: {asked.pictures or 'not kept'}")
+    print("\n".join(faults) or f"no problems; pictures: {asked.pictures or 'not saved'}")
     if not axe and not faults:
-        print("axe-core is not here; the rest is well")
+        print("axe-core is missing; all other checks passed")
         sys.exit(SKIPPED)
     sys.exit(1 if faults else 0)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The example of a set with an account and a database's password, as a user runs it: neither password is returned, nor
-found in any file of the store."""
+"""Runs the example of a set with an account and a database password. Neither password is returned by an interface or
+found in a file of the store. Otherwise anybody who can read the store would learn a user's passwords."""
 import os
 import sys
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The examples of alerts: a real load of the processors causes an event, a row of the log and the start of the second
-set; without load nothing happens. Otherwise alerts would be useless."""
+"""Runs the alert examples. A real load of the processors causes an event, a row in the alert log and the start of the
+second set; without load nothing happens. Otherwise a user would miss an alert, or get false ones."""
 import csv
 import os
 import re
@@ -16,7 +16,7 @@ from faults import check, windows_path, wine  # noqa: E402
 BIN = os.environ["OPENPLA_BIN_DIR"]
 EXAMPLES = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "examples")
 DRIVE_C = os.path.join(os.environ["WINEPREFIX"], "drive_c")
-LOAD, SECONDS = "3", "240"  # one process that is busy is at least as much, on up to 33 processors
+LOAD, SECONDS = "3", "240"  # percent; one busy process exceeds it on up to 33 processors
 
 
 def run(script, *arguments):

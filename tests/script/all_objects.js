@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every object of the model once, as a script reaches it; all_objects.vbs says the same.
+// Uses every object of the object model from JScript. Otherwise a script would fail with an object that other clients
+// can use. The output must be the same as that of all_objects.vbs.
 // cscript all_objects.js SET
 var step = "the arguments";
 
@@ -13,8 +14,8 @@ function each(collection, visit) {
     }
 }
 
-// What must fail, with its words.
-function say(what, attempt) {
+// Prints the error of a call that must fail.
+function showError(what, attempt) {
     step = what;
     try {
         attempt();
@@ -49,8 +50,8 @@ function describeTrace(collector) {
     collector.TraceDataProviders.Add(provider);
     var other = collector.TraceDataProviders.CreateTraceDataProvider();
     other.Guid = "{A68CA8B7-004F-D7B6-A698-07E2DE0F1F5D}";
-    say("a provider twice", function () { collector.TraceDataProviders.Add(other); });
-    say("by process", function () { collector.TraceDataProviders.GetTraceDataProvidersByProcess("", 2147483632); });
+    showError("a provider twice", function () { collector.TraceDataProviders.Add(other); });
+    showError("by process", function () { collector.TraceDataProviders.GetTraceDataProvidersByProcess("", 2147483632); });
 }
 
 function describeOthers(collectors) {
@@ -68,7 +69,7 @@ function describeOthers(collectors) {
     alert.TriggerDataCollectorSet = "Other";
     alert.Task = "Tell";
     alert.TaskArguments = "{name} {value}";
-    say("a threshold", function () { alert.AlertThresholds = ["nothing"]; });
+    showError("a threshold", function () { alert.AlertThresholds = ["nothing"]; });
     step = "API tracing";
     var api = collectors("Api");
     api.ExePath = "C:\\windows\\system32\\cmd.exe";
@@ -97,7 +98,7 @@ function describeSet(dataSet) {
     describeTrace(dataSet.DataCollectors("Trace"));
     describeOthers(dataSet.DataCollectors);
     step = "schedule";
-    // Wine 8's JScript can make no dates: they come as XML, into the set that has five collectors already.
+    // Wine 8's JScript cannot create dates, so SetXml adds the schedule; the set keeps its five collectors.
     dataSet.SetXml("<DataCollectorSet><Schedule><StartDate>2024-01-31</StartDate>" +
         "<EndDate>12/31/2024</EndDate><StartTime>6:30 AM</StartTime></Schedule></DataCollectorSet>");
     var schedule = dataSet.Schedules(0);
@@ -115,8 +116,8 @@ function describeSet(dataSet) {
     action.Actions = 8 + 16;
     action.SendCabTo = "\\\\server\\share";
     manager.FolderActions.Add(action);
-    say("Run", function () { manager.Run(1, ""); });
-    say("Extract", function () { manager.Extract("a.cab", "C:\\"); });
+    showError("Run", function () { manager.Run(1, ""); });
+    showError("Extract", function () { manager.Extract("a.cab", "C:\\"); });
 }
 
 function truth(condition) {
@@ -196,7 +197,7 @@ function main(name) {
     each(sets, function (item) { WScript.Echo("found " + item.Name + " with " + item.DataCollectors.Count); });
     step = "Remove";
     sets.Remove(0);
-    say("Query of what was removed", function () { copy.Query(name, ""); });
+    showError("Query of what was removed", function () { copy.Query(name, ""); });
     WScript.Echo("Done.");
 }
 

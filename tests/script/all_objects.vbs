@@ -1,6 +1,7 @@
 ' SPDX-License-Identifier: MIT
-' Every object of the model once, as a script reaches it; all_objects.js says the same. Wine's VBScript cannot look into
-' the lists it puts, so they are shown as XML.
+' Uses every object of the object model from VBScript. Otherwise a script would fail with an object that other clients
+' can use. The output must be the same as that of all_objects.js. Wine's VBScript cannot read the arrays that it
+' assigned, so they are shown as XML.
 ' cscript all_objects.vbs SET
 Option Explicit
 On Error Resume Next
@@ -14,7 +15,7 @@ dataSet.Keywords = Array("all", "objects")
 dataSet.SetValue "Owner", "Anna"
 Check "properties of the set"
 
-' The five kinds of collector.
+' The five kinds of data collectors.
 names = Array("Counters", "Trace", "Configuration", "Alert", "Api")
 For i = 0 To 4
     Set collector = dataSet.DataCollectors.CreateDataCollector(i)
@@ -51,9 +52,9 @@ Check "Add of the provider"
 Set other = collector.TraceDataProviders.CreateTraceDataProvider()
 other.Guid = "{A68CA8B7-004F-D7B6-A698-07E2DE0F1F5D}"
 collector.TraceDataProviders.Add other
-Say "a provider twice"
+Show_error "a provider twice"
 collector.TraceDataProviders.GetTraceDataProvidersByProcess "", 2147483632
-Say "by process"
+Show_error "by process"
 With dataSet.DataCollectors("Configuration")
     .RegistryKeys = Array("HKEY_LOCAL_MACHINE\Software\")
     .Files = Array("%windir%\win.ini")
@@ -71,7 +72,7 @@ With dataSet.DataCollectors("Alert")
 End With
 Check "alert"
 dataSet.DataCollectors("Alert").AlertThresholds = Array("nothing")
-Say "a threshold"
+Show_error "a threshold"
 With dataSet.DataCollectors("Api")
     .ExePath = "C:\windows\system32\cmd.exe"
     .LogFilePath = "api.etl"
@@ -81,7 +82,7 @@ With dataSet.DataCollectors("Api")
 End With
 Check "API tracing"
 
-' Schedules and the data manager.
+' The schedules and the data manager.
 Set schedule = dataSet.Schedules.CreateSchedule()
 schedule.StartDate = DateSerial(2024, 1, 31)
 schedule.StartTime = TimeSerial(6, 30, 0)
@@ -101,11 +102,11 @@ action.SendCabTo = "\\server\share"
 manager.FolderActions.Add action
 Check "data manager"
 Set map = manager.Run(1, "")
-Say "Run"
+Show_error "Run"
 manager.Extract "a.cab", "C:\"
-Say "Extract"
+Show_error "Extract"
 
-' A whole set out as XML and in again.
+' Copies a whole set as XML.
 Set map = dataSet.Commit(name, "", 3)
 Check "Commit"
 For Each item In map
@@ -165,7 +166,7 @@ Check "Query after the run"
 message = copy.GetValue("OpenPLA.LastRunMessage")
 If InStr(message, "the program was not started while the set ran") = 0 Then WScript.Echo message
 
-' The collection of sets.
+' The collection of data collector sets.
 Set sets = CreateObject("PLA.DataCollectorSetCollection")
 sets.GetDataCollectorSets "", "service\" & name
 Check "GetDataCollectorSets"
@@ -175,7 +176,7 @@ Next
 sets.Remove 0
 Check "Remove"
 copy.Query name, ""
-Say "Query of what was removed"
+Show_error "Query of what was removed"
 WScript.Echo "Done."
 
 Sub Check(what)
@@ -185,8 +186,8 @@ Sub Check(what)
     End If
 End Sub
 
-' What must fail, with its words.
-Sub Say(what)
+' Prints the error of the last call, which must have failed.
+Sub Show_error(what)
     If Err.Number = 0 Then
         WScript.Echo "FAILED: " & what & " went well"
         WScript.Quit 1

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""examples/api_trace.vbs as users run it: the program exits with its own code, and its calls are in the log that the
-script names, without the excluded ones."""
+"""Runs examples/api_trace.vbs. The traced program exits with its usual exit code, and the log that the script names
+contains its calls except the excluded ones. Otherwise a user would trace a program that behaves differently, or would
+not see its calls."""
 import json
 import os
 import re

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""baseline.py OPENPLA WINE-RUN: examples/baseline.cmd creates its log twice, and exits with logman's code if it cannot.
-The statements of docs/user/command-line.md about batch files are true. Otherwise users who copy its lines would be
-misled."""
+"""baseline.py OPENPLA WINE-RUN: examples/baseline.cmd creates its log and a second one to compare, and exits with
+logman's exit code if it cannot. What docs/user/command-line.md states about batch files is true. Otherwise a user who
+copies lines from that page would get a script that does not detect failures."""
 import csv
 import os
 import subprocess
@@ -19,7 +19,8 @@ HEADER = [r"\Processor(_Total)\% Processor Time", r"\System\Processor Queue Leng
 
 
 def cmd(folder, *words):
-    """The exit code of this system has a byte; the output goes through a file, as a terminal would be drawn on."""
+    """Runs cmd and returns exit code and output. The exit code has only one byte on the host OS. The output goes to a
+    file, because Wine would draw on a terminal."""
     with open(os.path.join(folder, "out.txt"), "w+b") as out:
         done = subprocess.run([*EMULATOR, "cmd", "/c", *words], stdin=subprocess.DEVNULL, stdout=out, stderr=out,
                               cwd=folder, env={**os.environ, "OPENPLA": windows_path(OPENPLA)}, timeout=600, check=False)
@@ -48,26 +49,26 @@ def baselines(folder):
     check(code == 0x57 and "The parameter is incorrect." in out and "was not made: -2147024809" in out, f"{code}: {out}")
 
 
-def what_the_page_says(folder):
+def documented_batch_lines_work(folder):
     out = batch(folder, '"%OPENPLA%" logman query nobody >nul', "echo [%ERRORLEVEL%]", "if errorlevel 1 echo above zero",
                 "if not %ERRORLEVEL%==0 echo not zero",
                 '"%OPENPLA%" logman query nobody >nul && echo found || echo missing',
                 '"%OPENPLA%" logman create alert x -th "\\Memory\\Available Bytes<1" "\\System\\Threads>50" -si x',
                 '"%OPENPLA%" relog >nul 2>nul', "echo [%ERRORLEVEL%]")
-    # Scripts take the last line of stdout for the message.
+    # Scripts read the message from the last line of stdout.
     only = batch(folder, '"%OPENPLA%" logman query nobody 2>nul', "echo [end]").splitlines()
-    check(only == ["", "Error:", "Data Collector Set was not found.", "[end]"], f"ours is on stderr: {only}")
-    check("[-2144337918]" in out and "above zero" not in out and "not zero" in out, f"the code is an HRESULT: {out}")
-    check("missing" in out and "found\n" not in out, f"&& and || tell: {out}")
-    check("invalid time 'x'" in out and not os.path.exists(os.path.join(folder, "50")), f"> in quotes is no file: {out}")
-    check("[2]" in out, f"a wrong line of our own verbs is 2: {out}")
+    check(only == ["", "Error:", "Data Collector Set was not found.", "[end]"], f"our additions belong on stderr: {only}")
+    check("[-2144337918]" in out and "above zero" not in out and "not zero" in out, f"the exit code must be an HRESULT: {out}")
+    check("missing" in out and "found\n" not in out, f"&& and || must detect the failure: {out}")
+    check("invalid time 'x'" in out and not os.path.exists(os.path.join(folder, "50")), f"> in quotes must not redirect: {out}")
+    check("[2]" in out, f"a wrong command line of our own verbs must exit with 2: {out}")
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
         try:
             baselines(folder)
-            what_the_page_says(folder)
+            documented_batch_lines_work(folder)
         finally:
             for verb in ("stop", "delete"):
                 subprocess.run([*EMULATOR, OPENPLA, "logman", verb, "Baseline"], stdin=subprocess.DEVNULL,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""c_examples.py WINE-RUN: the two examples of MS-PLA section 4, built as C programs, do what the specification says.
-Other C programs written from the specification would have the same problems."""
+"""c_examples.py WINE-RUN: the two examples in MS-PLA section 4, built as C programs, do what the specification says.
+Otherwise other C programs that were written from the specification would fail, too."""
 import os
 import re
 import subprocess
@@ -21,7 +21,7 @@ def expect(condition, what, output):
 
 
 def check_counters(name):
-    """4.2: the run ends by itself after its samples, and a second one takes the place of its log."""
+    """Example 4.2: the run ends after the requested samples, and a second run overwrites its log."""
     for samples in (3, 2):
         code, output = run("query_counters", name, str(samples))
         expect(code == 0 and output.endswith("\nDone.\n"), f"query_counters: exit code {code}", output)
@@ -41,8 +41,8 @@ def check_counters(name):
 
 
 def check_provider(name):
-    """4.1: filter data, keywords and levels arrive, also while the set runs, the trace holds what was asked for and no more; nothing
-    is left behind, so that it can be done again."""
+    """Example 4.1: filter data, keywords and levels reach the event provider, even while the set runs. The trace
+    contains exactly the requested events. Nothing is left behind, so that the example can run again."""
     enabled = r'Provider: enabled, level %d, any keyword of 0x1, all of 0x1, filter "12\.84\.150\.40"\n'
     event = r"  level %d, keyword 0x1: %s 12\.84\.150\.40\n"
     for _ in range(2):

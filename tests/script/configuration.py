@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""examples/configuration.vbs as users run it: its set ends by itself, and the requested files, keys and other data are
-in one XML document. Two runs in a row have separate folders; openpla config shows the documents and their
-differences."""
+"""Runs examples/configuration.vbs twice. The set stops without a call, and one XML document per run contains the
+requested files, registry keys and other data. Each run has its own folder, and `openpla config` shows the documents and
+their differences. Otherwise a user could not see what has changed on a computer."""
 import os
 import re
 import sys
@@ -28,7 +28,7 @@ def run(*arguments):
 
 
 def rows(report, section):
-    """Of the Items of a section: {column: text}."""
+    """Returns the Items of a section as {column: text}."""
     return [{data.get("name"): data.text or "" for data in item.findall("Data")}
             for item in report.findall(f"Section[@name='{section}']/Table/Item")]
 
@@ -40,7 +40,7 @@ def config(expected, *arguments):
 
 
 def compare(before, after, source):
-    """What has changed between the runs, and that of all else only what a machine changes by itself."""
+    """Checks that `openpla config diff` reports exactly what this test changed between the runs."""
     path = windows_path(source)
     text = config(0, before, "-t", "files")
     check(f"{path}\\sub\\a.txt" in text and "(2 rows)" in text, f"the files are shown: {text}")
@@ -60,12 +60,12 @@ def main():
                 file.write(name)
         for _ in range(2):
             said = run(f"Configuration{os.getpid()}", windows_path(source) + "\\\\*.txt")
-            check(said["Status"] == "0", f"the run has ended by itself: {said}")
-            check("complete" in said["Message"], f"and says why: {said}")
+            check(said["Status"] == "0", f"the run did not end without a call: {said}")
+            check("complete" in said["Message"], f"the message does not say why the run ended: {said}")
             folder = host_path(said["Folder"])
             documents.append(said["XML"])
             report = ElementTree.parse(host_path(said["XML"])).getroot()
-            check(report.get("complete") == "1", "all was collected")
+            check(report.get("complete") == "1", "the document is marked as incomplete")
             copies = [row["copy"] for row in rows(report, "files")]
             check(copies[:2] == ["a.txt", "a_1.txt"], f"both files, in their order: {copies}")
             with open(os.path.join(folder, "a_1.txt"), encoding="utf-8") as file:
@@ -85,7 +85,7 @@ def main():
                     file.write(text)
         compare(*documents, source)
     check(len(folders) == 2, f"each run has a folder of its own: {folders}")
-    print("both runs have recorded the machine, and what differs is told")
+    print("ok: both runs recorded the configuration, and the differences are reported")
 
 
 main()

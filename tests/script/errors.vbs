@@ -1,5 +1,6 @@
 ' SPDX-License-Identifier: MIT
-' What a script sees of mistakes: Err.Number and Err.Description.
+' What a script gets in Err.Number and Err.Description for typical mistakes. Otherwise a user could not tell what is
+' wrong.
 ' cscript errors.vbs SET
 Option Explicit
 On Error Resume Next
@@ -74,7 +75,7 @@ Set map = dataSet.Commit(name, "", &H1000)
 Show "a bad counter path"
 WScript.Echo map.Item(0).Key & ": " & Hex(map.Item(0).Value) & " " & map.Item(0).Description
 
-' A counter that this machine lacks: the others are collected, and the set says which it left out.
+' If this computer lacks a counter, the others are collected and the run's message names the missing one.
 collector.PerformanceCounters = Array("\System\Threads", "\No Such Object(*)\No Such Counter")
 Check "PerformanceCounters"
 Set map = dataSet.Commit(name, "", 1)
@@ -108,12 +109,12 @@ dataSet.Start True
 Show "a RootPath that is not there"
 WScript.Echo "and the set keeps it: " & dataSet.GetValue("OpenPLA.LastRunResult")
 
-' A start that is not waited for: why it failed is found out later.
+' An asynchronous start that fails: the reason is available later.
 dataSet.RootPath = "C:\no such folder either\" & name
 dataSet.Commit name, "", 2
 Check "Commit with one more RootPath"
 dataSet.Start False
-Err.Clear ' it may have failed before Start came back
+Err.Clear ' the start may have failed before Start returned
 For tries = 1 To 60
     If InStr(dataSet.GetValue("OpenPLA.LastRunMessage"), "either") > 0 Then Exit For
     CreateObject("WScript.Shell").Run "ping -n 2 127.0.0.1", 0, True
@@ -124,7 +125,7 @@ Check "GetValue behind an asynchronous start"
 WScript.Echo "status " & dataSet.Status
 dataSet.RootPath = "Z:\proc"
 dataSet.Subdirectory = "log"
-For tries = 1 To 60 ' its host is ending
+For tries = 1 To 60 ' until the set host process has exited
     Err.Clear
     dataSet.Commit name, "", 2
     If Err.Number <> &H803000AA Then Exit For

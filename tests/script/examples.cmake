@@ -6,7 +6,7 @@ add_test(NAME script.configuration COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT
 openpla_test_properties(script.configuration ";server")
 add_test(NAME script.template COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/template.py)
 openpla_test_properties(script.template ";server")
-# As test_categories, the kernel's session.
+# Uses the one NT Kernel Logger session, like test_categories.
 set_tests_properties(script.template PROPERTIES RESOURCE_LOCK kernels_session)
 add_test(NAME script.sql_log
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/sql_log.py ${CMAKE_CROSSCOMPILING_EMULATOR})
@@ -19,11 +19,11 @@ openpla_test_properties(script.c_examples ";server")
 add_test(NAME script.providers
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/providers.py ${CMAKE_CROSSCOMPILING_EMULATOR})
 openpla_test_properties(script.providers ";server")
-# Both have the one network provider.
+# Both register the same network event provider.
 set_tests_properties(script.c_examples script.providers PROPERTIES RESOURCE_LOCK network_provider)
 add_test(NAME script.trace_set COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/trace_set.py)
 openpla_test_properties(script.trace_set ";server")
-openpla_test_apart(script.trace_set) # its provider is that of other tests
+openpla_test_apart(script.trace_set) # other tests use the same event provider
 add_test(NAME script.task COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/task.py)
 openpla_test_properties(script.task ";server")
 add_test(NAME script.alert COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/alert.py)

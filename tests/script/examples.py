@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""examples.py WINE-RUN: the example scripts do what README says, twice in a row and identically in both languages. They
-are the first thing that a user tries."""
+"""examples.py WINE-RUN: the example scripts do what README says, twice in a row and identically in VBScript and
+JScript. Otherwise the first thing that a user tries would fail."""
 import csv
 import datetime
 import os
@@ -42,7 +42,7 @@ def unix_path(path):
     return os.path.join(DRIVE_C, *path[3:].split("\\"))
 
 
-def moment(row):
+def time_of_row(row):
     return datetime.datetime.strptime(row[0], "%m/%d/%Y %H:%M:%S.%f").timestamp()
 
 
@@ -50,9 +50,9 @@ def check_csv(path, output, elapsed):
     with open(path, encoding="cp1252", newline="") as f:
         rows = list(csv.reader(f))
     expect(rows[0][0].startswith("(PDH-CSV 4.0)"), f"{path}: header {rows[0][0]}", output)
-    # A sample each second: on a busy machine some come late and are left out, and the run takes longer. None is there
-    # twice, so they fit into the time that the script took.
-    times = [moment(row) for row in rows[1:]]
+    # One sample per second. On a busy machine some are late and skipped, and the run takes longer. No second has two
+    # samples, so there are no more samples than seconds that the script ran.
+    times = [time_of_row(row) for row in rows[1:]]
     steps = sorted(later - earlier for earlier, later in zip(times, times[1:]))
     expect(2 <= len(times) <= elapsed + 1, f"{path}: {len(times)} samples in {elapsed:.1f} s", output)
     expect(steps[0] > 0 and times[-1] - times[0] > SECONDS - 2, f"{path}: the samples are of {times}", output)
@@ -64,7 +64,7 @@ def check_csv(path, output, elapsed):
 
 
 def check_runs(script, set_name):
-    """Two runs of one set; the result of the second, with its own names taken out."""
+    """Runs a set twice. Returns the output of the second run, with its set name and dates replaced."""
     logs = []
     for _ in range(2):
         begun = time.monotonic()
@@ -91,12 +91,12 @@ def main():
             with open(unix_path(value(output, "Log")), "rb") as f:
                 head = f.read(4096)
             expect(head and head.startswith(first), f"{script}: not a {form} log: {head[:40]}", output)
-        # Failures have words and an exit code: under Wine they would pass for success otherwise.
+        # A failure has a message and an exit code. Without them it would look like a success under Wine.
         for arguments, code, words in ((["X", "1", "xml"], 2, "FAILED: the format"), (["X", "soon"], 2, "FAILED: the seconds"),
                                        (["no|name", "1"], 1, "FAILED: Commit: 0x")):
             got, output = run(script, *arguments)
             expect(got == code and words in output, f"{script} {arguments}: exit code {got}", output)
-    # Whoever tries one that needs arguments learns which.
+    # Without its required arguments, a script prints which ones it needs.
     for script in "trace.vbs", "trace.js", "archive_log.vbs", "extract.vbs":
         code, output = run(script)
         expect(code == 2 and f"usage: cscript {script} " in output, f"{script} without arguments: exit code {code}", output)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""examples/extract.vbs as a user runs it: it extracts a cabinet that this test creates by hand, rejects one that would
-write outside its folder, and replaces no file."""
+"""Runs examples/extract.vbs. It extracts a cabinet that this test writes byte by byte, rejects a cabinet that would
+write outside the folder, and overwrites no file. Otherwise a foreign cabinet could replace a user's files."""
 import os
 import struct
 import sys
@@ -16,7 +16,7 @@ from faults import check, windows_path, wine  # noqa: E402
 
 
 def make_cabinet(path, files):
-    """One folder, one MSZIP block (MS-CAB)."""
+    """Writes a cabinet with one folder and one MSZIP block (MS-CAB)."""
     data = b"".join(files.values())
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     packed = b"CK" + packer.compress(data) + packer.flush()

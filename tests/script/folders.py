@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Folder actions in a script (folders.vbs): the folders of two runs contain their reports and a cabinet of all files;
-files that were added later, and a foreign folder, still exist. Also runs examples/folders.vbs twice, as a user does:
-the latest three runs are kept."""
+"""Folder actions in a script (folders.vbs). The folders of two runs contain their reports and a cabinet of all files;
+files that were added later, and a foreign folder, still exist. Also runs examples/folders.vbs twice; the latest three
+runs are kept. Otherwise retention would delete a user's data, or fill the disk."""
 import os
 import shutil
 import sys
@@ -31,7 +31,7 @@ with tempfile.TemporaryDirectory(dir=os.path.join(os.environ["WINEPREFIX"], "dri
     os.mkdir(os.path.join(top, "mine"))
     with open(os.path.join(top, "mine", "Load.blg"), "w", encoding="ascii") as file:
         file.write("mine")
-    # Wine has shares as folders of its own, dosdevices/unc/SERVER/SHARE.
+    # Under Wine a share is the folder dosdevices/unc/SERVER/SHARE.
     server = f"openpla-{os.getpid()}"
     unc = os.path.join(os.environ["WINEPREFIX"], "dosdevices", "unc")
     share = os.path.join(unc, server, "logs")
@@ -54,7 +54,7 @@ with tempfile.TemporaryDirectory(dir=os.path.join(os.environ["WINEPREFIX"], "dri
     check("Failed: 0" in run_script(EXAMPLE, "Folders of the example", windows_path(kept)), "the example")
     shown = run_script(EXAMPLE, "Folders of the example", windows_path(kept))
     runs = sorted(os.listdir(kept))
-    serials = [int(name[-6:]) for name in runs]  # of a prefix in which the set has run before
+    serials = [int(name[-6:]) for name in runs]  # not from 1 if the set has already run in this prefix
     check(serials == list(range(serials[-1] - 2, serials[-1] + 1)), f"the latest three runs of four: {runs}")
     for name in runs:
         check(f"{name}\\{name}.cab" in shown and f"{name}\\report.xml" in shown and f"{name}\\Load.blg" not in shown,

@@ -1,6 +1,6 @@
 ' SPDX-License-Identifier: MIT
-' Two runs of a set whose folders are packed behind each, a file that comes later, and passes by Run: folders.vbs ROOT
-' SHARE, to which the cabinets are sent.
+' folders.vbs ROOT SHARE: runs a set twice. After each run the data manager packs the run's folder into a cabinet and
+' sends it to SHARE. Then adds a file to a folder, and calls DataManager.Run for all folders and for one folder.
 Option Explicit
 On Error Resume Next
 
@@ -40,7 +40,7 @@ For n = 1 To 2
     dataSet.Stop True
     Check "Stop"
 Next
-' What no run has made stays, and is no mistake.
+' A file that no run has created must be kept, and is not an error.
 CreateObject("Scripting.FileSystemObject").CreateTextFile(WScript.Arguments(0) & "\000001\late.csv").Write "late"
 Check "late.csv"
 Set failed = dataSet.DataManager.Run(plaFolderActions, vbNullString)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""languages.py WINE-RUN: the examples in C++, Python, PowerShell and C#. The C++ example is run. Wine has no Python,
-PowerShell or .NET here, so for the other examples the syntax is checked if this system can parse it, and each member
-that they call must be a member of the interfaces (idl/pla.idl). Otherwise a user would copy a wrong name. pwsh parses
-the PowerShell scripts, including the registration scripts, or npm's grammar in the folder that OPENPLA_POWERSHELL names
-(powershell.js)."""
+"""languages.py WINE-RUN: the examples in C++, Python, PowerShell and C# are correct. Otherwise a user would copy a
+wrong name. The C++ example is run. Wine has no Python, PowerShell or .NET here, so for the other examples the syntax is
+checked if this system has a parser, and each member that they call must exist in the interfaces (idl/pla.idl). The
+PowerShell scripts, including the registration scripts, are parsed by pwsh, or by the npm grammar in the folder
+OPENPLA_POWERSHELL (powershell.js)."""
 import glob
 import os
 import re
@@ -15,7 +15,7 @@ import tempfile
 
 TREE, BIN = os.environ["OPENPLA_SOURCE_DIR"], os.environ["OPENPLA_BIN_DIR"]
 EXAMPLES = os.path.join(TREE, "examples")
-# How each names an object of ours, and what it calls of one that is its own language's.
+# The variables that hold objects of OpenPLA in each example. OWN are members that the language adds to these objects.
 OBJECTS = {
     "collect_win32com.py": r"(?:data_set|collector|issue)",
     "collect_comtypes.py": r"(?:data_set|collector|plain|issues)",
@@ -43,12 +43,12 @@ def check_members():
         calls = set()
         for chain in re.findall(rf"(?<![\w.]){objects}((?:\.\w+(?:\([^()]*\))?)+)", read("examples", name)):
             calls |= set(re.findall(r"\.(\w+)", re.sub(r"\([^()]*\)", "", chain)))
-        assert not calls - known - OWN, f"{name} calls what no interface has: {calls - known - OWN}"
+        assert not calls - known - OWN, f"{name} calls members that no interface has: {calls - known - OWN}"
         assert USED <= calls, f"{name} does another job: it does not call {USED - calls}"
 
 
 def check_syntax(folder):
-    """What this host lacks for it."""
+    """Checks the syntax; returns the parsers that this host OS lacks."""
     for name in OBJECTS:
         if name.endswith(".py"):
             compile(read("examples", name), name, "exec")
@@ -73,7 +73,7 @@ def check_syntax(folder):
 def check_cpp():
     program = os.path.join(BIN, "collect_cpp.exe")
     if not os.path.exists(program):
-        print("this host has no compiler for C++")
+        print("the C++ example was not built, because the C++ compiler is missing")
         sys.exit(77)
     for _ in range(2):
         done = subprocess.run([sys.argv[1], program, "test-languages-cpp", "2"], capture_output=True, timeout=600, check=False)
@@ -94,7 +94,7 @@ def main():
         lacking = check_syntax(folder)
     check_cpp()
     if lacking:
-        print("not read by their own languages' programs, for want of " + " and ".join(lacking))
+        print("syntax not checked, because these are missing: " + " and ".join(lacking))
         sys.exit(77)
 
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The main job as a script does it: make, commit, start, wait, status, stop, the log. main.vbs says the same.
+// The usual life of a set in a script: create, commit, start, wait, query the status, stop, read the log. Otherwise no
+// script could collect anything. The output must be the same as that of main.vbs.
 // cscript main.js SET
 var step = "the arguments";
 
@@ -35,7 +36,8 @@ function main(name) {
     collector.PerformanceCounters = ["\\Memory\\Available MBytes", "\\System\\Threads", "\\System\\System Up Time"];
     step = "Add";
     dataSet.DataCollectors.Add(collector);
-    // JScript has no variables by reference: the map of CreateDataCollectorFromXml is VBScript's; here SetXml gives it.
+    // JScript has no output parameters, so it cannot get the value map of CreateDataCollectorFromXml, which main.vbs
+    // uses. SetXml returns the same map.
     step = "SetXml";
     var second = dataSet.DataCollectors.CreateDataCollector(0);
     var map = second.SetXml("<PerformanceCounterDataCollector><Name>Second</Name><Speed>1</Speed>" +

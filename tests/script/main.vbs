@@ -1,5 +1,6 @@
 ' SPDX-License-Identifier: MIT
-' The main job as a script does it: make, commit, start, wait, status, stop, the log. main.js says the same.
+' The usual life of a set in a script: create, commit, start, wait, query the status, stop, read the log. Otherwise no
+' script could collect anything. The output must be the same as that of main.js.
 ' cscript main.vbs SET
 Option Explicit
 On Error Resume Next

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// node powershell.js FOLDER SCRIPT...: the syntax of PowerShell's scripts, by the grammar that editors use. FOLDER is where
-// `npm install --ignore-scripts web-tree-sitter tree-sitter-powershell` was done. Names what is wrong, and then ends with 1.
+// node powershell.js FOLDER SCRIPT...: checks the syntax of PowerShell scripts with the tree-sitter grammar, which
+// editors use. FOLDER is where `npm install --ignore-scripts web-tree-sitter tree-sitter-powershell` was run. Prints
+// each syntax error; the exit code is 1 if there is one.
 const fs = require("fs"), path = require("path");
 const packages = path.join(path.resolve(process.argv[2]), "node_modules");
 const { Parser, Language } = require("module").createRequire(packages + path.sep)("web-tree-sitter");

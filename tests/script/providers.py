@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""providers.py WINE-RUN: the example scripts enable another program's event provider, with a level, keywords and filter
-data, and change the level while the set runs. Otherwise users would not have what MS-PLA 4.1 promises: a trace with
-exactly the requested events."""
+"""providers.py WINE-RUN: the example scripts enable another program's event provider with a level, keywords and filter
+data, and change the level while the set runs. Otherwise a user's trace would not contain exactly the requested events,
+as MS-PLA 4.1 promises."""
 import glob
 import os
 import re
@@ -39,29 +39,31 @@ def run_script(script, *arguments):
 
 
 def check_trace(path):
-    """All of each packet that was sent to the address, then its errors alone; nothing of other addresses, nothing received."""
+    """The trace has all events of packets sent to the address, then only their errors. It has no events of other
+    addresses or of received packets."""
     code, output = wine(os.path.join(BIN, "read_events.exe"), path)
     expect(code == 0 and re.search(r"^\d+ events, 0 lost$", output, re.M), f"the trace cannot be read: exit code {code}", output)
     events = re.findall(r"^\d+ (\{\S+\}) id=(\d+) .* level=(\d+) .* keyword=0x(\w+) .* data=(\w*)$", output, re.M)
     expect(events and all(guid == GUID and keyword == "1" and data == ADDRESS for guid, _, _, keyword, data in events),
-           "the trace holds what was not asked for", output)
+           "the trace has events that were not requested", output)
     ids = [int(event[1]) for event in events]
-    expect(set(ids) == {SENT, ERROR, BYTES}, "not all that was asked for is there", output)
-    # The level changes between any two events.
+    expect(set(ids) == {SENT, ERROR, BYTES}, "requested events are missing", output)
+    # The level can change between any two events, so the last ones must be errors.
     behind = len(ids) - 1 - max(i for i, number in enumerate(ids) if number != ERROR)
     expect(behind > 3 and ids.count(BYTES) > 3, f"the level did not change: {ids}", output)
 
 
 def check_provider(output):
-    """What its callback was given: the filter with both levels."""
+    """Checks what the provider's callback received: the filter, with each of the two levels."""
     lines = re.findall(r"^Provider: (.*)$", output.replace("\r\n", "\n"), re.M)
     expect(lines == ['enabled, level 5, any keyword of 0x1, all of 0x1, filter "12.84.150.40"',
                      'enabled, level 2, any keyword of 0x1, all of 0x1, filter "12.84.150.40"', "disabled"],
-           f"the provider's callback was given {lines}", output)
+           f"the provider's callback received {lines}", output)
 
 
 def begin_provider():
-    """send_packets, once it is registered; its output is in a file until its end (cmake/wine-run.sh)."""
+    """Starts send_packets and waits until it is registered. While it runs, its output is in a file
+    (cmake/wine-run.sh)."""
     outputs = os.path.join(os.environ["WINEPREFIX"], ".openpla", "out", "send_packets.exe.*")
     old = set(glob.glob(outputs))
     provider = subprocess.Popen([sys.argv[1], os.path.join(BIN, "send_packets.exe"), str(MOST_SECONDS)],

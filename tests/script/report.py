@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Reports after runs: report.py [SECONDS]. Runs examples/report.vbs as users do, and a set with counters, a trace and a
-configuration under a known load. When such a run is stopped, its report exists and agrees with the run's own logs: this
-test computes the statistics from the logs as CSV, and the events from what the load has written."""
+"""report.py [SECONDS]: the report of a run agrees with the run's logs. Otherwise a user would read wrong numbers. Runs
+examples/report.vbs, and a set with counters, a trace and a configuration under a known load. The test computes the
+statistics from the logs as CSV, and knows the events because the load wrote them."""
 import csv
 import glob
 import os
@@ -23,8 +23,8 @@ EXAMPLE = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "examples", "report.vbs
 EVENTS = 1000
 
 
-def say(script, *arguments):
-    """What a script says, by the words in front of its colons."""
+def run_script(script, *arguments):
+    """Runs a script and returns its output lines "key: value" as a dictionary."""
     for _ in range(cscript.ATTEMPTS):
         code, text = wine("cscript", "//nologo", windows_path(script), *arguments)
         if not cscript.never_ran(code, text):
@@ -34,7 +34,8 @@ def say(script, *arguments):
 
 
 def log_values(log, folder):
-    """The log's columns as {(instance, counter), lower case: lists of values}; what has no value is not among them."""
+    """Returns the log's columns as {(instance, counter) in lower case: lists of values}. Empty cells and columns are
+    skipped."""
     out = os.path.join(folder, "log.csv")
     code, text = wine(OPENPLA, "relog", windows_path(log), "-f", "csv", "-o", windows_path(out))
     check(code == 0, f"relog: {code}: {text}")
@@ -51,13 +52,13 @@ def log_values(log, folder):
 
 
 def rows(report, table="Table"):
-    """Of the Items of all sections, or of one table: {column: text}."""
+    """Returns the Items of all sections, or of one table, as {column: text}."""
     return [{data.get("name"): data.text or "" for data in item.findall("Data")}
             for item in report.findall(f"Section/{table}/Item")]
 
 
 def check_counters(report, log):
-    """Every row with a counter and its mean, min and max; how many there are."""
+    """Checks mean, minimum and maximum of every counter row against the log. Returns the number of these rows."""
     found = [row for row in rows(report) if "counter" in row and row.get("mean")]
     for row in found:
         series = log.get((row.get("instance", "").lower(), row["counter"].lower()), [])
@@ -78,10 +79,10 @@ def check_logs(path, log):
 
 def example():
     name = f"Report{os.getpid()}"
-    said = say(EXAMPLE, name, "4")
+    said = run_script(EXAMPLE, name, "4")
     path = host_path(said["Report"])
-    check(os.path.isfile(path), f"the report is there: {said}")
-    check(said["Failed"] == "0", f"Run makes it again: {said}")
+    check(os.path.isfile(path), f"the report does not exist: {said}")
+    check(said["Failed"] == "0", f"Run did not create the report again: {said}")
     report, count = check_logs(path, "Load")
     sections = [section.get("name") for section in report.findall("Section")]
     check(sections == ["summarySection", "cpuSection"], f"the sections of the schema: {sections}")
@@ -93,13 +94,13 @@ def example():
 def load(seconds):
     name, script = f"Load{os.getpid()}", os.path.join(HERE, "report_load.vbs")
     with tempfile.TemporaryDirectory(dir=os.path.join(os.environ["WINEPREFIX"], "drive_c")) as root:
-        say(script, "start", name, windows_path(root))
+        run_script(script, "start", name, windows_path(root))
         code, text = wine(os.path.join(BIN, "write_described.exe"), str(EVENTS))
         check(code == 0, f"write_described: {code}: {text}")
         until = time.monotonic() + seconds
-        while time.monotonic() < until:  # a processor is busy
+        while time.monotonic() < until:  # keeps a processor busy
             sum(range(10000))
-        said = say(script, "stop", name)
+        said = run_script(script, "stop", name)
         check(said["Result"] == "0x00000000", f"the run has its report: {said}")
         report, count = check_logs(os.path.join(root, "run", "report.xml"), "counters")
         check(rows(report, "Table[@name='sales']") ==
@@ -117,7 +118,7 @@ def load(seconds):
 
 def main():
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 3
-    print(f"{example()} and {load(seconds)} rows of counters, {EVENTS} events and a configuration say what the logs say")
+    print(f"{example()} and {load(seconds)} rows of counters, {EVENTS} events and a configuration agree with the logs")
 
 
 main()

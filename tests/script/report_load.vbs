@@ -1,5 +1,6 @@
 ' SPDX-License-Identifier: MIT
-' A set with counters, a trace, a configuration and a data manager: cscript report_load.vbs start|stop NAME ROOT.
+' cscript report_load.vbs start|stop NAME ROOT: starts or stops a set with counters, a trace, a configuration and a data
+' manager, for report.py.
 ' The last line is "Done."
 Option Explicit
 On Error Resume Next

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""run.py [--32] SCRIPT EXPECTED [COPIES]: runs a script with cscript (or a program), in COPIES at the same time, each
-with a separate set, and compares the output of each with the file EXPECTED. Under Wine an unhandled error ends a script
-silently with exit code 0, so the last line must be "Done."
+"""run.py [--32] SCRIPT EXPECTED [COPIES]: runs COPIES of a script with cscript (or of a program) simultaneously, each
+with a separate set, and compares the output of each with the file EXPECTED. Otherwise a user's script could fail or get
+other results. Under Wine an unhandled error ends a script silently with exit code 0, so the last line must be "Done."
 
 Parts that differ from run to run are replaced: the set's name, process IDs, libxml2's messages; a line "log PATH" is
 replaced with the contents of the log.
@@ -25,7 +25,7 @@ LATE = r"(\d+) samples lost: their time passed while an earlier sample was taken
 
 
 def host_path(path):
-    """Where the tests see a path of the scripts."""
+    """Returns the path on the host OS of a path that a script uses."""
     if WINDOWS:
         return path
     drive, rest = path[0].lower(), path[2:].replace("\\", "/")
@@ -33,16 +33,16 @@ def host_path(path):
 
 
 def log_summary(path, late):
-    """What the log holds, said so that a good run always says the same. `late`: what the run told to be left out, as a
-    busy machine makes it."""
+    """Describes the log in words that are the same for every correct run. `late`: the number of samples that the run
+    reported as lost, which happens on a busy machine."""
     path = host_path(path)
     if not os.path.isfile(path):
-        return "log is not there: " + path
+        return "the log does not exist: " + path
     with open(path, newline="", encoding="cp1252") as lines:
         rows = list(csv.reader(lines))
     head, samples = rows[0], rows[1:]
     if not head[0].startswith("(PDH-CSV 4.0)"):
-        return "log has no head: " + str(head)
+        return "the log has no header: " + str(head)
     said = []
     for column, counter in enumerate(head[1:], 1):
         try:
@@ -80,23 +80,23 @@ def start(script, name, output):
 
 
 def finish(script, name, path, process):
-    """Exit code and output of a copy. When several are started at once, about 2 of 100 of Wine's cscripts end before
-    they run anything: such a copy is started again."""
+    """Returns exit code and output of a copy. If several are started at the same time, about 2 % of Wine's cscript
+    processes exit before they run anything. Such a copy is started again."""
     for attempt in range(1, cscript.ATTEMPTS + 1):
         code = process.wait(timeout=600)
         with open(path, "rb") as output:
             raw = output.read()
         if WINDOWS or attempt == cscript.ATTEMPTS or not cscript.never_ran(code, raw):
             return code, raw
-        print(f"{name}: cscript did not run its script; once more")
+        print(f"{name}: cscript did not run its script; trying again")
         with open(path, "wb") as output:
             process = start(script, name, output)
 
 
 def run(script, copies):
-    """The normalised output of each copy."""
+    """Returns the normalised output of each copy."""
     stem, kind = os.path.splitext(os.path.basename(script))
-    # The store is one for both kinds of programs, whose scripts may run at the same time.
+    # 64-bit and 32-bit scripts can run at the same time and share the store, so their set names must differ.
     bits = "32-" if CSCRIPT == CSCRIPT_32 else ""
     names = [f"test-script-{bits}{stem}-{kind[1:]}-{copies}{chr(ord('a') + copy)}" for copy in range(copies)]
     outputs = []

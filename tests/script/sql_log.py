@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""sql_log.py WINE-RUN: a script collects into SQLite, through a connection string and through a data source's name, and
-into PostgreSQL. The databases' own clients query the rows. Otherwise a user would lose the rows, or have them under
-names and types that no query for Windows' tables matches."""
+"""sql_log.py WINE-RUN: a script collects into SQLite, through a connection string and through a data source name, and
+into PostgreSQL. The databases' own clients query the rows. Otherwise a user would lose samples, or could not use
+queries that were written for Windows' tables."""
 import os
 import re
 import shutil
@@ -15,7 +15,7 @@ import cscript
 SOURCE = os.environ["OPENPLA_SOURCE_DIR"]
 EXAMPLE = "Z:" + os.path.join(SOURCE, "examples", "sql_log.vbs").replace("/", "\\")
 SECONDS = 3
-# As published for the tables of MS-PLA 2.2.2.7, but for the names of types.
+# Follows the query that is published for the tables of MS-PLA 2.2.2.7, except for type names.
 QUERY = """SELECT ObjectName, CounterName, InstanceName, COUNT(*), MIN(CounterValue), MAX(RecordIndex)
     FROM CounterData JOIN CounterDetails ON CounterData.CounterID = CounterDetails.CounterID
     JOIN DisplayToID ON CounterData.GUID = DisplayToID.GUID WHERE DisplayString = '{}'
@@ -71,7 +71,7 @@ class Postgres:
 
 
 def check_rows(database, log_set, runs):
-    """The counters of the example, each with a row for every sample of all runs."""
+    """Checks that each counter of the example has one row for every sample of all runs."""
     for table, columns in COLUMNS.items():
         check(database.columns(table) == columns, f"{table} has the columns {database.columns(table)}")
     (records, start, stop), = database.rows(
@@ -98,7 +98,7 @@ def check_rows(database, log_set, runs):
     check(int(later[0]) > 0, "no processor did anything")
 
 
-# What the example writes of a run that lost nothing.
+# The example's output for a run that lost no sample.
 STOPPED = "Message: the run ended because it was stopped\n\nDone.\n"
 
 

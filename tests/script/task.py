@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The example of a set with a task, as a user runs it: each segment's log is archived once; a task that hangs or does
-not exist is reported, and does not affect the set."""
+"""Runs the example of a set with a task. Each segment's log is archived exactly once; a task that hangs or does not
+exist is reported, and does not affect the set. Otherwise a user would lose archived logs, or the whole run."""
 import os
 import re
 import sys

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A set that Windows exported, with collectors of several kinds, is imported and run as a user does it: the supported
-collectors write their files, and the message names the others. OPENPLA_TEMPLATES is a folder of more such files, each
-of which is run; they are not part of this repository."""
+"""Imports and runs a set that Windows exported, with collectors of several kinds. The supported collectors write their
+files, and the message names the others. Otherwise a user could not use the templates that Windows exports. All files in
+the folder OPENPLA_TEMPLATES are run, too; they are not part of this repository."""
 import os
 import re
 import sys

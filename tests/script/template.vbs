@@ -1,5 +1,6 @@
 ' SPDX-License-Identifier: MIT
-' cscript template.vbs SET FILE ROOT: makes a set of an exported one, runs it for five seconds, and says what became of it.
+' cscript template.vbs SET FILE ROOT: imports the exported set FILE as SET, runs it for five seconds, and prints the
+' result.
 Option Explicit
 On Error Resume Next
 Dim name, files, dataSet, map, item, collector, waited

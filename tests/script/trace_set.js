@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// As trace_set.vbs.
+// The JScript version of trace_set.vbs.
 var action = WScript.Arguments(0), name = WScript.Arguments(1);
 try {
     var dataSet = new ActiveXObject("PLA.DataCollectorSet");

@@ -1,5 +1,6 @@
 ' SPDX-License-Identifier: MIT
-' A set of Service with a trace collector: cscript trace_set.vbs start|change|stop NAME FOLDER. The last line is "Done."
+' cscript trace_set.vbs start|change|stop NAME FOLDER: controls a set with a trace collector in the namespace Service.
+' The last line is "Done."
 Option Explicit
 On Error Resume Next
 Dim action, dataSet, collector, provider
