@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""client.py HOSTILE_CLIENT: attacks by client processes, against a server with small limits and a separate store. After
+"""client.py HOSTILE_CLIENT: attacks by client processes against a server with small limits and a separate store. After
 each attack the same server must serve another client, no file may exist outside the store, and requests must have been
-rejected for the reason that docs/user/limits.md gives."""
+rejected with the error in docs/user/limits.md. Otherwise any user could stop the collections of all users."""
 import os
 import subprocess
 import sys
@@ -34,9 +34,9 @@ def serves(server):
 
 def xml(server):
     answers = attack("xml")
-    check(len(answers) == 9, f"all texts were sent: {answers}")
+    check(len(answers) == 9, f"all strings were sent: {answers}")
     for name, hr in answers.items():
-        check(hr == MALFORMED, f"the text '{name}' is refused: {hr}")
+        check(hr == MALFORMED, f"the string '{name}' is rejected: {hr}")
     with open(f"/proc/{server.ids[0]}/status", encoding="utf-8") as file:
         status = dict(line.split(":", 1) for line in file if ":" in line)
     held = int(status["VmRSS"].split()[0]) // 1024
@@ -46,17 +46,17 @@ def xml(server):
 def half(server):
     answers = attack("half")
     for what in ("start", "stop", "delete", "key", "no-xml", "item", "remove", "add"):
-        check(answers[what].startswith("0x8") or answers[what] == MALFORMED, f"{what} of a half-made set: {answers}")
+        check(answers[what].startswith("0x8") or answers[what] == MALFORMED, f"{what} of an incomplete set: {answers}")
     names = [hr for what, hr in answers.items() if what.startswith("name-")]
     check(len(names) == 21, f"{names}")
     for i, hr in enumerate(names[:12]):
-        check(hr.startswith("0x8"), f"name {i} is refused: {hr}")
+        check(hr.startswith("0x8"), f"name {i} is rejected: {hr}")
     for path in server.files():
         parts = path.split(os.sep)
-        check(parts[0] == "store", f"{path} lies in the store")
+        check(parts[0] == "store", f"{path} is in the store")
         check(parts[1] in ("events",) or parts[1] == "sets" or len(parts) == 2, f"{path} has a place")
         if parts[-1].endswith(".xml"):
-            check(len(parts) == 5 and len(parts[3]) == 2, f"{path} lies where definitions do")
+            check(len(parts) == 5 and len(parts[3]) == 2, f"{path} is where definitions belong")
     check(not os.path.exists(os.path.join(PREFIX, "drive_c", "outside")), "nothing is outside")
 
 
@@ -70,7 +70,8 @@ def main():
         serves(server)
         half(server)
         serves(server)
-        # 10,000 are wanted; it dies with what it got, and another client has its own.
+        # The client requests 10,000 objects and exits without releasing those that it got. Another client still gets
+        # its own.
         for _ in range(2):
             answers = attack("objects", "10000")
             check(answers == {"made": "50", "last": QUOTA}, f"objects of one client: {answers}")
@@ -81,7 +82,7 @@ def main():
         answers = wine(HOSTILE, "make", "40")[1].splitlines()
         refused = [line for line in answers if line == f"commit {QUOTA}"]
         check(len(refused) > 5 and answers[0] == "commit 0x00000000", f"sets of one account: {answers}")
-        print("xml, half-made sets, names, objects, memory, sets: refused, and the server goes on")
+        print("XML, incomplete sets, names, objects, memory, sets: rejected, and the server continues")
     for settings, expected in (
             ("requests=100;starts=2", {"start-2": QUOTA, "meanwhile": "0x00000000", "afterwards": "0x00000000"}),
             ("requests=2;starts=100", {"meanwhile": BUSY, "afterwards": "0x00000000"})):
@@ -92,7 +93,7 @@ def main():
             client = subprocess.Popen([sys.executable, os.path.abspath(__file__), HOSTILE, "starts", count],
                                       stdout=subprocess.PIPE, text=True)
             time.sleep(6)
-            serves(server)  # another client, while those wait
+            serves(server)  # another client, while the starts wait
             said = client.communicate(timeout=600)[0]
             answers = dict(line.split(" ") for line in said.splitlines() if " " in line)
             for what, hr in expected.items():

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""host.py BIN_FOLDER: attacks by a user on the processes of a server and its sets. Libraries in the folder in which
-both start, and in the set's folder, must not be loaded. A set host process that the user suspends must delay only its
-own set, whose Stop terminates it. The service must not be registered from a folder to which the user can write."""
+"""host.py BIN_FOLDER: attacks by a user on the server and set host processes. Libraries in the folder in which these
+processes start, and in the set's folder, must not be loaded. A set host process that the user suspends must delay only
+its own set, whose Stop terminates it. The service must not be registered from a folder that the user can write to.
+Otherwise a user could run code with the service's rights, or block other users' sets."""
 import contextlib
 import os
 import shutil
@@ -11,7 +12,8 @@ import sys
 import tempfile
 
 from own_server import Server
-from faults import ask, check, processes, read_log, tell, wait_for_samples, wait_until_gone, windows_path, wine
+from faults import (check, processes, read_log, run_client, try_client, wait_for_samples, wait_until_gone, windows_path,
+                    wine)
 
 STOPPED, OTHER = "attack-host", "attack-bystander"
 NAMES = ("version", "pdh", "xmllite", "tdh", "odbc32", "wevtapi", "openpdh", "openetw", "opentdh", "openpla", "bcrypt",
@@ -29,31 +31,31 @@ def check_none_ran(folder):
 
 
 def stopped_host(root, other_root):
-    tell("start", STOPPED, windows_path(root), r"\System\Threads")
-    tell("start", OTHER, windows_path(other_root), r"\System\Threads")
-    log = tell("state", STOPPED)["file"]
+    run_client("start", STOPPED, windows_path(root), r"\System\Threads")
+    run_client("start", OTHER, windows_path(other_root), r"\System\Threads")
+    log = run_client("state", STOPPED)["file"]
     wait_for_samples(log, 1)
     hosts = processes("openplahost", STOPPED)
     check(len(hosts) == 1, f"one host: {hosts}")
     os.kill(hosts[0], signal.SIGSTOP)
-    state = tell("state", STOPPED)
-    check(state["status"] == "1", f"what it had said last is read: {state}")
-    # Others are not held up: each of these calls would end without an answer.
-    tell("stop", OTHER)
-    tell("delete", OTHER)
-    stop = ask("stop", STOPPED)
-    check("800705B4" in stop.get("error", ""), f"Stop says that it took too long: {stop}")
-    check(tell("state", STOPPED)["status"] == "0", "the set has stopped")
-    # Wine ends a process by a signal, which one that is stopped takes when it goes on: at once, and before anything else.
-    # Or it has been ended the hard way.
+    state = run_client("state", STOPPED)
+    check(state["status"] == "1", f"the last reported status is read: {state}")
+    # Calls for another set must not be blocked by the suspended process.
+    run_client("stop", OTHER)
+    run_client("delete", OTHER)
+    stop = try_client("stop", STOPPED)
+    check("800705B4" in stop.get("error", ""), f"Stop reports a timeout: {stop}")
+    check(run_client("state", STOPPED)["status"] == "0", "the set has stopped")
+    # Wine terminates a process with a signal. A suspended process handles it first of all when it is resumed, unless it
+    # was already killed.
     for host in hosts:
         with contextlib.suppress(ProcessLookupError):
             os.kill(host, signal.SIGCONT)
     wait_until_gone(hosts)
     read_log(log, 1)
-    tell("again", STOPPED)
-    tell("stop", STOPPED)
-    tell("delete", STOPPED)
+    run_client("again", STOPPED)
+    run_client("stop", STOPPED)
+    run_client("delete", STOPPED)
 
 
 def open_folder(bin_folder):
@@ -69,7 +71,7 @@ def open_folder(bin_folder):
             check(code == 1 and "0x80070005" in text and "can change it" in text and "/noservice" in text,
                   f"{path} with mode {mode:o}: {code} {text}")
             os.chmod(path, before)
-    check(wine("reg", "query", key, "/ve")[1] == registered, "what is registered stays")
+    check(wine("reg", "query", key, "/ve")[1] == registered, "the registration is unchanged")
 
 
 def main():
@@ -83,7 +85,7 @@ def main():
             stopped_host(root, other_root)
         check_none_ran(current)
         check_none_ran(root)
-    print("nothing that was planted ran; a host that was stopped held up its own set alone; no service from a folder for all")
+    print("ok: no planted code ran, a suspended host delayed only its own set, no service from a writable folder")
 
 
 main()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A server for a single attack, with its own limits, store and processes."""
+"""Starts a server for one attack, with separate limits, store and processes."""
 import os
 import subprocess
 import sys
@@ -10,9 +10,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from faults import check, processes, restart_rpcss, wait_for, wait_until_gone, windows_path, wine
 
 
-def settled():
-    """The prefix is up for good, and in it no server. One whose wineserver ends with its last program would come up anew
-    with the server of the attack, and with it the service; so it comes up here, and its service is stopped when it runs."""
+def start_prefix_without_server():
+    """Starts the prefix persistently and stops its service. Otherwise the attack's server could be the first program of
+    the prefix and would start the service with it."""
     script = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-prefix.sh")
     for verb in ("cleanup", "setup"):
         subprocess.check_call(["sh", script, verb])
@@ -22,10 +22,10 @@ def settled():
 
 
 class Server:
-    """A server in a store of its own, with these settings of its environment, which starts in the folder `current`."""
+    """A server with a separate store, which starts in the folder `current`. `settings` are environment variables."""
 
     def __init__(self, bin_folder, current=None, **settings):
-        settled()
+        start_prefix_without_server()
         self.folder = tempfile.TemporaryDirectory()
         self.store = os.path.join(self.folder.name, "store")
         environment = dict(os.environ, OPENPLA_DATA=windows_path(self.store), **settings)
@@ -34,7 +34,7 @@ class Server:
         self.process = subprocess.Popen(["sh", runner, os.path.join(bin_folder, "openplasrv.exe"), "-Embedding"],
                                         env=environment, stdout=self.output, stderr=subprocess.STDOUT,
                                         stdin=subprocess.DEVNULL, cwd=current)
-        # The supervisor's folder is made after the classes.
+        # The server creates the store's folder after it has registered its classes.
         wait_for("the server is up", self.is_up)
         time.sleep(1)
         self.ids = processes("openplasrv")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A library that an attacker plants where a program may search for a library of the system or of OpenPLA. When loaded,
-   its code creates a file beside itself. */
+/* A library that an attacker plants where a program may search for a library of the system or of OpenPLA. When
+   loaded, it creates a file beside itself. */
 #include <windows.h>
 #include <wchar.h>
 

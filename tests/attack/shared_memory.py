@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""shared_memory.py SESSION: attacks by another account in /dev/shm, where everybody may create files and links. Wine
+"""shared_memory.py SESSION: attacks by another account in /dev/shm, where everybody can create files and links. Wine
 follows links, so a file or link that is planted under the name that the prefix uses must be neither used nor changed,
-and must not prevent tracing. SESSION is live_session."""
+and must not prevent tracing. Otherwise another account could overwrite a user's files or read traces. SESSION is
+live_session."""
 import glob
 import os
 import re
@@ -18,12 +19,12 @@ RECORD = os.path.join(PREFIX, "drive_c", "windows", "openpla.shared")
 
 
 def folder():
-    """The one that the prefix says it uses."""
+    """Returns the folder in the prefix's record, after checks that it is the recorded one and private."""
     with open(RECORD, encoding="ascii") as record:
         prefix, key, number = re.fullmatch(r"([0-9a-f]{16}) ([0-9a-f]{32}) ([0-9]+)\n", record.read()).groups()
     path = f"/dev/shm/openpla-{prefix}-{key}"
     status = os.stat(path, follow_symlinks=False)
-    check(status.st_ino == int(number), f"{path} is the folder that was made")
+    check(status.st_ino == int(number), f"{path} is not the recorded folder")
     check(status.st_mode & 0o7777 == 0o700 and os.path.isdir(path) and not os.path.islink(path), "it is private")
     for name in os.listdir(path):
         check(os.stat(os.path.join(path, name)).st_mode & 0o7777 == 0o600, f"{name} is private")
@@ -31,15 +32,15 @@ def folder():
 
 
 def trace(why):
-    """Another process each: a session starts and stops."""
+    """Starts and stops a session in separate processes. Returns the folder that is used now."""
     for verb in ("start", "stop"):
         code, text = wine(SESSION, verb, "Planted")
         check(code == 0, f"{verb} with {why}: exit code {code}: {text}")
     return folder()
 
 
-def take_away(path):
-    """A service that starts in another prefix deletes a folder that no prefix names any more."""
+def remove_folder(path):
+    """Removes the folder. The service of another prefix may remove it at the same time, because no prefix refers to it."""
     shutil.rmtree(path, ignore_errors=True)
     check(not os.path.lexists(path), f"{path} is removed")
 
@@ -55,7 +56,7 @@ def main():
     code, text = wine(SESSION, "stop", "Planted")
     check(code == 0, f"the session stops: exit code {code}: {text}")
     check(any(name.startswith("openetw") for name in names), f"the directory of sessions lies there: {names}")
-    for name in names:  # files that root would write to, and names that it would make
+    for name in names:  # the names of existing files, and of files that root would create
         os.symlink(os.path.join(victim, "made-" + name), os.path.join(victim, name))
     with open(target, "w", encoding="ascii") as file:
         file.write("untouched")
@@ -83,33 +84,33 @@ def main():
     used = {before}
     for plant in (link_to_folder, link_to_file, other_folder, open_folder, plain_file):
         path = folder()
-        take_away(path)
+        remove_folder(path)
         plant(path)
         now = trace(plant.__name__)
         check(now not in used, f"{plant.__name__}: another folder is used")
         used.add(now)
         if os.path.isdir(path) and not os.path.islink(path):
-            take_away(path)
+            remove_folder(path)
         else:
             os.remove(path)
     check(sorted(os.listdir(victim)) == there, f"nothing was made through a link: {os.listdir(victim)}")
     with open(target, encoding="ascii") as file:
         check(file.read() == "untouched", "nothing was written through a link")
 
-    # Its own folder, which somebody has opened for all, is not trusted any more.
+    # The prefix's folder must not be used any more after another user could write to it.
     path = folder()
     os.chmod(path, 0o777)
     check(trace("its folder open for all") != path, "a folder that is open for all is not used")
-    take_away(path)
+    remove_folder(path)
 
-    # The prefix's file, damaged.
+    # A corrupt record must not be used.
     for text in ("", "x" * 1000, "0" * 16 + " " + "0" * 32 + " 1\n"):
         path = folder()
         with open(RECORD, "w", encoding="ascii") as record:
             record.write(text)
-        check(trace("a damaged record") != path, "a damaged record leads nowhere")
-        take_away(path)
-    # The prefix's file cannot be written. Each call made a folder that nobody found again.
+        check(trace("a corrupt record") != path, "a corrupt record is used")
+        remove_folder(path)
+    # If the record cannot be written, the start must fail, and the new folder, which no process could find, is removed.
     path = folder()
     kin = path[:-32] + "*"
     os.remove(RECORD)
@@ -117,9 +118,9 @@ def main():
     there = sorted(glob.glob(kin))
     code, text = wine(SESSION, "start", "Planted")
     shutil.rmtree(RECORD)
-    check(code != 0, f"no folder can be told to others, but a session started: {text}")
+    check(code != 0, f"the folder cannot be recorded, but a session started: {text}")
     check(sorted(glob.glob(kin)) == there, f"left behind: {sorted(set(glob.glob(kin)) - set(there))}")
-    take_away(path)
+    remove_folder(path)
     trace("a record that can be written again")
 
     shutil.rmtree(victim)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The log shows a busy processor as busy, to the same degree as the kernel, in its own instance and in _Total."""
+"""The log shows the same load of a busy processor as the kernel, in its instance and in _Total. Otherwise a user would
+overlook an overloaded processor, or look for one that does not exist."""
 import datetime
 import os
 import shutil
@@ -9,7 +10,7 @@ import sys
 import tempfile
 import time
 
-from faults import check, clean, read_log, samples_in, tell, windows_path
+from faults import check, clean, read_log, run_client, samples_in, windows_path
 
 NAME = "test-fault-busy"
 SPAN, SAMPLES = 6, 5  # seconds and samples, at least
@@ -49,7 +50,7 @@ def main():
     root = tempfile.mkdtemp()
     snapshots = []
     try:
-        first = tell("start", NAME, windows_path(root), r"\Processor(*)\% Processor Time")
+        first = run_client("start", NAME, windows_path(root), r"\Processor(*)\% Processor Time")
         loop = subprocess.Popen(["taskset", "-c", str(processor), sys.executable, "-c", "while True: pass"])
         try:
             end, least = time.monotonic() + SPAN, samples_in(first["file"]) + SAMPLES
@@ -62,9 +63,9 @@ def main():
         finally:
             loop.kill()
             loop.wait()
-        tell("stop", NAME)
+        run_client("stop", NAME)
         rows = read_log(first["file"], 5)
-        tell("delete", NAME)
+        run_client("delete", NAME)
     finally:
         shutil.rmtree(root)
     columns = {name.rsplit("(", 1)[1].split(")")[0]: at for at, name in enumerate(rows[0]) if at}

@@ -1,5 +1,6 @@
 ' SPDX-License-Identifier: MIT
-' Controls a set for the tests: cscript client.vbs ACTION SET [ARGUMENTS]. Each line is "key value"; the last is "Done."
+' cscript client.vbs ACTION SET [ARGUMENTS]: controls a set for the tests. Each output line is "key value"; the last
+' line is "Done."
 '   start SET ROOT COUNTER;... [SOURCE]
 '                                creates, commits and starts a set: CSV, one sample a second, folders by serial number;
 '                                with SOURCE a second collector writes the same counters into that database

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The service offers counters by RPC only if a setting requests it, in a separate process. If that process is killed,
-the service is unaffected and restarts it. The process ends with the service."""
+"""The service offers counters by RPC only if a setting requests it, in a separate process. If this process is killed,
+the service continues and restarts it. The process exits with the service. Otherwise a computer would offer counters
+that nobody enabled, or stop offering them."""
 import os
 import subprocess
 

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A database that is killed and restarted during a run gets all samples of the time between, and other logs are not
-delayed. A stop without the database completes and reports the loss. A killed host process loses at most one uncommitted
-sample."""
+delayed. If the database is unavailable, Stop completes and the run reports the loss. A killed set host process loses at
+most one uncommitted sample. Otherwise a user would lose samples without a message."""
 import os
 import shutil
 import subprocess
 import tempfile
 import time
 
-from faults import ask, check, clean, kill_one, read_log, samples_in, tell, wait_for, wait_for_samples, windows_path
+from faults import (check, clean, kill_one, read_log, run_client, samples_in, try_client, wait_for, wait_for_samples,
+                    windows_path)
 
 NAME = "test-fault-database"
 FILE = os.environ["OPENPLA_OWN_POSTGRES"]
@@ -36,7 +37,7 @@ def indexes(log_set):
 
 def start(root, log_set):
     source = postgres("connection")
-    return tell("start", NAME, windows_path(root), r"\System\Threads", f"SQL:{source}!{log_set}")
+    return run_client("start", NAME, windows_path(root), r"\System\Threads", f"SQL:{source}!{log_set}")
 
 
 def check_restart(root):
@@ -47,15 +48,15 @@ def check_restart(root):
     time.sleep(5)
     postgres("restart")
     wait_for("the samples of the time between", lambda: len(indexes("restart")) >= before + 6)
-    tell("stop", NAME)
+    run_client("stop", NAME)
     found = indexes("restart")
-    check(found == list(range(1, len(found) + 1)), f"no sample is missing or there twice: {found}")
+    check(found == list(range(1, len(found) + 1)), f"no sample is missing or duplicated: {found}")
     check(rows("SELECT NumberOfRecords FROM DisplayToID WHERE DisplayString = 'restart'") == [str(len(found))],
           "all are counted")
     log = read_log(state["file"], len(found) - 1)
     check(len(log) - 1 <= len(found) + 1, f"the CSV log has {len(log) - 1} samples, the database {len(found)}")
-    message = tell("state", NAME)["message"]
-    check("were kept and written later, 0 were lost: " in message and "SQLSTATE" in message, f"the run tells: {message}")
+    message = run_client("state", NAME)["message"]
+    check("were kept and written later, 0 were lost: " in message and "SQLSTATE" in message, f"the run reports them: {message}")
     check("which is all that is kept" not in message, f"nothing is lost: {message}")
 
 
@@ -64,10 +65,10 @@ def check_stop_while_away(root):
     wait_for("two samples", lambda: len(indexes("away")) >= 2)
     postgres("kill")
     wait_for_samples(log, samples_in(log) + 2)
-    ask("stop", NAME)  # completes, although the database does not answer
-    state = tell("state", NAME)
+    try_client("stop", NAME)  # completes, although the database does not answer
+    state = run_client("state", NAME)
     check(state["status"] == "0", f"stopped: {state}")
-    check("samples could not be written and are lost" in state["message"], f"it tells: {state}")
+    check("samples could not be written and are lost" in state["message"], f"the run reports it: {state}")
     postgres("restart")
 
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A client whose set is in its own process survives a killed server: its next call finds a new server through a new
-rpcss, and it continues with the same object."""
+"""A client that uses the COM wrapper in its own process survives a killed server: its next call finds a new server
+through a new rpcss, and it continues with the same object. Otherwise a running script would fail at every later
+call."""
 import os
 import subprocess
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Shared by the fault tests: a client of the server in the tests' Wine prefix, its processes and its logs."""
+"""Shared by the fault tests: calls of the server in the tests' Wine prefix, the prefix's processes, and logs."""
 import csv
 import os
 import signal
@@ -55,8 +55,8 @@ def wine(*command):
         return code, output.read().decode("cp437").replace("\r\n", "\n")
 
 
-def ask(action, name, *arguments):
-    """Calls client.vbs once; returns its answers, or {"error": text}."""
+def try_client(action, name, *arguments):
+    """Runs client.vbs and returns its output as {key: value}; if a call failed, the key "error" has its message."""
     script = windows_path(os.path.join(HERE, "client.vbs"))
     for _ in range(cscript.ATTEMPTS):
         code, text = wine("cscript", "//nologo", script, action, name, *arguments)
@@ -70,8 +70,9 @@ def ask(action, name, *arguments):
     return {key: value.strip() for key, value in answers.items()}
 
 
-def tell(action, name, *arguments):
-    answers = ask(action, name, *arguments)
+def run_client(action, name, *arguments):
+    """Runs client.vbs and returns its output as {key: value}; a failed call ends the test."""
+    answers = try_client(action, name, *arguments)
     check("error" not in answers, f"{action} {name}: {answers.get('error')}")
     return answers
 
@@ -124,7 +125,7 @@ def restart_rpcss():
 
 
 def wait_until_gone(ids):
-    """Waits for a killed process to exit, which may take a moment and include one more write. A zombie counts as
+    """Waits until killed processes have exited, which can take some time and include one more write. A zombie counts as
     gone."""
     end = time.monotonic() + 240
     for pid in ids:
@@ -172,4 +173,4 @@ def fill(path):
 def clean(name):
     """Stops and deletes what an earlier run left."""
     for action in ("stop", "delete"):
-        ask(action, name)
+        try_client(action, name)

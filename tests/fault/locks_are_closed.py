@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Processes that look whether a set runs leave no descriptor of its lock file in Wine's server. The service does so every
-second, and the server would run out of descriptors after some hours: then nothing in the prefix works any more."""
+"""A process that checks whether a set runs leaves no descriptor of the set's lock file open in wineserver. The service
+checks every second, so otherwise wineserver would run out of descriptors after some hours, and no program in the prefix
+would work any more."""
 import os
 import shutil
 import tempfile
 
-from faults import PREFIX, check, clean, tell, windows_path, wine
+from faults import PREFIX, check, clean, run_client, windows_path, wine
 
 NAME = "test-fault-locks"
-LOOKS = 30
-MORE = 5  # of processes that look at this time
+CHECKS = 30
+MORE = 5  # descriptors of processes that check at the same time
 
 
 def lock_files():
-    """Descriptors of the set's lock file in the server of this prefix."""
+    """Returns how many descriptors of the set's lock file this prefix's wineserver has."""
     place = os.stat(PREFIX)
     folder = f"server-{place.st_dev:x}-{place.st_ino:x}"
     count, found = 0, False
@@ -38,16 +39,16 @@ def main():
     clean(NAME)
     root = tempfile.mkdtemp()
     try:
-        tell("start", NAME, windows_path(root), r"\System\Threads")
+        run_client("start", NAME, windows_path(root), r"\System\Threads")
         before = lock_files()
         check(before >= 1, "the lock file of the running set is open")
-        for _ in range(LOOKS):
+        for _ in range(CHECKS):
             code, text = wine(os.path.join(os.environ["OPENPLA_BIN_DIR"], "openpla.exe"), "logman", "query", NAME)
             check(code == 0 and "Running" in text, f"the set runs: {code}: {text}")
         after = lock_files()
         check(after <= before + MORE, f"the server has {after} descriptors of the lock file instead of {before}")
-        tell("stop", NAME)
-        tell("delete", NAME)
+        run_client("stop", NAME)
+        run_client("delete", NAME)
     finally:
         shutil.rmtree(root)
     print("ok:", os.path.basename(__file__))

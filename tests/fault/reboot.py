@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""After a crash of the machine the service restarts the sets that are configured for it, and schedules work without any
-client. Under Wine the machine goes down with wineserver and comes up with the first program."""
+"""After a crash of the computer, the service restarts the sets that are configured for it, and schedules work without a
+client. Otherwise a user would find no data after a night with a power failure. Under Wine, killing wineserver is the
+crash, and the first program is the boot."""
 import json
 import os
 import shutil
@@ -9,9 +10,9 @@ import subprocess
 import tempfile
 import time
 
-from faults import PREFIX, check, processes, read_log, tell, wait_for, wait_for_samples, wine, windows_path
+from faults import PREFIX, check, processes, read_log, run_client, wait_for, wait_for_samples, windows_path, wine
 
-# Set names of this run, because events of earlier runs are kept.
+# The set names are unique, because events of earlier test runs are kept.
 BACK, DOWN, TIMED = (f"test-reboot-{part}-{os.getpid()}-{int(time.time())}" for part in ("back", "down", "timed"))
 STORE = os.path.join(PREFIX, "drive_c", "ProgramData", "OpenPLA", "sets", "Service")
 SCRIPTS = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake")
@@ -37,9 +38,9 @@ def events(name):
     return [json.loads(line) for line in text.splitlines()]
 
 
-def is_back():
-    """Starts Wine. A Wine session ends with its last program, even while services are starting, so the first program
-    runs for some seconds."""
+def set_runs_again():
+    """Starts Wine and returns whether the set runs again. A Wine session ends with its last program, even while
+    services are starting, so the first program runs for some seconds."""
     if not processes("openplahost", BACK):
         program = os.path.join(os.environ["OPENPLA_BIN_DIR"], "openpla.exe")
         code, text = wine(program, "typeperf", r"\System\Threads", "-sc", "3")
@@ -47,7 +48,7 @@ def is_back():
     return len(processes("openplahost", BACK)) == 1
 
 
-def machine_goes_down():
+def crash_machine():
     subprocess.call(["wineserver", "-k"])
     subprocess.call(["wineserver", "-w"])
     wait_for("nothing runs any more", lambda: not processes("openpla"))
@@ -58,11 +59,11 @@ def main():
     try:
         commit(BACK, root, '<Value name="OpenPLA.Restart">boot</Value>')
         commit(DOWN, root)
-        first = tell("again", BACK)
-        tell("again", DOWN)
+        first = run_client("again", BACK)
+        run_client("again", DOWN)
         wait_for_samples(first["file"], 2)
-        machine_goes_down()
-        wait_for("the set is back", is_back)
+        crash_machine()
+        wait_for("the set runs again", set_runs_again)
         read_log(first["file"], 2)
         wait_for("it collects", lambda: os.path.exists(os.path.join(root, BACK + "_000002.csv")))
         check(not processes("openplahost", DOWN), "the other one stays down")
@@ -70,18 +71,18 @@ def main():
         due = int(time.time()) + 15
         commit(TIMED, root, "<Schedule><StartDate>1/1/2020</StartDate><StartTime>"
                + time.strftime("%H:%M:%S", time.localtime(due)) + "</StartTime><Days>127</Days></Schedule>")
-        tell("stop", BACK)
+        run_client("stop", BACK)
         wait_for("the schedule starts its set", lambda: processes("openplahost", TIMED))
         wait_for("its log is there", lambda: os.path.exists(os.path.join(root, TIMED + "_000001.csv")))
         told = [e["id"] for e in events(BACK)]
         check(1006 in told and 9003 in told and told.count(1003) >= 2, f"the events of the set that came back: {told}")
         told = [e["id"] for e in events(DOWN)]
         check(told.count(1006) == 1 and 9003 not in told, f"the events of the other one: {told}")
-        tell("stop", TIMED)
+        run_client("stop", TIMED)
         started = [e for e in events(TIMED) if e["id"] == 1003]
         check(len(started) == 1, f"started once: {started}")
         for name in (BACK, DOWN, TIMED):
-            tell("delete", name)
+            run_client("delete", name)
     finally:
         shutil.rmtree(root)
         subprocess.call(["sh", os.path.join(SCRIPTS, "wine-prefix.sh"), "setup"])

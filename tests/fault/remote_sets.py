@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Sets on another computer (here this prefix's server through DCOM), managed by openpla logman -s and by a script: a
-set's life cycle, the permissions of roles, and a client's view of a server that is killed and restarted."""
+"""`openpla logman -s` and a script manage sets on another computer, which here is this prefix's server through DCOM.
+The test covers the life of a set, the permissions of roles, and a server that is killed and restarted. Otherwise an
+administrator could not collect remotely, or another account could do more than its role permits."""
 import os
 import shutil
 import subprocess
@@ -22,7 +23,7 @@ def openpla(expected, *arguments, password=None):
                               input=password + "\n", encoding="utf-8", errors="replace", stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, timeout=600)
         code, text = done.returncode, done.stdout
-    # A failing logman exits with an HRESULT, of which this host OS keeps the lowest byte.
+    # logman exits with an HRESULT on failure. The host OS keeps only its lowest byte.
     check((code == 0) == (expected == 0), f"{' '.join(arguments)}: exit code {code}: {text}")
     return text
 
@@ -77,7 +78,7 @@ def event_providers(there):
           "an unknown process")
 
 
-def what_roles_allow(there):
+def roles_limit_access(there):
     for name, role, code in ("reader", "users", 1), ("boss", "administrators", 0):
         openpla(0, "dcom", "account", "add", name, "-role", role, password=PASSWORD)
         openpla(0, "logman", "query", SET, "-s", there, "-u", name, "*", password=PASSWORD)
@@ -92,7 +93,7 @@ def script(there):
     check(code == 0 and text.splitlines()[-1:] == ["Done."], f"remote_sets.vbs: exit code {code}: {text}")
 
 
-def server_dies(there, port):
+def killed_server_is_replaced(there, port):
     kill_one("openplasrv", "/service")
     wait_for("the port closes", lambda: not answers(port))
     openpla(1, "logman", "query", "-s", there)
@@ -109,13 +110,13 @@ def main():
     openpla(0, "dcom", "on", "-port", str(port))
     try:
         start_service(port)
-        check("without an account" in openpla(1, "logman", "query", "-s", there), "nobody logs on without an account")
+        check("without an account" in openpla(1, "logman", "query", "-s", there), "a logon without an account is rejected")
         openpla(0, "remote", "add", "127.0.0.1", "tester", password=PASSWORD)
         life_of_a_set(there, root)
         event_providers(there)
-        what_roles_allow(there)
+        roles_limit_access(there)
         script(there)
-        server_dies(there, port)
+        killed_server_is_replaced(there, port)
         openpla(0, "logman", "delete", SET, "-s", there)
     finally:
         wine(PROGRAM, "remote", "remove", "-all")

@@ -1,5 +1,5 @@
 ' SPDX-License-Identifier: MIT
-' remote_sets.vbs SET SERVER: a script manages a set on another computer.
+' cscript remote_sets.vbs SET SERVER: manages a set on another computer.
 Option Explicit
 Dim dataSet, copy, collector, found, item, name, server
 name = WScript.Arguments(0)

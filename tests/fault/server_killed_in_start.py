@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The server is killed in the middle of creating a set's host process: that process does not stay behind, suspended and
-unknown to everybody, so that the prefix never ends. Either the set runs, or its host process has exited. The host process is
-stopped as soon as it appears, so that the server waits for it when it is killed."""
+"""If the server is killed while it creates a set host process, the set runs or this process exits. Otherwise a
+suspended process that no server knows would remain, and the Wine prefix would never shut down. The test suspends the
+set host process as soon as it appears, so that the server is waiting for it when it is killed."""
 import os
 import shutil
 import signal
@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-from faults import check, clean, processes, tell, wait_until_gone, windows_path
+from faults import check, clean, processes, run_client, wait_until_gone, windows_path
 
 NAME = "test-fault-in-start"
 ATTEMPTS = 5
@@ -18,8 +18,8 @@ RUNNER = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-run.sh")
 OPENPLA = os.path.join(os.environ["OPENPLA_BIN_DIR"], "openpla.exe")
 
 
-def stop_at_birth():
-    """The new host process, stopped."""
+def suspend_new_host():
+    """Waits for the new set host process, suspends it and returns its id."""
     end = time.monotonic() + 120
     while time.monotonic() < end:
         for pid in processes("openplahost", NAME):
@@ -29,11 +29,11 @@ def stop_at_birth():
     return 0
 
 
-def attempt():
-    """Whether the server was killed before the host process had begun."""
+def kill_server_in_start():
+    """Returns whether the server was killed before the set host process ran."""
     starter = subprocess.Popen(["sh", RUNNER, OPENPLA, "logman", "start", NAME], stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    host = stop_at_birth()
+    host = suspend_new_host()
     servers = processes("openplasrv")
     for pid in servers:
         os.kill(pid, signal.SIGKILL)
@@ -41,22 +41,22 @@ def attempt():
     os.kill(host, signal.SIGCONT)
     starter.wait()
     end = time.monotonic() + 60
-    while processes("openplahost", NAME) and tell("state", NAME)["status"] != "1":
+    while processes("openplahost", NAME) and run_client("state", NAME)["status"] != "1":
         check(time.monotonic() < end, f"the host process {host} of a killed server neither runs its set nor exits")
-    born = bool(processes("openplahost", NAME))
-    if born:
-        tell("stop", NAME)
-    return not born
+    runs = bool(processes("openplahost", NAME))
+    if runs:
+        run_client("stop", NAME)
+    return not runs
 
 
 def main():
     clean(NAME)
     root = tempfile.mkdtemp()
     try:
-        tell("start", NAME, windows_path(root), r"\System\Threads")
-        tell("stop", NAME)
-        unborn = sum(attempt() for _ in range(ATTEMPTS))
-        tell("delete", NAME)
+        run_client("start", NAME, windows_path(root), r"\System\Threads")
+        run_client("stop", NAME)
+        unborn = sum(kill_server_in_start() for _ in range(ATTEMPTS))
+        run_client("delete", NAME)
     finally:
         shutil.rmtree(root)
     print(f"ok: {unborn} of {ATTEMPTS} host processes had not begun")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What prefixes leave in shared memory. A directory of trace sessions that nobody uses is removed by the last program that
-uses it. The folder of a prefix that was deleted is removed when the service of another prefix starts; the folder of a
-prefix that exists, or one that nobody can attribute to a prefix, stays. Otherwise a computer that creates and deletes
-prefixes all day, such as one that runs tests, would fill its memory."""
+"""Wine prefixes leave no garbage in shared memory. Otherwise a computer that creates and deletes prefixes all day, such
+as one that runs tests, would run out of memory. The last program that uses a directory of trace sessions removes it.
+When the service of a prefix starts, it removes the folders of deleted prefixes. It keeps the folders of existing
+prefixes and folders that cannot be attributed to a prefix."""
 import glob
 import os
 import shutil
@@ -26,20 +26,20 @@ def check_directory():
     code, text = wine(OPENPLA, "logman", "query", "-ets")
     check(code == 0, f"the sessions are listed: {code}: {text}")
     found = glob.glob(os.path.join(own_folder(), f"openetw*-{LEFT}*"))
-    check(not found, f"the last program removes the directory: {found}")
+    check(not found, f"the last program does not remove the directory: {found}")
     log = "C:\\left.etl"
     for verb in (("start", LEFT, "-p", "{5C1D2A8E-3B6F-4E0A-9D57-1F0B6A2C8E43}", "-o", log, "-ets"), ("query", LEFT, "-ets"),
                  ("stop", LEFT, "-ets")):
         code, text = wine(OPENPLA, "logman", *verb)
-        check(code == 0, f"a running session keeps it: {verb}: {code}: {text}")
+        check(code == 0, f"a running session does not keep the directory: {verb}: {code}: {text}")
     os.remove(os.path.join(PREFIX, "drive_c", "left.etl"))
     del os.environ["OPENPLA_ETW"]
     found = glob.glob(os.path.join(own_folder(), f"openetw*-{LEFT}*"))
-    check(not found, f"the program that stops the session removes it: {found}")
+    check(not found, f"the program that stops the session does not remove the directory: {found}")
 
 
 def make_folder(prefix, owner_of=None):
-    """As of a prefix whose Windows folder is `owner_of`; None: it does not say."""
+    """Creates a folder like that of a prefix whose Windows folder is `owner_of`. None: the folder does not name one."""
     key = os.urandom(16).hex()
     path = f"/dev/shm/openpla-{prefix}-{key}"
     os.mkdir(path, 0o700)
@@ -59,19 +59,19 @@ def check_sweep(scratch):
     deleted, _ = make_folder(number, os.path.join(scratch, "deleted", "windows"))
     used, record = make_folder(number, existing)
     unknown, _ = make_folder(number)
-    moved, _ = make_folder(number, existing)  # the prefix has another folder now
+    moved, _ = make_folder(number, existing)  # the prefix uses another folder now
     other, _ = make_folder(number, os.path.join(scratch, "deleted", "windows"))
     with open(os.path.join(other, "prefix"), encoding="utf-8") as file:
         text = file.read()
     with open(os.path.join(other, "prefix"), "w", encoding="utf-8") as file:
-        file.write(text.replace(" ", " 0", 1))  # it is not the folder that its file describes
+        file.write(text.replace(" ", " 0", 1))  # the file now describes another folder
     with open(os.path.join(existing, "openpla.shared"), "w", encoding="ascii") as file:
         file.write(record)
     try:
         for verb in "stop", "start":
             wine("net", verb, "OpenPLA")
         for path, stays in (deleted, False), (used, True), (unknown, True), (moved, False), (other, True):
-            check(os.path.exists(path) == stays, f"{path} {'stays' if stays else 'is deleted'}")
+            check(os.path.exists(path) == stays, f"{path} must {'be kept' if stays else 'be deleted'}")
         check(os.path.exists(own_folder()), "this prefix keeps its folder")
     finally:
         for path in deleted, used, unknown, moved, other:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """trace_all_killed.py PROGRAM: the session host process, all its writers and wineserver are killed together. The log
-that the next program finds has every event that was accepted. PROGRAM is test_etw_hosts."""
+still has every event whose write succeeded. Otherwise a user would lose the events before a crash. PROGRAM is
+test_etw_hosts."""
 import os
 import signal
 import subprocess
@@ -32,12 +33,12 @@ def processes_of_directory():
 def kill_all():
     stop = processes_of_directory()
     for pid in stop:
-        os.kill(pid, signal.SIGSTOP)  # so that no process notices the end of another
+        os.kill(pid, signal.SIGSTOP)  # so that no process notices that another one exited
     for pid in stop:
         os.kill(pid, signal.SIGKILL)
     subprocess.call(["wineserver", "-k9"])
     subprocess.call(["wineserver", "-w"])
-    # Services that wait for the killed server would wait forever, beside those of the next server.
+    # Services that wait for the killed wineserver would wait forever, in addition to those of the next wineserver.
     left = processes(".exe")
     for pid in left:
         os.kill(pid, signal.SIGKILL)
@@ -45,8 +46,8 @@ def kill_all():
 
 
 def begin(program, path):
-    """Starts a session that is written to. Other programs in the prefix may start a server that ends with it; then it
-    retries."""
+    """Starts a session and writers. Retries if that fails, because a wineserver that another program of the prefix
+    started can exit at the same time."""
     runner = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-run.sh")
     limit = time.monotonic() + 240
     begun = None

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A full disk ends neither a trace session nor its writers: the existing file stays readable, lost events are counted,
-and the trace continues when space is available again. Checked with the examples, which use only Windows' interfaces,
-and a second reader, etl_check.py."""
+and the trace continues when space is available again. Otherwise a user would lose the whole trace. The test uses the
+examples, which use only Windows' interfaces, and a second reader, etl_check.py."""
 import os
 import re
 import struct
@@ -30,7 +30,7 @@ def run(program, *arguments):
 
 
 def write(steps):
-    """Returns how many events found no room in the session's memory, which is an ordinary loss."""
+    """Writes events. Returns how many were lost because the session's buffers were full, which can always happen."""
     code, text = wine(os.path.join(BIN, "write_events.exe"), str(steps))
     told = re.search(r"written, (\d+) of them in vain", text)
     check(code in (0, 3) and told, f"write_events: exit code {code}: {text}")
@@ -43,8 +43,8 @@ def lost(text):
 
 
 def read(path):
-    """Returns the step numbers in the file by run, the lost buffers recorded in it, and the number of corrupt
-    places."""
+    """Returns the step numbers in the file by run, the lost buffers that it records, and the number of corrupt
+    buffers."""
     with open(path, "rb") as file:
         data = file.read()
     log = etl_check.Log(data)

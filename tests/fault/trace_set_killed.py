@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A set with a trace collector while processes are killed. A killed event provider loses only unwritten events; a
-killed server loses nothing. If the set's host process is killed, the supervisor stops its session, which would
-otherwise fill the disk and keep its name in use. Logs are complete each time."""
+"""A set with a trace collector while processes are killed. A killed event provider loses only events that it did not
+write; a killed server loses nothing. If the set host process is killed, the supervisor stops its session, which would
+otherwise fill the disk and keep its name in use. In each case the log is complete; otherwise a user would lose
+events."""
 import os
 import re
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 
-from faults import (HERE, PREFIX, check, kill_one, processes, restart_rpcss, tell, wait_for, wait_until_gone, windows_path,
-                    wine)
+from faults import (HERE, PREFIX, check, kill_one, processes, restart_rpcss, run_client, wait_for, wait_until_gone,
+                    windows_path, wine)
 
 sys.path.insert(0, os.path.join(HERE, "..", "script"))
 import cscript  # noqa: E402
@@ -25,7 +25,7 @@ ENOUGH = 1 << 20  # log size in bytes that shows that the event provider writes
 PATIENCE = 240
 
 
-def say(*arguments):
+def run_script(*arguments):
     script = windows_path(os.path.join(HERE, "..", "script", "trace_set.vbs"))
     for _ in range(cscript.ATTEMPTS):
         code, text = wine("cscript", "//nologo", script, *arguments)
@@ -62,37 +62,37 @@ def kill_provider(log):
 
 def provider_and_server(folder):
     log = os.path.join(folder, NAME + ".etl")
-    say("start", NAME, windows_path(folder))
-    say("change", NAME)  # to each step's level
+    run_script("start", NAME, windows_path(folder))
+    run_script("change", NAME)  # to each step's level
     hosts = processes("openplahost", NAME)
     kill_provider(log)
-    check(tell("state", NAME)["status"] == "1", "the set goes on beside its dead provider")
+    check(run_client("state", NAME)["status"] == "1", "the set continues without the killed event provider")
     kill_one("openplasrv")
-    check(processes("openplahost", NAME) == hosts, "the host runs on")
+    check(processes("openplahost", NAME) == hosts, "the set host process continues")
     write()
     restart_rpcss()
-    state = tell("state", NAME)
+    state = run_client("state", NAME)
     check(state["status"] == "1", f"a new server sees it running: {state}")
-    state = tell("stop", NAME)
-    check(state["status"] == "0" and state["result"] == "0x00000000", f"stopped in order: {state}")
-    check(events(log) > STEPS + 2, "what both providers wrote is in the log")
-    tell("delete", NAME)
+    state = run_client("stop", NAME)
+    check(state["status"] == "0" and state["result"] == "0x00000000", f"the run ended without an error: {state}")
+    check(events(log) > STEPS + 2, "the log has the events of both event providers")
+    run_client("delete", NAME)
 
 
 def own_host(folder):
-    """The watching server is not called between the kill and the check."""
+    """No client calls the server between the kill and the check."""
     log = os.path.join(folder, NAME + ".etl")
     before = len(processes("openetwhost"))
-    say("start", NAME, windows_path(folder))
-    say("change", NAME)
+    run_script("start", NAME, windows_path(folder))
+    run_script("change", NAME)
     check(len(processes("openetwhost")) == before + 1, "the set's session has a host")
     write()
     kill_one("openplahost", NAME)
-    wait_for("the supervisor ends the session of the dead host", lambda: len(processes("openetwhost")) == before)
-    state = tell("state", NAME)
+    wait_for("the supervisor ends the session of the killed set host process", lambda: len(processes("openetwhost")) == before)
+    state = run_client("state", NAME)
     check(state["status"] == "0", f"it reads as stopped: {state}")
     check(events(log) == STEPS + 2, f"all is in the log: {events(log)}")
-    tell("delete", NAME)
+    run_client("delete", NAME)
 
 
 def main():

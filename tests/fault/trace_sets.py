@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Session and Autosession from scripts: a session continues after script and server have exited, and gets the events of
-a program that uses only Windows' interfaces; another session starts with the Wine prefix."""
+"""Scripts start a trace session that continues after script and server have exited, and that receives the events of a
+program that uses only Windows' interfaces. They also configure an autosession, which starts with the Wine prefix.
+Otherwise a user could not trace a problem that occurs at boot, or while no OpenPLA program runs."""
 import os
 import re
 import subprocess
@@ -20,8 +21,8 @@ PROVIDER = "{5C1D2A8E-3B6F-4E0A-9D57-1F0B6A2C8E43}"
 STEPS = 100  # of write_events: one event each, plus one event before and one after
 
 
-def say(script, action, name, *arguments):
-    """Runs a script once and returns its answers."""
+def try_script(script, action, name, *arguments):
+    """Runs a script and returns its output as {key: value}; a failed call has the key "error"."""
     path = windows_path(os.path.join(EXAMPLES, script))
     for _ in range(cscript.ATTEMPTS):
         code, text = wine("cscript", "//nologo", path, action, name, *arguments)
@@ -32,8 +33,9 @@ def say(script, action, name, *arguments):
     return {key: value.strip() for key, value in answers.items()}
 
 
-def done(script, action, name, *arguments):
-    answers = say(script, action, name, *arguments)
+def run_script(script, action, name, *arguments):
+    """Runs a script and returns its output as {key: value}; a failed call ends the test."""
+    answers = try_script(script, action, name, *arguments)
     check("error" not in answers, f"{script} {action} {name}: {answers.get('error')}")
     return answers
 
@@ -51,15 +53,15 @@ def events(path):
     return int(told.group(1))
 
 
-def check_figures(answers, script):
+def check_statistics(answers, script):
     check(answers["provider"].upper() == PROVIDER and answers["level"] == "5", f"{script}: the provider: {answers}")
     check(int(answers["session"]) > 0 and int(answers["free"]) > 0 and int(answers["written"]) > 0,
-          f"{script}: the figures: {answers}")
+          f"{script}: the statistics: {answers}")
     check(answers["lost"] == "0 0 0" and answers["listed"] == "1", f"{script}: {answers}")
 
 
 def end_server():
-    """Stops the server cleanly, as it stops itself when nobody uses it."""
+    """Stops the server cleanly, as if no client had used it for a while."""
     wine("net", "stop", "OpenPLA")
     limit = time.monotonic() + 240
     while processes("openplasrv") and time.monotonic() < limit:
@@ -73,37 +75,37 @@ def restart_prefix():
 
 
 def session_outlives(script, name, folder):
-    done(script, "start", name, windows_path(folder), PROVIDER)
+    run_script(script, "start", name, windows_path(folder), PROVIDER)
     end_server()
     check(len(processes("openetwhost")) >= 1, f"{script}: the session ended with its server")
     write()
-    done(script, "change", name)
-    answers = done(script, "state", name)
+    run_script(script, "change", name)
+    answers = run_script(script, "state", name)
     check(answers["status"] == "1" and answers["timer"] == "2", f"{script}: it runs, changed: {answers}")
-    check_figures(answers, script)
+    check_statistics(answers, script)
     check(host_path(answers["file"]) == os.path.join(folder, name + ".etl"), f"{script}: the file: {answers}")
-    check("0x803000B7" in say(script, "start", name, windows_path(folder), PROVIDER).get("error", ""),
+    check("0x803000B7" in try_script(script, "start", name, windows_path(folder), PROVIDER).get("error", ""),
           f"{script}: a name that is taken")
-    check(done(script, "stop", name)["after"] == "0", f"{script}: it does not stop")
-    check("0x80300002" in say(script, "state", name).get("error", ""), f"{script}: it is there after its end")
+    check(run_script(script, "stop", name)["after"] == "0", f"{script}: it does not stop")
+    check("0x80300002" in try_script(script, "state", name).get("error", ""), f"{script}: it is there after its end")
     found = events(answers["file"])
     check(found == STEPS + 2, f"{script}: {found} events in the log")
 
 
 def autosession_begins(script, name, folder):
-    answers = done(script, "boot", name, windows_path(folder), PROVIDER)
+    answers = run_script(script, "boot", name, windows_path(folder), PROVIDER)
     check(answers["refused"] == "0x80004001" and answers["status"] == "4", f"{script}: an Autosession: {answers}")
-    answers = done(script, "booted", name)
+    answers = run_script(script, "booted", name)
     check(answers["session"] == "0" and answers["listed"] == "1", f"{script}: it began at once: {answers}")
     restart_prefix()
     write()  # started by the first process that traces
-    done(script, "change", name)
-    answers = done(script, "booted", name)
+    run_script(script, "change", name)
+    answers = run_script(script, "booted", name)
     check(answers["status"] == "4" and answers["timer"] == "1", f"{script}: it stays as it was committed: {answers}")
-    check_figures(answers, script)
-    check(done(script, "stop", name)["after"] == "0", f"{script}: it does not stop")
-    done(script, "forget", name)
-    check("0x80300002" in say(script, "booted", name).get("error", ""), f"{script}: it is there after Delete")
+    check_statistics(answers, script)
+    check(run_script(script, "stop", name)["after"] == "0", f"{script}: it does not stop")
+    run_script(script, "forget", name)
+    check("0x80300002" in try_script(script, "booted", name).get("error", ""), f"{script}: it is there after Delete")
     found = events(answers["file"])
     check(found == STEPS + 2, f"{script}: {found} events in the log of the Autosession")
 
