@@ -3,10 +3,10 @@
 """api_soak.py [--times N] [--seed N]
 
 Tests API tracing while the set host process, the server and the traced program are killed at random times, each N times
-(20). It fails if a traced program exits or computes wrong results because of this, if a killed program ends the set, if
-a set cannot be stopped and started again while its program runs, or if a log cannot be read or lacks the calls. Run it
-by hand; it takes half an hour or more. Needs WINEPREFIX with OpenPLA registered, OPENPLA_BIN_DIR and
-OPENPLA_SOURCE_DIR, as ctest sets them."""
+(20). If it failed, tracing would break a user's program, or the log would lack its calls. It fails if a traced program
+exits or computes wrong results, if a killed program ends the set, if a set cannot be stopped and started again while
+its program runs, or if a log cannot be read or lacks calls. Start it manually; it takes half an hour or more. Needs
+WINEPREFIX with OpenPLA registered, OPENPLA_BIN_DIR and OPENPLA_SOURCE_DIR, as ctest sets them."""
 import argparse
 import glob
 import json
@@ -28,7 +28,7 @@ ROOT = os.path.join(PREFIX, "drive_c", "api_soak")
 begun = time.monotonic()
 
 
-def say(text):
+def log_line(text):
     print(f"[{time.monotonic() - begun:7.1f} s] {text}", flush=True)
 
 
@@ -39,7 +39,8 @@ def openpla(*arguments):
 
 
 class Target:
-    """The program: it calls MulDiv thousands of times a second and checks each result, until its file exists."""
+    """The traced program. It calls MulDiv thousands of times per second and checks each result until its file
+    exists."""
     def __init__(self, number):
         self.file = os.path.join(ROOT, f"end{number}")
         before = set(processes("api_target"))
@@ -49,7 +50,7 @@ class Target:
         wait_for("the program runs", lambda: set(processes("api_target")) - before)
 
     def check_alive(self):
-        check(self.runner.poll() is None, f"the program ended by itself: {self.runner.returncode}")
+        check(self.runner.poll() is None, f"the program exited unexpectedly: {self.runner.returncode}")
 
     def end(self):
         self.check_alive()
@@ -76,7 +77,7 @@ def grows(path):
 
 
 def check_log(path):
-    """Every event can be read, and the calls are there."""
+    """Checks that the log can be read and has calls. Returns their number."""
     text = openpla("trace", "api-summary", windows_path(path), "--json")
     calls = {row["name"]: row["calls"] for row in json.loads(text)["functions"]}
     check(calls.get("kernel32!MulDiv", 0) >= 1000, f"{path}: {calls}")
@@ -91,11 +92,11 @@ def kill_host(number):
     target.check_alive()
     wait_for("the set reads as stopped", lambda: "Stopped" in openpla("logman", "query", SET))
     target.check_alive()
-    again = start()  # the same process is traced again
-    grows(again)
+    second_path = start()  # traces the same process again
+    grows(second_path)
     openpla("logman", "stop", SET)
     target.end()
-    return check_log(path) + check_log(again)
+    return check_log(path) + check_log(second_path)
 
 
 def kill_server(number):
@@ -108,7 +109,7 @@ def kill_server(number):
     wait_until_gone(ids)
     grows(path)
     target.check_alive()
-    check("Running" in openpla("logman", "query", SET), "the set does not run on")
+    check("Running" in openpla("logman", "query", SET), "the set does not continue")
     openpla("logman", "stop", SET)
     target.check_alive()
     target.end()
@@ -130,11 +131,11 @@ def kill_target(number):
 
 
 def stop_and_start(number):
-    """While the program lives."""
+    """Stops and starts the set while the program runs."""
     target, calls = Target(number), 0
     for _ in range(2):
         path = start()
-        if not calls:  # a process from before the first start is not traced: another one is
+        if not calls:  # a process that began before the set's first start is not traced, so a new one begins
             target.end()
             target = Target(f"{number}b")
         grows(path)
@@ -151,7 +152,7 @@ def main():
     parser.add_argument("--seed", type=int, default=int(time.time()))
     o = parser.parse_args()
     random.seed(o.seed)
-    say(f"seed {o.seed}")
+    log_line(f"seed {o.seed}")
     shutil.rmtree(ROOT, ignore_errors=True)
     os.makedirs(ROOT)
     rounds = [kill_host, kill_server, kill_target, stop_and_start] * o.times
@@ -162,7 +163,7 @@ def main():
         for number, one in enumerate(rounds):
             print(f"{one.__name__}: ", end="", flush=True)
             calls = one(number)
-            say(f"{number + 1} of {len(rounds)}: {calls} calls of MulDiv in its logs")
+            log_line(f"{number + 1} of {len(rounds)}: {calls} calls of MulDiv in its logs")
             for path in logs():
                 os.remove(path)
     finally:
@@ -171,7 +172,7 @@ def main():
         for pid in processes("api_target"):
             os.kill(pid, 9)
         shutil.rmtree(ROOT, ignore_errors=True)
-    say(f"done: each {o.times} times, nothing wrong")
+    log_line(f"done: each {o.times} times, nothing wrong")
 
 
 main()

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: MIT
 """campaign.py [--hours N | --seconds N] [--seed N] [--kill-every SECONDS] [--plan]
 
-Eight sets of all five kinds of data collectors run with segments, schedules, alerts and retention, beside two trace
-sessions, an event provider, an API-traced program and a script that creates, changes and deletes sets. At the planned times
-`kill -9` ends one of these processes: a set host, the server, a trace session's host, the traced program, the script, the
-event provider. It fails when a sample or event is missing that was not reported, memory, handles, sections or temporary
-files grow, the journal is out of order, a call fails, or a set does not run again. --plan prints when what is killed and
-exits; the same seed gives the same plan. It continues after a finding, and lists all of them at its end. Wants WINEPREFIX
-with OpenPLA registered, OPENPLA_BIN_DIR and OPENPLA_SOURCE_DIR, as ctest gives them."""
+Runs eight sets with all five kinds of data collectors for hours while processes are killed. If it failed, a user who
+collects for a long time would lose samples without a report, or run out of memory. The sets use segments, schedules,
+alerts and retention. Two trace sessions, an event provider, an API-traced program and a script that creates, changes
+and deletes sets run at the same time. At planned times `kill -9` ends a set host process, the server, a session host
+process, the traced program, the script or the event provider. The campaign fails if a sample or event is missing
+without a report, if memory, handles, sections or temporary files grow, if the journal is out of order, if a call fails,
+or if a set does not run again. It continues after a finding and lists all findings at the end. --plan prints what is
+killed at which time and exits; the same seed gives the same plan. Needs WINEPREFIX with OpenPLA registered,
+OPENPLA_BIN_DIR and OPENPLA_SOURCE_DIR, as ctest sets them."""
 import argparse
 import datetime
 import glob
@@ -33,16 +35,16 @@ BIN = os.environ["OPENPLA_BIN_DIR"]
 SOURCE = os.environ["OPENPLA_SOURCE_DIR"]
 RUNNER = os.path.join(SOURCE, "cmake/wine-run.sh")
 TARGET = os.path.join(BIN, "api_target.exe")
-SESSION = "campaign-session"  # the second trace session, beside the one of the set
-EVENTS = 100                  # of one event provider
+SESSION = "campaign-session"  # the second trace session; the first one belongs to a set
+EVENTS = 100                  # events of one run of the event provider
 KINDS = ("set host", "server", "session host", "traced program", "script", "event provider")
-PATIENCE = 45                 # s; for the service to restart a set, before the campaign does it
+PATIENCE = 45                 # s; if the service has not restarted a set until then, the campaign does
 SCHEDULE_LATE = 30            # s
 ALREADY = (0x80300104 & 0xFF, 0x803000AA & 0xFF, 0x8004131F & 0xFF)  # exit codes: the set is not running, or is
 begun = time.monotonic()
 
 
-def say(text):
+def log_line(text):
     print(f"[{time.monotonic() - begun:8.1f} s] {text}", flush=True)
 
 
@@ -51,7 +53,8 @@ def openpla(*arguments):
 
 
 def command_line(pid):
-    """With the state and the processor time in ticks, which say whether it ever ran."""
+    """Returns the command line with the process state and the processor time in ticks, which show whether it ever
+    ran."""
     with open(f"/proc/{pid}/cmdline", "rb") as file:
         line = file.read().decode(errors="replace").replace("\0", " ")
     with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
@@ -63,7 +66,7 @@ class Campaign:
     def __init__(self, options):
         self.o = options
         self.root = os.path.join(PREFIX, "drive_c", "campaign")
-        self.folders = {"api": self.root + "_api", "retention": self.root + "_retention"}  # limits count all folders of a root
+        self.folders = {"api": self.root + "_api", "retention": self.root + "_retention"}  # separate roots, because retention limits count all folders of a root
         self.scratch = tempfile.mkdtemp(prefix="openpla-campaign-")
         self.end_file = os.path.join(self.root, "end")
         self.sets = sets.all_sets(TARGET)
@@ -73,17 +76,17 @@ class Campaign:
         self.counts = {key: 0 for key in ("calls", "configurations", "script rounds", "targets", "started by hand")}
         self.over = False
         self.shared = []  # (files, bytes)
-        self.server = []  # numbers of the wineserver
+        self.server = []  # process_numbers() of wineserver
         self.handles_due = 0
         self.lock = threading.Lock()
 
     def finding(self, text):
         with self.lock:
             self.findings.append(text)
-        say("FINDING: " + text)
+        log_line("FINDING: " + text)
 
     def attempt(self, function, *arguments):
-        """Its result; a failed check becomes a finding."""
+        """Calls the function and returns its result. A failed check becomes a finding."""
         try:
             return function(*arguments)
         except SystemExit as failure:
@@ -99,7 +102,7 @@ class Campaign:
             self.finding(f"openpla {' '.join(arguments)}: exit code {code}: {' '.join(text.split())}")
         return code, text
 
-    # ---- what runs beside the sets ----
+    # ---- programs that run at the same time as the sets ----
 
     def start_program(self, *command, **environment):
         return subprocess.Popen(["sh", RUNNER, *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -135,8 +138,8 @@ class Campaign:
             text, failures = program.communicate()[0].decode("cp437"), []
             for line in text.splitlines():
                 if line.startswith("failed "):
-                    # A call that the killed server was executing fails with RPC_S_CALL_FAILED or RPC_S_SERVER_UNAVAILABLE, and
-                    # those behind it in that round may fail, too.
+                    # A call that the killed server was executing fails with RPC_S_CALL_FAILED or
+                    # RPC_S_SERVER_UNAVAILABLE, and later calls of the same round can fail, too.
                     failures.append(line)
                 elif line.endswith(" rounds"):
                     self.counts["script rounds"] += int(line.split()[0])
@@ -146,15 +149,15 @@ class Campaign:
                 for line in failures:
                     self.finding("script: " + line)
             elif failures:
-                say(f"the script's calls that failed while {servers} processes were killed: {failures}")
+                log_line(f"the script's calls that failed while {servers} processes were killed: {failures}")
             if "rounds" not in text and not self.was_killed("script", begin):
-                say(f"the script exited with {program.returncode}: {text[-200:]}")
+                log_line(f"the script exited with {program.returncode}: {text[-200:]}")
             time.sleep(1)
 
     # ---- the sets ----
 
     def commit(self, one, more="", number=""):
-        """`number` makes the names of files unique for a set that is created again."""
+        """Imports the set. `number` makes its file names unique if the set is created repeatedly."""
         path = os.path.join(self.scratch, one.name + ".xml")
         with open(path, "w", encoding="utf-8") as file:
             file.write(one.definition(self.root_of(one), more).replace("NUMBER", number))
@@ -179,8 +182,8 @@ class Campaign:
             return {}
         return {entry["Name"]: entry["Status"] for entry in json.loads(text)["sets"]}
 
-    def keep(self):
-        """Starts what does not run. The service has time to do so first."""
+    def restart_stopped(self):
+        """Starts sets and sessions that do not run. The service first gets time to do so."""
         states, now = self.states(), time.monotonic()
         for one in self.sets:
             if not one.always or not states:
@@ -190,11 +193,12 @@ class Campaign:
                 if one.name not in states:
                     self.finding(f"the set {one.name} does not exist any more")
                     self.commit(one)
-            # A run whose trace session was killed has ended, and was not interrupted: nobody restarts it.
+            # If the trace session was killed, the run has ended and does not count as interrupted, so the service does
+            # not restart it.
             elif now - self.down.setdefault(one.name, now) > (2 if one.kind in ("trace", "api") else PATIENCE):
                 self.counts["started by hand"] += 1
                 if one.kind not in ("trace", "api"):
-                    say(f"{one.name} was not restarted within {PATIENCE} s")
+                    log_line(f"{one.name} was not restarted within {PATIENCE} s")
                 self.call("logman", "start", one.name, accepted=ALREADY)
         code, _ = openpla("logman", "query", SESSION, "-ets")
         if code:
@@ -205,7 +209,7 @@ class Campaign:
         self.call("logman", "start", "campaign-configuration", accepted=ALREADY)
 
     def schedule(self):
-        """The next start, 12 s from now; the set is created again with it."""
+        """Creates the scheduled set again, with its next start in 12 s."""
         one = self.by_name("schedule")
         openpla("logman", "stop", one.name)
         self.call("logman", "delete", one.name, accepted=(2,))
@@ -217,7 +221,7 @@ class Campaign:
     # ---- kill -9 ----
 
     def candidates(self, kind):
-        """(process, what it is), always in the same order."""
+        """Returns (process, name) pairs, always in the same order."""
         if kind == "set host":
             return [(pid, one.name) for one in self.sets for pid in processes("openplahost", one.name)]
         program = {"server": "openplasrv", "session host": "openetwhost", "traced program": "api_target",
@@ -227,9 +231,9 @@ class Campaign:
     def kill(self, number, planned, kind, choice):
         end = time.monotonic() + 10
         while not (found := self.candidates(kind)) and time.monotonic() < end:
-            time.sleep(0.02)  # the event provider ends and begins all the time
+            time.sleep(0.02)  # the event provider exits and starts repeatedly
         if not found:
-            say(f"kill {number} ({kind}, planned at {planned:.1f} s): no such process at this time")
+            log_line(f"kill {number} ({kind}, planned at {planned:.1f} s): no such process at this time")
             return
         pid, what = found[choice % len(found)]
         try:
@@ -239,10 +243,10 @@ class Campaign:
         self.kills.append((time.time(), kind, what))
         if kind in ("session host", "set host"):
             self.changes.append(time.time())
-        say(f"kill {number} ({kind}, planned at {planned:.1f} s): {what}, process {pid}")
+        log_line(f"kill {number} ({kind}, planned at {planned:.1f} s): {what}, process {pid}")
         wait_until_gone([pid])
 
-    # ---- the whole ----
+    # ---- the campaign ----
 
     def remove_logs(self):
         for folder in (self.root, *self.folders.values()):
@@ -252,7 +256,7 @@ class Campaign:
         self.remove_logs()
         for folder in (self.root, *self.folders.values()):
             os.makedirs(folder)
-        for name, state in self.states().items():  # of a campaign that was cut off
+        for name, state in self.states().items():  # left by an interrupted campaign
             if name.startswith("campaign-"):
                 if state != "plaStopped":
                     openpla("logman", "stop", name)
@@ -272,7 +276,7 @@ class Campaign:
         for thread in threads:
             thread.start()
         at = time.monotonic()
-        every = {self.keep: (5, 5), self.configure: (30, 3), self.schedule: (60, 8), self.watch: (10, 0)}
+        every = {self.restart_stopped: (5, 5), self.configure: (30, 3), self.schedule: (60, 8), self.watch: (10, 0)}
         due = {function: at + first for function, (_, first) in every.items()}
         left = list(enumerate(plan, 1))
         while (now := time.monotonic()) < at + self.o.seconds:
@@ -321,14 +325,14 @@ class Campaign:
             os.kill(pid, signal.SIGKILL)
         check(not left, f"processes are left: {about}")
 
-    # ---- what it left ----
+    # ---- checks after the end ----
 
     def boundaries(self, name):
         events = self.journal.of(name, watch.STARTED, watch.STOPPED, watch.STOPPED_BY_ERROR, watch.FAILED)
         return [event.time for event in events] + [when for when, _, what in self.kills if what == name]
 
     def reported(self, name):
-        """Lost samples by the journal: the last number of each run is its total."""
+        """Returns the lost samples that the journal reports. The last number of each run is its total."""
         total, run = 0, 0
         for event in self.journal.of(name, watch.STARTED, watch.LOST):
             if event.id == watch.STARTED:
@@ -350,12 +354,12 @@ class Campaign:
         check(times == sorted(times), f"{one.name}: samples out of order")
         runs = sets.runs_of(times, self.boundaries(one.name))
         missing, reported = sum(sets.missing_in(run, one.interval) for run in runs), self.reported(one.name)
-        say(f"{one.name}: {len(times)} samples in {len(runs)} runs, {missing} missing, {reported} reported as lost")
+        log_line(f"{one.name}: {len(times)} samples in {len(runs)} runs, {missing} missing, {reported} reported as lost")
         check(missing <= reported, f"{one.name}: {missing} samples are missing, the journal reports {reported}")
         for when, _, what in self.kills:
             last = max((t for t in times if t <= when), default=None)
             recent = any(when - 10 <= b < when for b in self.boundaries(one.name))
-            # A host process that was prepared for a schedule has no run yet.
+            # A set host process that waits for a scheduled start has no run yet.
             idle = any(begin <= when <= end for begin, end in self.journal.pauses(one.name))
             if what == one.name and one.kind != "retention" and last and not recent and not idle:
                 check(when - last <= one.interval + 2.5, f"{one.name}: the host was killed at {when:.3f}, the last sample is "
@@ -372,7 +376,7 @@ class Campaign:
             down = [pause for name in names for pause in self.journal.pauses(name)]
             result = self.attempt(sets.check_events, what, events, self.writers, changes, down)
             if result:
-                say(f"{what}: {len(events)} events in {len(files)} logs; {result[0]} of {len(self.writers)} writers "
+                log_line(f"{what}: {len(events)} events in {len(files)} logs; {result[0]} of {len(self.writers)} writers "
                     f"undisturbed, with {result[1]} events")
 
     def check_schedule(self):
@@ -386,10 +390,10 @@ class Campaign:
             else:
                 check(any(when - 1 <= m <= when + 400 for m in missed), f"the set was not started at {when}, and no event "
                       "reports that")
-        say(f"{len(self.due)} scheduled starts, the latest {max(late, default=0):.1f} s late, {len(missed)} reported as missed")
+        log_line(f"{len(self.due)} scheduled starts, the latest {max(late, default=0):.1f} s late, {len(missed)} reported as missed")
 
     def check_deaths(self):
-        """The journal has the end of each run whose host was killed."""
+        """Checks that the journal reports the end of each run whose set host process was killed."""
         for when, kind, name in self.kills:
             if kind == "set host" and not name.startswith("campaign-script"):
                 ends = self.journal.of(name, watch.STOPPED_BY_ERROR, watch.STOPPED, watch.FAILED)
@@ -403,9 +407,9 @@ class Campaign:
                  for folder in sets.numbered_folders(self.folders["api"], "campaign-api")
                  for path in sorted(glob.glob(os.path.join(folder, "*.etl")))]
         check(any(calls), f"no log of the traced program has calls: {calls}")
-        say(f"{count} configurations, {len(calls)} logs of calls with {sum(filter(None, calls))} calls")
+        log_line(f"{count} configurations, {len(calls)} logs of calls with {sum(filter(None, calls))} calls")
 
-    def check_left(self):
+    def check_leftovers(self):
         for name in self.states():
             if name.startswith("campaign-"):
                 self.call("logman", "delete", name)
@@ -417,16 +421,16 @@ class Campaign:
 
     def check_growth(self):
         for line in (self.attempt(self.growth.check) or []) + (self.attempt(self.growth.check_handles) or []):
-            say(line)
+            log_line(line)
         if self.shared:
             half = self.shared[len(self.shared) // 4:]
-            say(f"shared memory: {self.shared[0][0]} files and {self.shared[0][1] / 1e6:.1f} MB at first, at most "
+            log_line(f"shared memory: {self.shared[0][0]} files and {self.shared[0][1] / 1e6:.1f} MB at first, at most "
                 f"{max(f for f, _ in self.shared)} and {max(b for _, b in self.shared) / 1e6:.1f} MB, at last "
                 f"{self.shared[-1][0]} and {self.shared[-1][1] / 1e6:.1f} MB")
             check(self.shared[-1][0] <= half[0][0] + 4, "the number of files in shared memory has grown")
         if len(self.server) > 12:
             first, last = self.server[len(self.server) // 4], self.server[-1]
-            say(f"wineserver: {first[0]} descriptors and {first[1] / 1e6:.1f} MB after a quarter, {last[0]} and "
+            log_line(f"wineserver: {first[0]} descriptors and {first[1] / 1e6:.1f} MB after a quarter, {last[0]} and "
                 f"{last[1] / 1e6:.1f} MB at last")
             check(last[0] <= first[0] + 300 and last[1] <= first[1] + 48e6, "the wineserver has grown")
 
@@ -439,7 +443,7 @@ class Campaign:
                 self.counts["samples"] = self.counts.get("samples", 0) + (self.attempt(self.check_samples, one) or 0)
             self.attempt(self.journal.check_order, one.name)
         for function in (self.check_traces, self.check_schedule, self.check_deaths, self.check_other_kinds, self.check_growth,
-                         self.check_left):
+                         self.check_leftovers):
             self.attempt(function)
 
     def summary(self, plan):
@@ -455,7 +459,7 @@ class Campaign:
 
 
 def make_plan(o):
-    """(second, kind, choice) of each kill. The moment is random within its interval."""
+    """Returns (second, kind, choice) of each kill. The time is random within its interval."""
     source = random.Random(o.seed)
     plan = []
     for i in range(1, int(o.seconds / o.kill_every)):
@@ -480,7 +484,7 @@ def main():
             print(f"{number} {when:.1f} s {kind} {choice}")
     if o.plan:
         return
-    say(f"seed {o.seed}, {o.seconds} s, {len(plan)} kills")
+    log_line(f"seed {o.seed}, {o.seconds} s, {len(plan)} kills")
     campaign = Campaign(o)
     try:
         campaign.prepare()

@@ -1,6 +1,6 @@
 ' SPDX-License-Identifier: MIT
-' The campaign's script: creates sets, starts, changes, stops and deletes them until a file exists.
-' cscript campaign_script.vbs NAME ROOT FILE: the sets are NAME0 to NAME3. Output: a line for each failed call.
+' cscript campaign_script.vbs NAME ROOT FILE: creates, starts, changes, stops and deletes the sets NAME0 to NAME3 until
+' FILE exists, for campaign.py. Prints a line for each failed call.
 Option Explicit
 On Error Resume Next
 Dim name, root, file, files, number, rounds
@@ -18,7 +18,7 @@ Do Until files.FileExists(file)
 Loop
 WScript.Echo rounds & " rounds"
 
-' A killed script leaves its set, which may be running.
+' Deletes a set that a killed script left, possibly running.
 Sub Remove(setName)
     Dim dataSet
     On Error Resume Next
@@ -68,7 +68,7 @@ Sub OneRound(setName)
     Check setName, "Delete"
 End Sub
 
-' Wine 8 has no WScript.Sleep; its ping waits a second between two echoes.
+' Wine 8 has no WScript.Sleep; ping waits a second between two echo requests.
 Sub Pause()
     CreateObject("WScript.Shell").Run "ping -n 2 127.0.0.1", 0, True
 End Sub

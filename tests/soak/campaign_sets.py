@@ -14,10 +14,10 @@ from faults import check, windows_path
 
 PROVIDER = "{5C1D2A8E-3B6F-4E0A-9D57-1F0B6A2C8E43}"  # of examples/write_events.c
 STEP_ID = 2
-TRACED = "kernel32!GetFileAttributesW"  # the traced program calls it all the time
+TRACED = "kernel32!GetFileAttributesW"  # the traced program calls it continuously
 COUNTERS = [r"\Processor(_Total)\% Processor Time", r"\Memory\Available Bytes", r"\System\Processes"]
 RETAINED = 4   # folders
-EDGE = 2.5     # s; how far an event of the journal may be from the first or last sample that belongs to it
+EDGE = 2.5     # s; maximum time between a start or end in the journal and the nearest sample of the run
 ALWAYS = '<Value name="OpenPLA.Restart">always</Value>'
 RETENTION = (f"<DataManager><Enabled>-1</Enabled><CheckBeforeRunning>-1</CheckBeforeRunning><MaxFolderCount>{RETAINED}"
              "</MaxFolderCount><ResourcePolicy>1</ResourcePolicy></DataManager>")
@@ -31,7 +31,7 @@ def counters(file_format, interval, more="", file="log"):
 
 
 class Set:
-    """`kind` says how its logs are checked; `always`: it runs from the beginning to the end of the campaign."""
+    """A data collector set. `kind` selects how its logs are checked; `always`: it runs during the whole campaign."""
     def __init__(self, name, kind, body, always=True, interval=0):
         self.name, self.kind, self.body, self.always, self.interval = "campaign-" + name, kind, body, always, interval
 
@@ -54,7 +54,7 @@ def all_sets(target):
                      "</FileName><FileNameFormat>512</FileNameFormat><QueryNetworkAdapters>-1</QueryNetworkAdapters>"
                      r"<RegistryKey>HKEY_LOCAL_MACHINE\Software\Microsoft\Windows NT\CurrentVersion\</RegistryKey>"
                      "</ConfigurationDataCollector>")
-    excluded = "<ExcludeApis>kernel32!MulDiv</ExcludeApis>"  # it calls that one a thousand times a millisecond
+    excluded = "<ExcludeApis>kernel32!MulDiv</ExcludeApis>"  # the program calls it a thousand times per millisecond
     api = ("<SubdirectoryFormat>512</SubdirectoryFormat><ApiTracingDataCollector><Name>api</Name><FileName>log</FileName>"
            f"<LogApiNamesOnly>-1</LogApiNamesOnly><ExePath>{windows_path(target)}</ExePath><IncludeModule>kernel32"
            f"</IncludeModule>{excluded}</ApiTracingDataCollector>")
@@ -73,7 +73,7 @@ def all_sets(target):
 
 
 def next_schedule(when):
-    """A schedule that starts its set once, at this full second."""
+    """Returns the XML of a schedule that starts the set once, at this full second."""
     return (f"<Schedule><StartDate>{when.month}/{when.day}/{when.year}</StartDate><EndDate/>"
             f"<StartTime>{when.strftime('%I:%M:%S %p')}</StartTime><Days>0</Days></Schedule>")
 
@@ -85,7 +85,7 @@ def parse_time(text):
 
 
 def text_samples(path, separator):
-    """Times of the samples; the log of a killed host ends with a complete line, too."""
+    """Returns the times of the samples. The last line must be complete, even if the set host process was killed."""
     with open(path, "rb") as file:
         raw = file.read()
     check(not raw or raw.endswith(b"\r\n"), f"{path}: the last line is incomplete: {raw[-80:]}")
@@ -95,7 +95,7 @@ def text_samples(path, separator):
 
 
 def samples(openpla, path, scratch):
-    """Of a log of any format."""
+    """Returns the times of the samples in a log of any format."""
     if not path.endswith(".blg"):
         return text_samples(path, "\t" if path.endswith(".tsv") else ",")
     if os.path.getsize(path) == 0:
@@ -121,7 +121,7 @@ def alert_rows(path):
 
 
 def runs_of(times, boundaries):
-    """Splits the samples at the ends and starts of runs: each at the largest gap near it."""
+    """Splits the samples into runs: at each start or end of a run, at the largest gap near it."""
     ends = set()
     for boundary in boundaries:
         first = max(bisect.bisect(times, boundary - EDGE) - 1, 0)
@@ -136,13 +136,13 @@ def runs_of(times, boundaries):
 
 
 def missing_in(run, interval):
-    """How many samples are missing between the first and the last one, from the gaps between neighbours. A late sample is
-    followed by a shorter gap, so the total is what counts."""
+    """Computes from the gaps how many samples are missing between the first and the last one. After a late sample the
+    next gap is shorter, so the gaps are added up."""
     missing, debt = 0, 0.0
     for before, after in zip(run, run[1:]):
         check(after > before, f"samples out of order: {before}, {after}")
         debt += after - before - interval
-        if debt > 0.7 * interval:  # an early sample follows a late one: only what remains is missing
+        if debt > 0.7 * interval:  # the gap after a late sample is shorter; only what remains is missing
             lost = round(debt / interval)
             missing += lost
             debt -= lost * interval
@@ -151,11 +151,11 @@ def missing_in(run, interval):
 
 # ---- traces ----
 
-Writer = collections.namedtuple("Writer", "begin end count code")  # one at a time
+Writer = collections.namedtuple("Writer", "begin end count code")  # writers run one after the other
 
 
 def trace_events(openpla, path):
-    """(time, process, number) of each step that write_events wrote."""
+    """Returns (time, process, number) of each step that write_events wrote."""
     code, text = openpla("trace", "show", windows_path(path), "-provider", PROVIDER, "--json")
     check(code == 0, f"{path} cannot be read: {code}: {text[:400]}")
     events = []
@@ -171,8 +171,9 @@ def trace_events(openpla, path):
 
 
 def check_events(what, events, writers, changes, down):
-    """Each writer that no start or end of a session disturbed, and that no time without a session contains, has all its events in the logs, once. Returns the number of
-    writers of which that was expected, and the number of their events."""
+    """Checks that the logs have each event exactly once of every writer that ran undisturbed, that is, with a session
+    all the time and without a start or end of a session. Returns the number of these writers and the number of their
+    events."""
     events = sorted(events)
     times = [event[0] for event in events]
     whole, found = 0, 0
@@ -192,7 +193,8 @@ def check_events(what, events, writers, changes, down):
 # ---- the other kinds ----
 
 def check_configurations(folder, killed):
-    """Every document is well-formed; those of runs whose host was not killed are complete. Returns their number."""
+    """Checks that every document is well-formed, and complete unless the set host process was killed. Returns the
+    number of documents."""
     files = sorted(glob.glob(os.path.join(folder, "*.xml")))
     incomplete = 0
     for path in files:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the campaign watches while it runs: the journal, the processes' memory and handles, sections, temporary files."""
+"""Observes the journal, the memory and handles of processes, sections and temporary files while the campaign runs."""
 import collections
 import datetime
 import glob
@@ -14,7 +14,7 @@ STARTED, FAILED, STOPPED, STOPPED_BY_ERROR, SEGMENT, ALERT, LOST, MISSED = 1003,
 
 
 class Journal:
-    """Reads the events as they come, because the oldest file is deleted."""
+    """Reads the journal continuously, because the service deletes the oldest file."""
     line = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3})Z\t(\d+)\t(\d)\t([^\t]*)((?:\t[^\t=]+=[^\t]*)*)$")
 
     def __init__(self):
@@ -35,7 +35,7 @@ class Journal:
                 self.add(line, path)
 
     def forget(self):
-        """Events of earlier campaigns."""
+        """Forgets the events of earlier campaigns."""
         self.poll()
         self.events, self.torn, self.disordered = [], [], []
 
@@ -55,7 +55,7 @@ class Journal:
         return [event for event in self.events if event.fields.get("Name") == name and (not ids or event.id in ids)]
 
     def pauses(self, name):
-        """Times in which the set did not run."""
+        """Returns the periods (begin, end) in which the set did not run."""
         found, since = [], 0.0
         for event in self.of(name, STARTED, STOPPED, STOPPED_BY_ERROR):
             if event.id != STARTED:
@@ -66,7 +66,7 @@ class Journal:
         return found + ([(since, float("inf"))] if since else [])
 
     def check_order(self, name):
-        """Starts and ends of a set's runs alternate. Returns the number of runs."""
+        """Checks that starts and ends of a set's runs alternate. Returns the number of runs."""
         runs = 0
         running = False
         for event in self.of(name, STARTED, STOPPED, STOPPED_BY_ERROR):
@@ -78,17 +78,19 @@ class Journal:
 
 
 def process_numbers(pid):
-    """Descriptors, resident bytes that it does not share (buffers of sessions are shared), and threads."""
+    """Returns the number of descriptors, the private resident bytes (session buffers are shared) and the number of
+    threads."""
     with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
         found = re.search(r"RssAnon:\s+(\d+)", file.read())
     if not found:
-        raise ProcessLookupError(pid)  # it has ended, and is a zombie
+        raise ProcessLookupError(pid)  # a zombie
     resident = int(found[1]) * 1024
     return len(os.listdir(f"/proc/{pid}/fd")), resident, len(os.listdir(f"/proc/{pid}/task"))
 
 
 def wineserver():
-    """The server of this prefix, by its socket's folder, which has the prefix's device and inode in its name."""
+    """Returns the process id of this prefix's wineserver; 0: none. Its current folder has the prefix's device and inode
+    in its name."""
     place = os.stat(PREFIX)
     name = f"server-{place.st_dev:x}-{place.st_ino:x}"
     for entry in filter(str.isdigit, os.listdir("/proc")):
@@ -101,10 +103,10 @@ def wineserver():
 
 
 class Growth:
-    """Memory, handles and threads of each process, from the time when it has settled until it ends."""
-    programs = {"openplasrv": (24, 8), "openplahost": (12, 4), "openetwhost": (8, 4)}  # descriptors, MB that may be added
+    """Compares memory and handles of each process between `settle` seconds after its start and its end."""
+    programs = {"openplasrv": (24, 8), "openplahost": (12, 4), "openetwhost": (8, 4)}  # maximum growth in descriptors and MB
     settle = 60  # s
-    handles_more = 60  # clients that have just ended are among them
+    handles_more = 60  # includes those of clients that have just exited
 
     def __init__(self):
         self.numbers, self.ended_handles = {}, []
@@ -127,7 +129,7 @@ class Growth:
                 self.latest[key] = numbers
 
     def handles(self, text, now):
-        """Takes the output of `soak_client handles`: the handles of Windows, most of which are no descriptors."""
+        """Adds the output of `soak_client handles`: the Windows handles, most of which are not descriptors."""
         found = set()
         for pid, number, program in re.findall(r"handles(\d+) (\d+) (\S+?)(?:\.exe)?\r?$", text, re.M):
             key = program.lower(), pid
@@ -136,7 +138,7 @@ class Growth:
             if now - numbers[0] >= self.settle:
                 numbers[1] = int(number) if numbers[1] is None else numbers[1]
                 numbers[2] = int(number)
-        for key in set(self.numbers) - found:  # ended: another process may get the number
+        for key in set(self.numbers) - found:  # exited; a new process can get the same id
             self.ended_handles.append((key, self.numbers.pop(key)))
 
     def check_handles(self):
@@ -166,7 +168,7 @@ class Growth:
 
 
 def shared_files():
-    """{name: bytes} of the prefix's folder in shared memory."""
+    """Returns {name: bytes} of the files in the prefix's folder in shared memory."""
     try:
         with open(os.path.join(PREFIX, "drive_c", "windows", "openpla.shared"), encoding="ascii") as file:
             prefix, key, _ = file.read().split()
@@ -182,7 +184,7 @@ def shared_files():
 
 
 def temporary_files():
-    """Files that are not logs, sets or events: of the store, of the data folder and of the folders of temporary files."""
+    """Returns the files in the store, the data folder and the temporary folders that are not logs, sets or events."""
     known = re.compile(r"(events-\d+\.log|supervisor.*|store\.(lock|changes)|.*\.(xml|run|running|task))$")
     found = []
     for base in (DATA, *glob.glob(os.path.join(PREFIX, "drive_c/windows/temp")),

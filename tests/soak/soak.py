@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 """soak.py [--seconds N] [--sets N] [--clients N] [--cycles N] [--host-kills N] [--server-kills N]
 
-Runs sets for a long time while clients poll, sets start and stop, and set host processes and servers are killed. It
-fails if a set is lost or changed, a log is incomplete, a sample is duplicated, or missing without a report of the run,
-a serial number is repeated, a client gets a status other than "running", a process or zombie is left, or the handles or
-memory of the server or of a set host process grow beyond a limit. --missing N: it also fails if more than N samples are
-missing, reported or not; -1, the default, permits any number, as on a busy machine. Prints the number of samples that
-are missing or not in their second, and the times of starts and stops. Needs WINEPREFIX with OpenPLA registered,
-OPENPLA_BIN_DIR and OPENPLA_SOURCE_DIR, as ctest sets them."""
+Runs sets for a long time while clients poll, sets start and stop, and set host processes and servers are killed. If it
+failed, a user who collects for a long time would lose sets, samples or memory. It fails if a set is lost or changed, a
+log is incomplete, a sample is duplicated, or missing without a report of the run, a serial number is repeated, a client
+gets a status other than "running", a process or zombie is left, or the handles or memory of the server or of a set host
+process grow beyond a limit. --missing N: it also fails if more than N samples are missing, even if they are reported.
+The default, -1, permits any number, because a busy machine skips samples. Prints how many samples are missing, how far
+they are from their second, and the times of starts and stops. Needs WINEPREFIX with OpenPLA registered, OPENPLA_BIN_DIR
+and OPENPLA_SOURCE_DIR, as ctest sets them."""
 import argparse
 import cmath
 import datetime
@@ -32,16 +33,17 @@ STORE = os.path.join(PREFIX, "drive_c", "ProgramData", "OpenPLA", "sets", "Servi
 RUNNER = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-run.sh")
 CLIENT = os.path.join(os.environ["OPENPLA_BIN_DIR"], "soak_client.exe")
 COUNTERS = [r"\Processor(_Total)\% Processor Time", r"\Memory\Available Bytes", r"\System\Processes"]
-EARLY = 0.3  # s; how far the grid may seem late, as many samples are or the clock is being corrected
+EARLY = 0.3  # s; maximum error of the computed phase, if many samples are late or the clock is being adjusted
 begun = time.monotonic()
 
 
-def say(text):
+def log_line(text):
     print(f"[{time.monotonic() - begun:7.1f} s] {text}", flush=True)
 
 
 def client(*arguments, timeout=600):
-    """Its answers by key; the last line of a kind wins, failed calls are a list."""
+    """Runs soak_client. Returns its output as {key: value}, where the last line of a key counts, and a list of failed
+    calls."""
     with tempfile.TemporaryFile() as output:
         code = subprocess.call(["sh", RUNNER, CLIENT, *map(str, arguments)], stdout=output, stderr=subprocess.STDOUT,
                                stdin=subprocess.DEVNULL, timeout=timeout)
@@ -76,8 +78,8 @@ def commit(name, root, more="", collector=""):
 
 
 def stored(name):
-    """The definition where the store has moved it, into a folder below the namespace's, or where it still is; the set's
-    name is behind it."""
+    """Returns the stored definition, which is followed by the set's name. The store moves a definition from the
+    namespace's folder into a folder below it."""
     for path in (*glob.glob(os.path.join(STORE, "*", name + ".xml")), os.path.join(STORE, name + ".xml")):
         if os.path.exists(path):
             with open(path, "rb") as file:
@@ -85,20 +87,20 @@ def stored(name):
     return b""
 
 
-def figures(pid):
-    """Descriptors and resident bytes of a process."""
+def process_usage(pid):
+    """Returns the number of descriptors and the resident bytes of a process."""
     with open(f"/proc/{pid}/statm", encoding="ascii") as file:
         resident = int(file.read().split()[1]) * 4096
     return len(os.listdir(f"/proc/{pid}/fd")), resident
 
 
 def server():
-    return figures((processes("openplasrv", "/service") or processes("openplasrv"))[0])
+    return process_usage((processes("openplasrv", "/service") or processes("openplasrv"))[0])
 
 
 def check_no_zombie():
-    """The system's first process waits for those that Wine leaves to it, in its own time. Others, of any prefix, come and
-    go meanwhile."""
+    """Checks that no zombie remains for a minute. Init reaps the zombies that Wine leaves, but not immediately. Zombies
+    of any prefix appear and disappear all the time."""
     left, end = zombies(), time.monotonic() + 60
     while left and time.monotonic() < end:
         time.sleep(0.5)
@@ -106,9 +108,9 @@ def check_no_zombie():
     check(not left, f"zombies: {left}")
 
 
-def settled(most=0, rest=5):
-    """The server's figures when it has at most so many descriptors, or else when they have not sunk for `rest` seconds:
-    Wine keeps threads for clients that have ended for some ten seconds."""
+def settled_usage(most=0, rest=5):
+    """Returns the server's process_usage() as soon as it has at most `most` descriptors, or when their number has not
+    decreased for `rest` seconds. Wine keeps the threads of clients that have exited for some ten seconds."""
     least, since, end = server(), time.monotonic(), time.monotonic() + 120
     while least[0] > most and time.monotonic() < min(since + rest, end):
         time.sleep(0.5)
@@ -118,7 +120,7 @@ def settled(most=0, rest=5):
 
 
 def poll(o, seconds):
-    """What so many clients say that read the states of all sets at the same time."""
+    """Runs clients that read the status of all sets at the same time. Returns their outputs."""
     answers = []
     threads = [threading.Thread(target=lambda: answers.append(
         client("poll", "soak-set-", o.sets, seconds, timeout=seconds + 300))) for _ in range(o.clients)]
@@ -130,25 +132,26 @@ def poll(o, seconds):
 
 
 def hosts():
-    """The largest of the hosts' figures."""
+    """Returns the most descriptors and the most resident bytes of a set host process."""
     found = []
     for pid in processes("openplahost"):
         try:
-            found.append(figures(pid))
+            found.append(process_usage(pid))
         except OSError:
             pass
     return max(f[0] for f in found), max(f[1] for f in found)
 
 
 def check_grown(what, before, after, handles, megabytes):
-    """Bounds of what may come on top; what a heap keeps in reserve is in it."""
-    say(f"{what}: {before[0]} descriptors and {before[1] / 1e6:.1f} MB at first, {after[0]} and {after[1] / 1e6:.1f} MB at last")
+    """Checks that descriptors and memory have not grown beyond the limits, which include what the heap keeps in
+    reserve."""
+    log_line(f"{what}: {before[0]} descriptors and {before[1] / 1e6:.1f} MB at first, {after[0]} and {after[1] / 1e6:.1f} MB at last")
     check(after[0] <= before[0] + handles, f"{what} has {after[0]} descriptors instead of {before[0]}")
     check(after[1] <= before[1] + megabytes * 1e6, f"{what} has grown by {(after[1] - before[1]) / 1e6:.1f} MB")
 
 
 def zombies():
-    """Processes of ours that have ended and that nobody has waited for."""
+    """Returns the zombie processes of OpenPLA."""
     found = set()
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -162,7 +165,7 @@ def zombies():
 
 
 def sample_times(folder):
-    """Of all segments, in order, in seconds."""
+    """Returns the sample times of all segments, in order, in seconds."""
     times = []
     for name in sorted(os.listdir(folder)):
         rows = read_log("Z:" + os.path.join(folder, name).replace("/", "\\"), 0)
@@ -172,11 +175,12 @@ def sample_times(folder):
 
 
 def seconds_of(times):
-    """The number of the second on the run's grid that each sample belongs to. A sample is never early; a late one comes
-    before the next second's is due, or that one is left out, so what is before the decimal point says it. Only one that
-    was held up between its turn and the reading of the clock can show the next number; then its own is still free."""
+    """Returns the phase of the run's grid of seconds, and the number of the second to which each sample belongs. A
+    sample is never early. A late sample is taken before the next one is due, or the next one is skipped, so the integer
+    part of its time is its second. Only a sample that was delayed between its due time and the reading of the clock can
+    show the next second's number. Then its own second has no sample, and the number is corrected."""
     angle = sum(cmath.exp(2j * cmath.pi * (t % 1)) for t in times)
-    phase = cmath.phase(angle) / (2 * cmath.pi)  # of the grid: most samples are on time
+    phase = cmath.phase(angle) / (2 * cmath.pi)  # because most samples are on time
     seconds = [math.floor(t - phase + EARLY) for t in times]
     for i in range(1, len(seconds)):
         if seconds[i] == seconds[i - 1] and (i < 2 or seconds[i - 2] < seconds[i - 1] - 1):
@@ -185,7 +189,7 @@ def seconds_of(times):
 
 
 class Histogram:
-    """Of the distances of samples from their second."""
+    """A histogram of the distances of samples from their second."""
     bounds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
 
     def __init__(self):
@@ -193,7 +197,7 @@ class Histogram:
         self.all, self.missing, self.doubled, self.worst = 0, 0, 0, 0.0
 
     def add(self, times):
-        """How many are missing of them."""
+        """Adds samples. Returns how many are missing between them."""
         phase, seconds = seconds_of(times)
         for t, second in zip(times, seconds):
             error = abs(t - phase - second)
@@ -215,8 +219,8 @@ class Histogram:
               f"{self.worst * 1000:.0f} ms off")
 
 
-def test_the_judge():
-    """That it sees what it is to see."""
+def test_histogram():
+    """Checks that Histogram detects missing and duplicated samples."""
     good = [1000.25 + i + 0.003 * (i % 3) for i in range(100)]
     for what, times, missing, doubled in (
             ("good", good, 0, 0), ("one missing", good[:50] + good[51:], 1, 0), ("three missing", good[:9] + good[12:], 3, 0),
@@ -229,22 +233,22 @@ def test_the_judge():
 
 
 def end_hosts(ids):
-    """Whether one of them was there to be killed."""
-    met = False
+    """Kills the processes. Returns whether at least one of them existed."""
+    killed = False
     for host in ids:
         try:
             os.kill(host, signal.SIGKILL)
-            met = True
+            killed = True
         except ProcessLookupError:
             pass
     wait_until_gone(ids)
-    return met
+    return killed
 
 
 def kill_hosts(times, root, span):
-    """kill -9 of a host at a random moment, of its first `span` seconds or of those when it collects, in turn. Its logs
-    are whole, its number is not taken again."""
-    prefix, name, torn, known = "soak-victim-", "soak-victim-0", 0, {}
+    """Kills set host processes with SIGKILL, alternately within `span` seconds of their start and while they collect.
+    Their logs must be complete, and serial numbers must not be used again."""
+    prefix, name, killed, known = "soak-victim-", "soak-victim-0", 0, {}
     xml = commit(name, root)
     for i in range(times):
         runner = subprocess.Popen(["sh", RUNNER, CLIENT, "start", prefix, "1"], stdout=subprocess.DEVNULL,
@@ -255,17 +259,18 @@ def kill_hosts(times, root, span):
         if i % 2:
             runner.wait(120)
         time.sleep(random.random() * span)
-        met = end_hosts(ids)
+        was_killed = end_hosts(ids)
         runner.wait(120)
-        # One that is killed at its birth is started again by whoever waits for the start.
-        torn += met or end_hosts(processes("openplahost", name))
+        # If the process was killed too early, the server starts another one for the waiting client.
+        killed += was_killed or end_hosts(processes("openplahost", name))
         end_hosts(processes("openplahost", name))
         folder = os.path.join(root, name)
         check(stored(name).startswith(xml), "the definition is as it was")
         fresh = sorted(set(os.listdir(folder)) - set(known)) if os.path.isdir(folder) else []
-        # A number that comes again would need another name, take an old file's place, or be below the latest.
+        # If a serial number were used again, the file would have another name, replace an old file, or sort before the
+        # latest.
         check(all(re.fullmatch(r"log_\d{6}\.csv", f) for f in fresh) and len(fresh) <= 1, f"new files: {fresh}")
-        check(not fresh or not known or fresh[0] > max(known), f"the number of {fresh} has been there: {max(known, default='')}")
+        check(not fresh or not known or fresh[0] > max(known), f"the number of {fresh} was used before: {max(known, default='')}")
         for file in [*known, *fresh]:
             with open(os.path.join(folder, file), "rb") as log:
                 raw = log.read()
@@ -277,11 +282,11 @@ def kill_hosts(times, root, span):
             raw = log.read()
         check(not raw or raw.endswith(b"\r\n"), f"{file} is torn: {raw[-60:]}")
         whole += 1
-    client("stop", prefix, 1)  # should the last one have lived
+    client("stop", prefix, 1)  # if the last one was not killed
     answer = client("cycle", name, 1)
-    check(answer.get("failures") == "0", f"it starts and stops as ever: {answer}")
-    check(torn >= times // 2 and whole >= times // 3, f"only {torn} hosts were met, {whole} of them with a log")
-    say(f"{torn} hosts killed; {whole} logs, none torn; the latest is {max(known, default='')}, no serial number came twice")
+    check(answer.get("failures") == "0", f"the set still starts and stops: {answer}")
+    check(killed >= times // 2 and whole >= times // 3, f"only {killed} hosts were killed, {whole} of them with a log")
+    log_line(f"{killed} hosts killed; {whole} logs, all complete; the latest is {max(known, default='')}, no serial number was repeated")
 
 
 def kill_servers(times, sets):
@@ -298,9 +303,9 @@ def kill_servers(times, sets):
         answer = client("poll", "soak-set-", sets, 1)
         check(answer.get("failures") == "0", f"a new server answers: {answer}")
         check(int(answer["running"]) == int(answer["calls"]) > 0, f"it finds the sets running: {answer}")
-        check(set(processes("openplahost")) == before, "no host went with the server")
+        check(set(processes("openplahost")) == before, "no set host process exited with the server")
         check_no_zombie()
-    say(f"{times} servers killed: {sets} sets ran on, a new server found them each time")
+    log_line(f"{times} servers killed: {sets} sets continued, a new server found them each time")
 
 
 def main():
@@ -310,11 +315,11 @@ def main():
         options.add_argument("--" + name, type=int, default=default)
     options.add_argument("--missing", type=int, default=-1)
     o = options.parse_args()
-    test_the_judge()
+    test_histogram()
     root = tempfile.mkdtemp(prefix="openpla-soak-")
     definitions = {}
     try:
-        for i in range(o.sets):  # every other one in segments
+        for i in range(o.sets):  # every second one with segments
             definitions[f"soak-set-{i}"] = commit(f"soak-set-{i}", root, "<Segment>-1</Segment>" if i % 2 else "",
                                                   "<SegmentMaxRecords>7</SegmentMaxRecords>" if i % 2 else "")
         definitions["soak-cycle"] = commit("soak-cycle", root)
@@ -322,10 +327,10 @@ def main():
         answer = client("start", "soak-set-", o.sets)
         check(answer.get("failures") == "0", f"all start: {answer}")
         start_ms = float(client("cycle", "soak-cycle", 3)["start_ms"])
-        answers = poll(o, 3)  # what the server needs for so many clients it has had once
+        answers = poll(o, 3)  # so that the server has already allocated what it needs for this number of clients
         check(all(a.get("failures") == "0" for a in answers), f"the first clients: {answers}")
-        first, first_hosts = settled(), hosts()
-        say(f"{o.sets} sets run")
+        first, first_hosts = settled_usage(), hosts()
+        log_line(f"{o.sets} sets run")
         started = time.monotonic()
         answers = []
         polling = threading.Thread(target=lambda: answers.extend(poll(o, o.seconds)))
@@ -338,15 +343,15 @@ def main():
         cycling.join()
         answer = cycles
         check(answer.get("failures") == "0", f"start and stop: {answer}")
-        say(f"{o.cycles} starts and stops: {answer['start_ms']} ms to start (at worst {answer['worst_start_ms']}), "
+        log_line(f"{o.cycles} starts and stops: {answer['start_ms']} ms to start (at worst {answer['worst_start_ms']}), "
             f"{answer['stop_ms']} ms to stop, no failure")
         polling.join()
         calls = sum(int(a["calls"]) for a in answers)
         check(all(a.get("failures") == "0" for a in answers) and len(answers) == o.clients, f"clients: {answers}")
         check(all(a["calls"] == a["running"] for a in answers), "no client saw a set stopped")
-        say(f"{o.clients} clients read Status {calls} times, no failure, never another answer than running")
+        log_line(f"{o.clients} clients read Status {calls} times, no failure, never another answer than running")
         time.sleep(max(0, o.seconds - (time.monotonic() - started)))
-        check_grown("the server", first, settled(first[0] + 20, 30), 20, 8)
+        check_grown("the server", first, settled_usage(first[0] + 20, 30), 20, 8)
         check_grown("the largest host", first_hosts, hosts(), 8, 2)
         check_no_zombie()
         kill_servers(o.server_kills, o.sets)
@@ -354,7 +359,7 @@ def main():
         check(answer.get("failures") == "0", f"all stop: {answer}")
         wait_for("no host is left", lambda: not processes("openplahost"))
         for name, xml in definitions.items():
-            check(stored(name).startswith(xml), f"{name} is not as it was")
+            check(stored(name).startswith(xml), f"the definition of {name} has changed")
         plain, segmented = Histogram(), Histogram()
         segments = 0
         ended = client("runs", "soak-set-", o.sets)
@@ -367,22 +372,22 @@ def main():
             check(files == [f"log_{n:06}.csv" for n in range(begin, int(serial))], f"set {i}, serial {serial}: {files}")
             segments += len(files) if i % 2 else 0
             missing = (segmented if i % 2 else plain).add(sample_times(folder))
-            told = sum(map(int, re.findall(r"(\d+) samples lost: ", " ".join(message))))
-            check(missing <= told, f"set {i}: {missing} samples are missing, the run tells of {told}")
-        say("all sets are stored as they were, all logs are whole. Distance of samples from their second:")
+            reported = sum(map(int, re.findall(r"(\d+) samples lost: ", " ".join(message))))
+            check(missing <= reported, f"set {i}: {missing} samples are missing, the run reports {reported}")
+        log_line("all sets are unchanged, all logs are complete. Distance of samples from their second:")
         plain.show()
         print(f"  over {segments} segments:")
         segmented.show()
         check(plain.doubled + segmented.doubled == 0, "samples are doubled")
         check(o.missing < 0 or plain.missing + segmented.missing <= o.missing, "samples are missing")
     finally:
-        client("stop", "soak-set-", o.sets)  # what a failure has left
+        client("stop", "soak-set-", o.sets)  # still running after a failure
         for folder, _, files in os.walk(STORE):
             for file in files:
                 if file.startswith("soak-"):
                     os.remove(os.path.join(folder, file))
         shutil.rmtree(root, ignore_errors=True)
-    say("ok")
+    log_line("ok")
 
 
 main()

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The soak test's client of the server. COUNT sets are named PREFIX0, PREFIX1 and so on; each line of output is "key
-   value". start PREFIX COUNT           starts them, synchronously stop PREFIX COUNT            stops them poll PREFIX
-   COUNT SECONDS    reads Status of all of them, again and again cycle PREFIX COUNT           starts and stops the one
-   set PREFIX, COUNT times runs PREFIX COUNT            "run<number> " with result, serial number and message of each
-   one's latest run handles PREFIX COUNT         "handles<process id> " with the number of handles and the program of
-   each process whose program begins with PREFIX, at most COUNT. Exit code: 0, or 1 when a call has failed. */
+/* soak_client COMMAND ...: a client of the server for the soak test and the campaign. COUNT sets are named PREFIX0,
+   PREFIX1 and so on. Each output line is "key value".
+     start PREFIX COUNT          starts the sets synchronously
+     stop PREFIX COUNT           stops them
+     poll PREFIX COUNT SECONDS   reads the status of all sets repeatedly
+     cycle PREFIX COUNT          starts and stops the one set named PREFIX, COUNT times
+     runs PREFIX COUNT           prints "run<number>" with result, serial number and message of each set's latest run
+     handles PREFIX COUNT        prints "handles<process id>" with the number of handles and the program, for at most
+                                 COUNT processes whose program name begins with PREFIX
+   The exit code is 0, or 1 if a call has failed. */
 #include "mspla.h"
 
 #include <objbase.h>
