@@ -41,12 +41,12 @@ copy_prefix() {
 }
 
 # Templates are named by Wine version. A template with its final name is complete, because it is renamed last.
-take_template() {
+copy_from_template() {
     [ -n "${OPENPLA_WINE_TEMPLATE:-}" ] && [ -d "$OPENPLA_WINE_TEMPLATE-$(wine --version)" ] || return 1
     (copy_prefix "$OPENPLA_WINE_TEMPLATE-$(wine --version)" "$WINEPREFIX") >>"$own/log" 2>&1
 }
 
-leave_template() {
+save_template() {
     [ -n "${OPENPLA_WINE_TEMPLATE:-}" ] || return 0
     if ! (copy_prefix "$WINEPREFIX" "$OPENPLA_WINE_TEMPLATE.$$") >>"$own/log" 2>&1 ||
         ! mv -T "$OPENPLA_WINE_TEMPLATE.$$" "$OPENPLA_WINE_TEMPLATE-$(wine --version)" >>"$own/log" 2>&1; then
@@ -78,7 +78,7 @@ make_prefix() {
     fi
     : >"$own/making"
     : >"$own/log"
-    if take_template; then
+    if copy_from_template; then
         rm "$own/making"
         return
     fi
@@ -91,7 +91,7 @@ make_prefix() {
         quiet wine reg add 'HKCU\Software\Wine\WineDbg' /v ShowCrashDialog /t REG_DWORD /d 0 /f &&
         quiet wineserver -k && quiet wineserver -w && [ -e "$WINEPREFIX/system.reg" ] || return 1
     strip_programs
-    leave_template
+    save_template
     rm "$own/making"
 }
 

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# postgres.sh start|kill|restart|stop FILE: a PostgreSQL server of the tests' own, reached by a socket alone. FILE holds
-# its folder; as root it runs as an account without rights, in a folder that this account can reach.
-# start makes it, with an empty database; kill ends it as a power cut would; restart brings it up again; stop ends and
-# removes it. `postgres.sh connection FILE` prints an ODBC connection string, `postgres.sh socket FILE` psql's -h.
+# postgres.sh start|kill|restart|stop FILE: controls a private PostgreSQL server for the tests, which listens only on a
+# socket. FILE contains the server's folder. If the caller is root, the server runs as an unprivileged account. start
+# creates the server with an empty database; kill stops it without a shutdown, as in a power failure; restart starts it
+# again; stop stops and deletes it. `postgres.sh connection FILE` prints an ODBC connection string, `postgres.sh socket
+# FILE` the folder for psql -h.
 set -eu
 verb=$1
 file=$2
@@ -17,7 +18,7 @@ as_owner() {
 }
 
 server() {
-    # Nothing of the caller's may stay open in the server.
+    # The server must not inherit the caller's descriptors.
     (cd "$folder" && as_owner "$bin/pg_ctl" -s -w -D "$folder/data" -l "$folder/log" "$@") </dev/null >&2 3>&- 4>&- 5>&- \
         6>&- 7>&- 8>&- 9>&-
 }

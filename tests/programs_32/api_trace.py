@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""api_trace.py TARGET: a 32-bit program behaves as if untraced, and its calls are logged, by `openpla run -apis` and by
-a set. Otherwise a user would see a program that behaves differently, or a log without its calls."""
+"""api_trace.py TARGET: a 32-bit program that `openpla run -apis` or a set traces behaves as if untraced, and its calls
+are logged. Otherwise a user would see a program that behaves differently, or a log without its calls."""
 import json
 import os
 import re
@@ -14,7 +14,7 @@ from faults import check, processes, wait_for, windows_path, wine  # noqa: E402
 
 TARGET = windows_path(os.path.abspath(sys.argv[1]))
 OPENPLA = os.path.join(os.environ["OPENPLA_BIN_DIR"], "openpla.exe")
-RIGHT = 40  # the program's exit code if its calls did what they do untraced
+RIGHT = 40  # the program's exit code if its calls had the same results as without a trace
 DEEP = ["-recursive", "-mods", "kernel32,kernelbase,ntdll,msvcrt,user32,gdi32"]
 MODES = {"names": ["-ano"], "arguments": [], "names_deep": ["-ano", *DEEP], "arguments_deep": DEEP}
 WORK = {"known": "25", "byname": "20", "odd": "20", "values": "20", "unwind": "20", "threads": "100", "unload": "20"}
@@ -32,7 +32,7 @@ def calls_of(log):
     return {row["name"]: row["calls"] for row in done["functions"]}
 
 
-def shown(log, text):
+def show(log, text):
     return openpla(0, "trace", "show", windows_path(log), "-text", text)
 
 
@@ -52,17 +52,17 @@ def calls_are_logged_with_their_values(folder):
         return os.path.join(folder, name + ".etl")
     calls = calls_of(log("known_arguments"))
     check(calls.get("kernel32!CreateFileW") == 25 and calls.get("kernel32!MulDiv") == 1, f"calls: {calls}")
-    check(shown(log("known_arguments"), "CreateFileW").count(CREATE) == 25, shown(log("known_arguments"), "CreateFileW"))
-    check('Api=kernel32!MulDiv Arguments="6, 7, 1" Result=42 ' in shown(log("known_arguments"), "MulDiv"), "a number of 32 bits")
+    check(show(log("known_arguments"), "CreateFileW").count(CREATE) == 25, show(log("known_arguments"), "CreateFileW"))
+    check('Api=kernel32!MulDiv Arguments="6, 7, 1" Result=42 ' in show(log("known_arguments"), "MulDiv"), "a number of 32 bits")
     for mode in ("names", "arguments"):
         check(calls_of(log(f"byname_{mode}")).get("kernel32!MulDiv") == 20, f"GetProcAddress, {mode}")
-    check('0, 0, 0, 0, 0, L"Arial"" Result=0x' in shown(log("odd_arguments"), "CreateFontW"), "14 arguments")
+    check('0, 0, 0, 0, 0, L"Arial"" Result=0x' in show(log("odd_arguments"), "CreateFontW"), "14 arguments")
     check(calls_of(log("odd_arguments")).get("user32!wsprintfA") == 20, "a variadic function")
-    values = shown(log("values_arguments_deep"), "msvcrt!pow")
+    values = show(log("values_arguments_deep"), "msvcrt!pow")
     check('Arguments="2, 11" Result=2048 ' in values and 'Arguments="2, 10" Result=1024 ' in values, values)
-    check('Arguments=""-2.25"" Result=-2.25 ' in shown(log("values_arguments_deep"), "msvcrt!atof"), "a floating point result")
-    check("Arguments=0xfffffff0 Result=0 " in shown(log("values_arguments"), "lstrlenA"), "an invalid string")
-    ticks = re.findall(r'GetTickCount64 Arguments="" Result=(\d+) ', shown(log("values_arguments"), "GetTickCount64"))
+    check('Arguments=""-2.25"" Result=-2.25 ' in show(log("values_arguments_deep"), "msvcrt!atof"), "a floating point result")
+    check("Arguments=0xfffffff0 Result=0 " in show(log("values_arguments"), "lstrlenA"), "an invalid string")
+    ticks = re.findall(r'GetTickCount64 Arguments="" Result=(\d+) ', show(log("values_arguments"), "GetTickCount64"))
     check(len(ticks) == 21 and max(map(int, ticks)) - min(map(int, ticks)) < 3600000, f"results of 64 bits: {ticks}")
 
 
@@ -84,7 +84,7 @@ def a_set_traces_each_start(folder):
 
 
 def a_running_process_is_attached_to(folder):
-    """An imported set, whose XML says so."""
+    """An imported set, whose XML requests that."""
     log, xml, end = (os.path.join(folder, name) for name in ("attach.etl", "attach.xml", "end"))
     openpla(0, "logman", "create", "api", "narrow", "-exe", TARGET, "-o", windows_path(log), "-f", "bin")
     openpla(0, "logman", "export", "narrow", "-xml", windows_path(xml))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The object Recipe, from a kernel file that no other object reads. */
+/* The counter object Recipe, whose kernel file no other object reads. */
 #include "engine/pdh/core/table.h"
 
 #define RECIPE_ROWS                                                                                                    \

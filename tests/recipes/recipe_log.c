@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes logs of the format Recipe: a line "RECIPE", a line for each counter, an empty line, and for each sample a line
-   with its time and a line for each value, "-" for a missing one. */
+/* Writes logs in the format Recipe: a line "RECIPE", a line for each counter, and an empty line. For each sample follow
+   a line with its time and a line for each value, or "-" for a missing value. */
 #include "engine/base/memory.h"
 #include "engine/logs/core/log_formats.h"
 #include "engine/logs/number_text.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads logs of the format Recipe (recipe_log.c), whole ones only. */
+/* Reads complete logs in the format Recipe (recipe_log.c). */
 #include "engine/base/memory.h"
 #include "engine/logs/core/log_formats.h"
 
@@ -22,7 +22,7 @@ static bool recipe_recognises(const char *path, const uint8_t *head, size_t size
     return head && size >= sizeof mark - 1 && !memcmp(head, mark, sizeof mark - 1);
 }
 
-/* The next line, with its end, or NULL at the end. */
+/* Returns the next line including its line end, or NULL at the end. */
 static const char *recipe_line(const char **at)
 {
     const char *line = *at, *end = strchr(line, '\n');

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""recipes.py BUILD CMAKE NINJA: checks that the recipes of docs/developer/architecture.md, "Adding things", are
-sufficient. Applies five of them to a copy of the tree (a property, a logman option, a counter object, a log format, a
-field of a kernel event), builds openpla and the reference there, and uses the additions. Fails if a recipe lacks a
-place, or names another.
+"""recipes.py BUILD CMAKE NINJA: checks that the recipes in docs/developer/architecture.md, "Adding things", are
+complete. Otherwise a contributor who follows one would not get a working addition. Applies five recipes to a copy of
+the tree (a property, a logman option, a counter object, a log format, a field of a kernel event), builds openpla and
+the reference there, and uses the additions. Fails if a recipe does not name a file that must be changed, or names any
+other file.
 
-Objects of BUILD that no edit affects are reused, so this takes a small part of a build's time."""
+Objects of BUILD that no change affects are reused, so this takes a small part of a build's time."""
 import atexit
 import glob
 import json
@@ -21,7 +22,7 @@ TREE = pathlib.Path(os.environ["OPENPLA_SOURCE_DIR"])
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE = "docs/developer/architecture.md"
 COPIED = ("CMakeLists.txt", "LICENSE", "README.md", "cli", "cmake", "com", "docs", "engine", "idl", "library", "reg")
-# The build's options that matter to its objects.
+# Options of the build that affect its objects.
 OPTIONS = ("CMAKE_BUILD_TYPE", "CMAKE_C_COMPILER", "OPENPLA_ASSERTS", "OPENPLA_SANITIZE", "OPENPLA_WERROR",
            "OPENPLA_LIBRARIES", "OPENPLA_SOURCES_DIR", "OPENPLA_PRECOMPILE")
 OPTION_ROW = """OPTION(RECIPE, "recipe", NULL, WORDS_ONE, false, ON_CHANGE, LOGMAN_COUNTER, NULL,
@@ -49,12 +50,12 @@ def append(text):
     return lambda old: old + text
 
 
-def after(anchor, text):
-    """Puts `text` behind the only place of `anchor`."""
+def insert_after(anchor, text):
+    """Inserts `text` after `anchor`, which must occur exactly once."""
     return lambda old: replaced(old, anchor, anchor + text)
 
 
-def instead(anchor, text):
+def replace(anchor, text):
     return lambda old: replaced(old, anchor, text)
 
 
@@ -68,7 +69,7 @@ def new(file):
     return lambda old: (HERE / file).read_text(encoding="utf-8")
 
 
-def each(*changes):
+def all_of(*changes):
     def change(old):
         for one in changes:
             old = one(old)
@@ -77,18 +78,18 @@ def each(*changes):
 
 
 def next_process_class(old):
-    """The newest class of processes again, with one field more."""
+    """Adds a copy of the newest process event class with one more field."""
     newest = re.search(r"\[[^\]]*\]\nclass Process_V4_TypeGroup1.*?\n};\n", old, re.S).group(0)
     newest = newest.replace("V4", "V5").replace(", 39}", "}").replace(', "Defunct"}', "}")
     newest = newest.replace("};\n", '    [WmiDataId(13), read] uint32 Recipe;\n};\n')
     return replaced(old, VERSION_5, VERSION_5 + "\n" + newest)
 
 
-# Heading on the page: {file: its change}.
+# Heading in the documentation: {file: its change}.
 RECIPES = {
     "A property": {
-        "idl/pla.idl": after("HRESULT SegmentMaxRecords([in] ULONG records);\n", MEMBERS),
-        "reg/interfaces.def": instead('INTERFACE(IPerformanceCounterDataCollector, "03837506", 42)',
+        "idl/pla.idl": insert_after("HRESULT SegmentMaxRecords([in] ULONG records);\n", MEMBERS),
+        "reg/interfaces.def": replace('INTERFACE(IPerformanceCounterDataCollector, "03837506", 42)',
                                       'INTERFACE(IPerformanceCounterDataCollector, "03837506", 44)'),
         "engine/pla/performance_counter_collector.def": append(PROPERTY_ROW),
     },
@@ -96,28 +97,29 @@ RECIPES = {
     "A counter object": {
         "engine/pdh/objects/object_recipe.c": new("object_recipe.c"),
         "engine/pdh/objects/objects.def": append("COUNTER_OBJECT(recipe)\n"),
-        "engine/pdh/core/source.h": instead(
+        "engine/pdh/core/source.h": replace(
             "X(SOURCE_STAT, ", 'X(SOURCE_RECIPE, "recipe", "/proc/self/status", true) X(SOURCE_STAT, '),
         "docs/user/counters.md": append("\n- Recipe\n"),
-        "docs/generate/counters_page.c": instead("and Pressure and Control Group,",
+        "docs/generate/counters_page.c": replace("and Pressure and Control Group,",
                                                    "and Pressure, Recipe and Control Group,"),
     },
     "A log format": {
         "engine/logs/log_formats.def": append(FORMAT_ROW),
         "engine/logs/recipe/recipe_log.c": new("recipe_log.c"),
         "engine/logs/recipe/recipe_reader.c": new("recipe_reader.c"),
-        "engine/logs/CMakeLists.txt": each(instead("text sql journal names metrics export sql/win32", "text sql journal names metrics export recipe sql/win32"),
-                                           instead("text sql journal names metrics export sql/posix", "text sql journal names metrics export recipe sql/posix")),
+        "engine/logs/CMakeLists.txt": all_of(
+            replace("text sql journal names metrics export sql/win32", "text sql journal names metrics export recipe sql/win32"),
+            replace("text sql journal names metrics export sql/posix", "text sql journal names metrics export recipe sql/posix")),
         "engine/logs/core/log_formats.h": append(FORMAT_TABLES),
-        "engine/logs/core/log.c": after("readers[] = {", "&log_recipe_reader, "),
-        "cli/counters/relog.c": instead("|INFLUX|OPENMETRICS", "|INFLUX|OPENMETRICS|RECIPE"),
-        "cli/counters/typeperf.c": instead("-f CSV|TSV|BIN|SQL", "-f CSV|TSV|BIN|SQL|RECIPE"),
+        "engine/logs/core/log.c": insert_after("readers[] = {", "&log_recipe_reader, "),
+        "cli/counters/relog.c": replace("|INFLUX|OPENMETRICS", "|INFLUX|OPENMETRICS|RECIPE"),
+        "cli/counters/typeperf.c": replace("-f CSV|TSV|BIN|SQL", "-f CSV|TSV|BIN|SQL|RECIPE"),
     },
     "A kernel event": {
         "engine/etw/decode/mof/classic/process.mof": next_process_class,
-        "engine/etw/kernel/kernel_tasks.c": each(
-            instead("PROCESS_VERSION = 4", "PROCESS_VERSION = 5"),
-            after('kernel_data_text(d, "", 0); /* its application */\n', "    kernel_data_u32(d, 12345);\n")),
+        "engine/etw/kernel/kernel_tasks.c": all_of(
+            replace("PROCESS_VERSION = 4", "PROCESS_VERSION = 5"),
+            insert_after('kernel_data_text(d, "", 0); /* its application */\n', "    kernel_data_u32(d, 12345);\n")),
         "engine/etw/decode/CMakeLists.txt": None,
     },
 }
@@ -138,7 +140,8 @@ def check(good, *what):
 
 
 def check_page():
-    """A recipe names each file that is edited here, or the folder of a new one, and its steps name no others."""
+    """Checks that each recipe names every file that RECIPES changes, or the folder of a new file, and that its steps
+    name no other files."""
     text = (TREE / PAGE).read_text(encoding="utf-8")
     for title, edits in RECIPES.items():
         section = re.search(rf"^### {title}\n(.*?)(?=^##)", text, re.S | re.M)
@@ -154,7 +157,7 @@ def check_page():
 
 
 def apply(copy):
-    """Applies all recipes; the changed files that exist in the tree."""
+    """Applies all recipes. Returns the paths of the changed files."""
     changed = set()
     for title, edits in RECIPES.items():
         for path, change in edits.items():
@@ -173,7 +176,8 @@ def apply(copy):
 
 
 def reusable(build, ninja, changed):
-    """The objects of the build that are newer than all they were made of, which is no changed or generated file."""
+    """Returns the objects of the build that are newer than all their dependencies, if none of these is changed or
+    generated."""
     objects, name, good = [], None, False
     for line in run(ninja, "-C", build, "-t", "deps").splitlines() + ["end: #deps 0"]:
         if not line.startswith(" "):
@@ -181,11 +185,11 @@ def reusable(build, ninja, changed):
                 objects.append(name)
             name = line.split(":")[0] if ": #deps " in line and name != line else None
             good = name is not None and name.endswith(".o") and (build / name).exists()
-            made = (build / name).stat().st_mtime if good else 0
+            built = (build / name).stat().st_mtime if good else 0
         elif good and line.strip():
             path = os.path.normpath(build / line.strip())
             generated = path.startswith(f"{build}/") and not path.endswith("/openpla_settings.h")
-            good = (path not in changed and not generated and os.path.exists(path) and os.stat(path).st_mtime <= made)
+            good = (path not in changed and not generated and os.path.exists(path) and os.stat(path).st_mtime <= built)
     return objects
 
 
@@ -216,10 +220,10 @@ def main():
 
 
 def use(copy, program, scratch):
-    """What was added does what a user expects."""
+    """Checks that the additions work as a user expects."""
     work = scratch / "work"
     work.mkdir()
-    # Sessions of this test alone; the source that needs no right.
+    # Separate sessions for this test, and the kernel event source that needs no rights.
     sessions = f"recipes{os.getpid()}"
     atexit.register(lambda: [os.remove(left) for left in glob.glob(f"/dev/shm/openpla-*/openetw*-{sessions}[-.]*")])
     environment = dict(os.environ, OPENPLA_DATA=str(scratch / "data"), OPENPLA_ETW=sessions,
@@ -228,7 +232,7 @@ def use(copy, program, scratch):
     def openpla(*words):
         return run(program, *words, cwd=work, env=environment)
 
-    # The property and logman's option of it.
+    # The property and its logman option.
     openpla("logman", "create", "counter", "Recipe", "-c", r"\Recipe\Threads", "-f", "csv", "-recipe", "12")
     openpla("logman", "export", "Recipe", "-xml", "set.xml")
     xml = (work / "set.xml").read_bytes().decode("utf-16")
@@ -237,16 +241,16 @@ def use(copy, program, scratch):
     sets = json.loads(openpla("logman", "query", "Again", "--json"))
     check('"RecipeLimit": 12' in json.dumps(sets), "the property did not come back from XML:", sets)
     check("-recipe" in openpla("logman", "create", "counter", "-?"), "logman's help lacks the option")
-    # The counter in a log of the new format, copied to a format that exists.
+    # The counter in a log of the new format, copied to an existing format.
     openpla("typeperf", r"\Recipe\Threads", "-sc", "2", "-si", "1", "-f", "recipe", "-o", "a.rcp")
     openpla("relog", "a.rcp", "-f", "CSV", "-o", "a.csv")
     rows = (work / "a.csv").read_text(encoding="utf-8").splitlines()
     check(len(rows) == 3 and r"\Recipe\Threads" in rows[0], "the copy of the log:", rows)
     check(float(rows[1].split(",")[1].strip('"')) >= 1, "the counter has no value:", rows)
-    # The reference is made from the rows.
+    # The reference is generated from the tables.
     for page, words in ("IPerformanceCounterDataCollector.md", "RecipeLimit"), ("counters.md", "recipe.Threads"):
         check(words in (copy / "docs/reference" / page).read_text(encoding="utf-8"), f"{page} does not show {words}")
-    # The field of the kernel's event.
+    # The field of the kernel event.
     openpla("logman", "create", "trace", "NT Kernel Logger", "-p", "Windows Kernel Trace", "(process)", "-o", "k.etl",
             "-ets")
     openpla("logman", "stop", "NT Kernel Logger", "-ets")

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# reuse.sh COMPILER ARGUMENT...: in the compiler's place in the scratch copy of recipes.py. An object that is listed in
-# $RECIPES_REUSED comes from the build folder $RECIPES_BUILD; others are compiled without sanitizers, which is faster.
+# reuse.sh COMPILER ARGUMENT...: replaces the compiler in the build of recipes.py. Copies an object that is listed in
+# $RECIPES_REUSED from the build folder $RECIPES_BUILD; compiles others without sanitizers, which is faster.
 set -f
 object=
 dependencies=

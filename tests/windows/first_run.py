@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""first_run.py WINE-RUN: first-run.vbs reports in some forty lines what works, everything works here, and the script
-leaves nothing behind. It reports missing programs. Otherwise a report from a Windows computer would be useless."""
+"""first_run.py WINE-RUN: first-run.vbs reports in about forty lines what works. Under Wine everything works, and the
+script leaves nothing behind. It reports missing programs. Otherwise a report from a Windows computer would be
+useless."""
 import os
 import re
 import subprocess
@@ -27,18 +28,18 @@ def folders():
 
 
 def main():
-    before = folders()  # of a run that was ended from outside
+    before = folders()  # left by runs that were killed
     code, said = run(os.environ["OPENPLA_BIN_DIR"])
     lines = said.splitlines()
     assert not code and "FAILED" not in said.replace(" 0 FAILED", ""), said
     assert 30 < len(lines) < 46 and lines[-1] == "Done." and folders() == before, (said, folders())
     assert re.fullmatch(r"\d\d ok, 0 FAILED, \d none", lines[-2]), lines[-2]
-    for wanted in ("counters shown", "log as BLG", "report of a log", "trace session begun", "trace as CSV"):
+    for wanted in ("counters shown", "log as BLG", "report of a log", "trace session started", "trace as CSV"):
         assert re.search(rf"^ok +{wanted} ", said, re.M), said
-    assert re.search(r"^ok +PLA\.DataCollectorSet +makes sets$", said, re.M), said
+    assert re.search(r"^ok +PLA\.DataCollectorSet +creates sets$", said, re.M), said
     with tempfile.TemporaryDirectory() as empty:
         code, said = run(empty)
-    assert code == 1 and re.search(r"^FAILED +openpla\.exe +is not there$", said, re.M) and said.endswith("Done.\n"), said
+    assert code == 1 and re.search(r"^FAILED +openpla\.exe +does not exist$", said, re.M) and said.endswith("Done.\n"), said
     assert folders() == before, folders()
 
 
