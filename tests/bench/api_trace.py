@@ -14,7 +14,7 @@ import tempfile
 
 import arguments
 
-FOLDER, CALLS = arguments.take(__doc__, ("FOLDER", arguments.folder), ("CALLS", arguments.number, 1000000))
+FOLDER, CALLS = arguments.parse_arguments(__doc__, ("FOLDER", arguments.folder), ("CALLS", arguments.number, 1000000))
 arguments.environment("WINEPREFIX")
 ROUNDS, RELAY_CALLS, LTRACE_CALLS, FLAT_OUT = 7, 20000, 10000, 2500000
 QUIET = {**os.environ, "WINEDEBUG": "-all"}

@@ -48,7 +48,7 @@ def environment(*names):
             reject(name, "", "the environment variable is not set")
 
 
-def take(usage, *wanted, rest=None):
+def parse_arguments(usage, *wanted, rest=None):
     """Returns the arguments in order. Each of `wanted` is (name, kind) or (name, kind, default); `rest` is (name, kind)
     of further arguments, which become a list at the end. `usage` is shown if a required argument is missing."""
     given = sys.argv[1:]

@@ -42,7 +42,7 @@ def measure(what, command, expected):
 
 
 def main():
-    program, rows, emulator = arguments.take(__doc__, ("PROGRAM", arguments.program), ("ROWS", arguments.number, 1000000),
+    program, rows, emulator = arguments.parse_arguments(__doc__, ("PROGRAM", arguments.program), ("ROWS", arguments.number, 1000000),
                                              rest=("EMULATOR", arguments.text))
     openpla = [*emulator, program, "config"]
     with tempfile.TemporaryDirectory() as folder:

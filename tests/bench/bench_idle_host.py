@@ -37,7 +37,7 @@ def kind_of_set(name, value):
     return value
 
 
-HOST, SECONDS, KIND = arguments.take(__doc__, ("HOST", arguments.program), ("SECONDS", arguments.number, 60),
+HOST, SECONDS, KIND = arguments.parse_arguments(__doc__, ("HOST", arguments.program), ("SECONDS", arguments.number, 60),
                                      ("KIND", kind_of_set, "counters"))
 APIS = KIND == "apis"
 WINE = HOST.endswith(".exe")

@@ -20,7 +20,7 @@ from faults import PREFIX, processes, windows_path  # noqa: E402
 
 STORE = os.path.join(PREFIX, "drive_c", "ProgramData", "OpenPLA", "sets", "Service")
 RUNNER = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-run.sh")
-SETS, = arguments.take(__doc__, ("SETS", arguments.number, 1))
+SETS, = arguments.parse_arguments(__doc__, ("SETS", arguments.number, 1))
 
 
 def wine(*command):

@@ -13,7 +13,7 @@ import arguments
 arguments.environment("OPENPLA_SOURCE_DIR", "WINEPREFIX")
 RUNNER = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-run.sh")
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bench_scripts.vbs")
-SETS, = arguments.take(__doc__, ("SETS", arguments.number, 3000))
+SETS, = arguments.parse_arguments(__doc__, ("SETS", arguments.number, 3000))
 TICKS = os.sysconf("SC_CLK_TCK")
 
 

@@ -382,7 +382,7 @@ class Traffic:
 
 
 def main():
-    openpla, span = arguments.take(__doc__, ("OPENPLA", arguments.program), ("SECONDS", arguments.number, 10))
+    openpla, span = arguments.parse_arguments(__doc__, ("OPENPLA", arguments.program), ("SECONDS", arguments.number, 10))
     names = {counter for counter, *_ in checks(totals(), dict(totals(), time=time.monotonic() + 1),
                                                {"free": {"available": 0, "buff/cache": 0, "free": 0}, "ps": (1, 1, 1),
                                                 "df": 1, "ss": (1, 1), "samba": samba(), "swap": parse_swapon(), "mhz": 1, "numactl": parse_numactl()},

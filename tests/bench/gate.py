@@ -127,7 +127,7 @@ def main():
     record = "--record" in sys.argv[1:]
     if record:
         sys.argv.remove("--record")
-    folder, where = arguments.take(__doc__, ("FOLDER", arguments.folder), ("BIN", arguments.folder, NATIVE))
+    folder, where = arguments.parse_arguments(__doc__, ("FOLDER", arguments.folder), ("BIN", arguments.folder, NATIVE))
     for name, *_ in BENCHMARKS:
         if not shutil.which(os.path.join(where, name)):
             arguments.reject("BIN", where, f"{name} is missing, build it first: cmake --build --preset native-bench")

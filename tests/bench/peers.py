@@ -64,7 +64,7 @@ class Wine:
         self.environment = dict(os.environ, WINEPREFIX=prefix, WINEDEBUG="-all")
         self.environment.pop("DISPLAY", None)
 
-    def hold(self, seconds, counters, paths):
+    def collect_counters(self, seconds, counters, paths):
         """Returns (CPU ms per second, RSS in kB, counters) of a program that collects the counters."""
         with tempfile.NamedTemporaryFile("r") as out:
             arguments = ["wine", self.exe, "hold", str(seconds + WARM_UP + 20), str(counters), *paths]
@@ -199,18 +199,18 @@ def node_exporter(seconds):
 
 
 def main():
-    bench, prefix, seconds = arguments.take(__doc__, ("BENCH_PDH_EXE", arguments.program), ("WINEPREFIX", arguments.folder),
+    bench, prefix, seconds = arguments.parse_arguments(__doc__, ("BENCH_PDH_EXE", arguments.program), ("WINEPREFIX", arguments.folder),
                                             ("SECONDS", arguments.number, 30))
     wine = Wine(bench, prefix)
-    empty = wine.hold(seconds, 0, [])
-    thousand = wine.hold(seconds, 1000, LIKE_PCP)
+    empty = wine.collect_counters(seconds, 0, [])
+    thousand = wine.collect_counters(seconds, 1000, LIKE_PCP)
     print(f"memory: 1,000 counters {thousand[1] / 1024:.1f} MB, an empty program {empty[1] / 1024:.1f} MB: "
           f"{(thousand[1] - empty[1]) / 1024:.1f} MB more")
     for name, peer, paths in (("pmlogger -o", pmlogger, LIKE_PCP), ("sadc, the same activities", sadc, LIKE_SADC),
                               ("node exporter", node_exporter, LIKE_NODE)):
         with ThreadPoolExecutor() as pool:
             running = pool.submit(peer, seconds)
-            cpu, _, counters = wine.hold(seconds, 10001, paths)
+            cpu, _, counters = wine.collect_counters(seconds, 10001, paths)
             result = running.result()
         if result is None:
             print(f"{name}: skipped, not installed")

@@ -138,4 +138,4 @@ def main(seconds="10"):
 
 
 if __name__ == "__main__":
-    main(*map(str, arguments.take(__doc__, ("SECONDS", arguments.number, 10))))
+    main(*map(str, arguments.parse_arguments(__doc__, ("SECONDS", arguments.number, 10))))

@@ -53,7 +53,7 @@ def host_time(scope):
     return total / TICKS
 
 
-def ours(name, program, session, path, bench, rate, seconds):
+def measure_openpla(name, program, session, path, bench, rate, seconds):
     scope = f"OPENPLA_ETW=kernel{os.getpid()}"
     os.environ["OPENPLA_ETW"] = scope.split("=")[1]
     run(*session, "kernel", path, SWITCHES)
@@ -69,7 +69,7 @@ def ours(name, program, session, path, bench, rate, seconds):
     print(f"  {'':28} its log says that {table['lost']} were lost")
 
 
-def peer(name, record, show, bench, rate, seconds):
+def measure_tool(name, record, show, bench, rate, seconds):
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
         recorder = subprocess.Popen([*record, "-o", "log"], cwd=folder, stdout=subprocess.DEVNULL,
                                     stderr=subprocess.PIPE, text=True, errors="replace")
@@ -103,17 +103,17 @@ def main(seconds="10", rate="100000"):
     print("load", *os.getloadavg())
     own = [os.path.join(native, "openpla")]
     path = f"{FOLDER}/peers_kernel.etl"
-    ours("OpenPLA natively", own, [os.path.join(native, "live_session")], path, bench, rate, seconds)
+    measure_openpla("OpenPLA natively", own, [os.path.join(native, "live_session")], path, bench, rate, seconds)
     os.remove(path)
-    ours("OpenPLA under Wine", [*wine, os.path.join(mingw, "openpla.exe")],
+    measure_openpla("OpenPLA under Wine", [*wine, os.path.join(mingw, "openpla.exe")],
          [*wine, os.path.join(mingw, "live_session.exe")], "Z:" + path.replace("/", "\\"), bench, rate, seconds)
     os.remove(path)
-    peer("perf record", ["perf", "record", "-q", "-a", "-e", "sched:sched_switch"], ["perf", "script"], bench, rate,
+    measure_tool("perf record", ["perf", "record", "-q", "-a", "-e", "sched:sched_switch"], ["perf", "script"], bench, rate,
          seconds)
-    peer("trace-cmd record", ["trace-cmd", "record", "-q", "-e", "sched:sched_switch"], ["trace-cmd", "report"], bench,
+    measure_tool("trace-cmd record", ["trace-cmd", "record", "-q", "-e", "sched:sched_switch"], ["trace-cmd", "report"], bench,
          rate, seconds)
     print("load", *os.getloadavg())
 
 
 if __name__ == "__main__":
-    main(*map(str, arguments.take(__doc__, ("SECONDS", arguments.number, 10), ("RATE", arguments.number, 100000))))
+    main(*map(str, arguments.parse_arguments(__doc__, ("SECONDS", arguments.number, 10), ("RATE", arguments.number, 100000))))

@@ -18,7 +18,7 @@ import time
 
 import arguments
 
-BIN, SECONDS = arguments.take(__doc__, ("BIN", arguments.folder), ("SECONDS", arguments.number, 60))
+BIN, SECONDS = arguments.parse_arguments(__doc__, ("BIN", arguments.folder), ("SECONDS", arguments.number, 60))
 COUNTER = r"\Process(*)\% Processor Time"
 START_S = 60  # limit for the start of a program
 

@@ -162,7 +162,7 @@ def native(program, name):
         return warnings(report)
 
 
-def tell(script, *arguments):
+def run_script(script, *arguments):
     sys.path.insert(0, os.path.join(HERE, "..", "fault"))
     os.environ["OPENPLA_SOURCE_DIR"] = SOURCE
     from faults import windows_path, wine  # wants the prefix to be named
@@ -182,9 +182,9 @@ def in_wine(name):
             file.write("\n".join(COUNTERS))
         set_name = f"Show{os.getpid()}"
         with Load(name):
-            tell(script, "start", set_name, inside, inside + "\\counters.txt")
+            run_script(script, "start", set_name, inside, inside + "\\counters.txt")
             time.sleep(SECONDS)
-            said = tell(script, "stop", set_name)
+            said = run_script(script, "stop", set_name)
         if "Result: 0x00000000" not in said:
             sys.exit(f"FAILED: {name}: the run's {said}")
         return warnings(os.path.join(folder, "run", "report.xml"))
@@ -215,7 +215,7 @@ def full_drive():
             os.unlink(letter)
 
 
-def judge(name, found, quiet):
+def compare_warnings(name, found, quiet):
     """Prints how a run's warnings differ from the expected ones; returns 0, 1 or 3, like the exit code."""
     wanted, result = LISTS[name], 0
     for link, img in wanted.items():
@@ -275,7 +275,7 @@ def large(program):
         page = os.path.join(folder, "judged.html")
         print(f"large report: its page has {os.path.getsize(page) / (1 << 20):.2f} MB")
         print("".join(f"large report: FAULT: {line}\n" for line in faults), end="")
-        return 1 if faults else judge("large report", warnings(judged), {})
+        return 1 if faults else compare_warnings("large report", warnings(judged), {})
 
 
 # Counters that rules use; objects with the most instances come first.
@@ -350,7 +350,7 @@ def main():
     quiet = {**found[names[0]], **found[names[-1]]}
     for link, (img, text) in sorted(quiet.items()):
         print(f"without load: {link}: {img}: {text}")
-    results = [judge(name, found[name], quiet) for name in names[1:-1]]
+    results = [compare_warnings(name, found[name], quiet) for name in names[1:-1]]
     return 1 if 1 in results else max(results)
 
 

@@ -27,19 +27,19 @@ def counters(lines):
     return {(match[1].lower(), match[2].lower()) for match in found if match}
 
 
-def asked(path):
+def counters_of_template(path):
     raw = open(path, "rb").read()
     text = raw.decode("utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "replace")
     return counters(html.unescape(name) for name in re.findall(r"<Counter>(.*?)</Counter>", text, re.S))
 
 
 def main():
-    program, templates = arguments.take(__doc__, ("OPENPLA", arguments.program), rest=("TEMPLATE.xml", arguments.file))
+    program, templates = arguments.parse_arguments(__doc__, ("OPENPLA", arguments.program), rest=("TEMPLATE.xml", arguments.file))
     if not templates:
         arguments.reject("TEMPLATE.xml", "", "expected at least one template")
     here = counters(subprocess.run([program, "typeperf", "-q"], capture_output=True, text=True, check=True).stdout.splitlines())
     objects = {name for name, _ in here}
-    wanted = {counter for path in templates for counter in asked(path) if counter[0] in SYSTEM}
+    wanted = {counter for path in templates for counter in counters_of_template(path) if counter[0] in SYSTEM}
     missing = sorted((name, counter) for name, counter in wanted
                      if (name, counter) not in here and not (counter == "*" and name in objects))
     for name, counter in missing:

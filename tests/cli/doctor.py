@@ -31,7 +31,7 @@ PREFIX_FINDINGS = {"not-registered", "registered-elsewhere", "registration-damag
 skipped = []
 
 
-def place(name):
+def hash_folder(name):
     value = 0xCBF29CE484222325
     for byte in name.encode():
         value = ((value ^ byte) * 0x100000001B3) & (2 ** 64 - 1)
@@ -50,7 +50,7 @@ class Store:
         os.chmod(self.data, 0o700)
         os.environ["OPENPLA_DATA"] = host_path(self.data)
 
-    def put(self, name, text):
+    def write_file(self, name, text):
         path = os.path.join(self.data, name)
         folder = os.path.dirname(path)
         while not os.path.isdir(folder):
@@ -60,16 +60,16 @@ class Store:
         os.chmod(path, 0o600)
         return path
 
-    def put_set(self, name, running=0, root=""):
-        base = f"sets/Service/{place(name)}/{name}"
+    def write_set(self, name, running=0, root=""):
+        base = f"sets/Service/{hash_folder(name)}/{name}"
         os.makedirs(os.path.join(self.data, "sets"), mode=0o700, exist_ok=True)
         os.makedirs(os.path.join(self.data, "sets", "Service"), mode=0o700, exist_ok=True)
-        self.put(base + ".run", RECORD.format(running))
-        return self.put(base + ".xml", XML.format(root, name))
+        self.write_file(base + ".run", RECORD.format(running))
+        return self.write_file(base + ".xml", XML.format(root, name))
 
 
-def check_sound_store(store):
-    store.put_set("good")
+def check_valid_store(store):
+    store.write_set("good")
     before = file_times(store.data)
     found = examine()
     check(set(found) <= HOST_FINDINGS | (PREFIX_FINDINGS if EMULATOR else set()), "a sound store has no findings", found)
@@ -77,31 +77,31 @@ def check_sound_store(store):
 
 
 def check_store(store):
-    path = store.put_set("cut", running=1)
+    path = store.write_set("cut", running=1)
     expect_finding(examine(), "run-cut-off", "cut")
     os.remove(path[:-4] + ".run")
     os.remove(path)
     # For a built-in set the store contains only the run record.
-    path = store.put(f"sets/System/{place('system performance')}/system performance.run", RECORD.format(1))
+    path = store.write_file(f"sets/System/{hash_folder('system performance')}/system performance.run", RECORD.format(1))
     found = examine()
     expect_finding(found, "run-cut-off", "System\\System Performance")
     check("store-damaged" not in found, "a built-in set's record is not reported as damaged", found)
-    store.put(f"sets/System/{place('system performance')}/system performance.run", RECORD.format(0))
+    store.write_file(f"sets/System/{hash_folder('system performance')}/system performance.run", RECORD.format(0))
     check(not {"run-cut-off", "store-damaged"} & set(examine()), "a built-in set after a run")
     os.remove(path)
     # `store check -repair` would move a record away, and the set's next run would reuse the number of an earlier run.
     for name, text, finding in (("lost", RECORD.format(0), "record-orphaned"), ("cut", RECORD[:20], "record-damaged")):
-        path = store.put_set(name)
+        path = store.write_set(name)
         if finding == "record-orphaned":
             os.remove(path)
-        record = store.put(f"sets/Service/{place(name)}/{name}.run", text)
+        record = store.write_file(f"sets/Service/{hash_folder(name)}/{name}.run", text)
         found = examine()
         expect_finding(found, finding, name + ".run")
         check("store-damaged" not in found, "a damaged record is not reported as a damaged definition", found)
         os.remove(record)
         if finding == "record-damaged":
             os.remove(path)
-    path = store.put(f"sets/Service/{place('bad')}/bad.xml", "<DataCollectorSet><Desc")
+    path = store.write_file(f"sets/Service/{hash_folder('bad')}/bad.xml", "<DataCollectorSet><Desc")
     expect_finding(examine(), "store-damaged", "bad.xml")
     os.remove(path)
     os.chmod(store.data, 0o755)
@@ -111,7 +111,7 @@ def check_store(store):
         with open(os.path.join(store.data, "sets", "Service", "store.lock"), "r+b") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             expect_finding(examine(), "store-unreadable", "store.lock")
-    path = store.put("secrets/" + "0" * 32, "set x\n")
+    path = store.write_file("secrets/" + "0" * 32, "set x\n")
     os.chmod(os.path.dirname(path), 0o700)
     os.utime(path, (1000000000, 1000000000))
     expect_finding(examine(), "passwords-orphaned", "0" * 32)
@@ -128,7 +128,7 @@ def check_store(store):
 def check_disk_space_and_clock(store):
     root = os.path.join(store.data, "logs")
     os.mkdir(root, 0o700)
-    path = store.put_set("writes", root=host_path(os.path.join(root, "not", "yet")))
+    path = store.write_set("writes", root=host_path(os.path.join(root, "not", "yet")))
     free = os.statvfs(store.data)
     left = free.f_bavail * free.f_frsize >> 20
     expect_finding(examine("-disk", str(left * 2)), "disk-low", host_path(store.data), "logs")
@@ -261,7 +261,7 @@ def main():
     store = Store()
     try:
         check_page_lists_all_findings()
-        check_sound_store(store)
+        check_valid_store(store)
         check_store(store)
         check_disk_space_and_clock(store)
         check_host_os(store)

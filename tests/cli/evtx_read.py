@@ -52,13 +52,13 @@ class Elements:
         assert chunk[at:at + 4] == b"\x0f\x01\x01\x00", "a fragment's header"
         self.at += 4
 
-    def take(self, kind):
+    def read_number(self, kind):
         value = number(self.chunk, self.at, kind)
         self.at += struct.calcsize("<" + kind)
         return value
 
     def name(self):
-        where = self.take("I")
+        where = self.read_number("I")
         _, hash_, count = struct.unpack_from("<IHH", self.chunk, where)
         raw = self.chunk[where + 8:where + 8 + 2 * count]
         made = 0
@@ -75,14 +75,14 @@ class Elements:
 
     def content(self):
         """Returns a text, or a list for an array value."""
-        token = self.take("B")
+        token = self.read_number("B")
         if token == 5:
-            assert self.take("B") == 1
-            count = self.take("H")
+            assert self.read_number("B") == 1
+            count = self.read_number("H")
             self.at += 2 * count
             return self.chunk[self.at - 2 * count:self.at].decode("utf-16-le")
         assert token == 0x0D, f"a token {token}"
-        which, kind = self.take("H"), self.take("B")
+        which, kind = self.read_number("H"), self.read_number("B")
         assert which == self.used and self.values[which][0] == kind, "a substitution"
         self.used += 1
         raw = self.values[which][1]
@@ -90,22 +90,22 @@ class Elements:
 
     def element(self):
         """Returns a list of elements: one, or one per item if the value is an array."""
-        token = self.take("B")
-        assert token in (0x01, 0x41) and self.take("H") == 0xFFFF
-        end = self.take("I") + self.at
+        token = self.read_number("B")
+        assert token in (0x01, 0x41) and self.read_number("H") == 0xFFFF
+        end = self.read_number("I") + self.at
         one = ElementTree.Element(self.name())
         if token == 0x41:
-            stop = self.take("I") + self.at
+            stop = self.read_number("I") + self.at
             more = True
             while more:
-                attribute = self.take("B")
+                attribute = self.read_number("B")
                 assert attribute in (0x06, 0x46)
                 more = attribute == 0x46
                 name = self.name()
                 one.set(name, self.content())
             assert self.at == stop, "the size of attributes"
         many, texts = None, []
-        token = self.take("B")
+        token = self.read_number("B")
         assert token in (0x02, 0x03)
         while token == 0x02 and self.chunk[self.at] != 0x04:
             if self.chunk[self.at] in (0x01, 0x41):
@@ -130,7 +130,7 @@ class Elements:
         other.text = text
         return other
 
-    def whole(self):
+    def read_document(self):
         root = self.element()[0]
         assert self.chunk[self.at] == 0 and self.at + 1 == self.end, "the end of a template"
         assert self.used == len(self.values), "unused values"
@@ -159,7 +159,7 @@ def record(chunk, at, ident):
         found.append((kind, chunk[raw:raw + bytes_]))
         raw += bytes_
     assert chunk[raw] == 0 and not any(chunk[raw:at + size - 4]), "data after the values"
-    event = Elements(chunk, shape + 24, shape + 24 + length, found).whole()
+    event = Elements(chunk, shape + 24, shape + 24 + length, found).read_document()
     return event, number(chunk, at + 16, "Q"), at + size
 
 

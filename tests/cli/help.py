@@ -27,7 +27,7 @@ def openpla(*words, code=0):
     return [stream.decode("utf-8").replace("\r\n", "\n") for stream in (done.stdout, done.stdout if EMULATOR else done.stderr)]
 
 
-def named(text):
+def documented_options(text):
     """Returns the options that a help page documents, without their dashes."""
     found = set()
     for match in re.finditer(r"(?<![\w\\/.:{-])(?:-\[-\]|--|-)([a-z?][a-z]*(?:-[a-z]+)*)(?![\w-])", text):
@@ -41,7 +41,7 @@ def help_lists_accepted_options(verbs):
         page = openpla("help", name)[0]
         taken = {option["name"] for option in verb["options"]} - UNSHOWN.get(name, set())
         assert page.startswith(f"openpla {name}"), page
-        assert named(page) == taken, (name, "only in help:", named(page) - taken, "not in help:", taken - named(page))
+        assert documented_options(page) == taken, (name, "only in help:", documented_options(page) - taken, "not in help:", taken - documented_options(page))
         if EMULATOR and name not in ("events", "mof"):
             continue  # under Wine each word costs a second, and the code is the same
         assert openpla(name, "-?")[0] == page, name
@@ -60,7 +60,7 @@ def logman_help_lists_accepted_options(verbs):
         page = openpla("logman", *sub.split(), "-?")[0]
         options = page.split("For example:")[0]
         taken = {option["name"] for option in logman["options"] if option["of"] == sub}
-        table = {name for line in options.splitlines() if line.startswith("  -") for name in named(line[:26])}
+        table = {name for line in options.splitlines() if line.startswith("  -") for name in documented_options(line[:26])}
         assert table == taken, (sub, table ^ taken)
         assert openpla("help", "logman", *sub.split())[0] == page, sub
 

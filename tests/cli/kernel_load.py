@@ -47,14 +47,14 @@ def switches():
     return usage.ru_nvcsw + usage.ru_nivcsw
 
 
-def run_in_child(work):
-    """Runs `work` in a child process. Returns the child's id and a function that waits for the result of `work`."""
+def run_in_child(function):
+    """Runs the function in a child process. Returns the child's id and a function that waits for the result."""
     reader, writer = os.pipe()
     ident = os.fork()
     if ident == 0:
         code = 1
         try:
-            os.write(writer, repr(work()).encode())
+            os.write(writer, repr(function()).encode())
             code = 0
         finally:
             os._exit(code)
@@ -73,7 +73,7 @@ def ping_pong():
     (a, to_a), (b, to_b) = os.pipe(), os.pipe()
     processor = min(os.sched_getaffinity(0))
 
-    def side(own, other, first):
+    def run_side(own, other, first):
         os.sched_setaffinity(0, {processor})
         if first:
             os.write(other, b"x")
@@ -81,7 +81,7 @@ def ping_pong():
             os.read(own, 1)
             os.write(other, b"x")
         return switches()
-    sides = [run_in_child(lambda: side(a, to_b, True)), run_in_child(lambda: side(b, to_a, False))]
+    sides = [run_in_child(lambda: run_side(a, to_b, True)), run_in_child(lambda: run_side(b, to_a, False))]
     return {ident: result() for ident, result in sides}
 
 
@@ -94,13 +94,13 @@ def prepare_file(path):
 
 
 def write_synchronously(path):
-    def work():
+    def write_blocks():
         file = os.open(path, os.O_WRONLY)
         for i in range(WRITES):
             os.pwrite(file, bytes([i & 255]) * WRITE_BYTES, i * WRITE_BYTES)
             os.fdatasync(file)
         os.close(file)
-    ident, result = run_in_child(work)
+    ident, result = run_in_child(write_blocks)
     result()
     return ident
 
@@ -199,15 +199,15 @@ def check_processes(events, made):
 
 
 def check_transfer(events, sender, receiver, port):
-    def of_port(hook):
+    def transfers_of_port(hook):
         """Returns process id and size of each transfer event of this port; ports are in network order."""
         return [struct.unpack_from("<II", d) for d in events.of[hook] if port in struct.unpack_from(">HH", d, 16)]
     for what, hook, ident in (("sent", 0x060A, sender), ("received", 0x060B, receiver)):
-        found = sum(size for _, size in of_port(hook))
+        found = sum(size for _, size in transfers_of_port(hook))
         check(found == TCP_BYTES or events.lost and found < TCP_BYTES, f"bytes {what}: {found}")
-        check(all(is_own(process, ident) for process, _ in of_port(hook)), f"{what} by whom: not all by {ident}", of_port(hook))
+        check(all(is_own(process, ident) for process, _ in transfers_of_port(hook)), f"{what} by whom: not all by {ident}", transfers_of_port(hook))
     for what, hook in (("made", 0x060C), ("accepted", 0x060F)):
-        events.expect_count(len(of_port(hook)), 1, f"connections {what}")
+        events.expect_count(len(transfers_of_port(hook)), 1, f"connections {what}")
 
 
 def has_event(name):
@@ -226,7 +226,7 @@ def check_other_readers(events, path):
     run(PROGRAM, "trace", "top", name, "--json")
 
 
-def on_a_disk(path):
+def is_on_block_device(path):
     return os.path.exists("/sys/dev/block/%d:%d" % (os.major(os.stat(path).st_dev), os.minor(os.stat(path).st_dev)))
 
 
@@ -244,7 +244,7 @@ with tempfile.TemporaryDirectory(dir=os.getcwd()) as folder:
     run(SESSION, "stop", "NT Kernel Logger")
     events = Events("load.etl")
     check_switches(events, counted)
-    if on_a_disk("data") and has_event("block/block_io_start"):
+    if is_on_block_device("data") and has_event("block/block_io_start"):
         check_writes(events, writer)
     check_processes(events, made)
     if has_event("sock/sock_send_length"):

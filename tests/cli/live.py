@@ -87,7 +87,7 @@ class Terminal:
         return [re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]", "", text).split("\r\n") for text in self.shown.split("\x1b[H")[1:]
                 if "\x1b[J" in text]
 
-    def until(self, right, what):
+    def wait_until(self, right, what):
         end = time.monotonic() + PATIENCE
         while not any(right(picture) for picture in self.screens()):
             check(time.monotonic() < end, what, self.shown[-4000:])
@@ -104,7 +104,7 @@ class Terminal:
         return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
 
 
-def fits(columns, lines):
+def has_size(columns, lines):
     return lambda picture: all(len(line) <= columns for line in picture) and len(picture) == lines and len(picture[0]) == columns
 
 
@@ -112,24 +112,24 @@ def terminal_shows_and_resizes():
     """The picture fits the window, also after a resize. Keys pause, scroll and quit. The terminal's state is
     restored."""
     t = Terminal(100, 8, "-si", "0.2")
-    t.until(lambda p: fits(100, 8)(p) and "\u2588" in "".join(p) and re.search(r"\d %", "".join(p)), "a picture of 100 x 8")
+    t.wait_until(lambda p: has_size(100, 8)(p) and "\u2588" in "".join(p) and re.search(r"\d %", "".join(p)), "a picture of 100 x 8")
     t.resize(60, 6)
-    t.until(fits(60, 6), "a picture of 60 x 6")
-    t.until(lambda p: p[2].startswith(r"\Processor(_Total)"), "the first counter is in the first row")
+    t.wait_until(has_size(60, 6), "a picture of 60 x 6")
+    t.wait_until(lambda p: p[2].startswith(r"\Processor(_Total)"), "the first counter is in the first row")
     t.keys(b"\x1b[B")
-    t.until(lambda p: not p[2].startswith(r"\Processor(_Total)"), "scrolled")
+    t.wait_until(lambda p: not p[2].startswith(r"\Processor(_Total)"), "scrolled")
     t.keys(b"\x1b[H")
-    t.until(lambda p: p[2].startswith(r"\Processor(_Total)"), "the first counter is in the first row again")
+    t.wait_until(lambda p: p[2].startswith(r"\Processor(_Total)"), "the first counter is in the first row again")
     t.keys(b" ")
-    t.until(lambda p: "paused" in p[0], "paused")
+    t.wait_until(lambda p: "paused" in p[0], "paused")
     t.keys(b" ")
-    t.until(lambda p: "paused" not in p[0], "continued")
+    t.wait_until(lambda p: "paused" not in p[0], "continued")
     t.resize(5, 2)
-    t.until(lambda p: len(p) > 2, "a tiny window")
+    t.wait_until(lambda p: len(p) > 2, "a tiny window")
     t.keys(b"q")
     check(t.end() == 0 and t.shown.endswith("\x1b[?25h\x1b[?1049l"), "q quits and restores the screen", t.shown[-300:])
     t = Terminal(80, 24, COMMITTED, "-si", "0.2")
-    t.until(fits(80, 4), "a picture of one counter")
+    t.wait_until(has_size(80, 4), "a picture of one counter")
     t.keys(b"\x03")
     check(t.end() == 0 and t.shown.endswith("\x1b[?1049l"), "Ctrl+C quits too", t.shown[-300:])
     t = Terminal(80, 24, COMMITTED, "-si", "0.1", "-sc", "3")

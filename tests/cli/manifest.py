@@ -21,7 +21,7 @@ def failure_event(number):
     return event(GUID, FAILED, START + number, ident=2, level=2, keyword=2)
 
 
-def pieces(text, size=1000, guid=GUID):
+def manifest_events(text, size=1000, guid=GUID):
     parts = [text[i:i + size] for i in range(0, len(text), size)]
     return [event(guid, struct.pack("<BBBBHH", 1, 1, 0, 0x5B, len(parts), i) + part, START + 100 + i, ident=0xFFFE,
                   opcode=0xFE, task=0xFFFE, keyword=0xFFFFFFFFFFFF) for i, part in enumerate(parts)]
@@ -91,21 +91,21 @@ def main():
     check("<Path>" not in dump_events()[0], "the manifest is removed from the registry")
     openpla(1, "tracerpt", host_path("made.etl"), "-o", host_path("x.xml"), "-i", host_path("nowhere"))
 
-    trace("made.etl", [failure_event(1), *pieces(xml), failure_event(500)])
+    trace("made.etl", [failure_event(1), *manifest_events(xml), failure_event(500)])
     text = dump_events()[0]
     check(text.count("<Path>C:\\none</Path>") == 1, "a manifest in the trace decodes the events after it", text)
     openpla(0, "tracerpt", host_path("made.etl"), "-export", host_path("out.man"), "-y")
     trace("made.etl", [failure_event(1), failure_event(500)])
     check_export("-import", host_path("out.man"))
     other = "{11111111-2222-3333-4444-555555555555}"
-    trace("made.etl", [*pieces(xml, guid=other), failure_event(500)])
+    trace("made.etl", [*manifest_events(xml, guid=other), failure_event(500)])
     text, said = dump_events()
     check("<Path>" not in text and "does not describe the provider that wrote it" in said, "a manifest of another event provider", said, text)
     shown = openpla(0, "trace", "show", host_path("made.etl"))
     check("not decoded: cannot use a manifest in the trace: it does not describe the provider" in shown, "the reason why an event is not decoded", shown)
     several = xml.replace(b'<bitMap name="States">', b'<bitMap name="States"><map value="3" message="$(string.Red)"/>')
     check(several != xml, "the example manifest has a bitMap")
-    trace("made.etl", [*pieces(several), failure_event(500)])
+    trace("made.etl", [*manifest_events(several), failure_event(500)])
     check("<Path>C:\\none</Path>" in dump_events()[0], ".NET's manifest with a flag of several bits")
 
 

@@ -34,25 +34,25 @@ def event_info(provider, ident, version, fields, top=None, level=4, opcode=0, ta
     texts = bytearray()
     fixed = 112 + 24 * len(fields)
 
-    def place(text):
+    def append_string(text):
         if text is None:
             return 0
         at = fixed + len(texts)
         texts.extend(z(text))
         return at
 
-    names = [place(provider_name), place("Information "), 0]
+    names = [append_string(provider_name), append_string("Information "), 0]
     if keywords:
-        names.append(place(keywords[0] + " "))
+        names.append(append_string(keywords[0] + " "))
         for word in keywords[1:]:
-            place(word + " ")
+            append_string(word + " ")
         texts.extend(b"\0\0")
     else:
         names.append(0)
-    names += [place(task_name), place(opcode_name), place(message + " " if message else None), 0, 0, 0, 0, 0]
+    names += [append_string(task_name), append_string(opcode_name), append_string(message + " " if message else None), 0, 0, 0, 0, 0]
     rows = b""
     for name, map_name, bits, kind, out, count, length in fields:
-        rows += struct.pack("<IIHHIHHI", bits, place(name), kind, out, place(map_name), count, length, 0)
+        rows += struct.pack("<IIHHIHHI", bits, append_string(name), kind, out, append_string(map_name), count, length, 0)
     head = uuid.UUID(provider).bytes_le + (uuid.UUID(task_guid).bytes_le if task_guid else bytes(16))
     head += struct.pack("<HBBBBHQ", ident, version, channel, level, opcode, task, keyword)
     head += struct.pack("<I", source) + struct.pack("<12I", *names)

@@ -52,7 +52,7 @@ def parse_text(words):
     return fields
 
 
-def of(fields, name):
+def values_named(fields, name):
     return [value for key, value in fields if key == name]
 
 
@@ -63,33 +63,33 @@ def decode(body):
     text = done.stdout.decode("utf-8")
     check(not re.search(r"^\s*\d+[:{ ]", text, re.MULTILINE), "a field that the schema does not have", text)
     points = []
-    for resource in of(parse_text(iter(line.strip() for line in text.splitlines())), "resource_metrics"):
-        keys = [of(a, "key")[0] for a in of(of(resource, "resource")[0], "attributes")]
+    for resource in values_named(parse_text(iter(line.strip() for line in text.splitlines())), "resource_metrics"):
+        keys = [values_named(a, "key")[0] for a in values_named(values_named(resource, "resource")[0], "attributes")]
         check(keys == ["service.name", "host.name"], "the resource", keys)
-        for scope in of(resource, "scope_metrics"):
-            for metric in of(scope, "metrics"):
+        for scope in values_named(resource, "scope_metrics"):
+            for metric in values_named(scope, "metrics"):
                 [(kind, data)] = [(k, v) for k, v in metric if k in ("gauge", "sum", "summary")]
-                for point in of(data, "data_points"):
-                    value = of(point, "as_int") or of(point, "as_double") or ["0"]
-                    labels = {of(a, "key")[0]: of(of(a, "value")[0], "string_value")[0] for a in of(point, "attributes")}
-                    points.append(Point(of(metric, "name")[0], kind, (of(metric, "unit") or [""])[0], float(value[0]),
-                                        int(of(point, "time")[0]), int((of(point, "start") or ["0"])[0]), labels,
-                                        of(data, "is_monotonic") == ["true"]))
+                for point in values_named(data, "data_points"):
+                    value = values_named(point, "as_int") or values_named(point, "as_double") or ["0"]
+                    labels = {values_named(a, "key")[0]: values_named(values_named(a, "value")[0], "string_value")[0] for a in values_named(point, "attributes")}
+                    points.append(Point(values_named(metric, "name")[0], kind, (values_named(metric, "unit") or [""])[0], float(value[0]),
+                                        int(values_named(point, "time")[0]), int((values_named(point, "start") or ["0"])[0]), labels,
+                                        values_named(data, "is_monotonic") == ["true"]))
     return points
 
 
-def arrived(receiver):
+def points_of(receiver):
     return [point for body in receiver.bodies for point in decode(body)]
 
 
 def pages(receiver):
-    return [int(p.value) for p in arrived(receiver) if p.name == PAGES]
+    return [int(p.value) for p in points_of(receiver) if p.name == PAGES]
 
 
 def live_counters_arrive():
     receiver = Receiver()
     text = openpla(0, "push", "-otlp", receiver.url, "-si", "1", "-sc", "3", "-queue", host_path("q1"), *COUNTERS)
-    points = arrived(receiver)
+    points = points_of(receiver)
     check(f"sent {len(points)} points in 3 requests" in text and "accept" not in text, "the summary", text)
     check(all(path == "/v1/metrics" and headers["Content-Type"] == "application/x-protobuf" and "Authorization" not in headers
               for path, headers, _, _ in receiver.requests), "the requests", receiver.requests)
@@ -140,7 +140,7 @@ def queue_survives_both_processes():
     second = waiting("q3")
     receiver = Receiver(receiver.port)
     text = openpla(0, "push", *arguments, "-sc", "1")
-    times = [p.time for p in arrived(receiver) if p.name == PAGES]
+    times = [p.time for p in points_of(receiver) if p.name == PAGES]
     check(len(times) == second + 1 and times == sorted(set(times)), "all queued points arrive, oldest first", times, second)
     check(waiting("q3") == 0 and "wait" not in text, "the queue is empty", text)
     receiver.end()
@@ -214,7 +214,7 @@ def logs_are_sent_with_their_times():
     openpla(0, "typeperf", "-f", "BIN", "-o", log, "-si", "1", "-sc", "4", *COUNTERS)
     receiver.answers = [(503, {}, b"")]
     text = openpla(0, "push", "-otlp", receiver.url, "-log", log)
-    points = arrived(receiver)
+    points = points_of(receiver)
     memory = [p for p in points if p.name == "windows.memory.committed"]
     check(len(memory) == 4 and f"sent {len(points)} points in 1 requests" in text, "all samples of a log", text, memory)
     openpla(0, "relog", log, "-f", "CSV", "-o", host_path("log.csv"), "-c", COUNTERS[0])
@@ -224,10 +224,10 @@ def logs_are_sent_with_their_times():
     check(all(memory[i].time < memory[i + 1].time for i in range(3)), "its times", memory)
     receiver.bodies.clear()
     openpla(0, "push", "-otlp", receiver.url, "-log", host_path("log.csv"))
-    check([p.value for p in arrived(receiver) if p.name == "windows.memory.committed"] == values, "a text log", arrived(receiver))
+    check([p.value for p in points_of(receiver) if p.name == "windows.memory.committed"] == values, "a text log", points_of(receiver))
     receiver.bodies.clear()
     openpla(0, "push", "-otlp", receiver.url, "-log", log, "-c", COUNTERS[2])
-    check({p.name for p in arrived(receiver)} == {"windows.processor.user_time"}, "some counters")
+    check({p.name for p in points_of(receiver)} == {"windows.processor.user_time"}, "some counters")
     receiver.otherwise = (400, {}, b"")
     text = openpla(1, "push", "-otlp", receiver.url, "-log", log)
     check("points dropped" in text, "dropped", text)
@@ -243,7 +243,7 @@ def sends_counters_of_set_and_file():
         openpla(0, "push", "-otlp", receiver.url, "-set", "push_test", "-cf", host_path("list.txt"), "-sc", "2", "-queue", host_path("q8"))
     finally:
         openpla(0, "logman", "delete", "push_test")
-    points = [p for p in arrived(receiver) if p.name in ("windows.memory.committed", "windows.system.threads")]
+    points = [p for p in points_of(receiver) if p.name in ("windows.memory.committed", "windows.system.threads")]
     check(len(points) == 4, "the counters of the set and the file, in the set's interval", points)
     receiver.end()
 

@@ -46,11 +46,11 @@ bind-address = "127.0.0.1:{rpc}"
         self.process = subprocess.Popen([program, "-config", "influx.conf"], stdout=self.out, stderr=subprocess.STDOUT,
                                         env=dict(os.environ, HOME=os.getcwd()))
         end = time.monotonic() + PATIENCE
-        while self.ask("SHOW DATABASES") is None:
+        while self.query("SHOW DATABASES") is None:
             check(self.process.poll() is None and time.monotonic() < end, "InfluxDB does not start", open("influx.log").read())
             time.sleep(0.2)
 
-    def ask(self, query):
+    def query(self, query):
         """Returns the series of the answer; None if there is no answer."""
         where = f"http://127.0.0.1:{self.port}/query?" + urllib.parse.urlencode({"q": query, "db": "pla", "epoch": "ns"})
         try:
@@ -60,7 +60,7 @@ bind-address = "127.0.0.1:{rpc}"
             return None
 
     def values(self, field, measurement, where=""):
-        series = self.ask(f'SELECT "{field}" FROM "{measurement}" {where}')
+        series = self.query(f'SELECT "{field}" FROM "{measurement}" {where}')
         return [value for _, value in series[0]["values"]] if series else []
 
     def end(self):
@@ -105,7 +105,7 @@ def samples_of_a_log_are_found(influx):
         check(len(found) == len(expected) >= 3 and all(abs(a - b) <= 1e-9 * abs(b) for a, b in zip(found, expected)), counter, found, expected)
     check(influx.values("Thread_Count", THREADS), "processes")
     before = influx.values("Committed_Bytes", MEMORY)
-    influx.ask("DROP MEASUREMENT win_mem")
+    influx.query("DROP MEASUREMENT win_mem")
     openpla(0, "push", "-influx", url, "-log", host_path("log.csv"), "-c", COUNTERS[0])
     check(influx.values("Committed_Bytes", MEMORY) == before, "a text log has the same values", before)
 
@@ -146,7 +146,7 @@ def main():
             return 77
         influx = Influx(program)
         try:
-            influx.ask("CREATE DATABASE pla")
+            influx.query("CREATE DATABASE pla")
             samples_of_a_log_are_found(influx)
             influx = samples_wait_while_it_is_down(influx, program)
             unknown_database_is_reported(influx)

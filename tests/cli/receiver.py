@@ -92,27 +92,27 @@ class Push:
         self.process = subprocess.Popen([*EMULATOR, PROGRAM, "push", *arguments], stdin=subprocess.DEVNULL, stdout=self.out,
                                         stderr=subprocess.STDOUT, env=dict(os.environ, OPENPLA_WINE_RUN="through"))
 
-    def said(self):
+    def log_text(self):
         with open("push.txt", encoding="utf-8") as f:
             return f.read()
 
     def wait(self, text):
         end = time.monotonic() + PATIENCE
-        while text not in self.said():
-            check(self.process.poll() is None and time.monotonic() < end, f"timeout: expected the message '{text}'", self.said())
+        while text not in self.log_text():
+            check(self.process.poll() is None and time.monotonic() < end, f"timeout: expected the message '{text}'", self.log_text())
             time.sleep(0.05)
 
     def end(self, expected=0):
         """Returns the output after Ctrl+C. Under Wine the program is killed, because it cannot receive Ctrl+C from
         here."""
-        check(self.process.poll() is None, "openpla push still runs", self.said())
+        check(self.process.poll() is None, "openpla push still runs", self.log_text())
         if EMULATOR:
             self.kill()
-            return self.said()
+            return self.log_text()
         self.process.send_signal(signal.SIGINT)
-        check(self.process.wait(PATIENCE) == expected, f"exit code {self.process.returncode}, not {expected}", self.said())
+        check(self.process.wait(PATIENCE) == expected, f"exit code {self.process.returncode}, not {expected}", self.log_text())
         self.out.close()
-        return self.said()
+        return self.log_text()
 
     def kill(self):
         self.process.kill()

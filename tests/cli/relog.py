@@ -220,7 +220,7 @@ def wait_for_part(running, name):
     os.waitid(os.P_PID, running.pid, os.WSTOPPED | os.WNOWAIT)
 
 
-def started(err, *arguments):
+def start_program(err, *arguments):
     return subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=err)
 
 
@@ -238,7 +238,7 @@ def interrupted_copy_is_not_a_log():
                     write("killed.csv", old)
                 before = read("killed.csv") if old else None
                 with open("err.txt", "wb") as err:
-                    running = started(err, "relog", "long.csv", "-f", "csv", "-o", "killed.csv", *more)
+                    running = start_program(err, "relog", "long.csv", "-f", "csv", "-o", "killed.csv", *more)
                     wait_for_part(running, "killed.csv.partial")
                     check((read("killed.csv") if os.path.exists("killed.csv") else None) == before, "a part does not have the target's name")
                     running.send_signal(how)
@@ -257,7 +257,7 @@ def shows_progress_only_on_terminal():
     """Percentages are shown on a terminal but not in a script's log of stderr."""
     for terminal in (False, True):
         reader, writer = os.openpty() if terminal else os.pipe()
-        running = started(writer, "relog", "long.csv", "-f", "csv", "-o", "progress.csv", "-y")
+        running = start_program(writer, "relog", "long.csv", "-f", "csv", "-o", "progress.csv", "-y")
         os.close(writer)
         wait_for_part(running, "progress.csv.partial")
         time.sleep(1.5)  # progress is shown after one second, and the clock keeps running

@@ -13,7 +13,7 @@ remote = verb("remote")
 PASSWORD = "a password of tests"
 
 
-def typed(expected, line, *arguments):
+def run_with_input(expected, line, *arguments):
     """Runs the program with a line of standard input, which the emulator's script passes through if told to."""
     done = subprocess.run([*EMULATOR, PROGRAM, *arguments], env=dict(os.environ, OPENPLA_WINE_RUN="through"),
                           input=line + "\n", encoding="utf-8", errors="replace", stdout=subprocess.PIPE,
@@ -30,8 +30,8 @@ def main():
     data = tempfile.mkdtemp()
     os.environ["OPENPLA_DATA"] = host_path(data)
     check(remote(0, "list") == "" and accounts() == {}, "no accounts yet")
-    typed(0, PASSWORD, "remote", "add", "db1", "LAB\\reader")
-    typed(0, PASSWORD, "remote", "add", "db2:47135", "reader@lab.example")
+    run_with_input(0, PASSWORD, "remote", "add", "db1", "LAB\\reader")
+    run_with_input(0, PASSWORD, "remote", "add", "db2:47135", "reader@lab.example")
     check(accounts() == {"db1": "LAB\\reader", "db2:47135": "lab.example\\reader"}, "both accounts are listed", accounts())
     check("db1\tLAB\\reader" in remote(0, "list"), "one account per line")
     for path, _, names in os.walk(data):
@@ -39,15 +39,15 @@ def main():
             with open(os.path.join(path, name), "rb") as file:
                 text = file.read()
             check(PASSWORD.encode() not in text and PASSWORD.encode("utf-16-le") not in text, "the password is not stored in plain text")
-    typed(0, PASSWORD, "remote", "add", "DB1", "another")
+    run_with_input(0, PASSWORD, "remote", "add", "DB1", "another")
     check(accounts()["db1"] == "another", "the second account of a computer replaces the first", accounts())
     check("no account" in remote(1, "remove", "db3"), "an unknown account cannot be removed")
     remote(0, "remove", "db1")
     check(list(accounts()) == ["db2:47135"], "removed")
     remote(0, "remove", "-all")
     check(accounts() == {}, "all removed")
-    check("blank" not in typed(1, PASSWORD, "remote", "add", "two words", "reader"), "an invalid computer")
-    check("invalid account" in typed(1, PASSWORD, "remote", "add", "db1", "LAB\\"), "an invalid account")
+    check("blank" not in run_with_input(1, PASSWORD, "remote", "add", "two words", "reader"), "an invalid computer")
+    check("invalid account" in run_with_input(1, PASSWORD, "remote", "add", "db1", "LAB\\"), "an invalid account")
     check("missing password" in openpla(1, "remote", "add", "db1", "reader"), "no password")
     remote(2, "add", "db1")
     remote(2, "remove")

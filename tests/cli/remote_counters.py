@@ -30,7 +30,7 @@ def start(program, *arguments, **more):
     return process, out
 
 
-def ended(process, out):
+def wait_for_exit(process, out):
     try:
         code = process.wait(2 * START_S)
     except subprocess.TimeoutExpired:
@@ -41,12 +41,12 @@ def ended(process, out):
 
 
 def typeperf(expected, *arguments, **more):
-    code, output = ended(*start(PROGRAM, "typeperf", *arguments, **more))
+    code, output = wait_for_exit(*start(PROGRAM, "typeperf", *arguments, **more))
     check(code == expected, f"typeperf {' '.join(arguments)}: exit code {code}, not {expected}", output)
     return output
 
 
-def with_password(password, *arguments):
+def run_with_password(password, *arguments):
     """Runs the program with a line of standard input, which the emulator's script passes through if told to."""
     environment = dict(os.environ, OPENPLA_WINE_RUN="through")
     done = subprocess.run([*EMULATOR, PROGRAM, *arguments], env=environment, input=password + "\n", encoding="utf-8",
@@ -55,7 +55,7 @@ def with_password(password, *arguments):
 
 
 def run_or_fail(*arguments, password=""):
-    code, output = with_password(password, *arguments)
+    code, output = run_with_password(password, *arguments)
     check(code == 0, f"{' '.join(arguments)}: exit code {code}", output)
 
 
@@ -120,7 +120,7 @@ SET_XML = """<DataCollectorSet><RootPath>{root}</RootPath>
 
 
 def logman(*words):
-    code, output = ended(*start(PROGRAM, "logman", *words))
+    code, output = wait_for_exit(*start(PROGRAM, "logman", *words))
     check(code == 0, f"logman {words}: {code}", output)
 
 
@@ -174,12 +174,12 @@ def set_waits_for_remote_host():
 def requires_account(there):
     """Neither a permitted address without an account nor a wrong password is sufficient."""
     counting = ("typeperf", "-sc", "1", there + r"\Memory\Commit Limit")
-    code, output = with_password("", *counting)
+    code, output = run_with_password("", *counting)
     check(code == 1 and "denied" in output,
           "a caller without an account is refused", output)
-    code, output = with_password("another password", *counting, "-u", ACCOUNT, "*")
+    code, output = run_with_password("another password", *counting, "-u", ACCOUNT, "*")
     check(code == 1 and "denied" in output, "a wrong password is refused", output)
-    code, output = with_password(PASSWORD, *counting, "-u", ACCOUNT, "*")
+    code, output = run_with_password(PASSWORD, *counting, "-u", ACCOUNT, "*")
     check(code == 0 and len(rows_of(output)) == 2, "an account of -u can read", output)
     for host in "127.0.0.1", "other":  # stored accounts need no option
         run_or_fail("remote", "add", host, ACCOUNT, password=PASSWORD)
@@ -206,7 +206,7 @@ def main():
         check(r"\\other\Process(*)\% Processor Time" in output, "the remote objects are listed", output)
         output = typeperf(0, "-s", "other", "-sc", "1", r"\Process(*)\ID Process", **named)
         check(r"\\other\Process(_Total)\ID Process" in output, "the remote instances are found", output)
-        code, output = ended(*start(CONSUMER, f"127.0.0.1:{port}"))
+        code, output = wait_for_exit(*start(CONSUMER, f"127.0.0.1:{port}"))
         check(code == 0, "a program reads the remote counter sets", output)
         # The remote host goes away while its counters are collected.
         log = os.path.abspath("away.csv")
@@ -216,7 +216,7 @@ def main():
             time.sleep(0.1)
         stop(server, port)
         server = None
-        code, output = ended(*counting)
+        code, output = wait_for_exit(*counting)
         rows = rows_in(log)
         check(code == 0 and len(rows) == 41, f"counting ended with {code}, {len(rows)} rows", output)
         check(not rows[-1][1].strip() and float(rows[-1][2]) > 0, "local counters survive the loss of a host", str(rows[-1]))

@@ -61,11 +61,11 @@ def table(root, name):
     return [{d.get("name"): d.text or "" for d in row.findall("Data")} for row in found[0] if row.tag in ("Item", "Footer")]
 
 
-def facts(root):
+def header_values(root):
     return {d.get("name"): d.text for d in root.find("Header")}
 
 
-def near(text, number):
+def is_close(text, number):
     return abs(float(text) - number) <= 1e-9 * max(1, abs(number))
 
 
@@ -85,9 +85,9 @@ def figures_equal_logs():
     there = [v for v in values if v is not None]
     (row,) = table(root, "processor")
     check(row["counter"] == "% User Time" and row["instance"] == "_Total", "row", row)
-    check(near(row["mean"], sum(there) / len(there)) and near(row["min"], min(there)) and near(row["max"], max(there)) and
-          near(row["sum"], sum(there)) and row["count"] == str(len(there)) and
-          near(row["p95"], sorted(there)[-(-95 * len(there) // 100) - 1]), "figures", row, there)
+    check(is_close(row["mean"], sum(there) / len(there)) and is_close(row["min"], min(there)) and is_close(row["max"], max(there)) and
+          is_close(row["sum"], sum(there)) and row["count"] == str(len(there)) and
+          is_close(row["p95"], sorted(there)[-(-95 * len(there) // 100) - 1]), "figures", row, there)
     series = root.find(".//Chart/Series").text.split()
     check(len(series) >= 80 and any(float(p.split(":")[-1]) > max(there) - 0.01 for p in series if p != "-"), "chart", series)
     (lost,) = table(root, "remarks")
@@ -99,20 +99,20 @@ def figures_equal_logs():
     check([(int(r["pid"]), float(r["bytes"])) for r in rows[:-1]] == sorted(sums.items()), "sums by process", rows, sums)
     check(float(rows[-1]["bytes"]) == sum(sums.values()), "footer", rows[-1])
     check(table(root, "networkInformation") == [{"name": "eth0"}], "configuration")
-    said = facts(root)
+    said = header_values(root)
     check(said["set"] == "Nightly" and said["computer"] == "HOST" and said["samples"] == "90" and said["events"] == "500"
           and said["eventsLost"] == "3" and said["gaps"] == "0", "header", said)
     check(root.find(".//String[@ID='load']").text == "Load", "string")
     # A second report does not read the first one; then another language; then JSON.
     output, _ = report(0, "run", "-schema", "schema.xml", "-language", "de", "--json")
     root = xml.parse("run/report.xml").getroot()
-    check(root.find(".//String[@ID='load']").text == "Last" and facts(root)["samples"] == "90", "again")
+    check(root.find(".//String[@ID='load']").text == "Last" and header_values(root)["samples"] == "90", "again")
     told = json.loads(output)
-    check(told["name"] == "demo" and told["facts"]["samples"] == 90 and told["facts"]["duration"] == float(facts(root)["duration"]),
+    check(told["name"] == "demo" and told["facts"]["samples"] == 90 and told["facts"]["duration"] == float(header_values(root)["duration"]),
           "JSON", output)
     tables = {table["name"]: table["rows"] for section in told["sections"] for table in section["tables"]}
     (row,) = tables["processor"]
-    check(row["counter"] == "% User Time" and near(row["mean"], sum(there) / len(there)) and isinstance(row["mean"], float) and
+    check(row["counter"] == "% User Time" and is_close(row["mean"], sum(there) / len(there)) and isinstance(row["mean"], float) and
           row["count"] == len(there), "numbers are numbers in JSON", row)
     check(sum(row["bytes"] for row in tables["writers"][:-1]) == sum(sums.values()), "event numbers are JSON numbers too", tables["writers"])
 

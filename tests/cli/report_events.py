@@ -85,7 +85,7 @@ def cells(item):
     return [data.text or "" for data in item.findall("Data")]
 
 
-def near(shown, right):
+def is_close(shown, right):
     return abs(float(shown) - right) <= 1e-9 * max(1, abs(right))
 
 
@@ -115,8 +115,8 @@ def main():
         pid, total, rate, mean, ratio, count, requests = cells(item)
         rows = groups[int(pid)]
         check(int(total) == totals[int(pid)] and int(count) == len(rows), f"sums of process {pid}", cells(item))
-        check(near(rate, int(total) / seconds) and near(mean, int(total) / len(rows)) and
-              near(ratio, sum(float(row[RATIO]) for row in rows)) and near(requests, len(rows) / seconds),
+        check(is_close(rate, int(total) / seconds) and is_close(mean, int(total) / len(rows)) and
+              is_close(ratio, sum(float(row[RATIO]) for row in rows)) and is_close(requests, len(rows) / seconds),
               f"rates of process {pid}", cells(item), seconds)
         below = [cells(sub) for sub in item.findall("Table/Item")]
         ordered = sorted(rows, key=lambda row: -int(row[SIZE]))
@@ -147,7 +147,7 @@ def main():
     found = {int(one[0]): one for one in (cells(item) for item in tables["transactions"].findall("Item"))}
     check(sorted(found) == sorted(spent), "threads of transactions", found)
     for thread, times in spent.items():
-        check(near(found[thread][1], sum(times)) and int(found[thread][2]) == len(times), "transactions", found[thread],
+        check(is_close(found[thread][1], sum(times)) and int(found[thread][2]) == len(times), "transactions", found[thread],
               sum(times), len(times))
 
     others = defaultdict(list)

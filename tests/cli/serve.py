@@ -71,10 +71,10 @@ def types_of_counters(server):
 
 def missing_counter_keeps_others(server):
     answer = page(server)
-    check("no such object" in server.said() and "no such counter" in server.said(), "the missing counters are named", server.said())
+    check("no such object" in server.log_text() and "no such counter" in server.log_text(), "the missing counters are named", server.log_text())
     missing, processes = answer.value("openpla_export_missing"), answer.value("windows_system_processes")
-    named = server.said().count("openpla serve: ")  # includes counters that this host OS lacks
-    check(missing == named >= 2 and processes >= 1, "the other counters are served", missing, processes, server.said())
+    named = server.log_text().count("openpla serve: ")  # includes counters that this host OS lacks
+    check(missing == named >= 2 and processes >= 1, "the other counters are served", missing, processes, server.log_text())
 
 
 def totals_are_left_out(server):
@@ -200,7 +200,7 @@ def has_windows_exporter_names():
     server = Served("serve", "0", "-preset", "windows_exporter")
     try:
         answer, metrics = page(server), page(server, PROMETHEUS)
-        check(not server.said().strip().count("\n"), "counters that this computer lacks are no errors", server.said())
+        check(not server.log_text().strip().count("\n"), "counters that this computer lacks are no errors", server.log_text())
         for name, labels in (("windows_cpu_time_total", {"core": "0,0", "mode": "idle"}), ("windows_memory_commit_limit", {}),
                              ("windows_os_virtual_memory_bytes", {}), ("windows_system_threads", {}), ("windows_cs_logical_processors", {}),
                              ("windows_tcp_segments_received_total", {"af": "ipv4"}), ("windows_exporter_collector_success", {"collector": "cpu"})):

@@ -55,24 +55,24 @@ class Prometheus:
         self.process = subprocess.Popen([program, "--config.file=prometheus.yml", "--storage.tsdb.path=tsdb",
                                          f"--web.listen-address=127.0.0.1:{self.port}"], stdout=self.out, stderr=subprocess.STDOUT)
 
-    def said(self):
+    def log_text(self):
         with open("prometheus.log", encoding="utf-8", errors="replace") as f:
             return f.read()
 
     def query(self, expression):
         """Returns the query's result, or an empty list while Prometheus starts."""
         where = f"http://127.0.0.1:{self.port}/api/v1/query?" + urllib.parse.urlencode({"query": expression})
-        check(self.process.poll() is None, "Prometheus runs", self.said())
+        check(self.process.poll() is None, "Prometheus runs", self.log_text())
         try:
             with urllib.request.urlopen(where, timeout=PATIENCE) as answer:
                 return json.load(answer)["data"]["result"]
         except (urllib.error.URLError, ConnectionError):
             return []
 
-    def until(self, expression, right, what):
+    def wait_until(self, expression, right, what):
         end = time.monotonic() + PATIENCE
         while not right(self.query(expression)):
-            check(time.monotonic() < end, what, self.query(expression), self.said()[-3000:])
+            check(time.monotonic() < end, what, self.query(expression), self.log_text()[-3000:])
             time.sleep(0.2)
 
     def samples(self, job, metric, labels):
@@ -124,7 +124,7 @@ class Target:
 def rates_equal_typeperf(prometheus, target, shown):
     """The sum of PDH's rates lies between Prometheus' counts over one sample less and one sample more."""
     begun, ended = shown[next(iter(COUNTERS))][0][0], shown[next(iter(COUNTERS))][-1][0]
-    prometheus.until(f"timestamp(windows_system_processes{{job='{target.job}'}}) > {ended + 2 * INTERVAL}", bool, "scrapes after typeperf's samples")
+    prometheus.wait_until(f"timestamp(windows_system_processes{{job='{target.job}'}}) > {ended + 2 * INTERVAL}", bool, "scrapes after typeperf's samples")
     for counter, (metric, labels, unit) in COUNTERS.items():
         rows = shown[counter]
         check(all(value is not None for _, value in rows), f"values of {counter}", rows)
@@ -160,10 +160,10 @@ def types_are_known(prometheus):
 def killed_target_returns(prometheus, target):
     job = f"job='{target.job}'"
     target.kill()
-    prometheus.until(f"up{{{job}}}", lambda r: r and r[0]["value"][1] == "0", "a killed target is down")
+    prometheus.wait_until(f"up{{{job}}}", lambda r: r and r[0]["value"][1] == "0", "a killed target is down")
     check(not prometheus.query(f"windows_cpu_time_total{{{job},mode='idle',core='0,0'}}"), "its series have ended")
     target.restart()
-    prometheus.until(f"up{{{job}}}", lambda r: r and r[0]["value"][1] == "1", "it is up again")
+    prometheus.wait_until(f"up{{{job}}}", lambda r: r and r[0]["value"][1] == "1", "it is up again")
     found = prometheus.query(f"resets(windows_cpu_time_total{{{job},mode='user',core='0,0'}}[5m])")
     check(found and found[0]["value"][1] == "0", "its counters continue, because they belong to the computer", found)
 
@@ -174,12 +174,12 @@ def renewed_certificate_loses_no_scrape(prometheus, target):
     scraped = f"count_over_time(up{{job='{target.job}'}}[5m])"
     begun = time.time()
     copy_certificate("renewed", "used")
-    until = time.monotonic() + PATIENCE
+    wait_until = time.monotonic() + PATIENCE
     while ssl_subject(target.port) != "renewed":
-        check(time.monotonic() < until, "the renewed certificate is used")
+        check(time.monotonic() < wait_until, "the renewed certificate is used")
         time.sleep(0.1)
     count = float(prometheus.query(scraped)[0]["value"][1])
-    prometheus.until(scraped, lambda r: r and float(r[0]["value"][1]) >= count + 5, "scrapes continue")
+    prometheus.wait_until(scraped, lambda r: r and float(r[0]["value"][1]) >= count + 5, "scrapes continue")
     found = prometheus.query(f"min_over_time(up{{job='{target.job}'}}[{int(time.time() - begun)}s])")
     check(found and found[0]["value"][1] == "1", "no scrape has failed", found)
 
@@ -250,13 +250,13 @@ def main():
         print("targets:", *(target.job for target in targets))
         prometheus = Prometheus(program, [(target.job, target.port, target.more) for target in targets])
         try:
-            prometheus.until("sum(up)", lambda r: r and r[0]["value"][1] == str(len(targets)), "all targets are up")
+            prometheus.wait_until("sum(up)", lambda r: r and r[0]["value"][1] == str(len(targets)), "all targets are up")
             types_are_known(prometheus)
             killed_target_returns(prometheus, secured)
-            prometheus.until("min(count_over_time(windows_system_processes[1m]))", lambda r: r and float(r[0]["value"][1]) > 5, "a few scrapes")
+            prometheus.wait_until("min(count_over_time(windows_system_processes[1m]))", lambda r: r and float(r[0]["value"][1]) > 5, "a few scrapes")
             all_rates_equal_typeperf(prometheus, targets)
             renewed_certificate_loses_no_scrape(prometheus, secured)
-            check(not re.search("level=(warn|error).*scrape", prometheus.said()), "no complaint about the pages", prometheus.said())
+            check(not re.search("level=(warn|error).*scrape", prometheus.log_text()), "no complaint about the pages", prometheus.log_text())
             shown = prometheus.query("count({job='plain'})")
             check(shown and int(shown[0]["value"][1]) > 100, "series", shown)
         finally:

@@ -79,9 +79,9 @@ def tokens_change_while_it_runs():
         check(status(server, "Bearer second") == 401, "the old token is refused")
         write("tokens", "\n")
         end = time.monotonic() + PATIENCE
-        while "stay in use" not in server.said():
+        while "stay in use" not in server.log_text():
             check(status(server, "Bearer renewed") == 200 and time.monotonic() < end, "a file without tokens leaves the tokens unchanged")
-        check(server.said().count("stay in use") == 1, "it is reported once", server.said())
+        check(server.log_text().count("stay in use") == 1, "it is reported once", server.log_text())
     finally:
         server.end()
 
@@ -92,8 +92,8 @@ def explains_wrong_files():
                       ("tls_server_config:\n\tcert_file: a\n", "tabs"), ("tls_server_config:\n  cipher_suites: [a]\n", "line 2"),
                       ("tls_server_config:\n  min_version: TLS10\n", "use TLS12 or TLS13"), ("bearer_token_file: missing\n", "missing"),
                       ("tls_server_config:\n  client_auth_type: Maybe\n", "unknown client_auth_type"), ("words\n", "expected 'key: value'")):
-        said = openpla(1, "serve", "-http", "0", COUNTER, "-web", write("web.yml", text))
-        check(why in said, f"{text!r}", said)
+        output = openpla(1, "serve", "-http", "0", COUNTER, "-web", write("web.yml", text))
+        check(why in output, f"{text!r}", output)
     openpla(1, "serve", "-http", "0", COUNTER, "-web", "no such file")
 
 
@@ -129,7 +129,7 @@ def fetch(server, trusted, client=None, version=None, **headers):
         return None
 
 
-def until(right, what):
+def wait_until(right, what):
     end = time.monotonic() + PATIENCE
     while not right():
         check(time.monotonic() < end, what)
@@ -160,12 +160,12 @@ def serves_pages_by_tls():
             pass
         for name in ("renewed", "ec"):  # the second one has a key of another type
             copy_certificate(name, "used")
-            until(lambda: fetch(server, name) == 200, f"a certificate that is replaced by '{name}' is used without a restart")  # pylint: disable=W0640
+            wait_until(lambda: fetch(server, name) == 200, f"a certificate that is replaced by '{name}' is used without a restart")  # pylint: disable=W0640
         check(fetch(server, "ec", None, ssl.TLSVersion.TLSv1_2) == 200, "with TLS 1.2")
         copy_certificate("leaf", "used")
         with open("used.crt", "ab") as chain, open("middle.crt", "rb") as middle:
             chain.write(middle.read() * 8)  # at the maximum chain length, and longer
-        until(lambda: fetch(server, "ca") == 200, "a chain of certificates")
+        wait_until(lambda: fetch(server, "ca") == 200, "a chain of certificates")
         check(fetch(server, "ca", None, ssl.TLSVersion.TLSv1_2) == 200, "with TLS 1.2")
     finally:
         server.end()
@@ -206,7 +206,7 @@ class KeptConnection:
     def __init__(self, server, trusted, client=None):
         self.socket = context_for(trusted, client).wrap_socket(socket.create_connection(("127.0.0.1", server.port), PATIENCE), server_hostname="127.0.0.1")
 
-    def ask(self):
+    def request_status(self):
         """Returns the status; None if the connection was closed without any answer."""
         answer = b""
         try:
@@ -229,12 +229,12 @@ def kept_connection_follows_files():
     try:
         kept, idle = KeptConnection(server, "server", "client"), KeptConnection(server, "server", "for_clients")
         for _ in range(3):
-            check(kept.ask() == 200, "a kept connection")
-        check(idle.ask() == 200, "another one")
+            check(kept.request_status() == 200, "a kept connection")
+        check(idle.request_status() == 200, "another one")
         shutil.copy("stranger.crt", "used_ca.crt")
-        until(lambda: fetch(server, "server", "stranger") == 200, "the new file is used")
+        wait_until(lambda: fetch(server, "server", "stranger") == 200, "the new file is used")
         check(fetch(server, "server", "client") is None, "the old certificate is refused")
-        check(kept.ask() is None, "a connection with the old certificate is closed at its next request")
+        check(kept.request_status() is None, "a connection with the old certificate is closed at its next request")
         check(idle.socket.recv(1) == b"", "or before")
     finally:
         server.end()
@@ -344,12 +344,12 @@ def tls():
 def warns_about_public_address():
     if EMULATOR:
         return
-    for web, said in (([], "without a password"), (["-web", write("web.yml", "bearer_token_file: tokens\n")], "without encryption")):
+    for web, warning in (([], "without a password"), (["-web", write("web.yml", "bearer_token_file: tokens\n")], "without encryption")):
         write("tokens", "second\n")
         with subprocess.Popen([PROGRAM, "serve", "-http", "0.0.0.0:0", COUNTER, *web], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as p:
             line = p.stderr.readline().decode()
             p.terminate()
-        check(said in line, "a warning", line)
+        check(warning in line, "a warning", line)
 
 
 def main():

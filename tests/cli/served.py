@@ -33,11 +33,11 @@ class Served:
                 found = re.search(r"(https?)://127\.0\.0\.1:(\d+)/\S*\s", f.read())
             if found:
                 break
-            check(self.process.poll() is None and time.monotonic() < end, "no address is printed", self.said())
+            check(self.process.poll() is None and time.monotonic() < end, "no address is printed", self.log_text())
             time.sleep(0.05)
         self.scheme, self.port = found[1], int(found[2])
 
-    def said(self):
+    def log_text(self):
         with open(self.file, encoding="utf-8") as f:
             return f.read()
 

@@ -22,7 +22,7 @@ def z(text):
     return (text + "\0").encode("utf-16-le")
 
 
-def started(ident, parent, name, kind=3):
+def process_event(ident, parent, name, kind=3):
     data = struct.pack("<QIIIiQI", 0, ident, parent, 0, 259, 0, 0) + name.encode() + b"\0" + z(name + " -go")
     return system(0x0300 + kind, data, START, version=3)
 
@@ -77,8 +77,8 @@ def walk(items, at, ident=7):
     return event(MAKER, struct.pack("<I", 1), at, ident=ident, process=PROCESS, thread=THREAD, items=items)
 
 
-def loads():
-    out = [started(0, 0, "Idle"), started(4, 0, "System"), started(PROCESS, 4, "app.exe")]
+def load_events():
+    out = [process_event(0, 0, "Idle"), process_event(4, 0, "System"), process_event(PROCESS, 4, "app.exe")]
     out += [thread(4, 8), thread(PROCESS, THREAD, "main"), thread(PROCESS, OTHER, "worker")]
     out += identified(KERNEL, 0x100000, 0, 0x5000, "ntkrnlmp.exe", KERNEL_PDB, 1, START)
     out += [image(0x1403, KERNEL, 0x100000, 0, 0x5000, "\\SystemRoot\\system32\\ntoskrnl.exe", START)]
@@ -103,7 +103,7 @@ def samples(first):
 
 def stacked(path, size=8192):
     at = START + 100 * MS
-    out = [(0, e) for e in loads()] + samples(at)
+    out = [(0, e) for e in load_events()] + samples(at)
     # Cached stacks: the definitions come later. Key 7 is in both tables, and is reused for another stack after its
     # deletion.
     at += 100 * MS

@@ -36,7 +36,7 @@ VALUES = {"$countersPaths": r'"\Memory\Commit Limit"', "$Warmup": "2", "$Samples
 SOURCES = ("Test", "PerfmonVault", "PerfmonData")
 
 
-def words_of(line):
+def split_line(line):
     for name, value in sorted(VALUES.items(), key=lambda v: -len(v[0])):
         line = line.replace(name, value)
     words = [re.sub(r'"', "", word) for word in re.findall(r'(?:"[^"]*"|\S)+', line)]
@@ -171,7 +171,7 @@ def ends_by_itself(words):
 
 class Line:
     def __init__(self, number, text):
-        self.text, self.words = text, words_of(text)
+        self.text, self.words = text, split_line(text)
         self.words[0] = self.words[0].removesuffix(".exe")
         self.folder = f"line{number}"
         os.mkdir(self.folder)

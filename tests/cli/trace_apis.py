@@ -29,7 +29,7 @@ def call(api, caller, process=41):
                  process=process)
 
 
-def returned(api, arguments, result, error, duration, caller, failed, process=41):
+def call_event(api, arguments, result, error, duration, caller, failed, process=41):
     return event(API, text(api) + text(arguments) + text(result) + struct.pack("<IQQB", error, duration, caller, failed),
                  START + SECOND, ident=4, task=3, keyword=2, process=process)
 
@@ -40,9 +40,9 @@ def make():
         event(API, started, START, ident=1, opcode=1, task=1, keyword=1),
         module(0x1000, 0x1000, "C:\\dir\\a.exe"), module(0x5000, 0x1000, "C:\\dir\\b.dll"),
         module(0x1000, 0x1000, "C:\\dir\\other.exe", process=43),
-        returned("kernel32!CreateFileW", 'L"C:\\\\x.txt", 0x80000000', "0x54", 0, 12000, 0x1234, 0),
-        returned("kernel32!CreateFileW", 'L"C:\\\\y.txt", 0x80000000', "0xffffffffffffffff", 2, 4000, 0x5678, 1),
-        returned("user32!IsWindow", "0x10", "0", 0, 500, 0x1234, 1, process=43),
+        call_event("kernel32!CreateFileW", 'L"C:\\\\x.txt", 0x80000000', "0x54", 0, 12000, 0x1234, 0),
+        call_event("kernel32!CreateFileW", 'L"C:\\\\y.txt", 0x80000000', "0xffffffffffffffff", 2, 4000, 0x5678, 1),
+        call_event("user32!IsWindow", "0x10", "0", 0, 500, 0x1234, 1, process=43),
         call("msvcrt!exit", 0x9999999),
         event(API, text("kernel32!RaiseIt") + text("") + struct.pack("<Q", 0x1000), START + SECOND, ident=5, task=3,
               keyword=2),

@@ -21,46 +21,46 @@ def show(*arguments):
     return output, said or output
 
 
-def shown(*arguments):
+def show_json(*arguments):
     """Returns the events of `trace show --json` without the log file header, and the messages."""
     output, said = show(*arguments, "--json")
     events = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
     return [e for e in events if e["task"] != "EventTrace"], said
 
 
-def of(events, name):
+def events_of(events, name):
     """Returns the events of a provider or class."""
     return [e for e in events if name in (e["provider"], e["task"])]
 
 
 def merged_trace_contains_definitions():
     trace("merged.etl", merged())
-    events, said = shown("merged.etl")
+    events, said = show_json("merged.etl")
     missing = [e for e in events if "fields" not in e]
     check(len(missing) == 1 and "openpla trace: 1 of" in said, "events without fields", said, missing)
-    methods = [e for e in of(events, "Microsoft-Windows-DotNETRuntime") if e["id"] == 143]
+    methods = [e for e in events_of(events, "Microsoft-Windows-DotNETRuntime") if e["id"] == 143]
     check([e["fields"]["MethodName"] for e in methods] == [f"Method{i}" for i in range(1, 51)], "methods", methods[:3])
     check(methods[0]["fields"]["MethodFlags"] == "dynamic|jitted" and methods[0]["task"] == "CLRMethod" and
           methods[0]["opcode"] == "MethodLoadVerbose", "the map and the names", methods[0])
-    types = [e for e in of(events, "Microsoft-Windows-DotNETRuntime") if e["id"] == 15][0]["fields"]["Values"]
+    types = [e for e in events_of(events, "Microsoft-Windows-DotNETRuntime") if e["id"] == 15][0]["fields"]["Values"]
     check([t["TypeName"] for t in types] == ["A", "B"], "an array of structures", types)
 
 
 def decodes_merger_events():
-    events, _ = shown("merged.etl")
-    ids = of(events, "ImageID")
+    events, _ = show_json("merged.etl")
+    ids = events_of(events, "ImageID")
     names = [e["opcode"] for e in ids[:10]]
     check(names == ["FileVersion", "Info", "DbgID_RSDS", "DbgID_ILRSDS", "DbgPPDB", "DbgEmbedded", "Deterministic",
                     "None", "Dbg", "Failure"], "types of ImageID", names)
     check(ids[2]["fields"]["PdbFileName"] == "app.pdb" and ids[2]["fields"]["Age"] == 3 and
           ids[2]["fields"]["GuidSig"] == "{00112233-4455-6677-8899-aabbccddeeff}", "the identity of an image", ids[2])
     check(ids[9]["fields"]["Message"].endswith("CreateFile failed: 2"), "the reason why an image has no identity", ids[9])
-    computer_events = {e["opcode"]: e["fields"] for e in of(events, "SysConfigEx")}
+    computer_events = {e["opcode"]: e["fields"] for e in events_of(events, "SysConfigEx")}
     check(sorted(computer_events) == ["BuildInfo", "NetworkInterface", "SystemPaths", "UnknownVolume", "Version",
                                       "VolumeMapping"], "types of SysConfigEx", list(computer_events))
     check(computer_events["NetworkInterface"]["Alias"] == "Ethernet" and
           computer_events["NetworkInterface"]["OutQLen"] == 17, "a network interface", computer_events)
-    defined = of(events, "EventMetadata")
+    defined = events_of(events, "EventMetadata")
     check(defined[0]["fields"]["ProviderGuid"] == "{" + RUNTIME + "}" and defined[0]["fields"]["Id"] == 143,
           "a definition as an event", defined[0])
 
@@ -71,8 +71,8 @@ def uses_definitions_in_other_file():
     for names in (["events.etl", "definitions.etl"], ["definitions.etl", "events.etl"]):
         trace("events.etl", [method(at, 1), method(at + 5, 2)])
         trace("definitions.etl", [*computer(START), *image(at)[:-1], *method_definition(at)])
-        events, _ = shown(*names)
-        check(len([e for e in of(events, "Microsoft-Windows-DotNETRuntime") if "MethodName" in e["fields"]]) == 2,
+        events, _ = show_json(*names)
+        check(len([e for e in events_of(events, "Microsoft-Windows-DotNETRuntime") if "MethodName" in e["fields"]]) == 2,
               f"events defined elsewhere: {names}", events)
 
 
@@ -80,13 +80,13 @@ def definition_of_same_time_is_used():
     """The definition's buffer is another processor's."""
     at = START + SECOND
     trace("two.etl", [(0, method(at, 1)), *((1, e) for e in method_definition(at))], processors=2)
-    events, _ = shown("two.etl")
+    events, _ = show_json("two.etl")
     check(all("fields" in e for e in events) and events[0]["task"] == "EventMetadata", "the order", events)
 
 
 def uses_definitions_before_time_range():
     trace("early.etl", [*method_definition(START + SECOND), method(START + SECOND, 1), method(START + 9 * SECOND, 2)])
-    events, _ = shown("early.etl", "-b", "2021-02-28 15:33:25")
+    events, _ = show_json("early.etl", "-b", "2021-02-28 15:33:25")
     check([e["fields"]["MethodName"] for e in events] == ["Method2"], "an event after -b", events)
     openpla(0, "tracerpt", "early.etl", "-b", "02/28/2021 15:33:25", "-o", "early.csv", "-of", "CSV", "-summary", "s.txt",
             "-y")
@@ -98,8 +98,8 @@ def uses_definitions_before_time_range():
 def pointer_width_is_of_process():
     at = START + SECOND
     trace("narrow.etl", [*method_definition(at, narrow=True), method(at, 1, narrow=True), method(at + 1, 2)])
-    events, _ = shown("narrow.etl")
-    entries = [e["fields"]["Entry"] for e in of(events, "Microsoft-Windows-DotNETRuntime")]
+    events, _ = show_json("narrow.etl")
+    entries = [e["fields"]["Entry"] for e in events_of(events, "Microsoft-Windows-DotNETRuntime")]
     check(entries == ["0x400001", "0x400002"], "pointers of both widths", events)
 
 
@@ -116,7 +116,7 @@ def trace_definitions_take_precedence():
     data = b"\x05\0\0\0"
     trace("both.etl", [definition(info, START + SECOND), event(OTHER, data, START + SECOND, ident=1),
                        event(OTHER, data, START + SECOND, ident=2)])
-    events, _ = shown("both.etl", "-import", host_path("here.man"))
+    events, _ = show_json("both.etl", "-import", host_path("here.man"))
     check([list(e["fields"]) for e in events[1:]] == [["OfTheTrace"], ["OfThisComputer"]], "which definition", events)
 
 
@@ -165,7 +165,7 @@ def unknown_event_shows_known_fields():
     output, _ = show("merged.etl", "-provider", "*DotNETRuntimePrivate")
     check("Microsoft-Windows-DotNETRuntimePrivate/0 #7 version 3  Information  not decoded" in output and
           '0x010270006C00' in output and '"plain text"' in output, "an event of a well-known provider", output)
-    events, _ = shown("merged.etl")
+    events, _ = show_json("merged.etl")
     unknown = [e for e in events if "undecoded" in e][0]
     check(unknown["provider"] == "Microsoft-Windows-DotNETRuntimePrivate" and
           unknown["undecoded"]["strings"] == ["plain text"], "the same as JSON", unknown)

@@ -38,7 +38,7 @@ def shown(*arguments):
             and line[:1] in "{2"]
 
 
-def made(name, size, seconds, **header):
+def maker_event(name, size, seconds, **header):
     data = (name + "\0").encode("utf-16-le") + struct.pack("<IhhHBB", size, -3, 4, 2, 7, 8)
     return self_described(OURS, "Maker", "Made", FIELDS, data, START + seconds * SECOND, **header)
 
@@ -51,8 +51,8 @@ def started(ident, name):
 
 def make():
     trace("some.etl", [
-        started(44, "writer.exe"), made("plain", 1, 1, process=44), made("two words\n", 2, 2, process=45, level=2),
-        made("key", 3, 3, process=44, keyword=0x10, opcode=1),
+        started(44, "writer.exe"), maker_event("plain", 1, 1, process=44), maker_event("two words\n", 2, 2, process=45, level=2),
+        maker_event("key", 3, 3, process=44, keyword=0x10, opcode=1),
         event(THEIRS, b"\x01\xfe", START + 4 * SECOND, ident=9, process=46),
     ])
 
@@ -113,7 +113,7 @@ def follows_growing_file():
         f.write(whole + whole[8192:8192 + 300])  # and an incomplete buffer
     command = [*EMULATOR, PROGRAM, "trace", "show", "live.etl", "-follow", "-max", "5", "-provider", "Maker", "--json"]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
-    more = padded(made("later", 6, 6)) + padded(made("last", 7, 7))
+    more = padded(maker_event("later", 6, 6)) + padded(maker_event("last", 7, 7))
     time.sleep(1)
     with open("live.etl", "r+b") as f:
         f.seek(2 * 8192)

@@ -15,7 +15,7 @@ import tempfile
 import uuid
 
 from made_trace import START, trace
-from stacked_trace import PROCESS, THREAD, identified, image, sample, stack, started, thread
+from stacked_trace import PROCESS, THREAD, identified, image, sample, stack, process_event, thread
 
 PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
 BASE = 0x7FF812340000
@@ -94,7 +94,7 @@ def reblocked(path, to, size):
 
 def make_trace(dll, name, identity=True):
     """Writes a trace with a sample at each address of the code."""
-    events = [started(PROCESS, 4, "app.exe"), thread(PROCESS, THREAD, "main")]
+    events = [process_event(PROCESS, 4, "app.exe"), thread(PROCESS, THREAD, "main")]
     if identity:
         events += identified(BASE, dll.size, PROCESS, dll.time, name, dll.guid, dll.age, START)
     events.append(image(0x1403, BASE, dll.size, PROCESS, dll.time, "\\Device\\HarddiskVolume1\\" + name, START))

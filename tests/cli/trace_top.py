@@ -50,59 +50,59 @@ def tables(*arguments):
     return [json.loads(line) for line in top(0, "--json", *arguments)[0].splitlines()]
 
 
-def at(seconds):
+def time_after(seconds):
     return START + round(seconds * SECOND)
 
 
 def process(kind, ident, name, when=0.0):
     data = struct.pack("<QIIIiQI", 0, ident, 4, 0, 259, 0, 0) + name.encode() + b"\0" + b"\0\0"
-    return system(0x0300 | kind, data, at(when), version=3)
+    return system(0x0300 | kind, data, time_after(when), version=3)
 
 
 def thread(kind, ident, process_id, when=0.0):
-    return system(0x0500 | kind, struct.pack("<II6QQII", process_id, ident, *[0] * 9)[:72], at(when), version=3)
+    return system(0x0500 | kind, struct.pack("<II6QQII", process_id, ident, *[0] * 9)[:72], time_after(when), version=3)
 
 
 def switch(when, new, old, state):
-    return system(0x0524, struct.pack("<IIbbBbbbbbII", new, old, 8, 8, 0, 0, 0, 0, state, 0, 0, 0), at(when))
+    return system(0x0524, struct.pack("<IIbbBbbbbbII", new, old, 8, 8, 0, 0, 0, 0, state, 0, 0, 0), time_after(when))
 
 
-def ready(when, ident):
-    return system(0x0532, struct.pack("<I4b", ident, 0, 0, 0, 0), at(when))
+def ready_thread(when, ident):
+    return system(0x0532, struct.pack("<I4b", ident, 0, 0, 0, 0), time_after(when))
 
 
 def disk(hook, when, size, ident):
-    return system(hook, struct.pack("<IIIIqQQQI", 0, 0, size, 0, 0, 0, 0, 0, ident), at(when), version=3)
+    return system(hook, struct.pack("<IIIIqQQQI", 0, 0, size, 0, 0, 0, 0, 0, ident), time_after(when), version=3)
 
 
 def sent(hook, when, size, ident):
-    return system(hook, struct.pack("<IIIIHHIIIQ", ident, size, 0, 0, 80, 81, 0, 0, 0, 0), at(when))
+    return system(hook, struct.pack("<IIIIHHIIIQ", ident, size, 0, 0, 80, 81, 0, 0, 0, 0), time_after(when))
 
 
 def received(hook, when, size, ident):
-    return system(hook, struct.pack("<IIIIHHIQ", ident, size, 0, 0, 80, 81, 0, 0), at(when))
+    return system(hook, struct.pack("<IIIIHHIQ", ident, size, 0, 0, 80, 81, 0, 0), time_after(when))
 
 
 def make():
     trace("load.etl", [
         process(3, 100, "busy.exe"), thread(3, 200, 100), process(3, 101, "C:\\some\\disk.exe"), thread(3, 201, 101),
         switch(1.0, 200, 0, READY), switch(1.5, 201, 200, READY), switch(2.0, 200, 201, WAITING),
-        disk(0x010B, 2.1, 4096, 201), disk(0x010A, 2.1, 8192, 200), ready(2.2, 201),
+        disk(0x010B, 2.1, 4096, 201), disk(0x010A, 2.1, 8192, 200), ready_thread(2.2, 201),
         (1, switch(2.4, 201, 0, READY)), sent(0x060A, 2.5, 1000, 100), received(0x080B, 2.6, 2000, 101),
-        received(0x060B, 2.6, 500, 101), system(0x0524, b"short", at(2.7)), system(0x060A, b"\1\2\3", at(2.7)),
+        received(0x060B, 2.6, 500, 101), system(0x0524, b"short", time_after(2.7)), system(0x060A, b"\1\2\3", time_after(2.7)),
         process(2, 101, "disk.exe", 2.9), (1, switch(3.0, 0, 201, WAITING)), switch(3.0, 0, 200, WAITING),
         switch(4.0, 202, 0, READY), switch(4.5, 0, 202, WAITING),
     ], processors=2)
 
 
-def figures(row):
+def columns_of(row):
     return [row["process"], row["name"], round(row["cpuSeconds"], 3), round(row["readySeconds"], 3), row["switches"],
             row["read"], row["written"], row.get("received"), row.get("sent")]
 
 
 def table_equals_file():
     whole, = tables("load.etl")
-    check([figures(r) for r in whole["rows"]] == [
+    check([columns_of(r) for r in whole["rows"]] == [
         [100, "busy.exe", 1.5, 0.5, 2, 8192, 0, 0, 1000],
         [101, "disk.exe", 1.1, 0.2, 2, 0, 4096, 2500, 0],
         [0, None, 0.5, 0, 1, 0, 0, 0, 0],  # a thread without a start event
@@ -125,7 +125,7 @@ def intervals_add_up_to_total():
         own = [r for p in parts for r in p["rows"] if r["process"] == row["process"]]
         for key in ("cpuSeconds", "readySeconds", "switches", "read", "written", "received", "sent"):
             check(abs(sum(r[key] for r in own) - row[key]) < 1e-6, f"{key} of {row['process']}", parts)
-    check([figures(r)[:5] for r in parts[0]["rows"]] == [[100, "busy.exe", 0.5, 0.5, 1], [101, "disk.exe", 0.5, 0, 1]],
+    check([columns_of(r)[:5] for r in parts[0]["rows"]] == [[100, "busy.exe", 0.5, 0.5, 1], [101, "disk.exe", 0.5, 0, 1]],
           "the first second", parts)
     check(len(tables("load.etl", "-interval", "1", "-max", "1")) == 1, "-max")
 
@@ -156,7 +156,7 @@ def reports_trace_without_switches():
     check("no context switches" not in top(0, "load.etl")[1], "a trace with switches", output)
 
 
-def is_own_or_left_over(name):
+def is_own_or_orphaned(name):
     """Whether the process in the name openpla-HOST-STARTED-PROCESS-... belongs to this test or no longer exists."""
     try:
         with open(f"/proc/{name.split('-')[3]}/environ", "rb") as environment:
@@ -171,8 +171,8 @@ def sessions():
     return {name for name in os.listdir(TRACEFS) if name.startswith("openpla")}
 
 
-def sessions_left(before):
-    return [name for name in sessions() - before if is_own_or_left_over(name)]
+def new_sessions(before):
+    return [name for name in sessions() - before if is_own_or_orphaned(name)]
 
 
 def live_tables_leave_no_session():
@@ -195,9 +195,9 @@ def live_tables_leave_no_session():
         load.kill()
         load.wait()
     until = time.monotonic() + PATIENCE
-    while sessions_left(before) and time.monotonic() < until:
+    while new_sessions(before) and time.monotonic() < until:
         time.sleep(0.1)
-    check(not sessions_left(before), "no session is left", sessions_left(before))
+    check(not new_sessions(before), "no session is left", new_sessions(before))
 
 
 if LIVE and not os.access(TRACEFS, os.W_OK):

@@ -45,7 +45,7 @@ def rows(path, encoding="utf-8"):
         return list(csv.reader(f))[1:]
 
 
-def named(found):
+def without_header(found):
     """Returns the rows without the log file header."""
     return [row for row in found if row[0] == "Maker/Made"]
 
@@ -68,7 +68,7 @@ def make():
 
 def writes_fields_as_logged():
     tracerpt(0, "one.etl", "-o", "one.csv", "-of", "CSV")
-    found = named(rows("one.csv"))
+    found = without_header(rows("one.csv"))
     check(len(found) == 10, "ten events", found)
     for i, row in enumerate(found):
         check(row[19:] == [f"n{i}", str(i), "true", "-3", "4", "3", "7", "8", "9"], f"fields of event {i}", row)
@@ -78,10 +78,10 @@ def writes_fields_as_logged():
 
 def merges_files_in_time_order():
     tracerpt(0, "two.etl", "-l", "one.etl", "-of", "csv", "-o", "both.csv")
-    names = [row[19] for row in named(rows("both.csv"))]
+    names = [row[19] for row in without_header(rows("both.csv"))]
     check(names == [x for i in range(10) for x in (f"n{i}", f"m{i}")], "the order of events", names)
     tracerpt(0, "*o*.etl", "-of", "csv", "-o", "stars.csv")
-    check(len(named(rows("stars.csv"))) == 20, "a name with stars")
+    check(len(without_header(rows("stars.csv"))) == 20, "a name with stars")
 
 
 def xml_equals_csv():
@@ -131,18 +131,18 @@ def dumps_unknown_events_with_reason(events):
     check(cut[0][19] == 'a "quoted", <&> text' and cut[1][19] == "0x" + data("cut", 2)[:14].hex().upper() and
           cut[1][20].startswith("not decoded: "), "truncated data", cut)
     tracerpt(0, "hard.etl", "-of", "csv", "-o", "lr.csv", "-lr")
-    cut = named(rows("lr.csv"))[1]
+    cut = without_header(rows("lr.csv"))[1]
     check(cut[19:23] == ["cut", "2", "0x0100", cut[22]], "-lr shows the readable fields", cut)
 
 
 def times_and_ranges():
     tracerpt(0, "one.etl", "-of", "csv", "-o", "part.csv", "-b", "2021-02-28", "21:03:22", "-e", "2/28/2021 9:03:24 PM")
-    check([row[19] for row in named(rows("part.csv"))] == ["n2", "n3", "n4"], "-b, -e", rows("part.csv"))
+    check([row[19] for row in without_header(rows("part.csv"))] == ["n2", "n3", "n4"], "-b, -e", rows("part.csv"))
     trace("ticks.etl", [self_described(OURS, "Maker", "Made", FIELDS, data("t", 1), 5000 + 20 * SECOND)], clock=1)
     tracerpt(0, "ticks.etl", "-of", "csv", "-o", "ticks.csv")
-    check(named(rows("ticks.csv"))[0][16] == str(START + 20 * SECOND), "a time of the performance counter")
+    check(without_header(rows("ticks.csv"))[0][16] == str(START + 20 * SECOND), "a time of the performance counter")
     tracerpt(0, "ticks.etl", "-of", "csv", "-o", "raw.csv", "-rts")
-    check(named(rows("raw.csv"))[0][16] == str(5000 + 20 * SECOND), "-rts")
+    check(without_header(rows("raw.csv"))[0][16] == str(5000 + 20 * SECOND), "-rts")
 
 
 def checks_command_line():
@@ -328,7 +328,7 @@ def reports_corrupt_trace():
     with open("cut.etl", "wb") as f:
         f.write(whole[:8192 + 700])
     output = tracerpt(3, "cut.etl", "-of", "csv", "-o", "cut.csv")
-    check("openpla tracerpt: cut.etl: at byte" in output and 0 < len(named(rows("cut.csv"))) < 10, "the corrupt place is reported", output)
+    check("openpla tracerpt: cut.etl: at byte" in output and 0 < len(without_header(rows("cut.csv"))) < 10, "the corrupt place is reported", output)
 
 
 def interrupt_leaves_no_part():

@@ -49,7 +49,7 @@ def data(name, size, texts=(b"a", b"", b"bc")):
             b"".join(text + b"\0" for text in texts) + struct.pack("<d", 0.5))
 
 
-def said(element, space=""):
+def qualified_name(element, space=""):
     """Returns name, namespace, attributes, text and children, equal for both formats. A record additionally has a
     number."""
     space = element.get("xmlns", space)
@@ -62,7 +62,7 @@ def said(element, space=""):
         text = text.strip()
     if tag == "Keywords" and text:
         text = "0x%X" % int(text, 16)
-    return (tag, space, attributes, text, [said(e, space) for e in element if e.tag != "EventRecordID"])
+    return (tag, space, attributes, text, [qualified_name(e, space) for e in element if e.tag != "EventRecordID"])
 
 
 def both(name, *options):
@@ -70,10 +70,10 @@ def both(name, *options):
     tracerpt(0, f"{name}.etl", "-of", "XML", "-o", f"{name}.xml", *options)
     tracerpt(0, f"{name}.etl", "-of", "EVTX", "-o", f"{name}.evtx", *options)
     records = evtx_read.read(f"{name}.evtx")
-    expected = [said(e) for e in ElementTree.parse(f"{name}.xml").getroot()]
+    expected = [qualified_name(e) for e in ElementTree.parse(f"{name}.xml").getroot()]
     check(len(records) == len(expected), f"{name}: {len(records)} records of {len(expected)} events")
     for i, (one, other) in enumerate(zip(records, expected)):
-        check(said(one[0]) == other, f"{name}: record {i + 1}", f"{said(one[0])}\nand not\n{other}")
+        check(qualified_name(one[0]) == other, f"{name}: record {i + 1}", f"{qualified_name(one[0])}\nand not\n{other}")
     return records
 
 

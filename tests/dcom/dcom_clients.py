@@ -344,7 +344,7 @@ def samba_tests(port):
     parameters = LoadParm()
     parameters.load_default()
 
-    def attempt(options, password=PASSWORDS["admin"]):
+    def try_logon(options, password=PASSWORDS["admin"]):
         credentials = Credentials()
         credentials.guess(parameters)
         credentials.set_username("admin")
@@ -362,9 +362,9 @@ def samba_tests(port):
             return type(e).__name__
 
     for options in ("ntlm,seal", "ntlm,sign", "spnego,seal", "spnego,sign"):
-        check(f"Samba takes the signatures of {options}", attempt(options), b"\x05\0\x07\0")
-    check("the level connect is refused", attempt("ntlm,connect"), "NTSTATUSError")
-    check("a wrong password", attempt("spnego,seal", "wrong"), "NTSTATUSError")
+        check(f"Samba takes the signatures of {options}", try_logon(options), b"\x05\0\x07\0")
+    check("the level connect is refused", try_logon("ntlm,connect"), "NTSTATUSError")
+    check("a wrong password", try_logon("spnego,seal", "wrong"), "NTSTATUSError")
 
 
 def one_client(port, calls):

@@ -37,12 +37,12 @@ def ip(*arguments):
     return shutil.which("ip") is not None and subprocess.run(["ip", *arguments], capture_output=True, text=True).returncode == 0
 
 
-def inside(space, *command, given=None, **environment):
+def run_in_namespace(space, *command, given=None, **environment):
     return subprocess.run(["ip", "netns", "exec", space, *command], input=given, stdin=None if given else subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=900, env=dict(os.environ, **environment))
 
 
-def lay_cable():
+def create_network():
     ends = (SERVER, f"s{OWN}", (HOST,)), (CLIENT, f"c{OWN}", (FRIEND, STRANGER))
     if not all(ip("netns", "add", space) for space, _, _ in ends):
         return False
@@ -59,7 +59,7 @@ def lay_cable():
 
 def wine(program, *arguments, given=None):
     environment = {"OPENPLA_WINE_RUN": "through"} if given is not None else {}
-    return inside(SERVER, "sh", os.path.join(SOURCE, "cmake", "wine-run.sh"), program, *arguments, given=given, **environment)
+    return run_in_namespace(SERVER, "sh", os.path.join(SOURCE, "cmake", "wine-run.sh"), program, *arguments, given=given, **environment)
 
 
 def openpla(*arguments, given=None):
@@ -67,15 +67,15 @@ def openpla(*arguments, given=None):
 
 
 def example():
-    return inside(CLIENT, sys.executable, os.path.join(SOURCE, "examples", "remote_set.py"), HOST, "admin", given=PASSWORD + "\n")
+    return run_in_namespace(CLIENT, sys.executable, os.path.join(SOURCE, "examples", "remote_set.py"), HOST, "admin", given=PASSWORD + "\n")
 
 
-def answers(address):
+def keeps_connection(address):
     """Whether the port keeps a connection from this client address open."""
     script = ("import socket,sys\ns=socket.socket()\ns.bind((sys.argv[1],0))\ns.settimeout(2)\n"
               "s.connect((sys.argv[2],135))\ntry:\n    print('closed' if s.recv(1)==b'' else 'data')\n"
               "except socket.timeout:\n    print('kept')\nexcept OSError:\n    print('closed')")
-    return inside(CLIENT, sys.executable, "-c", script, address, HOST).stdout.strip() or "refused"
+    return run_in_namespace(CLIENT, sys.executable, "-c", script, address, HOST).stdout.strip() or "refused"
 
 
 def wait_for(what, is_so):
@@ -89,39 +89,39 @@ def tests():
     check("the service starts", wine(os.path.join(sys.argv[1], "openplasrv.exe"), "/regserver", "/start").returncode, 0)
     openpla("dcom", "account", "add", "admin", "-role", "administrators", "-replace", given=PASSWORD + "\n")
     check("dcom on", openpla("dcom", "on", "-port", "135", "-address", HOST, "-from", FRIEND).returncode, 0)
-    wait_for("a permitted address is kept", lambda: answers(FRIEND) == "kept")
-    check("another address is closed", answers(STRANGER), "closed")
+    wait_for("a permitted address is kept", lambda: keeps_connection(FRIEND) == "kept")
+    check("another address is closed", keeps_connection(STRANGER), "closed")
     done = example()
     check("the life of a set from another host", (done.returncode, "status:    1" in done.stdout), (0, True))
-    if inside(CLIENT, "tc", "qdisc", "add", "dev", f"c{OWN}", "root", "netem", "loss", "10%").returncode == 0:
+    if run_in_namespace(CLIENT, "tc", "qdisc", "add", "dev", f"c{OWN}", "root", "netem", "loss", "10%").returncode == 0:
         done = example()
         check("the same where packets are lost", (done.returncode, "status:    1" in done.stdout), (0, True))
-        inside(CLIENT, "tc", "qdisc", "del", "dev", f"c{OWN}", "root")
+        run_in_namespace(CLIENT, "tc", "qdisc", "del", "dev", f"c{OWN}", "root")
     services = server_processes("/service")
     check("the service is found", len(services), 1)
     if services:
         os.kill(services[0], signal.SIGKILL)
-        wait_for("a killed service leaves no front behind", lambda: answers(FRIEND) == "refused")
+        wait_for("a killed service leaves no front behind", lambda: keeps_connection(FRIEND) == "refused")
         wine("net", "stop", "OpenPLA")
         wine("net", "start", "OpenPLA")
-        wait_for("it can be started again", lambda: answers(FRIEND) == "kept")
+        wait_for("it can be started again", lambda: keeps_connection(FRIEND) == "kept")
     check("dcom off", openpla("dcom", "off").returncode, 0)
-    wait_for("nobody listens after dcom off", lambda: answers(FRIEND) == "refused")
+    wait_for("nobody listens after dcom off", lambda: keeps_connection(FRIEND) == "refused")
 
 
 def main():
-    if os.geteuid() or not lay_cable():
+    if os.geteuid() or not create_network():
         for space in (SERVER, CLIENT):
             ip("netns", "del", space)
         print("skipped: needs root and network namespaces")
         sys.exit(77)
     prefix = os.path.join(SOURCE, "cmake", "wine-prefix.sh")
     try:
-        inside(SERVER, "sh", prefix, "cleanup")
-        check("a prefix in the server's namespace", inside(SERVER, "sh", prefix, "setup").returncode, 0)
+        run_in_namespace(SERVER, "sh", prefix, "cleanup")
+        check("a prefix in the server's namespace", run_in_namespace(SERVER, "sh", prefix, "setup").returncode, 0)
         tests()
     finally:
-        inside(SERVER, "sh", prefix, "cleanup")
+        run_in_namespace(SERVER, "sh", prefix, "cleanup")
         for space in (SERVER, CLIENT):
             ip("netns", "del", space)
     print(f"{failed} failed")

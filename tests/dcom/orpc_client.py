@@ -106,19 +106,19 @@ class Reader:
         self.at += struct.calcsize(code)
         return value
 
-    def take(self, size):
+    def read_bytes(self, size):
         assert self.at + size <= len(self.bytes)
         self.at += size
         return self.bytes[self.at - size:self.at]
 
     def guid(self):
         self.align(4)
-        return str(uuid.UUID(bytes_le=bytes(self.take(16))))
+        return str(uuid.UUID(bytes_le=bytes(self.read_bytes(16))))
 
     def bstr_pointee(self):
         most, size, units = self.number("I"), self.number("I"), self.number("I")
         assert most == units
-        data = self.take(2 * units)
+        data = self.read_bytes(2 * units)
         return None if size == 0xFFFFFFFF else data.decode("utf-16le")
 
     def bstr(self):
@@ -129,7 +129,7 @@ class Reader:
             return None
         most, size = self.number("I"), self.number("I")
         assert most == size
-        return Object(self.like, self.take(size))
+        return Object(self.like, self.read_bytes(size))
 
     def array(self):
         if not self.number("I") or not self.number("I"):
@@ -141,7 +141,7 @@ class Reader:
         self.number("I")
         assert (self.number("I"), self.number("i"), self.number("I")) == (count, 0, count)
         if kind == 16:
-            return list(self.take(count))
+            return list(self.read_bytes(count))
         referents = [self.number("I") for _ in range(count)]
         read = self.bstr_pointee if kind == 8 else self.variant_pointee
         return [read() if referent else None for referent in referents]
@@ -215,7 +215,7 @@ class Object(INTERFACE):
         reader.align(8)
         hr = reader.number("I")
         reader.align(8)
-        standard = reader.take(40)
+        standard = reader.read_bytes(40)
         if hr:
             return hr, None
         return 0, Object(self, b"MEOW" + struct.pack("<I", 1) + uuid.UUID(iid).bytes_le + standard + self.reference[64:])
@@ -237,11 +237,11 @@ def error_text(reader):
         if not referent:
             continue
         room, extension, size = reader.number("I"), reader.guid(), reader.number("I")
-        data = reader.take(room)[:size]
+        data = reader.read_bytes(room)[:size]
         if extension != "0000031c-0000-0000-c000-000000000046":
             continue
         inner = Reader(data, None)
-        assert inner.take(4) == b"MEOW" and inner.number("I") == 4
+        assert inner.read_bytes(4) == b"MEOW" and inner.number("I") == 4
         inner.guid(), inner.guid()
         inner.number("I"), inner.number("I")
         inner = Reader(data[inner.at:], None)
@@ -253,7 +253,7 @@ def error_text(reader):
                 continue
             units = inner.number("I")
             assert (inner.number("I"), inner.number("I")) == (0, units)
-            texts.append(inner.take(2 * units).decode("utf-16le").rstrip("\0"))
+            texts.append(inner.read_bytes(2 * units).decode("utf-16le").rstrip("\0"))
             inner.align(4)
         text = texts[1]
     return text

@@ -99,7 +99,7 @@ class Campaign:
         os.makedirs(folder, exist_ok=True)
         return folder
 
-    def take_turn(self, name):
+    def run_turn(self, name):
         count = self.counts[name]
         seconds, code = self.run(name, [
             f"-seed={count['turns'] + 1}", f"-runs={self.arguments.runs - count['runs']}",
@@ -132,7 +132,7 @@ class Campaign:
                 waiting = sorted((name for name in self.targets if self.is_open(name) and name not in running.values()),
                                  key=lambda name: self.counts[name]["runs"])
                 for name in waiting[:0 if late else self.arguments.jobs - len(running)]:
-                    running[pool.submit(self.take_turn, name)] = name
+                    running[pool.submit(self.run_turn, name)] = name
                 if not running:
                     break
                 done, _ = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)

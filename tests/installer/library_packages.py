@@ -34,7 +34,7 @@ def files(folder):
     return {name: path for name, path in found.items() if not name.startswith(("DEBIAN/", "usr/share/doc/"))}
 
 
-def holds(package, folder, expected):
+def check_contents(package, folder, expected):
     fields = unpack(package, folder, {})
     found = {os.path.basename(name) for name in files(folder)}
     assert found == expected, (package, found)
@@ -46,15 +46,15 @@ def holds(package, folder, expected):
 def main():
     with tempfile.TemporaryDirectory() as scratch:
         made = make(scratch)
-        fields = holds(made["libopenpla-logs0"], f"{scratch}/0", {"libopenpla-logs.so.0", f"libopenpla-logs.so.{VERSION}"})
+        fields = check_contents(made["libopenpla-logs0"], f"{scratch}/0", {"libopenpla-logs.so.0", f"libopenpla-logs.so.{VERSION}"})
         needs = {one.split()[0].removesuffix("t64") for one in fields["Depends"].split(", ")} - SANITIZERS
         assert needs == {"libc6", "libxml2"}, fields
         with open(f"{scratch}/0/DEBIAN/shlibs", encoding="ascii") as shlibs:
             assert shlibs.read() == "libopenpla-logs 0 libopenpla-logs0 (>= 0.1.0)\n"
-        fields = holds(made["libopenpla-logs-dev"], f"{scratch}/1", {"logs.h", "libopenpla-logs.so", "openpla-logs.pc"})
+        fields = check_contents(made["libopenpla-logs-dev"], f"{scratch}/1", {"logs.h", "libopenpla-logs.so", "openpla-logs.pc"})
         assert fields["Depends"] == f"libopenpla-logs0 (= {fields['Version']})", fields
         assert fields["Architecture"] == run("dpkg", "--print-architecture").strip(), fields
-        fields = holds(made["python3-openpla"], f"{scratch}/2", {"__init__.py", "_library.py"})
+        fields = check_contents(made["python3-openpla"], f"{scratch}/2", {"__init__.py", "_library.py"})
         assert fields["Architecture"] == "all" and fields["Depends"].startswith("libopenpla-logs0 (>= "), fields
         # All packages together: a link in one package refers to a file in another.
         for package in made.values():

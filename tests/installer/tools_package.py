@@ -25,7 +25,7 @@ def files(folder):
     return {os.path.relpath(os.path.join(place, name), folder) for place, _, names in os.walk(folder) for name in names}
 
 
-def installs(scratch):
+def check_install(scratch):
     """cmake --install below DESTDIR and a prefix."""
     run("cmake", "--build", BUILD, "--target", "tools")
     run("cmake", "--install", BUILD, "--component", "tools", "--prefix", "/opt/pla",
@@ -54,7 +54,7 @@ def package(scratch, installed):
     return folder
 
 
-def manual(folder, verbs):
+def check_manual_pages(folder, verbs):
     pages = f"{folder}/usr/share/man/man1"
     assert set(os.listdir(pages)) == {"openpla.1.gz"} | {f"openpla-{verb['verb']}.1.gz" for verb in verbs}
     for name in os.listdir(pages):
@@ -78,7 +78,7 @@ _openpla
 """
 
 
-def offered(shell, folder, *words):
+def completions(shell, folder, *words):
     """What a shell offers for the last of the words."""
     if shell == "zsh":
         output = run("zsh", "-f", "-c", ZSH, "zsh", f"{folder}/usr/share/zsh/vendor-completions/_openpla", *words)
@@ -89,21 +89,21 @@ def offered(shell, folder, *words):
     return {word for word in found if word.lower().startswith(words[-1].lower())}
 
 
-def completes(shell, folder, verbs):
+def check_completion(shell, folder, verbs):
     if not shutil.which(shell):
         print(f"{shell} is not installed")
         return
-    assert offered(shell, folder, "openpla", "") == {"help", *(verb["verb"] for verb in verbs)}, shell
-    assert offered(shell, folder, "openpla", "help", "tra") == {"trace", "tracerpt"}, shell
+    assert completions(shell, folder, "openpla", "") == {"help", *(verb["verb"] for verb in verbs)}, shell
+    assert completions(shell, folder, "openpla", "help", "tra") == {"trace", "tracerpt"}, shell
     for name in ("relog", "logman", "trace", "run"):
         verb = next(verb for verb in verbs if verb["verb"] == name)
-        assert offered(shell, folder, "openpla", name, "") == set(verb["verbs"]), (shell, name)
+        assert completions(shell, folder, "openpla", name, "") == set(verb["verbs"]), (shell, name)
         for sub in sorted({option["of"] for option in verb["options"]}):
             taken = {"-" + option["name"] for option in verb["options"] if option["of"] == sub}
-            assert offered(shell, folder, "openpla", name, *sub.split(), "-") == taken, (shell, name, sub)
-    assert offered(shell, folder, "/usr/bin/logman", "create", "") == {"alert", "api", "cfg", "counter", "trace"}, shell
-    assert offered(shell, folder, "openpla", "relog", "-f", "t") == {"TSV"}, shell
-    assert offered(shell, folder, "tracerpt", "x.etl", "-OF", "E") == {"EVTX"}, shell
+            assert completions(shell, folder, "openpla", name, *sub.split(), "-") == taken, (shell, name, sub)
+    assert completions(shell, folder, "/usr/bin/logman", "create", "") == {"alert", "api", "cfg", "counter", "trace"}, shell
+    assert completions(shell, folder, "openpla", "relog", "-f", "t") == {"TSV"}, shell
+    assert completions(shell, folder, "tracerpt", "x.etl", "-OF", "E") == {"EVTX"}, shell
     # Names of sets, as their files have them.
     for name in ("base", "two words", "a%25b", "%~0123"):
         path = f"{folder}/data/sets/Service/{name[0]}/{name}.xml"
@@ -111,7 +111,7 @@ def completes(shell, folder, verbs):
         with open(path, "w", encoding="ascii"):
             pass
     os.environ["OPENPLA_DATA"] = f"{folder}/data"
-    assert offered(shell, folder, "openpla", "logman", "start", "") == {"a%b", "base", "two words"}, shell
+    assert completions(shell, folder, "openpla", "logman", "start", "") == {"a%b", "base", "two words"}, shell
     del os.environ["OPENPLA_DATA"]
 
 
@@ -127,7 +127,7 @@ def names_the_server(folder, scratch):
     del os.environ["OPENPLA_DATA"]
 
 
-def runs_the_server(folder):
+def check_server_command(folder):
     """With its command beside the program, as the server's package installs it."""
     openpla, command = f"{folder}/usr/bin/openpla", f"{folder}/usr/lib/openpla/openpla-server"
     own = {words: run(openpla, *words) for words in (("help",), ("help", "relog"), ("version",), ("completion", "fish"))}
@@ -150,13 +150,13 @@ def runs_the_server(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as scratch:
-        folder = package(scratch, installs(scratch))
+        folder = package(scratch, check_install(scratch))
         verbs = json.loads(run(f"{folder}/usr/bin/openpla", "help", "--json"))
-        manual(folder, verbs)
+        check_manual_pages(folder, verbs)
         for shell in ("zsh", "fish"):
-            completes(shell, folder, verbs)
+            check_completion(shell, folder, verbs)
         names_the_server(folder, scratch)
-        runs_the_server(folder)
+        check_server_command(folder)
 
 
 main()

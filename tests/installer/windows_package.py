@@ -119,7 +119,7 @@ def msi(prefix, what, *arguments, good=True):
     return code
 
 
-def same(before, after, what):
+def check_equal(before, after, what):
     differ = [name for name in sorted(before.keys() | after.keys()) if before.get(name) != after.get(name)]
     for name in differ[:10]:
         print(what, name, "was", repr(before.get(name))[:200], "is", repr(after.get(name))[:200])
@@ -167,7 +167,7 @@ def rows(blocks):
 
 
 @functools.cache
-def form_text(form):
+def registration_form(form):
     """Returns a registration form, as the build creates it."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["sh", TREE / "reg/forms/build.sh", folder], check=True)
@@ -176,7 +176,7 @@ def form_text(form):
 
 def has_rows(prefix, form):
     """Checks that the registry has all rows of the form; the form has the installer's default folder."""
-    text = form_text(form)
+    text = registration_form(form)
     wanted = rows(block.strip("\n") for block in text.split("\n\n") if block.strip("\n").startswith("["))
     # Values that must be absent, and those that a service changes.
     wanted = {row for row in wanted if not row[1].endswith("=-")}
@@ -194,8 +194,8 @@ def programs(files):
 
 def compare(prefix, before, what):
     after = states(prefix)
-    same(before[0], after[0], what + ": registry")
-    same(before[1], after[1], what + ": file")
+    check_equal(before[0], after[0], what + ": registry")
+    check_equal(before[1], after[1], what + ": file")
 
 
 def rollback(prefix, package, before, whole):
@@ -224,7 +224,7 @@ def rollback(prefix, package, before, whole):
     prefix.run("sc", "delete", "Other")
 
 
-def repair(prefix, package, key):
+def repairs_deleted_parts(prefix, package, key):
     """Repairs a deleted file and a deleted key. Wine 8's msiexec does not implement /f."""
     program = prefix.drive / "Program Files/OpenPLA/openpdh.dll"
     program.unlink()
@@ -235,7 +235,7 @@ def repair(prefix, package, key):
     check(prefix.run("reg", "query", "HKLM\\" + key, "/ve")[0] == 0, "the key that the repair puts back")
 
 
-def in_place(prefix, first, second, whole):
+def replaces_pla(prefix, first, second, whole):
     """The default mode under Wine, which has no PLA of its own: OpenPLA takes its place."""
     server = PROGRAM + r"\openplasrv.exe"
     msi(prefix, "install", "/i", first)
@@ -253,7 +253,7 @@ def in_place(prefix, first, second, whole):
     check("Service\\Runs runs" in prefix.run(server, "/sets")[1], "the set runs on after the refused upgrade")
     installed = prefix.keys()
     msi(prefix, "uninstall over a running set", "/x", first, good=False)
-    same(installed, prefix.keys(), "after the refused uninstall: registry")
+    check_equal(installed, prefix.keys(), "after the refused uninstall: registry")
     check("Service\\Runs runs" in prefix.run(server, "/sets")[1], "the set runs on after the refused uninstall")
     check("RUNNING" in prefix.run("sc", "query", "OpenPLA")[1], "and so does the service")
     second, _ = steps(second)
@@ -267,19 +267,19 @@ def in_place(prefix, first, second, whole):
     if whole:
         prefix.collect("Upgraded")
         check(msi(prefix, "downgrade", "/i", first, good=False) in REFUSED, "how the downgrade is refused")
-        repair(prefix, second, r"Software\Classes\CLSID\{03837521-098B-11D8-9414-505054503030}")
+        repairs_deleted_parts(prefix, second, r"Software\Classes\CLSID\{03837521-098B-11D8-9414-505054503030}")
         msi(prefix, "repair that fails", "/i", second, "REINSTALL=ALL", "REINSTALLMODE=amus", "FAIL=RegisterBack", good=False)
         prefix.collect("Repaired")
     keys, files = states(prefix)
     msi(prefix, "uninstall that fails behind Unregister", "/x", second, "FAIL=Unregister", good=False)
-    same(keys, prefix.keys(), "after the uninstall that failed: registry")
-    same(programs(files), programs(prefix.files()), "after the uninstall that failed: file")
+    check_equal(keys, prefix.keys(), "after the uninstall that failed: registry")
+    check_equal(programs(files), programs(prefix.files()), "after the uninstall that failed: file")
     check("RUNNING" in prefix.run("sc", "query", "OpenPLA")[1], "the service runs after the uninstall that failed")
     msi(prefix, "uninstall", "/x", second)
     check((prefix.drive / "ProgramData/OpenPLA/sets").is_dir(), "users' sets stay")
 
 
-def beside(prefix, package):
+def installs_beside_windows_pla(prefix, package):
     """The mode for Windows: first with as few features as possible, then with the DLLs for 32-bit programs. The last
     uninstall also deletes users' sets."""
     msi(prefix, "install with a mode that there is not", "/i", package, "MODE=both", good=False)
@@ -289,19 +289,19 @@ def beside(prefix, package):
     check(not [key for key in prefix.keys() if windows.search(key)], "Windows' names are not taken")
     check(not (prefix.drive / "Program Files/OpenPLA/docs").exists(), "what was not chosen is not there")
     check(not (prefix.drive / "Program Files/OpenPLA/x86").exists(), "nor the libraries of 32-bit programs")
-    repair(prefix, package, r"Software\Classes\CLSID\{03837521-7D7F-4CE7-B081-7C53C3F9BDF1}")
+    repairs_deleted_parts(prefix, package, r"Software\Classes\CLSID\{03837521-7D7F-4CE7-B081-7C53C3F9BDF1}")
     check(prefix.script(RUNS.replace('"PLA.', '"OpenPLA.')) == "status 1", "a set that runs beside")
     code, output = prefix.run("cscript", "//nologo", "stop-sets.vbs", folder=prefix.drive / "Program Files/OpenPLA")
     check(code == 0 and "Stop Runs: 0x0" in output, "stop-sets.vbs beside", code, output)
     msi(prefix, "uninstall", "/x", package)
     if (pathlib.Path(BIN) / "x86/openpla.dll").exists():
-        narrow(prefix, package, windows)
+        registers_for_32_bit_programs(prefix, package, windows)
     msi(prefix, "install beside for PURGE", "/i", package, "MODE=beside", "ADDLOCAL=Main")
     msi(prefix, "uninstall with PURGE", "/x", package, "PURGE=1")
     check(not (prefix.drive / "ProgramData/OpenPLA").exists(), "PURGE takes users' sets")
 
 
-def narrow(prefix, package, windows):
+def registers_for_32_bit_programs(prefix, package, windows):
     """The classes as 32-bit programs see them in the mode beside; if this Wine runs such programs, one uses them."""
     msi(prefix, "install beside, for 32-bit programs too", "/i", package, "MODE=beside", "ADDLOCAL=Main,Programs32")
     has_rows(prefix, "beside")
@@ -317,7 +317,7 @@ def narrow(prefix, package, windows):
     msi(prefix, "uninstall", "/x", package)
 
 
-def elsewhere(prefix, first, second, before):
+def installs_in_chosen_folder(prefix, first, second, before):
     """Installs in a folder chosen by the administrator; the next version keeps the folder."""
     folder = "Programme f\u00fcr \u0394 & Co"
     msi(prefix, "install elsewhere", "/i", first, f"INSTALLDIR=C:\\{folder}\\", "ADDLOCAL=Main")
@@ -330,7 +330,7 @@ def elsewhere(prefix, first, second, before):
     check((prefix.drive / folder / "docs/user/install.md").exists(), "the next version is where the first one was")
     prefix.collect("ElsewhereUpgraded")
     msi(prefix, "uninstall", "/x", second)
-    same(before[0], prefix.keys(), "after the other folder: registry")
+    check_equal(before[0], prefix.keys(), "after the other folder: registry")
     check(not (prefix.drive / folder).exists(), "the folder is gone")
 
 
@@ -349,7 +349,7 @@ def unpacked(prefix, archive, before):
     check(code == 0 and output.endswith("Done."), "stop-sets.vbs", code, output)
     code, output = prefix.run("cscript", "//nologo", "install.vbs", "remove", folder=folder)
     check(code == 0 and output.endswith("Done."), "install.vbs remove", code, output)
-    same(before[0], prefix.keys(), "after the zip: registry")
+    check_equal(before[0], prefix.keys(), "after the zip: registry")
     # Registers with the script register-beside.vbs, without a service; the folder is given relative to the current one.
     for arguments in (), ("remove",):
         code, output = prefix.run("cscript", "//nologo", r"registration\register-beside.vbs", ".", *arguments, folder=folder)
@@ -358,10 +358,10 @@ def unpacked(prefix, archive, before):
             prefix.collect("Rows", product="OpenPLA")
     prefix.step("cleanup")
     shutil.rmtree(prefix.drive / "Unpacked")
-    same(before[0], prefix.keys(), "after register-beside.vbs: registry")
+    check_equal(before[0], prefix.keys(), "after register-beside.vbs: registry")
 
 
-def again(out, package):
+def build_is_reproducible(out, package):
     """A build at another time in another folder gives the same bytes."""
     (out / "another folder").mkdir()
     second = build(out / "another folder", "0.1.0")
@@ -369,7 +369,7 @@ def again(out, package):
         check(file.read_bytes() == other.read_bytes(), f"the same bytes of {file.name}")
 
 
-def made(out, prefix):
+def build_packages(out, prefix):
     """Builds the packages of two versions while the prefix is created."""
     with concurrent.futures.ThreadPoolExecutor() as beside_it:
         first = beside_it.submit(build, out, "0.1.0")
@@ -388,19 +388,19 @@ def main():
         out = pathlib.Path(folder)
         prefix = Prefix(out / "prefix")
         try:
-            first, second = made(out, prefix)
+            first, second = build_packages(out, prefix)
             for file in (first, first.with_suffix(".zip")):
                 print(f"{file.name}: {file.stat().st_size} bytes")
             prefix.run("cscript", "//nologo", "check.vbs", folder=TREE / "installer")  # Wine registers what scripts need
             before = states(prefix)
             check(not [key for key in before[0] if re.search(r"\\(OpenPLA|PLA\.)", key, re.I)], "it begins without OpenPLA")
             rollback(prefix, first, before, whole)
-            in_place(prefix, first, second, whole)
+            replaces_pla(prefix, first, second, whole)
             if whole:
-                elsewhere(prefix, first, second, before)
-                beside(prefix, first)
+                installs_in_chosen_folder(prefix, first, second, before)
+                installs_beside_windows_pla(prefix, first)
                 unpacked(prefix, first.with_suffix(".zip"), before)
-                again(out, first)
+                build_is_reproducible(out, first)
             shutil.rmtree(prefix.drive / "ProgramData/OpenPLA", ignore_errors=True)
             shutil.rmtree(prefix.drive / "PerfLogs", ignore_errors=True)
             compare(prefix, before, "after all")

@@ -54,7 +54,7 @@ def check(path, text, sources):
     """Returns (line, complaint) for each invalid citation, and the number of all citations."""
     complaints, cited = [], 0
 
-    def judge(match, items, known, what):
+    def check_citation(match, items, known, what):
         nonlocal cited
         for item in items:
             cited += 1
@@ -63,16 +63,16 @@ def check(path, text, sources):
 
     for match in OURS.finditer(text):
         known = sources.numbers[match.group(1)]
-        judge(match, re.findall(r"\d+", match.group(2)), lambda n: int(n) in known, match.group(1) + " has no {}")
+        check_citation(match, re.findall(r"\d+", match.group(2)), lambda n: int(n) in known, match.group(1) + " has no {}")
     for match in MS_PLA.finditer(text):
-        judge(match, re.findall(SECTION, match.group(1)), sources.has_section, "MS-PLA has no section {}")
+        check_citation(match, re.findall(SECTION, match.group(1)), sources.has_section, "MS-PLA has no section {}")
     for match in NOTES.finditer(text):
-        judge(match, re.findall(r"\d+", match.group(1)), lambda n: 1 <= int(n) <= sources.notes, "MS-PLA has no note {}")
+        check_citation(match, re.findall(r"\d+", match.group(1)), lambda n: 1 <= int(n) <= sources.notes, "MS-PLA has no note {}")
     if path in BARE_IN:
         for match in BARE.finditer(text):
-            judge(match, [match.group(1)], sources.has_section, "MS-PLA has no section {}")
+            check_citation(match, [match.group(1)], sources.has_section, "MS-PLA has no section {}")
     for match in OUTSIDE.finditer(text):
-        judge(match, [match.group()], lambda _: False, "{} is not in the repository")
+        check_citation(match, [match.group()], lambda _: False, "{} is not in the repository")
     return complaints, cited
 
 

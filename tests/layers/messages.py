@@ -78,7 +78,7 @@ def wording_key(message):
     return tuple(sorted({stem(w) for w in words if w not in SMALL}))
 
 
-def normal(message):
+def normalized(message):
     return re.sub(r"\s+", " ", CONVERSION.sub("%", message)).strip()
 
 
@@ -100,9 +100,9 @@ def check_tree(top, paths=()):
             yield f"{path}:{line}: begins with a capital: {message}"
         key = wording_key(message)
         if len(key) >= 3:
-            other = seen.setdefault(key, (normal(message), path, line))
-            if other[0] != normal(message):
-                yield f"{path}:{line}: another wording of {other[1]}:{other[2]}: '{normal(message)}', there '{other[0]}'"
+            other = seen.setdefault(key, (normalized(message), path, line))
+            if other[0] != normalized(message):
+                yield f"{path}:{line}: another wording of {other[1]}:{other[2]}: '{normalized(message)}', there '{other[0]}'"
 
 
 def self_test():

@@ -50,7 +50,7 @@ def expected_skips(lines, host):
     return expected
 
 
-def judge(preset, results, expected):
+def check_skips(preset, results, expected):
     """Returns the messages, and whether all skips are expected. `results`: the JUnit file's root element."""
     said = []
     total = skipped = unexpected = 0
@@ -79,12 +79,12 @@ def self_test():
         "a codename with and without quotes": codename('ID=x\nVERSION_CODENAME="a"\n') == "a" ==
                                               codename("VERSION_CODENAME=a"),
         "no codename": codename("ID=x") == "",
-        "what the list says of this host": judge("mingw", results, expected_skips(lines, {"any", "trixie"}))[1],
-        "a line of another host does not count": not judge("mingw", results, expected_skips(lines, {"any", "bookworm"}))[1],
-        "nor does that of another preset": not judge("native-asan", results, expected_skips(lines, {"any", "trixie"}))[1],
+        "what the list says of this host": check_skips("mingw", results, expected_skips(lines, {"any", "trixie"}))[1],
+        "a line of another host does not count": not check_skips("mingw", results, expected_skips(lines, {"any", "bookworm"}))[1],
+        "nor does that of another preset": not check_skips("native-asan", results, expected_skips(lines, {"any", "trixie"}))[1],
         "what the test said is shown": any(
-            line.endswith("b: why") for line in judge("mingw", results, expected_skips(lines, {"any", "bookworm"}))[0]),
-        "no test at all is a failure": not judge("mingw", ElementTree.fromstring("<testsuite/>"), {})[1],
+            line.endswith("b: why") for line in check_skips("mingw", results, expected_skips(lines, {"any", "bookworm"}))[0]),
+        "no test at all is a failure": not check_skips("mingw", ElementTree.fromstring("<testsuite/>"), {})[1],
     }.items() if not ok]
     for what in bad:
         print(f"self-test: {what}")
@@ -97,7 +97,7 @@ def main():
     preset, results = sys.argv[1:]
     with open(LIST, encoding="utf-8") as lines:
         expected = expected_skips(lines, this_host())
-    said, well = judge(preset, ElementTree.parse(results).getroot(), expected)
+    said, well = check_skips(preset, ElementTree.parse(results).getroot(), expected)
     print("\n".join(said))
     return 0 if well else 1
 

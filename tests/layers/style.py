@@ -26,7 +26,7 @@ COMPARISON = re.compile(r"\s*[!=]=")
 
 
 # Declarations at the beginning of a function or block, followed by a blank line.
-SET_APART = re.compile(
+SEPARATE_DECLARATIONS = re.compile(
     r"\{\n((?:[ ]+(?:static |const )*(?:(?:struct|enum|union|unsigned|signed) )?[A-Za-z_]\w*(?:[ *]|(?<=[ *])const )+\w+"
     r"(?:\[[^\n]*\])?(?:,[^;{}\n]*)?(?: =[^;]*)?;[^\n]*\n)+)\n")
 NO_DECLARATION = ("return", "goto", "else", "typedef")
@@ -116,10 +116,10 @@ def null_tests(text):
                 yield text.count("\n", 0, match.start()) + 1, "write p in place of p != NULL in a condition"
 
 
-def set_apart(text):
+def separate_declarations(text):
     """Yields (line, complaint) for each block of declarations that is followed by a blank line."""
     text = blank(text)
-    for match in SET_APART.finditer(text):
+    for match in SEPARATE_DECLARATIONS.finditer(text):
         head = text[text.rfind("\n", 0, match.start()) + 1:match.start() + 1]
         if match.group(1).split()[0] not in NO_DECLARATION and not NO_BLOCK.match(head):
             yield text.count("\n", 0, match.end()), "declare variables where they get their first value"
@@ -129,7 +129,7 @@ def check_dialect(top):
     complaints, paths = [], list(tree_files(top, (".c", ".h", ".inc", ".def")))
     for path in paths:
         text = read(top, path)
-        complaints += [f"{path}:{line}: {what}" for line, what in (*null_tests(text), *set_apart(text))]
+        complaints += [f"{path}:{line}: {what}" for line, what in (*null_tests(text), *separate_declarations(text))]
     return complaints, len(paths)
 
 
@@ -152,8 +152,8 @@ def self_test():
     bad = ["void f(void)\n{\n    HRESULT hr;\n\n    hr = g();\n}", "    if (x) {\n        struct s *p = q, *r;\n\n        f(p);\n    }",
            "{\n    char t[] = \"a\\nb\";\n    int a;\n\n    f();\n}",
            "{\n    const char *const *p;\n    bool b = true;\n\n    f();\n}"]
-    wrong += [f"complains of: {text}" for text in good if list(set_apart(text))]
-    wrong += [f"does not complain of: {text}" for text in bad if not list(set_apart(text))]
+    wrong += [f"complains of: {text}" for text in good if list(separate_declarations(text))]
+    wrong += [f"does not complain of: {text}" for text in bad if not list(separate_declarations(text))]
     command = formatter()
     if command:
         with tempfile.TemporaryDirectory() as top:

@@ -28,7 +28,7 @@ class Image:
         self.resources = struct.unpack_from("<I", data, optional + (112 if wide else 96) + 2 * 8)[0]
         self.sections = [struct.unpack_from("<IIII", data, optional + size + 40 * i + 8) for i in range(count)]
 
-    def at(self, address):
+    def file_offset(self, address):
         for size, virtual, raw_size, raw in self.sections:
             if virtual <= address < virtual + max(size, raw_size):
                 return raw + address - virtual
@@ -38,7 +38,7 @@ class Image:
         """Returns the resource's bytes, or None."""
         if not self.resources:
             return None
-        top = node = self.at(self.resources)
+        top = node = self.file_offset(self.resources)
         for level in range(3):
             named, numbered = struct.unpack_from("<HH", self.data, node + 12)
             entries = [struct.unpack_from("<II", self.data, node + 16 + 8 * i) for i in range(named + numbered)]
@@ -47,7 +47,7 @@ class Image:
                 return None
             node = top + (entries[0] & 0x7fffffff)
         address, size = struct.unpack_from("<II", self.data, node)
-        return self.data[self.at(address):self.at(address) + size]
+        return self.data[self.file_offset(address):self.file_offset(address) + size]
 
 
 def aligned(offset):

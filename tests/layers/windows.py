@@ -28,7 +28,7 @@ def functions(text):
         yield match.group(1), match.group().count("\n") + 1, match.group(2)
 
 
-def places(top):
+def find_calls(top):
     """Returns {(file, function): lines} of the functions that call os_is_wine()."""
     found = {}
     for path in tree_files(top, (".c",)):
@@ -39,7 +39,7 @@ def places(top):
     return found
 
 
-def listed(top):
+def read_list(top):
     """Returns [(file, function, topic, why, how)] from blocks of three lines: "file: function", why, how it is checked;
     a line with "## " begins a topic."""
     topic, rows, block = "", [], []
@@ -74,7 +74,7 @@ def without_sizes(text):
 
 
 def check(top, write=False):
-    rows, found, complaints = listed(top), places(top), []
+    rows, found, complaints = read_list(top), find_calls(top), []
     complaints += [f"{LIST}: {row[0]} {row[1]}: three lines are wanted" for row in rows if len(row) != 5]
     rows = [row for row in rows if len(row) == 5]
     known = {row[:2] for row in rows}

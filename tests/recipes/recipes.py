@@ -101,7 +101,7 @@ RECIPES = {
             "X(SOURCE_STAT, ", 'X(SOURCE_RECIPE, "recipe", "/proc/self/status", true) X(SOURCE_STAT, '),
         "docs/user/counters.md": append("\n- Recipe\n"),
         "docs/generate/counters_page.c": replace("and Pressure and Control Group,",
-                                                   "and Pressure, Recipe and Control Group,"),
+                                                 "and Pressure, Recipe and Control Group,"),
     },
     "A log format": {
         "engine/logs/log_formats.def": append(FORMAT_ROW),

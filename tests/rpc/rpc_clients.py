@@ -80,7 +80,7 @@ class Server:
         check("the server ends without a sanitizer's report", self.process.wait(30), 0)
 
 
-def this():
+def orpc_this():
     return struct.pack("<HHII", 5, 7, 0, 0) + uuid.uuid4().bytes + struct.pack("<I", 0)
 
 
@@ -89,7 +89,7 @@ def call(interface, opnum, body=b"", iid=IID, ipid=None):
     interface.connect(uuidtup_to_bin((iid, "0.0")))
     dce = interface.get_dce_rpc()
     try:
-        dce.call(opnum, this() + body, ipid or interface.get_iPid())
+        dce.call(opnum, orpc_this() + body, ipid or interface.get_iPid())
         return dce.recv()[8:]
     except Exception as e:  # impacket's DCERPCException, DCERPCSessionError
         return str(e).split(" - ")[0]
@@ -308,22 +308,22 @@ def samba_tests(server):
         first = mgmt.mgmt(binding, parameters, credentials)  # Samba authenticates interfaces that it knows
         return base.ClientConnection(binding, (iid, 0), lp_ctx=parameters, basis_connection=first)
 
-    def attempt(what):
+    def result_or_exception(what):
         try:
             return what()
         except Exception as e:
             return type(e).__name__
 
-    activation = lambda: this() + uuid.UUID(CLASS).bytes_le + struct.pack("<IIIIIII", 0, 0, 2, 0, 1, 0x20000, 1) + \
+    activation = lambda: orpc_this() + uuid.UUID(CLASS).bytes_le + struct.pack("<IIIIIII", 0, 0, 2, 0, 1, 0x20000, 1) + \
         uuid.UUID(IID).bytes_le + struct.pack("<HHIH", 1, 0, 1, 7)
     for options in ("ntlm,seal", "ntlm,sign", "spnego,seal", "spnego,sign"):
-        check(f"Samba checks signatures of {options}", attempt(lambda: connect(options, EXPORTER).request(5, b"")[:4]),
+        check(f"Samba checks signatures of {options}", result_or_exception(lambda: connect(options, EXPORTER).request(5, b"")[:4]),
               struct.pack("<HH", 5, 7))
-        answer = attempt(lambda: connect(options, ACTIVATION).request(0, activation()))
+        answer = result_or_exception(lambda: connect(options, ACTIVATION).request(0, activation()))
         check(f"Samba activates with {options}", isinstance(answer, bytes) and b"MEOW" in answer and answer[-4:], bytes(4))
-    check("the level connect is refused", attempt(lambda: connect("ntlm,connect", EXPORTER).request(5, b"")), "NTSTATUSError")
+    check("the level connect is refused", result_or_exception(lambda: connect("ntlm,connect", EXPORTER).request(5, b"")), "NTSTATUSError")
     for options in ("ntlm,seal", "spnego,seal"):
-        check(f"a wrong password with {options}", attempt(lambda: connect(options, EXPORTER, password="x").request(5, b"")),
+        check(f"a wrong password with {options}", result_or_exception(lambda: connect(options, EXPORTER, password="x").request(5, b"")),
               "NTSTATUSError")
 
 

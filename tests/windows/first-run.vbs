@@ -1,9 +1,10 @@
 ' SPDX-License-Identifier: MIT
-' cscript //nologo first-run.vbs FOLDER [SECONDS] Prints in about forty lines what works of OpenPLA on this computer,
-' for a first test on Windows or under Wine. FOLDER has openpla.exe and its other files; SECONDS is how long each
-' program collects (default 2). The script registers nothing, starts no service and no set, and writes only to a folder
-' below %TEMP%, which it removes. It runs one trace session briefly if this account may do so. A line begins with ok,
-' FAILED, or none if this computer does not have the object. The exit code is 1 if a line begins with FAILED.
+' cscript //nologo first-run.vbs FOLDER [SECONDS]: prints in about forty lines what works of OpenPLA on this computer, for
+' a first test on Windows or under Wine. FOLDER has openpla.exe and its other files; SECONDS is how long each program
+' collects (default 2).
+' The script registers nothing, starts no service and no set, and writes only to a folder below %TEMP%, which it removes.
+' It runs one trace session briefly if this account may do so. A line begins with ok, FAILED, or none if this computer
+' does not have the object. The exit code is 1 if a line begins with FAILED.
 Option Explicit
 On Error Resume Next
 
