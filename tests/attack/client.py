@@ -94,11 +94,11 @@ def main():
                                       stdout=subprocess.PIPE, text=True)
             time.sleep(6)
             serves(server)  # another client, while the starts wait
-            said = client.communicate(timeout=600)[0]
-            answers = dict(line.split(" ") for line in said.splitlines() if " " in line)
+            output = client.communicate(timeout=600)[0]
+            answers = dict(line.split(" ") for line in output.splitlines() if " " in line)
             for what, hr in expected.items():
-                check(answers.get(what) == hr, f"{settings}: {what}: {said}")
-            check(answers["start-0"].startswith("0x8030"), f"{settings}: {said}")
+                check(answers.get(what) == hr, f"{settings}: {what}: {output}")
+            check(answers["start-0"].startswith("0x8030"), f"{settings}: {output}")
             serves(server)
         print(f"{settings}: {expected}")
 

@@ -112,14 +112,14 @@ def main():
         remove_folder(path)
     # If the record cannot be written, the start must fail, and the new folder, which no process could find, is removed.
     path = folder()
-    kin = path[:-32] + "*"
+    pattern = path[:-32] + "*"
     os.remove(RECORD)
     os.makedirs(os.path.join(RECORD, "taken"))
-    there = sorted(glob.glob(kin))
+    there = sorted(glob.glob(pattern))
     code, text = wine(SESSION, "start", "Planted")
     shutil.rmtree(RECORD)
     check(code != 0, f"the folder cannot be recorded, but a session started: {text}")
-    check(sorted(glob.glob(kin)) == there, f"left behind: {sorted(set(glob.glob(kin)) - set(there))}")
+    check(sorted(glob.glob(pattern)) == there, f"left behind: {sorted(set(glob.glob(pattern)) - set(there))}")
     remove_folder(path)
     trace("a record that can be written again")
 

@@ -89,8 +89,8 @@ def main():
                 print(f"{name:10} is not installed")
         for kind in ("names", "arguments"):
             _, counted = bench(folder, kinds[kind], FLAT_OUT, 4)
-            made = FLAT_OUT // 500 * 500 * 4
-            print(f"{kind}, 4 threads at full speed: {counted} of {made} calls in the log")
+            total_calls = FLAT_OUT // 500 * 500 * 4
+            print(f"{kind}, 4 threads at full speed: {counted} of {total_calls} calls in the log")
 
 
 if __name__ == "__main__":

@@ -48,16 +48,16 @@ def environment(*names):
             reject(name, "", "the environment variable is not set")
 
 
-def parse_arguments(usage, *wanted, rest=None):
+def parse_arguments(usage, *expected, rest=None):
     """Returns the arguments in order. Each of `wanted` is (name, kind) or (name, kind, default); `rest` is (name, kind)
     of further arguments, which become a list at the end. `usage` is shown if a required argument is missing."""
     given = sys.argv[1:]
-    if len(given) < sum(len(argument) == 2 for argument in wanted):
+    if len(given) < sum(len(argument) == 2 for argument in expected):
         print(usage.strip(), file=sys.stderr)
         sys.exit(2)
-    if len(given) > len(wanted) and not rest:
-        reject("argument", given[len(wanted)], f"expected at most {len(wanted)} arguments")
-    taken = [argument[1](argument[0], given[at]) if at < len(given) else argument[2] for at, argument in enumerate(wanted)]
+    if len(given) > len(expected) and not rest:
+        reject("argument", given[len(expected)], f"expected at most {len(expected)} arguments")
+    taken = [argument[1](argument[0], given[at]) if at < len(given) else argument[2] for at, argument in enumerate(expected)]
     if rest:
-        taken.append([rest[1](rest[0], value) for value in given[len(wanted):]])
+        taken.append([rest[1](rest[0], value) for value in given[len(expected):]])
     return taken

@@ -28,13 +28,13 @@ def wine(*command):
 
 
 def commit(name, root, due):
-    moment = time.strftime("%H:%M:%S", time.localtime(due))
+    when = time.strftime("%H:%M:%S", time.localtime(due))
     with open(os.path.join(STORE, name + ".xml"), "w", encoding="utf-8") as file:
         file.write(f"<DataCollectorSet><Duration>3</Duration><RootPath>{windows_path(root)}</RootPath>"
                    f"<PerformanceCounterDataCollector><Name>{name}</Name><LogFileFormat>0</LogFileFormat>"
                    "<SampleInterval>1</SampleInterval><Counter>\\Memory\\Available Bytes</Counter>"
                    "</PerformanceCounterDataCollector><Schedule><StartDate>1/1/2020</StartDate>"
-                   f"<StartTime>{moment}</StartTime><Days>127</Days></Schedule></DataCollectorSet>")
+                   f"<StartTime>{when}</StartTime><Days>127</Days></Schedule></DataCollectorSet>")
 
 
 def show(what, seconds):

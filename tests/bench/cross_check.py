@@ -107,10 +107,10 @@ def samba():
     """Returns sessions, open files and connections by share from smbstatus; None without a server or root's rights."""
     if not shutil.which("smbstatus") or not os.access("/run/samba/smbXsrv_session_global.tdb", os.R_OK):
         return None
-    told = json.loads(run("smbstatus", "--json"))
-    shares = [t["service"] for t in told["tcons"].values()]
-    return {"sessions": len(told["sessions"]), "shares": {name: shares.count(name) for name in set(shares)},
-            "files": sum(len(f["opens"]) for f in told["open_files"].values())}
+    reported = json.loads(run("smbstatus", "--json"))
+    shares = [t["service"] for t in reported["tcons"].values()]
+    return {"sessions": len(reported["sessions"]), "shares": {name: shares.count(name) for name in set(shares)},
+            "files": sum(len(f["opens"]) for f in reported["open_files"].values())}
 
 
 def luid(slot):
@@ -228,12 +228,12 @@ def checks(before, after, at_end, iostat, top, pidstat):
     for card in before["card_interrupts"].keys() & after["card_interrupts"].keys():
         t.add(rf"\Per Processor Network Interface Card Activity({card})\Interrupts/sec",
               rate(lambda x: x["card_interrupts"][card]), "/proc/interrupts", 5, 0.15)
-    told = at_end.get("samba")
-    if told:
-        t.add(r"\Server\Server Sessions", told["sessions"], "smbstatus")
-        t.add(r"\Server\Files Open", told["files"], "smbstatus")
-        t.add(r"\SMB Server Sessions(_Total)\Tree Connect Count", sum(told["shares"].values()), "smbstatus")
-        for name, count in told["shares"].items():
+    reported = at_end.get("samba")
+    if reported:
+        t.add(r"\Server\Server Sessions", reported["sessions"], "smbstatus")
+        t.add(r"\Server\Files Open", reported["files"], "smbstatus")
+        t.add(r"\SMB Server Sessions(_Total)\Tree Connect Count", sum(reported["shares"].values()), "smbstatus")
+        for name, count in reported["shares"].items():
             t.add(rf"\SMB Server Shares({name})\Tree Connect Count", count, "smbstatus")
     for share in before["shares"].keys() & after["shares"].keys():
         t.add(rf"\SMB Client Shares({share})\Read Bytes/sec", rate(lambda x: x["shares"][share][1]), "/proc/fs/cifs", 5000, 0.15)

@@ -88,8 +88,8 @@ def measure(world, seconds):
 
 def lost(session):
     """Returns the lost events as LTTng reports them; sometimes its number is too large by 2^63."""
-    said = run("lttng", "list", session, "-c", "c")
-    return sum(int(n) & 2 ** 63 - 1 for n in re.findall(r"[Dd]iscarded events:\s*(\d+)", said))
+    status = run("lttng", "list", session, "-c", "c")
+    return sum(int(n) & 2 ** 63 - 1 for n in re.findall(r"[Dd]iscarded events:\s*(\d+)", status))
 
 
 def lttng(bench, writers, seconds, output):

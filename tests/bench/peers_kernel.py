@@ -86,9 +86,9 @@ def measure_tool(name, record, show, bench, rate, seconds):
         found = 0
         shown = subprocess.Popen([*show, "-i", "log"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                  text=True, errors="replace")
-        wanted = re.compile("sched_switch.*(?:next_pid=|==> .*:)(%s)\\b" % "|".join(map(str, threads)))
+        expected = re.compile("sched_switch.*(?:next_pid=|==> .*:)(%s)\\b" % "|".join(map(str, threads)))
         for line in shown.stdout:
-            found += wanted.search(line) is not None
+            found += expected.search(line) is not None
         shown.wait()
         row(name, counted, found, took, used)
 

@@ -184,9 +184,9 @@ def in_wine(name):
         with Load(name):
             run_script(script, "start", set_name, inside, inside + "\\counters.txt")
             time.sleep(SECONDS)
-            said = run_script(script, "stop", set_name)
-        if "Result: 0x00000000" not in said:
-            sys.exit(f"FAILED: {name}: the run's {said}")
+            output = run_script(script, "stop", set_name)
+        if "Result: 0x00000000" not in output:
+            sys.exit(f"FAILED: {name}: the run's {output}")
         return warnings(os.path.join(folder, "run", "report.xml"))
 
 
@@ -261,14 +261,14 @@ def large(program):
         for what, expected, command in (("rules", 3, ["rules", report, "-o", judged]),
                                         ("page", 0, ["report", judged, "-html"])):
             begun = time.monotonic()
-            with open(os.path.join(folder, "told"), "wb") as told:
+            with open(os.path.join(folder, "told"), "wb") as reported:
                 process = subprocess.Popen([program, *command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                           stderr=told)
+                                           stderr=reported)
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
             if process.returncode != expected:
                 sys.exit(f"FAILED: {what} of the large report: exit code {process.returncode}")
-            with open(told.name, encoding="utf-8", errors="replace") as file:
+            with open(reported.name, encoding="utf-8", errors="replace") as file:
                 faults += [line for line in file.read().splitlines() if "openpla rules:" in line]
             print(f"large report: {what}: {usage.ru_utime + usage.ru_stime:.2f} s of the processor, "
                   f"{time.monotonic() - begun:.2f} s, {usage.ru_maxrss / 1024:.1f} MB at most")

@@ -39,12 +39,12 @@ def main():
         arguments.reject("TEMPLATE.xml", "", "expected at least one template")
     here = counters(subprocess.run([program, "typeperf", "-q"], capture_output=True, text=True, check=True).stdout.splitlines())
     objects = {name for name, _ in here}
-    wanted = {counter for path in templates for counter in counters_of_template(path) if counter[0] in SYSTEM}
-    missing = sorted((name, counter) for name, counter in wanted
+    expected = {counter for path in templates for counter in counters_of_template(path) if counter[0] in SYSTEM}
+    missing = sorted((name, counter) for name, counter in expected
                      if (name, counter) not in here and not (counter == "*" and name in objects))
     for name, counter in missing:
         print(f"not here: \\{name}\\{counter}")
-    print(f"{len(wanted) - len(missing)} of {len(wanted)} counters of the operating system")
+    print(f"{len(expected) - len(missing)} of {len(expected)} counters of the operating system")
 
 
 main()

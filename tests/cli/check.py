@@ -86,11 +86,11 @@ def reports_missing_root():
 
 def reports_invalid_definition():
     write("bad.xml", "<DataCollectorSet>")
-    said = "".join(openpla(1, "bad.xml", "none.xml"))  # the emulator may merge both streams
-    check("line 1" in said and "none.xml" in said, "the file names and the position of the error", said)
+    output = "".join(openpla(1, "bad.xml", "none.xml"))  # the emulator may merge both streams
+    check("line 1" in output and "none.xml" in output, "the file names and the position of the error", output)
     check(json.loads(openpla(1, "bad.xml", "--json")[0])[0]["error"], "the error in JSON")
-    said = "".join(openpla(2))
-    check("missing file" in said and "openpla help check" in said, "a missing argument", said)
+    output = "".join(openpla(2))
+    check("missing file" in output and "openpla help check" in output, "a missing argument", output)
 
 
 def main():

@@ -33,8 +33,8 @@ def exit_codes_tell_a_script():
                                       ("memory", [0.002, 20, 2000, 1e7], 4, "1 much worse, 0 worse"),
                                       ("bytes", [0.002, 20, 8000, 3e7], 0, "1 changed")):
         write_log(f"{name}.csv", scales, day=2)
-        output, said = openpla_apart(code, "compare", "a.csv", f"{name}.csv")
-        check(words in output and "openpla compare:" not in said, f"{name}: {words}", output, said)
+        output, messages = openpla_apart(code, "compare", "a.csv", f"{name}.csv")
+        check(words in output and "openpla compare:" not in messages, f"{name}: {words}", output, messages)
     check("new" not in output and "MB/s" in output, "values have units, and no counter is listed as new", output)
     output, _ = openpla_apart(4, "compare", "a.csv", "much.csv", "--json")
     result = json.loads(output)
@@ -60,9 +60,9 @@ def a_page_shows_both_runs():
     with open("x.html", encoding="utf-8") as f:
         page = f.read()
     words = re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", page.split('id="waves"')[0]))
-    for wanted in ("Comparison of two runs", "1 critical", "PhysicalDisk: Avg. Disk sec/Read, 0 C: is much worse", "aligned" if "aligned" in words
+    for expected in ("Comparison of two runs", "1 critical", "PhysicalDisk: Avg. Disk sec/Read, 0 C: is much worse", "aligned" if "aligned" in words
                    else "Aligned", "Mean, A \u2192 B", "much.csv"):
-        check(wanted in words, f"the page lacks {wanted}", words[:3000])
+        check(expected in words, f"the page lacks {expected}", words[:3000])
     check(page.count("<figure") == 4 and page.count('<path class="s2"') >= 4, "a chart of each counter, with two lines")
     check("already exists" in openpla(1, "compare", "a.csv", "much.csv", "-html", "x.html"), "an existing page is not overwritten without -y")
     check("is an input file" in openpla(1, "compare", "a.csv", "much.csv", "-html", "a.csv", "-y"), "an input log is never overwritten")
@@ -73,12 +73,12 @@ def a_page_shows_both_runs():
 
 def rejects_runs_that_cannot_be_compared():
     write_log("other.csv", [1], counters=[r"System\Threads"])
-    said = openpla(2, "compare", "a.csv", "other.csv")
-    check("cannot compare 'a.csv' with 'other.csv': they have no counter with values in common" in said, "two logs without a common counter", said)
+    messages = openpla(2, "compare", "a.csv", "other.csv")
+    check("cannot compare 'a.csv' with 'other.csv': they have no counter with values in common" in messages, "two logs without a common counter", messages)
     with open("empty.csv", "w", encoding="utf-8", newline="") as f:
         f.write('"(PDH-CSV 4.0) (UTC)(0)","\\\\HOST\\Memory\\Available MBytes"\r\n')
-    said = openpla(1, "compare", "a.csv", "empty.csv")
-    check("empty.csv" in said and ("no sample" in said or "no counter" in said or "no data" in said.lower()), "a log without values: its name and the reason", said)
+    messages = openpla(1, "compare", "a.csv", "empty.csv")
+    check("empty.csv" in messages and ("no sample" in messages or "no counter" in messages or "no data" in messages.lower()), "a log without values: its name and the reason", messages)
     write_log("short.csv", [0.02, 20, 8000, 1e7], seconds=5)
     output = openpla(0, "compare", "a.csv", "short.csv")
     check("too short" in output and "4 undecided" in output, "five seconds are too short for a verdict", output)

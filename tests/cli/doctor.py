@@ -143,9 +143,9 @@ def check_disk_space_and_clock(store):
 def check_host_os(store):
     expect_finding(examine(TZ="Nowhere/Land"), "zone-unknown", "Nowhere/Land")
     expect_finding(examine(TZ="/".join(["\u00e9" * 200] * 6)), "zone-unknown", "\u00e9/\u00e9")  # whole, as UTF-8
-    told = subprocess.run([*EMULATOR, PROGRAM, "doctor"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=600,
+    reported = subprocess.run([*EMULATOR, PROGRAM, "doctor"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=600,
                           env={**os.environ, "TZ": "Nowhere\x1b]0;/Land"}, check=False).stdout
-    check(b"Nowhere\\u001b]0;/Land" in told and b"\x1b" not in told, "control characters are escaped", told)
+    check(b"Nowhere\\u001b]0;/Land" in reported and b"\x1b" not in reported, "control characters are escaped", reported)
     for zone in ("Europe/Berlin", "EST5EDT", "<+03>-3", ""):
         check("zone-unknown" not in examine(TZ=zone) or not os.path.isdir("/usr/share/zoneinfo"), f"the zone {zone}")
     if EMULATOR:

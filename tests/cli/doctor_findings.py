@@ -16,15 +16,15 @@ def examine(*arguments, before=(), program=PROGRAM, **environment):
     done = subprocess.run([*before, *EMULATOR, program, "doctor", "--json", "-wait", "60", *arguments],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600,
                           env={**os.environ, **environment}, check=False)
-    said = done.stdout.decode("utf-8")
-    check(said.startswith("["), "no findings", said, done.stderr.decode("utf-8", "replace"))
+    output = done.stdout.decode("utf-8")
+    check(output.startswith("["), "no findings", output, done.stderr.decode("utf-8", "replace"))
     found = {}
     worst = "note"
-    for f in json.loads(said):
+    for f in json.loads(output):
         check(set(f) == {"id", "severity", "what", "why", "do"} and all(f.values()), "a finding has all fields", f)
         found.setdefault(f["id"], []).append(f)
         worst = max(worst, f["severity"], key=["note", "warning", "error"].index)
-    check(done.returncode == CODES[worst], f"exit code {done.returncode}", said)
+    check(done.returncode == CODES[worst], f"exit code {done.returncode}", output)
     return found
 
 

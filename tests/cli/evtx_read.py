@@ -61,10 +61,10 @@ class Elements:
         where = self.read_number("I")
         _, hash_, count = struct.unpack_from("<IHH", self.chunk, where)
         raw = self.chunk[where + 8:where + 8 + 2 * count]
-        made = 0
+        name_hash = 0
         for unit in struct.unpack(f"<{count}H", raw):
-            made = (made * 65599 + unit) & 0xFFFF
-        assert made == hash_ and self.chunk[where + 8 + 2 * count:where + 10 + 2 * count] == b"\0\0", "a name"
+            name_hash = (name_hash * 65599 + unit) & 0xFFFF
+        assert name_hash == hash_ and self.chunk[where + 8 + 2 * count:where + 10 + 2 * count] == b"\0\0", "a name"
         if where == self.at:
             self.at += 10 + 2 * count
         listed, found = number(self.chunk, 128 + 4 * (hash_ % 64), "I"), False

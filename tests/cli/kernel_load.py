@@ -106,11 +106,11 @@ def write_synchronously(path):
 
 
 def start_processes():
-    made = []
+    created = []
     for _ in range(PROCESSES):
-        made.append(subprocess.Popen(["/bin/true"]))
-        made[-1].wait()
-    return [process.pid for process in made]
+        created.append(subprocess.Popen(["/bin/true"]))
+        created[-1].wait()
+    return [process.pid for process in created]
 
 
 def transfer():
@@ -185,17 +185,17 @@ def check_writes(events, ident):
     check(not flushes or WRITES // 2 - events.lost <= flushes <= WRITES + 20, f"flushes: {flushes}")
 
 
-def check_processes(events, made):
+def check_processes(events, created):
     """Checks each process's start, end and name. A start event that precedes exec has the name of the parent
     process."""
     begun, ended = ({struct.unpack_from("<I", d, 8)[0] % HOST_OFFSET: name_of(d) for d in events.of[hook]}
                     for hook in (0x0301, 0x0302))
     for what, of in (("began", begun), ("ended", ended)):
-        found = sum(ident in of for ident in made)
+        found = sum(ident in of for ident in created)
         check(found >= PROCESSES - events.lost, f"processes that {what}: {found}")
-    named = sum(ended.get(ident) == "true" for ident in made)
+    named = sum(ended.get(ident) == "true" for ident in created)
     check(named >= PROCESSES - events.lost, f"processes that ended with their name: {named}",
-          [(i, begun.get(i), ended.get(i)) for i in made if ended.get(i) != "true"])
+          [(i, begun.get(i), ended.get(i)) for i in created if ended.get(i) != "true"])
 
 
 def check_transfer(events, sender, receiver, port):
@@ -239,14 +239,14 @@ with tempfile.TemporaryDirectory(dir=os.getcwd()) as folder:
     run(SESSION, "kernel", "load.etl", hex(FLAGS))
     counted = ping_pong()
     writer = write_synchronously("data")
-    made = start_processes()
+    created = start_processes()
     ends = transfer()
     run(SESSION, "stop", "NT Kernel Logger")
     events = Events("load.etl")
     check_switches(events, counted)
     if is_on_block_device("data") and has_event("block/block_io_start"):
         check_writes(events, writer)
-    check_processes(events, made)
+    check_processes(events, created)
     if has_event("sock/sock_send_length"):
         check_transfer(events, *ends)
     check_other_readers(events, "load.etl")

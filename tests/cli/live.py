@@ -22,9 +22,9 @@ IDLE, COMMITTED, SYSTEM = r"\Processor(_Total)\% Idle Time", r"\Memory\Committed
 
 
 def prints_lines_without_terminal():
-    output, said = openpla_apart(0, "live", IDLE, COMMITTED, "-sc", "3", "-si", "0.2")
+    output, messages = openpla_apart(0, "live", IDLE, COMMITTED, "-sc", "3", "-si", "0.2")
     lines = [line.split("\t") for line in output.splitlines()]
-    check(len(lines) == 6 and all(len(line) == 3 for line in lines), "3 samples of 2 counters", output, said)
+    check(len(lines) == 6 and all(len(line) == 3 for line in lines), "3 samples of 2 counters", output, messages)
     for line, counter in zip(lines, (IDLE, COMMITTED) * 3):
         check(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line[0]) and line[1].endswith(counter), "time and counter", line)
         check(re.fullmatch(r"[0-9.]+ (%|[KMGT]?B)", line[2]), "value and unit", line)
@@ -39,17 +39,17 @@ def counters_of_files_and_defaults():
 
 
 def explains_wrong_arguments():
-    said = openpla(3, "live", COMMITTED, r"\Memory\Committed Bytess", "-sc", "1", "-si", "0.1")
-    check("did you mean" in said and COMMITTED in said, "a mistyped counter is reported, and the others are shown", said)
-    said = openpla(1, "live", r"\Memory\Nothing of it", "-sc", "1")
-    check("no counter could be added" in said, "no valid counter", said)
+    messages = openpla(3, "live", COMMITTED, r"\Memory\Committed Bytess", "-sc", "1", "-si", "0.1")
+    check("did you mean" in messages and COMMITTED in messages, "a mistyped counter is reported, and the others are shown", messages)
+    messages = openpla(1, "live", r"\Memory\Nothing of it", "-sc", "1")
+    check("no counter could be added" in messages, "no valid counter", messages)
     check("not found" in openpla(1, "live", "no such set"), "an unknown set")
     openpla(1, "live", "-cf", "missing.txt")
     check("invalid time 'x'" in openpla(2, "live", COMMITTED, "-si", "x"), "-si")
     openpla(2, "live", COMMITTED, "-sc", "0")
     for where in ("x", "65536", "127.0.0.1:", "1.2.3:8080", "[::1:8080", "-1"):
-        said = openpla(1, "live", COMMITTED, "-http", where, "-sc", "1")
-        check("invalid port" in said or "is not an IP address" in said, f"-http {where}", said)
+        messages = openpla(1, "live", COMMITTED, "-http", where, "-sc", "1")
+        check("invalid port" in messages or "is not an IP address" in messages, f"-http {where}", messages)
 
 
 def counters_of_a_set():
@@ -220,8 +220,8 @@ def browser_shows_samples():
         rejects_foreign_requests(server)
         limits_idle_connections(server)
         if not EMULATOR:
-            said = openpla(1, "live", COMMITTED, "-http", str(server.port), "-sc", "1")
-            check(str(server.port) in said, "a port that is in use", said)
+            messages = openpla(1, "live", COMMITTED, "-http", str(server.port), "-sc", "1")
+            check(str(server.port) in messages, "a port that is in use", messages)
     finally:
         server.end()
     openpla(0, "live", COMMITTED, "-http", "127.0.0.1:0", "-sc", "1", "-si", "0.1")

@@ -42,27 +42,27 @@ def manifests():
     with open("bad.man", "wb") as f:
         f.write(xml.replace(b'type="perf_counter_rawcount"', b'type="perf_counter"'))
     for line in ("manifest", "add", host_path("bad.man")), ("lodctr", f"/M:{host_path('bad.man')}"):
-        told = openpla(1, *line)
-        check('bad.man: line 31: counter type="perf_counter": unknown counter type' in told, "a mistake", told)
-    told = openpla(0, "lodctr", f"/m:{host_path(MANIFEST)}")
-    check(told.startswith("Info: Successfully installed performance counters in "), "lodctr /M", told)
-    told = openpla(0, "manifest", "add", host_path(MANIFEST))
-    check(told == f"Example-Shop {GUID.upper()}, 2 countersets\n", "manifest add", told)
+        output = openpla(1, *line)
+        check('bad.man: line 31: counter type="perf_counter": unknown counter type' in output, "a mistake", output)
+    output = openpla(0, "lodctr", f"/m:{host_path(MANIFEST)}")
+    check(output.startswith("Info: Successfully installed performance counters in "), "lodctr /M", output)
+    output = openpla(0, "manifest", "add", host_path(MANIFEST))
+    check(output == f"Example-Shop {GUID.upper()}, 2 countersets\n", "manifest add", output)
     if EMULATOR:
         listed = [p for p in json.loads(openpla(0, "manifest", "list", "-json")) if p["guid"] == GUID.upper()]
         check(listed and listed[0]["countersets"] == 2 and listed[0]["manifest"].endswith("shop_counters.man"), "list",
               listed)
         counters = {c["path"].split("\\", 1)[1]: c for c in json.loads(openpla(0, "typeperf", "-q", "Shop House", "--json"))}
-        told = counters["Shop House\\Visitors"]
-        check(told["help"] == "People in the shop." and told["type"] == "PERF_COUNTER_RAWCOUNT", "typeperf -q",
+        output = counters["Shop House\\Visitors"]
+        check(output["help"] == "People in the shop." and output["type"] == "PERF_COUNTER_RAWCOUNT", "typeperf -q",
               counters)
         check("Visitors" in openpla(0, "manifest", "show", "Example-Shop"), "show what is registered")
-        told = openpla(0, "unlodctr", f"/g:{GUID}")
-        check("Successfully uninstalled" in told, "unlodctr /G", told)
-    told = openpla(1, "unlodctr", "/p:Example-Shop")
-    check("provider 'Example-Shop' is not registered" in told, "unlodctr of what is not there", told)
-    told = openpla(1, "manifest", "remove", host_path(MANIFEST))
-    check("is not registered" in told, "manifest remove of what is not there", told)
+        output = openpla(0, "unlodctr", f"/g:{GUID}")
+        check("Successfully uninstalled" in output, "unlodctr /G", output)
+    output = openpla(1, "unlodctr", "/p:Example-Shop")
+    check("provider 'Example-Shop' is not registered" in output, "unlodctr of what is not there", output)
+    output = openpla(1, "manifest", "remove", host_path(MANIFEST))
+    check("is not registered" in output, "manifest remove of what is not there", output)
 
 
 def extensions():
@@ -71,25 +71,25 @@ def extensions():
         f.write("#define SHOP 0\n#define SALES 2\n")
     with open("shop.ini", "w", encoding="utf-16") as f:
         f.write(INI)
-    told = openpla(1, "lodctr", host_path("shop.ini"))
-    check("Error: Unable to install" in told and f"Services\\{SERVICE}\\Performance" in told, "no service", told)
+    output = openpla(1, "lodctr", host_path("shop.ini"))
+    check("Error: Unable to install" in output and f"Services\\{SERVICE}\\Performance" in output, "no service", output)
     with open("bad.ini", "w", encoding="utf-8") as f:
         f.write(INI.replace("SALES_009", "SOLD_009"))
-    told = openpla(1, "lodctr", host_path("bad.ini"))
-    check("bad.ini: line 9: SOLD_009_NAME=Sales: the header file does not define" in told, "a mistake", told)
+    output = openpla(1, "lodctr", host_path("bad.ini"))
+    check("bad.ini: line 9: SOLD_009_NAME=Sales: the header file does not define" in output, "a mistake", output)
     if not EMULATOR:
         return
     reg("add", f"{KEY}\\Performance", "/v", "Library", "/d", "C:\\shop.dll", "/f")
     try:
-        told = openpla(0, "lodctr", host_path("shop.ini"))
-        check(told.startswith(f"Info: Successfully installed the performance counters of {SERVICE}"), "lodctr", told)
-        told = openpla(0, "lodctr", f"/q:{SERVICE}")
+        output = openpla(0, "lodctr", host_path("shop.ini"))
+        check(output.startswith(f"Info: Successfully installed the performance counters of {SERVICE}"), "lodctr", output)
+        output = openpla(0, "lodctr", f"/q:{SERVICE}")
         for line in ("Performance Counter ID Queries [PERFLIB]:", "    Base Index: 0x00000737 (1847)",
                      f"[{SERVICE}] Performance Counters (Enabled)", "    DLL Name: C:\\shop.dll", "    First Counter ID: 0x"):
-            check(line in told, line, told)
+            check(line in output, line, output)
         openpla(0, "lodctr", f"/d:{SERVICE}")
-        told = json.loads(openpla(0, "lodctr", f"/q:{SERVICE}", "-json"))["services"][0]
-        check(not told["enabled"] and told["lastHelp"] == told["firstCounter"] + 3, "/D, /Q as JSON", told)
+        output = json.loads(openpla(0, "lodctr", f"/q:{SERVICE}", "-json"))["services"][0]
+        check(not output["enabled"] and output["lastHelp"] == output["firstCounter"] + 3, "/D, /Q as JSON", output)
         openpla(0, "lodctr", f"/e:{SERVICE}")
         check("needs no trust" in openpla(0, "lodctr", f"/t:{SERVICE}"), "/T")
         check("Info: Successfully rebuilt performance counter setting" in openpla(0, "lodctr", "/r"), "/R")
@@ -109,9 +109,9 @@ with tempfile.TemporaryDirectory() as top:
         openpla(2, *wrong)
     for word, says in (("/S:all.txt", "-r without a file"), ("/R:all.txt", "-q -json"), ("/C:c.txt", "need no file"),
                        ("/H:h.txt", "need no file"), ("/L:009", "all languages")):
-        told = openpla(2, "lodctr", word)
-        check(says in told and word in told, f"lodctr {word}", told)
-    told = openpla(0, "diskperf", "-y")
-    check("are always on" in told, "diskperf", told)
+        output = openpla(2, "lodctr", word)
+        check(says in output and word in output, f"lodctr {word}", output)
+    output = openpla(0, "diskperf", "-y")
+    check("are always on" in output, "diskperf", output)
     manifests()
     extensions()

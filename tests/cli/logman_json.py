@@ -19,17 +19,17 @@ def logman(*words, code=0):
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=600)
     text = done.stdout.decode("utf-8")
     assert done.returncode == code & 0xFF, (words, done)
-    told = json.loads(text)
-    assert told["result"] == f"0x{code:08X}" and (told["error"] is None) == (code == 0), (words, told)
-    return told
+    output = json.loads(text)
+    assert output["result"] == f"0x{code:08X}" and (output["error"] is None) == (code == 0), (words, output)
+    return output
 
 
 def sets(folder):
     logman("create", "counter", NAME, "-c", r"\System\Threads", "\\Memory\\Available \"Bytes\"", "-si", "5", "-f", "csv",
            "-o", os.path.join(folder, "x"), "-max", "7", "-cnf", "1:00:00", "-b", "12/31/2290", "10:00:00", "-r")
-    told = logman("query", NAME)["sets"]
-    assert len(told) == 1, told
-    one, collector = told[0], told[0]["DataCollectors"][0]
+    output = logman("query", NAME)["sets"]
+    assert len(output) == 1, output
+    one, collector = output[0], output[0]["DataCollectors"][0]
     assert (one["Name"], one["Status"], one["SegmentMaxSize"], one["SegmentMaxDuration"], one["Segment"]) == \
         (NAME, "plaStopped", 7, 3600, True), one
     assert one["Schedules"][0]["StartDate"] == "12/31/2290" and one["Schedules"][0]["Days"] == 0x7F, one
@@ -44,9 +44,9 @@ def sets(folder):
 
 
 def failures():
-    told = logman("create", "counter", NAME, "-c", r"\System\Threads", code=0x80300109)
-    assert told["error"] == "Data Collector already exists." and NAME in told["detail"], told
-    assert "sets" not in told
+    output = logman("create", "counter", NAME, "-c", r"\System\Threads", code=0x80300109)
+    assert output["error"] == "Data Collector already exists." and NAME in output["detail"], output
+    assert "sets" not in output
     assert logman("stop", NAME, code=0x80300104)["error"] == "Data Collector Set is not running."
     assert "-ets" in logman("query", "-est", code=0x80070057)["detail"]
     assert logman("-config", "none.txt", code=0x80070002)["error"] == "The system cannot find the file specified."
@@ -58,22 +58,22 @@ def every_pla_code_has_windows_message():
     with open(os.path.join(source, "engine", "base", "wintypes.h"), encoding="utf-8") as f:
         codes = set(re.findall(r"#define PLA_E_\w+ +\(\(HRESULT\)(0x\w+)\)", f.read()))
     with open(os.path.join(source, "cli", "logman", "errors.def"), encoding="utf-8") as f:
-        told = set(re.findall(r"CODE\((0x\w+),", f.read()))
-    assert len(codes) > 20 and codes <= told, codes - told
+        output = set(re.findall(r"CODE\((0x\w+),", f.read()))
+    assert len(codes) > 20 and codes <= output, codes - output
 
 
 def rejects_invalid_sessions():
     """The error is Windows' message for the code, which scripts compare; our explanation is in another field."""
-    told = logman("create", "alert", NAME, "-th", r"\System\Threads>5", "-ets", code=0x80300102)
-    assert told["error"] == ("The current configuration for this Data Collector Set requires that it contain exactly one "
-                             "Data Collector."), told
-    assert "alert" in told["detail"].lower(), told
+    output = logman("create", "alert", NAME, "-th", r"\System\Threads>5", "-ets", code=0x80300102)
+    assert output["error"] == ("The current configuration for this Data Collector Set requires that it contain exactly one "
+                             "Data Collector."), output
+    assert "alert" in output["detail"].lower(), output
 
 
 def names_unwritable_file():
     path = os.path.join("no such folder", "x.xml")
-    told = logman("export", NAME, "-xml", path, code=0x80070003)
-    assert told["error"] == "The system cannot find the path specified." and path in told["detail"], told
+    output = logman("export", NAME, "-xml", path, code=0x80070003)
+    assert output["error"] == "The system cannot find the path specified." and path in output["detail"], output
 
 
 def providers_and_traces():
@@ -84,9 +84,9 @@ def providers_and_traces():
     assert one["Levels"] and one["Processes"] == [], one
     logman("delete", NAME)
     logman("create", "trace", NAME, "-p", PROVIDER, "0xFFFFFFFFFFFFFFFF", "4")
-    told = logman("query", NAME)["sets"][0]["DataCollectors"][0]["TraceDataProviders"][0]
-    assert told["Guid"] == PROVIDER and told["KeywordsAny"]["Values"] == ["0xFFFFFFFFFFFFFFFF"], told
-    assert told["Level"]["Values"] == ["0x4"], told
+    output = logman("query", NAME)["sets"][0]["DataCollectors"][0]["TraceDataProviders"][0]
+    assert output["Guid"] == PROVIDER and output["KeywordsAny"]["Values"] == ["0xFFFFFFFFFFFFFFFF"], output
+    assert output["Level"]["Values"] == ["0x4"], output
     logman("delete", NAME)
     assert logman("query", "-ets")["sets"] is not None
 

@@ -51,8 +51,8 @@ def check_programs(xml):
     os.mkdir("programs")
     shutil.copy(os.path.join("data", "manifests", GUID.upper() + ".dll"), os.path.join("programs", "typed.DLL"))
     for left in not EMULATOR, True:  # natively the registry exists only within a process
-        told = openpla(int(left), "manifest", "remove", host_path("two.man"))
-        check(not left or "is not registered" in told, "remove", told)
+        output = openpla(int(left), "manifest", "remove", host_path("two.man"))
+        check(not left or "is not registered" in output, "remove", output)
     with open(os.path.join("programs", "broken.dll"), "wb") as f:
         f.write(b"MZ" + xml[:100])
 
@@ -67,8 +67,8 @@ def main():
     check(points["type"] == "struct[Count]" and [f["name"] for f in points["fields"]] == ["X", "Y"], "a struct", points)
     with open("bad.man", "wb") as f:
         f.write(xml.replace(b'length="Size"', b'length="Sizes"'))
-    told = openpla(1, "manifest", "show", host_path("bad.man"))
-    check("bad.man: line 67" in told and 'data length="Sizes"' in told and "0x800705B9" in told, "a mistake", told)
+    output = openpla(1, "manifest", "show", host_path("bad.man"))
+    check("bad.man: line 67" in output and 'data length="Sizes"' in output and "0x800705B9" in output, "a mistake", output)
     check("is not registered" in openpla(1, "manifest", "show", "Nobody-Knows"), "an unknown event provider")
     openpla(2, "manifest", "add")
     openpla(2, "manifest", "forget", "x")
@@ -83,9 +83,9 @@ def main():
                                host_path("bad.man")), "a bad manifest")
     check_programs(xml)
     for path in "programs", os.path.join("programs", "typed.DLL"):
-        text, said = dump_events("-i", host_path(path))
+        text, messages = dump_events("-i", host_path(path))
         check("<Path>C:\\none</Path>" in text, f"-i {path}", text)
-        check(("broken.dll: not a valid program" in said) == (path == "programs"), "unreadable programs are reported", said)
+        check(("broken.dll: not a valid program" in messages) == (path == "programs"), "unreadable programs are reported", messages)
     check_export("-import", host_path(MANIFEST))
     check_export("-i", host_path(os.path.join("programs", "typed.DLL")) + ";" + host_path("programs"))
     check("<Path>" not in dump_events()[0], "the manifest is removed from the registry")
@@ -99,8 +99,8 @@ def main():
     check_export("-import", host_path("out.man"))
     other = "{11111111-2222-3333-4444-555555555555}"
     trace("made.etl", [*manifest_events(xml, guid=other), failure_event(500)])
-    text, said = dump_events()
-    check("<Path>" not in text and "does not describe the provider that wrote it" in said, "a manifest of another event provider", said, text)
+    text, messages = dump_events()
+    check("<Path>" not in text and "does not describe the provider that wrote it" in messages, "a manifest of another event provider", messages, text)
     shown = openpla(0, "trace", "show", host_path("made.etl"))
     check("not decoded: cannot use a manifest in the trace: it does not describe the provider" in shown, "the reason why an event is not decoded", shown)
     several = xml.replace(b'<bitMap name="States">', b'<bitMap name="States"><map value="3" message="$(string.Red)"/>')

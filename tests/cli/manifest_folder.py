@@ -33,8 +33,8 @@ def write(path, text, like=None):
 
 def show(expected=0):
     """Returns stdout and all messages, which the emulator merges."""
-    output, said = openpla_apart(expected, "trace", "show", "made.etl", "-import", host_path("folder"))
-    return output, said or output
+    output, messages = openpla_apart(expected, "trace", "show", "made.etl", "-import", host_path("folder"))
+    return output, messages or output
 
 
 def folder_decodes_trace():
@@ -45,25 +45,25 @@ def folder_decodes_trace():
     write("folder/notes.txt", "not a manifest")
     data = struct.pack("<I", 7)
     trace("made.etl", [event(guid, data, START + i, ident=1) for i, guid in enumerate((FIRST, SECOND, THIRD))])
-    output, said = show()
+    output, messages = show()
     check("First" in output and "Number=7" in output and "Count=7" in output, "events of two manifests", output)
-    check("bad.man: line 5" in said and 'inType="win:UInt31"' in said and "notes" not in said, "the reason for an invalid manifest", said)
+    check("bad.man: line 5" in messages and 'inType="win:UInt31"' in messages and "notes" not in messages, "the reason for an invalid manifest", messages)
 
 
 def repeats_reason_without_reading_again():
-    _, said = show()
-    check("bad.man: line 5" in said, "the reason from the index", said)
+    _, messages = show()
+    check("bad.man: line 5" in messages, "the reason from the index", messages)
 
 
 def skips_unchanged_files():
     before = os.stat("folder/two.manifest.xml")
     write("folder/two.manifest.xml", "x" * before.st_size, before)
     trace("made.etl", [event(FIRST, struct.pack("<I", 8), START, ident=1)])
-    output, said = show()
-    check("Number=8" in output and "two.manifest.xml" not in said, "a changed file that no event needs is not read", output + said)
+    output, messages = show()
+    check("Number=8" in output and "two.manifest.xml" not in messages, "a changed file that no event needs is not read", output + messages)
     write("folder/two.manifest.xml", "y" * (before.st_size + 1))
-    _, said = show()
-    check("two.manifest.xml" in said, "a changed file is read again", said)
+    _, messages = show()
+    check("two.manifest.xml" in messages, "a changed file is read again", messages)
 
 
 def reads_changed_files():
@@ -71,8 +71,8 @@ def reads_changed_files():
     os.remove("folder/two.manifest.xml")
     write("folder/three.man", manifest("Third", THIRD, "New"))
     trace("made.etl", [event(guid, struct.pack("<I", 9), START + 1, ident=1) for guid in (FIRST, THIRD)])
-    output, said = show()
-    check("Renamed=9" in output and "New=9" in output and "two.manifest" not in said, "a changed folder", output + said)
+    output, messages = show()
+    check("Renamed=9" in output and "New=9" in output and "two.manifest" not in messages, "a changed folder", output + messages)
 
 
 def ignores_corrupt_index():
@@ -92,22 +92,22 @@ def ignores_corrupt_index():
 
 def rejects_wrong_arguments():
     os.mkdir("empty")
-    told = openpla(1, "trace", "show", "made.etl", "-import", host_path("empty"))
-    check("the folder contains no manifest" in told, "an empty folder", told)
+    reported = openpla(1, "trace", "show", "made.etl", "-import", host_path("empty"))
+    check("the folder contains no manifest" in reported, "an empty folder", reported)
     check("expected a folder" in openpla(2, "manifest", "collect"), "collect without a folder")
 
 
 def collects_registered_manifests():
     if not EMULATOR:  # natively the registry exists only within a process
-        told = openpla(1, "manifest", "collect", "collected")
-        check("no event provider is registered" in told and not os.path.exists("collected"), "nothing to collect", told)
+        reported = openpla(1, "manifest", "collect", "collected")
+        check("no event provider is registered" in reported and not os.path.exists("collected"), "nothing to collect", reported)
         return
     openpla(0, "manifest", "add", host_path("folder/one.man"))
     openpla(0, "manifest", "add", host_path("folder/three.man"))
     openpla(0, "manifest", "collect", host_path("collected"))
     check({"First.man", "Third.man"} <= set(os.listdir("collected")), "the files", os.listdir("collected"))
-    told = openpla(1, "manifest", "collect", host_path("collected"))
-    check("already exists (use -y to overwrite)" in told, "existing files", told)
+    reported = openpla(1, "manifest", "collect", host_path("collected"))
+    check("already exists (use -y to overwrite)" in reported, "existing files", reported)
     openpla(0, "manifest", "collect", "-y", host_path("collected"))
     for name in ("First", "Third"):
         openpla(0, "manifest", "remove", name)

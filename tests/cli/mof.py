@@ -34,9 +34,9 @@ def main():
         check(list(files()) == ["classic.mof"] and files()["classic.mof"]["shipped"], "only the built-in file", files())
         check("Process_V3_TypeGroup1" in openpla(0, "show", "Process"), "the kernel's classes need no file")
         # The base class comes from another file, whose name sorts after this one.
-        said = openpla(1, "add", written("a.mof", CATEGORY + EVENT))
-        check("a.mof(2): class MyCategory: unknown base class 'MyProvider' (0x8004100D)" in said,
-              "the missing class and its line are reported", said)
+        output = openpla(1, "add", written("a.mof", CATEGORY + EVENT))
+        check("a.mof(2): class MyCategory: unknown base class 'MyProvider' (0x8004100D)" in output,
+              "the missing class and its line are reported", output)
         openpla(0, "add", written("wide.mof", HEAD), written("a.mof", CATEGORY + EVENT))
         check(files()["a.mof"] == {"file": "a.mof", "shipped": False, "classes": 1, "providers":
                                    [{"name": "MyProvider", "guid": "{7C214FB1-9CAC-4b8d-BAED-7BF48BF63BB3}"}]},
@@ -53,13 +53,13 @@ def main():
                            {"name": "Whether", "type": "uint8", "values": [{"value": 0, "text": "no"},
                                                                           {"value": 1, "text": "yes"}]}]}],
               "a class", shown)
-        said = openpla(0, "show", "{7c214fb1-9cac-4b8d-baed-7bf48bf63bb3}")
+        output = openpla(0, "show", "{7c214fb1-9cac-4b8d-baed-7bf48bf63bb3}")
         check("MyCategory of MyProvider, {B49D5931-AD85-4070-B1B1-3F81F1532875}, version 2\n  types 1 Begin, 2 End\n"
-              "    Count: uint32\n    Numbers[Count]: uint16, hexadecimal\n    Whether: uint8\n        0: no\n" in said,
-              "a class by its provider's GUID", said)
+              "    Count: uint32\n    Numbers[Count]: uint16, hexadecimal\n    Whether: uint8\n        0: no\n" in output,
+              "a class by its provider's GUID", output)
         check("already" in openpla(1, "add", written("a.mof", HEAD)), "a file of that name already exists")
-        said = openpla(1, "add", "-force", written("A.MOF", HEAD + CATEGORY + "class Wrong { uint33; };\n"))
-        check("A.MOF(6): expected a property's name, not ; (0x8004400C)" in said, "the error's line and token", said)
+        output = openpla(1, "add", "-force", written("A.MOF", HEAD + CATEGORY + "class Wrong { uint33; };\n"))
+        check("A.MOF(6): expected a property's name, not ; (0x8004400C)" in output, "the error's line and token", output)
         openpla(0, "show", "MyEvent")
         check("One of mine" in openpla(0, "show", "MyCategory"), "a faulty file does not replace the existing one")
         check("no event class" in openpla(1, "show", "MyProviders"), "an unknown class")
@@ -69,14 +69,14 @@ def main():
         openpla(0, "add", written("german.mof", german))
         if not EMULATOR:
             os.environ["LC_ALL"] = "de_DE.UTF-8"
-            said = openpla(0, "show", "MyEvent")
-            check("Eins von mir" in said and "1 Anfang, 2 Ende" in said, "in German", said)
+            output = openpla(0, "show", "MyEvent")
+            check("Eins von mir" in output and "1 Anfang, 2 Ende" in output, "in German", output)
             del os.environ["LC_ALL"]
         check("One of mine" in openpla(0, "show", "MyEvent"), "in English")
         openpla(0, "remove", "german.mof")
         # A file without its base class is reported as unusable, and hides no other file.
-        said = openpla(3, "remove", "WIDE.mof")
-        check("a.mof(2): class MyCategory" in said, "the file whose base class is missing", said)
+        output = openpla(3, "remove", "WIDE.mof")
+        check("a.mof(2): class MyCategory" in output, "the file whose base class is missing", output)
         check("Process_V3_TypeGroup1" in openpla(3, "show", "Process"), "the other classes remain")
         openpla(0, "remove", "a.mof")
         check("a.mof" in openpla(1, "remove", "a.mof"), "it is gone")

@@ -13,8 +13,8 @@ WINE_FINDINGS = {"no-tracefs", "proc-hidden", "zone-unknown", "wine-old", "prefi
 
 
 def expect_refusal(words, *arguments):
-    said = openpla(1, *arguments)
-    check(words in said, f"{arguments}: does not say: {words}", said)
+    output = openpla(1, *arguments)
+    check(words in output, f"{arguments}: does not say: {words}", output)
 
 
 def main():

@@ -123,8 +123,8 @@ def run_has_report_and_page():
         if not 20 <= i < 30:
             lines.append(f'"02/28/2021 15:33:{i:02}.000","{99.5 if i == 40 else 12.345678}","{7000 + i}"')
     write("run/a.csv", "\r\n".join(lines) + "\r\n")
-    output, said = openpla_apart(0, "report", "run", "-html", "-schema", "Report.System.Summary.xml")
-    check([line.replace("\\", "/") for line in output.split()[:2]] == ["run/report.xml", "run/report.html"], "where", output, said)
+    output, messages = openpla_apart(0, "report", "run", "-html", "-schema", "Report.System.Summary.xml")
+    check([line.replace("\\", "/") for line in output.split()[:2]] == ["run/report.xml", "run/report.html"], "where", output, messages)
     page = read("run/report.html")
     words = page.words()
     for wanted in ("HOST", "% Processor Time", "12.35", "99.5", "Available MBytes", "7,0", "2021-02-28 15:33:00 UTC"):
@@ -202,9 +202,9 @@ def plots_logs():
     page = read("limit.html")
     check(page.words().count("Limit 7.031 GB") == 2 and page.source.count('class="limit"') == 2 and "warning" not in page.words().lower(),
           "a limit line without a warning", page.words())
-    for wrong, said in (("much", "invalid limit"), ("=", "invalid limit"), ("1e300", "invalid limit"), ("\\None\\*=5", "no counter"),
+    for wrong, message in (("much", "invalid limit"), ("=", "invalid limit"), ("1e300", "invalid limit"), ("\\None\\*=5", "no counter"),
                         ("\\system\\*=x", "invalid limit")):
-        check(said in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-limit", wrong), f"-limit {wrong}")
+        check(message in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-limit", wrong), f"-limit {wrong}")
     check("the maximum is 4 per chart" in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-limit", "1", "2", "3", "4", "5"), "five limits")
     check("no sample in the time range" in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-b", "2022-01-01"), "a range without samples")
     check("is before the start" in openpla(2, "plot", "run/a.csv", "-o", "none.svg", "-b", "2022-01-01", "-e", "2021-01-01"), "an invalid range")
@@ -402,14 +402,14 @@ def applies_custom_sheet():
                        "</xsl:for-each>" * 6 + "</xsl:template>")
     for name, text in bad.items():
         write("bad.xsl", f"<xsl:stylesheet {style}>{text}</xsl:stylesheet>")
-        said = openpla(1, "report", "small.xml", "-html", "-sheet", "bad.xsl", "-o", "bad.html")
-        check("bad.xsl" in said and len(said) < 700, f"{name}: the sheet's name", said)
+        messages = openpla(1, "report", "small.xml", "-html", "-sheet", "bad.xsl", "-o", "bad.html")
+        check("bad.xsl" in messages and len(messages) < 700, f"{name}: the sheet's name", messages)
         check(not os.path.exists("bad.html") and not os.path.exists("bad.html.new"), f"{name}: no page")
     check(not os.path.exists("written.txt"), "a sheet cannot write a file")
     for text in ("<x/>", "", "<xsl:stylesheet", f'<!DOCTYPE x [<!ENTITY e SYSTEM "{here}">]><x>&e;</x>'):
         write("bad.xsl", text)
-        said = openpla(1, "report", "small.xml", "-html", "-sheet", "bad.xsl", "-o", "bad.html")
-        check("bad.xsl" in said and "told" not in said, "no sheet", said)
+        messages = openpla(1, "report", "small.xml", "-html", "-sheet", "bad.xsl", "-o", "bad.html")
+        check("bad.xsl" in messages and "told" not in messages, "no sheet", messages)
 
 
 def main():

@@ -21,9 +21,9 @@ def openpla_apart(expected, *arguments):
     """Returns stdout and stderr. If `expected` is None, any exit code is accepted."""
     done = subprocess.run([*EMULATOR, PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=600, check=False)
-    output, said = (text.decode("utf-8").replace("\r\n", "\n") for text in (done.stdout, done.stderr))
-    check(expected is None or done.returncode == expected, f"{arguments}: exit code {done.returncode}, not {expected}", output + said)
-    return output, said
+    output, messages = (text.decode("utf-8").replace("\r\n", "\n") for text in (done.stdout, done.stderr))
+    check(expected is None or done.returncode == expected, f"{arguments}: exit code {done.returncode}, not {expected}", output + messages)
+    return output, messages
 
 
 def openpla(expected, *arguments):

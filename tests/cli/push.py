@@ -180,10 +180,10 @@ def reads_credentials_from_file():
         check(receiver.requests[-1][1]["Authorization"] == header, "the header", receiver.requests[-1][1])
     with open("credentials", "w", encoding="utf-8") as f:
         f.write("token: a\nsecret\n")
-    said = openpla(1, *arguments, "-credentials", host_path("credentials"))
-    check("line 2" in said and "secret" not in said.replace("credentials", ""), "a faulty file", said)
-    said = openpla(1, "push", "-otlp", f"http://me:hidden@127.0.0.1:{receiver.port}", "-sc", "1", COUNTERS[0])
-    check("hidden" not in said and "credentials file" in said, "a password in the URL", said)
+    messages = openpla(1, *arguments, "-credentials", host_path("credentials"))
+    check("line 2" in messages and "secret" not in messages.replace("credentials", ""), "a faulty file", messages)
+    messages = openpla(1, "push", "-otlp", f"http://me:hidden@127.0.0.1:{receiver.port}", "-sc", "1", COUNTERS[0])
+    check("hidden" not in messages and "credentials file" in messages, "a password in the URL", messages)
     receiver.end()
 
 
@@ -195,16 +195,16 @@ def certificates_are_verified():
     context.load_cert_chain("cert.pem", "key.pem")
     receiver = Receiver(context=context)
     arguments = ("push", "-otlp", receiver.url, "-si", "1", "-sc", "1", "-queue", host_path("q7"), COUNTERS[0])
-    said = openpla(0, *arguments)
-    check("certificate" in said and "wait in the queue" in said and not receiver.requests, "an unknown certificate", said)
+    messages = openpla(0, *arguments)
+    check("certificate" in messages and "wait in the queue" in messages and not receiver.requests, "an unknown certificate", messages)
     if EMULATOR:
-        said = openpla(1, *arguments, "-ca", host_path("cert.pem"))
-        check("not supported on Windows and Wine" in said, "-ca", said)
+        messages = openpla(1, *arguments, "-ca", host_path("cert.pem"))
+        check("not supported on Windows and Wine" in messages, "-ca", messages)
     else:
-        said = openpla(0, *arguments, "-ca", "cert.pem")
-        check("sent" in said and len(receiver.bodies) == 2, "a known certificate; the queued request is sent too", said)
-        said = openpla(1, *arguments, "-ca", "missing.pem")
-        check("'missing.pem'" in said, "a missing file", said)
+        messages = openpla(0, *arguments, "-ca", "cert.pem")
+        check("sent" in messages and len(receiver.bodies) == 2, "a known certificate; the queued request is sent too", messages)
+        messages = openpla(1, *arguments, "-ca", "missing.pem")
+        check("'missing.pem'" in messages, "a missing file", messages)
     receiver.end()
 
 
@@ -255,8 +255,8 @@ def rejects_wrong_arguments():
                        (("-otlp", "http://x", "-b", "1/1/2026", COUNTERS[0]), "require -log"),
                        (("-otlp", "http://x", "-log", "a.blg", "-sc", "1"), "-log cannot be combined with -set"),
                        (("-otlp", "http://x", "-log", "a.blg", "-queue", "q"), "-log cannot be combined with -queue")):
-        said = openpla(2, "push", *line)
-        check(what in said, f"{line}: expected the message '{what}'", said)
+        messages = openpla(2, "push", *line)
+        check(what in messages, f"{line}: expected the message '{what}'", messages)
     for url in ("x:4318", "ftp://x", "http://"):
         check("invalid URL" in openpla(1, "push", "-otlp", url, "-sc", "1", COUNTERS[0]), url)
     check("/write?db=NAME" in openpla(1, "push", "-influx", "http://x:8086", "-sc", "1", COUNTERS[0]), "the path of InfluxDB")

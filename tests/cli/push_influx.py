@@ -92,8 +92,8 @@ def samples_of_a_log_are_found(influx):
     log = host_path("log.blg")
     openpla(0, "typeperf", "-f", "BIN", "-o", log, "-si", "1", "-sc", "4", *COUNTERS)
     url = f"http://127.0.0.1:{influx.port}/write?db=pla"
-    said = openpla(0, "push", "-influx", url, "-log", log)
-    check("dropped" not in said, "no sample is dropped", said)
+    messages = openpla(0, "push", "-influx", url, "-log", log)
+    check("dropped" not in messages, "no sample is dropped", messages)
     openpla(0, "relog", log, "-f", "CSV", "-o", host_path("log.csv"))
     with open("log.csv", encoding="utf-8", newline="") as f:
         rows = list(csv.reader(f))

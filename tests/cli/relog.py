@@ -262,14 +262,14 @@ def shows_progress_only_on_terminal():
         wait_for_part(running, "progress.csv.partial")
         time.sleep(1.5)  # progress is shown after one second, and the clock keeps running
         running.send_signal(signal.SIGCONT)
-        said = b""
+        progress = b""
         try:
             while part := os.read(reader, 65536):
-                said += part
+                progress += part
         except OSError:  # the other end of a terminal is closed
             pass
         os.close(reader)
-        check(running.wait() == 0 and (b" %" in said) == terminal, f"terminal {terminal}: {said}")
+        check(running.wait() == 0 and (b" %" in progress) == terminal, f"terminal {terminal}: {progress}")
 
 
 def reports_log_without_values():

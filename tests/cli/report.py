@@ -29,8 +29,8 @@ CONFIGURATION = """<Report name="configuration" version="1"><Header><Data name="
 
 def report(expected, *arguments):
     """Returns stdout, and the whole output; an emulator merges both streams."""
-    output, said = openpla_apart(expected, "report", *arguments)
-    return output, output + said
+    output, messages = openpla_apart(expected, "report", *arguments)
+    return output, output + messages
 
 
 def write(name, text):
@@ -78,9 +78,9 @@ def figures_equal_logs():
     write_log("run/a.csv", values)
     write_trace("run/b.etl", written)
     write("run/c.xml", CONFIGURATION)
-    output, said = report(0, "run", "-schema", "schema.xml", "-set", "Nightly")
+    output, messages = report(0, "run", "-schema", "schema.xml", "-set", "Nightly")
     check(output.strip().replace("\\", "/").endswith("run/report.xml"), "the report's path is printed", output)
-    check(said.count("\n") == 1, "no warnings are printed", said)
+    check(messages.count("\n") == 1, "no warnings are printed", messages)
     root = xml.parse("run/report.xml").getroot()
     there = [v for v in values if v is not None]
     (row,) = table(root, "processor")
@@ -99,18 +99,18 @@ def figures_equal_logs():
     check([(int(r["pid"]), float(r["bytes"])) for r in rows[:-1]] == sorted(sums.items()), "sums by process", rows, sums)
     check(float(rows[-1]["bytes"]) == sum(sums.values()), "footer", rows[-1])
     check(table(root, "networkInformation") == [{"name": "eth0"}], "configuration")
-    said = header_values(root)
-    check(said["set"] == "Nightly" and said["computer"] == "HOST" and said["samples"] == "90" and said["events"] == "500"
-          and said["eventsLost"] == "3" and said["gaps"] == "0", "header", said)
+    header = header_values(root)
+    check(header["set"] == "Nightly" and header["computer"] == "HOST" and header["samples"] == "90" and header["events"] == "500"
+          and header["eventsLost"] == "3" and header["gaps"] == "0", "header", header)
     check(root.find(".//String[@ID='load']").text == "Load", "string")
     # A second report does not read the first one; then another language; then JSON.
     output, _ = report(0, "run", "-schema", "schema.xml", "-language", "de", "--json")
     root = xml.parse("run/report.xml").getroot()
     check(root.find(".//String[@ID='load']").text == "Last" and header_values(root)["samples"] == "90", "again")
-    told = json.loads(output)
-    check(told["name"] == "demo" and told["facts"]["samples"] == 90 and told["facts"]["duration"] == float(header_values(root)["duration"]),
+    reported = json.loads(output)
+    check(reported["name"] == "demo" and reported["facts"]["samples"] == 90 and reported["facts"]["duration"] == float(header_values(root)["duration"]),
           "JSON", output)
-    tables = {table["name"]: table["rows"] for section in told["sections"] for table in section["tables"]}
+    tables = {table["name"]: table["rows"] for section in reported["sections"] for table in section["tables"]}
     (row,) = tables["processor"]
     check(row["counter"] == "% User Time" and is_close(row["mean"], sum(there) / len(there)) and isinstance(row["mean"], float) and
           row["count"] == len(there), "numbers are numbers in JSON", row)
@@ -142,10 +142,10 @@ def writes_files_and_uses_general_schema():
     report(1, "run", "-schema", "schema.xml", "-events", "kept.xml", "-o", "fifth.xml")
     with open("kept.xml", encoding="utf-8") as f:
         check(f.read() == "mine", "an existing file is not overwritten")
-    _, said = report(1, "run", "-schema", "schema.xml", "-events", "both.xml", "-o", "both.xml")
-    check("need two files" in said and not os.path.exists("both.xml"), "one file for both outputs", said)
-    _, said = report(3, "run/a.csv", "-events", "none.xml", "-o", "fifth.xml")
-    check("'none.xml' is not written" in said and not os.path.exists("none.xml"), "events without traces", said)
+    _, messages = report(1, "run", "-schema", "schema.xml", "-events", "both.xml", "-o", "both.xml")
+    check("need two files" in messages and not os.path.exists("both.xml"), "one file for both outputs", messages)
+    _, messages = report(3, "run/a.csv", "-events", "none.xml", "-o", "fifth.xml")
+    check("'none.xml' is not written" in messages and not os.path.exists("none.xml"), "events without traces", messages)
     # A schema may select events that this system lacks. The report says so, and this is not an error.
     write("more.xml", SCHEMA.replace('payloadId="*"', 'payloadId="77"'))
     report(0, "run", "-schema", "more.xml", "-o", "sixth.xml")
@@ -155,19 +155,19 @@ def writes_files_and_uses_general_schema():
 
 def reports_errors():
     write("bad.xml", SCHEMA.replace('object="Processor"', ""))
-    _, said = report(3, "run", "-schema", "bad.xml", "-progress", "-o", "fourth.xml")
-    check("section 'load': table 'processor': line 2: CounterTable object: the attribute is missing" in said, "the error in the schema", said)
+    _, messages = report(3, "run", "-schema", "bad.xml", "-progress", "-o", "fourth.xml")
+    check("section 'load': table 'processor': line 2: CounterTable object: the attribute is missing" in messages, "the error in the schema", messages)
     rows = table(xml.parse("fourth.xml").getroot(), "remarks")
     check(len(rows) == 2 and "bad.xml" in rows[0]["remark"], "the warning in the report", rows)
     os.mkdir("empty")
-    _, said = report(1, "empty")
-    check("the inputs contain nothing to report" in said and not os.listdir("empty"), "an empty folder", said)
-    _, said = report(1, "run", "-schema", "absent.xml")
-    check("absent.xml" in said, "absent schema", said)
+    _, messages = report(1, "empty")
+    check("the inputs contain nothing to report" in messages and not os.listdir("empty"), "an empty folder", messages)
+    _, messages = report(1, "run", "-schema", "absent.xml")
+    check("absent.xml" in messages, "absent schema", messages)
     report(2)
     report(2, "run", "-level", "6")
-    _, said = report(1, "run/a.csv", "-o", "run/a.csv")
-    check("it is an input file" in said, "an input file is not overwritten", said)
+    _, messages = report(1, "run/a.csv", "-o", "run/a.csv")
+    check("it is an input file" in messages, "an input file is not overwritten", messages)
 
 
 with tempfile.TemporaryDirectory() as folder:

@@ -95,9 +95,9 @@ def main():
     openpla(0, "report", host_path("one.etl"), host_path("two.etl"), "-schema", host_path("schema.xml"), "-o",
             host_path("report.xml"))
     root = ElementTree.parse("report.xml").getroot()
-    said = "\n".join(root.find("Section[@name='howMade']").itertext())
-    check(f"table absent: the traces contain no event 77 of {{{MAKER}}}" in said, "selected events that the traces lack", said)
-    check("the traces lost 6 events, so" in said, "lost events from the log headers", said)
+    output = "\n".join(root.find("Section[@name='howMade']").itertext())
+    check(f"table absent: the traces contain no event 77 of {{{MAKER}}}" in output, "selected events that the traces lack", output)
+    check("the traces lost 6 events, so" in output, "lost events from the log headers", output)
     check(root.find("Header/Data[@name='eventsLost']").text == "6", "lost events in the report's header")
     tables = {table.get("name"): table for table in root.findall("Section/Table")}
     check("absent" not in tables, "a table without events")

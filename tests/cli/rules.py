@@ -36,15 +36,15 @@ def exit_codes_show_worst_severity():
     for memory, processor, code, words in ((10, 10, 0, []), (85, 10, 3, ["warning: 85 % of the commit limit"]),
                                            (95, 60, 4, ["error: 95 % of the commit limit", "warning: Processor time averaged 60 %"])):
         report_of(memory, processor)
-        output, said = openpla_apart(code, "rules", "report.xml")
+        output, messages = openpla_apart(code, "rules", "report.xml")
         for word in words or ["nothing found"]:
             check(word in output, word, output)
-        check("openpla rules:" not in said, said)
+        check("openpla rules:" not in messages, messages)
     output, _ = openpla_apart(4, "rules", "report.xml", "--json")
-    told = json.loads(output)
-    check(told["worst"] == "error" and len(told["warnings"]) == 2, output)
-    check(all(w["cause"] and w["details"] and w["resolution"] for w in told["warnings"]), output)
-    check(not told["errors"] and not told["remarks"], output)
+    reported = json.loads(output)
+    check(reported["worst"] == "error" and len(reported["warnings"]) == 2, output)
+    check(all(w["cause"] and w["details"] and w["resolution"] for w in reported["warnings"]), output)
+    check(not reported["errors"] and not reported["remarks"], output)
 
 
 def checks_log_directly():
@@ -181,11 +181,11 @@ def links_two_warnings_to_one_row():
     # Checked by what the reader sees: the numbers of the warnings, and the link targets.
     numbers = {text: number for number, text in re.findall(r"(\d): It is ([a-z ]+)", page)}
     check([numbers[kind[0]] for kind in kinds] == ["2", "1", "3"], numbers)
-    for cell, wanted in (("mean", ["1", "2"]), ("max", ["3"])):
-        places = {number: re.search(rf'id="w{number}".*?Seen in: <a href="#(d\d+)"', page, re.S).group(1) for number in wanted}
+    for cell, expected in (("mean", ["1", "2"]), ("max", ["3"])):
+        places = {number: re.search(rf'id="w{number}".*?Seen in: <a href="#(d\d+)"', page, re.S).group(1) for number in expected}
         check(len(set(places.values())) == 1, f"warnings of {cell}", places)
-        there = re.search(rf'<t[dh][^>]*id="{places[wanted[0]]}".*?</t[dh]>', page, re.S).group(0)
-        check(re.findall(r'href="#w(\d)"', there) == wanted, f"the links back from {cell}", there)
+        there = re.search(rf'<t[dh][^>]*id="{places[expected[0]]}".*?</t[dh]>', page, re.S).group(0)
+        check(re.findall(r'href="#w(\d)"', there) == expected, f"the links back from {cell}", there)
     legend = "".join(re.findall(r'<ul class="legend">.*?</ul>', page, re.S))
     check(re.findall(r"Limit (\d+) % of .*?#w(\d)", legend) == [("70", "1"), ("50", "2"), ("60", "3")], "limits", legend)
 
@@ -242,8 +242,8 @@ def documented_rules_work():
     openpla(0, "report", "web.csv", "-o", "web.xml")
     output, _ = openpla_apart(3, "rules", "web.csv", "-rules", "first.xml")
     check(output == "warning: shop answers slowly\n    Look at the database first.\n", output)
-    output, said = openpla_apart(3, "rules", "web.xml", "-rules", "mine.xml")
-    check("warning: shop answers after 250 ms" in output and "Look at the database first." in output, output, said)
+    output, messages = openpla_apart(3, "rules", "web.xml", "-rules", "mine.xml")
+    check("warning: shop answers after 250 ms" in output and "Look at the database first." in output, output, messages)
     custom_threshold_uses_slices(third)
 
 

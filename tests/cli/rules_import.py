@@ -81,23 +81,23 @@ def write_log(name, bad):
 def imports_thresholds():
     write("Base.xml", BASE)
     write("top.xml", TOP)
-    output, said = openpla_apart(3, "rules", "import-pal", "top.xml", "-o", "mine.xml")
+    output, messages = openpla_apart(3, "rules", "import-pal", "top.xml", "-o", "mine.xml")
     check("4 of 5 thresholds were imported\nmine.xml" in output, "imported", output)
     check("Which share of memory should be free?\n    answer: Share=0.10 (from the file" in output, output)
-    check([line for line in (output + said).splitlines() if line.startswith("openpla rules:")] ==
-          ["openpla rules: not imported: top.xml: analysis 'Link': threshold 'old': it is VBScript for PAL 1"], output, said)
+    check([line for line in (output + messages).splitlines() if line.startswith("openpla rules:")] ==
+          ["openpla rules: not imported: top.xml: analysis 'Link': threshold 'old': it is VBScript for PAL 1"], output, messages)
     write_log("bad.csv", True)
     write_log("good.csv", False)
     openpla(0, "relog", "bad.csv", "-f", "BIN", "-o", "bad.blg", "-y")
-    output, said = openpla_apart(4, "rules", "bad.blg", "-rules", "mine.xml")
-    check("openpla rules:" not in output + said, output, said)
-    for wanted in ("error: used: \\Network Interface(*)\\% Used e 0: 80\n",
+    output, messages = openpla_apart(4, "rules", "bad.blg", "-rules", "mine.xml")
+    check("openpla rules:" not in output + messages, output, messages)
+    for expected in ("error: used: \\Network Interface(*)\\% Used e 0: 80\n",
                    "error: falls: \\MSSQL$PROD:Buffer Manager\\Page life expectancy: it grows by -1200 per hour\n",
                    "warning: busy: \\Processor(0)\\% Processor Time: the maximum is 99\n"
                    "    2026-03-02 08:50 to 09:05, 15 min in total\n",
                    "    One processor is busy.\n    See this\n    See https://example.org/busy\n",
                    "warning: little: \\Memory\\Available MBytes: the minimum is 200\n"):
-        check(wanted in output, wanted, output)
+        check(expected in output, expected, output)
     check(output.count("warning: ") == 2 and output.count("error: ") == 2, output)
     output, _ = openpla_apart(0, "rules", "good.csv", "-rules", "mine.xml")
     check(output == "nothing found\n", output)
@@ -131,9 +131,9 @@ def stops_slow_rules():
     write("slow.xml", "<Rules><Group name='g'><Rule name='found before'><Step select='/Report'><Exists><Otherwise><Warning><Item>"
           "<Data name='symptom'>before</Data></Item></Warning></Otherwise></Exists></Step></Rule><Rule name='the slow one'>"
           "<Step select=\"//Item[.. = 'x']\"/></Rule></Group></Rules>")
-    output, said = openpla_apart(3, "rules", "big.xml", "-rules", "slow.xml", "-timeout", "1")
+    output, messages = openpla_apart(3, "rules", "big.xml", "-rules", "slow.xml", "-timeout", "1")
     check("openpla rules: slow.xml: group 'g': rule 'the slow one': step 1: all rules together ran longer than "
-          "1 seconds; no further rules are run\n" in output + said, output, said)
+          "1 seconds; no further rules are run\n" in output + messages, output, messages)
     check("warning: before" in output, output)
     if EMULATOR:
         return # Ctrl+C under Wine requires a console
@@ -144,8 +144,8 @@ def stops_slow_rules():
     while open(f"/proc/{running.pid}/status", encoding="ascii").read().find("SigBlk:\t0000000000000000") >= 0:
         time.sleep(0.01)
     running.send_signal(signal.SIGINT)
-    output, said = running.communicate(timeout=600)
-    check(running.returncode == 1 and b"the rules were stopped" in said and not output, running.returncode, output, said)
+    output, messages = running.communicate(timeout=600)
+    check(running.returncode == 1 and b"the rules were stopped" in messages and not output, running.returncode, output, messages)
     check(os.path.getsize("big.xml") == before and sorted(f for f in os.listdir(".") if f.startswith(("big", "log"))) ==
           ["big.xml"], "no other file is left", os.listdir("."))
 

@@ -104,8 +104,8 @@ def findings(computer, counters):
     write_log("packs.csv", computer, counters)
     report = "packs.xml"
     openpla(0, "report", "packs.csv", "-o", report, "-y")
-    text, said = openpla_apart(None, "rules", report, "--json")
-    check(not said, said)
+    text, messages = openpla_apart(None, "rules", report, "--json")
+    check(not messages, messages)
     return {warning["rule"]: warning for warning in json.loads(text)["warnings"]}
 
 

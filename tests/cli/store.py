@@ -17,8 +17,8 @@ RECORD = ("openpla-run 1\nserial-number 3\nlast-result 0x00000000\nrunning 0\nla
 
 
 def openpla(expected, *arguments):
-    output, said = openpla_apart(expected, "store", *arguments)
-    return output + said if expected == 2 else output
+    output, messages = openpla_apart(expected, "store", *arguments)
+    return output + messages if expected == 2 else output
 
 
 class Store:

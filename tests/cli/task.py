@@ -50,8 +50,8 @@ def main():
         check("ExecutionTimeLimit of 1 s" in openpla(1, "run", "hang"), "a hanging task is ended")
         with open(os.path.join(data, "task.xml"), "wb") as f:
             f.write(XML.encode("utf-16"))
-        said = openpla(0, "add", "From Xml", "-xml", host_path(os.path.join(data, "task.xml")))
-        check("Triggers" in said, "unsupported parts of the file are reported", said)
+        output = openpla(0, "add", "From Xml", "-xml", host_path(os.path.join(data, "task.xml")))
+        check("Triggers" in output, "unsupported parts of the file are reported", output)
         check("disabled" in openpla(1, "run", "From Xml"), "a disabled task")
         check(sorted(names()) == ["From Xml", "My\\Writer", "hang", "usual"], "all tasks", names())
         with open(os.path.join(data, "tasks", "hang.xml"), "w", encoding="utf-8") as f:

@@ -220,8 +220,8 @@ class Line:
         found = [f"{self.process.returncode}"]
         screen = describe_screen(tool, texts[0])
         found += [screen] if screen else []
-        said = describe_errors(texts[1] or messages_of(texts[0]))
-        found += ["said: " + said] if said else []
+        messages = describe_errors(texts[1] or messages_of(texts[0]))
+        found += ["said: " + messages] if messages else []
         for name in sorted(self.files() - self.before):
             digest = describe_file(os.path.join(self.folder, name))
             found.append(f"{name}: {re.sub(r': [0-9]+ samples', '', digest) if tool == 'typeperf' else digest}")

@@ -55,9 +55,9 @@ def counts_equal_second_reader():
         events = log.events[1:]  # after the log file header
         counts = collections.Counter(provider(event) for event in events)
         stat = json.loads(logstat(3 if log.remarks else 0, path, "--json"))[0]
-        said = {p["guid"].strip("{}"): p["events"] for p in stat["providers"]}
+        by_provider = {p["guid"].strip("{}"): p["events"] for p in stat["providers"]}
         check(stat["format"] == "Event trace" and stat["events"] == len(events), f"{name}: events", stat["events"])
-        check(said == dict(counts), f"{name}: event providers")
+        check(by_provider == dict(counts), f"{name}: event providers")
         order = [p["events"] for p in stat["providers"]]
         check(order == sorted(order, reverse=True), f"{name}: sorted by the number of events")
         check(all(p["name"] == NAMES.get(p["guid"].strip("{}")) for p in stat["providers"]), f"{name}: names")

@@ -17,15 +17,15 @@ OTHER = "12345678-1111-2222-3333-444455556666"
 
 def show(*arguments):
     """Returns stdout and all messages, which the emulator merges."""
-    output, said = openpla_apart(0, "trace", "show", *arguments)
-    return output, said or output
+    output, messages = openpla_apart(0, "trace", "show", *arguments)
+    return output, messages or output
 
 
 def show_json(*arguments):
     """Returns the events of `trace show --json` without the log file header, and the messages."""
-    output, said = show(*arguments, "--json")
+    output, messages = show(*arguments, "--json")
     events = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
-    return [e for e in events if e["task"] != "EventTrace"], said
+    return [e for e in events if e["task"] != "EventTrace"], messages
 
 
 def events_of(events, name):
@@ -35,9 +35,9 @@ def events_of(events, name):
 
 def merged_trace_contains_definitions():
     trace("merged.etl", merged())
-    events, said = show_json("merged.etl")
+    events, messages = show_json("merged.etl")
     missing = [e for e in events if "fields" not in e]
-    check(len(missing) == 1 and "openpla trace: 1 of" in said, "events without fields", said, missing)
+    check(len(missing) == 1 and "openpla trace: 1 of" in messages, "events without fields", messages, missing)
     methods = [e for e in events_of(events, "Microsoft-Windows-DotNETRuntime") if e["id"] == 143]
     check([e["fields"]["MethodName"] for e in methods] == [f"Method{i}" for i in range(1, 51)], "methods", methods[:3])
     check(methods[0]["fields"]["MethodFlags"] == "dynamic|jitted" and methods[0]["task"] == "CLRMethod" and
@@ -127,9 +127,9 @@ def reports_invalid_definition():
     trace("broken.etl", [definition(bytes(info), at), bulk(at, ["A"]),
                          definition(map_info(RUNTIME, "M", [(1, "a")])[:30], at + 1, kind=33),
                          definition(b"", at + 2), *method_definition(at + 3), method(at + 3, 1)])
-    output, said = show("broken.etl")
+    output, messages = show("broken.etl")
     check("invalid event definition: number of properties out of range (65535)" in output, "the reason", output)
-    check(said.count("cannot use an event") == 2 and "too short" in said, "warnings", said)
+    check(messages.count("cannot use an event") == 2 and "too short" in messages, "warnings", messages)
     check("MethodName=Method1" in output, "other events", output)
 
 

@@ -116,9 +116,9 @@ def functions(expected, *folders):
 
 def symbolized(path, dll):
     """Returns the same by LLVM's symbolizer. It has no offsets; they are counted from the function's first address."""
-    asked = "\n".join(hex(dll.text[0] + i) for i in range(dll.text[1]))
+    addresses = "\n".join(hex(dll.text[0] + i) for i in range(dll.text[1]))
     done = subprocess.run(["llvm-symbolizer", f"--obj={path}", "--relative-address", "--output-style=JSON", "--no-inlines"],
-                          input=asked.encode(), stdout=subprocess.PIPE, check=True)
+                          input=addresses.encode(), stdout=subprocess.PIPE, check=True)
     names = [(json.loads(line)["Symbol"] or [{}])[0].get("FunctionName", "") for line in done.stdout.decode().splitlines()]
     out, begin = [], {}
     for i, name in enumerate(names):

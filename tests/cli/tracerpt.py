@@ -87,21 +87,21 @@ def merges_files_in_time_order():
 def xml_equals_csv():
     tracerpt(0, "hard.etl", "-o", "hard.xml", "-summary", "hard.txt")
     events = list(ElementTree.parse("hard.xml").getroot())
-    made = events[1]
-    values = [(d.tag.replace(EVENT, ""), d.get("Name"), (d.text or "").strip()) for d in made.find(EVENT + "EventData").iter()]
+    decoded = events[1]
+    values = [(d.tag.replace(EVENT, ""), d.get("Name"), (d.text or "").strip()) for d in decoded.find(EVENT + "EventData").iter()]
     check(values[1:] == [("Data", "Name", 'a "quoted", <&> text'), ("Data", "Size", "1"), ("Data", "Flag", "true"),
                          ("ComplexData", "Point", ""), ("Data", "X", "-3"), ("Data", "Y", "4"),
                          ("Data", "Numbers.Count", "3"), ("Data", "Numbers", "7"), ("Data", "Numbers", "8"),
                          ("Data", "Numbers", "9")], "fields", values)
-    system_ = made.find(EVENT + "System")
+    system_ = decoded.find(EVENT + "System")
     check(system_.find(EVENT + "Provider").get("Name") == "Maker" and
           system_.find(EVENT + "TimeCreated").get("SystemTime") == "2021-02-28T15:33:20.000000100Z" and
           system_.find(EVENT + "Correlation").get("ActivityID") == "{03020100-0504-0706-0809-0a0b0c0d0e0f}" and
           system_.find(EVENT + "Execution").get("ProcessID") == "41", "System", ElementTree.tostring(system_))
-    rendering = made.find(EVENT + "RenderingInfo")
+    rendering = decoded.find(EVENT + "RenderingInfo")
     check(rendering.find(EVENT + "Opcode").text == "Start" and rendering.find(TRACE + "EventName").text == "Made",
           "RenderingInfo", ElementTree.tostring(rendering))
-    check(made.find(TRACE + "ExtendedTracingInfo").find(TRACE + "EventGuid").text == "{" + OURS + "}", "EventGuid")
+    check(decoded.find(TRACE + "ExtendedTracingInfo").find(TRACE + "EventGuid").text == "{" + OURS + "}", "EventGuid")
     return events
 
 
@@ -284,9 +284,9 @@ def exports_needed_definitions():
     check(rows("shop.csv") == rows("schema.csv") and open("shop.xml").read() == open("schema.xml").read(),
           "another dump", rows("schema.csv"))
     check(rows("schema.csv")[1][19:] == ["Apple", "Fruit", "2", "0xA", "0xB"], "the values", rows("schema.csv"))
-    said = rows("schema.csv")[-1]
-    check(said[0] == "Shop" and said[19:] == ["Said so"] and "skipped 1 event of 1 kind (Shop): they contain only a string" in output, "a text",
-          said)
+    row = rows("schema.csv")[-1]
+    check(row[0] == "Shop" and row[19:] == ["Said so"] and "skipped 1 event of 1 kind (Shop): they contain only a string" in output, "a string",
+          row)
     exported = open("schema.man", encoding="utf-8").read()
     check('value="77"' in exported and 'value="78"' not in exported, "only logged events are exported", exported)
     structure = open("shop.txt", encoding="utf-8").read()

@@ -61,33 +61,33 @@ def counters_of(name):
 
 def warnings_have_the_same_times_in_every_language():
     write_day("English.csv", ENGLISH)
-    expected, said = openpla_separate(4, "rules", "English.csv")
-    check("2026-03-02 12:00 to 12:20, 20 min in total; worst at 12:00: 350 ms" in expected and not said, expected + said)
+    expected, messages = openpla_separate(4, "rules", "English.csv")
+    check("2026-03-02 12:00 to 12:20, 20 min in total; worst at 12:00: 350 ms" in expected and not messages, expected + messages)
     for language, paths in LANGUAGES.items():
         write_day(f"{language}.csv", paths)
-        found, said = openpla_separate(4, "rules", f"{language}.csv")
+        found, messages = openpla_separate(4, "rules", f"{language}.csv")
         check(found == expected, language, found)
-        check(said == f"openpla rules: 4 of 4 counters are {language} and were understood\n", said)
+        check(messages == f"openpla rules: 4 of 4 counters are {language} and were understood\n", messages)
     for language, page in (("German", "cp1252"), ("Polish", "cp1250")):  # Windows' code pages for text logs in these languages
         write_day("ansi.csv", LANGUAGES[language], page)
         check(openpla_separate(4, "rules", "ansi.csv")[0] == expected, page)
     openpla(0, "relog", "German.csv", "-o", "German.tsv", "-f", "TSV", "-y")
     check(openpla_separate(4, "rules", "German.tsv")[0] == expected, "another format")
-    told = json.loads(openpla_separate(4, "rules", "German.csv", "--json")[0])
-    check(told["names"] == "4 of 4 counters are German and were understood", told["names"])
+    reported = json.loads(openpla_separate(4, "rules", "German.csv", "--json")[0])
+    check(reported["names"] == "4 of 4 counters are German and were understood", reported["names"])
     check("names" not in json.loads(openpla_separate(4, "rules", "English.csv", "--json")[0]), "an English log has no such line")
 
 
 def unknown_names_are_counted_and_named():
     write_day("some.csv", LANGUAGES["German"] + [r"\\SRV1\Prozessor(_Total)\Neuer Zähler", r"\\SRV1\SQLServer:Locks\Lock Waits/sec"])
-    said = openpla_separate(4, "rules", "some.csv")[1]
-    check(r"4 of 6 counters are German and were understood; 1 was not: '\\SRV1\Prozessor(_Total)\Neuer Zähler'" in said, said)
+    messages = openpla_separate(4, "rules", "some.csv")[1]
+    check(r"4 of 6 counters are German and were understood; 1 was not: '\\SRV1\Prozessor(_Total)\Neuer Zähler'" in messages, messages)
 
 
 def reports_and_pages_show_log_names():
     """Cells are English, so that rules and comparisons find them; the log's name is beside them."""
-    said = openpla_separate(0, "report", "German.csv", "-html", "-o", "german.html", "-y")[1]
-    check("4 of 4 counters are German and were understood" in said, said)
+    messages = openpla_separate(0, "report", "German.csv", "-html", "-o", "german.html", "-y")[1]
+    check("4 of 4 counters are German and were understood" in messages, messages)
     report = xml.parse("german.xml").getroot()
     table = report.find(".//Table[@source='Memory']")
     cell = table.find("Item/Data[@name='counter']")
@@ -115,9 +115,9 @@ def accepts_schema_in_language_of_log():
 
 
 def runs_in_two_languages_are_compared():
-    output, said = openpla_separate(0, "compare", "English.csv", "German.csv", "-html", "both.html", "-y")
+    output, messages = openpla_separate(0, "compare", "English.csv", "German.csv", "-html", "both.html", "-y")
     check("4 same; only in A 0, only in B 0" in output, output)
-    check(said == "openpla compare: B: 4 of 4 counters are German and were understood\n", said)
+    check(messages == "openpla compare: B: 4 of 4 counters are German and were understood\n", messages)
     with open("both.html", encoding="utf-8") as f:
         check("Names in B" in f.read(), "the page has the message too")
 
@@ -125,9 +125,9 @@ def runs_in_two_languages_are_compared():
 def relog_accepts_counters_in_both_languages():
     """The copy keeps the log's own names."""
     memory = LANGUAGES["German"][1]
-    said = openpla_separate(0, "relog", "German.csv", "-c", r"\Memory\Available*", "-o", "c.csv", "-f", "CSV", "-y")
+    messages = openpla_separate(0, "relog", "German.csv", "-c", r"\Memory\Available*", "-o", "c.csv", "-f", "CSV", "-y")
     check(counters_of("c.csv") == [memory], "relog", counters_of("c.csv"))
-    check("4 of 4 counters are German and were understood" in "".join(said), *said)
+    check("4 of 4 counters are German and were understood" in "".join(messages), *messages)
     with open("list.txt", "w", encoding="utf-8") as f:
         f.write("\\Prozessor(*)\\Prozessorzeit (%)\n")
     for log, column in (("German.csv", LANGUAGES["German"][0]), ("English.csv", ENGLISH[0]), ("French.csv", LANGUAGES["French"][0])):
@@ -154,8 +154,8 @@ def computer_names_take_precedence():
              rf"\\SRV1\{names[234]}(0 C:)\{names[208]}", rf"\\SRV1\{names[2]}\{names[44]}"]
     write_day("Russian.csv", paths)
     write_day("ansi.csv", paths, "cp1251")
-    said = openpla(5, "rules", "Russian.csv")
-    check("4 of 4 counters are not English and were not understood" in said and "nothing was checked" in said, said)
+    messages = openpla(5, "rules", "Russian.csv")
+    check("4 of 4 counters are not English and were not understood" in messages and "nothing was checked" in messages, messages)
     with open("perflib.reg", "wb") as f:
         text = f'Windows Registry Editor Version 5.00\r\n\r\n[{PERFLIB}\\009]\r\n"Counter"=hex(7):{hexadecimal(english)}\r\n\r\n'
         text += f'[{PERFLIB}\\019]\r\n"Counter"=hex(7):{hexadecimal(russian)}\r\n'
@@ -165,9 +165,9 @@ def computer_names_take_precedence():
             f.write("".join(f"{i}\0{n}\0" for i, n in list_of).encode("utf-16-le") + b"\0\0")
     expected = openpla_separate(4, "rules", "English.csv")[0]
     for files in (["perflib.reg"], ["perfc019.dat"], ["perfc019.dat", "perfc009.dat"]):
-        found, said = openpla_separate(4, "rules", "Russian.csv", "-names", *files)
+        found, messages = openpla_separate(4, "rules", "Russian.csv", "-names", *files)
         check(found == expected, *files, found)
-        check("4 of 4 counters are Russian and were understood" in said, said)
+        check("4 of 4 counters are Russian and were understood" in messages, messages)
     check(openpla_separate(4, "rules", "ansi.csv", "-names", "perflib.reg")[0] == expected, "a log in the Russian code page")
     openpla(0, "report", "Russian.csv", "-o", "russian.xml", "-y", "-names", "perflib.reg")
     check(openpla_separate(4, "rules", "russian.xml")[0] == expected, "a report keeps the translated names")
@@ -187,12 +187,12 @@ def a_definition_in_another_language_is_checked():
         f.write("<DataCollectorSet><Name>german</Name><PerformanceCounterDataCollector><DataCollectorType>0</DataCollectorType>"
                 f"<Name>counts</Name>{''.join(f'<Counter>{p}</Counter>' for p in paths)}</PerformanceCounterDataCollector>"
                 "</DataCollectorSet>")
-    said = openpla(3, "check", "set.xml", "-all")
-    check("counters: 2 of 3 can be collected" in said and "2 of 3 counters are German and were understood; 1 was not" in said, said)
-    said = openpla(3, "check", "set.xml", "-names", "perflib.reg")
-    check(r"on this computer its path is '\Memory\Available MBytes' (use this path in the definition)" in said, said)
-    said = openpla(0, "typeperf", paths[0], "-sc", "1", "-si", "1")
-    check(r"\Processor(_Total)\% Processor Time" in said, "typeperf", said)
+    messages = openpla(3, "check", "set.xml", "-all")
+    check("counters: 2 of 3 can be collected" in messages and "2 of 3 counters are German and were understood; 1 was not" in messages, messages)
+    messages = openpla(3, "check", "set.xml", "-names", "perflib.reg")
+    check(r"on this computer its path is '\Memory\Available MBytes' (use this path in the definition)" in messages, messages)
+    messages = openpla(0, "typeperf", paths[0], "-sc", "1", "-si", "1")
+    check(r"\Processor(_Total)\% Processor Time" in messages, "typeperf", messages)
 
 
 def main():

@@ -26,8 +26,8 @@ def start(*arguments):
 
 def texts():
     with open("out.txt", encoding="utf-8", newline="") as out, open("err.txt", encoding="utf-8") as err:
-        given, said = out.read(), err.read()
-    return given, given + said  # the emulator merges both streams
+        given, messages = out.read(), err.read()
+    return given, given + messages  # the emulator merges both streams
 
 
 def check(right, what, *more):

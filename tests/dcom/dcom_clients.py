@@ -258,13 +258,13 @@ def every_method_test(port):
     """Each reply must end exactly after its HRESULT, whatever the method returns."""
     connection = connect(port, "admin", PASSWORDS["admin"])
     clsid = "038375{:02x}-098b-11d8-9414-505054503030".format
-    made = {name: activate(connection, clsid(number), PLA.iids[class_interface(name)]) for name, number in CLASSES.items()}
-    check("all 16 classes are activated", len(made), 16)
+    created = {name: activate(connection, clsid(number), PLA.iids[class_interface(name)]) for name, number in CLASSES.items()}
+    check("all 16 classes are activated", len(created), 16)
     check("an unknown class", "80040154" in str(fault_of(lambda: activate(connection, clsid(0x99), SET))), True)
     get = lambda item, method, *arguments: PLA.call(item, method, *arguments)[1][0]
-    objects = {"IDataCollectorSet": made["DataCollectorSet"], "ITraceDataProvider": made["TraceDataProvider"],
-               "ITraceDataProviderCollection": made["TraceDataProviderCollection"],
-               "IDataCollectorSetCollection": made["DataCollectorSetCollection"]}
+    objects = {"IDataCollectorSet": created["DataCollectorSet"], "ITraceDataProvider": created["TraceDataProvider"],
+               "ITraceDataProviderCollection": created["TraceDataProviderCollection"],
+               "IDataCollectorSetCollection": created["DataCollectorSetCollection"]}
     objects["IDataManager"] = get(objects["IDataCollectorSet"], "get_DataManager")
     objects["IFolderActionCollection"] = get(objects["IDataManager"], "get_FolderActions")
     objects["IFolderAction"] = get(objects["IFolderActionCollection"], "CreateFolderAction")

@@ -29,18 +29,18 @@ def kernel_times():
     return times
 
 
-def times_at(snapshots, processor, moment):
+def times_at(snapshots, processor, when):
     """Interpolates linearly between the snapshots before and after the time."""
     for (t0, before), (t1, after) in zip(snapshots, snapshots[1:]):
-        if t0 <= moment <= t1:
-            part = (moment - t0) / (t1 - t0)
+        if t0 <= when <= t1:
+            part = (when - t0) / (t1 - t0)
             return [a + (b - a) * part for a, b in zip(before[processor], after[processor])]
     raise ValueError("outside of the snapshots")
 
 
 def percentage(snapshots, processor, begin, end):
     """Returns the kernel's busy percentage for the time span."""
-    one, two = (times_at(snapshots, processor, moment) for moment in (begin, end))
+    one, two = (times_at(snapshots, processor, when) for when in (begin, end))
     return 100 * (two[0] - one[0]) / (two[1] - one[1])
 
 
@@ -71,15 +71,15 @@ def main():
     columns = {name.rsplit("(", 1)[1].split(")")[0]: at for at, name in enumerate(rows[0]) if at}
     samples = []
     for row in rows[1:]:
-        moment = datetime.datetime.strptime(row[0], "%m/%d/%Y %H:%M:%S.%f").timestamp()
-        if snapshots[0][0] <= moment <= snapshots[-1][0]:
-            samples.append((moment, row))
+        when = datetime.datetime.strptime(row[0], "%m/%d/%Y %H:%M:%S.%f").timestamp()
+        if snapshots[0][0] <= when <= snapshots[-1][0]:
+            samples.append((when, row))
     check(len(samples) >= 3, f"{len(samples)} samples while the loop ran")
     begin, end = samples[0][0], samples[-1][0]
     for instance, kernel in ((str(processor), str(processor)), ("_Total", None)):
         # A sample covers the time since the previous one: a second, or longer on a busy machine.
-        shown = sum(float(row[columns[instance]]) * (moment - before)
-                    for (before, _), (moment, row) in zip(samples, samples[1:]))
+        shown = sum(float(row[columns[instance]]) * (when - before)
+                    for (before, _), (when, row) in zip(samples, samples[1:]))
         logged, real = shown / (end - begin), percentage(snapshots, kernel, begin, end)
         print(f"{instance}: log {logged:.1f} %, kernel {real:.1f} %")
         check(abs(logged - real) <= POINTS, f"{instance}: log {logged:.1f} %, kernel {real:.1f} %")

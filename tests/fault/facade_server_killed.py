@@ -38,12 +38,12 @@ def main():
         mark(folder, "killed")
         code = client.wait(timeout=600)
         output.seek(0)
-        said = output.read().decode(errors="replace").replace("\r\n", "\n").splitlines()
-    print("\n".join(said))
-    check(code == 0 and len(said) == 8, f"exit code {code}")
-    check(said[:2] == ["Commit: 0x00000000", "Start: 0x00000000"], "the set runs")
-    check(said[2] == "Duration: 0x00000000", "what the object holds needs no server")
-    check(said[3:] == ["Status: 0x00000000", "1", "Commit: 0x00000000", "Stop: 0x00000000", "Delete: 0x00000000"],
+        messages = output.read().decode(errors="replace").replace("\r\n", "\n").splitlines()
+    print("\n".join(messages))
+    check(code == 0 and len(messages) == 8, f"exit code {code}")
+    check(messages[:2] == ["Commit: 0x00000000", "Start: 0x00000000"], "the set runs")
+    check(messages[2] == "Duration: 0x00000000", "what the object holds needs no server")
+    check(messages[3:] == ["Status: 0x00000000", "1", "Commit: 0x00000000", "Stop: 0x00000000", "Delete: 0x00000000"],
           "the object goes on, from the first call")
     after = processes("rpcss")
     check(before and after and not set(before) & set(after), f"it did not wait for Wine to forget: {before}, {after}")

@@ -74,10 +74,10 @@ def main():
         run_client("stop", BACK)
         wait_for("the schedule starts its set", lambda: processes("openplahost", TIMED))
         wait_for("its log is there", lambda: os.path.exists(os.path.join(root, TIMED + "_000001.csv")))
-        told = [e["id"] for e in events(BACK)]
-        check(1006 in told and 9003 in told and told.count(1003) >= 2, f"the events of the set that came back: {told}")
-        told = [e["id"] for e in events(DOWN)]
-        check(told.count(1006) == 1 and 9003 not in told, f"the events of the other one: {told}")
+        reported = [e["id"] for e in events(BACK)]
+        check(1006 in reported and 9003 in reported and reported.count(1003) >= 2, f"the events of the set that came back: {reported}")
+        reported = [e["id"] for e in events(DOWN)]
+        check(reported.count(1006) == 1 and 9003 not in reported, f"the events of the other one: {reported}")
         run_client("stop", TIMED)
         started = [e for e in events(TIMED) if e["id"] == 1003]
         check(len(started) == 1, f"started once: {started}")

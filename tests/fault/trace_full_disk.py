@@ -32,9 +32,9 @@ def run(program, *arguments):
 def write(steps):
     """Writes events. Returns how many were lost because the session's buffers were full, which can always happen."""
     code, text = wine(os.path.join(BIN, "write_events.exe"), str(steps))
-    told = re.search(r"written, (\d+) of them in vain", text)
-    check(code in (0, 3) and told, f"write_events: exit code {code}: {text}")
-    return int(told.group(1))
+    reported = re.search(r"written, (\d+) of them in vain", text)
+    check(code in (0, 3) and reported, f"write_events: exit code {code}: {text}")
+    return int(reported.group(1))
 
 
 def lost(text):
@@ -56,8 +56,8 @@ def read(path):
             runs.append((event.process, []))
         if event.id == 2:
             runs[-1][1].append(struct.unpack_from("<I", event.raw, event.data)[0])
-    told = struct.unpack_from("<I", log.first_event(data), 0x20 + 0x114)[0]
-    return [steps for _, steps in runs], told, log.remarks
+    reported = struct.unpack_from("<I", log.first_event(data), 0x20 + 0x114)[0]
+    return [steps for _, steps in runs], reported, log.remarks
 
 
 def trace(folder):
@@ -77,14 +77,14 @@ def trace(folder):
     os.remove(ballast)
     check(write(AFTER) == 0, "there is room in memory again")
     events, buffers = lost(run("trace_session", "stop", NAME))
-    runs, told, damaged = read(path)
+    runs, reported, damaged = read(path)
     check(damaged == 0, f"{damaged} places of the file are damaged")
     check(runs[0] == list(range(BEFORE)), "what was written before the disk was full is in the file")
     check(runs[-1] == list(range(AFTER)), "what was written with room again is in the file")
     kept = sum(map(len, runs[1:-1]))
     check(events == refused, f"{refused} events found no room, the session says {events}")
     check(kept < MEANWHILE - refused and buffers >= meanwhile, f"{kept} events kept, {buffers} buffers lost")
-    check(told == buffers, f"the file says {told} lost buffers, the session {buffers}")
+    check(reported == buffers, f"the file says {reported} lost buffers, the session {buffers}")
     print(f"{MEANWHILE} events to a full disk: {refused} found no room in memory, {MEANWHILE - refused - kept} lost in "
           f"{buffers} buffers; of {BEFORE + AFTER} before and behind none")
 

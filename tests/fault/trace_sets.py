@@ -48,9 +48,9 @@ def write():
 def events(path):
     """Returns how many events of the event provider the log has."""
     code, text = wine(os.path.join(BIN, "openpla.exe"), "logstat", path)
-    told = re.search(re.escape(PROVIDER) + r"\D+(\d+)", text, re.I)
-    check(code == 0 and told, f"logstat {path}: exit code {code}: {text}")
-    return int(told.group(1))
+    reported = re.search(re.escape(PROVIDER) + r"\D+(\d+)", text, re.I)
+    check(code == 0 and reported, f"logstat {path}: exit code {code}: {text}")
+    return int(reported.group(1))
 
 
 def check_statistics(answers, script):

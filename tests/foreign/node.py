@@ -71,8 +71,8 @@ def trace(node, provider, *options):
         out = wine(f"{BIN}/openpla.exe", "run", "--children", node, *options, windows(f"{HERE}/serve.js"), str(REQUESTS),
                    "child")
     finally:
-        told = wine(f"{BIN}/trace_session.exe", "stop", "Foreign")
-    check("lost: 0 events, 0 buffers" in told, "events are lost", told)
+        reported = wine(f"{BIN}/trace_session.exe", "stop", "Foreign")
+    check("lost: 0 events, 0 buffers" in reported, "events are lost", reported)
     processes = [int(p) for p in re.findall(r"process (\d+) made", out)]
     check(len(processes) == 2, "node and its child", out)
     counts = events_of(log)

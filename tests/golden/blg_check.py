@@ -196,8 +196,8 @@ def read_object(data, stamp, bias, names, entry):
          "object: not a performance data block")
     need(total == len(data) and wide_text(data, name) == entry[5].lstrip("\\"), "object: %d bytes of %d", total, len(data))
     need(2 * len(wide_text(data, name)) + 2 == name_size, "object: the system's name has %d bytes", name_size)
-    moment = datetime.datetime(1601, 1, 1) + datetime.timedelta(microseconds=stamp // 10)
-    need((year, month, day, hour, minute, second, ms * 1000) == (*moment.timetuple()[:6], moment.microsecond),
+    when = datetime.datetime(1601, 1, 1) + datetime.timedelta(microseconds=stamp // 10)
+    need((year, month, day, hour, minute, second, ms * 1000) == (*when.timetuple()[:6], when.microsecond),
          "object: SystemTime")
     need(struct.unpack_from("<q", data, 0x48)[0] == stamp + bias * 600000000, "object: PerfTime100nSec")
     data = data[head:]

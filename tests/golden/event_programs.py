@@ -55,9 +55,9 @@ def run(program, *arguments):
 
 
 def session_stopped(name):
-    told = run("trace_session", "stop", name)
-    check("lost: 0 events, 0 buffers" in told, "the session has lost events", told)
-    check(name in told, "another session", told)
+    reported = run("trace_session", "stop", name)
+    check("lost: 0 events, 0 buffers" in reported, "the session has lost events", reported)
+    check(name in reported, "another session", reported)
 
 
 def read_lines(text):
@@ -92,8 +92,8 @@ def link(program, *libraries):
 def the_file_has_what_was_written():
     path = "Z:" + os.path.abspath("programs.etl").replace("/", "\\")
     run("trace_session", "start", "Programs", path, PROVIDER)
-    told = run("trace_session", "query", "Programs")
-    check(path in told, "query", told)
+    reported = run("trace_session", "query", "Programs")
+    check(path in reported, "query", reported)
     check("Programs" in run("trace_session", "list"), "list")
     out = run("write_events", str(STEPS), "60")
     check("enabled, level 5" in out and "written, 0 of them in vain" in out, "the provider", out)
@@ -103,9 +103,9 @@ def the_file_has_what_was_written():
     check(f"{STEPS + 2} events, 0 lost" in read, "the consumer", read[-300:])
     events = read_lines(read)
     check_steps(events)
-    told = run("openpla", "logstat", path)
-    check(re.search(rf"^Events: +{STEPS + 2}\s", told, re.M) and re.search(rf"{PROVIDER} +{STEPS + 2}\s", told)
-          and re.search(r"^Lost: +0 events, 0 buffers", told, re.M), "logstat", told)
+    reported = run("openpla", "logstat", path)
+    check(re.search(rf"^Events: +{STEPS + 2}\s", reported, re.M) and re.search(rf"{PROVIDER} +{STEPS + 2}\s", reported)
+          and re.search(r"^Lost: +0 events, 0 buffers", reported, re.M), "logstat", reported)
 
     lines = subprocess.run([sys.executable, CHECK, "programs.etl"], check=True, capture_output=True, text=True).stdout
     checked = [line.split("\t") for line in lines.splitlines() if line.startswith("event\t")]
@@ -153,7 +153,7 @@ def classic_events_are_decoded_by_their_mof():
     run("openpla", "mof", "add", mof)
     try:
         read = run("decode_events", path)
-        told = run("openpla", "tracerpt", path, "-of", "CSV", "-o", "classic.csv", "-y")
+        reported = run("openpla", "tracerpt", path, "-of", "CSV", "-o", "classic.csv", "-y")
     finally:
         run("openpla", "mof", "remove", "classic_events.mof")
     expected = [f"ExampleClassicShop/Sale/{'Returned' if n == 3 else 'Sold'}: Number={n} Article=Apple "
@@ -161,7 +161,7 @@ def classic_events_are_decoded_by_their_mof():
     check([line for line in read.splitlines() if line.startswith("Example")] == expected, "decoded", read)
     with open("classic.csv", encoding="utf-8", errors="replace") as f:
         rows = f.read()
-    check("Returned" in rows and "Apple" in rows and "card" in rows and "-75" in rows, "as CSV", told, rows)
+    check("Returned" in rows and "Apple" in rows and "card" in rows and "-75" in rows, "as CSV", reported, rows)
 
 
 def stop_all():

@@ -45,8 +45,8 @@ def run(expected, program, *arguments):
 
 def record():
     run(0, "trace_session", "start", "Typed", host_path("typed.etl"), PROVIDER)
-    told = run(0, "write_typed", "60")
-    check("2 events written, 0 of them in vain" in told, "the provider", told)
+    output = run(0, "write_typed", "60")
+    check("2 events written, 0 of them in vain" in output, "the provider", output)
     run(0, "trace_session", "stop", "Typed")
 
 
@@ -87,8 +87,8 @@ def main():
     record()
     check("not registered" in dump("CSV"), "nobody has said yet what the events are")
     manifest = host_path(os.path.join(EXAMPLES, "typed_events.man"))
-    told = run(0, "openpla", "manifest", "add", manifest)
-    check(f"Example-Typed {PROVIDER}" in told, "added", told)
+    output = run(0, "openpla", "manifest", "add", manifest)
+    check(f"Example-Typed {PROVIDER}" in output, "added", output)
     try:
         all_fields_come_as_they_were_written()
         listed = json.loads(run(0, "openpla", "manifest", "list", "-json"))

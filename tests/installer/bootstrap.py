@@ -44,12 +44,12 @@ def bootstrap(folder, verb, broken, cache=None, runs_32=False, architecture="amd
         (folder / "build/mingw").mkdir(parents=True)
         (folder / "build/mingw/CMakeCache.txt").write_text(cache)
         (folder / "build/mingw/build.ninja").touch()
-    asked = folder / "asked"
+    question_file = folder / "asked"
     done = subprocess.run(["sh", str(folder / "installer/bootstrap.sh"), *verb],
-                          env=dict(os.environ, PATH=f"{folder / 'programs'}:{os.environ['PATH']}", ASKED=str(asked),
+                          env=dict(os.environ, PATH=f"{folder / 'programs'}:{os.environ['PATH']}", ASKED=str(question_file),
                                    BROKEN=broken),
                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-    return done.returncode, asked.read_text().splitlines() if asked.exists() else []
+    return done.returncode, question_file.read_text().splitlines() if question_file.exists() else []
 
 
 def check_tools(folder):

@@ -72,8 +72,8 @@ def tracefs(folder, scratch):
     for switch in "on", "off":
         run(f"{folder}/usr/lib/openpla/tracefs", switch, env=environment)
     run(f"{folder}/usr/lib/openpla/tracefs", code=2, env=environment)
-    with open(f"{scratch}/told", encoding="utf-8") as told:
-        lines = [line for line in told.read().splitlines() if "remount" in line]
+    with open(f"{scratch}/told", encoding="utf-8") as reported:
+        lines = [line for line in reported.read().splitlines() if "remount" in line]
     assert lines == ["mount -o remount,uid=123 /sys/kernel/tracing", "mount -o remount,uid=0 /sys/kernel/tracing"], lines
 
 

@@ -151,9 +151,9 @@ def main():
             Mirror.lacks = tuple(lacks)
             return Host(folder / name, uri, its_pins)
 
-        def case(name, lacks, expected, said=""):
+        def case(name, lacks, expected, messages=""):
             code, output, origin = host(name, lacks).fetch()
-            check(code == 0 and origin == expected and said in output,
+            check(code == 0 and origin == expected and messages in output,
                   f"{name}: exit code {code}, source of {origin}, expected {expected}:\n{output}")
 
         case("a whole mirror", [], "1.0-10")

@@ -45,19 +45,19 @@ def check_contents(package, folder, expected):
 
 def main():
     with tempfile.TemporaryDirectory() as scratch:
-        made = make(scratch)
-        fields = check_contents(made["libopenpla-logs0"], f"{scratch}/0", {"libopenpla-logs.so.0", f"libopenpla-logs.so.{VERSION}"})
+        created = make(scratch)
+        fields = check_contents(created["libopenpla-logs0"], f"{scratch}/0", {"libopenpla-logs.so.0", f"libopenpla-logs.so.{VERSION}"})
         needs = {one.split()[0].removesuffix("t64") for one in fields["Depends"].split(", ")} - SANITIZERS
         assert needs == {"libc6", "libxml2"}, fields
         with open(f"{scratch}/0/DEBIAN/shlibs", encoding="ascii") as shlibs:
             assert shlibs.read() == "libopenpla-logs 0 libopenpla-logs0 (>= 0.1.0)\n"
-        fields = check_contents(made["libopenpla-logs-dev"], f"{scratch}/1", {"logs.h", "libopenpla-logs.so", "openpla-logs.pc"})
+        fields = check_contents(created["libopenpla-logs-dev"], f"{scratch}/1", {"logs.h", "libopenpla-logs.so", "openpla-logs.pc"})
         assert fields["Depends"] == f"libopenpla-logs0 (= {fields['Version']})", fields
         assert fields["Architecture"] == run("dpkg", "--print-architecture").strip(), fields
-        fields = check_contents(made["python3-openpla"], f"{scratch}/2", {"__init__.py", "_library.py"})
+        fields = check_contents(created["python3-openpla"], f"{scratch}/2", {"__init__.py", "_library.py"})
         assert fields["Architecture"] == "all" and fields["Depends"].startswith("libopenpla-logs0 (>= "), fields
         # All packages together: a link in one package refers to a file in another.
-        for package in made.values():
+        for package in created.values():
             run("dpkg-deb", "--extract", package, f"{scratch}/root")
         whole = files(f"{scratch}/root")
         (link,) = [path for name, path in whole.items() if name.endswith("libopenpla-logs.so")]

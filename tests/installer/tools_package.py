@@ -37,11 +37,11 @@ def check_install(scratch):
 def package(scratch, installed):
     """The same files; the same package again."""
     environment = {**os.environ, "OPENPLA_DEB_COMPRESSION": "none", "SOURCE_DATE_EPOCH": "1800000000"}
-    made = [run("sh", f"{TREE}/installer/deb/native.sh", BUILD, f"{scratch}/{out}", "openpla-tools", env=environment).strip()
+    created = [run("sh", f"{TREE}/installer/deb/native.sh", BUILD, f"{scratch}/{out}", "openpla-tools", env=environment).strip()
             for out in ("first", "second")]
-    run("cmp", *made)
+    run("cmp", *created)
     folder = f"{scratch}/unpacked"
-    fields = unpack(made[0], folder, MODES)
+    fields = unpack(created[0], folder, MODES)
     needs = {one.split()[0] for one in fields["Depends"].split(", ")}
     assert {"libc6", "libxml2", "libxslt1.1", "zlib1g"} == {name.removesuffix("t64") for name in needs - SANITIZERS}, fields
     assert fields["Package"] == "openpla-tools" and "unixodbc" in fields["Suggests"], fields
@@ -50,7 +50,7 @@ def package(scratch, installed):
     assert packed == installed, packed ^ installed
     with open(f"{BUILD}/CMakeCache.txt", encoding="utf-8") as cache:
         sanitizes = "OPENPLA_SANITIZE:BOOL=ON\n" in cache.read()
-    lintian(made[0], *["hardening-no-pie"] * sanitizes)
+    lintian(created[0], *["hardening-no-pie"] * sanitizes)
     return folder
 
 

@@ -177,11 +177,11 @@ def registration_form(form):
 def has_rows(prefix, form):
     """Checks that the registry has all rows of the form; the form has the installer's default folder."""
     text = registration_form(form)
-    wanted = rows(block.strip("\n") for block in text.split("\n\n") if block.strip("\n").startswith("["))
+    expected = rows(block.strip("\n") for block in text.split("\n\n") if block.strip("\n").startswith("["))
     # Values that must be absent, and those that a service changes.
-    wanted = {row for row in wanted if not row[1].endswith("=-")}
-    missing = sorted(wanted - rows(prefix.keys().values()))
-    check(len(wanted) > 100 and not missing, f"rows of {form}", len(wanted), missing[:4])
+    expected = {row for row in expected if not row[1].endswith("=-")}
+    missing = sorted(expected - rows(prefix.keys().values()))
+    check(len(expected) > 100 and not missing, f"rows of {form}", len(expected), missing[:4])
 
 
 def states(prefix):

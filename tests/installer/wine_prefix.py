@@ -50,10 +50,10 @@ def main():
         for name in ("wine", "wineboot", "wineserver"):
             (programs / name).write_text(WINE)
             (programs / name).chmod(0o755)
-        made = folder / "made"
+        created = folder / "made"
 
         def prefix(name, **more):
-            environment = dict(os.environ, PATH=f"{programs}:{os.environ['PATH']}", MADE=str(made),
+            environment = dict(os.environ, PATH=f"{programs}:{os.environ['PATH']}", MADE=str(created),
                                WINEPREFIX=str(folder / name), OPENPLA_WINE_TEMPLATE=str(folder / "template"), **more)
             done = subprocess.run(["sh", SCRIPT, "setup"], env=environment, stdin=subprocess.DEVNULL, check=False,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -63,19 +63,19 @@ def main():
         check(not list(folder.glob("template*")), "nothing is left of it for others")
         check(prefix("broken")[0] == 0, "it is made when it is asked for again")
         first = folder / "broken"
-        wanted = content(first)
-        check(wanted["system.reg"] == FIRST and wanted["dosdevices/c:"] == "../drive_c", "what the first one has")
+        expected = content(first)
+        check(expected["system.reg"] == FIRST and expected["dosdevices/c:"] == "../drive_c", "what the first one has")
         for name in ("second", "third"):
             code, copy = prefix(name)
-            check(code == 0 and content(copy) == wanted, f"the {name} prefix is as the first one was made")
+            check(code == 0 and content(copy) == expected, f"the {name} prefix is as the first one was made")
             # Only Wine's programs are shared between all prefixes.
             for path in ("system.reg", "user.reg", "drive_c/users/a b/large"):
                 with open(copy / path, "a", encoding="utf-8") as file:
                     file.write("written in " + name)
         with open(first / "system.reg", "a", encoding="utf-8") as file:
             file.write("written in the first")
-        check(content(prefix("fourth")[1]) == wanted, "what others write is not in a prefix that is made later")
-        check(len(made.read_text().split()) == 2, "Wine is asked for the first one alone")
+        check(content(prefix("fourth")[1]) == expected, "what others write is not in a prefix that is made later")
+        check(len(created.read_text().split()) == 2, "Wine is asked for the first one alone")
     return bool(failures)
 
 

@@ -42,14 +42,14 @@ def main():
     hook = os.path.join(sys.argv[1], ".githooks", "commit-msg")
     faults = 0
     for message in GOOD:
-        code, said = run(hook, message)
+        code, messages = run(hook, message)
         if code != 0:
-            print(f"refused though right: {message!r}: {said}")
+            print(f"refused though right: {message!r}: {messages}")
             faults += 1
-    for message, wanted in BAD.items():
-        code, said = run(hook, message)
-        if code != 1 or wanted not in said:
-            print(f"expected a refusal that says {wanted!r}: {message!r}: exit code {code}: {said}")
+    for message, expected in BAD.items():
+        code, messages = run(hook, message)
+        if code != 1 or expected not in messages:
+            print(f"expected a refusal that says {expected!r}: {message!r}: exit code {code}: {messages}")
             faults += 1
     print(f"{len(GOOD) + len(BAD)} messages, {faults} faults")
     sys.exit(1 if faults else 0)

@@ -157,7 +157,7 @@ def self_test():
                         "int mend_it;\n/* It looks\n   at the file. */\n",
         "docs/bad.md": "# Bad\n\n" + "word " * 36 + "end.\n\nWhat is damaged is as if it were not there.\n",
     }
-    wanted = {"engine/bad.c:1: 'is told' (report, log)", "engine/bad.c:2: 'is there already' (already exists)",
+    expected = {"engine/bad.c:1: 'is told' (report, log)", "engine/bad.c:2: 'is there already' (already exists)",
               "engine/bad.c:2: the name work_off (process)", "engine/bad.c:3: the name mend_it (repair)",
               "engine/bad.c:1: a clause is the subject: Who asks is told....",
               "engine/bad.c:4: a phrase over the end of a line (inspect, check, read)",
@@ -166,9 +166,9 @@ def self_test():
     with tempfile.TemporaryDirectory() as top:
         write_all(top, files)
         found = set(check_tree(top))
-    for complaint in sorted(wanted ^ found):
-        print(("missing: " if complaint in wanted else "unexpected: ") + complaint)
-    return 1 if wanted != found else 0
+    for complaint in sorted(expected ^ found):
+        print(("missing: " if complaint in expected else "unexpected: ") + complaint)
+    return 1 if expected != found else 0
 
 
 def main():

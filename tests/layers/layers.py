@@ -295,12 +295,12 @@ def self_test():
         write_all(top, {**good, **bad})
         complaints, _ = check_tree(top)
     found = {c.split(":")[0] for c in complaints}
-    wanted = {path for path in bad if "/crowd/" not in path} | {"engine/etw/crowd"}
-    for path in sorted(wanted - found):
+    expected = {path for path in bad if "/crowd/" not in path} | {"engine/etw/crowd"}
+    for path in sorted(expected - found):
         print(f"not found: {path}")
-    for path in sorted(found - wanted):
+    for path in sorted(found - expected):
         print(f"found though right: {path}")
-    return found != wanted
+    return found != expected
 
 
 def main():

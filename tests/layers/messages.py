@@ -111,7 +111,7 @@ def self_test():
         "engine/b.c": 'void g(void) { error_set(1, "The file \'%s\' is open."); }\n'
                       'void h(void) { error_set(1, "access denied: \'%s\' cannot be opened"); }\n',
     }
-    wanted = ["engine/b.c:1: begins with a capital: The file '%s' is open.",
+    expected = ["engine/b.c:1: begins with a capital: The file '%s' is open.",
               "engine/b.c:1: ends with a full stop: The file '%s' is open.",
               "engine/b.c:2: another wording of engine/a.c:2: 'access denied: '%' cannot be opened', there 'cannot open '%': access denied'"]
     with tempfile.TemporaryDirectory() as top:
@@ -121,9 +121,9 @@ def self_test():
     if listed != ["cannot open '%s': access denied", "The file '%s' is open.", "access denied: '%s' cannot be opened"]:
         print("listed:", listed)
         return 1
-    for complaint in sorted(set(wanted) ^ set(found)):
-        print(("missing: " if complaint in wanted else "unexpected: ") + complaint)
-    return 1 if sorted(wanted) != found else 0
+    for complaint in sorted(set(expected) ^ set(found)):
+        print(("missing: " if complaint in expected else "unexpected: ") + complaint)
+    return 1 if sorted(expected) != found else 0
 
 
 def main():

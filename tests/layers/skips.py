@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """skips.py PRESET RESULTS.xml | --self-test: fails for each test that ctest skipped without an entry for this host in
-tests/expected-skips.txt. RESULTS.xml is ctest's JUnit file; the output of the skipped test is printed."""
+tests/expected-skips.txt. RESULTS.xml is ctest's JUnit file; the output of the skipped tests is printed."""
 import os
 import re
 import subprocess
@@ -20,11 +20,11 @@ def codename(os_release):
 
 def wine32_installed():
     try:
-        asked = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Abbrev}", "wine32:i386"], capture_output=True,
+        query = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Abbrev}", "wine32:i386"], capture_output=True,
                                text=True)
     except FileNotFoundError:
         return False
-    return asked.stdout.startswith("ii")
+    return query.stdout.startswith("ii")
 
 
 def this_host():
@@ -52,7 +52,7 @@ def expected_skips(lines, host):
 
 def check_skips(preset, results, expected):
     """Returns the messages, and whether all skips are expected. `results`: the JUnit file's root element."""
-    said = []
+    messages = []
     total = skipped = unexpected = 0
     for case in results.iter("testcase"):
         total += 1
@@ -62,13 +62,13 @@ def check_skips(preset, results, expected):
         name = case.get("name")
         reason = expected.get((preset, name))
         if reason:
-            said.append(f"skipped as expected: {name}: {reason}")
+            messages.append(f"skipped as expected: {name}: {reason}")
             continue
         unexpected += 1
         why = (case.findtext("system-out") or "").strip().splitlines()[-5:] or ["(it said nothing)"]
-        said.append(f"SKIPPED, and not listed in tests/expected-skips.txt for this host: {name}: " + " | ".join(why))
-    said.append(f"{preset}: {total} tests, {skipped} skipped, {unexpected} of them unexpected")
-    return said, total > 0 and not unexpected
+        messages.append(f"SKIPPED, and not listed in tests/expected-skips.txt for this host: {name}: " + " | ".join(why))
+    messages.append(f"{preset}: {total} tests, {skipped} skipped, {unexpected} of them unexpected")
+    return messages, total > 0 and not unexpected
 
 
 def self_test():
@@ -97,8 +97,8 @@ def main():
     preset, results = sys.argv[1:]
     with open(LIST, encoding="utf-8") as lines:
         expected = expected_skips(lines, this_host())
-    said, well = check_skips(preset, ElementTree.parse(results).getroot(), expected)
-    print("\n".join(said))
+    messages, well = check_skips(preset, ElementTree.parse(results).getroot(), expected)
+    print("\n".join(messages))
     return 0 if well else 1
 
 

@@ -38,8 +38,8 @@ def formatter():
     for name in (f"clang-format-{VERSION}", "clang-format"):
         command = shutil.which(name)
         if command:
-            said = subprocess.run([command, "--version"], capture_output=True, text=True).stdout
-            if re.search(rf"\bversion {VERSION}\.", said):
+            version = subprocess.run([command, "--version"], capture_output=True, text=True).stdout
+            if re.search(rf"\bversion {VERSION}\.", version):
                 return command
     return None
 

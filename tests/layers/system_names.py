@@ -27,23 +27,23 @@ def exported(listing):
     return set(re.findall(r" [TI] (?:__imp_)?(\w+)$", listing, re.M))
 
 
-def complaints(wanted, libraries):
-    return [f"{dll}.dll has no function {name}" for dll, name in sorted(wanted) if name not in libraries[dll]]
+def complaints(expected, libraries):
+    return [f"{dll}.dll has no function {name}" for dll, name in sorted(expected) if name not in libraries[dll]]
 
 
 def check(top, nm, compiler):
-    wanted = set(BESIDE)
+    expected = set(BESIDE)
     for path, (macro, dll) in TABLES.items():
         of_table = rows(read(top, path), macro, dll)
         if len(of_table) < 5:
             return [f"{path}: no rows of {macro} are found"]
-        wanted |= of_table
+        expected |= of_table
     libraries = {}
-    for dll in {dll for dll, _ in wanted}:
+    for dll in {dll for dll, _ in expected}:
         file = subprocess.run([compiler, f"-print-file-name=lib{dll}.a"], stdout=subprocess.PIPE, check=True).stdout
-        said = subprocess.run([nm, file.decode().strip()], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
-        libraries[dll] = exported(said.stdout.decode())
-    return complaints(wanted, libraries)
+        symbols = subprocess.run([nm, file.decode().strip()], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
+        libraries[dll] = exported(symbols.stdout.decode())
+    return complaints(expected, libraries)
 
 
 def self_test():
@@ -64,9 +64,9 @@ def self_test():
 def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
-    told = check(*sys.argv[1:])
-    print("\n".join(told))
-    return 1 if told else 0
+    reported = check(*sys.argv[1:])
+    print("\n".join(reported))
+    return 1 if reported else 0
 
 
 sys.exit(main())

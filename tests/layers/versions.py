@@ -94,9 +94,9 @@ def faults(path, version, bits):
     if resource is None:
         yield "has no version resource"
         return
-    said = strings(resource)
+    texts = strings(resource)
     major, minor, patch = (int(part) for part in version.split("."))
-    fixed = said.get("", (0,) * 13)
+    fixed = texts.get("", (0,) * 13)
     if fixed[0] != FIXED or fixed[2:4] != (major << 16 | minor, patch << 16) or fixed[4:6] != fixed[2:4]:
         yield f"its numbers are not {version}"
     if fixed[9] != (VFT_DLL if path.endswith(".dll") else VFT_APP):
@@ -104,12 +104,12 @@ def faults(path, version, bits):
     for name, value in (("FileVersion", version), ("ProductVersion", version), ("ProductName", "OpenPLA"),
                         ("CompanyName", "The OpenPLA authors"), ("InternalName", os.path.splitext(os.path.basename(path))[0]),
                         ("OriginalFilename", os.path.basename(path))):
-        if said.get(name) != value:
-            yield f"its {name} is {said.get(name)!r} and not {value!r}"
-    if not said.get("FileDescription", "").startswith("OpenPLA: ") or len(said["FileDescription"]) < 15:
-        yield f"its FileDescription tells nothing: {said.get('FileDescription')!r}"
-    if "Copyright" not in said.get("LegalCopyright", "") or "MIT" not in said["LegalCopyright"]:
-        yield f"its LegalCopyright is {said.get('LegalCopyright')!r}"
+        if texts.get(name) != value:
+            yield f"its {name} is {texts.get(name)!r} and not {value!r}"
+    if not texts.get("FileDescription", "").startswith("OpenPLA: ") or len(texts["FileDescription"]) < 15:
+        yield f"its FileDescription tells nothing: {texts.get('FileDescription')!r}"
+    if "Copyright" not in texts.get("LegalCopyright", "") or "MIT" not in texts["LegalCopyright"]:
+        yield f"its LegalCopyright is {texts.get('LegalCopyright')!r}"
 
 
 def main():

@@ -118,9 +118,9 @@ def self_test():
             write_all(top, good)
             wrong += check(top, write=True)
             write_all(top, dict([change] if change else []))
-            said = check(top)
-        if (said if expected is None else not any(expected in what for what in said)):
-            wrong.append(f"expected {expected}, found {said}")
+            complaints = check(top)
+        if (complaints if expected is None else not any(expected in what for what in complaints)):
+            wrong.append(f"expected {expected}, found {complaints}")
     print("\n".join(wrong))
     return 1 if wrong else 0
 

@@ -74,8 +74,8 @@ def show_trace_prints_same_events_as_trace_show(environment):
     trace("a.etl", [self_described(provider, "Maker", "Made", fields, data, START + SECOND, process=44),
                     event("99990000-1111-2222-3333-444455556666", b"\x01", START + 2 * SECOND, ident=9)])
     text = run("./show_trace", "a.etl", env=environment)
-    (made, other) = [json.loads(line) for line in run(PROGRAM, "trace", "show", "a.etl", "--json").splitlines()][1:]
-    check(f'{made["time"]} Maker/Made id 0, process 44\n  Name = plain\n  Size = 1\n  Point\n    X = 3\n    Y = 3\n' in text,
+    (decoded, other) = [json.loads(line) for line in run(PROGRAM, "trace", "show", "a.etl", "--json").splitlines()][1:]
+    check(f'{decoded["time"]} Maker/Made id 0, process 44\n  Name = plain\n  Size = 1\n  Point\n    X = 3\n    Y = 3\n' in text,
           "an event", text)
     check(f'{other["time"]} {{99990000-1111-2222-3333-444455556666}}/? id 9' in text and
           f'not decoded: {other["undecoded"]["reason"]}' in text, "an unknown event", text)

@@ -55,16 +55,16 @@ def columns_of_csv(path):
 def values_are_those_of_relog():
     subprocess.run([WRITE_LOG, "a.blg"], env=pythons.outside(), check=True)
     program("relog", "a.blg", "-f", "CSV", "-o", "a.csv", "-y")
-    wanted = columns_of_csv("a.csv")
+    expected = columns_of_csv("a.csv")
     for name in ("a.blg", "a.csv"):
         table = openpla.read(name, pandas=False)
-        check(len(table) == 4 and set(table.columns) == set(wanted), f"{name}: columns", list(table.columns), list(wanted))
+        check(len(table) == 4 and set(table.columns) == set(expected), f"{name}: columns", list(table.columns), list(expected))
         check(table.times[0] == 1614526400 * 10 ** 9 and table.times[3] - table.times[0] == 3 * 10 ** 9,
               f"{name}: times", table.times)
-        for path, values in wanted.items():
+        for path, values in expected.items():
             check(all(same(a, b) for a, b in zip(values, table.columns[path])), f"{name}: {path}", values,
                   table.columns[path])
-    check([counter["path"] for counter in openpla.counters("a.blg")] == list(wanted), "order of the counters")
+    check([counter["path"] for counter in openpla.counters("a.blg")] == list(expected), "order of the counters")
     (rate,) = openpla.counters("a.blg", "\\System\\*")
     check((rate["object"], rate["counter"], rate["type"], rate["instance"]) ==
           ("System", "Context Switches/sec", 0x10410400, None), "a counter", rate)
@@ -124,10 +124,10 @@ def create_events():
 
 def events_are_those_of_trace_show():
     trace("some.etl", create_events())
-    wanted = [json.loads(line) for line in program("trace", "show", "some.etl", "--json").splitlines()]
+    expected = [json.loads(line) for line in program("trace", "show", "some.etl", "--json").splitlines()]
     found = list(openpla.events("some.etl"))
-    check(len(found) == len(wanted) == 8, "number of events", len(found), len(wanted))
-    for one, other in zip(found, wanted):
+    check(len(found) == len(expected) == 8, "number of events", len(found), len(expected))
+    for one, other in zip(found, expected):
         check(one["time"].strftime("%Y-%m-%dT%H:%M:%S.%f") == other["time"][:26], "time", one, other)
         for name, key in (("process", "process"), ("thread", "thread"), ("provider", "provider"), ("event", "event"),
                           ("provider_id", "providerId"), ("id", "id"), ("version", "version"), ("task", "task"),
@@ -167,8 +167,8 @@ def without_numpy():
             "print([*t.times], [list(c) for c in t.columns.values()])")
     plain = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True, text=True).stdout
     table = openpla.read("a.blg", pandas=False)
-    wanted = f"{[int(t) for t in table.times]} {[[float(v) for v in c] for c in table.columns.values()]}\n"
-    check(plain == wanted, "without numpy", plain, wanted)
+    expected = f"{[int(t) for t in table.times]} {[[float(v) for v in c] for c in table.columns.values()]}\n"
+    check(plain == expected, "without numpy", plain, expected)
 
 
 def main():

@@ -107,14 +107,14 @@ class Browser:
                   features=[{"name": name.replace("_", "-"), "value": value} for name, value in features.items()])
         self.call("Page.navigate", url=f"file://{page}")
         self.hear(lambda m: m.get("method") == "Page.loadEventFired")
-        said = []
+        complaints = []
         for event in self.events:
             what = event["params"]
             if event["method"] in ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown"):
-                said.append(json.dumps(what)[:300])
+                complaints.append(json.dumps(what)[:300])
             elif event["method"] == "Network.requestWillBeSent" and what["request"]["url"] != f"file://{page}":
-                said.append(f"loads {what['request']['url'][:200]}")
-        return said
+                complaints.append(f"loads {what['request']['url'][:200]}")
+        return complaints
 
     def picture(self, path):
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]

@@ -63,8 +63,8 @@ class Reader:
         self.browser, self.page = browser, page
 
     def open(self):
-        said = self.browser.show(self.page, 1280, "", prefers_color_scheme="light")
-        check(not said, "the page complains or loads", *said)
+        complaints = self.browser.show(self.page, 1280, "", prefers_color_scheme="light")
+        check(not complaints, "the page complains or loads", *complaints)
         self.browser.ask("document.querySelectorAll('details').forEach(d => d.open = false); document.getElementById('charts').scrollIntoView()")
         self.until("document.querySelector('.alive .dygraph-axis-label')", "no interactive chart")
 
@@ -172,10 +172,10 @@ def warnings_and_times_lead_to_each_other(reader):
 
 def times_in_other_zones(reader):
     set_zone = "(s => { s.value = %r; s.dispatchEvent(new Event('change')); })(document.querySelector('.panel select'))"
-    for zone, wanted in (("utc", "2021-02-28 15:00:00 to 2021-02-28 15:01:59 UTC"), ("log", "2021-02-28 12:00:00 to 2021-02-28 12:01:59 UTC-03:00")):
+    for zone, expected in (("utc", "2021-02-28 15:00:00 to 2021-02-28 15:01:59 UTC"), ("log", "2021-02-28 12:00:00 to 2021-02-28 12:01:59 UTC-03:00")):
         reader.browser.ask(set_zone % zone)
-        check(reader.window() == wanted, f"{zone}: the range", reader.window())
-        check(wanted[11:14] in "".join(reader.text("figure.alive .dygraph-axis-label-x")), f"{zone}: the axis")
+        check(reader.window() == expected, f"{zone}: the range", reader.window())
+        check(expected[11:14] in "".join(reader.text("figure.alive .dygraph-axis-label-x")), f"{zone}: the axis")
     reader.browser.ask(set_zone % "local")
     check("UTC" in reader.window(), "this computer's zone", reader.window())
     reader.browser.ask(set_zone % "log")
@@ -234,9 +234,9 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--axe", default=os.environ.get("OPENPLA_AXE"))
     parser.add_argument("--pictures")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="openpla-pages.", ignore_cleanup_errors=True) as work:
-        page = report_of(os.path.abspath(asked.program), work)
+        page = report_of(os.path.abspath(options.program), work)
         with open(page, encoding="utf-8") as f:
             if "dygraphs" not in f.read():
                 print("this program was built without dygraphs")
@@ -252,16 +252,16 @@ def main():
             warnings_and_times_lead_to_each_other(reader)
             times_in_other_zones(reader)
             the_visible_range_is_csv(reader)
-            said = [event["params"] for event in browser.events if event["method"] in ("Log.entryAdded", "Runtime.exceptionThrown")]
-            check(not said, "the browser complains", *said)
-            if asked.pictures:
-                os.makedirs(asked.pictures, exist_ok=True)
-                browser.picture(os.path.join(asked.pictures, "interact.png"))
-            axe_reports_nothing(browser, asked.axe)
-            two_runs_are_in_one_chart(os.path.abspath(asked.program), work, browser)
-            if asked.pictures:
-                browser.picture(os.path.join(asked.pictures, "compare.png"))
-            axe_reports_nothing(browser, asked.axe)
+            complaints = [event["params"] for event in browser.events if event["method"] in ("Log.entryAdded", "Runtime.exceptionThrown")]
+            check(not complaints, "the browser complains", *complaints)
+            if options.pictures:
+                os.makedirs(options.pictures, exist_ok=True)
+                browser.picture(os.path.join(options.pictures, "interact.png"))
+            axe_reports_nothing(browser, options.axe)
+            two_runs_are_in_one_chart(os.path.abspath(options.program), work, browser)
+            if options.pictures:
+                browser.picture(os.path.join(options.pictures, "compare.png"))
+            axe_reports_nothing(browser, options.axe)
         finally:
             browser.end()
     print("all of it works")

@@ -124,27 +124,27 @@ def main():
     parser.add_argument("--axe", default=os.environ.get("OPENPLA_AXE"))
     parser.add_argument("--pictures")
     parser.add_argument("--suite", action="store_true")
-    asked = parser.parse_args()
-    program, axe, faults = os.path.abspath(asked.program), None, []
-    if asked.axe and os.path.exists(asked.axe):
-        with open(asked.axe, encoding="utf-8") as f:
+    options = parser.parse_args()
+    program, axe, faults = os.path.abspath(options.program), None, []
+    if options.axe and os.path.exists(options.axe):
+        with open(options.axe, encoding="utf-8") as f:
             axe = f.read()
-    if asked.pictures:
-        os.makedirs(asked.pictures, exist_ok=True)
+    if options.pictures:
+        os.makedirs(options.pictures, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="openpla-pages.", ignore_cleanup_errors=True) as work:
         browser = Browser(work)
         try:
             for name, text in reports().items():
-                if asked.suite and name != "mixed":
+                if options.suite and name != "mixed":
                     continue
                 path = os.path.join(work, f"{name}.xml")
                 with open(path, "w", encoding="utf-8") as f:
                     f.write(text)
                 subprocess.run([program, "report", path, "-html"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-                faults += check_page(browser, path[:-4] + ".html", axe, asked.pictures)
+                faults += check_page(browser, path[:-4] + ".html", axe, options.pictures)
         finally:
             browser.end()
-    print("\n".join(faults) or f"no problems; pictures: {asked.pictures or 'not saved'}")
+    print("\n".join(faults) or f"no problems; pictures: {options.pictures or 'not saved'}")
     if not axe and not faults:
         print("axe-core is missing; all other checks passed")
         sys.exit(SKIPPED)

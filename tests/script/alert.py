@@ -52,8 +52,8 @@ for script in "alert.vbs", "alert.js":
     check(first[6] == f"Load: the processors are busy to {first[2]} %", f"{script}: {first[6]}")
     check(len(rows(text, "Details", "cp1252")) >= 2, f"{script}: the second set has no sample")
     code, events = wine(os.path.join(BIN, "openpla.exe"), "events", "-set", name)
-    told = re.findall(r"\b2031\b", events)
-    check(code == 0 and len(told) == sum(row[5] == "alert" for row in log[1:]), f"{script}: events: {events}")
+    reported = re.findall(r"\b2031\b", events)
+    check(code == 0 and len(reported) == sum(row[5] == "alert" for row in log[1:]), f"{script}: events: {events}")
 
 text = run("alert.vbs", f"Quiet{os.getpid()}", "101", "3")
 check("There was no such load." in text and len(rows(text, "Log of alerts", "utf-8-sig")) == 1, text)

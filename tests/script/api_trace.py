@@ -26,9 +26,9 @@ def main():
             if not cscript.never_ran(code, text):
                 break
         check(code == 0 and text.endswith("\nDone.\n"), f"exit code {code}: {text}")
-        said = dict(re.findall(r"^(exit code|message|log) (.*)$", text, re.M))
-        check(said["exit code"] == "40", f"the program's exit code: {text}")
-        code, shown = wine(os.path.join(BIN, "openpla.exe"), "trace", "api-summary", said["log"], "--json")
+        output = dict(re.findall(r"^(exit code|message|log) (.*)$", text, re.M))
+        check(output["exit code"] == "40", f"the program's exit code: {text}")
+        code, shown = wine(os.path.join(BIN, "openpla.exe"), "trace", "api-summary", output["log"], "--json")
         check(code == 0, f"api-summary: exit code {code}: {shown}")
         calls = {row["name"]: row["calls"] for row in json.loads(shown)["functions"]}
         check(calls.get("kernel32!CreateFileW") == 3 and calls.get("kernel32!MulDiv") == 1, f"calls: {calls}")

@@ -59,12 +59,12 @@ def main():
             with open(os.path.join(source, name), "w", encoding="utf-8") as file:
                 file.write(name)
         for _ in range(2):
-            said = run(f"Configuration{os.getpid()}", windows_path(source) + "\\\\*.txt")
-            check(said["Status"] == "0", f"the run did not end without a call: {said}")
-            check("complete" in said["Message"], f"the message does not say why the run ended: {said}")
-            folder = host_path(said["Folder"])
-            documents.append(said["XML"])
-            report = ElementTree.parse(host_path(said["XML"])).getroot()
+            output = run(f"Configuration{os.getpid()}", windows_path(source) + "\\\\*.txt")
+            check(output["Status"] == "0", f"the run did not end without a call: {output}")
+            check("complete" in output["Message"], f"the message does not say why the run ended: {output}")
+            folder = host_path(output["Folder"])
+            documents.append(output["XML"])
+            report = ElementTree.parse(host_path(output["XML"])).getroot()
             check(report.get("complete") == "1", "the document is marked as incomplete")
             copies = [row["copy"] for row in rows(report, "files")]
             check(copies[:2] == ["a.txt", "a_1.txt"], f"both files, in their order: {copies}")

@@ -71,8 +71,8 @@ def begin_provider():
     until = time.monotonic() + MOST_SECONDS
     while provider.poll() is None and time.monotonic() < until:
         for path in set(glob.glob(outputs)) - old:
-            with open(path, encoding="cp437") as said:
-                if "Registered" in said.read():
+            with open(path, encoding="cp437") as messages:
+                if "Registered" in messages.read():
                     return provider
         time.sleep(0.05)
     sys.exit("send_packets does not begin")
@@ -81,11 +81,11 @@ def begin_provider():
 def check_script(script, name):
     provider = begin_provider()
     code, output = run_script(script, name, str(SECONDS))
-    said = provider.communicate()[0].decode("cp437")
-    expect(code == 0 and output.endswith("\nDone.\n"), f"{script}: exit code {code}", output + said)
+    messages = provider.communicate()[0].decode("cp437")
+    expect(code == 0 and output.endswith("\nDone.\n"), f"{script}: exit code {code}", output + messages)
     for line in (f"Provider: {GUID}", f"Committed: {name} (0 issues)", "Started: level 5", "Changed: level 2"):
         expect(f"{line}\n" in output, f"{script} lacks the line \"{line}\"", output)
-    check_provider(said)
+    check_provider(messages)
     check_trace(re.search(r"^Trace: (.*)$", output, re.M).group(1))
     return output.replace(name, "NAME")
 

@@ -62,10 +62,10 @@ def check_counters(report, log):
     found = [row for row in rows(report) if "counter" in row and row.get("mean")]
     for row in found:
         series = log.get((row.get("instance", "").lower(), row["counter"].lower()), [])
-        said = [float(row[column]) for column in ("mean", "min", "max")]
-        wanted = [[sum(values) / len(values), min(values), max(values)] for values in series]
-        check(any(all(abs(a - b) <= 1e-6 * max(1, abs(b)) for a, b in zip(said, figures)) for figures in wanted),
-              f"{row}: the log has {wanted}")
+        reported = [float(row[column]) for column in ("mean", "min", "max")]
+        expected = [[sum(values) / len(values), min(values), max(values)] for values in series]
+        check(any(all(abs(a - b) <= 1e-6 * max(1, abs(b)) for a, b in zip(reported, statistics)) for statistics in expected),
+              f"{row}: the log has {expected}")
     return len(found)
 
 
@@ -79,10 +79,10 @@ def check_logs(path, log):
 
 def example():
     name = f"Report{os.getpid()}"
-    said = run_script(EXAMPLE, name, "4")
-    path = host_path(said["Report"])
-    check(os.path.isfile(path), f"the report does not exist: {said}")
-    check(said["Failed"] == "0", f"Run did not create the report again: {said}")
+    output = run_script(EXAMPLE, name, "4")
+    path = host_path(output["Report"])
+    check(os.path.isfile(path), f"the report does not exist: {output}")
+    check(output["Failed"] == "0", f"Run did not create the report again: {output}")
     report, count = check_logs(path, "Load")
     sections = [section.get("name") for section in report.findall("Section")]
     check(sections == ["summarySection", "cpuSection"], f"the sections of the schema: {sections}")
@@ -100,8 +100,8 @@ def load(seconds):
         until = time.monotonic() + seconds
         while time.monotonic() < until:  # keeps a processor busy
             sum(range(10000))
-        said = run_script(script, "stop", name)
-        check(said["Result"] == "0x00000000", f"the run has its report: {said}")
+        output = run_script(script, "stop", name)
+        check(output["Result"] == "0x00000000", f"the run has its report: {output}")
         report, count = check_logs(os.path.join(root, "run", "report.xml"), "counters")
         check(rows(report, "Table[@name='sales']") ==
               [{"article": "Apple", "sold": str(EVENTS), "total": str(EVENTS * (EVENTS + 1) // 2),

@@ -43,16 +43,16 @@ def log_summary(path, late):
     head, samples = rows[0], rows[1:]
     if not head[0].startswith("(PDH-CSV 4.0)"):
         return "the log has no header: " + str(head)
-    said = []
+    columns = []
     for column, counter in enumerate(head[1:], 1):
         try:
             numbers = [float(row[column]) for row in samples]
         except (ValueError, IndexError) as error:
             return f"log {path}: {counter}: {error}"
         last = counter.rsplit("\\", 1)[1]
-        said.append(last + (" above 0" if numbers and min(numbers) > 0 else f" {numbers}"))
+        columns.append(last + (" above 0" if numbers and min(numbers) > 0 else f" {numbers}"))
     return ("log with 3 samples or more: " if samples and len(samples) + late >= 3 else f"log with {len(samples)} samples: ") + ", ".join(
-        said)
+        columns)
 
 
 def normalised(raw, name):

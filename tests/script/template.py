@@ -44,8 +44,8 @@ def main():
             if folder:
                 print(template, kinds, text, sep="\n")
             outputs = [host_path(path) for path in re.findall(r"^collector .* ([A-Z]:\\.*\.xml)$", text, re.M)]
-            wanted = kinds.count("ConfigurationDataCollector")
-            check(len(outputs) == wanted, f"{template}: {wanted} configurations: {text}")
+            expected = kinds.count("ConfigurationDataCollector")
+            check(len(outputs) == expected, f"{template}: {expected} configurations: {text}")
             for path in outputs:
                 report = ElementTree.parse(path).getroot()
                 check(report.get("complete") == "1" and report.findall("Section"), f"{path}: complete")

@@ -40,6 +40,6 @@ for script in ("trace_set.vbs", "trace_set.js"):
         write()
         run_script(script, "stop", name, windows_path(folder))
         code, text = wine(os.path.join(BIN, "openpla.exe"), "logstat", windows_path(os.path.join(folder, name + ".etl")))
-        told = re.search(re.escape(PROVIDER) + r"\D+(\d+)", text, re.I)
-        check(code == 0 and told and int(told.group(1)) == 2 + STEPS + 2, f"{script}: logstat: exit code {code}: {text}")
+        reported = re.search(re.escape(PROVIDER) + r"\D+(\d+)", text, re.I)
+        check(code == 0 and reported and int(reported.group(1)) == 2 + STEPS + 2, f"{script}: logstat: exit code {code}: {text}")
 print("both logs have what was asked for")

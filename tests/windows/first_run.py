@@ -29,17 +29,17 @@ def folders():
 
 def main():
     before = folders()  # left by runs that were killed
-    code, said = run(os.environ["OPENPLA_BIN_DIR"])
-    lines = said.splitlines()
-    assert not code and "FAILED" not in said.replace(" 0 FAILED", ""), said
-    assert 30 < len(lines) < 46 and lines[-1] == "Done." and folders() == before, (said, folders())
+    code, output = run(os.environ["OPENPLA_BIN_DIR"])
+    lines = output.splitlines()
+    assert not code and "FAILED" not in output.replace(" 0 FAILED", ""), output
+    assert 30 < len(lines) < 46 and lines[-1] == "Done." and folders() == before, (output, folders())
     assert re.fullmatch(r"\d\d ok, 0 FAILED, \d none", lines[-2]), lines[-2]
-    for wanted in ("counters shown", "log as BLG", "report of a log", "trace session started", "trace as CSV"):
-        assert re.search(rf"^ok +{wanted} ", said, re.M), said
-    assert re.search(r"^ok +PLA\.DataCollectorSet +creates sets$", said, re.M), said
+    for expected in ("counters shown", "log as BLG", "report of a log", "trace session started", "trace as CSV"):
+        assert re.search(rf"^ok +{expected} ", output, re.M), output
+    assert re.search(r"^ok +PLA\.DataCollectorSet +creates sets$", output, re.M), output
     with tempfile.TemporaryDirectory() as empty:
-        code, said = run(empty)
-    assert code == 1 and re.search(r"^FAILED +openpla\.exe +does not exist$", said, re.M) and said.endswith("Done.\n"), said
+        code, output = run(empty)
+    assert code == 1 and re.search(r"^FAILED +openpla\.exe +does not exist$", output, re.M) and output.endswith("Done.\n"), output
     assert folders() == before, folders()
 
 
