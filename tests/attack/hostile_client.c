@@ -25,7 +25,7 @@ static IDataCollectorSet *new_set(HRESULT *hr)
     return set;
 }
 
-static void said(const char *what, HRESULT hr)
+static void print_result(const char *what, HRESULT hr)
 {
     printf("%s 0x%08lX\n", what, (unsigned long)hr);
     fflush(stdout);
@@ -36,7 +36,7 @@ static IDataCollectorSet *any_set(void)
     HRESULT hr;
     IDataCollectorSet *set = new_set(&hr);
     if (!set) {
-        said("create", hr);
+        print_result("create", hr);
         exit(1);
     }
     return set;
@@ -83,7 +83,7 @@ static void xml(void)
     for (size_t i = 0; i < ARRAYSIZE(bombs); i++) {
         IValueMap *map = NULL;
         BSTR text = repeated(bombs[i].begin, bombs[i].what, bombs[i].count, bombs[i].end);
-        said(bombs[i].name, IDataCollectorSet_SetXml(set, text, &map));
+        print_result(bombs[i].name, IDataCollectorSet_SetXml(set, text, &map));
         SysFreeString(text);
         if (map)
             IValueMap_Release(map);
@@ -100,7 +100,7 @@ static void objects(int count)
     while (made < count && new_set(&hr))
         made++;
     printf("made %d\n", made);
-    said("last", hr);
+    print_result("last", hr);
     TerminateProcess(GetCurrentProcess(), 0);
 }
 
@@ -115,7 +115,7 @@ static void texts(int count)
             break;
     }
     printf("made %d\n", made);
-    said("last", hr);
+    print_result("last", hr);
     TerminateProcess(GetCurrentProcess(), 0);
 }
 
@@ -155,21 +155,21 @@ static void half(void)
     DataCollectorSetStatus status;
     BSTR text = NULL;
     V_I4(&index) = 99;
-    said("start", IDataCollectorSet_Start(set, VARIANT_TRUE));
-    said("stop", IDataCollectorSet_Stop(set, VARIANT_TRUE));
-    said("delete", IDataCollectorSet_Delete(set));
-    said("status", IDataCollectorSet_get_Status(set, &status));
-    said("key", IDataCollectorSet_SetValue(set, NULL, NULL));
-    said("no-xml", IDataCollectorSet_SetXml(set, NULL, NULL));
-    said("collectors", IDataCollectorSet_get_DataCollectors(set, &collectors));
-    said("item", IDataCollectorCollection_get_Item(collectors, index, &collector));
-    said("remove", IDataCollectorCollection_Remove(collectors, index));
-    said("add", IDataCollectorCollection_Add(collectors, (IDataCollector *)(void *)set));
+    print_result("start", IDataCollectorSet_Start(set, VARIANT_TRUE));
+    print_result("stop", IDataCollectorSet_Stop(set, VARIANT_TRUE));
+    print_result("delete", IDataCollectorSet_Delete(set));
+    print_result("status", IDataCollectorSet_get_Status(set, &status));
+    print_result("key", IDataCollectorSet_SetValue(set, NULL, NULL));
+    print_result("no-xml", IDataCollectorSet_SetXml(set, NULL, NULL));
+    print_result("collectors", IDataCollectorSet_get_DataCollectors(set, &collectors));
+    print_result("item", IDataCollectorCollection_get_Item(collectors, index, &collector));
+    print_result("remove", IDataCollectorCollection_Remove(collectors, index));
+    print_result("add", IDataCollectorCollection_Add(collectors, (IDataCollector *)(void *)set));
     IDataCollectorSet_Release(set);
     /* Objects of a set that was released. */
-    said("create", IDataCollectorCollection_CreateDataCollector(collectors, plaPerformanceCounter, &collector));
+    print_result("create", IDataCollectorCollection_CreateDataCollector(collectors, plaPerformanceCounter, &collector));
     if (collector) {
-        said("location", IDataCollector_get_OutputLocation(collector, &text));
+        print_result("location", IDataCollector_get_OutputLocation(collector, &text));
         SysFreeString(text);
         IDataCollector_Release(collector);
     }
@@ -178,7 +178,7 @@ static void half(void)
         char shown[40];
         set = any_set();
         snprintf(shown, sizeof shown, "name-%u", (unsigned)i);
-        said(shown, commit(set, names[i].text, names[i].length));
+        print_result(shown, commit(set, names[i].text, names[i].length));
         IDataCollectorSet_Release(set);
     }
 }
@@ -196,7 +196,7 @@ static void make(int count)
         WCHAR name[32];
         IDataCollectorSet *set = any_set();
         flood_name(i, name);
-        said("commit", commit(set, name, (UINT)wcslen(name)));
+        print_result("commit", commit(set, name, (UINT)wcslen(name)));
         IDataCollectorSet_Release(set);
     }
 }
@@ -214,7 +214,7 @@ static DWORD WINAPI start_one(void *number)
     if (SUCCEEDED(hr))
         hr = IDataCollectorSet_Start(set, VARIANT_TRUE);
     snprintf(what, sizeof what, "start-%d", (int)(INT_PTR)number);
-    said(what, hr);
+    print_result(what, hr);
     SysFreeString(text);
     SysFreeString(server);
     return 0;
@@ -229,9 +229,9 @@ static void starts(int count)
         threads[i] = CreateThread(NULL, 0, start_one, (void *)(INT_PTR)i, 0, NULL);
         Sleep(1000); /* until the starter waits: the next event belongs to the next call */
     }
-    said("meanwhile", IDataCollectorSet_get_Status(set, &status));
+    print_result("meanwhile", IDataCollectorSet_get_Status(set, &status));
     WaitForMultipleObjects((DWORD)count, threads, TRUE, INFINITE);
-    said("afterwards", IDataCollectorSet_get_Status(set, &status));
+    print_result("afterwards", IDataCollectorSet_get_Status(set, &status));
     IDataCollectorSet_Release(set);
 }
 
@@ -239,9 +239,9 @@ static void hello(void)
 {
     IDataCollectorSet *set = any_set();
     BSTR name = SysAllocString(L"hello"), server = SysAllocString(L"");
-    said("commit", commit(set, L"hello", 5));
-    said("query", IDataCollectorSet_Query(set, name, server));
-    said("delete", IDataCollectorSet_Delete(set));
+    print_result("commit", commit(set, L"hello", 5));
+    print_result("query", IDataCollectorSet_Query(set, name, server));
+    print_result("delete", IDataCollectorSet_Delete(set));
     IDataCollectorSet_Release(set);
     SysFreeString(name);
     SysFreeString(server);

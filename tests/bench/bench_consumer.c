@@ -62,13 +62,13 @@ static void make(const char *path, uint64_t bytes)
 
 static uint64_t events, bytes, buffers, sum;
 
-static void WINAPI take(EVENT_RECORD *e)
+static void WINAPI count_event(EVENT_RECORD *e)
 {
     events++;
     bytes += e->UserDataLength;
 }
 
-static ULONG WINAPI take_buffer(EVENT_TRACE_LOGFILEW *logfile)
+static ULONG WINAPI count_buffer(EVENT_TRACE_LOGFILEW *logfile)
 {
     buffers = logfile->BuffersRead;
     return 1;
@@ -101,9 +101,9 @@ static double plain_read(const char *path)
 
 static double process(const char *path)
 {
-    EVENT_TRACE_LOGFILEW logfile = {.BufferCallback = take_buffer};
+    EVENT_TRACE_LOGFILEW logfile = {.BufferCallback = count_buffer};
     logfile.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD;
-    logfile.EventRecordCallback = take;
+    logfile.EventRecordCallback = count_event;
     must(text_to_utf16(path, (WCHAR **)&logfile.LogFileName, NULL), "bench_consumer");
     const double from = processor_seconds();
     TRACEHANDLE handle = OpenTraceW(&logfile);
@@ -136,7 +136,7 @@ static void wake_consumer(void *context)
     wakeup_set(news);
 }
 
-static void leave_host(void *context)
+static void disconnect_from_host(void *context)
 {
     (void)context;
 }
@@ -147,7 +147,7 @@ static HRESULT connect_to_host(void *context, const char *session, struct realti
     void *memory = memory_zero(1, size);
     (void)context, (void)session;
     must(memory ? wakeup_create(&news) : E_OUTOFMEMORY, "bench_consumer");
-    *out = (struct realtime_connection){.wait = wait_for_host, .wake = wake_consumer, .close = leave_host};
+    *out = (struct realtime_connection){.wait = wait_for_host, .wake = wake_consumer, .close = disconnect_from_host};
     realtime_ring_create(memory, BUFFER, &out->ring);
     must(realtime_ring_map(memory, size, BUFFER, &host), "bench_consumer");
     must(realtime_ring_begin(&host, &log_header), "bench_consumer");
@@ -189,7 +189,7 @@ static void in_real_time(void)
     EVENT_TRACE_LOGFILEW logfile = {.LoggerName = (WCHAR *)(uintptr_t)name};
     struct thread *thread;
     logfile.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD | PROCESS_TRACE_MODE_REAL_TIME;
-    logfile.EventRecordCallback = take;
+    logfile.EventRecordCallback = count_event;
     consumer_set_realtime(&source);
     TRACEHANDLE handle = OpenTraceW(&logfile);
     if (handle == INVALID_PROCESSTRACE_HANDLE)

@@ -33,7 +33,7 @@ static void must(HRESULT hr)
     exit(1);
 }
 
-static bool everybody(void *context, uint32_t owner, uint32_t thread)
+static bool all_owners_live(void *context, uint32_t owner, uint32_t thread)
 {
     (void)context, (void)owner, (void)thread;
     return true;
@@ -58,7 +58,7 @@ static void make_session(uint32_t buffers)
                                         .wake_at = buffers / 4,
                                         .source = session_source_for(ETL_CLOCK_TICKS)};
     const struct session_drain_options options = {
-        .liveness = {everybody, NULL}, .clock = ETL_CLOCK_TICKS, .first_number = 1};
+        .liveness = {all_owners_live, NULL}, .clock = ETL_CLOCK_TICKS, .first_number = 1};
     static uint8_t *memory;
     size_t size;
     must(session_buffers_size(&shape, &size));
@@ -230,7 +230,7 @@ static void write_flat_out(void *user)
     f->ended = true;
 }
 
-static void lose(uint32_t writers, double seconds, const char *path)
+static void count_losses(uint32_t writers, double seconds, const char *path)
 {
     static struct flat_out flat[MOST_WRITERS];
     struct thread *threads[MOST_WRITERS];
@@ -292,8 +292,8 @@ int main(int count, char **arguments)
     enable_provider();
     measure("EventWrite of 64 bytes", burst_of_calls, false);
     for (uint32_t writers = 1; writers <= MOST_WRITERS; writers *= 2)
-        lose(writers, seconds, NULL);
+        count_losses(writers, seconds, NULL);
     for (uint32_t writers = 1; path && writers <= MOST_WRITERS; writers *= 2)
-        lose(writers, seconds, path);
+        count_losses(writers, seconds, path);
     return 0;
 }

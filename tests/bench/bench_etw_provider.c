@@ -192,7 +192,7 @@ static void write_flat_out(void *user)
     f->refused = lost;
 }
 
-static void lose(const char *file, uint32_t writers, uint32_t seconds)
+static void count_losses(const char *file, uint32_t writers, uint32_t seconds)
 {
     static struct flat_out flat[MOST_WRITERS];
     struct thread *threads[MOST_WRITERS];
@@ -247,7 +247,7 @@ int main(int count, char **arguments)
     printf("%-44s %6llu\n", "refused", (unsigned long long)refused);
     stop(session);
     for (uint32_t writers = 1; seconds && writers <= MOST_WRITERS; writers *= 2)
-        lose(file, writers, seconds);
+        count_losses(file, writers, seconds);
     must(EventUnregister(provider), "EventUnregister");
     must(EventUnregister(disabled), "EventUnregister");
     return 0;

@@ -42,7 +42,7 @@ static void make_event(uint64_t i, uint64_t keys)
     put_u32(data + 8, (uint32_t)(i % 4096));
 }
 
-static HRESULT see(void *context, enum event_step step, const struct event_value *v)
+static HRESULT add_size(void *context, enum event_step step, const struct event_value *v)
 {
     (void)step;
     *(uint64_t *)context += v->size;
@@ -56,7 +56,7 @@ static double walk(uint64_t events, uint64_t keys)
     for (uint64_t i = 0; i < events; i++) {
         make_event(i, keys);
         const struct event_data all = event_data_of(&record, 8);
-        must(event_values_walk(&schema, &all, see, &bytes, NULL), "walk");
+        must(event_values_walk(&schema, &all, add_size, &bytes, NULL), "walk");
     }
     return bytes ? processor_seconds() - begin : 0;
 }

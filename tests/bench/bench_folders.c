@@ -76,7 +76,7 @@ static void make_runs(const char *root, unsigned count)
     must(store_change_folders(SPACE, SET, &(struct folders_change){put_records, &runs}), "records");
 }
 
-static HRESULT see(void *user, const struct file_entry *file)
+static HRESULT add_file(void *user, const struct file_entry *file)
 {
     (void)file;
     ++*(size_t *)user;
@@ -92,7 +92,7 @@ static double walk(const char *root)
     must(folder_list(root, true, &names), root);
     for (size_t i = 0; i < names.count; i++) {
         char *folder = path_join(root, names.items[i]);
-        must(folder ? folder_each_file(folder, see, &seen) : E_OUTOFMEMORY, root);
+        must(folder ? folder_each_file(folder, add_file, &seen) : E_OUTOFMEMORY, root);
         memory_free(folder);
     }
     const double took = now() - begun;

@@ -28,7 +28,7 @@ static double now(void)
 }
 
 /* Keeps the minimum, because other work on the machine only increases a time. */
-static void keep(double *least, double seconds)
+static void keep_minimum(double *least, double seconds)
 {
     if (*least <= 0 || seconds < *least)
         *least = seconds;
@@ -79,15 +79,15 @@ static void peer_once(const char *xml, size_t size, const char *copy, const char
     xmlDocDumpMemoryEnc(doc, &text, &length, "UTF-8");
     double written = now();
     xmlSaveFileEnc(copy, doc, "UTF-8");
-    keep(&seconds[WRITE_FILE], now() - written);
-    keep(&seconds[WRITE], written - parsed);
+    keep_minimum(&seconds[WRITE_FILE], now() - written);
+    keep_minimum(&seconds[WRITE], written - parsed);
     double safely = now();
     write_safely(doc, copy, lock_path);
-    keep(&seconds[WRITE_SAFE], now() - safely);
+    keep_minimum(&seconds[WRITE_SAFE], now() - safely);
     double end = now();
     xmlFree(text);
     xmlFreeDoc(doc);
-    keep(&seconds[PARSE], parsed - begin + (now() - end));
+    keep_minimum(&seconds[PARSE], parsed - begin + (now() - end));
 }
 
 static void peer_texts(const char *folder, double *seconds)
@@ -110,7 +110,7 @@ static void peer_files(double *seconds)
     double begin = now();
     for (int i = 0; i < SETS; i++)
         xmlFreeDoc(xmlReadFile(files[i], NULL, XML_PARSE_NONET));
-    keep(&seconds[PARSE_FILES], now() - begin);
+    keep_minimum(&seconds[PARSE_FILES], now() - begin);
 }
 
 static int measure_peer(const char *folder, const char *what)
@@ -146,7 +146,7 @@ static void peer(const char *program, const char *folder, const char *what, doub
     for (int i = 0; i < PEER_COUNT; i++) {
         double measured = strtod(at, &at);
         if (measured > 0)
-            keep(&seconds[i], measured);
+            keep_minimum(&seconds[i], measured);
     }
     memory_free(text);
 }
@@ -195,10 +195,10 @@ static void our_once(const char *xml, size_t size, double *seconds)
     must(set_query(set, &caller_self, "bench", ""), "Query");
     double queried = now();
     must(object_to_xml(set, &text, NULL), "Xml");
-    keep(&seconds[XML], now() - queried);
-    keep(&seconds[QUERY], queried - committed);
-    keep(&seconds[COMMIT], committed - read);
-    keep(&seconds[SET_XML], read - begin);
+    keep_minimum(&seconds[XML], now() - queried);
+    keep_minimum(&seconds[QUERY], queried - committed);
+    keep_minimum(&seconds[COMMIT], committed - read);
+    keep_minimum(&seconds[SET_XML], read - begin);
     memory_free(text);
     object_release(issues);
     object_release(set);
@@ -260,7 +260,7 @@ int main(int argc, char **argv)
     }
     object_release(set);
     for (int round = 0; round < ROUNDS; round++) {
-        keep(&list, list_all());
+        keep_minimum(&list, list_all());
         peer(argv[0], folder, "files", theirs);
     }
     for (int i = 0; i < OUR_COUNT; i++)

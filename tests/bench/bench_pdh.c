@@ -52,7 +52,7 @@ static struct kernel_file *files[4000];
 static bool pieces[4000]; /* as in source.h */
 static size_t file_count;
 
-static void keep(const char *path, bool piece)
+static void keep_open(const char *path, bool piece)
 {
     if (file_count < sizeof files / sizeof *files && SUCCEEDED(kernel_file_open(path, &files[file_count]))) {
         pieces[file_count] = piece;
@@ -60,7 +60,7 @@ static void keep(const char *path, bool piece)
     }
 }
 
-static void keep_all(void)
+static void keep_all_open(void)
 {
     static const char *const paths[] = {"stat",    "meminfo",    "softirqs",  "net/snmp",       "net/snmp6",
                                         "vmstat",  "interrupts", "diskstats", "self/mountinfo", "swaps",
@@ -71,14 +71,14 @@ static void keep_all(void)
     size_t count;
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         snprintf(path, sizeof path, "/proc/%s", paths[i]);
-        keep(path, i < 5);
+        keep_open(path, i < 5);
     }
     if (FAILED(kernel_folder_numbers("/proc", &ids, &count)))
         return;
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < sizeof of_process / sizeof *of_process; k++) {
             snprintf(path, sizeof path, "/proc/%u/%s", (unsigned)ids[i], of_process[k]);
-            keep(path, true);
+            keep_open(path, true);
         }
     }
     memory_free(ids);
@@ -216,7 +216,7 @@ static int ratio(bool hz, bool with_new)
             return 1;
         }
     }
-    keep_all();
+    keep_all_open();
     for (int i = 0; i < n; i++) {
         ours += time_of(pdh_sample, times) / n;
         pause_ms(hz ? 500 : 0);
@@ -268,7 +268,7 @@ static int each(void)
     return 0;
 }
 
-static int hold(unsigned seconds, unsigned most, char **paths, int path_count)
+static int collect_for(unsigned seconds, unsigned most, char **paths, int path_count)
 {
     for (int i = 0; i < path_count; i++)
         add_all(paths[i], most < COUNTERS ? most : COUNTERS);
@@ -294,7 +294,7 @@ int main(int argc, char **argv)
     SetEnvironmentVariableW(L"OPENPLA_PROCESSES", L"host");
 #endif
     if (argc > 3 && !strcmp(argv[1], "hold") && !atoi(argv[3]))
-        return hold((unsigned)atoi(argv[2]), 0, NULL, 0); /* not even our library runs */
+        return collect_for((unsigned)atoi(argv[2]), 0, NULL, 0); /* not even our library runs */
     if (PdhOpenQueryW(NULL, 0, &query) != ERROR_SUCCESS)
         return 1;
     if (argc > 1 && !strcmp(argv[1], "ratio"))
@@ -302,7 +302,7 @@ int main(int argc, char **argv)
     else if (argc > 1 && !strcmp(argv[1], "each"))
         rc = each();
     else if (argc > 4 && !strcmp(argv[1], "hold"))
-        rc = hold((unsigned)atoi(argv[2]), (unsigned)atoi(argv[3]), argv + 4, argc - 4);
+        rc = collect_for((unsigned)atoi(argv[2]), (unsigned)atoi(argv[3]), argv + 4, argc - 4);
     else
         fprintf(stderr, "usage: bench_pdh ratio [hz] [new] | each | hold SECONDS COUNTERS PATH...\n");
     PdhCloseQuery(query);

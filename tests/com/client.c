@@ -273,7 +273,7 @@ HRESULT heard(HRESULT hr)
     return hr;
 }
 
-void assert_said_(const char *part, const char *file, int line)
+void assert_message_(const char *part, const char *file, int line)
 {
     if (!strstr(said, part)) {
         print_error("the error text '%s' does not say '%s'\n", said, part);

@@ -53,8 +53,8 @@ void release(void *object);
 extern char said[2048];
 /* Fetches the thread's IErrorInfo into `said`; returns hr. */
 HRESULT heard(HRESULT hr);
-void assert_said_(const char *part, const char *file, int line);
-#define assert_said(part) assert_said_(part, __FILE__, __LINE__)
+void assert_message_(const char *part, const char *file, int line);
+#define assert_message(part) assert_message_(part, __FILE__, __LINE__)
 void assert_hr_(HRESULT hr, HRESULT expected, const char *call, const char *file, int line);
 #define assert_hr(call, expected) assert_hr_(call, expected, #call, __FILE__, __LINE__)
 #define assert_ok(call)           assert_hr_(call, S_OK, #call, __FILE__, __LINE__)
@@ -62,7 +62,7 @@ void assert_hr_(HRESULT hr, HRESULT expected, const char *call, const char *file
 #define assert_vtable_said(part)                                                                                       \
     do {                                                                                                               \
         if (in_process)                                                                                                \
-            assert_said(part);                                                                                         \
+            assert_message(part);                                                                                      \
     } while (0)
 
 /* Late-bound calls. They return the method's result; on failure, the result comes from the EXCEPINFO. Arguments are

@@ -50,7 +50,7 @@ static void add(void *collection, IDispatch *item)
     expect_success("Add", invoke(collection, L"Add", DISPATCH_METHOD, NULL, (VARIANT[]){of_object(item)}, 1));
 }
 
-static void say_log(void *set, LONG index)
+static void print_log_path(void *set, LONG index)
 {
     printf("log %ls\n", text_of(item_of(object_of(set, L"DataCollectors"), index), L"LatestOutputLocation"));
 }
@@ -143,8 +143,8 @@ static void job_run(const WCHAR *name)
     expect_success("Query",
                    invoke(finder, L"Query", DISPATCH_METHOD, NULL, (VARIANT[]){of_text(name), of_text(L"")}, 2));
     printf("folder %ls\n", text_of(finder, L"LatestOutputLocation"));
-    say_log(finder, 0);
-    say_log(finder, 1);
+    print_log_path(finder, 0);
+    print_log_path(finder, 1);
     printf("last run: %ls '%ls'\n", value_of(finder, L"OpenPLA.LastRunResult"),
            value_of(finder, L"OpenPLA.LastRunMessage"));
     expect_success("Delete", invoke(finder, L"Delete", DISPATCH_METHOD, NULL, NULL, 0));

@@ -8,7 +8,7 @@
 #include <windows.h>
 #include <string.h>
 
-static void add_taken(struct texts *lines, char *line)
+static void add_owned_line(struct texts *lines, char *line)
 {
     if (!line || FAILED(texts_add(lines, line)))
         abort();
@@ -66,7 +66,7 @@ static void add_values(struct texts *lines, HKEY handle, const char *key)
         if (RegEnumValueW(handle, i, name, &units, NULL, &type, data, &size))
             break;
         text = string_to_narrow(name, units);
-        add_taken(lines, snapshot_line(key, text, type, data, size));
+        add_owned_line(lines, snapshot_line(key, text, type, data, size));
         memory_free(text);
     }
     memory_free(data);
@@ -104,7 +104,7 @@ void snapshot_add(struct texts *lines, const char *key)
     if (FAILED(text_to_utf16(key, &wide, NULL)))
         abort();
     if (!RegOpenKeyExW(HKEY_LOCAL_MACHINE, wide, 0, KEY_READ, &handle)) {
-        add_taken(lines, snapshot_key_line(key));
+        add_owned_line(lines, snapshot_key_line(key));
         add_key(lines, handle, key);
         RegCloseKey(handle);
     }

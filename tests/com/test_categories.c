@@ -119,7 +119,7 @@ static void class_accepts_only_its_own_namespace(void **state)
         IDataCollectorSet *set = new_of(cases[i].id);
         assert_hr(set_query(set, cases[i].foreign), cases[i].said ? E_NOINTERFACE : PLA_E_DCS_NOT_FOUND);
         if (cases[i].said)
-            assert_said(cases[i].said);
+            assert_message(cases[i].said);
         release(set);
     }
     release(server);
@@ -147,7 +147,7 @@ static void system_sets_can_be_used_and_not_changed(void **state)
     assert_hr(commit(set, L"System Performance", plaModify, NULL), E_NOTIMPL);
     assert_vtable_said("read-only");
     assert_hr(call(set, L"Delete"), E_ACCESSDENIED);
-    assert_said("read-only");
+    assert_message("read-only");
     assert_ok(start(set));
     assert_int_equal(number_of(set, L"Status"), plaRunning);
     assert_hr(start(set), PLA_E_DCS_IN_USE);
@@ -221,7 +221,7 @@ static void trace_session_reports_unsupported_settings(void **state)
     assert_ok(invoke(collectors, L"Remove", DISPATCH_METHOD, NULL, (VARIANT[]){of_long(0)}, 1));
     assert_ok(add_trace(set));
     assert_hr(add_trace(set), PLA_E_DCS_SINGLETON_REQUIRED);
-    assert_said("Add");
+    assert_message("Add");
     ITraceDataCollector *trace = trace_of(set);
     assert_ok(put(set, L"RootPath", of_text(L"C:\\logs")));
     assert_ok(put(trace, L"LogOverwrite", of_long(-1)));
@@ -266,7 +266,7 @@ static void provider_security_limits_what_a_set_enables(void **state)
     assert_ok(commit(set, L"test-com-guarded", plaCreateNew, NULL));
     assert_ok(invoke(provider, L"SetSecurity", DISPATCH_METHOD, NULL, &register_only, 1));
     assert_hr(start(set), E_ACCESSDENIED);
-    assert_said("1A2B3C4D-0004");
+    assert_message("1A2B3C4D-0004");
     assert_int_equal(number_of(set, L"Status"), plaStopped);
     assert_ok(invoke(provider, L"SetSecurity", DISPATCH_METHOD, NULL, &all, 1));
     assert_ok(start(set));
@@ -356,7 +356,7 @@ static void boot_trace_is_stored(void **state)
     assert_ok(commit(set, L"Autosession\\test-com-boot", plaCreateNew, NULL));
     assert_int_equal(number_of(set, L"Status"), plaUndefined);
     assert_hr(start(set), E_NOTIMPL);
-    assert_said("Autosession");
+    assert_message("Autosession");
     assert_hr(stop(set), E_NOTIMPL);
     assert_ok(set_query(other, L"autosession\\TEST-COM-BOOT"));
     assert_hr(add_trace(other), PLA_E_DCS_SINGLETON_REQUIRED);

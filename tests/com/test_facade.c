@@ -246,12 +246,12 @@ static void server_error_texts_reach_the_client(void **state)
     IErrorInfo *info;
     (void)state;
     assert_hr(set_query(set, L"test-com-facade-none"), PLA_E_DCS_NOT_FOUND);
-    assert_said("'Service\\test-com-facade-none'");
+    assert_message("'Service\\test-com-facade-none'");
     assert_ok(commit(set, NAME, plaCreateNew, NULL));
     assert_hr(commit(second, NAME, plaCreateNew, NULL), PLA_E_DCS_ALREADY_EXISTS);
-    assert_said("a data collector set of this name already exists");
+    assert_message("a data collector set of this name already exists");
     assert_hr(run(set, L"Stop"), PLA_E_DCS_NOT_RUNNING);
-    assert_said("is not running");
+    assert_message("is not running");
     assert_ok(put(set, L"RootPath", of_text(L"C:\\no such folder\\test-com-facade")));
     assert_ok(commit(set, NAME, plaModify, NULL));
     assert_hr(IDataCollectorSet_Start(set, VARIANT_TRUE), HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND));
@@ -436,17 +436,17 @@ static void server_name_is_checked(void **state)
     assert_true(text_is(set, L"Server", own));
     assert_int_equal(number_of(set, L"Status"), plaStopped);
     assert_hr(heard(IDataCollectorSet_Query(set, name, unknown)), HRESULT_FROM_WIN32(ERROR_BAD_NETPATH));
-    assert_said("no-such-machine");
+    assert_message("no-such-machine");
     assert_hr(heard(IDataCollectorSet_Commit(set, name, unknown, plaModify, &map)),
               HRESULT_FROM_WIN32(ERROR_BAD_NETPATH));
-    assert_said("no-such-machine");
+    assert_message("no-such-machine");
     assert_hr(heard(IDataCollectorSetCollection_GetDataCollectorSets(sets, unknown, NULL)),
               HRESULT_FROM_WIN32(ERROR_BAD_NETPATH));
-    assert_said("no-such-machine");
+    assert_message("no-such-machine");
     assert_hr(heard(IDataCollectorSet_Commit(set, name, too_long, plaModify, &map)), E_INVALIDARG);
-    assert_said("1024");
+    assert_message("1024");
     assert_hr(heard(IDataCollectorSet_Query(set, name, too_long)), E_INVALIDARG);
-    assert_said("1024");
+    assert_message("1024");
     too_long[1023] = 0; /* one character less: a valid name, but no computer has it */
     SysReAllocString(&too_long, too_long);
     assert_hr(heard(IDataCollectorSet_Query(set, name, too_long)), HRESULT_FROM_WIN32(ERROR_BAD_NETPATH));
@@ -466,10 +466,10 @@ static void namespaces_keep_their_rules(void **state)
     (void)state;
     assert_ok(set_query(set, L"System\\System Performance"));
     assert_hr(commit(set, L"System\\System Performance", plaModify, NULL), E_NOTIMPL);
-    assert_said("read-only");
+    assert_message("read-only");
     assert_hr(call(set, L"Delete"), E_ACCESSDENIED);
     assert_hr(set_query(set, L"Service\\" NAME), E_NOINTERFACE);
-    assert_said("System");
+    assert_message("System");
 
     assert_hr(commit(session, L"Session\\test-com-facade", plaCreateNew, NULL), PLA_E_DCS_SINGLETON_REQUIRED);
     for (int i = 0; i < 2; i++) {
@@ -570,7 +570,7 @@ static void providers_cross_to_the_server(void **state)
     item = named_collector(session, plaTrace, L"U");
     v = of_object(item);
     assert_hr(invoke(collectors, L"Add", DISPATCH_METHOD, NULL, &v, 1), E_INVALIDARG);
-    assert_said("Add: the object is not one of this server's");
+    assert_message("Add: the object is not one of this server's");
     VariantClear(&v);
     release(item);
     VariantClear(&bytes);

@@ -116,7 +116,7 @@ static void assert_as_before(void)
     texts_free(&now);
 }
 
-static void value_put(const char *key, const char *name, const char *text)
+static void write_value(const char *key, const char *name, const char *text)
 {
     struct registry_changes changes = {0};
     struct registered_value value = {0};
@@ -650,18 +650,18 @@ static void replaced_module_is_restored(void **state)
     struct texts foreign, now;
     HRESULT hr;
     (void)state;
-    value_put(CLSIDS SET_CLSID, NULL, "Another's set");
-    value_put(in_process, NULL, "C:\\windows\\system32\\pla.dll");
-    value_put(in_process, "ThreadingModel", "Both");
-    value_put("Software\\Classes\\PLA.DataCollectorSet\\CLSID", NULL, SET_CLSID); /* same value as ours */
-    value_put(CLSIDS SET_CLSID "\\Programmable", "x", "");
-    value_put(CLSIDS SET_CLSID "\\Programmable", "x", NULL); /* a key without a value, as in our registration */
-    value_put("Software\\Classes\\TypeLib\\" LIBRARY "\\1.0\\0\\win64", NULL, "C:\\windows\\system32\\pla.dll");
+    write_value(CLSIDS SET_CLSID, NULL, "Another's set");
+    write_value(in_process, NULL, "C:\\windows\\system32\\pla.dll");
+    write_value(in_process, "ThreadingModel", "Both");
+    write_value("Software\\Classes\\PLA.DataCollectorSet\\CLSID", NULL, SET_CLSID); /* same value as ours */
+    write_value(CLSIDS SET_CLSID "\\Programmable", "x", "");
+    write_value(CLSIDS SET_CLSID "\\Programmable", "x", NULL); /* a key without a value, as in our registration */
+    write_value("Software\\Classes\\TypeLib\\" LIBRARY "\\1.0\\0\\win64", NULL, "C:\\windows\\system32\\pla.dll");
     /* 32-bit programs have a separate view, and this installation has no DLL for them. */
-    value_put(NARROW_CLSIDS SET_CLSID "\\InprocServer32", NULL, "C:\\windows\\syswow64\\pla.dll");
-    value_put(NARROW_CLSIDS SET_CLSID "\\ProgID", NULL, "PLA.DataCollectorSet.1"); /* same value as ours */
-    value_put(NARROW_CLSIDS SET_CLSID "\\Programmable", "x", "");
-    value_put(NARROW_CLSIDS SET_CLSID "\\Programmable", "x", NULL);
+    write_value(NARROW_CLSIDS SET_CLSID "\\InprocServer32", NULL, "C:\\windows\\syswow64\\pla.dll");
+    write_value(NARROW_CLSIDS SET_CLSID "\\ProgID", NULL, "PLA.DataCollectorSet.1"); /* same value as ours */
+    write_value(NARROW_CLSIDS SET_CLSID "\\Programmable", "x", "");
+    write_value(NARROW_CLSIDS SET_CLSID "\\Programmable", "x", NULL);
     foreign = table_snapshot();
     hr = registration_write(&with_service);
     assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
@@ -692,9 +692,9 @@ static void removes_only_our_entries(void **state)
     texts_free(&now);
     texts_free(&registered);
 
-    value_put(CLSIDS SET_CLSID, "Theirs", "1");
-    value_put("Software\\Classes\\PLA.DataCollectorSet\\Theirs", NULL, "2");
-    value_put("Software\\Classes\\PLA.DataCollectorSet.1", NULL, "3");
+    write_value(CLSIDS SET_CLSID, "Theirs", "1");
+    write_value("Software\\Classes\\PLA.DataCollectorSet\\Theirs", NULL, "2");
+    write_value("Software\\Classes\\PLA.DataCollectorSet.1", NULL, "3");
     assert_int_equal(registration_remove(&with_service), S_OK);
     now = table_snapshot();
     left = snapshot_without(&now, &own_before);
@@ -707,7 +707,7 @@ static void removes_only_our_entries(void **state)
 }
 
 /* Returns a key's value in the 32-bit view; NULL if the key or the value is absent. */
-static char *seen_in_32_bits(const char *key, const char *name)
+static char *read_32_bit_value(const char *key, const char *name)
 {
     WCHAR wide[300], wide_name[100], text[300];
     DWORD bytes = sizeof text;
@@ -719,9 +719,9 @@ static char *seen_in_32_bits(const char *key, const char *name)
     return out;
 }
 
-static void assert_seen(const char *key, const char *name, const char *expected)
+static void assert_32_bit_value(const char *key, const char *name, const char *expected)
 {
-    char *text = seen_in_32_bits(key, name);
+    char *text = read_32_bit_value(key, name);
     if (!text)
         print_error("%s %s is absent in 32 bits\n", key, name ? name : "");
     assert_non_null(text);
@@ -741,7 +741,7 @@ static void programs_with_32_bits_find_their_dll(void **state)
     char key[200];
     (void)state;
     assert_int_equal(registration_write(&with_service), S_OK); /* from a folder without such a DLL */
-    assert_null(seen_in_32_bits(sets, NULL));
+    assert_null(read_32_bit_value(sets, NULL));
     assert_int_equal(registration_remove(&with_service), S_OK);
 
     CreateDirectoryW(L"" FOLDER_32, NULL);
@@ -751,16 +751,16 @@ static void programs_with_32_bits_find_their_dll(void **state)
     CloseHandle(CreateFileW(module, GENERIC_WRITE, 0, NULL, CREATE_ALWAYS, 0, NULL));
     assert_int_equal(registration_write(&both), S_OK);
     assert_value(sets, NULL, FOLDER_32 "\\openpla.dll");
-    assert_seen(sets, NULL, FOLDER_32 "\\x86\\openpla.dll");
-    assert_seen(sets, "ThreadingModel", "Both");
-    assert_seen(proxy, NULL, FOLDER_32 "\\x86\\openpla.dll");
+    assert_32_bit_value(sets, NULL, FOLDER_32 "\\x86\\openpla.dll");
+    assert_32_bit_value(sets, "ThreadingModel", "Both");
+    assert_32_bit_value(proxy, NULL, FOLDER_32 "\\x86\\openpla.dll");
     snprintf(key, sizeof key, "%s\\LocalServer32", server_set);
-    assert_seen(key, NULL, "\"" FOLDER_32 "\\openplasrv.exe\" -Embedding");
-    assert_seen(server_set, "AppID", OPENPLA_APPID);
+    assert_32_bit_value(key, NULL, "\"" FOLDER_32 "\\openplasrv.exe\" -Embedding");
+    assert_32_bit_value(server_set, "AppID", OPENPLA_APPID);
     snprintf(key, sizeof key, "%s\\InprocServer32", server_set);
-    assert_null(seen_in_32_bits(key, NULL));
-    assert_seen("Software\\Classes\\Interface\\{03837520-098B-11D8-9414-505054503030}\\ProxyStubClsid32", NULL,
-                OPENPLA_PROXY_CLSID_TEXT);
+    assert_null(read_32_bit_value(key, NULL));
+    assert_32_bit_value("Software\\Classes\\Interface\\{03837520-098B-11D8-9414-505054503030}\\ProxyStubClsid32", NULL,
+                        OPENPLA_PROXY_CLSID_TEXT);
     /* One entry for all programs, on Windows and under Wine 10. */
     assert_value("Software\\Classes\\PLA.DataCollectorSet\\CLSID", NULL, SET_CLSID);
     assert_value(library, NULL, FOLDER_32 "\\x86\\openpla.dll");

@@ -102,7 +102,7 @@ static void check(HRESULT hr, const char *path)
     }
 }
 
-static void write_beside(const char *path, const char *ending, HRESULT (*print)(FILE *, const char *))
+static void write_with_ending(const char *path, const char *ending, HRESULT (*print)(FILE *, const char *))
 {
     char name[1024];
     snprintf(name, sizeof name, "%.*s%s", (int)(path_extension(path) - path), path, ending);
@@ -128,9 +128,9 @@ static void read_folder(const char *folder)
         char *path = path_join(folder, names.items[i]);
         const char *ending = path_extension(path);
         if (strcmp(ending, ".blg") == 0 || strcmp(ending, ".etl") == 0)
-            write_beside(path, ".events", print_events);
+            write_with_ending(path, ".events", print_events);
         if (strcmp(ending, ".blg") == 0)
-            write_beside(path, ".samples", print_samples);
+            write_with_ending(path, ".samples", print_samples);
         memory_free(path);
     }
     texts_free(&names);

@@ -34,7 +34,7 @@ static void must(HRESULT hr)
     exit(1);
 }
 
-static bool nobody(void *context, uint32_t owner, uint32_t thread)
+static bool no_owner_lives(void *context, uint32_t owner, uint32_t thread)
 {
     (void)context, (void)owner, (void)thread;
     return false;
@@ -103,7 +103,7 @@ static void write_file(const struct kind *kind, const char *folder, void *memory
     must(session_buffers_create(memory, size, shape, &b));
     b.method = PROCESSOR_UNKNOWN; /* the number each event says */
     const struct session_drain_options how = {
-        .liveness = {nobody, NULL}, .clock = kind->clock, .first_number = session_file_first_number(file)};
+        .liveness = {no_owner_lives, NULL}, .clock = kind->clock, .first_number = session_file_first_number(file)};
     must(session_drain_create(&b, &how, &drain));
     const struct session_sink sink = {write_buffer, NULL, file};
     for (uint32_t i = 0; i < EVENTS; i++) {

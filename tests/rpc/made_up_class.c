@@ -21,7 +21,7 @@ unsigned made_up_objects(void)
     return alive;
 }
 
-static HRESULT thing_create(void **out)
+static HRESULT made_up_create(void **out)
 {
     struct thing *t = memory_zero(1, sizeof *t);
     *out = t;
@@ -44,7 +44,7 @@ static HRESULT activate(void *user, const struct orpc_call *call, const GUID *cl
     (void)user;
     (void)call;
     *object = NULL;
-    return guid_equal(clsid, &made_up_class) && !is_factory ? thing_create(object) : ORPC_CLASS_NOT_REGISTERED;
+    return guid_equal(clsid, &made_up_class) && !is_factory ? made_up_create(object) : ORPC_CLASS_NOT_REGISTERED;
 }
 
 static HRESULT query(void *user, void *object, const GUID *iid, void **pointer)
@@ -72,7 +72,7 @@ static HRESULT write_child(struct orpc_call *call, struct ndr_writer *out)
 {
     struct objref o;
     void *child;
-    HRESULT hr = thing_create(&child);
+    HRESULT hr = made_up_create(&child);
     if (FAILED(hr))
         return hr;
     hr = orpc_export(call, child, &made_up_iid, &o);
@@ -213,8 +213,8 @@ static uint32_t call_enum(uint16_t opnum, struct ndr_reader *in, struct ndr_writ
     return in->fault;
 }
 
-static uint32_t call_thing(void *user, struct orpc_call *call, void *pointer, struct ndr_reader *in,
-                           struct ndr_writer *out)
+static uint32_t made_up_call(void *user, struct orpc_call *call, void *pointer, struct ndr_reader *in,
+                             struct ndr_writer *out)
 {
     struct ndr_arena arena = {0};
     (void)user;
@@ -230,7 +230,7 @@ static uint32_t call_thing(void *user, struct orpc_call *call, void *pointer, st
 }
 
 const struct orpc_handler made_up_handler = {
-    .serves = serves, .activate = activate, .query = query, .release = release, .call = call_thing};
+    .serves = serves, .activate = activate, .query = query, .release = release, .call = made_up_call};
 
 static bool find_account(void *user, const char *name, const char *domain, uint8_t hash[AUTH_HASH_BYTES],
                          char account[AUTH_NAME_BYTES])

@@ -147,7 +147,7 @@ static const char *text(const struct invoked *i, size_t argument)
     return argument < 4 && i->texts[argument] ? i->texts[argument] : "";
 }
 
-static HRESULT give_text(struct invoked *i, const char *value)
+static HRESULT return_string(struct invoked *i, const char *value)
 {
     size_t units;
     HRESULT hr = text_to_utf16(value, &i->returned, &units);
@@ -157,13 +157,13 @@ static HRESULT give_text(struct invoked *i, const char *value)
     return hr;
 }
 
-static HRESULT give_number(struct invoked *i, uint32_t value)
+static HRESULT return_number(struct invoked *i, uint32_t value)
 {
     i->result->value = (struct ndr_variant){.vt = NDR_I4, .number = value};
     return S_OK;
 }
 
-static HRESULT give_object(struct invoked *i, enum kind kind, const char *name)
+static HRESULT return_object(struct invoked *i, enum kind kind, const char *name)
 {
     struct served *o;
     HRESULT hr = served_create(kind, i->o->space, &o);
@@ -194,7 +194,7 @@ static HRESULT do_set_xml(struct invoked *i)
 {
     memory_free(i->o->xml);
     i->o->xml = text_copy(text(i, 0));
-    return i->o->xml ? give_object(i, A_MAP, "") : E_OUTOFMEMORY;
+    return i->o->xml ? return_object(i, A_MAP, "") : E_OUTOFMEMORY;
 }
 
 static HRESULT do_set_credentials(struct invoked *i)
@@ -227,7 +227,7 @@ static HRESULT do_commit(struct invoked *i)
     text_fit(s->account, sizeof s->account, i->o->account);
     text_fit(s->password, sizeof s->password, i->o->password);
     text_fit(i->o->name, sizeof i->o->name, text(i, 0));
-    return give_object(i, A_MAP, "");
+    return return_object(i, A_MAP, "");
 }
 
 static HRESULT do_list(struct invoked *i)
@@ -247,13 +247,13 @@ static HRESULT do_item(struct invoked *i)
 {
     const uint32_t at = number(i, 0);
     if (i->o->kind == A_MAP)
-        return give_object(i, AN_ITEM, "");
-    return at < i->o->count ? give_object(i, A_SET, served_sets[i->o->places[at]].name) : E_INVALIDARG;
+        return return_object(i, AN_ITEM, "");
+    return at < i->o->count ? return_object(i, A_SET, served_sets[i->o->places[at]].name) : E_INVALIDARG;
 }
 
 static HRESULT do_get_value(struct invoked *i)
 {
-    return strcmp(text(i, 0), "OpenPLA.LastRunResult") != 0 ? E_INVALIDARG : give_text(i, "from there");
+    return strcmp(text(i, 0), "OpenPLA.LastRunResult") != 0 ? E_INVALIDARG : return_string(i, "from there");
 }
 
 static HRESULT with_set(struct invoked *i, const char *member)
@@ -262,19 +262,19 @@ static HRESULT with_set(struct invoked *i, const char *member)
     if (!s && strcmp(member, "Delete") != 0)
         return not_found(i->o->name);
     if (!strcmp(member, "Xml"))
-        return give_text(i, s->xml);
+        return return_string(i, s->xml);
     if (!strcmp(member, "UserAccount"))
-        return give_text(i, *s->account ? s->account : "SYSTEM");
+        return return_string(i, *s->account ? s->account : "SYSTEM");
     if (!strcmp(member, "Status"))
-        return give_number(i, s->status);
+        return return_number(i, s->status);
     if (!strcmp(member, "SerialNumber"))
-        return give_number(i, s->serial);
+        return return_number(i, s->serial);
     if (!strcmp(member, "LatestOutputLocation"))
-        return give_text(i, "C:\\there\\latest");
+        return return_string(i, "C:\\there\\latest");
     if (!strcmp(member, "OutputLocation"))
-        return give_text(i, "C:\\there\\next");
+        return return_string(i, "C:\\there\\next");
     if (!strcmp(member, "DataManager"))
-        return give_object(i, A_MANAGER, i->o->name);
+        return return_object(i, A_MANAGER, i->o->name);
     if (!strcmp(member, "Delete")) {
         if (s)
             forget(s);
@@ -322,17 +322,17 @@ static HRESULT invoke_member(struct invoked *i, const char *member)
         if (!strcmp(member, members[m]))
             return methods[m](i);
     if (!strcmp(member, "Count"))
-        return give_number(i, i->o->kind == A_MAP ? 1 : (uint32_t)i->o->count);
+        return return_number(i, i->o->kind == A_MAP ? 1 : (uint32_t)i->o->count);
     if (!strcmp(member, "Name"))
-        return give_text(i, i->o->name);
+        return return_string(i, i->o->name);
     if (!strcmp(member, "Key"))
-        return give_text(i, "Keywords");
+        return return_string(i, "Keywords");
     if (!strcmp(member, "Description"))
-        return give_text(i, "not used there");
+        return return_string(i, "not used there");
     if (!strcmp(member, "Value"))
-        return give_number(i, IGNORED);
+        return return_number(i, IGNORED);
     if (!strcmp(member, "Run"))
-        return number(i, 0) == 1 ? give_object(i, A_MAP, "") : E_INVALIDARG;
+        return number(i, 0) == 1 ? return_object(i, A_MAP, "") : E_INVALIDARG;
     return with_set(i, member);
 }
 

@@ -25,7 +25,7 @@ struct callers {
 
 static HANDLE callers_tokens[2];
 
-static HRESULT callers_give(int i, void **out)
+static HRESULT callers_duplicate_token(int i, void **out)
 {
     HANDLE copy = NULL;
     if (!DuplicateTokenEx(callers_tokens[i], TOKEN_QUERY | TOKEN_DUPLICATE, NULL, SecurityIdentification,
@@ -37,12 +37,12 @@ static HRESULT callers_give(int i, void **out)
 
 static HRESULT callers_administrator(void **out)
 {
-    return callers_give(0, out);
+    return callers_duplicate_token(0, out);
 }
 
 static HRESULT callers_user(void **out)
 {
-    return callers_give(1, out);
+    return callers_duplicate_token(1, out);
 }
 
 static void callers_open(struct callers *c)

@@ -52,7 +52,7 @@ static inline xmlSchemaPtr schema_load(const char *name)
 }
 
 /* Returns whether the document is valid; with `print`, prints the errors. */
-static inline bool schema_takes_document(xmlSchemaPtr schema, xmlDocPtr doc, bool print)
+static inline bool schema_accepts_document(xmlSchemaPtr schema, xmlDocPtr doc, bool print)
 {
     xmlSchemaValidCtxtPtr context = xmlSchemaNewValidCtxt(schema);
     assert_non_null(context);
@@ -63,11 +63,11 @@ static inline bool schema_takes_document(xmlSchemaPtr schema, xmlDocPtr doc, boo
     return result == 0;
 }
 
-static inline bool schema_takes(xmlSchemaPtr schema, const char *xml, bool print)
+static inline bool schema_accepts(xmlSchemaPtr schema, const char *xml, bool print)
 {
     xmlDocPtr doc = xmlReadMemory(xml, (int)strlen(xml), NULL, "UTF-8", XML_PARSE_NONET);
     assert_non_null(doc);
-    bool taken = schema_takes_document(schema, doc, print);
+    bool taken = schema_accepts_document(schema, doc, print);
     xmlFreeDoc(doc);
     return taken;
 }
@@ -77,7 +77,7 @@ static inline void assert_is_report(xmlDocPtr doc)
 {
     xmlSchemaPtr schema = schema_load("report.xsd");
     assert_non_null(schema);
-    assert_true(schema_takes_document(schema, doc, true));
+    assert_true(schema_accepts_document(schema, doc, true));
     xmlSchemaFree(schema);
 }
 

@@ -88,7 +88,7 @@ static inline struct memory_session session_in_memory(const struct session_shape
     return s;
 }
 
-static inline void session_gone(struct memory_session *s)
+static inline void session_free_memory(struct memory_session *s)
 {
     memory_free(s->memory);
 }
@@ -96,7 +96,7 @@ static inline void session_gone(struct memory_session *s)
 /* The living processes, by slot. */
 static atomic_bool alive[SESSION_MOST_OWNERS + 1];
 
-static inline int everybody_lives(void **state)
+static inline int all_owners_live(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i <= SESSION_MOST_OWNERS; i++)
@@ -192,7 +192,7 @@ static inline void tally_check_order(struct tally *t)
 }
 
 /* Returns whether each number below `next` arrived once, for each writer. */
-static inline bool tally_is_whole(const struct tally *t)
+static inline bool tally_is_complete(const struct tally *t)
 {
     for (uint32_t i = 0; i < TALLY_WRITERS; i++) {
         uint64_t sum = 0, squares = 0;
@@ -207,7 +207,7 @@ static inline bool tally_is_whole(const struct tally *t)
 }
 
 /* Returns whether the buffer with this number arrived. */
-static inline bool tally_holds(void *context, uint64_t number)
+static inline bool tally_has_buffer(void *context, uint64_t number)
 {
     const struct tally *t = context;
     for (uint32_t i = 0; i < t->buffers; i++)
@@ -218,7 +218,7 @@ static inline bool tally_holds(void *context, uint64_t number)
 
 static inline struct session_sink tally_sink(struct tally *t)
 {
-    return (struct session_sink){tally_write, tally_holds, t};
+    return (struct session_sink){tally_write, tally_has_buffer, t};
 }
 
 #endif

@@ -23,7 +23,7 @@ static HRESULT record(void *object, unsigned slot, const ULONG_PTR arguments[MAX
         if (p->in)
             value_take(p->type, arguments[i], &server->taken[i]);
         else
-            value_give(p->type, &server->give[i], argument_place(arguments[i]));
+            value_return(p->type, &server->give[i], argument_place(arguments[i]));
     }
     return server->result;
 }

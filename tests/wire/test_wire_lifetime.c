@@ -151,7 +151,7 @@ struct apartment {
     DataCollectorSetStatus status;
 };
 
-static DWORD WINAPI call_from_another_apartment(void *argument)
+static DWORD WINAPI call_from_other_apartment(void *argument)
 {
     struct apartment *apartment = argument;
     DWORD registration;
@@ -191,7 +191,7 @@ static void calls_between_apartments_use_our_proxies(void **state)
     assert_true(IsEqualCLSID(&class_id, &proxy_class));
     assert_int_equal(CoMarshalInterThreadInterfaceInStream(&IID_IDataCollectorSet, &server.object, &apartment.stream),
                      S_OK);
-    HANDLE thread = CreateThread(NULL, 0, call_from_another_apartment, &apartment, 0, NULL);
+    HANDLE thread = CreateThread(NULL, 0, call_from_other_apartment, &apartment, 0, NULL);
     assert_int_equal(WaitForSingleObject(thread, PATIENCE_MS), WAIT_OBJECT_0);
     CloseHandle(thread);
     assert_int_equal(apartment.result, S_OK);

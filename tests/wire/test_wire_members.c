@@ -140,7 +140,7 @@ static bool reply_is_right(struct wire_link *link, const struct member *member, 
     union value least[MAX_PARAMETERS] = {{0}};
     for (unsigned i = 0; i < member->count; i++)
         if (!member->parameters[i].in)
-            value_give(member->parameters[i].type, &values[i], &link->server.give[i]);
+            value_return(member->parameters[i].type, &values[i], &link->server.give[i]);
     /* A result other than S_OK must arrive unchanged: PLA_S_PROPERTY_IGNORED. */
     link->server.result = set ? S_OK : 0x00300100;
     wire_put_parameters(&request, member, true, least, 2);
@@ -186,7 +186,7 @@ static bool call_goes_through(struct wire_link *link, const struct member *membe
         if (member->parameters[i].in)
             arguments[i] = values[i];
         else
-            value_give(member->parameters[i].type, &values[i], &link->server.give[i]);
+            value_return(member->parameters[i].type, &values[i], &link->server.give[i]);
     link->server.result = set ? S_OK : 0x00300100;
     HRESULT hr = wire_link_call(link, member, arguments);
     bool right = hr == link->server.result && link->server.calls == 1 && link->server.slot == member->opnum;

@@ -204,7 +204,7 @@ void value_take(enum wire_type type, ULONG_PTR argument, union value *out)
     copy(type, &at, out);
 }
 
-void value_give(enum wire_type type, const union value *value, void *place)
+void value_return(enum wire_type type, const union value *value, void *place)
 {
     static const size_t sizes[] = {4, 8, 2, 4, 16, 8, sizeof(VARIANT), 8, 8, 8};
     union value own;

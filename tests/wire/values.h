@@ -30,7 +30,7 @@ ULONG_PTR value_argument(enum wire_type type, union value *value);
 void *argument_place(ULONG_PTR argument);
 /* Copies an in argument from a call, or a value to an out parameter. The caller frees both copies. */
 void value_take(enum wire_type type, ULONG_PTR argument, union value *out);
-void value_give(enum wire_type type, const union value *value, void *place);
+void value_return(enum wire_type type, const union value *value, void *place);
 
 struct wire {
     BYTE bytes[2048];

@@ -73,10 +73,10 @@ static void items_are_found_by_any_index(void **state)
     V_VARIANTREF(&index) = &inner;
     assert_true(bstr_is(item_name(collectors, index), L"B"));
     assert_null(item_name(collectors, of_long(3)));
-    assert_said("index 3 is out of range");
+    assert_message("index 3 is out of range");
     assert_null(item_name(collectors, of_long(-1)));
     assert_null(item_name(collectors, of_text(L"D")));
-    assert_said("'D'");
+    assert_message("'D'");
     /* c(1): Item is the default member */
     assert_ok(invoke_id(collectors, DISPID_VALUE, DISPATCH_PROPERTYGET | DISPATCH_METHOD, &index, &inner, 1));
     assert_int_equal(V_VT(&index), VT_DISPATCH);
@@ -244,7 +244,7 @@ static void collector_names_are_unique_in_a_set(void **state)
     assert_int_equal(count_of(collectors), 3);
     assert_ok(IDataCollectorCollection_Add(collectors, (IDataCollector *)other));
     assert_hr(put(other, L"Name", of_text(L"A")), PLA_E_DC_ALREADY_EXISTS);
-    assert_said("'A'");
+    assert_message("'A'");
     assert_ok(put(other, L"Name", of_text(L"d"))); /* its own name in another spelling */
     assert_ok(IDataCollectorCollection_Add(collectors, (IDataCollector *)nameless));
     assert_true(bstr_is(item_name(collectors, of_long(4)), L"DataCollector01"));
@@ -311,7 +311,7 @@ static void collectors_of_every_type(void **state)
     (void)state;
     assert_hr(invoke(collectors, L"CreateDataCollector", DISPATCH_METHOD, &v, (VARIANT[]){of_long(99)}, 1),
               E_INVALIDARG);
-    assert_said("99");
+    assert_message("99");
     for (LONG i = plaPerformanceCounter; i <= plaApiTrace; i++) {
         assert_ok(invoke(collectors, L"CreateDataCollector", DISPATCH_METHOD, &v, (VARIANT[]){of_long(i)}, 1));
         assert_ok(get(V_DISPATCH(&v), L"DataCollectorType", &type));

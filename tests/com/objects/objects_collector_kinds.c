@@ -307,7 +307,7 @@ static void start_names_api_collector_without_program(void **state)
             char quoted[40];
             snprintf(quoted, sizeof(quoted), "'%ls'", name);
             assert_hr(invoke(set, L"Start", DISPATCH_METHOD, NULL, &wait, 1), PLA_E_PROPERTY_CONFLICT);
-            assert_said(quoted);
+            assert_message(quoted);
             assert_int_equal(number_of(set, L"Status"), plaStopped);
             assert_hr(invoke(set, L"Stop", DISPATCH_METHOD, NULL, &wait, 1), PLA_E_DCS_NOT_RUNNING);
         }
@@ -333,22 +333,22 @@ static void data_manager_reports_unsupported_actions(void **state)
     (void)state;
     assert_hr(invoke(manager, L"Run", DISPATCH_METHOD, &result, run, 2), PLA_E_DCS_NOT_FOUND); /* the set was never
                                                                                                   committed */
-    assert_said("Run");
+    assert_message("Run");
     V_I4(&run[0]) = 0x20;
     assert_hr(invoke(manager, L"Run", DISPATCH_METHOD, &result, run, 2), E_INVALIDARG);
-    assert_said("Steps");
+    assert_message("Steps");
     assert_hr(invoke(manager, L"Extract", DISPATCH_METHOD, NULL, extract, 2), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
-    assert_said("no such.cab");
+    assert_message("no such.cab");
     assert_hr(invoke(manager, L"Extract", DISPATCH_METHOD, NULL, device, 2), E_INVALIDARG);
-    assert_said("DestinationPath");
+    assert_message("DestinationPath");
     /* A server that opened the share would log on to it with its own account on behalf of any client. */
     if (!in_process) {
         assert_hr(invoke(manager, L"Extract", DISPATCH_METHOD, NULL, shared, 2), E_ACCESSDENIED);
-        assert_said("CabFilename");
+        assert_message("CabFilename");
     }
     if (in_process) {
         assert_hr(heard(IDataManager_Run((IDataManager *)manager, plaCreateReport, NULL, NULL)), E_POINTER);
-        assert_said("Errors");
+        assert_message("Errors");
     }
     for (int i = 0; i < 2; i++) {
         VariantClear(&extract[i]);

@@ -173,7 +173,7 @@ static void has_its_default(void *object, const struct row *row)
             break;                               /* computed; tested separately */
         if (is_collectors_latest(object, row)) { /* a collector in no set: MS-PLA 2.2.1 */
             assert_hr(get(object, wide_name(row), &v), PLA_E_DCS_NOT_FOUND);
-            assert_said("LatestOutputLocation");
+            assert_message("LatestOutputLocation");
             break;
         }
         _snwprintf(text, 256, L"%hs", row->text);
@@ -333,7 +333,7 @@ static void keeps_guid(void *object, const struct row *row)
     assert_int_equal(_wcsicmp(V_BSTR(&late), text), 0);
     VariantClear(&late);
     assert_hr(put(object, wide_name(row), of_text(L"{1}")), E_INVALIDARG);
-    assert_said(row->name);
+    assert_message(row->name);
 }
 
 static SAFEARRAY *byte_array(ULONG count)
@@ -389,7 +389,7 @@ static void keeps_date(void *object, const struct row *row)
 
 /* A value that was put is read back unchanged, also at the limits, typed and by name; otherwise a template would lose
    settings. */
-static void keeps_put_value(void *object, const struct row *row)
+static void assert_keeps_value(void *object, const struct row *row)
 {
     if (!row->put)
         return;
@@ -414,7 +414,7 @@ static void keeps_put_value(void *object, const struct row *row)
 static void every_property_keeps_its_value(void **state)
 {
     (void)state;
-    for_every_row_with_new_object(keeps_put_value);
+    for_every_row_with_new_object(assert_keeps_value);
 }
 
 static void property_refuses(void *object, const struct row *row, int64_t number)
@@ -430,8 +430,8 @@ static void property_refuses(void *object, const struct row *row, int64_t number
     V_VT(&v) = row->kind == U32_ ? VT_UI4 : VT_I4;
     V_UI4(&v) = raw;
     assert_hr(put(object, wide_name(row), v), E_INVALIDARG);
-    assert_said(row->name);
-    assert_said(shown);
+    assert_message(row->name);
+    assert_message(shown);
     assert_ok(row->get(object, &after));
     assert_int_equal(after, before);
 }
@@ -462,7 +462,7 @@ static void answers_without_a_place(void *object, const struct row *row)
     HRESULT hr = heard(row->get(object, NULL));
     if (in_process) {
         assert_hr(hr, E_POINTER);
-        assert_said(row->name);
+        assert_message(row->name);
     } else {
         assert_true(FAILED(hr)); /* the proxy's own error */
     }

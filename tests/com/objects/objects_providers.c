@@ -163,7 +163,7 @@ static void unknown_providers_are_named(void **state)
     (void)state;
     assert_ok(provider_query(provider, KERNEL_NAME));
     assert_hr(provider_query(provider, L"No such provider"), HRESULT_FROM_WIN32(4200));
-    assert_said("'No such provider'");
+    assert_message("'No such provider'");
     assert_hr(provider_query(provider, L"{0BADF00D-4200-4A11-9C3E-5D2B7E60F1A8}"),
               HRESULT_FROM_WIN32(4200)); /* a GUID that no test registers */
     assert_hr(provider_query(provider, L""), HRESULT_FROM_WIN32(4200));
@@ -277,7 +277,7 @@ static void resolve_finds_its_provider_in_a_collection(void **state)
     assert_true(text_is(mine, L"DisplayName", L"Second"));
     assert_int_equal(map_count(mine, L"Level"), 0);
     assert_hr(with_object(mine, L"Resolve", collector), E_INVALIDARG);
-    assert_said("TraceDataCollector");
+    assert_message("TraceDataCollector");
     assert_true(FAILED(invoke(mine, L"Resolve", DISPATCH_METHOD, NULL, (VARIANT[]){{.vt = VT_DISPATCH}}, 1)));
     release(second);
     release(first);
@@ -295,7 +295,7 @@ static void provider_is_in_a_collection_only_once(void **state)
     (void)state;
     assert_ok(with_object(providers, L"Add", first));
     assert_hr(with_object(providers, L"Add", second), PLA_E_NO_DUPLICATES);
-    assert_said("A68CA8B7");
+    assert_message("A68CA8B7");
     assert_hr(with_object(providers, L"Add", first), PLA_E_NO_DUPLICATES);
     assert_int_equal(number_of(providers, L"Count"), 1);
     /* AddRange adds all items or none. */
@@ -303,7 +303,7 @@ static void provider_is_in_a_collection_only_once(void **state)
     assert_ok(with_object(more, L"Add", kernel));
     assert_ok(with_object(more, L"Add", second));
     assert_hr(with_object(providers, L"AddRange", more), PLA_E_NO_DUPLICATES);
-    assert_said("A68CA8B7");
+    assert_message("A68CA8B7");
     assert_int_equal(number_of(providers, L"Count"), 1);
     /* Providers without a GUID are not duplicates of each other. */
     assert_ok(put(nameless[0], L"DisplayName", of_text(L"Nameless")));
@@ -368,9 +368,9 @@ static void kernel_trace_rejects_other_providers(void **state)
     release(map);
     /* MS-PLA 2.2.1: in this state, the collector's own XML can neither be read nor set. */
     assert_hr(get(collector, L"Xml", &v), PLA_E_NO_DUPLICATES);
-    assert_said("TraceDataProviders");
+    assert_message("TraceDataProviders");
     assert_hr(invoke(collector, L"SetXml", DISPATCH_METHOD, NULL, &twice, 1), PLA_E_NO_DUPLICATES);
-    assert_said("A68CA8B7");
+    assert_message("A68CA8B7");
     assert_int_equal(number_of(providers, L"Count"), 2); /* unchanged */
     VariantClear(&twice);
     release(kernel);
@@ -453,7 +453,7 @@ static void security_of_providers_is_the_hosts(void **state)
     VARIANT sddl = of_text(L"O:BAG:BAD:(A;;0x800;;;SY)"), wrong = of_text(L"nonsense"), text;
     (void)state;
     assert_hr(security_of(provider, 7, &text), E_INVALIDARG);
-    assert_said("Guid");
+    assert_message("Guid");
     assert_ok(put(provider, L"Guid", of_text(PUBLISHED_GUID)));
     assert_ok(put(again, L"Guid", of_text(PUBLISHED_GUID)));
     assert_ok(security_of(provider, 7, &text));
@@ -468,17 +468,17 @@ static void security_of_providers_is_the_hosts(void **state)
     assert_int_equal(wcscmp(V_BSTR(&text), L"D:(A;;0x800;;;SY)"), 0);
     VariantClear(&text);
     assert_hr(invoke(provider, L"SetSecurity", DISPATCH_METHOD, NULL, &wrong, 1), E_INVALIDARG);
-    assert_said("nonsense");
+    assert_message("nonsense");
     VariantClear(&wrong);
     wrong = of_text(L""); /* a script's empty variable must not open the provider to everyone */
     assert_hr(invoke(provider, L"SetSecurity", DISPATCH_METHOD, NULL, &wrong, 1), E_INVALIDARG);
-    assert_said("Sddl");
+    assert_message("Sddl");
     assert_ok(security_of(again, 0x1F, &text)); /* plus LABEL_SECURITY_INFORMATION: MS-PLA 2.2 */
     assert_int_equal(wcscmp(V_BSTR(&text), V_BSTR(&sddl)), 0);
     VariantClear(&text);
     assert_hr(security_of(provider, 0, &text), E_INVALIDARG);
     assert_hr(security_of(provider, 16, &text), E_INVALIDARG);
-    assert_said("SecurityInfo");
+    assert_message("SecurityInfo");
     VariantClear(&wrong);
     VariantClear(&sddl);
     release(again);
@@ -574,12 +574,12 @@ static void registrations_are_queried_by_guid_and_process(void **state)
     (void)state;
     assert_ok(with_object(providers, L"Add", provider));
     assert_hr(list_of_process(providers, 0x7FFFFFF0), E_INVALIDARG);
-    assert_said("2147483632");
+    assert_message("2147483632");
     assert_int_equal(number_of(providers, L"Count"), 1); /* unchanged */
     release(providers);
     release(collector);
     assert_hr(get_processes(provider, &processes), E_INVALIDARG);
-    assert_said("GetRegisteredProcesses");
+    assert_message("GetRegisteredProcesses");
     assert_int_equal(V_VT(&processes), VT_EMPTY);
     if (in_process) {
         BSTR text = (BSTR)1;

@@ -101,7 +101,7 @@ static void validate_only_leaves_nothing(void **state)
     assert_true(number_of(map, L"Count") > 0); /* at least the issue of TaskArguments without a Task */
     release(map);
     assert_hr(set_query_status(other, NAME, L""), PLA_E_DCS_NOT_FOUND);
-    assert_said("test-com-sets");
+    assert_message("test-com-sets");
     assert_true(text_is(set, L"Name", L""));
     assert_hr(call(set, L"Delete"), PLA_E_DCS_NOT_FOUND);
     release(other);
@@ -141,7 +141,7 @@ static void refuses_name(const WCHAR *name, HRESULT expected, const char *why)
     IDataCollectorSet *set = new_set();
     VARIANT arguments[3] = {of_text(name), of_text(L""), of_long(plaCreateOrModify)}, map;
     assert_hr(invoke(set, L"Commit", DISPATCH_METHOD, &map, arguments, 3), expected);
-    assert_said(why);
+    assert_message(why);
     assert_hr(set_query_status(set, name, L""), expected == E_NOTIMPL ? PLA_E_DCS_NOT_FOUND : expected);
     VariantClear(&arguments[0]);
     VariantClear(&arguments[1]);
@@ -209,13 +209,13 @@ static void set_is_bound_to_namespace_and_machine(void **state)
     (void)state;
     assert_ok(commit(set, NAME, plaCreateNew, NULL));
     assert_hr(set_query_status(set, L"Session\\x", L""), E_NOINTERFACE);
-    assert_said("Session");
+    assert_message("Session");
     wmemset(longest, L's', 1024);
     longest[1024] = 0;
     assert_hr(set_query_status(set, NAME, longest), E_INVALIDARG);
-    assert_said("1024");
+    assert_message("1024");
     assert_true(FAILED(set_query_status(set, NAME, L"test-com-another-machine")));
-    assert_said("test-com-another-machine");
+    assert_message("test-com-another-machine");
     assert_true(text_is(set, L"Name", NAME));
     release(set);
 }
@@ -227,7 +227,7 @@ static void query_of_missing_set_changes_nothing(void **state)
     (void)state;
     assert_ok(put(set, L"Duration", of_long(5)));
     assert_hr(set_query_status(set, L"test-com-nothing", L""), PLA_E_DCS_NOT_FOUND);
-    assert_said("test-com-nothing");
+    assert_message("test-com-nothing");
     assert_int_equal(number_of(set, L"Duration"), 5);
     assert_true(text_is(set, L"Name", L""));
     assert_hr(invoke(set, L"Start", DISPATCH_METHOD, NULL, (VARIANT[]){of_long(-1)}, 1), E_INVALIDARG);
@@ -279,7 +279,7 @@ static LONG set_is_listed(IDataCollectorSetCollection *sets, const WCHAR *filter
     VARIANT arguments[2] = {{.vt = VT_NULL}, of_text(filter)};
     assert_hr(invoke(sets, L"GetDataCollectorSets", DISPATCH_METHOD, NULL, arguments, 2), expected);
     if (FAILED(expected))
-        assert_said("Nowhere");
+        assert_message("Nowhere");
     VariantClear(&arguments[1]);
     return (LONG)number_of(sets, L"Count");
 }
@@ -334,7 +334,7 @@ static void remove_rejects_set_of_another_list(void **state)
     (void)state;
     assert_ok(commit(set, NAME, plaCreateNew, NULL));
     assert_hr(invoke(sets, L"Remove", DISPATCH_METHOD, NULL, &v, 1), E_INVALIDARG);
-    assert_said("is not in this collection");
+    assert_message("is not in this collection");
     VariantClear(&v);
     assert_ok(set_query_status(other, NAME, L""));
     release(other);

@@ -175,11 +175,11 @@ static void keeps_items(const struct collection_kind *k)
     for (LONG bad = -1; bad < 5; bad += 4) {
         at = of_long(bad);
         assert_hr(invoke(collection, L"Item", DISPATCH_PROPERTYGET, &v, &at, 1), DISP_E_BADINDEX);
-        assert_said(bad < 0 ? "no item" : "is out of range");
+        assert_message(bad < 0 ? "no item" : "is out of range");
     }
     at = of_text(L"nobody");
     assert_hr(invoke(collection, L"Item", DISPATCH_PROPERTYGET, &v, &at, 1), DISP_E_BADINDEX);
-    assert_said("'nobody'");
+    assert_message("'nobody'");
     VariantClear(&at);
     /* Created, but not added: the item is in no collection. */
     void *item = marked(k, collection, 9);
@@ -303,7 +303,7 @@ static void adds_range(const struct collection_kind *k)
     }
     if (k->adopts) { /* MS-PLA note 34: Windows returns an error, even for an empty range */
         assert_hr(with_object(to, L"AddRange", from), E_INVALIDARG);
-        assert_said("AddRange");
+        assert_message("AddRange");
         assert_ok(call(from, L"Clear"));
         assert_hr(with_object(to, L"AddRange", from), E_INVALIDARG);
         assert_int_equal(collection_marks(k, to), 12);
@@ -345,8 +345,8 @@ static void refuses_invalid_index(const struct collection_kind *k)
     for (size_t i = 0; i < ARRAYSIZE(wrong); i++) {
         VARIANT v;
         assert_hr(invoke(collection, L"Item", DISPATCH_PROPERTYGET, &v, &wrong[i], 1), results[i]);
-        assert_said(k->make == make_map ? "ValueMap: " : "Collection: ");
-        assert_said(words[i]);
+        assert_message(k->make == make_map ? "ValueMap: " : "Collection: ");
+        assert_message(words[i]);
         assert_hr(invoke(collection, L"Remove", DISPATCH_METHOD, NULL, &wrong[i], 1), results[i]);
     }
     assert_int_equal(collection_marks(k, collection), 12);

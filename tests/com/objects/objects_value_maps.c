@@ -109,7 +109,7 @@ static void value_enables_matching_items(void **state)
     assert_ok(put(map, L"Value", of_long(0)));
     assert_int_equal(enabled_in(map), 0);
     assert_true(FAILED(put(map, L"Value", of_text(L"many"))));
-    assert_said("many");
+    assert_message("many");
     assert_int_equal(enabled_in(map), 0);
     release(map);
 }
@@ -140,7 +140,7 @@ static void add_takes_items_numbers_and_keys(void **state)
     assert_int_equal(count_of(map), 6);
     assert_int_equal(value_of(map), 0x74);
     assert_hr(add(map, of_text(L"Nothing")), E_INVALIDARG);
-    assert_said("'Nothing'");
+    assert_message("'Nothing'");
     assert_int_equal(count_of(map), 6);
     assert_true(FAILED(add(map, of_text(L""))));
     V_VT(&v) = VT_EMPTY;
@@ -190,12 +190,12 @@ static void items_keep_every_scalar(void **state)
     assert_ok(get(item, L"Value", &back));
     assert_int_equal(V_VT(&back), VT_I4);
     assert_hr(put(item, L"Value", of_array(VT_BSTR, NULL, 0)), DISP_E_BADVARTYPE);
-    assert_said("Value");
+    assert_message("Value");
     assert_hr(put(item, L"Value", of_object(item)), DISP_E_BADVARTYPE);
     assert_ok(get(item, L"Value", &back));
     assert_int_equal(V_I4(&back), 1);
     assert_hr(put(item, L"Key", of_text(L"")), E_INVALIDARG);
-    assert_said("Key");
+    assert_message("Key");
     release(item);
     release(map);
 }

@@ -21,7 +21,7 @@ static void *fresh_collector(void)
 static void refuses_text(void *object, const WCHAR *name, const WCHAR *text, HRESULT expected, const char *why)
 {
     assert_hr(put(object, name, of_text(text)), expected);
-    assert_said(why);
+    assert_message(why);
 }
 
 /* Names and strings that would create files that cannot be opened, or logs that cannot be found. */
@@ -41,16 +41,16 @@ static void invalid_strings_are_rejected(void **state)
     refuses_text(collector, L"DataSourceName", L"Logs", E_INVALIDARG, "DataSourceName: invalid log name 'Logs'");
     refuses_text(set, L"Security", L"everybody", E_INVALIDARG, "Security: 'everybody'");
     assert_hr(put(set, L"Keywords", of_array(VT_BSTR, word, 1)), E_INVALIDARG);
-    assert_said("Keywords: 'a;b'");
+    assert_message("Keywords: 'a;b'");
     assert_hr(put(set, L"Keywords", of_array(VT_BSTR, nothing, 1)), E_INVALIDARG);
-    assert_said("Keywords: ''");
+    assert_message("Keywords: ''");
     wmemset(longest, L'k', 1025);
     longest[1025] = 0;
     assert_hr(put(set, L"Keywords", of_array(VT_BSTR, long_word, 1)), E_INVALIDARG);
     longest[1024] = 0;
     assert_ok(put(set, L"Keywords", of_array(VT_BSTR, long_word, 1)));
     assert_hr(put(collector, L"PerformanceCounters", of_array(VT_BSTR, twice, 2)), PLA_E_NO_DUPLICATES);
-    assert_said("duplicate item");
+    assert_message("duplicate item");
     assert_hr(heard(IDataCollectorSet_put_RootPath(set, embedded)), E_INVALIDARG);
     assert_vtable_said("RootPath");
     assert_hr(heard(IDataCollectorSet_put_RootPath(set, lone)), E_INVALIDARG);
@@ -260,7 +260,7 @@ static void invalid_arrays_are_rejected(void **state)
     for (size_t i = 0; i < ARRAYSIZE(cases); i++) {
         struct script_array script = {{&script_vtable}, 1, cases[i].length};
         assert_hr(put(collector, name, of_object(&script)), E_INVALIDARG);
-        assert_said(cases[i].why);
+        assert_message(cases[i].why);
         CoDisconnectObject((IUnknown *)&script.iface, 0);
     }
     assert_ok(get(collector, name, &back));
@@ -419,15 +419,15 @@ static void invalid_dates_are_rejected(void **state)
     assert_ok(put(schedule, L"StartDate", v));
     V_DATE(&v) = 1e9;
     assert_hr(put(schedule, L"StartDate", v), E_INVALIDARG);
-    assert_said("StartDate: invalid date 1e+09");
+    assert_message("StartDate: invalid date 1e+09");
     assert_hr(heard(ISchedule_put_StartTime(schedule, v)), E_INVALIDARG);
     assert_vtable_said("StartTime: invalid date 1e+09");
     V_DATE(&v) = 44999; /* the day before the start; the script may move the start next */
     assert_ok(put(schedule, L"EndDate", v));
     assert_hr(put(schedule, L"StartDate", of_array(VT_BSTR, words, 1)), DISP_E_BADVARTYPE);
-    assert_said("StartDate");
+    assert_message("StartDate");
     assert_hr(put(schedule, L"StartDate", of_long(45001)), E_INVALIDARG);
-    assert_said("StartDate");
+    assert_message("StartDate");
     VariantInit(&back);
     assert_ok(ISchedule_get_StartDate(schedule, &back));
     assert_true(V_VT(&back) == VT_DATE && V_DATE(&back) == 45000);
@@ -450,7 +450,7 @@ static void strings_are_not_accepted_as_dates(void **state)
         assert_vtable_said("StartDate: a VARIANT of type 8 is neither a date nor empty");
         for (size_t k = 0; k < ARRAYSIZE(rows); k++) {
             assert_hr(invoke(schedule, rows[k], DISPATCH_PROPERTYPUT, NULL, &text, 1), E_INVALIDARG);
-            assert_said("is neither a date nor empty");
+            assert_message("is neither a date nor empty");
             assert_hr(invoke(schedule, rows[k], DISPATCH_PROPERTYPUT, NULL, &reference, 1), E_INVALIDARG);
         }
         VariantClear(&text);
@@ -500,7 +500,7 @@ static void invalid_numbers_are_rejected(void **state)
             assert_int_equal(number_of(objects[i].object, objects[i].rows[k]), before);
         }
     assert_hr(put(objects[1].object, L"SampleInterval", of_long(-1)), E_INVALIDARG);
-    assert_said("SampleInterval: -1 is not between 0 and 4294967295");
+    assert_message("SampleInterval: -1 is not between 0 and 4294967295");
     assert_ok(put(objects[1].object, L"SampleInterval", of_real(4294967295.0)));
     assert_ok(put(objects[2].object, L"ExtendedModes", of_long((LONG)0x80000000)));
     assert_int_equal((ULONG)number_of(objects[2].object, L"ExtendedModes"), 0x80000000u);

@@ -35,7 +35,7 @@ static HRESULT set_xml(void *object, const WCHAR *xml, LONG *issues, WCHAR *keys
     return hr;
 }
 
-static void takes_xml(IDataCollectorSet *set, const WCHAR *xml)
+static void assert_accepts_xml(IDataCollectorSet *set, const WCHAR *xml)
 {
     WCHAR keys[512] = L"";
     LONG issues;
@@ -69,7 +69,7 @@ static void template_survives_the_round_trip(void **state)
     IDataCollectorSet *set = new_set(), *copy = new_set();
     VARIANT v, first;
     (void)state;
-    takes_xml(set, full_set);
+    assert_accepts_xml(set, full_set);
     assert_int_equal(number_of(set, L"Duration"), 3600);
     assert_true(text_is(set, L"Description", L"All & more"));
     assert_true(text_is(set, L"DisplayName", L"T\x00e4glich \x4e2d"));
@@ -96,7 +96,7 @@ static void template_survives_the_round_trip(void **state)
     VariantClear(&v);
     VariantClear(&first);
     BSTR one = xml_of(set);
-    takes_xml(copy, one);
+    assert_accepts_xml(copy, one);
     BSTR two = xml_of(copy);
     assert_true(bstr_is(two, one));
     SysFreeString(one);
@@ -114,15 +114,16 @@ static void partial_xml_changes_only_its_values(void **state)
     (void)state;
     assert_ok(put(set, L"RootPath", of_text(L"D:\\Mine")));
     release(added_collector(set, L"Mine"));
-    takes_xml(set, L"<DataCollectorSet><Duration>9</Duration></DataCollectorSet>");
+    assert_accepts_xml(set, L"<DataCollectorSet><Duration>9</Duration></DataCollectorSet>");
     assert_int_equal(number_of(set, L"Duration"), 9);
     assert_true(text_is(set, L"RootPath", L"D:\\Mine"));
     assert_int_equal(number_of(collectors, L"Count"), 1);
-    takes_xml(set, L"<DataCollectorSet><PerformanceCounterDataCollector><Name>Theirs</Name>"
-                   L"</PerformanceCounterDataCollector></DataCollectorSet>");
+    assert_accepts_xml(set, L"<DataCollectorSet><PerformanceCounterDataCollector><Name>Theirs</Name>"
+                            L"</PerformanceCounterDataCollector></DataCollectorSet>");
     assert_int_equal(number_of(collectors, L"Count"), 1);
     assert_int_equal(number_of(set, L"Duration"), 9);
-    takes_xml(set, L"<DataCollectorSet><Duration/></DataCollectorSet>"); /* an empty element sets the default */
+    assert_accepts_xml(set,
+                       L"<DataCollectorSet><Duration/></DataCollectorSet>"); /* an empty element sets the default */
     assert_int_equal(number_of(set, L"Duration"), 0);
     release(collectors);
     release(set);
@@ -186,7 +187,7 @@ static void malformed_xml_is_rejected_with_its_line(void **state)
     assert_ok(put(set, L"Duration", of_long(77)));
     for (size_t i = 0; i < ARRAYSIZE(bad); i++) {
         assert_hr(set_xml(set, bad[i].xml, &issues, keys), OPENPLA_E_MALFORMED_XML);
-        assert_said(bad[i].why);
+        assert_message(bad[i].why);
         assert_int_equal(number_of(set, L"Duration"), 77);
     }
     if (in_process) {
@@ -215,7 +216,7 @@ static void pasted_xml_is_accepted(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAYSIZE(good); i++) {
         IDataCollectorSet *set = new_set();
-        takes_xml(set, good[i]);
+        assert_accepts_xml(set, good[i]);
         if (number_of(set, L"Duration") != 5)
             print_error("%ls\n", good[i]);
         assert_int_equal(number_of(set, L"Duration"), 5);
@@ -261,7 +262,7 @@ static void collector_is_created_from_xml(void **state)
     VariantInit(&collector);
     assert_hr(invoke(collectors, L"CreateDataCollectorFromXml", DISPATCH_METHOD, &collector, arguments, 2),
               OPENPLA_E_MALFORMED_XML);
-    assert_said("'Nothing'");
+    assert_message("'Nothing'");
     assert_int_equal(V_VT(&map), VT_EMPTY);
     VariantClear(&arguments[0]);
     SysFreeString(xml);
@@ -309,11 +310,11 @@ static void user_defined_values_are_kept(void **state)
     assert_true(bstr_has(xml_of(set), L"<Value name=\"Owner\">Anna &amp; Bo</Value>"));
     assert_ok(IDataCollectorSet_SetValue(set, key, NULL));
     assert_hr(invoke(set, L"GetValue", DISPATCH_METHOD, &v, &other, 1), E_INVALIDARG);
-    assert_said("'owner'");
+    assert_message("'owner'");
     assert_ok(IDataCollectorSet_SetValue(set, key, NULL)); /* a second removal finds nothing to remove */
     assert_hr(heard(IDataCollectorSet_SetValue(set, none, key)), E_INVALIDARG);
     assert_hr(heard(IDataCollectorSet_SetValue(set, NULL, key)), E_INVALIDARG);
-    takes_xml(
+    assert_accepts_xml(
         set,
         L"<DataCollectorSet><Value name=\"doc\" type=\"document\"><a b=\"c\"><d/>e</a></Value></DataCollectorSet>");
     assert_true(bstr_has(xml_of(set), L"<Value name=\"doc\" type=\"document\"><a b=\"c\"><d/>e</a></Value>"));

@@ -309,7 +309,7 @@ static void vtable_errors_carry_their_text(void **state)
         release(info);
     }
     assert_int_equal(invoke(set, L"Start", DISPATCH_METHOD, NULL, (VARIANT[]){of_long(-1)}, 1), E_INVALIDARG);
-    assert_said("never committed");
+    assert_message("never committed");
     release(set);
 }
 

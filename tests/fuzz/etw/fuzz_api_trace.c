@@ -15,13 +15,13 @@ static void expect(bool holds)
         abort();
 }
 
-static void take_export(void *user, const struct api_export *found)
+static void check_export(void *user, const struct api_export *found)
 {
     (void)api_image_is_code(user, found->rva);
     expect(strlen(found->name) < ((const struct api_image *)user)->size);
 }
 
-static void take_slot(void *user, const char *dll, void **slot)
+static void check_slot(void *user, const char *dll, void **slot)
 {
     const struct api_image *image = user;
     expect((uint8_t *)slot >= image->base && (uint8_t *)(slot + 1) <= image->base + image->size && dll);
@@ -47,8 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(copy + 256, "PE\0\0\x64\x86", 6);
     memcpy(copy + 280, "\x0B\x02", 2);
     if (api_image_read(copy, bytes, &image)) {
-        (void)api_image_exports(&image, take_export, &image);
-        (void)api_image_imports(&image, take_slot, &image);
+        (void)api_image_exports(&image, check_export, &image);
+        (void)api_image_imports(&image, check_slot, &image);
     }
     memory_free(copy);
     return 0;

@@ -92,7 +92,7 @@ struct first {
     struct export_events *events;
 };
 
-static HRESULT take_first(void *context, const struct trace_event *e)
+static HRESULT record_first(void *context, const struct trace_event *e)
 {
     struct first *f = context;
     if (FAILED(stack_joiner_take(f->stacks->joiner, e)) || FAILED(code_places_take(f->stacks->places, e)))
@@ -131,7 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (FAILED(stack_joiner_create(1, &frames.stacks.joiner)) || FAILED(code_places_create(&frames.stacks.places)) ||
         FAILED(folder_create(x.folder)) || FAILED(file_open("/dev/null", FILE_REPLACE, &x.out.file)))
         abort();
-    read_all(data + 1, size - 1, take_first, &first);
+    read_all(data + 1, size - 1, record_first, &first);
     stack_joiner_finish(frames.stacks.joiner, &frames.stacks.counts);
     if (FAILED(code_places_finish(frames.stacks.places)) || FAILED(x.format->begin(&x)))
         abort();

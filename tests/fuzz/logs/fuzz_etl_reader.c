@@ -94,7 +94,7 @@ static unsigned count_events(struct etl_reader *reader)
     return count;
 }
 
-static void take_warning(void *context, const char *text)
+static void record_warning(void *context, const char *text)
 {
     *(size_t *)context += strlen(text);
 }
@@ -119,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     else
         file_close(file);
-    if (SUCCEEDED(etl_reader_open(path, take_warning, &warnings, &reader))) {
+    if (SUCCEEDED(etl_reader_open(path, record_warning, &warnings, &reader))) {
         const unsigned all = count_events(reader);
         if (FAILED(etl_reader_seek(reader, INT64_MIN)) || count_events(reader) != all)
             abort();

@@ -111,7 +111,7 @@ static char *made_rules(const uint8_t *data, size_t size)
     return text;
 }
 
-static void go_to(struct text_buffer *b, unsigned *level, unsigned wanted)
+static void change_level(struct text_buffer *b, unsigned *level, unsigned wanted)
 {
     static const char *const opened[] = {"<Table source='O'>", "<Item>", "<Table name='slices' note='300'>", "<Item>"};
     static const char *const closed[] = {"</Table>", "</Item>"};
@@ -128,11 +128,11 @@ static char *made_report(const uint8_t *data, size_t size)
     text_buffer_add(&b, "<Report name='r'><Header><Data name='memory'>100</Data></Header><Section name='s'>");
     for (size_t i = 0; i < size; i++) {
         const size_t piece = data[i] % COUNT(pieces);
-        go_to(&b, &level, pieces[piece].level);
+        change_level(&b, &level, pieces[piece].level);
         text_buffer_add(&b, pieces[piece].text);
         level += pieces[piece].opens;
     }
-    go_to(&b, &level, 0);
+    change_level(&b, &level, 0);
     text_buffer_add(&b, "</Section></Report>");
     char *text = text_buffer_take(&b);
     must(text);

@@ -42,13 +42,13 @@ static ULONG WINAPI take(LPCGUID provider, PENABLECALLBACK callback, void *conte
 }
 ULONG(WINAPI *__wrap___imp_EventRegister)(LPCGUID, PENABLECALLBACK, void *, REGHANDLE *) = take;
 
-static ULONG WINAPI give_back(REGHANDLE handle)
+static ULONG WINAPI unregister_event(REGHANDLE handle)
 {
     assert_int_equal(handle, HANDLE_HERE);
     seen.registered--;
     return ERROR_SUCCESS;
 }
-ULONG(WINAPI *__wrap___imp_EventUnregister)(REGHANDLE) = give_back;
+ULONG(WINAPI *__wrap___imp_EventUnregister)(REGHANDLE) = unregister_event;
 
 static ULONG WINAPI note(REGHANDLE handle, PCEVENT_DESCRIPTOR event, ULONG count, EVENT_DATA_DESCRIPTOR *data)
 {

@@ -600,7 +600,7 @@ static void root_path_must_be_a_folder(void **state)
 static atomic_bool exchanging;
 
 /* Moves away a file that the other thread created under the name `to`; it would block all later renames. */
-static void put_back(const char *from, const char *to, unsigned *strays)
+static void remove_stray(const char *from, const char *to, unsigned *strays)
 {
     while (rename(from, to) && atomic_load(&exchanging)) {
         char *stray = text_format("%s.%u", to, (*strays)++);
@@ -615,9 +615,9 @@ static void *exchange(void *base)
     unsigned strays = 0;
     while (atomic_load(&exchanging)) {
         if (!rename(in, kept)) { /* replaces the folder with a link, then restores the folder */
-            put_back(link, in, &strays);
+            remove_stray(link, in, &strays);
             rename(in, link);
-            put_back(kept, in, &strays);
+            remove_stray(kept, in, &strays);
         }
     }
     memory_free(link);

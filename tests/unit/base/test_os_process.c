@@ -551,7 +551,7 @@ static void check_access_by_owner_only(const char *name)
 }
 
 /* Deletes the section's file, as a user of the host OS might. */
-static void take_name_away(const char *name)
+static void delete_section_file(const char *name)
 {
     char *file = host_path(name), *command = text_format("rm '%s' && echo gone", file), *text = host_shell(command);
     assert_string_equal(text, "gone\n");
@@ -593,7 +593,7 @@ static void lasting_section_outlives_its_processes(void **state)
     assert_int_equal(((int *)section_memory(s))[1], 7);
     section_close(second);
     assert_int_equal(section_is_named(s, name), S_OK);
-    take_name_away(name);
+    delete_section_file(name);
     assert_int_equal(section_is_named(s, name), S_FALSE);
     assert_int_equal(section_open(&fresh, 200000, &second), S_OK);
     assert_int_equal(section_is_named(s, name), S_FALSE); /* the name now belongs to another section */

@@ -42,7 +42,7 @@ static void assert_is_not(const char *name)
     memory_free(path);
 }
 
-static HRESULT give_name(const char *from, const char *to)
+static HRESULT rename_in_folder(const char *from, const char *to)
 {
     char *old = in_folder(from), *new = in_folder(to);
     const HRESULT hr = file_rename_new(old, new);
@@ -51,7 +51,7 @@ static HRESULT give_name(const char *from, const char *to)
     return hr;
 }
 
-static void begin_way(int way)
+static void select_rename_way(int way)
 {
 #ifndef _WIN32
     rename_way = (enum rename_way)way;
@@ -72,33 +72,33 @@ static void nothing_is_replaced(void **state)
     (void)state;
     const HRESULT there = HRESULT_FROM_WIN32(ERROR_FILE_EXISTS);
     for (int way = 0; way < WAYS; way++) {
-        begin_way(way);
+        select_rename_way(way);
         put("a.txt", "a");
-        assert_int_equal(give_name("a.txt", "b.txt"), S_OK);
+        assert_int_equal(rename_in_folder("a.txt", "b.txt"), S_OK);
         assert_is_not("a.txt");
         assert_is("b.txt", "a");
         put("c.txt", "mine");
-        assert_int_equal(give_name("b.txt", "c.txt"), there);
+        assert_int_equal(rename_in_folder("b.txt", "c.txt"), there);
         assert_non_null(strstr(error_text(there), "c.txt"));
         assert_is("c.txt", "mine");
         assert_is("b.txt", "a");
         put("run/log.csv", "log");
-        assert_int_equal(give_name("run", "moved"), S_OK);
+        assert_int_equal(rename_in_folder("run", "moved"), S_OK);
         assert_is_not("run");
         assert_is("moved/log.csv", "log");
         put("empty/x", "x");
         put("run/log.csv", "log");
-        assert_int_equal(give_name("run", "moved"), there);
-        assert_int_equal(give_name("run", "c.txt"), there);
-        assert_int_equal(give_name("b.txt", "moved"), there);
+        assert_int_equal(rename_in_folder("run", "moved"), there);
+        assert_int_equal(rename_in_folder("run", "c.txt"), there);
+        assert_int_equal(rename_in_folder("b.txt", "moved"), there);
         assert_is("run/log.csv", "log");
         assert_is("moved/log.csv", "log");
-        assert_int_equal(give_name("nothing", "new.txt"), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+        assert_int_equal(rename_in_folder("nothing", "new.txt"), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
         assert_is_not("new.txt");
         scratch_remove(folder);
         assert_int_equal(folder_create(folder), S_OK);
     }
-    begin_way(WAY_RENAME);
+    select_rename_way(WAY_RENAME);
 }
 
 #ifndef _WIN32
@@ -116,18 +116,18 @@ static void file_created_during_rename_is_kept(void **state)
     (void)state;
     for (int way = 0; way < WAYS; way++)
         for (int at = 0; at <= way && at < WAY_NAME; at++) {
-            begin_way(way);
+            select_rename_way(way);
             put("~run.cab.tmp", "cabinet");
             rename_tried = create_competing_file;
             comes_at = (enum rename_way)at;
-            assert_int_equal(give_name("~run.cab.tmp", "run.cab"), HRESULT_FROM_WIN32(ERROR_FILE_EXISTS));
+            assert_int_equal(rename_in_folder("~run.cab.tmp", "run.cab"), HRESULT_FROM_WIN32(ERROR_FILE_EXISTS));
             rename_tried = NULL;
             assert_is("run.cab", "mine");
             assert_is("~run.cab.tmp", "cabinet");
             scratch_remove(folder);
             assert_int_equal(folder_create(folder), S_OK);
         }
-    begin_way(WAY_RENAME);
+    select_rename_way(WAY_RENAME);
 }
 
 /* After any failure the file has one of the two names. Only if the process is killed can it have both, or can an empty
@@ -138,7 +138,7 @@ static void file_survives_every_failure(void **state)
     for (int way = 0; way < WAYS; way++)
         for (int end = 0; end < 2; end++) {
             bool met = true;
-            begin_way(way);
+            select_rename_way(way);
             for (uint64_t n = 1; met; n++) {
                 struct file_faults faults = {
                     .kind = end ? FAULT_END : FAULT_ONCE, .at = n, .hr = HRESULT_FROM_WIN32(ERROR_IO_DEVICE)};
@@ -148,7 +148,7 @@ static void file_survives_every_failure(void **state)
                 assert_true(child >= 0);
                 if (!child) {
                     file_faults_begin(&faults);
-                    const HRESULT hr = give_name("a.txt", "b.txt");
+                    const HRESULT hr = rename_in_folder("a.txt", "b.txt");
                     file_faults_end();
                     if (end)
                         _exit(0);
@@ -165,7 +165,7 @@ static void file_survives_every_failure(void **state)
                 assert_int_equal(folder_create(folder), S_OK);
             }
         }
-    begin_way(WAY_RENAME);
+    select_rename_way(WAY_RENAME);
 }
 #endif
 

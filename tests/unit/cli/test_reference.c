@@ -191,7 +191,7 @@ static int free_schema(void **state)
 
 static void assert_validates(xmlSchemaPtr schema, const char *what, const char *xml)
 {
-    if (!schema_takes(schema, xml, true))
+    if (!schema_accepts(schema, xml, true))
         fail_msg("%s does not validate", what);
 }
 
@@ -477,14 +477,14 @@ static void schema_and_reader_agree(void **state)
     for (size_t i = 0; i < sizeof documents / sizeof documents[0]; i++) {
         char *xml = text_format("<DataCollectorSet>%s</DataCollectorSet>", documents[i].inside);
         assert_non_null(xml);
-        if (schema_takes(*state, xml, documents[i].good) != documents[i].good)
+        if (schema_accepts(*state, xml, documents[i].good) != documents[i].good)
             fail_msg("the schema %s: %s", documents[i].good ? "rejects" : "accepts", xml);
         if (is_read(xml) != documents[i].good)
             fail_msg("reading %s: %s", documents[i].good ? "rejects" : "accepts", xml);
         memory_free(xml);
     }
-    assert_false(schema_takes(*state, "<DataCollectorSets/>", false));
-    assert_false(schema_takes(*state, "<Schedule/>", false));
+    assert_false(schema_accepts(*state, "<DataCollectorSets/>", false));
+    assert_false(schema_accepts(*state, "<Schedule/>", false));
 }
 
 /* Tests the document format of configuration collectors. */
@@ -518,12 +518,12 @@ static void report_schema_accepts_only_its_format(void **state)
     for (size_t i = 0; i < sizeof documents / sizeof documents[0]; i++) {
         char *xml = text_format("<Report name='r' version='1' complete='0'>%s</Report>", documents[i].inside);
         assert_non_null(xml);
-        if (schema_takes(*state, xml, documents[i].good) != documents[i].good)
+        if (schema_accepts(*state, xml, documents[i].good) != documents[i].good)
             fail_msg("the schema %s: %s", documents[i].good ? "rejects" : "accepts", xml);
         memory_free(xml);
     }
-    assert_false(schema_takes(*state, "<Report/>", false));
-    assert_false(schema_takes(*state, "<Section name='s'/>", false));
+    assert_false(schema_accepts(*state, "<Report/>", false));
+    assert_false(schema_accepts(*state, "<Section name='s'/>", false));
 }
 
 int main(void)

@@ -25,7 +25,7 @@ static void expect(const char *verb, const char *rest, uint32_t code, const char
     texts_free(&words);
 }
 
-static void give_account(const char *user, const char *password)
+static void use_account(const char *user, const char *password)
 {
     struct remote_account a;
     remote_account_forget_given();
@@ -54,7 +54,7 @@ static int begin(void **state)
     set_server_forget_sets();
     set_server_filters = true;
     set_server_query_fails = S_OK;
-    give_account("tester", "secret of tests");
+    use_account("tester", "secret of tests");
     return failed;
 }
 
@@ -145,9 +145,9 @@ static void logon_needs_the_right_account(void **state)
     (void)state;
     expect("query", "-u tester \"secret of tests\"", 0, DONE);
     expect("query", "-u tester wrong", 0x80070005, "logon of 'tester' failed");
-    give_account(NULL, NULL);
+    use_account(NULL, NULL);
     expect("query", "", 0x80070005, "openpla remote add");
-    give_account("tester", "secret of tests");
+    use_account("tester", "secret of tests");
     expect("create counter far", "-c \\Memory\\Available* -u tester \"secret of tests\"", 0, DONE);
     assert_string_equal(set_server_find("far")->account, ""); /* -u is the account for the logon, not the set's
                                                                  account */

@@ -17,7 +17,7 @@ struct test {
     struct collect_context context;
 };
 
-static void hear(struct test *t, char *line)
+static void record_alert(struct test *t, char *line)
 {
     if (line)
         (void)texts_add_owned(&t->heard, line);
@@ -25,13 +25,13 @@ static void hear(struct test *t, char *line)
 
 static void note(void *user, HRESULT reason, const char *subject, const char *text)
 {
-    hear(user, FAILED(reason) ? text_format("missing %s", subject) : text_format("note %s", text));
+    record_alert(user, FAILED(reason) ? text_format("missing %s", subject) : text_format("note %s", text));
 }
 
 static char *alert(void *user, const struct crossing *c)
 {
-    hear(user,
-         text_format("%s%c %s %s %s", c->clear ? "clear " : "", c->comparison, c->threshold, c->counter, c->value));
+    record_alert(user, text_format("%s%c %s %s %s", c->clear ? "clear " : "", c->comparison, c->threshold, c->counter,
+                                   c->value));
     return text_copy("the message");
 }
 
@@ -113,7 +113,7 @@ static struct collector *open_one(struct test *t)
 }
 
 /* Takes a sample and expects its alerts, one per line, unsorted. */
-static void sample_says(struct test *t, struct collector *c, const char *wanted)
+static void assert_alerts(struct test *t, struct collector *c, const char *wanted)
 {
     struct text_buffer b = {0};
     texts_free(&t->heard);
@@ -148,10 +148,10 @@ static void each_threshold_raises_alerts(void **state)
     watch(t->object, "\\Process(*)\\Count<71");
     struct collector *c = open_one(t);
     assert_int_equal(collector_interval_ms(c), 1000);
-    sample_says(t, c, "< 1.5 \\Memory\\Free 1\n> 60 \\Process(beta)\\Count 70\n"); /* wildcards have no value yet */
-    sample_says(t, c,
-                "> 1.5 \\Memory\\Free 2\n> 60 \\Process(beta)\\Count 70\n"
-                "< 71 \\Process(alpha)\\Count 5\n< 71 \\Process(beta)\\Count 70\n");
+    assert_alerts(t, c, "< 1.5 \\Memory\\Free 1\n> 60 \\Process(beta)\\Count 70\n"); /* wildcards have no value yet */
+    assert_alerts(t, c,
+                  "> 1.5 \\Memory\\Free 2\n> 60 \\Process(beta)\\Count 70\n"
+                  "< 71 \\Process(alpha)\\Count 5\n< 71 \\Process(beta)\\Count 70\n");
     assert_int_equal(rows(t), 6);
     assert_int_equal(fake_open_queries, 1);
     assert_int_equal(collector_close(c), S_OK);
@@ -170,16 +170,16 @@ static void instances_appear_and_disappear(void **state)
     fake_values = values;
     watch(t->object, "\\Process(b*)\\Count>1");
     struct collector *c = open_one(t);
-    sample_says(t, c, "");
-    sample_says(t, c, "> 1 \\Process(beta)\\Count 6\n");
+    assert_alerts(t, c, "");
+    assert_alerts(t, c, "> 1 \\Process(beta)\\Count 6\n");
     instances("b2", "alpha", "beta");
-    sample_says(t, c, "> 1 \\Process(b2)\\Count 5\n> 1 \\Process(beta)\\Count 7\n");
+    assert_alerts(t, c, "> 1 \\Process(b2)\\Count 5\n> 1 \\Process(beta)\\Count 7\n");
     instances("alpha", NULL, NULL);
-    sample_says(t, c, "");
+    assert_alerts(t, c, "");
     instances(NULL, NULL, NULL);
-    sample_says(t, c, "");
+    assert_alerts(t, c, "");
     instances("beta", NULL, NULL);
-    sample_says(t, c, "> 1 \\Process(beta)\\Count 5\n");
+    assert_alerts(t, c, "> 1 \\Process(beta)\\Count 5\n");
     assert_int_equal(collector_close(c), S_OK);
 }
 
@@ -192,16 +192,16 @@ static void instances_are_distinguished(void **state)
     fake_values = high;
     watch(t->object, "\\Process(*)\\Count>1");
     struct collector *c = open_one(t);
-    sample_says(t, c, "");
-    sample_says(t, c, "> 1 \\Process(alpha)\\Count 5\n> 1 \\Process(beta)\\Count 5\n");
+    assert_alerts(t, c, "");
+    assert_alerts(t, c, "> 1 \\Process(alpha)\\Count 5\n> 1 \\Process(beta)\\Count 5\n");
     fake_values = low;
-    sample_says(t, c, "clear > 1 \\Process(beta)\\Count 0\n");
+    assert_alerts(t, c, "clear > 1 \\Process(beta)\\Count 0\n");
     fake_values = high;
     instances("new", "alpha", "beta");
-    sample_says(t, c, "> 1 \\Process(new)\\Count 5\n> 1 \\Process(beta)\\Count 5\n");
+    assert_alerts(t, c, "> 1 \\Process(new)\\Count 5\n> 1 \\Process(beta)\\Count 5\n");
     instances("beta", "new", NULL);
-    sample_says(t, c, "clear > 1 \\Process(alpha)\\Count \n");
-    sample_says(t, c, "");
+    assert_alerts(t, c, "clear > 1 \\Process(alpha)\\Count \n");
+    assert_alerts(t, c, "");
     assert_int_equal(collector_close(c), S_OK);
     assert_int_equal(rows(t), 6);
 }
@@ -216,14 +216,14 @@ static void sample_without_instance_list_keeps_alert_state(void **state)
     fake_values = high;
     watch(t->object, "\\Process(*)\\Count>1");
     struct collector *c = open_one(t);
-    sample_says(t, c, "");
-    sample_says(t, c, "> 1 \\Process(alpha)\\Count 5\n> 1 \\Process(beta)\\Count 5\n");
+    assert_alerts(t, c, "");
+    assert_alerts(t, c, "> 1 \\Process(alpha)\\Count 5\n> 1 \\Process(beta)\\Count 5\n");
     fake_list_status = (PDH_STATUS)PDH_CSTATUS_INVALID_DATA;
-    sample_says(t, c, "");
+    assert_alerts(t, c, "");
     fake_list_status = 0;
-    sample_says(t, c, "");
+    assert_alerts(t, c, "");
     instances(NULL, NULL, NULL);
-    sample_says(t, c, "clear > 1 \\Process(alpha)\\Count \nclear > 1 \\Process(beta)\\Count \n");
+    assert_alerts(t, c, "clear > 1 \\Process(alpha)\\Count \nclear > 1 \\Process(beta)\\Count \n");
     assert_int_equal(collector_close(c), S_OK);
 }
 
@@ -242,11 +242,11 @@ static void missing_counter_is_named_and_searched_again(void **state)
     assert_string_equal(t->heard.items[1], "missing \\Process(alpha)\\Nonsense");
     assert_string_equal(t->heard.items[2], "missing \\nothing");
     for (int i = 1; i < 10; i++)
-        sample_says(t, c, "> 0.5 \\Process(beta)\\Count 1\n");
+        assert_alerts(t, c, "> 0.5 \\Process(beta)\\Count 1\n");
     fake_no_memory = false;
-    sample_says(t, c,
-                "note \\Memory\\Free: the counter was missing; it exists now and is watched\n"
-                "> 0.5 \\Process(beta)\\Count 1\n> 0 \\Memory\\Free 10\n");
+    assert_alerts(t, c,
+                  "note \\Memory\\Free: the counter was missing; it exists now and is watched\n"
+                  "> 0.5 \\Process(beta)\\Count 1\n> 0 \\Memory\\Free 10\n");
     assert_int_equal(collector_close(c), S_OK);
 }
 
@@ -260,9 +260,9 @@ static void collector_without_interval_takes_one_sample(void **state)
     watch(t->object, "\\Process(alpha)\\Time>0"); /* this rate has a value from the second reading on */
     struct collector *c = open_one(t);
     assert_int_equal(collector_end(c, true), ENDS_BY_ITSELF);
-    sample_says(t, c, "");
+    assert_alerts(t, c, "");
     assert_int_equal(collector_poll(c, &reason), COLLECTOR_GOES_ON);
-    sample_says(t, c, "> 0 \\Memory\\Free 2\n> 0 \\Process(alpha)\\Time 200\n");
+    assert_alerts(t, c, "> 0 \\Memory\\Free 2\n> 0 \\Process(alpha)\\Time 200\n");
     assert_int_equal(collector_poll(c, &reason), COLLECTOR_DONE);
     /* The next segment takes no sample. */
     assert_int_equal(collector_complete(c), S_OK);
@@ -287,13 +287,13 @@ static void next_segment_keeps_alert_state(void **state)
     watch(t->object, "\\Memory\\Free>0");
     watch(t->object, "\\Process(*)\\Count>0.1");
     struct collector *c = open_one(t);
-    sample_says(t, c, "> 0 \\Memory\\Free 1\n");
-    sample_says(t, c, "> 0.1 \\Process(alpha)\\Count 0.25\n> 0.1 \\Process(beta)\\Count 1.25\n");
+    assert_alerts(t, c, "> 0 \\Memory\\Free 1\n");
+    assert_alerts(t, c, "> 0.1 \\Process(alpha)\\Count 0.25\n> 0.1 \\Process(beta)\\Count 1.25\n");
     assert_int_equal(collector_complete(c), S_OK);
     t->context.previous = c;
     struct collector *next = open_one(t);
     assert_int_equal(collector_close(c), S_OK);
-    sample_says(t, next, "");
+    assert_alerts(t, next, "");
     assert_int_equal(collector_close(next), S_OK);
     assert_int_equal(rows(t), 3);
 }
@@ -307,7 +307,7 @@ static void running_collector_accepts_new_thresholds(void **state)
     watch(t->object, "\\Memory\\Free>0");
     watch(t->object, "\\Process(alpha)\\Count<7");
     struct collector *c = open_one(t);
-    sample_says(t, c, "> 0 \\Memory\\Free 1\n< 7 \\Process(alpha)\\Count 0\n");
+    assert_alerts(t, c, "> 0 \\Memory\\Free 1\n< 7 \\Process(alpha)\\Count 0\n");
     struct object *other = make_model();
     watch(other, "\\Process(alpha)\\Time>150");
     watch(other, "\\Memory\\Free>0");
@@ -315,10 +315,10 @@ static void running_collector_accepts_new_thresholds(void **state)
     assert_true(collector_hands_over(c, other));
     assert_int_equal(collector_update(c, other), S_OK);
     assert_int_equal(fake_open_queries, 1);
-    sample_says(t, c, "> 150 \\Process(alpha)\\Time 200\n> 1 \\Memory\\Free 2\n");
+    assert_alerts(t, c, "> 150 \\Process(alpha)\\Time 200\n> 1 \\Memory\\Free 2\n");
     ((struct alert_collector *)other)->SampleInterval = 2;
     assert_int_equal(collector_update(c, other), S_FALSE);
-    sample_says(t, c, "");
+    assert_alerts(t, c, "");
     object_release(other);
     assert_int_equal(collector_close(c), S_OK);
 }
@@ -332,8 +332,8 @@ static void log_failure_does_not_stop_alerts(void **state)
     struct collector *c = open_one(t);
     assert_int_equal(t->heard.count, 1);
     assert_non_null(strstr(t->heard.items[0], "a.csv"));
-    sample_says(t, c, "> 0 \\Memory\\Free 1\n");
-    sample_says(t, c, "> 0 \\Memory\\Free 2\n");
+    assert_alerts(t, c, "> 0 \\Memory\\Free 1\n");
+    assert_alerts(t, c, "> 0 \\Memory\\Free 2\n");
     assert_int_equal(file_delete(t->path), S_OK);
     texts_free(&t->heard);
     assert_int_equal(collector_sample(c), S_OK);
@@ -343,7 +343,7 @@ static void log_failure_does_not_stop_alerts(void **state)
     assert_int_equal(collector_close(c), S_OK);
     t->context.output_path = ""; /* OpenPLA.AlertLog is "none" */
     c = open_one(t);
-    sample_says(t, c, "> 0 \\Memory\\Free 1\n");
+    assert_alerts(t, c, "> 0 \\Memory\\Free 1\n");
     assert_int_equal(collector_close(c), S_OK);
     assert_int_equal(rows(t), 3);
 }
@@ -416,10 +416,10 @@ static void out_of_memory_clears_no_alert(void **state)
     watch(t->object, "\\Process(*a#*)\\Count>1"); /* a first instance has the implicit number #0 */
     for (uint64_t n = 1, used = n; n <= used; n++) {
         struct collector *c = open_one(t);
-        sample_says(t, c, "");
-        sample_says(t, c,
-                    "> 1 \\Process(alpha)\\Count 5\n> 1 \\Process(beta)\\Count 5\n"
-                    "> 1 \\Process(alpha)\\Count 5\n> 1 \\Process(beta)\\Count 5\n");
+        assert_alerts(t, c, "");
+        assert_alerts(t, c,
+                      "> 1 \\Process(alpha)\\Count 5\n> 1 \\Process(beta)\\Count 5\n"
+                      "> 1 \\Process(alpha)\\Count 5\n> 1 \\Process(beta)\\Count 5\n");
         assert_int_equal(collector_update(c, t->object), S_OK);
         texts_free(&t->heard);
         memory_fail_at(n);
@@ -428,7 +428,7 @@ static void out_of_memory_clears_no_alert(void **state)
         memory_fail_at(0);
         assert_true(hr == S_OK || hr == E_OUTOFMEMORY);
         assert_int_equal(t->heard.count, 0);
-        sample_says(t, c, "");
+        assert_alerts(t, c, "");
         assert_int_equal(collector_close(c), S_OK);
         assert_true(n < 1000);
     }

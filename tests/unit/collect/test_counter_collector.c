@@ -211,7 +211,7 @@ static void all_instances_in_every_spelling(void **state)
     assert_int_equal(t->reports.count, 0);
 }
 
-static bool holds_wide(const char *data, size_t size, const char *text)
+static bool has_utf16(const char *data, size_t size, const char *text)
 {
     size_t length = strlen(text);
     for (size_t i = 0; i + 2 * length <= size; i++) {
@@ -248,8 +248,8 @@ static void instances_appear_and_disappear(void **state)
         assert_int_equal(collector_close(c), S_OK);
         assert_int_equal(file_load(t->path, 1 << 24, &data, &size), S_OK);
         if (formats[i] == LOG_BINARY) {
-            assert_true(holds_wide(data, size, "alpha"));
-            assert_true(holds_wide(data, size, "gammagamma"));
+            assert_true(has_utf16(data, size, "alpha"));
+            assert_true(has_utf16(data, size, "gammagamma"));
         } else {
             char *second = row(data, 2), *third = row(data, 3);
             assert_string_equal(second, "\" \",\"0\"");
@@ -352,7 +352,7 @@ static void remote_computer_that_starts_requests_a_segment(void **state)
     }
 }
 
-static void come_up(void *user, HRESULT reason, const char *subject, const char *text)
+static void note_and_restore_memory(void *user, HRESULT reason, const char *subject, const char *text)
 {
     note(user, reason, subject, text);
     fake_no_memory = false;
@@ -364,7 +364,7 @@ static void remote_computer_that_starts_early_requests_a_segment(void **state)
     struct test *t = *state;
     struct collector *c;
     t->context.other_computers_seconds = 1;
-    t->context.note = come_up;
+    t->context.note = note_and_restore_memory;
     fake_no_memory = true;
     add(t, "\\Prozess(*)\\Zahl");
     add(t, "\\\\FAKE\\Speicher\\Frei");

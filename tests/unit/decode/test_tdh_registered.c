@@ -195,8 +195,8 @@ static void registered_manifests_decode_events(void **state)
 
 #define PIECE 700
 
-static HRESULT take_piece(struct inband_manifests *all, struct event_schemas *schemas, const char *xml, unsigned pieces,
-                          unsigned number)
+static HRESULT add_manifest_piece(struct inband_manifests *all, struct event_schemas *schemas, const char *xml,
+                                  unsigned pieces, unsigned number)
 {
     uint8_t data[8 + PIECE] = {1, 1, 0, 0x5B};
     EVENT_RECORD e = an_event(0xFFFE);
@@ -234,7 +234,7 @@ static void a_manifest_in_the_trace_decodes_later_events(void **state)
     for (int turn = 0; turn < 2; turn++) { /* .NET writes one manifest per session */
         for (unsigned i = 0; i < pieces; i++) {
             assert_int_equal(is_decoded(schemas), turn == 1);
-            assert_int_equal(take_piece(all, schemas, xml, pieces, i), S_OK);
+            assert_int_equal(add_manifest_piece(all, schemas, xml, pieces, i), S_OK);
         }
         assert_true(is_decoded(schemas));
     }
@@ -263,14 +263,14 @@ static void rejected_manifest_is_reported_as_reason(void **state)
     struct event_schemas *schemas;
     assert_int_equal(event_schemas_create(&schemas), S_OK);
     expect_reason(schemas, "no manifest for it was given");
-    assert_int_equal(take_piece(all, schemas, "<broken>", 1, 0), S_FALSE);
+    assert_int_equal(add_manifest_piece(all, schemas, "<broken>", 1, 0), S_FALSE);
     expect_reason(schemas, "invalid manifest in the trace: invalid XML: line 1");
-    assert_int_equal(take_piece(all, schemas, "<broken>", 1, 0), S_OK); /* the trace contains it once per session; it is
-                                                                           reported one time */
+    assert_int_equal(add_manifest_piece(all, schemas, "<broken>", 1, 0), S_OK); /* the trace contains it once per
+                                                                           session; it is reported one time */
     for (unsigned i = 0; i < pieces; i++)
-        assert_int_equal(take_piece(all, schemas, xml, pieces, i), S_OK);
+        assert_int_equal(add_manifest_piece(all, schemas, xml, pieces, i), S_OK);
     assert_true(is_decoded(schemas));
-    assert_int_equal(take_piece(all, schemas, "<broken>", 1, 0), S_FALSE);
+    assert_int_equal(add_manifest_piece(all, schemas, "<broken>", 1, 0), S_FALSE);
     assert_true(is_decoded(schemas));
     inband_manifests_free(all);
     event_schemas_free(schemas);
@@ -286,20 +286,20 @@ static void invalid_pieces_are_reported(void **state)
     struct inband_manifests *all = inband_manifests_create(NULL);
     struct event_schemas *schemas;
     assert_int_equal(event_schemas_create(&schemas), S_OK);
-    assert_int_equal(take_piece(all, schemas, xml, pieces, pieces), S_FALSE);
+    assert_int_equal(add_manifest_piece(all, schemas, xml, pieces, pieces), S_FALSE);
     assert_non_null(strstr(error_text(S_FALSE), "number"));
-    assert_int_equal(take_piece(all, schemas, xml, 65535, 3), S_FALSE);
-    assert_int_equal(take_piece(all, schemas, "<broken>", 1, 0), S_FALSE);
+    assert_int_equal(add_manifest_piece(all, schemas, xml, 65535, 3), S_FALSE);
+    assert_int_equal(add_manifest_piece(all, schemas, "<broken>", 1, 0), S_FALSE);
     assert_non_null(strstr(error_text(S_FALSE), "line 1"));
     HRESULT hr = S_OK;
     for (unsigned i = 0; hr == S_OK && i * PIECE < sizeof other - 1; i++)
-        hr = take_piece(all, schemas, other, (unsigned)((sizeof other - 1 + PIECE - 1) / PIECE), i);
+        hr = add_manifest_piece(all, schemas, other, (unsigned)((sizeof other - 1 + PIECE - 1) / PIECE), i);
     assert_int_equal(hr, S_FALSE);
     assert_non_null(strstr(error_text(S_FALSE), "not describe the provider"));
     /* an incomplete manifest, then another with the same id */
-    assert_int_equal(take_piece(all, schemas, xml, pieces + 1, 1), S_OK);
+    assert_int_equal(add_manifest_piece(all, schemas, xml, pieces + 1, 1), S_OK);
     for (unsigned i = pieces; i; i--)
-        assert_int_equal(take_piece(all, schemas, xml, pieces, i - 1), S_OK);
+        assert_int_equal(add_manifest_piece(all, schemas, xml, pieces, i - 1), S_OK);
     assert_true(is_decoded(schemas));
     inband_manifests_free(all);
     event_schemas_free(schemas);

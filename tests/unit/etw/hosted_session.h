@@ -66,7 +66,7 @@ static inline void hosted_stop(struct hosted *h)
     size_t count;
     struct fixture_log *rest = memory_zero(1, sizeof *rest);
     assert_non_null(rest);
-    const struct session_sink sink = {fixture_take, NULL, rest};
+    const struct session_sink sink = {fixture_log_buffer, NULL, rest};
     assert_int_equal(session_drain_stop(h->drain, &sink, 0), S_OK);
     while (rest->count > 0)
         memory_free(rest->event[--rest->count].bytes);
@@ -89,7 +89,7 @@ static inline void hosted_wait(const GUID *provider, uint64_t revision)
     assert_int_equal(directory_wait_applied(directory, provider, revision, PATIENCE_MS), S_OK);
 }
 
-static inline uint32_t hosted_came(struct hosted *h)
+static inline uint32_t hosted_event_count(struct hosted *h)
 {
     struct fixture_session f = {.drain = h->drain};
     return fixture_read(&f)->count;
@@ -99,7 +99,7 @@ static inline int hosted_begin(void **state)
 {
     own_directory_name();
     directory = own_directory();
-    return everybody_lives(state);
+    return all_owners_live(state);
 }
 
 #endif

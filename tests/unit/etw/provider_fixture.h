@@ -66,7 +66,7 @@ struct fixture_log {
     struct fixture_event event[FIXTURE_EVENTS];
 };
 
-static inline HRESULT fixture_take(void *context, const struct etl_buffer_header *head, const uint8_t *bytes)
+static inline HRESULT fixture_log_buffer(void *context, const struct etl_buffer_header *head, const uint8_t *bytes)
 {
     struct fixture_log *log = context;
     uint32_t offset = ETL_BUFFER_HEAD, size;
@@ -86,7 +86,7 @@ static inline HRESULT fixture_take(void *context, const struct etl_buffer_header
 static inline const struct fixture_log *fixture_read(struct fixture_session *f)
 {
     static struct fixture_log log;
-    const struct session_sink sink = {fixture_take, NULL, &log};
+    const struct session_sink sink = {fixture_log_buffer, NULL, &log};
     HRESULT hr;
     while (log.count > 0)
         memory_free(log.event[--log.count].bytes);
@@ -166,7 +166,7 @@ static inline void fixture_filter(struct directory_enable *e, uint32_t type, con
 static inline int fixture_setup(void **state)
 {
     provider_threads_own_slot(FIXTURE_OWNER);
-    return everybody_lives(state);
+    return all_owners_live(state);
 }
 
 /* Disables all event providers and frees everything. */
@@ -186,7 +186,7 @@ static inline int fixture_teardown(void **state)
         while (!f->released)
             thread_sleep(1); /* this process's waiting thread may be using it */
         session_drain_free(f->drain);
-        session_gone(&f->memory);
+        session_free_memory(&f->memory);
         *f = (struct fixture_session){0};
     }
     return 0;

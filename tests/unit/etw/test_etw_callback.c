@@ -265,8 +265,8 @@ static void group_enables_its_members(void **state)
 
 static REGHANDLE nested;
 
-static VOID WINAPI register_another(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
-                                    EVENT_FILTER_DESCRIPTOR *filter, PVOID context)
+static VOID WINAPI register_in_callback(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
+                                        EVENT_FILTER_DESCRIPTOR *filter, PVOID context)
 {
     (void)source, (void)level, (void)any, (void)all, (void)filter;
     const EVENT_DESCRIPTOR event = {.Level = 1};
@@ -284,7 +284,7 @@ static void callback_can_write_register_and_unregister(void **state)
     static REGHANDLE handle;
     struct fixture_session *session = fixture_session(1, 0, 2, 4096);
     struct directory_enable e = fixture_enable(1, 0, 0, 0);
-    handle = fixture_register(&fixture_guid, register_another, &handle);
+    handle = fixture_register(&fixture_guid, register_in_callback, &handle);
     fixture_apply(&e, 1);
     assert_int_equal(fixture_read(session)->count, 1);
     assert_null(registration_of(handle));
@@ -296,8 +296,8 @@ static void callback_can_write_register_and_unregister(void **state)
 
 static atomic_int stage;
 
-static VOID WINAPI take_long(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
-                             EVENT_FILTER_DESCRIPTOR *filter, PVOID context)
+static VOID WINAPI run_slowly(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
+                              EVENT_FILTER_DESCRIPTOR *filter, PVOID context)
 {
     (void)source, (void)enabled, (void)level, (void)any, (void)all, (void)filter, (void)context;
     stage = 1;
@@ -305,7 +305,7 @@ static VOID WINAPI take_long(LPCGUID source, ULONG enabled, UCHAR level, ULONGLO
     stage = 2;
 }
 
-static void apply_elsewhere(void *enable)
+static void apply_on_thread(void *enable)
 {
     fixture_apply(enable, 1);
 }
@@ -317,8 +317,8 @@ static void unregister_waits_for_the_callback(void **state)
     fixture_session(1, 0, 2, 4096);
     struct directory_enable e = fixture_enable(1, 0, 0, 0);
     stage = 0;
-    const REGHANDLE handle = fixture_register(&fixture_guid, take_long, NULL);
-    assert_int_equal(thread_start(apply_elsewhere, &e, &thread), S_OK);
+    const REGHANDLE handle = fixture_register(&fixture_guid, run_slowly, NULL);
+    assert_int_equal(thread_start(apply_on_thread, &e, &thread), S_OK);
     while (stage == 0)
         thread_yield();
     fixture_unregister(handle);

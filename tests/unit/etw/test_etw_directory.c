@@ -4,7 +4,7 @@
 #include "tests/unit/etw/directory_fixture.h"
 
 /* Begins a change, adds a session, and waits to be killed. */
-static int role_half(const char *ready_name)
+static int role_begin_change(const char *ready_name)
 {
     struct directory *own = own_directory();
     struct directory_session s = {
@@ -214,7 +214,7 @@ struct turns {
     atomic_bool end;
 };
 
-static void take_turns(void *context)
+static void alternate_sessions(void *context)
 {
     struct turns *t = context;
     for (uint32_t i = 1; i <= 200000; i++) {
@@ -237,7 +237,7 @@ static void readers_see_one_enable_during_changes(void **state)
     assert_int_equal(directory_begin(d), S_OK);
     directory_put(d, &turns.span[0], NULL, NULL, 0);
     directory_end(d, NULL, 0);
-    assert_int_equal(thread_start(take_turns, &turns, &t), S_OK);
+    assert_int_equal(thread_start(alternate_sessions, &turns, &t), S_OK);
     while (!atomic_load(&turns.end) || !looks) {
         const uint64_t now = directory_revision(d);
         const bool first = directory_holds(&turns.span[0], now), second = directory_holds(&turns.span[1], now);
@@ -444,7 +444,7 @@ static void out_of_memory_changes_nothing(void **state)
 }
 
 /* Leaves the directory again and again, as processes that end. */
-static void leave_as_another_process(void)
+static void exit_as_other_process(void)
 {
     char name[96];
     snprintf(name, sizeof name, "%s-users", d->name);
@@ -465,20 +465,20 @@ static void the_last_process_removes_it(void **state)
     atomic_store(&d->shared->names_given, 0);
     directory_set_profile_interval(d, 0);
     assert_int_equal(signal_open(&(struct shared){.name = name}, &other), S_OK); /* one that runs on */
-    leave_as_another_process();
+    exit_as_other_process();
     assert_int_equal(directory_check(), S_OK);
     signal_close(other);
     assert_int_equal(directory_begin(d), S_OK);
     assert_int_equal(directory_session_add(d, &s), S_OK);
     directory_end(d, NULL, 0);
-    leave_as_another_process();
+    exit_as_other_process();
     assert_int_equal(directory_check(), S_OK);
     drop(&s);
     directory_set_profile_interval(d, 10000);
-    leave_as_another_process();
+    exit_as_other_process();
     assert_int_equal(directory_check(), S_OK);
     directory_set_profile_interval(d, 0);
-    leave_as_another_process();
+    exit_as_other_process();
     assert_int_equal(directory_check(), S_FALSE);
     assert_int_equal(directory_get(&d), S_OK); /* the next one begins with an empty directory */
     assert_int_equal(session_count(), 0);
@@ -503,7 +503,7 @@ int main(int argc, char **argv)
     };
     child_program = argv[0];
     if (argc == 4)
-        return role_half(argv[2]);
+        return role_begin_change(argv[2]);
     own_directory_name();
     d = own_directory();
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -311,7 +311,7 @@ struct asking {
     enum directory_verb verb;
     bool wrong;
 };
-static void ask_often(void *user)
+static void send_requests(void *user)
 {
     struct asking *a = user;
     for (int i = 0; i < 20; i++) {
@@ -343,7 +343,7 @@ static void each_request_gets_its_own_answer(void **state)
     assert_int_equal(ask(&s, DIRECTORY_STOP, NULL, S_OK), DIRECTORY_STOP * 100);
     for (int i = 0; i < 3; i++) {
         asking[i] = (struct asking){s, (enum directory_verb)(DIRECTORY_STOP + i), false};
-        assert_int_equal(thread_start(ask_often, &asking[i], &threads[i]), S_OK);
+        assert_int_equal(thread_start(send_requests, &asking[i], &threads[i]), S_OK);
     }
     for (int i = 0; i < 3; i++) {
         assert_true(thread_wait(threads[i], CHILD_PATIENCE));

@@ -91,7 +91,7 @@ static void enables_and_events_arrive(void **state)
     assert_int_equal(heard.level, 4);
     assert_int_not_equal(heard.thread, thread_own_id());
     assert_int_equal(EventWrite(handle, &some_event, 0, NULL), ERROR_SUCCESS);
-    assert_int_equal(hosted_came(&session), 1);
+    assert_int_equal(hosted_event_count(&session), 1);
     /* A later registration finds the session enabled, on its own thread. */
     REGHANDLE second;
     struct heard second_heard = {.handle = &second};
@@ -100,7 +100,7 @@ static void enables_and_events_arrive(void **state)
     assert_int_equal(second_heard.thread, thread_own_id());
     assert_true(second_heard.handle_then == second && second != handle);
     assert_int_equal(EventWrite(second, &some_event, 0, NULL), ERROR_SUCCESS);
-    assert_int_equal(hosted_came(&session), 1);
+    assert_int_equal(hosted_event_count(&session), 1);
     hosted_stop(&session);
     assert_int_equal(heard.calls, 2);
     assert_int_equal(heard.enabled, 0);
@@ -125,7 +125,7 @@ static void next_session_on_the_same_logger_gets_its_own_events(void **state)
         hosted_start(&session, "follows", 0);
         hosted_wait(&fixture_guid, hosted_enable(&session, (struct directory_enable){.provider = fixture_guid}));
         assert_int_equal(EventWrite(handle, &some_event, 0, NULL), ERROR_SUCCESS);
-        assert_int_equal(hosted_came(&session), 1);
+        assert_int_equal(hosted_event_count(&session), 1);
         hosted_stop(&session);
     }
     assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
@@ -179,7 +179,7 @@ static void a_group_wakes_its_members(void **state)
     hosted_wait(&group, hosted_enable(&session, e));
     assert_int_equal(heard.calls, 1);
     assert_int_equal(EventWrite(handle, &some_event, 0, NULL), ERROR_SUCCESS);
-    assert_int_equal(hosted_came(&session), 1);
+    assert_int_equal(hosted_event_count(&session), 1);
     hosted_stop(&session);
     assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
 }
@@ -223,8 +223,8 @@ struct held {
     HRESULT waited;
 };
 
-static VOID WINAPI hold(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
-                        EVENT_FILTER_DESCRIPTOR *filter, PVOID context)
+static VOID WINAPI wait_in_callback(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
+                                    EVENT_FILTER_DESCRIPTOR *filter, PVOID context)
 {
     (void)source, (void)enabled, (void)level, (void)any, (void)all, (void)filter;
     struct held *h = context;
@@ -237,7 +237,7 @@ static VOID WINAPI hold(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG an
     h->ended++;
 }
 
-static void join_held_group(void *held)
+static void join_group(void *held)
 {
     struct held *h = held;
     uint8_t traits[4 + 19] = {sizeof traits, 0, 'p', 0, 19, 0, ETW_TRAIT_GROUP};
@@ -249,15 +249,15 @@ static void join_held_group(void *held)
 }
 
 /* Returns NULL if the waiting thread saw the group first and ran the callback. */
-static struct thread *try_to_hold(struct hosted *session, struct held *h)
+static struct thread *try_waiting_callback(struct hosted *session, struct held *h)
 {
     struct thread *thread;
     const struct directory_enable e = {.provider = held_group, .property = EVENT_ENABLE_PROPERTY_PROVIDER_GROUP};
     hosted_start(session, "held", 0);
     (void)hosted_enable(session, e);
-    assert_int_equal(EventRegister(&fixture_guid, hold, h, &h->handle), ERROR_SUCCESS);
+    assert_int_equal(EventRegister(&fixture_guid, wait_in_callback, h, &h->handle), ERROR_SUCCESS);
     assert_int_equal(h->calls, 0);
-    assert_int_equal(thread_start(join_held_group, h, &thread), S_OK);
+    assert_int_equal(thread_start(join_group, h, &thread), S_OK);
     for (int waited = 0; !h->holds && !h->joined; waited++) {
         assert_true(waited < PATIENCE_MS);
         thread_sleep(1);
@@ -274,18 +274,18 @@ static struct thread *try_to_hold(struct hosted *session, struct held *h)
 }
 
 /* One thread is in the callback of a change, and another change arrives. */
-static struct thread *hold_one(struct hosted *session, struct held *h, const GUID *waits_for)
+static struct thread *start_waiting_callback(struct hosted *session, struct held *h, const GUID *waits_for)
 {
     struct thread *thread = NULL;
     for (int tries = 0; !thread; tries++) {
         assert_true(tries < 100);
         *h = (struct held){.waits_for = waits_for};
-        thread = try_to_hold(session, h);
+        thread = try_waiting_callback(session, h);
     }
     return thread;
 }
 
-static void end_held(struct hosted *session, struct held *h, struct thread *thread)
+static void end_waiting_callback(struct hosted *session, struct held *h, struct thread *thread)
 {
     assert_true(thread_wait(thread, PATIENCE_MS));
     thread_close(thread);
@@ -300,13 +300,13 @@ static void change_is_applied_after_the_callback(void **state)
     enum { BRIEF_MS = 200 };
     struct hosted session;
     struct held h;
-    struct thread *thread = hold_one(&session, &h, NULL);
+    struct thread *thread = start_waiting_callback(&session, &h, NULL);
     assert_int_equal(directory_wait_applied(directory, &fixture_guid, h.revision, BRIEF_MS), S_FALSE);
     assert_int_equal(h.calls, 1);
     h.released = true;
     hosted_wait(&fixture_guid, h.revision);
     assert_int_equal(h.ended, 2);
-    end_held(&session, &h, thread);
+    end_waiting_callback(&session, &h, thread);
 }
 
 /* While it waits, its callback counts as ended. */
@@ -315,9 +315,9 @@ static void callback_can_wait_for_a_change(void **state)
     (void)state;
     struct hosted session;
     struct held h;
-    struct thread *thread = hold_one(&session, &h, &fixture_guid);
+    struct thread *thread = start_waiting_callback(&session, &h, &fixture_guid);
     h.released = true;
-    end_held(&session, &h, thread);
+    end_waiting_callback(&session, &h, thread);
     assert_int_equal(h.waited, S_OK);
 }
 

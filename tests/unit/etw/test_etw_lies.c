@@ -23,7 +23,7 @@ static void invalid_section_is_rejected(void **state)
     s.b.shared->version++;
     assert_int_equal(session_buffers_map(s.b.shared, s.size, &b), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
     assert_int_equal(session_buffers_create(s.b.shared, s.size - 1, &small_shape, &b), E_INVALIDARG);
-    session_gone(&s);
+    session_free_memory(&s);
 }
 
 static uint64_t random_state = 12345;
@@ -35,7 +35,7 @@ static uint64_t random_word(void)
     return random_state;
 }
 
-static HRESULT read_lies(void *context, const struct etl_buffer_header *head, const uint8_t *bytes)
+static HRESULT read_corrupt_buffer(void *context, const struct etl_buffer_header *head, const uint8_t *bytes)
 {
     uint32_t offset = ETL_BUFFER_HEAD, size;
     const uint8_t *event;
@@ -48,7 +48,7 @@ static HRESULT read_lies(void *context, const struct etl_buffer_header *head, co
 }
 
 /* Overwrites a word at a random position, with random bits or an almost valid value. */
-static void write_a_lie(const struct memory_session *s)
+static void corrupt_word(const struct memory_session *s)
 {
     uint64_t *words = (uint64_t *)(void *)s->b.shared;
     const uint64_t place = session_place((uint32_t)(random_word() % SMALL), (uint32_t)(random_word() % SMALL), 5);
@@ -83,7 +83,7 @@ static void corrupt_sections_are_harmless(void **state)
     for (int round = 0; round < 60; round++) {
         struct memory_session s = session_in_memory(&small_shape);
         struct session_drain *d = fixture_drain(&s.b, round % 3 == 2 ? 4 : 0);
-        const struct session_sink sink = {read_lies, NULL, &sum};
+        const struct session_sink sink = {read_corrupt_buffer, NULL, &sum};
         struct session_writer w = {.owner = WRITER, .thread = 5};
         HRESULT hr;
         for (int i = 0; i < 400; i++) {
@@ -95,7 +95,7 @@ static void corrupt_sections_are_harmless(void **state)
                 session_commit(at, bytes | (uint64_t)EVENT_FIRST << 16);
             }
             if (i % 3 == 0)
-                write_a_lie(&s);
+                corrupt_word(&s);
             alive[5] = i % 2 == 0;
             if (i % 16 == 0)
                 session_drain_flush(d);
@@ -108,7 +108,7 @@ static void corrupt_sections_are_harmless(void **state)
         }
         assert_int_equal(session_drain_stop(d, &sink, 0), S_OK);
         session_drain_free(d);
-        session_gone(&s);
+        session_free_memory(&s);
     }
 }
 
@@ -116,11 +116,11 @@ static const struct memory_session *lied_about;
 static atomic_uint liars_and_writers;
 static atomic_bool enough;
 
-static void lie_on(void *user)
+static void corrupt_continuously(void *user)
 {
     (void)user;
     while (!enough)
-        write_a_lie(lied_about);
+        corrupt_word(lied_about);
     liars_and_writers--;
 }
 
@@ -145,12 +145,12 @@ static void corruption_during_use_is_harmless(void **state)
     uint64_t sum = 0;
     struct memory_session s = session_in_memory(&small_shape);
     struct session_drain *d = fixture_drain(&s.b, 0);
-    const struct session_sink sink = {read_lies, NULL, &sum};
+    const struct session_sink sink = {read_corrupt_buffer, NULL, &sum};
     HRESULT hr;
     alive[2] = false;
     lied_about = &s;
     liars_and_writers = 3;
-    assert_int_equal(thread_start(lie_on, NULL, &kept[0]), S_OK);
+    assert_int_equal(thread_start(corrupt_continuously, NULL, &kept[0]), S_OK);
     assert_int_equal(thread_start(write_on, (void *)(uintptr_t)1, &kept[1]), S_OK);
     assert_int_equal(thread_start(write_on, (void *)(uintptr_t)2, &kept[2]), S_OK);
     for (int i = 0; i < 3000; i++) {
@@ -163,15 +163,15 @@ static void corruption_during_use_is_harmless(void **state)
     while (liars_and_writers != 0)
         thread_yield();
     session_drain_free(d);
-    session_gone(&s);
+    session_free_memory(&s);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(invalid_section_is_rejected),
-        cmocka_unit_test_setup(corrupt_sections_are_harmless, everybody_lives),
-        cmocka_unit_test_setup(corruption_during_use_is_harmless, everybody_lives),
+        cmocka_unit_test_setup(corrupt_sections_are_harmless, all_owners_live),
+        cmocka_unit_test_setup(corruption_during_use_is_harmless, all_owners_live),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,8 @@ static const struct etw_api some = {.TdhEnumerateProviders = some_providers,
                                     .EnumerateTraceGuidsEx = nobody};
 
 /* Returns blocks that refer to memory outside themselves, and a list that is never long enough. */
-static ULONG WINAPI lies(TRACE_QUERY_INFO_CLASS what, void *in, ULONG in_bytes, void *out, ULONG room, ULONG *need)
+static ULONG WINAPI return_corrupt_blocks(TRACE_QUERY_INFO_CLASS what, void *in, ULONG in_bytes, void *out, ULONG room,
+                                          ULONG *need)
 {
     const TRACE_GUID_INFO head = {.InstanceCount = UINT32_MAX};
     const TRACE_PROVIDER_INSTANCE_INFO instances[] = {
@@ -85,7 +86,8 @@ static ULONG WINAPI lies(TRACE_QUERY_INFO_CLASS what, void *in, ULONG in_bytes, 
 
 static void registration_results_are_validated(void **state)
 {
-    const struct etw_api lying = {.TdhEnumerateProviders = some_providers, .EnumerateTraceGuidsEx = lies};
+    const struct etw_api lying = {.TdhEnumerateProviders = some_providers,
+                                  .EnumerateTraceGuidsEx = return_corrupt_blocks};
     struct event_registrations list;
     (void)state;
     assert_int_equal(event_registrations_list(&lying, &guids[0], &list), S_OK);

@@ -31,7 +31,7 @@ static int end(void **state)
     (void)state;
     memory_free(t);
     session_drain_free(d);
-    session_gone(&s);
+    session_free_memory(&s);
     t = NULL;
     d = NULL;
     s = (struct memory_session){0};
@@ -96,7 +96,7 @@ static void events_arrive_once_complete_and_in_order(void **state)
     session_drain_flush(d);
     drain_all();
     assert_int_equal(t->events, 5000);
-    assert_true(tally_is_whole(t));
+    assert_true(tally_is_complete(t));
     tally_check_order(t);
     session_statistics_read(&s.b, &statistics);
     assert_int_equal(statistics.events, 5000);
@@ -380,7 +380,7 @@ static void an_event_whose_rounded_size_has_17_bits_is_counted(void **state)
 /* ---- writers that do not finish an event ---- */
 
 /* Reserves a place and abandons it, like a writer that was stopped after this step. */
-static void leave_place(struct session_writer *who, bool marked)
+static void abandon_place(struct session_writer *who, bool marked)
 {
     uint64_t stamp;
     uint8_t *at = session_reserve(&s.b, who, EVENT_BYTES, &stamp);
@@ -395,11 +395,11 @@ static void place_of_a_dead_writer_is_one_lost_event(void **state)
     begin(&one_stream, 0);
     struct session_writer dead = {.owner = 9, .thread = 6};
     assert_true(event_write(&s.b, &w, 0));
-    leave_place(&dead, true); /* the place's first word names its writer */
+    abandon_place(&dead, true); /* the place's first word names its writer */
     assert_true(event_write(&s.b, &w, 1));
-    leave_place(&dead, false); /* the next writer wrote the dead writer's id */
+    abandon_place(&dead, false); /* the next writer wrote the dead writer's id */
     assert_true(event_write(&s.b, &w, 2));
-    leave_place(&dead, false); /* the buffer's word names it */
+    abandon_place(&dead, false); /* the buffer's word names it */
     session_drain_flush(d);
     drain_all();
     assert_int_equal(t->events, 0); /* the writer lives: its buffer waits */
@@ -407,7 +407,7 @@ static void place_of_a_dead_writer_is_one_lost_event(void **state)
     drain_all();
     session_statistics_read(&s.b, &statistics);
     assert_int_equal(t->events, 3);
-    assert_true(tally_is_whole(t));
+    assert_true(tally_is_complete(t));
     tally_check_order(t);
     assert_int_equal(statistics.events_lost, 3);
     assert_int_equal(statistics.free, 8);
@@ -418,8 +418,8 @@ static void place_is_settled_once_even_if_its_slot_is_reused(void **state)
     (void)state;
     begin(&one_stream, 0);
     struct session_writer dead = {.owner = 9, .thread = 6};
-    leave_place(&dead, true);
-    leave_place(&w, true);
+    abandon_place(&dead, true);
+    abandon_place(&w, true);
     alive[9] = false;
     session_drain_flush(d);
     drain_all();
@@ -436,7 +436,7 @@ static void stop_waits_for_writers_up_to_a_limit(void **state)
     (void)state;
     begin(&one_stream, 0);
     assert_true(event_write(&s.b, &w, 0));
-    leave_place(&w, true);
+    abandon_place(&w, true);
     assert_true(event_write(&s.b, &w, 1));
     stop(20);
     session_statistics_read(&s.b, &statistics);
@@ -506,7 +506,7 @@ static void slow_writer_delays_its_processor_until_buffers_run_out(void **state)
     session_statistics_read(&s.b, &statistics);
     assert_int_equal(statistics.events_lost, 0);
     assert_int_equal(t->events, 2001);
-    assert_true(tally_is_whole(t));
+    assert_true(tally_is_complete(t));
     tally_check_order(t); /* by its number, the first buffer still comes first */
 }
 
@@ -547,14 +547,14 @@ static void memory_keeps_newest_events_and_snapshots_keep_them(void **state)
         drain_all();
     }
     assert_int_equal(t->buffers, 0);
-    assert_int_equal(session_drain_snapshot(d, &(struct session_sink){tally_write, tally_holds, first}), S_OK);
+    assert_int_equal(session_drain_snapshot(d, &(struct session_sink){tally_write, tally_has_buffer, first}), S_OK);
     assert_in_range(first->events, 5 * 27, 7 * 27);
     const uint64_t events = first->events, sum = events * (2 * 1000 - events - 1) / 2; /* the last events of 1000 */
     assert_int_equal(first->writer[WRITER].next, 1000);
     assert_int_equal(first->writer[WRITER].sum, sum);
     tally_check_order(first);
     assert_true(event_write(&s.b, &w, i));
-    assert_int_equal(session_drain_snapshot(d, &(struct session_sink){tally_write, tally_holds, second}), S_OK);
+    assert_int_equal(session_drain_snapshot(d, &(struct session_sink){tally_write, tally_has_buffer, second}), S_OK);
     assert_int_equal(second->writer[WRITER].next, 1001);
     assert_true(second->events > 4 * 27);
     session_statistics_read(&s.b, &statistics);
@@ -605,9 +605,9 @@ static void recovery_writes_what_the_host_had_not_written(void **state)
     /* If this recovery is killed too, the next one uses the old host's clock reading. With a reading taken shortly
        before its own, the converted times of old events would differ by microseconds from those that the host wrote. */
     assert_int_equal(atomic_load(&s.b.shared->totals.anchors), readings);
-    assert_int_equal(session_drain_recover(d, &(struct session_sink){tally_write, tally_holds, t}, 0), S_OK);
+    assert_int_equal(session_drain_recover(d, &(struct session_sink){tally_write, tally_has_buffer, t}, 0), S_OK);
     assert_int_equal(t->events, 150);
-    assert_true(tally_is_whole(t));
+    assert_true(tally_is_complete(t));
     tally_check_order(t);
     assert_false(event_write(&s.b, &w, 150));
     session_statistics_read(&s.b, &statistics);
@@ -699,7 +699,7 @@ static void threads_on_one_stream(void **state)
     threads_lose_no_uncounted_events(1, 0);
 }
 
-static void threads_beside_snapshots(void **state)
+static void threads_lose_no_events_during_snapshots(void **state)
 {
     (void)state;
     threads_lose_no_uncounted_events(2, 20);
@@ -719,7 +719,7 @@ static void slot_is_freed_when_no_buffer_names_it(void **state)
     begin(&small_shape, 5);
     assert_true(session_drain_oldest(d) == UINT64_MAX);
     const uint64_t before = processor_cycles();
-    leave_place(&w, true);
+    abandon_place(&w, true);
     assert_true(session_drain_oldest(d) >= before);
     assert_true(session_drain_oldest(d) < processor_cycles());
     session_drain_flush(d);
@@ -744,7 +744,7 @@ static void out_of_memory_is_reported(void **state)
     }
     for (uint64_t n = 1; n <= 2; n++) {
         memory_fail_at(n);
-        const HRESULT hr = session_drain_snapshot(d, &(struct session_sink){tally_write, tally_holds, NULL});
+        const HRESULT hr = session_drain_snapshot(d, &(struct session_sink){tally_write, tally_has_buffer, NULL});
         memory_fail_at(0);
         assert_int_equal(hr, E_OUTOFMEMORY);
     }
@@ -754,32 +754,32 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(invalid_shapes_are_rejected),
-        cmocka_unit_test_setup_teardown(events_arrive_once_complete_and_in_order, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(events_without_a_buffer_are_counted_and_the_host_is_woken, everybody_lives,
+        cmocka_unit_test_setup_teardown(events_arrive_once_complete_and_in_order, all_owners_live, end),
+        cmocka_unit_test_setup_teardown(events_without_a_buffer_are_counted_and_the_host_is_woken, all_owners_live,
                                         end),
-        cmocka_unit_test_setup_teardown(buffers_are_added_only_when_all_are_in_use, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(the_number_of_buffers_can_be_limited, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(headers_of_all_forms_are_kept, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(timestamp_of_the_caller_is_kept, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(other_clocks_and_processors_work, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(buffers_of_16_mb_can_be_filled_completely, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(event_larger_than_a_buffer_is_counted_and_closes_none, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(an_event_whose_rounded_size_has_17_bits_is_counted, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(place_of_a_dead_writer_is_one_lost_event, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(place_is_settled_once_even_if_its_slot_is_reused, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(stop_waits_for_writers_up_to_a_limit, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(buffers_of_dead_writers_return, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(buffer_being_filled_is_not_closed, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(slow_writer_delays_its_processor_until_buffers_run_out, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(buffers_that_cannot_be_written_are_counted, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(memory_keeps_newest_events_and_snapshots_keep_them, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(recovery_writes_what_the_host_had_not_written, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(threads_on_their_processors, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(threads_on_one_stream, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(threads_beside_snapshots, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(buffers_are_added_only_when_all_are_in_use, all_owners_live, end),
+        cmocka_unit_test_setup_teardown(the_number_of_buffers_can_be_limited, all_owners_live, end),
+        cmocka_unit_test_setup_teardown(headers_of_all_forms_are_kept, all_owners_live, end),
+        cmocka_unit_test_setup_teardown(timestamp_of_the_caller_is_kept, all_owners_live, end),
+        cmocka_unit_test_setup_teardown(other_clocks_and_processors_work, all_owners_live, end),
+        cmocka_unit_test_setup_teardown(buffers_of_16_mb_can_be_filled_completely, all_owners_live, end),
+        cmocka_unit_test_setup_teardown(event_larger_than_a_buffer_is_counted_and_closes_none, all_owners_live, end),
+        cmocka_unit_test_setup_teardown(an_event_whose_rounded_size_has_17_bits_is_counted, all_owners_live, end),
+        cmocka_unit_test_setup_teardown(place_of_a_dead_writer_is_one_lost_event, all_owners_live, end),
+        cmocka_unit_test_setup_teardown(place_is_settled_once_even_if_its_slot_is_reused, all_owners_live, end),
+        cmocka_unit_test_setup_teardown(stop_waits_for_writers_up_to_a_limit, all_owners_live, end),
+        cmocka_unit_test_setup_teardown(buffers_of_dead_writers_return, all_owners_live, end),
+        cmocka_unit_test_setup_teardown(buffer_being_filled_is_not_closed, all_owners_live, end),
+        cmocka_unit_test_setup_teardown(slow_writer_delays_its_processor_until_buffers_run_out, all_owners_live, end),
+        cmocka_unit_test_setup_teardown(buffers_that_cannot_be_written_are_counted, all_owners_live, end),
+        cmocka_unit_test_setup_teardown(memory_keeps_newest_events_and_snapshots_keep_them, all_owners_live, end),
+        cmocka_unit_test_setup_teardown(recovery_writes_what_the_host_had_not_written, all_owners_live, end),
+        cmocka_unit_test_setup_teardown(threads_on_their_processors, all_owners_live, end),
+        cmocka_unit_test_setup_teardown(threads_on_one_stream, all_owners_live, end),
+        cmocka_unit_test_setup_teardown(threads_lose_no_events_during_snapshots, all_owners_live, end),
         cmocka_unit_test_teardown(sequence_numbers_are_unique, end),
-        cmocka_unit_test_setup_teardown(slot_is_freed_when_no_buffer_names_it, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(out_of_memory_is_reported, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(slot_is_freed_when_no_buffer_names_it, all_owners_live, end),
+        cmocka_unit_test_setup_teardown(out_of_memory_is_reported, all_owners_live, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,7 +75,7 @@ static void provider_ends_with_its_dll(void **state)
 enum { LEFT = 100, PRIVATE_MODES = 0x20800 };
 
 /* Runs in a separate process, which returns from main. */
-static int leave_session_open(const char *file)
+static int exit_with_open_session(const char *file)
 {
     TRACEHANDLE session;
     set_up_block(file);
@@ -250,13 +250,13 @@ static void process_exits_during_a_callback(void **state)
 
 /* ---- a process that ends when its last thread exits, as on Windows ---- */
 
-static VOID NTAPI take_note(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
-                            PEVENT_FILTER_DESCRIPTOR filter, PVOID context)
+static VOID NTAPI ignore_enable(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
+                                PEVENT_FILTER_DESCRIPTOR filter, PVOID context)
 {
     (void)source, (void)enabled, (void)level, (void)any, (void)all, (void)filter, (void)context;
 }
 
-static ULONG WINAPI take_request(WMIDPREQUESTCODE code, PVOID context, ULONG *size, PVOID buffer)
+static ULONG WINAPI ignore_request(WMIDPREQUESTCODE code, PVOID context, ULONG *size, PVOID buffer)
 {
     (void)code, (void)context, (void)size, (void)buffer;
     return ERROR_SUCCESS;
@@ -265,7 +265,7 @@ static ULONG WINAPI take_request(WMIDPREQUESTCODE code, PVOID context, ULONG *si
 enum { FIRST_LEAVES = 5, LAST_LEAVES = 3 };
 static HANDLE first_thread;
 
-static DWORD WINAPI leave_last(void *unused)
+static DWORD WINAPI exit_last(void *unused)
 {
     (void)unused;
     WaitForSingleObject(first_thread, INFINITE);
@@ -279,7 +279,7 @@ static DWORD WINAPI terminate_first(void *unused)
     return LAST_LEAVES;
 }
 
-static int leave_by_exit_thread(LPTHREAD_START_ROUTINE last)
+static int exit_by_exit_thread(LPTHREAD_START_ROUTINE last)
 {
     if (!DuplicateHandle(GetCurrentProcess(), GetCurrentThread(), GetCurrentProcess(), &first_thread, 0, FALSE,
                          DUPLICATE_SAME_ACCESS) ||
@@ -290,21 +290,21 @@ static int leave_by_exit_thread(LPTHREAD_START_ROUTINE last)
     ExitThread(FIRST_LEAVES);
 }
 
-static int leave_as(const char *what, const char *file)
+static int exit_as(const char *what, const char *file)
 {
     static const GUID own = {0x99999999, 1, 2, {3}};
     TRACE_GUID_REGISTRATION class = {.Guid = &own};
     TRACEHANDLE trace;
     REGHANDLE handle;
     if (strcmp(what, "leave-classic") == 0)
-        return RegisterTraceGuidsW(take_request, NULL, &own, 1, &class, NULL, NULL, &trace) == ERROR_SUCCESS
-                   ? leave_by_exit_thread(leave_last)
+        return RegisterTraceGuidsW(ignore_request, NULL, &own, 1, &class, NULL, NULL, &trace) == ERROR_SUCCESS
+                   ? exit_by_exit_thread(exit_last)
                    : 4;
     if (strcmp(what, "leave-private") == 0)
-        return leave_session_open(file) == 0 ? leave_by_exit_thread(leave_last) : 4;
-    if (EventRegister(&own, take_note, NULL, &handle) != ERROR_SUCCESS)
+        return exit_with_open_session(file) == 0 ? exit_by_exit_thread(exit_last) : 4;
+    if (EventRegister(&own, ignore_enable, NULL, &handle) != ERROR_SUCCESS)
         return 4;
-    return leave_by_exit_thread(strcmp(what, "leave-terminated") == 0 ? terminate_first : leave_last);
+    return exit_by_exit_thread(strcmp(what, "leave-terminated") == 0 ? terminate_first : exit_last);
 }
 
 /* Otherwise a program that ends its main thread and lets the others finish would hang. */
@@ -329,7 +329,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(process_ends_with_its_last_own_thread),
     };
     if (count > 2 && strcmp(arguments[1], "leave") == 0)
-        return leave_session_open(arguments[2]);
+        return exit_with_open_session(arguments[2]);
     if (count > 2 && strcmp(arguments[1], "exit") == 0)
         end_at_once(arguments[2]);
     if (count > 2 && strcmp(arguments[1], "load") == 0)
@@ -337,7 +337,7 @@ int main(int count, char **arguments)
     if (count > 2 && strcmp(arguments[1], "end") == 0)
         return end_in_callback(arguments[2]);
     if (count > 2 && strncmp(arguments[1], "leave-", 6) == 0)
-        return leave_as(arguments[1], arguments[2]);
+        return exit_as(arguments[1], arguments[2]);
     own_program = arguments[0];
     char name[33];
     snprintf(name, sizeof name, "u%lux%lx", (unsigned long)GetCurrentProcessId(), (unsigned long)GetTickCount());

@@ -328,7 +328,7 @@ static void a_writer_waits_for_a_blocking_session(void **state)
     assert_int_equal(fixture_lost(session), 0);
     /* Writers do not wait for a stopped session. */
     struct fixture_log nowhere = {0};
-    const struct session_sink sink = {fixture_take, NULL, &nowhere};
+    const struct session_sink sink = {fixture_log_buffer, NULL, &nowhere};
     assert_int_equal(session_drain_stop(session->drain, &sink, 0), S_OK);
     while (nowhere.count > 0)
         memory_free(nowhere.event[--nowhere.count].bytes);
@@ -339,7 +339,7 @@ static void a_writer_waits_for_a_blocking_session(void **state)
 
 static bool held_meanwhile;
 
-static void look_and_empty_later(void *user)
+static void empty_session_later(void *user)
 {
     struct fixture_session *const *session = user;
     thread_sleep(20);
@@ -363,7 +363,7 @@ static void writers_wait_for_sessions_in_one_order(void **state)
     EVENT_DATA_DESCRIPTOR data = piece(bytes, sizeof bytes);
     for (int i = 0; i < 2; i++)
         assert_int_equal(EventWrite(handle, &first, 1, &data), ERROR_SUCCESS);
-    assert_int_equal(thread_start(look_and_empty_later, session, &thread), S_OK);
+    assert_int_equal(thread_start(empty_session_later, session, &thread), S_OK);
     assert_int_equal(EventWrite(handle, &both, 1, &data), ERROR_SUCCESS);
     assert_true(thread_wait(thread, PATIENCE_MS));
     thread_close(thread);

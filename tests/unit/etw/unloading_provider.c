@@ -25,8 +25,8 @@ static BOOL named(const WCHAR *name)
 }
 
 /* Sleeps long enough for the DLL to be unloaded during the call. */
-static VOID NTAPI take_a_while(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
-                               PEVENT_FILTER_DESCRIPTOR filter, PVOID context)
+static VOID NTAPI run_slowly(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
+                             PEVENT_FILTER_DESCRIPTOR filter, PVOID context)
 {
     (void)source, (void)enabled, (void)level, (void)any, (void)all, (void)filter, (void)context;
     InterlockedIncrement(&called);
@@ -51,7 +51,7 @@ BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved)
     if (reason == DLL_PROCESS_ATTACH && named(L"unloading-provider-loads"))
         Sleep(500); /* by then, the other thread is in its own first registration */
     if (reason == DLL_PROCESS_ATTACH)
-        return EventRegister(&guid, take_a_while, NULL, &provider) == ERROR_SUCCESS;
+        return EventRegister(&guid, run_slowly, NULL, &provider) == ERROR_SUCCESS;
     if (reason == DLL_PROCESS_DETACH)
         EventUnregister(provider);
     return TRUE;

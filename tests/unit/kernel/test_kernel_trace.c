@@ -55,7 +55,7 @@ struct marks {
 };
 
 /* A program's write to trace_marker becomes an event with that text. */
-static HRESULT take_mark(void *context, const struct trace_record *r)
+static HRESULT check_mark(void *context, const struct trace_record *r)
 {
     struct marks *m = context;
     char expected[16], text[16];
@@ -76,7 +76,7 @@ static void every_event_arrives_once_and_in_order(void **state)
     struct trace_instance *t = begin("marks");
     struct trace_stream *s;
     struct marks m = {.from = now_ns()};
-    const struct trace_sink sink = {take_mark, &m};
+    const struct trace_sink sink = {check_mark, &m};
     char *marker = text_format("%s/trace_marker", trace_instance_path(t)), *format, text[16];
     assert_int_equal(trace_stream_create(t, &s), S_OK);
     assert_int_equal(trace_instance_format(t, "ftrace", "print", &format), S_OK);
@@ -111,7 +111,7 @@ struct tasks {
     size_t seen;
 };
 
-static HRESULT take_task(void *context, const struct trace_record *r)
+static HRESULT check_task(void *context, const struct trace_record *r)
 {
     struct tasks *tasks = context;
     assert_int_equal(get_u16(r->event.data), tasks->id);
@@ -125,7 +125,7 @@ static void enabled_events_are_recorded(void **state)
     struct trace_instance *t = begin("tasks");
     struct trace_stream *s;
     struct tasks tasks = {0};
-    const struct trace_sink sink = {take_task, &tasks};
+    const struct trace_sink sink = {check_task, &tasks};
     assert_int_equal(trace_stream_create(t, &s), S_OK);
     field_of(t, "task", "task_newtask", "pid", &tasks.id, &tasks.pid);
     assert_int_equal(trace_instance_enable(t, "task", "task_newtask", NULL, true), S_OK);
@@ -152,7 +152,7 @@ static void lost_events_are_counted(void **state)
     struct trace_instance *t;
     struct trace_stream *s;
     struct tasks marks = {0};
-    const struct trace_sink sink = {take_task, &marks};
+    const struct trace_sink sink = {check_task, &marks};
     const struct trace_options options = {.name = "small", .buffer_kb = 8};
     assert_int_equal(trace_instance_begin(&options, &t), S_OK);
     char *marker = text_format("%s/trace_marker", trace_instance_path(t)), *format;

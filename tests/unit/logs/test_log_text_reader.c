@@ -191,7 +191,7 @@ static void copy_is_identical(void **state)
 }
 
 /* Returns the number of complete samples in the first `size` bytes: rows with their closing quote. */
-static int whole_samples(const char *text, size_t size)
+static int count_complete_samples(const char *text, size_t size)
 {
     int lines = 0, quotes = 0;
     for (size_t i = 0; i < size; i++) {
@@ -216,7 +216,7 @@ static void truncated_log_returns_complete_samples_and_the_position(void **state
         char place[64];
         assert_int_equal(put_file(text, cut), S_OK);
         HRESULT hr = log_reader_open(PATH, &log);
-        const int whole = whole_samples(text, cut);
+        const int whole = count_complete_samples(text, cut);
         if (whole < 0) {
             assert_int_equal(hr, BAD_DATA);
             assert_non_null(strstr(error_text(hr), PATH));
@@ -224,7 +224,8 @@ static void truncated_log_returns_complete_samples_and_the_position(void **state
         }
         assert_int_equal(hr, S_OK);
         assert_int_equal(check_samples(log), whole);
-        const bool at_end = text[cut - 1] == '\n' || whole > whole_samples(text, cut - 1) || text[cut - 1] == '\r';
+        const bool at_end =
+            text[cut - 1] == '\n' || whole > count_complete_samples(text, cut - 1) || text[cut - 1] == '\r';
         const struct texts *warnings = log_reader_warnings(log);
         assert_int_equal(warnings->count, !at_end);
         if (!at_end) {
@@ -250,7 +251,7 @@ static void truncated_log_can_be_continued(void **state)
         struct log_writer *log;
         char *again;
         size_t again_size;
-        const int whole = whole_samples(text, cut);
+        const int whole = count_complete_samples(text, cut);
         assert_int_equal(put_file(text, cut), S_OK);
         assert_int_equal(log_writer_create(LOG_CSV, PATH, counters, COUNTERS, start_utc(), &append, &log), S_OK);
         append_samples(log, whole < 0 ? 0 : whole, SAMPLES);

@@ -122,7 +122,7 @@ struct setter {
     bool failed;
 };
 
-static DWORD WINAPI set_again_and_again(void *user)
+static DWORD WINAPI set_interval_repeatedly(void *user)
 {
     struct setter *s = user;
     for (DWORD i = 0; i < 200; i++)
@@ -145,7 +145,7 @@ static void intervals_are_set_by_several_threads(void **state)
     assert_int_equal(api.PdhAddCounterW(query, u"\\Memory\\Available Bytes", 0, &counter), ERROR_SUCCESS);
     for (int i = 0; i < 4; i++) {
         setters[i] = (struct setter){query, event, false};
-        threads[i] = CreateThread(NULL, 0, set_again_and_again, &setters[i], 0, NULL);
+        threads[i] = CreateThread(NULL, 0, set_interval_repeatedly, &setters[i], 0, NULL);
         assert_non_null(threads[i]);
     }
     for (int i = 0; i < 4; i++) {

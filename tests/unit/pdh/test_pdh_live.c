@@ -48,7 +48,7 @@ static void burn(unsigned ms)
 }
 
 /* Reads the idle and total ticks of the line that begins with `cpu`, with sscanf. */
-static void kernel_says(struct kernel_file *f, const char *cpu, double *idle, double *total)
+static void read_kernel_ticks(struct kernel_file *f, const char *cpu, double *idle, double *total)
 {
     const char *text;
     size_t size;
@@ -97,12 +97,12 @@ static void busy_processor_is_measured(void **state)
     PDH_HCOUNTER switches = add(query, u"\\System\\Context Switches/sec");
     pin_to_processor_0();
     burn(100); /* until this thread runs there */
-    kernel_says(f, "cpu0 ", &idle[0], &total[0]);
-    kernel_says(f, "cpu ", &idle[1], &total[1]);
+    read_kernel_ticks(f, "cpu0 ", &idle[0], &total[0]);
+    read_kernel_ticks(f, "cpu ", &idle[1], &total[1]);
     PdhCollectQueryData(query);
     burn(1000);
-    kernel_says(f, "cpu0 ", &idle[2], &total[2]);
-    kernel_says(f, "cpu ", &idle[3], &total[3]);
+    read_kernel_ticks(f, "cpu0 ", &idle[2], &total[2]);
+    read_kernel_ticks(f, "cpu ", &idle[3], &total[3]);
     PdhCollectQueryData(query);
     double of_0 = 100 - 100 * (idle[2] - idle[0]) / (total[2] - total[0]);
     double of_all = 100 - 100 * (idle[3] - idle[1]) / (total[3] - total[1]);

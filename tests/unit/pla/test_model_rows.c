@@ -158,7 +158,7 @@ static void assert_same(const struct object *o, const struct property *p, const 
         fail_msg("%s of a %s changed", p->name, o->class->name);
 }
 
-static bool is_put(const struct property *p)
+static bool is_writable(const struct property *p)
 {
     return p->access == ACCESS_RW && p->kind != PROPERTY_OBJECT;
 }
@@ -166,7 +166,7 @@ static bool is_put(const struct property *p)
 static void visit(struct object *o, void (*what)(struct object *o, const struct property *p))
 {
     for (size_t i = 0; i < o->class->property_count; i++)
-        if (is_put(row(o, i)))
+        if (is_writable(row(o, i)))
             what(o, row(o, i));
     for (size_t i = 0; o->class->items && i < collection_count(o); i++) {
         struct object *item;

@@ -61,7 +61,7 @@ static uint64_t next_of(uint64_t n)
 #endif
 }
 
-static void begin_again(void)
+static void recreate_root(void)
 {
     scratch_remove(root);
     assert_int_equal(folder_create(root), S_OK);
@@ -102,7 +102,7 @@ static void next_pass_completes_after_any_failure(void **state)
             file_faults_end();
             text_buffer_free(&reported.steps);
             assert_next_pass_completes();
-            begin_again();
+            recreate_root();
         }
     }
 }
@@ -142,7 +142,7 @@ static void temporary_failure_keeps_ownership(void **state)
         text_buffer_free(&reported.steps);
         assert_false(entry_exists("run1", ""));
         assert_true(entry_exists("run2", "log.csv"));
-        begin_again();
+        recreate_root();
     }
 }
 
@@ -275,7 +275,7 @@ static void killed_while_packing(void **state)
         make_runs(1);
         killed = pass_is_killed(&packs, n);
         assert_next_pass_completes();
-        begin_again();
+        recreate_root();
     }
 }
 
@@ -306,7 +306,7 @@ static void killed_while_naming(void **state)
     assert_int_not_equal(renaming.at, 0);
     for (int way = WAY_LINK; way < WAYS; way++)
         for (uint64_t n = renaming.at; n < renaming.at + 4; n++) {
-            begin_again();
+            recreate_root();
             rename_way = (enum rename_way)way;
             make_runs(1);
             assert_true(pass_is_killed(&packs, n));
@@ -334,7 +334,7 @@ static void killed_while_deleting(void **state)
         assert_false(entry_exists("run1", ""));
         assert_true(entry_exists("run2", "log.csv") && entry_exists("run2", "report.xml") &&
                     entry_exists("mine", "letter.txt"));
-        begin_again();
+        recreate_root();
     }
 }
 
@@ -348,7 +348,7 @@ static char *share_here(void)
     return text_format("/%s/%s/share", here, root);
 }
 
-static void assert_holds_log(const char *share, const char *name, const char *log)
+static void assert_cabinet_has_log(const char *share, const char *name, const char *log)
 {
     char *cabinet = path_join(share, name), *out = path_join(root, "out"), *file = path_join(out, "log.csv");
     assert_int_equal(cabinet_extract(cabinet, NULL, out, NULL), S_OK);
@@ -388,14 +388,14 @@ static void killed_while_sending(void **state)
         killed = pass_is_killed(&sends, n);
         assert_true(entry_exists("run1", "run1.cab") || file_exists(there));
         if (file_exists(there)) /* under its final name, the file is complete */
-            assert_holds_log(share, "run1.cab", "run1");
+            assert_cabinet_has_log(share, "run1.cab", "run1");
         assert_int_equal(pass(&sends, &reported), S_OK);
         assert_int_equal(reported.failure, S_OK);
         text_buffer_free(&reported.steps);
-        assert_holds_log(share, "run1.cab", "run1");
+        assert_cabinet_has_log(share, "run1.cab", "run1");
         assert_int_equal(files_in(share), 1);
         assert_false(entry_exists("run1", "run1.cab"));
-        begin_again();
+        recreate_root();
     }
     memory_free(there);
     memory_free(share);
@@ -422,7 +422,7 @@ static void bad_cabinet_does_not_block_others(void **state)
     file_observe(one_cabinet_fails, NULL);
     assert_pass_fails(&policy, HRESULT_FROM_WIN32(ERROR_IO_DEVICE), "run1.cab");
     file_observe(NULL, NULL);
-    assert_holds_log(share, "run2.cab", "run2");
+    assert_cabinet_has_log(share, "run2.cab", "run2");
     assert_int_equal(files_in(share), 1);
     assert_pass(&policy, "run1 send cabinet;");
     memory_free(share);
@@ -447,7 +447,7 @@ static void link_on_the_share_is_not_followed(void **state)
     assert_int_equal(folder_create(share), S_OK);
     assert_int_equal(symlink("../precious.txt", name), 0);
     assert_pass(&policy, "run1 send cabinet;");
-    assert_holds_log(share, "run1.cab", "run1");
+    assert_cabinet_has_log(share, "run1.cab", "run1");
     char *precious = path_join(root, "precious.txt"), *text = scratch_read(precious);
     assert_string_equal(text, "mine");
     memory_free(text);
@@ -478,7 +478,7 @@ static void cabinets_are_sent(void **state)
     sends[1].actions = ACTION_SEND_CABINET;
     assert_pass(&policy, "run1 send cabinet;");
     assert_pass(&policy, ""); /* a cabinet is sent only one time */
-    assert_holds_log(share, third, "run1");
+    assert_cabinet_has_log(share, third, "run1");
     assert_int_equal(files_in(share), 3);
     char *there = path_join(share, "run1.cab"), *text = scratch_read(there);
     assert_string_equal(text, "of another computer");
@@ -495,8 +495,8 @@ static void cabinets_are_sent(void **state)
     /* Later data get a separate cabinet, which has not been sent. */
     put(root, "run1/log.csv", "late");
     assert_pass(&policy, "run1 create cabinet;run1 delete data;run1 send cabinet;run1 delete cabinet;");
-    assert_holds_log(share, third, "run1");
-    assert_holds_log(share, fourth, "late");
+    assert_cabinet_has_log(share, third, "run1");
+    assert_cabinet_has_log(share, fourth, "late");
     memory_free(fourth);
     memory_free(third);
     memory_free(second);

@@ -68,7 +68,7 @@ static HRESULT do_record(void)
     return store_update_run("Service", NAME, &(struct run_change){put_serial, &serial_7});
 }
 
-static HRESULT do_hold(void)
+static HRESULT do_put(void)
 {
     return put_held("b");
 }
@@ -93,7 +93,7 @@ static const struct step {
     {"create", do_create, {NULL, 0, NULL}, {XML_B, 7, NULL}, false},
     {"delete", do_delete, {XML_A, 3, NULL}, {NULL, 0, NULL}, false},
     {"record", do_record, {XML_A, 3, NULL}, {XML_A, 7, NULL}, false},
-    {"held", do_hold, {XML_A, 3, "a"}, {XML_A, 3, "b"}, false},
+    {"held", do_put, {XML_A, 3, "a"}, {XML_A, 3, "b"}, false},
     {"adopt", do_adopt, {NULL, 0, NULL}, {XML_B, 0, NULL}, true},
 };
 

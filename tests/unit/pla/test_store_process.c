@@ -16,7 +16,7 @@ static void fill(char *xml, char letter)
     xml[XML_BYTES] = 0;
 }
 
-static bool is_whole(const char *xml, size_t size)
+static bool is_complete(const char *xml, size_t size)
 {
     return size == XML_BYTES && (xml[0] == 'a' || xml[0] == 'b') && strspn(xml, (char[]){xml[0], 0}) == XML_BYTES;
 }
@@ -38,7 +38,7 @@ static int role_commit(const char *letter, int commits)
         hr = store_load(&caller_self, "Service", "shared", &stored, &size);
         if (FAILED(hr))
             return 11;
-        if (!is_whole(stored, size))
+        if (!is_complete(stored, size))
             return 12;
         memory_free(stored);
         record.serial_number = (uint32_t)i;
@@ -69,7 +69,7 @@ static void concurrent_writers(void **state)
         if (hr == PLA_E_DCS_NOT_FOUND)
             continue; /* before the first commit */
         assert_int_equal(hr, S_OK);
-        assert_true(is_whole(stored, size));
+        assert_true(is_complete(stored, size));
         memory_free(stored);
         assert_int_equal(store_list(&caller_self, "Service", &names), S_OK);
         assert_int_equal(names.count, 1);
@@ -149,7 +149,7 @@ static void killed_writer(void **state)
         child_kill(p, token);
         /* A lock that was left would fail after ten seconds. */
         assert_int_equal(store_load(&caller_self, "Service", "shared", &stored, &size), S_OK);
-        assert_true(is_whole(stored, size));
+        assert_true(is_complete(stored, size));
         memory_free(stored);
         assert_int_equal(process_wait(p, PATIENCE_MS, NULL), S_OK);
         process_close(p);

@@ -48,7 +48,7 @@ struct meddling {
     uint32_t times, calls;
 };
 
-static HRESULT change_beside_others(struct run_record *record, const void *user)
+static HRESULT change_concurrently(struct run_record *record, const void *user)
 {
     struct meddling *m = *(struct meddling *const *)user;
     uint32_t by = 10;
@@ -66,8 +66,7 @@ static void change_in_progress_does_not_block_others(void **state)
     for (uint32_t times = 0; times <= 3; times++) {
         struct meddling m = {times, 0}, *user = &m;
         struct run_record back;
-        assert_int_equal(store_update_run("Service", "Beside", &(struct run_change){change_beside_others, &user}),
-                         S_OK);
+        assert_int_equal(store_update_run("Service", "Beside", &(struct run_change){change_concurrently, &user}), S_OK);
         assert_int_equal(m.calls, times + 1);
         assert_int_equal(store_load_run("Service", "Beside", &back), S_OK);
         assert_int_equal(back.serial_number, 10 * times + 1);

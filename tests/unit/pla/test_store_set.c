@@ -741,7 +741,7 @@ static void check_set_exists(HRESULT hr)
     assert_stored("Memory", XML_A);
 }
 
-static HRESULT step_look(void)
+static HRESULT step_read_changes(void)
 {
     struct store_mark mark = {0};
     struct texts names = {0};
@@ -782,8 +782,8 @@ static void out_of_memory(void **state)
     for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
         assert_int_equal(fail_each(steps[i].name, steps[i].step, NULL), S_OK);
     drop(E_FAIL);
-    assert_int_equal(fail_each("adopt", step_look, drop), S_OK);
-    assert_int_equal(step_look(), S_OK);
+    assert_int_equal(fail_each("adopt", step_read_changes, drop), S_OK);
+    assert_int_equal(step_read_changes(), S_OK);
     assert_int_equal(store_delete(&caller_self, "Service", "dropped"), S_OK);
     assert_int_equal(store_load_run("Service", "Memory", &record), S_OK);
     assert_int_equal(record.serial_number, 3); /* a failed commit does not remove the run record */

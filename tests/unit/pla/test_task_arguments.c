@@ -52,7 +52,7 @@ static char *bracket_arguments(const char *line)
     return text_buffer_take(&b);
 }
 
-static void gives(const char *pattern, const struct task_variable *v, size_t count, const char *wanted)
+static void assert_expansion(const char *pattern, const struct task_variable *v, size_t count, const char *wanted)
 {
     char *line = expand(pattern, v, count), *arguments = bracket_arguments(line);
     assert_string_equal(arguments, wanted);
@@ -61,39 +61,39 @@ static void gives(const char *pattern, const struct task_variable *v, size_t cou
 }
 
 /* {a} is replaced by the value. */
-static void value_gives(const char *pattern, const char *value, const char *wanted)
+static void assert_value_expansion(const char *pattern, const char *value, const char *wanted)
 {
-    gives(pattern, &(struct task_variable){.name = "a", .text = value}, 1, wanted);
+    assert_expansion(pattern, &(struct task_variable){.name = "a", .text = value}, 1, wanted);
 }
 
 static void value_is_always_one_argument(void **state)
 {
     (void)state;
-    value_gives("x {a} y", "plain", "[x][plain][y]");
-    value_gives("x {a} y", "two words", "[x][two words][y]");
-    value_gives("x {a} y", "", "[x][][y]");
-    value_gives("x {a} y", "\" /delete \"", "[x][\" /delete \"][y]");
-    value_gives("x {a} y", "C:\\a folder\\", "[x][C:\\a folder\\][y]");
-    value_gives("x {a} y", "\\\\\" \\\\", "[x][\\\\\" \\\\][y]");
-    value_gives("/f:{a}", "a b", "[/f:a b]");
-    value_gives("{a}.log z", "a b", "[a b.log][z]");
-    value_gives("C:\\logs\\{a}", "a b", "[C:\\logs\\a b]");
-    value_gives("{a}{a}", "\\\"", "[\\\"\\\"]");
-    value_gives("{a}{a}", "a b\\", "[a b\\a b\\]");
-    value_gives("{a}\"x y\"", "a b", "[a bx y]");
-    value_gives("\"x y\"{a}", "a b", "[x ya b]");
+    assert_value_expansion("x {a} y", "plain", "[x][plain][y]");
+    assert_value_expansion("x {a} y", "two words", "[x][two words][y]");
+    assert_value_expansion("x {a} y", "", "[x][][y]");
+    assert_value_expansion("x {a} y", "\" /delete \"", "[x][\" /delete \"][y]");
+    assert_value_expansion("x {a} y", "C:\\a folder\\", "[x][C:\\a folder\\][y]");
+    assert_value_expansion("x {a} y", "\\\\\" \\\\", "[x][\\\\\" \\\\][y]");
+    assert_value_expansion("/f:{a}", "a b", "[/f:a b]");
+    assert_value_expansion("{a}.log z", "a b", "[a b.log][z]");
+    assert_value_expansion("C:\\logs\\{a}", "a b", "[C:\\logs\\a b]");
+    assert_value_expansion("{a}{a}", "\\\"", "[\\\"\\\"]");
+    assert_value_expansion("{a}{a}", "a b\\", "[a b\\a b\\]");
+    assert_value_expansion("{a}\"x y\"", "a b", "[a bx y]");
+    assert_value_expansion("\"x y\"{a}", "a b", "[x ya b]");
 }
 
 static void value_in_quotes_stays_inside_them(void **state)
 {
     (void)state;
-    value_gives("\"x {a} y\" z", "a b", "[x a b y][z]");
-    value_gives("\"{a}\" z", "a\\", "[a\\][z]");
-    value_gives("\"{a}\" z", "\" \"", "[\" \"][z]");
-    value_gives("\"C:\\{a}\" z", "\"", "[C:\\\"][z]");
-    value_gives("\"{a}\\\\\" z", "a\\", "[a\\\\][z]");
-    value_gives("\"{a}", "open end", "[open end]");
-    value_gives("\"{a}\"", "", "[]");
+    assert_value_expansion("\"x {a} y\" z", "a b", "[x a b y][z]");
+    assert_value_expansion("\"{a}\" z", "a\\", "[a\\][z]");
+    assert_value_expansion("\"{a}\" z", "\" \"", "[\" \"][z]");
+    assert_value_expansion("\"C:\\{a}\" z", "\"", "[C:\\\"][z]");
+    assert_value_expansion("\"{a}\\\\\" z", "a\\", "[a\\\\][z]");
+    assert_value_expansion("\"{a}", "open end", "[open end]");
+    assert_value_expansion("\"{a}\"", "", "[]");
 }
 
 static void list_elements_are_separate_arguments(void **state)
@@ -103,21 +103,21 @@ static void list_elements_are_separate_arguments(void **state)
     struct texts list = {.count = 3, .items = items}, empty = {0};
     (void)state;
     struct task_variable v[] = {{.name = "logs", .list = &list}, {.name = "key", .list = &empty}};
-    gives("{logs} {state}", v, 2, "[C:\\logs of today\\a.blg][b.csv][{state}]");
-    gives("/in \"{logs}\" 1", v, 2, "[/in][C:\\logs of today\\a.blg b.csv][1]");
-    gives("x {key} y", v, 2, "[x][y]");
-    gives("x \"{key}\" y", v, 2, "[x][][y]");
+    assert_expansion("{logs} {state}", v, 2, "[C:\\logs of today\\a.blg][b.csv][{state}]");
+    assert_expansion("/in \"{logs}\" 1", v, 2, "[/in][C:\\logs of today\\a.blg b.csv][1]");
+    assert_expansion("x {key} y", v, 2, "[x][y]");
+    assert_expansion("x \"{key}\" y", v, 2, "[x][][y]");
 }
 
 static void variables_are_found_in_both_spellings_and_once(void **state)
 {
     struct task_variable v[] = {{.name = "usertext", .text = "{state}"}, {.name = "state", .text = "1"}};
     (void)state;
-    gives("{STATE} {usertext}", v, 2, "[1][{state}]");
-    gives("\\{state\\} C:\\{state} C:\\\\{state\\}", v, 2, "[1][C:\\1][C:\\1]");
-    gives("{unknown} {state {} } {{state} \\{state}", v, 2, "[{unknown}][{state][{}][}][{1][\\1]");
-    gives("", v, 2, "");
-    gives("  x  ", v, 2, "[x]");
+    assert_expansion("{STATE} {usertext}", v, 2, "[1][{state}]");
+    assert_expansion("\\{state\\} C:\\{state} C:\\\\{state\\}", v, 2, "[1][C:\\1][C:\\1]");
+    assert_expansion("{unknown} {state {} } {{state} \\{state}", v, 2, "[{unknown}][{state][{}][}][{1][\\1]");
+    assert_expansion("", v, 2, "");
+    assert_expansion("  x  ", v, 2, "[x]");
 }
 
 /* A user's own quotes keep their meaning. */
@@ -131,7 +131,7 @@ static void other_text_is_unchanged(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
-        gives(lines[i][0], NULL, 0, lines[i][1]);
+        assert_expansion(lines[i][0], NULL, 0, lines[i][1]);
     char *line = expand("/c echo 1 > file &&  rem", NULL, 0);
     assert_string_equal(line, "/c echo 1 > file &&  rem");
     memory_free(line);
@@ -150,7 +150,7 @@ static void overlong_arguments_are_rejected(void **state)
     assert_non_null(strstr(error_text(wanted), "TaskArguments"));
     assert_null(line);
     pattern[length - 1] = 0;
-    gives(pattern + length - 9, NULL, 0, "[{{{{{{{{]");
+    assert_expansion(pattern + length - 9, NULL, 0, "[{{{{{{{{]");
     assert_int_equal(task_expand_arguments(pattern, NULL, 0, &line), S_OK);
     memory_free(line);
     memory_free(pattern);

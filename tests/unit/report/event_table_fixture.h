@@ -133,7 +133,7 @@ static inline bool table_is_stopped(void *context)
 }
 
 /* Returns the lines that the table writes; on failure, returns NULL and sets *hr. */
-static inline char *table_take(struct table_fixture *f, HRESULT *hr)
+static inline char *table_output(struct table_fixture *f, HRESULT *hr)
 {
     struct report_document d = {0};
     const struct report_totals totals = {.first = TRACE_BEGIN,

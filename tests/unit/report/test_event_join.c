@@ -24,7 +24,7 @@ static HRESULT take(void *context, const char *const bodies[2])
     return S_OK;
 }
 
-static HRESULT go_on(void *context)
+static HRESULT count_call(void *context)
 {
     struct seen *s = context;
     return ++s->asked == s->stop_at ? HRESULT_FROM_WIN32(ERROR_CANCELLED) : S_OK;
@@ -51,7 +51,7 @@ static void pairs_beyond_the_limit_are_counted(void **state)
     (void)state;
     assert_int_equal(event_join_create(1u << 20, 25, &j), S_OK);
     assert_int_equal(add_both(j, 10, 1), S_OK);
-    assert_int_equal(event_join_pairs(j, take, go_on, &s, &skipped), S_OK);
+    assert_int_equal(event_join_pairs(j, take, count_call, &s, &skipped), S_OK);
     assert_int_equal(s.pairs, 25);
     assert_int_equal(skipped, 75);
     event_join_free(j);
@@ -69,7 +69,7 @@ static void join_without_pairs_can_be_stopped(void **state)
         const struct event_cell value = event_cell_unsigned(i);
         assert_int_equal(event_join_add(j, i % 2, &value, "x", 2), S_OK);
     }
-    assert_int_equal(event_join_pairs(j, take, go_on, &s, &skipped), HRESULT_FROM_WIN32(ERROR_CANCELLED));
+    assert_int_equal(event_join_pairs(j, take, count_call, &s, &skipped), HRESULT_FROM_WIN32(ERROR_CANCELLED));
     assert_int_equal(s.pairs, 0);
     event_join_free(j);
 }
@@ -84,7 +84,7 @@ static void a_full_disk_is_reported(void **state)
     write_result = HRESULT_FROM_WIN32(ERROR_DISK_FULL);
     HRESULT hr = add_both(j, 20000, 20000);
     if (SUCCEEDED(hr))
-        hr = event_join_pairs(j, take, go_on, &s, &skipped);
+        hr = event_join_pairs(j, take, count_call, &s, &skipped);
     write_result = S_OK;
     assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_DISK_FULL));
     assert_string_equal(error_text(hr), "scratch: no more room");

@@ -14,7 +14,7 @@ static void expect(const char *table, const struct made_event *events, size_t co
     assert_int_equal(f.created, S_OK);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(table_feed(&f, &events[i]), S_OK);
-    char *lines = table_take(&f, &hr);
+    char *lines = table_output(&f, &hr);
     assert_int_equal(hr, S_OK);
     assert_string_equal(lines, expected);
     if (warning && !table_warned(&f, warning))
@@ -64,7 +64,7 @@ static void rates_without_duration_are_empty(void **state)
     f.seconds = 0;
     table_create(&f);
     assert_int_equal(table_feed(&f, &writes[0]), S_OK);
-    char *lines = table_take(&f, &hr);
+    char *lines = table_output(&f, &hr);
     assert_string_equal(lines, "4||\n");
     memory_free(lines);
     table_close(&f);
@@ -286,7 +286,7 @@ static void invalid_table_does_not_affect_others(void **state)
     table_create(&f);
     assert_int_equal(feed_many(&f, 600), S_OK);
     f.stopped = true;
-    assert_null(table_take(&f, &hr));
+    assert_null(table_output(&f, &hr));
     assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_CANCELLED));
     table_close(&f);
 }
@@ -304,7 +304,7 @@ static void memory_limit_changes_no_row(void **state)
         f.memory = memories[i];
         table_create(&f);
         assert_int_equal(feed_many(&f, MANY), S_OK);
-        lines[i] = table_take(&f, &hr);
+        lines[i] = table_output(&f, &hr);
         assert_int_equal(hr, S_OK);
         table_close(&f);
     }
@@ -348,7 +348,7 @@ static void out_of_memory_at_each_call(const char *table)
         if (SUCCEEDED(hr))
             hr = feed_all_kinds(&f);
         if (SUCCEEDED(hr))
-            lines = table_take(&f, &hr);
+            lines = table_output(&f, &hr);
         if (SUCCEEDED(hr) && !lines)
             hr = E_OUTOFMEMORY;
         memory_fail_at(0);

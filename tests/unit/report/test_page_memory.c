@@ -92,7 +92,7 @@ static void test_the_next_page_succeeds_after_a_failure(void **state)
 }
 
 /* libxml2's hash seeds are random, so the number of allocations differs slightly between pages. */
-static void goes_through(struct fixture *f)
+static void fail_each_allocation(struct fixture *f)
 {
     memory_fail_at(UINT64_MAX);
     assert_int_equal(make(f), S_OK);
@@ -110,7 +110,7 @@ static void test_page_is_complete_or_unchanged(void **state)
 {
     struct fixture f;
     begin(state, &f, report);
-    goes_through(&f);
+    fail_each_allocation(&f);
     end(&f);
 }
 
@@ -119,7 +119,7 @@ static void test_picture_is_complete_or_unchanged(void **state)
     struct fixture f;
     begin(state, &f, report);
     f.make.picture = true;
-    goes_through(&f);
+    fail_each_allocation(&f);
     end(&f);
 }
 

@@ -140,7 +140,7 @@ static HRESULT read_bytes(void **state, const void *bytes, size_t size, struct r
 }
 
 /* Expects this content of a complete document, without a warning. */
-static void says(void **state, const void *bytes, size_t size, const char *wanted)
+static void assert_document(void **state, const void *bytes, size_t size, const char *wanted)
 {
     struct received t;
     struct texts warnings;
@@ -195,8 +195,8 @@ static const char said[] = "report name:c\xC3\xB6nfig version:1 complete:1\n"
 
 static void content_is_read_in_order(void **state)
 {
-    says(state, document, sizeof document - 1, said);
-    says(state, "<Report/>", 9, "report name:\n");
+    assert_document(state, document, sizeof document - 1, said);
+    assert_document(state, "<Report/>", 9, "report name:\n");
 }
 
 /* Editors and other tools save XML in these forms. */
@@ -205,13 +205,13 @@ static void every_encoding_that_windows_writes_is_read(void **state)
     WCHAR *wide;
     size_t units;
     char *marked = text_format("\xEF\xBB\xBF%s", document);
-    says(state, marked, strlen(marked), said);
+    assert_document(state, marked, strlen(marked), said);
     char *utf16 = text_format("\xEF\xBB\xBF%s", strstr(document, "?>") + 2);
     assert_int_equal(text_to_utf16(utf16, &wide, &units), S_OK);
-    says(state, wide, units * 2, said);
+    assert_document(state, wide, units * 2, said);
     for (size_t i = 0; i < units; i++)
         wide[i] = (WCHAR)(wide[i] << 8 | wide[i] >> 8);
-    says(state, wide, units * 2, said);
+    assert_document(state, wide, units * 2, said);
     memory_free(wide);
     memory_free(utf16);
     memory_free(marked);
@@ -229,7 +229,7 @@ static void long_texts_are_complete(void **state)
                        "</Table></Section></Report>",
                        cell.text);
     text_buffer_format(&wanted, "report name:r\nsection s\ntable s/t\nrow a=%s\n", cell.text);
-    says(state, xml.text, xml.length, wanted.text);
+    assert_document(state, xml.text, xml.length, wanted.text);
     text_buffer_free(&cell);
     text_buffer_free(&xml);
     text_buffer_free(&wanted);
@@ -266,7 +266,8 @@ static void elements_in_a_text_are_text(void **state)
     static const char xml[] = "<Report name='r'><Header><Data name='f'>of <b>it</b></Data></Header><Section name='s'>"
                               "<Table name='t'><Item><Data name='a'>see <b>the <Data name='i'>x</Data></b> text</Data>"
                               "<Data name='b'>2<br/></Data></Item></Table></Section></Report>";
-    says(state, xml, sizeof xml - 1, "report name:r\nf=of it\nsection s\ntable s/t\nrow a=see the x text b=2\n");
+    assert_document(state, xml, sizeof xml - 1,
+                    "report name:r\nf=of it\nsection s\ntable s/t\nrow a=see the x text b=2\n");
 }
 
 #define IN_SECTION(text) "<Report name='r'><Section name='s'>" text "</Section></Report>"

@@ -14,7 +14,7 @@ struct ruled {
     HRESULT hr;
 };
 
-static inline void rules_put(const char *folder, const char *name, const char *text)
+static inline void rules_write_file(const char *folder, const char *name, const char *text)
 {
     char *path = path_join(folder, name);
     struct file *f; /* not flushed to the disk, because flushing takes most of the time */
@@ -66,7 +66,7 @@ static inline void assert_no_fault(const struct ruled *r)
     assert_int_equal(r->hr, S_OK);
 }
 
-static inline void assert_said(const struct texts *t, const char *piece)
+static inline void assert_message(const struct texts *t, const char *piece)
 {
     for (size_t i = 0; i < t->count; i++)
         if (strstr(t->items[i], piece))

@@ -116,7 +116,7 @@ static void import_with(struct imported *i, const char *folder, const char *thre
         &i->pal);
     if (FAILED(hr))
         fail_msg("%s", error_keep(hr).text);
-    rules_put(folder, "report.xml", over);
+    rules_write_file(folder, "report.xml", over);
     rules_run_over(&i->ruled, folder, i->pal.rules);
     assert_int_equal(i->ruled.hr, S_OK);
     assert_no_fault(&i->ruled);
@@ -411,17 +411,18 @@ static void files_inherit_from_others(void **state)
 {
     struct pal_imported i;
     char *path = path_join(*state, "top.xml");
-    rules_put(*state, "top.xml",
-              "<PAL>" INHERITED("BASE.xml") INHERITED("") INHERITED("missing.xml") INHERITED("../outside.xml")
-                  INHERITED("broken.xml") ANALYSIS("same name", "{1}", "own1")
-                      ANALYSIS("x", "{same}", "own2") "</PAL>");
-    rules_put(*state, "Base.xml",
-              "<PAL>" INHERITED("top.xml") INHERITED("deep.xml") ANALYSIS("SAME name", "{2}", "hidden1")
-                  ANALYSIS("y", "{SAME}", "hidden2")
-                      ANALYSIS("z", "{3}", "base") "<QUESTION QUESTIONVARNAME='q' DEFAULTVALUE='1'>a</QUESTION></PAL>");
-    rules_put(*state, "deep.xml",
-              "<PAL>" ANALYSIS("w", "{4}", "deep") "<QUESTION QUESTIONVARNAME='Q' DEFAULTVALUE='2'>b</QUESTION></PAL>");
-    rules_put(*state, "broken.xml", "<PAL>");
+    rules_write_file(*state, "top.xml",
+                     "<PAL>" INHERITED("BASE.xml") INHERITED("") INHERITED("missing.xml") INHERITED("../outside.xml")
+                         INHERITED("broken.xml") ANALYSIS("same name", "{1}", "own1")
+                             ANALYSIS("x", "{same}", "own2") "</PAL>");
+    rules_write_file(*state, "Base.xml",
+                     "<PAL>" INHERITED("top.xml") INHERITED("deep.xml") ANALYSIS("SAME name", "{2}", "hidden1")
+                         ANALYSIS("y", "{SAME}", "hidden2") ANALYSIS(
+                             "z", "{3}", "base") "<QUESTION QUESTIONVARNAME='q' DEFAULTVALUE='1'>a</QUESTION></PAL>");
+    rules_write_file(
+        *state, "deep.xml",
+        "<PAL>" ANALYSIS("w", "{4}", "deep") "<QUESTION QUESTIONVARNAME='Q' DEFAULTVALUE='2'>b</QUESTION></PAL>");
+    rules_write_file(*state, "broken.xml", "<PAL>");
     assert_int_equal(pal_import(&(struct pal_job){.path = path}, &i), S_OK);
     assert_int_equal(i.thresholds, 4);
     assert_int_equal(i.mapped, 4);

@@ -24,7 +24,7 @@
 
 static void run(struct ruled *r, void **state, const char *report, const char *rules)
 {
-    rules_put(*state, "report.xml", report);
+    rules_write_file(*state, "report.xml", report);
     rules_run_over(r, *state, rules);
 }
 
@@ -161,7 +161,7 @@ static void deleted_nodes_are_removed(void **state)
     assert_has_not(&r, "unreached"); /* the element is removed */
     ruled_free(&r);
     run(&r, state, REPORT, RULE(STEP("", DO("<Delete select='/Report'/>"))));
-    assert_said(&r.outcome.errors, "selects the report itself");
+    assert_message(&r.outcome.errors, "selects the report itself");
     assert_has(&r, "physicalDisk");
     ruled_free(&r);
 }
@@ -173,7 +173,7 @@ static void warning_with_a_wrong_path_is_kept(void **state)
     run(&r, state, REPORT,
         RULE(STEP("sortType='first'", DO("<Warning select='.' table='Table' tag='t'><Item>"
                                          "<Data name='symptom' img='Red'>s</Data></Item></Warning>"))));
-    assert_said(rules_notes(r.rules), "to search the report, begin with /");
+    assert_message(rules_notes(r.rules), "to search the report, begin with /");
     assert_has(&r,
                "<Report name=\"r\"><Section name=\"advice\" rules=\"1\" key=\"0\"><Table name=\"warning\" "
                "rules=\"1\"><Item rules=\"1\"><Data name=\"symptom\" img=\"Red\">s</Data></Item></Table></Section>");
@@ -275,7 +275,7 @@ static void names_without_a_string_stop_rules(void **state)
     assert_has_not(&r, "three=");
     assert_has_not(&r, "four=");
     assert_int_equal(r.outcome.errors.count, 2);
-    assert_said(&r.outcome.errors, "this group and the following ones are skipped");
+    assert_message(&r.outcome.errors, "this group and the following ones are skipped");
     ruled_free(&r);
 }
 
@@ -362,8 +362,8 @@ static void mistakes_are_reported(void **state)
 static void other_documents_are_inserted(void **state)
 {
     struct ruled r;
-    rules_put(*state, "cfg.xml",
-              "<Report><Section name='cfg' x='{no}'><Table/></Section><Section name='two'/></Report>");
+    rules_write_file(*state, "cfg.xml",
+                     "<Report><Section name='cfg' x='{no}'><Table/></Section><Section name='two'/></Report>");
     run(&r, state, REPORT,
         RULE("<Step select='/Report'>" DO("<Insert><Node axis='child' document='cfg.xml' "
                                           "select=\"/Report/Section[@name='cfg']\"/></Insert>") "</Step>"));
@@ -384,7 +384,7 @@ static void strings_are_in_the_requested_language(void **state)
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         struct ruled r = {.rules = rules_create(), .path = path_join(*state, "report.xml")};
         size_t size;
-        rules_put(*state, "report.xml", REPORT);
+        rules_write_file(*state, "report.xml", REPORT);
         assert_int_equal(rules_add(r.rules, "rules.xml", rules, strlen(rules)), S_OK);
         r.hr = rules_apply(
             &(struct rules_job){
@@ -427,12 +427,12 @@ static void invalid_rules_and_reports_are_rejected(void **state)
 static void imports_are_applied_in_order(void **state)
 {
     struct ruled r;
-    rules_put(*state, "a.xml",
-              "<Rules><Import file='b.xml'/><Group name='a'><Rule name='r'><Step select='/Report'>" DO(
-                  "<Variable name='v'>{v}a</Variable>") "</Step></Rule></Group></Rules>");
-    rules_put(*state, "b.xml",
-              "<Rules><Import file='a.xml'/><Group name='b'><Rule name='r'><Step select='/Report'>" DO(
-                  "<Variable name='v'>{v}b</Variable>") "</Step></Rule></Group></Rules>");
+    rules_write_file(*state, "a.xml",
+                     "<Rules><Import file='b.xml'/><Group name='a'><Rule name='r'><Step select='/Report'>" DO(
+                         "<Variable name='v'>{v}a</Variable>") "</Step></Rule></Group></Rules>");
+    rules_write_file(*state, "b.xml",
+                     "<Rules><Import file='a.xml'/><Group name='b'><Rule name='r'><Step select='/Report'>" DO(
+                         "<Variable name='v'>{v}b</Variable>") "</Step></Rule></Group></Rules>");
     run(&r, state, REPORT,
         "<Rules><Import file='a.xml'/><Import file='b.xml'/><Group name='c'><Rule name='r'><Step "
         "select='/Report'><Exists>"
@@ -444,7 +444,7 @@ static void imports_are_applied_in_order(void **state)
     assert_int_equal(r.outcome.notice_count, 1);
     assert_int_equal(r.outcome.notices[0].severity, RULES_WARNING);
     assert_string_equal(r.outcome.notices[0].text, "t: ba");
-    assert_said(rules_errors(r.rules), "none.xml");
+    assert_message(rules_errors(r.rules), "none.xml");
     ruled_free(&r);
 }
 
@@ -465,10 +465,10 @@ static void runaway_expressions_are_stopped(void **state)
                         "<Variable name='a' expression='%s'/></Step><Step select='/Report'>" DO(
                             "<Insert><Attribute name='on' value='1'/></Insert>") "</Step></Rule></Group></Rules>",
                         expressions[i]);
-        rules_put(*state, "report.xml", b.text);
+        rules_write_file(*state, "report.xml", b.text);
         rules_run_limited(&r, *state, rules, 50000, true);
         assert_int_equal(r.hr, S_OK);
-        assert_said(&r.outcome.errors, "it needs more than 50000 operations");
+        assert_message(&r.outcome.errors, "it needs more than 50000 operations");
         assert_has(&r, "on=\"1\"");
         ruled_free(&r);
         memory_free(rules);
@@ -481,7 +481,7 @@ static void runaway_expressions_are_stopped(void **state)
     text_buffer_add(&deep, "'/></Rule></Group></Rules>");
     struct ruled r;
     run(&r, state, REPORT, deep.text);
-    assert_said(rules_errors(r.rules), "brackets are nested deeper than 64");
+    assert_message(rules_errors(r.rules), "brackets are nested deeper than 64");
     ruled_free(&r);
     text_buffer_free(&deep);
 }
@@ -498,18 +498,18 @@ static void runaway_strings_are_stopped(void **state)
     for (unsigned i = 0; i < 500; i++)
         text_buffer_add(&b, "<X/>");
     text_buffer_add(&b, "</Report>");
-    rules_put(*state, "report.xml", b.text);
+    rules_write_file(*state, "report.xml", b.text);
     rules_run_limited(&r, *state,
                       "<Rules><Group name='g'><Rule name='r'><Step select=\"//X[contains(/, 'no')]\"/></Rule>"
                       "<Rule name='q'><Step select='/Report'><Variable name='a' expression='string(/)'/></Step></Rule>"
                       "</Group></Rules>",
                       50000, true);
     assert_int_equal(r.hr, S_OK);
-    assert_said(&r.outcome.errors, "it creates too many strings or nodes");
-    assert_said(&r.outcome.errors, "its value exceeds 65536 bytes");
+    assert_message(&r.outcome.errors, "it creates too many strings or nodes");
+    assert_message(&r.outcome.errors, "its value exceeds 65536 bytes");
     ruled_free(&r);
     /* A step that selects the whole report reads none of its text. */
-    rules_put(*state, "report.xml", b.text);
+    rules_write_file(*state, "report.xml", b.text);
     rules_run_limited(&r, *state, RULE("<Step select='/Report'><Variable name='a'>x</Variable></Step>"), 500, true);
     assert_no_fault(&r);
     ruled_free(&r);
@@ -526,7 +526,7 @@ static void variables_are_limited(void **state)
     text_buffer_add(&b, "</Step></Rule></Group></Rules>");
     run(&r, state, REPORT, b.text);
     assert_int_equal(r.hr, S_OK);
-    assert_said(&r.outcome.errors, "more than 1000 variables");
+    assert_message(&r.outcome.errors, "more than 1000 variables");
     ruled_free(&r);
     text_buffer_free(&b);
 }
@@ -548,7 +548,7 @@ static void report_is_readable_after_deep_insertions(void **state)
         struct ruled r;
         run(&r, state, b.text, rules[i]);
         assert_int_equal(r.hr, S_OK);
-        assert_said(&r.outcome.errors, "elements would be nested deeper than 200");
+        assert_message(&r.outcome.errors, "elements would be nested deeper than 200");
         ruled_free(&r);
         rules_run_over(&r, *state, RULE(STEP("", "")));
         assert_int_equal(r.hr, S_OK);
@@ -564,7 +564,7 @@ static void out_of_memory_leaves_the_report(void **state)
         RULE(STEP(LONGEST, "<Variable name='disk' expression=\"string(Data[@name='disk'])\"/>" DO(
                                WARNING "<Insert><Attribute name='a' value='{disk}'/></Insert><Delete select='@b'/>")));
     bool done = false;
-    rules_put(*state, "report.xml", ADVISED);
+    rules_write_file(*state, "report.xml", ADVISED);
     for (uint64_t n = 1; !done; n++) {
         struct rules_outcome outcome = {0};
         char *path = path_join(*state, "report.xml"), *text;
@@ -583,7 +583,7 @@ static void out_of_memory_leaves_the_report(void **state)
         else
             assert_string_equal(text, ADVISED);
         if (SUCCEEDED(hr))
-            rules_put(*state, "report.xml", ADVISED);
+            rules_write_file(*state, "report.xml", ADVISED);
         if (done)
             assert_int_equal(hr, S_OK);
         else if (hr != S_OK)

@@ -28,7 +28,7 @@ static void answers_are_those_of_xpath(void **state)
         {"substring-after('ab', 'b')", "[]"},
         {"substring-after('ab', '')", "[ab]"},
     };
-    rules_put(*state, "report.xml", "<Report name='r\xC3\xA4nge'/>");
+    rules_write_file(*state, "report.xml", "<Report name='r\xC3\xA4nge'/>");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ruled r;
         char *rules =
@@ -46,13 +46,13 @@ static void answers_are_those_of_xpath(void **state)
 static void invalid_calls_are_reported(void **state)
 {
     static const char *const wrong[] = {"contains('a')", "contains()", "substring-after('a', 'b', 'c')"};
-    rules_put(*state, "report.xml", "<Report name='r'/>");
+    rules_write_file(*state, "report.xml", "<Report name='r'/>");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct ruled r;
         char *rules =
             text_format("<Rules><Group name='g'><Rule name='r'>" STEP("%s") "</Rule></Group></Rules>", wrong[i]);
         rules_run_over(&r, *state, rules);
-        assert_said(&r.outcome.errors, "too few or too many arguments");
+        assert_message(&r.outcome.errors, "too few or too many arguments");
         ruled_free(&r);
         memory_free(rules);
     }
@@ -71,14 +71,14 @@ static void runaway_search_is_stopped(void **state)
     at = (char *)memcpy(at, middle, sizeof middle - 1) + sizeof middle - 1;
     at = (char *)memset(at, 'x', LENGTH / 2) + LENGTH / 2;
     memcpy(at, tail, sizeof tail);
-    rules_put(*state, "report.xml", text);
+    rules_write_file(*state, "report.xml", text);
     memory_free(text);
     rules_run_limited(&r, *state,
                       "<Rules><Group name='g'><Rule name='r'>" STEP("contains(/Report/a, /Report/b)")
                           STEP("contains(/Report/a, 'xxxxb')") "</Rule></Group></Rules>",
                       1000000, false);
     assert_int_equal(r.hr, S_OK);
-    assert_said(&r.outcome.errors, "needs more than 1000000 operations");
+    assert_message(&r.outcome.errors, "needs more than 1000000 operations");
     assert_int_equal(r.outcome.notice_count, 1);
     assert_string_equal(r.outcome.notices[0].text, "[true]");
     ruled_free(&r);
@@ -98,7 +98,7 @@ static void search_for_missing_text_is_counted(void **state)
     for (unsigned i = 0; i < 10000; i++)
         text_buffer_add(&b, i % 1000 ? "<X><Y/></X>" : "<X><Y>1</Y></X>");
     text_buffer_add(&b, "</Report>");
-    rules_put(*state, "report.xml", b.text);
+    rules_write_file(*state, "report.xml", b.text);
     text_buffer_free(&b);
     for (size_t i = 0; i < sizeof away / sizeof *away; i++) {
         struct ruled r;
@@ -108,7 +108,7 @@ static void search_for_missing_text_is_counted(void **state)
         rules_run_limited(&r, *state, rules, 500000, false);
         if (r.outcome.errors.count != 1)
             fail_msg("%s: %u errors", away[i], (unsigned)r.outcome.errors.count);
-        assert_said(&r.outcome.errors, "needs more than 500000 operations");
+        assert_message(&r.outcome.errors, "needs more than 500000 operations");
         assert_int_equal(r.outcome.notice_count, 1);
         assert_string_equal(r.outcome.notices[0].text, i % 2 ? "[NaN]" : "[20]");
         ruled_free(&r);

@@ -15,7 +15,7 @@ static bool imports(const char *path, const char *text, const char *why)
     const struct texts *errors = rules_errors(r);
     const bool taken = errors->count == 0;
     if (!taken)
-        assert_said(errors, why);
+        assert_message(errors, why);
     rules_free(r);
     return taken;
 }
@@ -47,7 +47,7 @@ static void imports_stay_in_their_folder(void **state)
     };
     char *path = path_join(*state, "in/rules.xml");
     scratch_environment("systemroot", *state);
-    rules_put(*state, "outside.xml", OUTSIDE);
+    rules_write_file(*state, "outside.xml", OUTSIDE);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (imports(path, cases[i].text, cases[i].why ? cases[i].why : "") == (cases[i].why != NULL))
             fail_msg("%s", cases[i].text);
@@ -59,7 +59,7 @@ static void a_sets_text_has_no_folder(void **state)
 {
     char *name = text_format("%s.here.xml", (const char *)*state), *text = text_format(IMPORT("%s"), name);
     struct schema_file f;
-    rules_put(".", name, OUTSIDE);
+    rules_write_file(".", name, OUTSIDE);
     assert_false(imports("Rules", text, "is neither a file nor built in"));
     assert_int_equal(schema_file_load_of_set(name, "ReportSchema", &f), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
     assert_false(imports("Rules", IMPORT("../x.xml"), "imports must be in the folder"));
@@ -76,7 +76,7 @@ static void a_sets_text_has_no_folder(void **state)
 static void links_do_not_lead_out(void **state)
 {
     char *path = path_join(*state, "in/rules.xml"), *folder = path_join(*state, "in");
-    rules_put(*state, "outside.xml", OUTSIDE);
+    rules_write_file(*state, "outside.xml", OUTSIDE);
     scratch_link(folder, "link.xml", "../outside.xml", false);
     const bool taken = imports(path, IMPORT("link.xml"), "link.xml");
     scratch_unlink(folder, "link.xml");
@@ -94,9 +94,9 @@ static int make(void **state)
         assert_int_equal(folder_create(folder), S_OK);
         memory_free(folder);
     }
-    rules_put(*state, "in/beside.xml", OUTSIDE);
-    rules_put(*state, "in/below/part.xml", OUTSIDE);
-    rules_put(*state, "pla/rules/mine.xml", OUTSIDE);
+    rules_write_file(*state, "in/beside.xml", OUTSIDE);
+    rules_write_file(*state, "in/below/part.xml", OUTSIDE);
+    rules_write_file(*state, "pla/rules/mine.xml", OUTSIDE);
     return 0;
 }
 

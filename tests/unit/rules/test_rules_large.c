@@ -84,9 +84,9 @@ static void cells_take_no_more_memory_than_rules_have(void **state)
 static void attributes_with_equal_text_are_changed_separately(void **state)
 {
     struct ruled r;
-    rules_put(*state, "report.xml",
-              "<Report name='r'><Section name='s'><Table name='t'><Item a='x' b='x' c='&amp;x'/><Item a='x'/>"
-              "</Table></Section></Report>");
+    rules_write_file(*state, "report.xml",
+                     "<Report name='r'><Section name='s'><Table name='t'><Item a='x' b='x' c='&amp;x'/><Item a='x'/>"
+                     "</Table></Section></Report>");
     rules_run_over(&r, *state,
                    "<Rules><Group name='g'><Rule name='r'>"
                    "<Step select=\"//Item[@a = 'x'][@b = @a][@c = '&amp;x']\"><Exists><Otherwise>"
@@ -125,10 +125,10 @@ static void nodes_in_pairs_are_bounded(void **state)
     for (unsigned i = 0; i < 50000; i++)
         text_buffer_add(&b, "<X/>");
     text_buffer_add(&b, "</Report>");
-    rules_put(*state, "report.xml", b.text);
+    rules_write_file(*state, "report.xml", b.text);
     for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
         run_variables(&r, state, many[i], "count(//X[not(@a)])");
-        assert_said(&r.outcome.errors, "limited to 40960 nodes in a list");
+        assert_message(&r.outcome.errors, "limited to 40960 nodes in a list");
         assert_int_equal(r.outcome.notice_count, 1);
         assert_string_equal(r.outcome.notices[0].text, "50000");
         ruled_free(&r);
@@ -138,9 +138,9 @@ static void nodes_in_pairs_are_bounded(void **state)
     for (unsigned i = 0; i < 600; i++)
         text_buffer_add(&b, "<X/>");
     text_buffer_add(&b, "</Report>");
-    rules_put(*state, "report.xml", b.text);
+    rules_write_file(*state, "report.xml", b.text);
     run_variables(&r, state, "count(//X[count(//X/..) &gt; 0])", "count(//X/..) + count(//X | //Y)");
-    assert_said(&r.outcome.errors, "limited to 250000 operations");
+    assert_message(&r.outcome.errors, "limited to 250000 operations");
     assert_int_equal(r.outcome.notice_count, 1);
     assert_string_equal(r.outcome.notices[0].text, "601");
     ruled_free(&r);
@@ -156,14 +156,14 @@ static void lists_are_compared_by_hashing(void **state)
     for (unsigned i = 0; i < 60000; i++)
         text_buffer_format(&b, "<X>the same beginning %u</X><Y>the same beginning %u</Y>", i, i + 60000);
     text_buffer_add(&b, "<X>1</X><Y>2</Y></Report>");
-    rules_put(*state, "report.xml", b.text);
+    rules_write_file(*state, "report.xml", b.text);
     run_variables(&r, state, "1",
                   "concat(//X = //Y, //X[1] = //X, //X != //Y, //X &lt; //Y, //X &gt;= //Y, count(//X | //Y))");
     assert_int_equal(r.outcome.errors.count, 0);
     assert_string_equal(r.outcome.notices[0].text, "falsetruetruetruefalse120002");
     ruled_free(&r);
     run_variables(&r, state, "//X[//X = //Y]", "1"); /* evaluated for each node */
-    assert_said(&r.outcome.errors, "needs more than 20000000 operations");
+    assert_message(&r.outcome.errors, "needs more than 20000000 operations");
     ruled_free(&r);
     text_buffer_free(&b);
 }
@@ -195,7 +195,7 @@ static struct rules *slow_rules(const char *folder, char **path)
     for (unsigned i = 0; i < 100000; i++)
         text_buffer_add(&b, "<X/>");
     text_buffer_add(&b, "</Report>");
-    rules_put(folder, "report.xml", b.text);
+    rules_write_file(folder, "report.xml", b.text);
     text_buffer_free(&b);
     *path = path_join(folder, "report.xml");
     assert_int_equal(rules_add(rules, "Rules", text, sizeof text - 1), S_OK);
@@ -236,7 +236,7 @@ static void rules_that_run_too_long_are_named(void **state)
     struct rules *rules = slow_rules(*state, &path);
     struct rules_outcome outcome = {0};
     assert_int_equal(rules_apply(&(struct rules_job){.rules = rules, .report = path, .seconds = 1}, &outcome), S_OK);
-    assert_said(&outcome.errors, "rule 'the slow one': step 1: all rules together ran longer than 1 seconds");
+    assert_message(&outcome.errors, "rule 'the slow one': step 1: all rules together ran longer than 1 seconds");
     assert_int_equal(outcome.notice_count, 1); /* earlier findings are kept */
     assert_true(outcome.unfinished);
     assert_false(rules_know_nothing(&outcome));

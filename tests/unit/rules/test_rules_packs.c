@@ -187,7 +187,7 @@ static void run_pack(struct ruled *r, const char *folder, const char *pack, cons
                                "<Section name='s'>%s</Section></Report>",
                                duration, facts, tables);
     char *rules = text_format("<Rules><Import file='%%systemroot%%\\pla\\rules\\Rules.%s.xml'/></Rules>", pack);
-    rules_put(folder, "report.xml", report);
+    rules_write_file(folder, "report.xml", report);
     rules_run_limited(r, folder, rules, 0, written);
     assert_no_fault(r);
     memory_free(rules);

@@ -15,7 +15,7 @@
 
 static void run(struct ruled *r, void **state, const char *report, const char *rules)
 {
-    rules_put(*state, "report.xml", report);
+    rules_write_file(*state, "report.xml", report);
     rules_run_over(r, *state, rules);
 }
 
@@ -54,7 +54,7 @@ static void a_tag_without_room_is_reported(void **state)
     assert_int_equal(r.hr, S_OK);
     assert_int_equal(r.outcome.warning_count, 5);
     assert_int_equal(r.outcome.notes.count, 1);
-    assert_said(&r.outcome.notes, "4096 bytes");
+    assert_message(&r.outcome.notes, "4096 bytes");
     assert_has(&r, "link=\"50123456789");
     assert_has_not(&r, "&#10;50123456789");
     text_buffer_free(&b);
@@ -63,7 +63,7 @@ static void a_tag_without_room_is_reported(void **state)
     run(&r, state, "<Report name='r'><Table name='physicalDisk'><Item><Data>a&#10;b</Data></Item></Table></Report>",
         RULE(STEP("<Variable name='v' expression='string(Data)'/>" DO(WARN("{v}")))));
     assert_int_equal(r.outcome.warning_count, 1);
-    assert_said(&r.outcome.notes, "several lines");
+    assert_message(&r.outcome.notes, "several lines");
     assert_has_not(&r, "tag=");
     ruled_free(&r);
 }

@@ -34,7 +34,7 @@ static void check_cases(void **state, const struct threshold_case *cases, size_t
 {
     for (size_t i = 0; i < count; i++) {
         struct ruled r;
-        rules_put(*state, "report.xml", cases[i].tables);
+        rules_write_file(*state, "report.xml", cases[i].tables);
         rules_run_over(&r, *state, cases[i].rules);
         assert_no_fault(&r);
         if (r.outcome.worst != cases[i].severity)
@@ -211,7 +211,7 @@ static void growth_must_be_steady(void **state)
                                    CELL("end", "2026-03-02T08:%02d:00.000Z") CELL("mean", "%g") "</Item>",
                                5 * k, 5 * k + 5, series[i].values[k]);
         text_buffer_add(&b, "</Table></Item></Table></Section><StringTable/></Report>");
-        rules_put(*state, "report.xml", b.text);
+        rules_write_file(*state, "report.xml", b.text);
         text_buffer_free(&b);
         rules_run_over(&r, *state,
                        RULES("counter='\\O\\C' over='100' of='trend'", "<Data name='symptom'>{value}</Data>"));
@@ -229,7 +229,7 @@ static void growth_must_be_steady(void **state)
 static void a_warning_has_all_its_parts(void **state)
 {
     struct ruled r;
-    rules_put(*state, "report.xml", A("9", "21", "21", "1", "1"));
+    rules_write_file(*state, "report.xml", A("9", "21", "21", "1", "1"));
     rules_run_over(&r, *state, RULES(OVER, "<Data name='cause'>because {minutes}</Data>"));
     assert_no_fault(&r);
     assert_int_equal(r.outcome.known, 1);
@@ -259,7 +259,7 @@ static void at_most_sixteen_others_are_named(void **state)
         text_buffer_format(&b, "<Item>" CELL("counter", "C") CELL("instance", "d%02d") CELL("mean", "%d") "</Item>", i,
                            11 + i);
     text_buffer_add(&b, "</Table></Section><StringTable/></Report>");
-    rules_put(*state, "report.xml", b.text);
+    rules_write_file(*state, "report.xml", b.text);
     text_buffer_free(&b);
     rules_run_over(&r, *state, RULES("counter='\\O(*)\\C' over='10'", SAY));
     assert_no_fault(&r);

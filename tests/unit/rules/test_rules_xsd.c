@@ -13,7 +13,7 @@
 #define STEP(attributes, inside) RULES("<Step select='//Item'" attributes ">" inside "</Step>")
 #define DO(actions)              STEP("", "<Exists><When expression='1'>" actions "</When><Otherwise/></Exists>")
 
-static bool program_takes(const char *text)
+static bool program_accepts(const char *text)
 {
     struct rules *r = rules_create();
     assert_non_null(r);
@@ -38,11 +38,11 @@ static void valid_rules_are_accepted(void **state)
     xmlSchemaPtr schema = schema_load("rules.xsd");
     assert_non_null(schema);
     for (size_t i = 0; i < sizeof right / sizeof *right; i++)
-        if (!schema_takes(schema, right[i], true) || !program_takes(right[i]))
+        if (!schema_accepts(schema, right[i], true) || !program_accepts(right[i]))
             fail_msg("%s", right[i]);
     size_t packs = 0;
     for (const struct shipped_schema *s = shipped_rules; s->name; s++, packs++)
-        if (!schema_takes(schema, s->xml, true))
+        if (!schema_accepts(schema, s->xml, true))
             fail_msg("%s", s->name);
     assert_true(packs >= 12);
     xmlSchemaFree(schema);
@@ -68,7 +68,7 @@ static void mistakes_are_rejected(void **state)
     xmlSchemaPtr schema = schema_load("rules.xsd");
     assert_non_null(schema);
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
-        if (schema_takes(schema, broken[i], false) || program_takes(broken[i]))
+        if (schema_accepts(schema, broken[i], false) || program_accepts(broken[i]))
             fail_msg("%s", broken[i]);
     xmlSchemaFree(schema);
     xmlCleanupParser();

@@ -96,7 +96,7 @@ static enum collector_standing fake_poll(struct collector *c, HRESULT *reason)
     return standing;
 }
 
-static void fake_figures(struct collector *c)
+static void fake_statistics(struct collector *c)
 {
     c->figures.events_lost = 7;
     c->figures.buffers_written++;
@@ -106,7 +106,7 @@ static const struct collector_kind trace = {.output = WRITES_FILE,
                                             .end = ENDS_AT_LIMIT,
                                             .open = fake_open,
                                             .poll = fake_poll,
-                                            .figures = fake_figures,
+                                            .figures = fake_statistics,
                                             .close = fake_close};
 static const struct collector_kind configuration = {
     .output = WRITES_FILES, .end = ENDS_BY_ITSELF, .open = fake_open, .poll = fake_poll, .close = fake_close};

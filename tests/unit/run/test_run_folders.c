@@ -46,7 +46,7 @@ static void put_foreign(const char *root)
     memory_free(folder);
 }
 
-static bool foreign_stays(const char *root)
+static bool foreign_file_exists(const char *root)
 {
     char *file = path_join(root, "not mine/letter.txt");
     bool there = file_exists(file);
@@ -67,7 +67,7 @@ static void old_runs_are_deleted_when_a_run_stops(void **state)
         fail_msg("old runs still exist: 1: %d, 2: %d; %zu deletions; the last run says 0x%08X %s", has_run(root, 1),
                  has_run(root, 2), fixture_events(9030, "few"), (unsigned)record.last_result, record.last_message);
     assert_true(has_run(root, 3) && has_run(root, 4) && entry_exists(root, 3, "report.xml"));
-    assert_true(foreign_stays(root));
+    assert_true(foreign_file_exists(root));
     assert_int_equal(fixture_events(9030, "few"), 2);
     assert_string_equal(fixture_reason, "MaxFolderCount");
     assert_int_equal(record.last_result, S_OK);
@@ -194,7 +194,7 @@ static void folders_are_maintained_before_a_start(void **state)
     /* Foreign folders count and are kept, so the start fails with that reason. */
     put_foreign(root);
     assert_int_equal(run_start(SPACE, "start", true), PLA_E_TOO_MANY_FOLDERS);
-    assert_true(foreign_stays(root) && has_run(root, 5));
+    assert_true(foreign_file_exists(root) && has_run(root, 5));
     memory_free(root);
 }
 
@@ -272,7 +272,7 @@ static void actions_of_a_run(void **state)
     put_foreign(root);
     assert_int_equal(set_manage(set, &caller_self, STEP_FOLDER_ACTIONS | STEP_RESOURCE_FREEING, mine, errors), S_OK);
     assert_int_equal(collection_count(errors), 1);
-    assert_true(foreign_stays(root));
+    assert_true(foreign_file_exists(root));
     memory_free(mine);
     object_release(errors);
     object_release(set);

@@ -13,7 +13,7 @@
 #endif
 
 /* Anyone can compute this name from public names. */
-static char *known_name(const char *what, const char *set)
+static char *public_name(const char *what, const char *set)
 {
     char *data = os_data_folder(), *folder = text_fold(data), *name = text_fold(set);
     uint64_t hash = hash_text(hash_text(HASH_START, folder), "\nService\n");
@@ -46,7 +46,7 @@ static void starts_and_stops(const char *name)
 static void planted_section_does_not_block(void **state)
 {
     (void)state;
-    char *root = fixture_folder("known"), *name = known_name("run", "known");
+    char *root = fixture_folder("known"), *name = public_name("run", "known");
     struct section *planted;
     fixture_commit("known", root, "", CSV_EACH_SECOND ONE_COUNTER);
     assert_int_equal(section_open(&(struct shared){.name = name, .create = true}, 16, &planted), S_OK);
@@ -60,7 +60,7 @@ static void planted_section_does_not_block(void **state)
 static void planted_signal_does_not_block(void **state)
 {
     (void)state;
-    char *root = fixture_folder("held"), *name = known_name("stop", "held");
+    char *root = fixture_folder("held"), *name = public_name("stop", "held");
     fixture_commit("held", root, "", CSV_EACH_SECOND ONE_COUNTER);
 #ifdef _WIN32
     HANDLE planted[2];

@@ -24,7 +24,7 @@ static void await_file(const char *path)
     assert_true(file_exists(path));
 }
 
-static void runs_again(const char *name)
+static void assert_runs_again(const char *name)
 {
     assert_int_equal(run_start(SPACE, name, true), S_OK);
     assert_int_equal(run_stop(SPACE, name, true), S_OK);
@@ -56,7 +56,7 @@ static void blocked_collector_open_times_out(void **state)
     limit_waits("2");
     assert_int_equal(run_stop(SPACE, "open", true), HRESULT_FROM_WIN32(ERROR_TIMEOUT));
     limit_waits("");
-    runs_again("open");
+    assert_runs_again("open");
     memory_free(root);
 }
 
@@ -71,7 +71,7 @@ static void hung_host_times_out(void **state)
     assert_int_equal(run_start(SPACE, "hangs", false), PLA_E_DCS_START_WAIT_TIMEOUT);
     limit_waits("");
     scratch_environment("TEST_HOST_HANGS", "");
-    runs_again("hangs");
+    assert_runs_again("hangs");
     memory_free(root);
 }
 
@@ -96,7 +96,7 @@ static void blocked_provider_times_out(void **state)
     assert_non_null(strstr(error_text(hr), "blocks"));
     assert_false(process_alive(s.process_id, host_start));
     assert_int_equal(fixture_lines(root, "c_000001.csv"), 3); /* complete up to the last sample */
-    runs_again("blocks");
+    assert_runs_again("blocks");
     assert_true(fixture_lines(root, "c_000002.csv") >= 2);
     memory_free(blocked);
     memory_free(root);

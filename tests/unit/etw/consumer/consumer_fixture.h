@@ -147,7 +147,7 @@ static inline ULONG process_one(TRACEHANDLE handle)
 }
 
 /* Checks that the events `from` to `to` arrived once and in order, after the header. */
-static inline void check_taken(uint32_t from, uint32_t to)
+static inline void check_consumed(uint32_t from, uint32_t to)
 {
     assert_true(consumed.first_was_header);
     assert_int_equal(consumed.count, to - from);
@@ -155,7 +155,7 @@ static inline void check_taken(uint32_t from, uint32_t to)
         assert_int_equal(consumed.number[i], from + i);
 }
 
-static inline int nothing_taken(void **state)
+static inline int reset_consumed(void **state)
 {
     (void)state;
     consumed = (struct consumed){.count = 0};

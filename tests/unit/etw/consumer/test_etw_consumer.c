@@ -47,7 +47,7 @@ static void events_of_all_processors_arrive_once_and_in_order(void **state)
         store_sixty(PATH, kind % 2 == 0 ? 8 : 4, kind >= 2);
         TRACEHANDLE handle = open_log(W_PATH);
         assert_int_equal(process_one(handle), ERROR_SUCCESS);
-        check_taken(0, 60);
+        check_consumed(0, 60);
         assert_int_equal(consumed.headers, 1);
         assert_int_equal(consumed.header_time, FIXTURE_START);
         assert_int_equal(consumed.time[59], FIXTURE_START + 59);
@@ -57,7 +57,7 @@ static void events_of_all_processors_arrive_once_and_in_order(void **state)
         assert_int_equal(consumed.filled, ETL_BUFFER_HEAD + 10 * FIXTURE_EVENT);
         assert_int_equal(consumed.current_time, FIXTURE_START + 59);
         assert_int_equal(process_one(handle), ERROR_SUCCESS); /* processed a second time */
-        check_taken(0, 60);
+        check_consumed(0, 60);
         assert_int_equal(consumed.buffers_read, 7);
         assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
     }
@@ -75,7 +75,7 @@ static void header_precedes_older_events(void **state)
     store(&container, PATH);
     TRACEHANDLE handle = open_log(W_PATH);
     assert_int_equal(process_one(handle), ERROR_SUCCESS);
-    check_taken(0, 1);
+    check_consumed(0, 1);
     assert_int_equal(consumed.time[0], FIXTURE_START - 50);
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
 }
@@ -132,7 +132,7 @@ static void ansi_names_work(void **state)
     assert_ptr_equal(logfile.LogFileName, name);
     memset(name, 'x', sizeof name); /* the caller may change its string */
     assert_int_equal(process_one(handle), ERROR_SUCCESS);
-    check_taken(0, 60);
+    check_consumed(0, 60);
     assert_int_equal(consumed.buffers, 7);
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
 }
@@ -147,7 +147,7 @@ static void the_intact_part_of_a_corrupt_file_is_delivered(void **state)
     small_store_damaged(&container, cut, sizeof cut, PATH);
     TRACEHANDLE handle = open_log(W_PATH);
     assert_int_equal(process_one(handle), ERROR_SUCCESS);
-    check_taken(0, 50 + (SMALL_BUFFER - 0x310 - ETL_BUFFER_HEAD) / FIXTURE_EVENT);
+    check_consumed(0, 50 + (SMALL_BUFFER - 0x310 - ETL_BUFFER_HEAD) / FIXTURE_EVENT);
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
 }
 
@@ -175,7 +175,7 @@ static void file_being_written_delivers_its_events_so_far(void **state)
     assert_true(handle != INVALID_PROCESSTRACE_HANDLE);
     assert_int_equal(logfile.IsKernelTrace, 1);
     assert_int_equal(process_one(handle), ERROR_SUCCESS);
-    check_taken(0, 100);
+    check_consumed(0, 100);
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
     assert_int_equal(etl_file_close(file), S_OK);
 }
@@ -206,7 +206,7 @@ static void several_files_are_merged_by_time(void **state)
     store_halves();
     TRACEHANDLE handles[] = {open_log(W_OTHER), open_log(W_PATH)};
     assert_int_equal(ProcessTrace(handles, 2, NULL, NULL), ERROR_SUCCESS);
-    check_taken(0, 100);
+    check_consumed(0, 100);
     assert_int_equal(consumed.headers, 2);
     assert_int_equal(consumed.buffers, 12);
     assert_int_equal(CloseTrace(handles[0]), ERROR_SUCCESS);
@@ -225,11 +225,11 @@ static void time_range_includes_both_ends(void **state)
     FILETIME from = filetime(FIXTURE_START + 17), to = filetime(FIXTURE_START + 33);
     TRACEHANDLE handle = open_log(W_PATH);
     assert_int_equal(ProcessTrace(&handle, 1, &from, &to), ERROR_SUCCESS);
-    check_taken(17, 34);
+    check_consumed(17, 34);
     assert_int_equal(ProcessTrace(&handle, 1, &to, &from), ERROR_INVALID_TIME);
-    nothing_taken(NULL);
+    reset_consumed(NULL);
     assert_int_equal(ProcessTrace(&handle, 1, &to, NULL), ERROR_SUCCESS);
-    check_taken(33, 60);
+    check_consumed(33, 60);
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
 }
 
@@ -242,7 +242,7 @@ static void raw_timestamps_are_unconverted(void **state)
     FILETIME from = filetime(FIXTURE_START + 30);
     TRACEHANDLE handle = OpenTraceW(&logfile);
     assert_int_equal(ProcessTrace(&handle, 1, &from, NULL), ERROR_SUCCESS);
-    check_taken(30, 60);
+    check_consumed(30, 60);
     assert_int_equal(consumed.header_time, FIXTURE_STAMP);
     assert_int_equal(consumed.time[0], FIXTURE_STAMP + 30);
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
@@ -353,10 +353,10 @@ static void buffer_callback_cancels_processing(void **state)
     TRACEHANDLE handle = open_log(W_PATH);
     consumed.cancel_at = 3;
     assert_int_equal(process_one(handle), ERROR_CANCELLED);
-    check_taken(0, 20);
+    check_consumed(0, 20);
     consumed.cancel_at = 0;
     assert_int_equal(process_one(handle), ERROR_SUCCESS);
-    check_taken(0, 60);
+    check_consumed(0, 60);
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
 }
 
@@ -369,7 +369,7 @@ static void event_callback_closes_its_own_handle(void **state)
     consumed.close_number = 4;
     assert_int_equal(process_one(handle), ERROR_SUCCESS);
     assert_int_equal(consumed.closed, ERROR_CTX_CLOSE_PENDING);
-    check_taken(0, 10); /* the rest of the queued buffer is delivered */
+    check_consumed(0, 10); /* the rest of the queued buffer is delivered */
     assert_int_equal(CloseTrace(handle), ERROR_INVALID_HANDLE);
     assert_int_equal(ProcessTrace(&handle, 1, NULL, NULL), ERROR_INVALID_HANDLE);
 }
@@ -391,7 +391,7 @@ static void buffer_callback_closes_its_own_handle(void **state)
     to_close = OpenTraceW(&logfile);
     assert_int_equal(process_one(to_close), ERROR_SUCCESS);
     assert_int_equal(consumed.closed, ERROR_CTX_CLOSE_PENDING);
-    check_taken(0, 20);
+    check_consumed(0, 20);
     assert_int_equal(CloseTrace(to_close), ERROR_INVALID_HANDLE);
 }
 
@@ -445,7 +445,7 @@ static void another_thread_closes_a_handle(void **state)
     assert_true(thread_wait(thread, PATIENCE_MS));
     thread_close(thread);
     assert_int_equal(processed, ERROR_SUCCESS);
-    check_taken(0, 10);
+    check_consumed(0, 10);
     wakeup_free(there);
     wakeup_free(go_on);
 }
@@ -487,7 +487,7 @@ static void put_defined(uint8_t at[DEFINED_BYTES], uint32_t ticks)
 
 static uint32_t known, unknown;
 /* Queries TDH for the events of one event provider. */
-static void WINAPI ask_tdh(EVENT_RECORD *e)
+static void WINAPI query_tdh(EVENT_RECORD *e)
 {
     ULONG size = 0;
     if (!guid_equal(&e->EventHeader.ProviderId, &fixture_class))
@@ -509,7 +509,7 @@ static void definitions_reach_tdh_in_every_callback_mode(void **state)
     small_add(&container, 1, defined, sizeof defined, false);
     store(&container, PATH);
     EVENT_TRACE_LOGFILEW logfile = logfile_of(W_PATH);
-    logfile.EventRecordCallback = ask_tdh;
+    logfile.EventRecordCallback = query_tdh;
     TRACEHANDLE handle = OpenTraceW(&logfile);
     FILETIME from = filetime(FIXTURE_START + 20); /* later than the definition */
     assert_int_equal(ProcessTrace(&handle, 1, &from, NULL), ERROR_SUCCESS);
@@ -522,7 +522,7 @@ static void definitions_reach_tdh_in_every_callback_mode(void **state)
 /* ---- callbacks per event class ---- */
 
 static uint32_t of_class, of_header;
-static void WINAPI take_class(EVENT_TRACE *e)
+static void WINAPI count_class_event(EVENT_TRACE *e)
 {
     assert_true(guid_equal(&e->Header.Guid, &fixture_class));
     assert_int_equal(consumed.count, of_class); /* called before the general callback */
@@ -543,13 +543,13 @@ static void events_of_a_class_also_go_to_its_callback(void **state)
     logfile.ProcessTraceMode = 0;
     logfile.EventCallback = take_event;
     TRACEHANDLE handle = OpenTraceW(&logfile);
-    assert_int_equal(SetTraceCallback(NULL, take_class), ERROR_INVALID_PARAMETER);
+    assert_int_equal(SetTraceCallback(NULL, count_class_event), ERROR_INVALID_PARAMETER);
     assert_int_equal(SetTraceCallback(&fixture_class, NULL), ERROR_INVALID_PARAMETER);
     assert_int_equal(SetTraceCallback(&fixture_class, take_file_header), ERROR_SUCCESS);
-    assert_int_equal(SetTraceCallback(&fixture_class, take_class), ERROR_SUCCESS);
+    assert_int_equal(SetTraceCallback(&fixture_class, count_class_event), ERROR_SUCCESS);
     assert_int_equal(SetTraceCallback(&header_class, take_file_header), ERROR_SUCCESS);
     assert_int_equal(process_one(handle), ERROR_SUCCESS);
-    check_taken(0, 60);
+    check_consumed(0, 60);
     assert_int_equal(of_class, 60);
     assert_int_equal(of_header, 1);
     assert_int_equal(RemoveTraceCallback(NULL), ERROR_INVALID_PARAMETER);
@@ -580,14 +580,14 @@ static void out_of_memory_has_no_partial_effect(void **state)
     }
     handles[1] = open_log(W_OTHER);
     for (uint64_t n = 1; !done; n++) {
-        nothing_taken(NULL);
+        reset_consumed(NULL);
         memory_fail_at(n);
         const ULONG status = ProcessTrace(handles, 2, NULL, NULL);
         memory_fail_at(0);
         done = status == ERROR_SUCCESS;
         assert_true(done || status == ERROR_NOT_ENOUGH_MEMORY);
     }
-    check_taken(0, 100);
+    check_consumed(0, 100);
     assert_int_equal(CloseTrace(handles[0]), ERROR_SUCCESS);
     assert_int_equal(CloseTrace(handles[1]), ERROR_SUCCESS);
 }
@@ -617,7 +617,7 @@ static void exception_in_a_callback_ends_processing(void **state)
     TRACEHANDLE handle = open_log(W_PATH);
     consumed.at_event = raise_at_twelve;
     assert_int_equal(process_one(handle), ERROR_NOACCESS);
-    check_taken(0, 13);
+    check_consumed(0, 13);
     assert_int_equal(ProcessTrace(&handle, 1, &from, NULL), ERROR_NOACCESS); /* the handle can still be used */
     assert_int_equal(consumed.number[consumed.count - 1], 32);
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
@@ -626,7 +626,7 @@ static void exception_in_a_callback_ends_processing(void **state)
     consumed.at_event = NULL;
     handle = OpenTraceW(&logfile);
     assert_int_equal(process_one(handle), ERROR_NOACCESS);
-    check_taken(0, 10);
+    check_consumed(0, 10);
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
 }
 #endif
@@ -639,7 +639,7 @@ static int no_files(void **state)
     return 0;
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, nothing_taken)
+#define TEST(name) cmocka_unit_test_setup(name, reset_consumed)
 int main(void)
 {
     const struct CMUnitTest tests[] = {

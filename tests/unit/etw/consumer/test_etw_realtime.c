@@ -79,8 +79,8 @@ static int with_host(void **state)
     host = (struct host){.flush_ms = LONG_FLUSH_MS};
     assert_int_equal(wakeup_create(&host.wake), S_OK);
     consumer_set_realtime(&source);
-    everybody_lives(state);
-    return nothing_taken(state);
+    all_owners_live(state);
+    return reset_consumed(state);
 }
 
 static int without_host(void **state)
@@ -173,7 +173,7 @@ static void all_events_arrive_before_the_end_of_the_session(void **state)
     assert_true(put(0, 2, 20, 5));
     end_session();
     assert_int_equal(process_one(handle), ERROR_SUCCESS);
-    check_taken(0, 25);
+    check_consumed(0, 25);
     assert_int_equal(consumed.headers, 1);
     assert_int_equal(consumed.buffers, 3);
     assert_int_equal(consumed.time[24], FIXTURE_START + 24);
@@ -193,12 +193,12 @@ static void processors_are_merged_up_to_the_mark(void **state)
     mark(39);
     end_session();
     assert_int_equal(process_one(handle), ERROR_SUCCESS);
-    check_taken(0, 40);
+    check_consumed(0, 40);
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
 }
 
 static struct wakeup *nine_came;
-static void see_nine(uint32_t number)
+static void signal_event_nine(uint32_t number)
 {
     if (number == 9)
         wakeup_set(nine_came);
@@ -228,7 +228,7 @@ static struct thread *begin_nine(TRACEHANDLE *handle)
 {
     *handle = open_session();
     assert_int_equal(wakeup_create(&nine_came), S_OK);
-    consumed.at_event = see_nine;
+    consumed.at_event = signal_event_nine;
     return begin_processing(handle);
 }
 
@@ -246,7 +246,7 @@ static void events_after_the_mark_are_held(void **state)
     mark(19);
     end_session();
     wait_processed(thread);
-    check_taken(0, 30);
+    check_consumed(0, 30);
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
     wakeup_free(nine_came);
 }
@@ -261,7 +261,7 @@ static void without_a_mark_the_flush_timer_releases_events(void **state)
     assert_true(wakeup_wait(nine_came, LONG_FLUSH_MS));
     end_session();
     wait_processed(thread);
-    check_taken(0, 10);
+    check_consumed(0, 10);
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
     wakeup_free(nine_came);
 }
@@ -277,7 +277,7 @@ static void closing_wakes_a_waiting_consumer(void **state)
     assert_true(put(0, 2, 10, 10)); /* stays queued */
     assert_int_equal(CloseTrace(handle), ERROR_CTX_CLOSE_PENDING);
     wait_processed(thread);
-    check_taken(0, 20);
+    check_consumed(0, 20);
     assert_int_equal(host.closings, 1);
     wakeup_free(nine_came);
 }
@@ -289,7 +289,7 @@ static void exited_host_ends_processing(void **state)
     assert_true(put(0, 1, 0, 10));
     atomic_store(&host.dead, true);
     assert_int_equal(process_one(handle), ERROR_SUCCESS);
-    check_taken(0, 10);
+    check_consumed(0, 10);
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
 }
 
@@ -356,7 +356,7 @@ static void out_of_memory_has_no_partial_effect(void **state)
         done = status == ERROR_SUCCESS;
         assert_true(done || status == ERROR_NOT_ENOUGH_MEMORY);
     }
-    check_taken(0, 10);
+    check_consumed(0, 10);
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
     assert_int_equal(host.closings, host.connections);
 }
@@ -364,7 +364,7 @@ static void out_of_memory_has_no_partial_effect(void **state)
 /* ---- losses ---- */
 
 static uint32_t lost_types[4], lost_counts[4], lost_count;
-static void WINAPI take_lost(EVENT_RECORD *e)
+static void WINAPI record_loss(EVENT_RECORD *e)
 {
     static const GUID class = {0x6A399AE0, 0x4BC6, 0x4DE9, {0x87, 0x0B, 0x36, 0x57, 0xF8, 0x94, 0x7E, 0x7E}};
     if (guid_equal(&e->EventHeader.ProviderId, &class)) {
@@ -381,7 +381,7 @@ static void losses_are_reported(void **state)
 {
     (void)state;
     EVENT_TRACE_LOGFILEW logfile = real_time_logfile();
-    logfile.EventRecordCallback = take_lost;
+    logfile.EventRecordCallback = record_loss;
     TRACEHANDLE handle = OpenTraceW(&logfile);
     lost_count = 0;
     uint32_t number = 0;
@@ -392,7 +392,7 @@ static void losses_are_reported(void **state)
     realtime_ring_lost(&host.ring, 7, 0);
     end_session();
     assert_int_equal(process_one(handle), ERROR_SUCCESS);
-    check_taken(0, REALTIME_SLOTS);
+    check_consumed(0, REALTIME_SLOTS);
     assert_int_equal(lost_count, 2);
     assert_int_equal(lost_types[0], 32);
     assert_int_equal(lost_counts[0], 7);
@@ -571,7 +571,7 @@ static void events_of_a_session_come_while_it_runs(void **state)
     assert_true(session_in_order);
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
     session_drain_free(d);
-    session_gone(&s);
+    session_free_memory(&s);
 }
 
 /* ---- the backlog ---- */
@@ -605,7 +605,7 @@ static void backlog_arrives_first_and_in_order(void **state)
     assert_true(put(0, 61, 50, 1));
     end_session();
     wait_processed(thread);
-    check_taken(0, 51);
+    check_consumed(0, 51);
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
     assert_int_equal(realtime_backlog_add(&backlog, &head, bytes), S_OK);
     realtime_backlog_free(&backlog);

@@ -33,7 +33,7 @@ static HRESULT give(struct trace_stacks *s, const GUID *provider, uint8_t type, 
     return SUCCEEDED(hr) ? code_places_take(s->places, &e) : hr;
 }
 
-static HRESULT give_image(struct trace_stacks *s, uint64_t base, const char *name, uint8_t type, uint64_t number)
+static HRESULT add_image(struct trace_stacks *s, uint64_t base, const char *name, uint8_t type, uint64_t number)
 {
     uint8_t data[128] = {0};
     put_u64(data, base);
@@ -53,7 +53,7 @@ static HRESULT read_all(struct trace_stacks *s)
     if (SUCCEEDED(hr))
         hr = code_places_create(&s->places);
     if (SUCCEEDED(hr))
-        hr = give_image(s, 0x10000, "first.dll", 10, 1);
+        hr = add_image(s, 0x10000, "first.dll", 10, 1);
     for (uint64_t i = 0; i < 40 && SUCCEEDED(hr); i++) {
         const uint64_t number = 2 + 3 * i;
         hr = give(s, &sampled, 46, (int64_t)number, data, 16, number);
@@ -113,10 +113,10 @@ static void address_belongs_to_the_image_loaded_at_its_time(void **state)
     struct code_place place;
     assert_int_equal(stack_joiner_create(1, &s.joiner), S_OK);
     assert_int_equal(code_places_create(&s.places), S_OK);
-    assert_int_equal(give_image(&s, 0x10000, "C:\\first.dll", 10, 10), S_OK);
-    assert_int_equal(give_image(&s, 0x10000, "C:\\first.dll", 2, 20), S_OK);
-    assert_int_equal(give_image(&s, 0x10000, "C:\\second.dll", 10, 30), S_OK);
-    assert_int_equal(give_image(&s, 0x50000, "C:\\always.dll", 4, 40), S_OK);
+    assert_int_equal(add_image(&s, 0x10000, "C:\\first.dll", 10, 10), S_OK);
+    assert_int_equal(add_image(&s, 0x10000, "C:\\first.dll", 2, 20), S_OK);
+    assert_int_equal(add_image(&s, 0x10000, "C:\\second.dll", 10, 30), S_OK);
+    assert_int_equal(add_image(&s, 0x50000, "C:\\always.dll", 4, 40), S_OK);
     assert_int_equal(code_places_finish(s.places), S_OK);
     assert_true(code_places_find(s.places, 7, 0x10010, 15, &place));
     assert_string_equal(place.module->name, "first.dll");

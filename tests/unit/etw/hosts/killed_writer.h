@@ -23,7 +23,7 @@ static inline uint64_t progress_accepted(const struct progress *p)
 
 /* Returns whether the writer was killed after its commit and before it recorded the commit; `came` events are in the
    log. */
-static inline bool progress_is_whole(const struct progress *p, uint64_t came)
+static inline bool progress_is_complete(const struct progress *p, uint64_t came)
 {
     return came == progress_accepted(p) + 1 && p->at % PROGRESS_UNIT != BETWEEN;
 }
@@ -52,7 +52,7 @@ static inline bool progress_write(struct progress *own, const struct session_buf
 static inline void progress_check(const struct progress *p, uint64_t came, uint64_t *least, uint64_t *most)
 {
     const uint64_t accepted = progress_accepted(p), state = p->at % PROGRESS_UNIT;
-    const bool whole = progress_is_whole(p, came);
+    const bool whole = progress_is_complete(p, came);
     if (came != accepted && !whole)
         fail_msg("%llu events came, %llu were accepted, state %u, step %u", (unsigned long long)came,
                  (unsigned long long)accepted, (unsigned)state, (unsigned)p->step);

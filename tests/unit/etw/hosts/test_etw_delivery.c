@@ -44,7 +44,7 @@ static void close_consumer(struct consumer *c)
     memory_free(c->buffer);
 }
 
-static void take_all(struct consumer *c)
+static void consume_all(struct consumer *c)
 {
     struct etl_buffer_header head;
     while (realtime_ring_take(&c->ring, c->buffer, &head) == S_OK) {
@@ -64,7 +64,7 @@ static void take_all(struct consumer *c)
     }
 }
 
-static void take_until(struct consumer *c, uint64_t events)
+static void consume_until(struct consumer *c, uint64_t events)
 {
     for (int waited = 0; c->events < events; waited++) {
         if (waited >= CHILD_PATIENCE) {
@@ -74,7 +74,7 @@ static void take_until(struct consumer *c, uint64_t events)
                      (unsigned long long)c->events, (unsigned long long)events, (unsigned long long)lost,
                      (unsigned long long)buffers);
         }
-        take_all(c);
+        consume_all(c);
         if (c->events < events)
             child_sleep(1);
     }
@@ -95,17 +95,17 @@ static void two_consumers_receive_everything(void **state)
     assert_true(provider_write(&p, 100)); /* no consumer yet */
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
     assert_int_equal(connect_to(handle, &c), ERROR_SUCCESS);
-    take_until(&c, 100);
+    consume_until(&c, 100);
     assert_int_equal(c.headers, 1);
     assert_true(provider_write(&p, 50));
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
-    take_until(&c, 150);
+    consume_until(&c, 150);
     assert_true(realtime_ring_complete(&c.ring) != INT64_MIN);
     assert_true(provider_write(&p, 7));
     provider_close(&p);
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
     assert_int_equal(b.p.RealTimeBuffersLost, 0);
-    take_until(&c, 157);
+    consume_until(&c, 157);
     assert_true(realtime_ring_is_over(&c.ring));
     assert_int_equal(read_log(path).events, 157);
     close_consumer(&c);
@@ -135,7 +135,7 @@ static void buffers_without_room_are_counted(void **state)
     assert_int_equal(connect_to(handle, &c), ERROR_SUCCESS);
     /* The newest buffers are lost; the last one of them may have been partly filled. */
     const uint64_t last = p.written % IN_ONE != 0 ? p.written % IN_ONE : IN_ONE;
-    take_until(&c, p.written - (lost - 1) * IN_ONE - last);
+    consume_until(&c, p.written - (lost - 1) * IN_ONE - last);
     realtime_ring_losses(&c.ring, &events, &buffers);
     assert_int_equal(buffers, 0); /* they were lost before it connected */
     provider_close(&p);
@@ -178,7 +178,7 @@ static void session_switches_to_real_time_and_back(void **state)
     b = block_of(0, NULL);
     assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_UPDATE), ERROR_SUCCESS);
     assert_int_equal(b.p.LogFileMode, 0);
-    take_all(&c);
+    consume_all(&c);
     assert_true(realtime_ring_is_over(&c.ring));
     close_consumer(&c);
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_CONVERT_TO_REALTIME), ERROR_SUCCESS);
@@ -189,7 +189,7 @@ static void session_switches_to_real_time_and_back(void **state)
     assert_true(provider_write(&p, 3));
     provider_close(&p);
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
-    take_until(&c, 3);
+    consume_until(&c, 3);
     assert_int_equal(read_log(path).events, 5);
     close_consumer(&c);
     memory_free(path);
@@ -215,7 +215,7 @@ static void flush_timer_delivers_events(void **state)
         assert_int_equal(connect_to(handle, &c), ERROR_SUCCESS);
         provider_open(handle, &p);
         assert_true(provider_write(&p, 1));
-        take_until(&c, 1);
+        consume_until(&c, 1);
         provider_close(&p);
         assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
         close_consumer(&c);
@@ -239,7 +239,7 @@ static void events_accepted_in_real_time_are_delivered(void **state)
     assert_true(provider_write(&p, 9));
     b = block_of(0, NULL);
     assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_UPDATE), ERROR_SUCCESS);
-    take_until(&c, 9);
+    consume_until(&c, 9);
     assert_true(realtime_ring_is_over(&c.ring));
     provider_close(&p);
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
@@ -270,10 +270,10 @@ static void a_slow_consumer_catches_up(void **state)
     const uint64_t from = clock_monotonic_ms();
     while (clock_monotonic_ms() < from + 500) { /* 17 MB or more would not fit in the backlog and the ring */
         assert_true(provider_write(&p, 200));
-        take_all(&c);
+        consume_all(&c);
     }
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
-    take_until(&c, p.written);
+    consume_until(&c, p.written);
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
     assert_int_equal(b.p.RealTimeBuffersLost, 0);
     provider_close(&p);
@@ -310,7 +310,7 @@ static void all_slow_consumers_receive_everything(void **state)
     struct block b;
     const TRACEHANDLE handle = start_behind("three", NULL, c, 3, &p);
     for (int i = 0; i < 3; i++)
-        take_until(&c[i], p.written);
+        consume_until(&c[i], p.written);
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
     assert_int_equal(b.p.RealTimeBuffersLost, 0);
     for (int i = 0; i < 3; i++)
@@ -352,7 +352,7 @@ static void slow_consumer_receives_everything_before_the_stop(void **state)
     assert_int_equal(s.b.p.RealTimeBuffersLost, 0);
     assert_false(realtime_ring_is_over(&c.ring));
     realtime_ring_read(&c.ring);
-    take_until(&c, p.written);
+    consume_until(&c, p.written);
     for (int waited = 0; !realtime_ring_is_over(&c.ring); waited++) {
         assert_true(waited < CHILD_PATIENCE);
         child_sleep(1);
@@ -369,10 +369,10 @@ static void sleeping_consumer_delays_the_stop_and_losses_are_counted(void **stat
     struct block b;
     uint64_t events, buffers;
     const TRACEHANDLE handle = start_behind("asleep", NULL, c, 2, &p);
-    take_until(&c[1], p.written);
+    consume_until(&c[1], p.written);
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
     assert_true(realtime_ring_is_over(&c[1].ring));
-    take_all(&c[0]);
+    consume_all(&c[0]);
     assert_true(realtime_ring_is_over(&c[0].ring));
     assert_true(c[0].events < p.written);
     realtime_ring_losses(&c[0].ring, &events, &buffers);
@@ -397,7 +397,7 @@ static void slow_consumer_receives_the_rest_when_real_time_ends(void **state)
     struct block b = block_of(0, NULL);
     assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_UPDATE), ERROR_SUCCESS);
     assert_true(provider_write(&p, 50));
-    take_until(&c, before);
+    consume_until(&c, before);
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
     assert_int_equal(b.p.RealTimeBuffersLost, 0);
     assert_true(realtime_ring_is_over(&c.ring));

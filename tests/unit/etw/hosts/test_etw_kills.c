@@ -149,7 +149,7 @@ static void kill_round(bool at_steps, uint64_t *events, uint64_t *torn)
         progress_check(&progress[i], t->writer[i % TALLY_WRITERS].count, &least, &most);
         refused += progress[i].refused;
     }
-    assert_true(tally_is_whole(t));
+    assert_true(tally_is_complete(t));
     tally_check_order(t);
     session_statistics_read(&session, &statistics);
     const uint64_t holes = statistics.events_lost - session_buffers_lost(&session);
@@ -303,7 +303,7 @@ static void kill_one_host(uint64_t *events)
     uint64_t least = 0, most = 0;
     for (uint32_t slot = 1; slot <= VICTIMS; slot++)
         progress_check(&progress[slot], t->writer[slot % TALLY_WRITERS].count, &least, &most);
-    assert_true(tally_is_whole(t));
+    assert_true(tally_is_complete(t));
     memory_free(t);
     munmap(session.shared, size);
     (void)file_delete(PATH);

@@ -427,7 +427,7 @@ static void invalid_filters_are_rejected(void **state)
 /* ---- processes that exit ---- */
 
 /* Exits and leaves its session open. */
-static int leave(const char *path, const char *how)
+static int exit_with_open_session(const char *path, const char *how)
 {
     REGHANDLE handle;
     if (EventRegister(&guid, NULL, NULL, &handle) != ERROR_SUCCESS)
@@ -521,6 +521,6 @@ int main(int count, char **arguments)
     if (count > 3 && strcmp(arguments[1], "provider") == 0)
         return be_provider(arguments[2], arguments[3]);
     if (count > 3 && strcmp(arguments[1], "leave") == 0)
-        return leave(arguments[2], arguments[3]);
+        return exit_with_open_session(arguments[2], arguments[3]);
     return run_numbered("test_etw_private", tests, sizeof tests / sizeof *tests);
 }

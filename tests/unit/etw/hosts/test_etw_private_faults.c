@@ -297,7 +297,7 @@ static int end_while_writing(const char *name, const char *events)
 }
 
 /* Checks that the newest event and all earlier events exist. */
-static uint64_t take_numbers(const char *path, uint8_t *seen, uint64_t most)
+static uint64_t check_event_numbers(const char *path, uint8_t *seen, uint64_t most)
 {
     uint64_t newest = 0;
     struct etl_reader *reader;
@@ -352,7 +352,7 @@ static void process_that_exits_between_two_files_loses_nothing(void **state)
         for (unsigned i = 1; i < MOST_FILES && missing < GAP; i++) {
             char *path = numbered("between", i);
             if (file_exists(path)) {
-                const uint64_t in_this = take_numbers(path, seen, count);
+                const uint64_t in_this = check_event_numbers(path, seen, count);
                 newest = in_this > newest ? in_this : newest;
                 (void)file_delete(path);
                 missing = 0;

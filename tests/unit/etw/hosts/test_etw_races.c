@@ -190,7 +190,7 @@ int64_t __wrap_clock_ticks(void)
     return __real_clock_ticks() + skipped;
 }
 
-static void lie(const struct fixture_session *session)
+static void corrupt_word(const struct fixture_session *session)
 {
     uint64_t *words = (uint64_t *)(void *)session->memory.b.shared;
     const uint64_t place = session_place(random_below(8192), random_below(8192), 5);
@@ -229,7 +229,7 @@ static void corrupt_section_does_not_mislead_writers(void **state)
             const EVENT_DESCRIPTOR event = {.Level = 1};
             EVENT_DATA_DESCRIPTOR data = {.Ptr = (uintptr_t)bytes, .Size = random_below(sizeof bytes)};
             (void)EventWrite(handles[0], &event, 1, &data);
-            lie(session);
+            corrupt_word(session);
         }
         fixture_unregister(handles[0]);
         assert_int_equal(fixture_teardown(state), 0);

@@ -12,7 +12,7 @@
 static GUID session_guid, provider_guid;
 static PSID own;
 
-static void give_alone(GUID *guid, ULONG rights)
+static void grant_only(GUID *guid, ULONG rights)
 {
     assert_int_equal(EventAccessControl(guid, 0, own, rights, TRUE), ERROR_SUCCESS);
 }
@@ -45,7 +45,7 @@ static void rights_control_start_query_and_stop(void **state)
 {
     TRACEHANDLE handle;
     (void)state;
-    give_alone(&session_guid, TRACE_RIGHT_CREATE_REALTIME);
+    grant_only(&session_guid, TRACE_RIGHT_CREATE_REALTIME);
     assert_int_equal(start(0, "rights.etl", &handle), ERROR_ACCESS_DENIED);
     assert_int_equal(start(TRACE_MODE_REAL_TIME, "rights.etl", &handle), ERROR_ACCESS_DENIED);
     assert_int_equal(start(TRACE_MODE_REAL_TIME, NULL, &handle), ERROR_SUCCESS);
@@ -54,10 +54,10 @@ static void rights_control_start_query_and_stop(void **state)
     assert_int_equal(EventAccessControl(&session_guid, 2, own, TRACE_RIGHT_QUERY, TRUE), ERROR_SUCCESS);
     assert_int_equal(control(handle, EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
     assert_int_equal(count_sessions(), 1);
-    give_alone(&session_guid, TRACE_RIGHT_QUERY);
+    grant_only(&session_guid, TRACE_RIGHT_QUERY);
     assert_int_equal(control(handle, EVENT_TRACE_CONTROL_FLUSH), ERROR_ACCESS_DENIED);
     assert_int_equal(control(handle, EVENT_TRACE_CONTROL_STOP), ERROR_ACCESS_DENIED);
-    give_alone(&session_guid, TRACE_RIGHT_CREATE_REALTIME);
+    grant_only(&session_guid, TRACE_RIGHT_CREATE_REALTIME);
     assert_int_equal(control(handle, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
     assert_int_equal(EventAccessRemove(&session_guid), ERROR_SUCCESS);
 }
@@ -73,14 +73,14 @@ static void rights_control_changes_of_a_session(void **state)
     (void)state;
     b.p.Wnode.Guid = session_guid;
     assert_int_equal(start_session("rights", &b, &handle), ERROR_SUCCESS);
-    give_alone(&session_guid, TRACE_RIGHT_QUERY);
+    grant_only(&session_guid, TRACE_RIGHT_QUERY);
     assert_int_equal(TraceSetInformation(handle, TraceSystemTraceEnableFlagsInfo, masks, sizeof masks),
                      ERROR_ACCESS_DENIED);
     assert_int_equal(TraceSetInformation(handle, TraceStackTracingInfo, &event, sizeof event), ERROR_ACCESS_DENIED);
     assert_int_equal(TraceSetInformation(handle, TracePmcCounterListInfo, &source, sizeof source), ERROR_ACCESS_DENIED);
     assert_int_equal(TraceSetInformation(handle, TraceSetDisallowList, &provider_guid, sizeof provider_guid),
                      ERROR_ACCESS_DENIED);
-    give_alone(&session_guid, TRACE_RIGHT_CREATE_REALTIME);
+    grant_only(&session_guid, TRACE_RIGHT_CREATE_REALTIME);
     assert_int_equal(TraceSetInformation(handle, TraceSystemTraceEnableFlagsInfo, masks, sizeof masks), ERROR_SUCCESS);
     assert_int_equal(control(handle, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
     assert_int_equal(EventAccessRemove(&session_guid), ERROR_SUCCESS);
@@ -97,7 +97,7 @@ static void rights_control_registration_and_enabling(void **state)
     TRACEHANDLE handle, classic;
     REGHANDLE registered = 7;
     (void)state;
-    give_alone(&provider_guid, TRACE_RIGHT_QUERY);
+    grant_only(&provider_guid, TRACE_RIGHT_QUERY);
     assert_int_equal(EventRegister(&provider_guid, NULL, NULL, &registered), ERROR_ACCESS_DENIED);
     assert_true(registered == 0);
     assert_int_equal(RegisterTraceGuidsW(never, NULL, &provider_guid, 0, NULL, NULL, NULL, &classic),
@@ -105,7 +105,7 @@ static void rights_control_registration_and_enabling(void **state)
     assert_int_equal(start(TRACE_MODE_REAL_TIME, NULL, &handle), ERROR_SUCCESS);
     assert_int_equal(EnableTraceEx2(handle, &provider_guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 1, 0, 0, NULL),
                      ERROR_ACCESS_DENIED);
-    give_alone(&provider_guid, TRACE_RIGHT_GUID_ENABLE | TRACE_RIGHT_REGISTER_GUIDS);
+    grant_only(&provider_guid, TRACE_RIGHT_GUID_ENABLE | TRACE_RIGHT_REGISTER_GUIDS);
     assert_int_equal(EnableTraceEx2(handle, &provider_guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 1, 0, 0, NULL),
                      ERROR_SUCCESS);
     assert_int_equal(EventRegister(&provider_guid, NULL, NULL, &registered), ERROR_SUCCESS);
@@ -138,12 +138,12 @@ static void rights_control_events_of_a_secure_session(void **state)
     const ULONG rights = TRACE_RIGHT_CREATE_REALTIME | TRACE_RIGHT_QUERY;
     TRACEHANDLE handle;
     (void)state;
-    give_alone(&session_guid, rights);
+    grant_only(&session_guid, rights);
     assert_int_equal(start(TRACE_MODE_REAL_TIME | TRACE_MODE_SECURE, NULL, &handle), ERROR_SUCCESS);
     assert_false(reaches(handle));
     assert_int_equal(start(TRACE_MODE_REAL_TIME, NULL, &handle), ERROR_SUCCESS);
     assert_true(reaches(handle));
-    give_alone(&session_guid, rights | TRACE_RIGHT_LOG_EVENT);
+    grant_only(&session_guid, rights | TRACE_RIGHT_LOG_EVENT);
     assert_int_equal(start(TRACE_MODE_REAL_TIME | TRACE_MODE_SECURE, NULL, &handle), ERROR_SUCCESS);
     assert_true(reaches(handle));
     assert_int_equal(EventAccessRemove(&session_guid), ERROR_SUCCESS);
@@ -156,7 +156,7 @@ static void rights_control_consuming_a_session(void **state)
     TRACEHANDLE handle, reader;
     (void)state;
     logfile.ProcessTraceMode = PROCESS_TRACE_MODE_REAL_TIME;
-    give_alone(&session_guid, TRACE_RIGHT_CREATE_REALTIME | TRACE_RIGHT_QUERY);
+    grant_only(&session_guid, TRACE_RIGHT_CREATE_REALTIME | TRACE_RIGHT_QUERY);
     assert_int_equal(start(TRACE_MODE_REAL_TIME, NULL, &handle), ERROR_SUCCESS);
     assert_true(OpenTraceW(&logfile) == INVALID_PROCESSTRACE_HANDLE);
     assert_int_equal(GetLastError(), ERROR_ACCESS_DENIED);

@@ -72,7 +72,7 @@ static int begin(void **state)
                                                .processors = 1,
                                                .wake_at = 2,
                                                .source = SESSION_STAMP_CYCLES};
-    (void)everybody_lives(state);
+    (void)all_owners_live(state);
     s = session_in_memory(&shape);
     d = fixture_drain(&s.b, 0);
     t = tally_new();
@@ -87,12 +87,12 @@ static int end(void **state)
     (void)state;
     memory_free(t);
     session_drain_free(d);
-    session_gone(&s);
+    session_free_memory(&s);
     return 0;
 }
 
 /* Counts the attempts of a writer until its event had a place or was lost. */
-static uint32_t looks_of(struct session_writer *w, uint64_t number, int after, bool accepted)
+static uint32_t count_attempts(struct session_writer *w, uint64_t number, int after, bool accepted)
 {
     looks = 0;
     host_comes_after = after;
@@ -117,7 +117,7 @@ static void event_waits_for_a_late_host(void **state)
     for (uint32_t round = 0; round < 3; round++) {
         struct session_writer w = {.owner = WRITER, .thread = 5};
         number = fill(WRITER, number);
-        (void)looks_of(&w, number++, LATE, true);
+        (void)count_attempts(&w, number++, LATE, true);
     }
     nothing_is_lost(number);
 }
@@ -128,7 +128,7 @@ static void an_event_waits_while_other_writers_take_the_buffers(void **state)
     struct session_writer w = {.owner = WRITER, .thread = 5};
     uint64_t number = fill(WRITER, 0);
     meanwhile = TAKES_BUFFERS;
-    assert_true(looks_of(&w, number++, TAKEN, true) > 1);
+    assert_true(count_attempts(&w, number++, TAKEN, true) > 1);
     assert_true(taken != 0);
     nothing_is_lost(number + taken);
 }
@@ -139,16 +139,16 @@ static void writers_wait_only_once_for_a_hanging_host(void **state)
     (void)state;
     uint64_t number = fill(WRITER, 0);
     struct session_writer first = {.owner = WRITER, .thread = 5};
-    assert_true(looks_of(&first, number++, NEVER, false) >= PATIENT);
+    assert_true(count_attempts(&first, number++, NEVER, false) >= PATIENT);
     for (uint32_t i = 0; i < 20; i++) {
         struct session_writer w = {.owner = WRITER, .thread = 6};
-        assert_in_range(looks_of(&w, number++, NEVER, false), FEWEST, AGAIN);
+        assert_in_range(count_attempts(&w, number++, NEVER, false), FEWEST, AGAIN);
     }
     /* Until the host continues. */
     struct session_writer later = {.owner = WRITER, .thread = 7};
-    assert_int_equal(looks_of(&later, number++, 0, true), 1);
+    assert_int_equal(count_attempts(&later, number++, 0, true), 1);
     number = fill(WRITER, number);
-    (void)looks_of(&later, number++, LATE, true);
+    (void)count_attempts(&later, number++, LATE, true);
 }
 
 /* Another process keeps changing the count of returned buffers although the host hangs. */
@@ -159,17 +159,17 @@ static void a_thread_rarely_waits_for_buffers_that_are_only_announced(void **sta
     struct session_writer w = {.owner = WRITER, .thread = 5};
     uint64_t number = fill(WRITER, 0);
     meanwhile = LIES;
-    assert_true(looks_of(&w, number++, NEVER, false) >= PATIENT);
+    assert_true(count_attempts(&w, number++, NEVER, false) >= PATIENT);
     waiting = &w;
     for (uint32_t i = 0; i < 20; i++) {
-        const uint32_t count = looks_of(&w, number++, NEVER, false);
+        const uint32_t count = count_attempts(&w, number++, NEVER, false);
         const int64_t most = in_vain_ago / PARTS > LEAST_US ? in_vain_ago / PARTS : LEAST_US;
         assert_in_range(count, FEWEST, FEWEST + 1 + most / SLEEP_US);
     }
     /* A while later it waits again. */
     w.waited_in_vain -= SECONDS * clock_frequency();
     meanwhile = NOTHING;
-    (void)looks_of(&w, number++, LATE, true);
+    (void)count_attempts(&w, number++, LATE, true);
 }
 
 static void writer_stops_waiting_when_the_session_stops(void **state)
@@ -178,7 +178,7 @@ static void writer_stops_waiting_when_the_session_stops(void **state)
     struct session_writer w = {.owner = WRITER, .thread = 5};
     const uint64_t number = fill(WRITER, 0);
     session_close_processor(&s.b, 0, true);
-    assert_int_equal(looks_of(&w, number, NEVER, false), 0);
+    assert_int_equal(count_attempts(&w, number, NEVER, false), 0);
 }
 
 /* ---- the ETW session host ---- */
@@ -189,7 +189,7 @@ struct looks {
 
 /* Simulates a host process for two seconds, while a writer closes a buffer every `us` microseconds; counts the second
    second. */
-static struct looks looks_beside(uint32_t us, uint32_t wake_at)
+static struct looks count_attempts_with_host(uint32_t us, uint32_t wake_at)
 {
     enum { STEP_US = 10, SECOND_US = 1000000 };
     struct looks count = {0, 0};
@@ -215,7 +215,7 @@ static void writers_do_not_wake_a_host_that_checks_often_enough(void **state)
 {
     (void)state;
     for (uint32_t us = 200; us <= 50000; us += us < 2000 ? 100 : 1000) {
-        const struct looks found = looks_beside(us, 16);
+        const struct looks found = count_attempts_with_host(us, 16);
         if (found.wakings != 0 || found.own > 1000000 / us + 1) /* nor does the host check without need */
             fail_msg("a buffer each %u us: the host checks %u times a second and is woken %u times", us, found.own,
                      found.wakings);

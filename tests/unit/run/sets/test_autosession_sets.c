@@ -104,8 +104,8 @@ static void an_autosession_is_a_key(void **state)
     assert_text(&c->object, "OutputLocation", file);
     assert_int_equal(c->SessionId + c->NumberOfBuffers + c->BuffersWritten, 0); /* the session is not running */
     assert_int_equal(status_of(other), 4);
-    assert_said(set_start(other, &caller_self, false), E_NOTIMPL, "Autosession");
-    assert_said(set_stop(other, &caller_self, true), E_NOTIMPL, "Autosession");
+    assert_message(set_start(other, &caller_self, false), E_NOTIMPL, "Autosession");
+    assert_message(set_stop(other, &caller_self, true), E_NOTIMPL, "Autosession");
 
     /* Disabled, and without a file. */
     set_of(other)->SchedulesEnabled = false;
@@ -190,13 +190,13 @@ static void corrupt_autologger_is_named(void **state)
     assert_done(commit(good, "good", CREATE));
     assert_int_equal(registry_write_text(key, "BufferSize", "many"), S_OK);
     assert_int_equal(count_listed("Autosession\\*"), 1);
-    assert_said(query("Autosession\\damaged"), HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "BufferSize");
+    assert_message(query("Autosession\\damaged"), HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "BufferSize");
     assert_int_equal(registry_write_number(key, "BufferSize", REGISTRY_NUMBER, 64), S_OK);
     assert_int_equal(registry_write_text(key, "OpenPLA", "<DataCollectorSet>"), S_OK);
     assert_int_equal(count_listed("Autosession\\*"), 1);
     assert_int_equal(sets_create(NULL, &set), S_OK);
-    assert_said(set_query(set, &caller_self, "Autosession\\damaged", ""), OPENPLA_E_MALFORMED_XML,
-                "Autosession\\damaged\": the value OpenPLA");
+    assert_message(set_query(set, &caller_self, "Autosession\\damaged", ""), OPENPLA_E_MALFORMED_XML,
+                   "Autosession\\damaged\": the value OpenPLA");
     assert_done(set_delete(set, &caller_self));
     assert_int_equal(query("Autosession\\damaged"), NOT_FOUND);
     registry_close(key);
@@ -209,15 +209,15 @@ static void unsupported_autosessions_are_rejected(void **state)
     struct object *set = set_of_xml("Autosession", "", "<ProcessMode>-1</ProcessMode>" ENABLED(4, 0));
     char name[302];
     (void)state;
-    assert_said(commit(set, "never", CREATE), E_INVALIDARG, "ProcessMode");
+    assert_message(commit(set, "never", CREATE), E_INVALIDARG, "ProcessMode");
     object_release(set);
     set = set_of_xml("Autosession", "<SegmentMaxSize>1</SegmentMaxSize>", "<ExtendedModes>8</ExtendedModes>");
-    assert_said(commit(set, "never", CREATE), E_INVALIDARG, "NEWFILE");
+    assert_message(commit(set, "never", CREATE), E_INVALIDARG, "NEWFILE");
     object_release(set);
     set = set_of_xml("Autosession", "", "");
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = 0;
-    assert_said(commit(set, name, CREATE), E_INVALIDARG, "255");
+    assert_message(commit(set, name, CREATE), E_INVALIDARG, "255");
     assert_int_equal(count_listed("Autosession\\*"), 0);
     object_release(set);
 }
@@ -305,7 +305,7 @@ static void session_of_an_autologger_has_statistics(void **state)
     assert_number(a.buffer_kb, 128);
     autologger_free(&a);
     stop_foreign("live");
-    assert_said(commit(set, "live", FLUSH), NOT_FOUND, "Autosession\\live");
+    assert_message(commit(set, "live", FLUSH), NOT_FOUND, "Autosession\\live");
     object_release(set);
     memory_free(file);
 }
@@ -344,8 +344,8 @@ static void sets_are_listed_where_traces_cannot_be(void **state)
     scratch_environment("OPENPLA_ETW", "no name!");
     const size_t all = count_listed(""), found = count_listed("kept");
     assert_int_equal(sets_collection_create(NULL, &sets), S_OK);
-    assert_said(sets_find(sets, &caller_self, "", "Autosession\\*"), HRESULT_FROM_WIN32(ERROR_INVALID_NAME),
-                "no name!");
+    assert_message(sets_find(sets, &caller_self, "", "Autosession\\*"), HRESULT_FROM_WIN32(ERROR_INVALID_NAME),
+                   "no name!");
     scratch_environment("OPENPLA_ETW", own);
     assert_true(all >= 3 && found == 1); /* including the System sets */
     assert_done(set_delete(user, &caller_self));
@@ -468,11 +468,11 @@ static void running_session_has_its_own_access_check(void **state)
     assert_done(commit(live, "shared", CREATE));
     assert_done(set_start(live, &caller_self, true));
     assert_done(set_commit(boot, &callers.user, "shared", "", MODIFY, issues)); /* changes only the next start */
-    assert_said(set_commit(boot, &callers.user, "shared", "", MODIFY | UPDATE, issues), E_ACCESSDENIED,
-                "'Session\\shared'");
-    assert_said(set_commit(boot, &callers.user, "shared", "", MODIFY | FLUSH, issues), E_ACCESSDENIED,
-                "'Session\\shared'");
-    assert_said(set_commit(boot, &callers.user, "shared", "", FLUSH, issues), E_ACCESSDENIED, "'Session\\shared'");
+    assert_message(set_commit(boot, &callers.user, "shared", "", MODIFY | UPDATE, issues), E_ACCESSDENIED,
+                   "'Session\\shared'");
+    assert_message(set_commit(boot, &callers.user, "shared", "", MODIFY | FLUSH, issues), E_ACCESSDENIED,
+                   "'Session\\shared'");
+    assert_message(set_commit(boot, &callers.user, "shared", "", FLUSH, issues), E_ACCESSDENIED, "'Session\\shared'");
     assert_done(set_commit(boot, &callers.administrator, "shared", "", FLUSH, issues));
     assert_done(set_stop(live, &caller_self, true));
     assert_int_equal(EventAccessRemove(&open), ERROR_SUCCESS);

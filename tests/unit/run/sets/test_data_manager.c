@@ -172,7 +172,7 @@ static size_t manage(struct object *set, uint32_t steps, const char *folder, HRE
     return count;
 }
 
-static HRESULT says_that_a_report_is_missing(void *user, HRESULT hr, const char *key, const char *text)
+static HRESULT expect_missing_report(void *user, HRESULT hr, const char *key, const char *text)
 {
     (void)key;
     assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
@@ -191,7 +191,7 @@ static void a_missing_report_is_reported_as_missing(struct object *set, const ch
         int missing_reports = 0;
         assert_int_equal(issues_create(NULL, &errors), S_OK);
         assert_int_equal(set_manage(set, &caller_self, steps[i], folder, errors), S_OK);
-        assert_int_equal(issues_each(errors, says_that_a_report_is_missing, &missing_reports), S_OK);
+        assert_int_equal(issues_each(errors, expect_missing_report, &missing_reports), S_OK);
         assert_int_equal(missing_reports, 1);
         object_release(errors);
     }

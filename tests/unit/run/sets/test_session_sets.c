@@ -27,7 +27,7 @@ static void a_session_is_started_used_and_stopped(void **state)
     assert_int_equal(status_of(set), 1);
     assert_int_not_equal(collector_in(set)->SessionId, 0);
     assert_int_equal(collector_in(set)->FreeBuffers, 0); /* a start does not read statistics */
-    assert_said(set_start(set, &caller_self, true), PLA_E_DCS_IN_USE, "'JOB' is running");
+    assert_message(set_start(set, &caller_self, true), PLA_E_DCS_IN_USE, "'JOB' is running");
     object_release(set);
 
     write_numbered(provider);
@@ -46,7 +46,7 @@ static void a_session_is_started_used_and_stopped(void **state)
     assert_text(&c->object, "LatestOutputLocation", file);
     assert_text(&c->object, "OutputLocation", file);
     assert_text(set, "LatestOutputLocation", folder);
-    assert_said(set_delete(set, &caller_self), PLA_E_DCS_IN_USE, "is running");
+    assert_message(set_delete(set, &caller_self), PLA_E_DCS_IN_USE, "is running");
     assert_done(set_stop(set, &caller_self, true));
     assert_int_equal(status_of(set), 0);
     assert_int_equal(set_stop(set, &caller_self, true), PLA_E_DCS_NOT_RUNNING);
@@ -195,8 +195,8 @@ static void large_buffers_are_accepted(void **state)
     assert_int_equal(collector_in(set)->BufferSize, 2048);
     assert_done(set_stop(set, &caller_self, true));
     assert_done(object_put(&collector_in(set)->object, size, &(struct value){PROPERTY_U32, .u32 = 16384}));
-    assert_said(object_put(&collector_in(set)->object, size, &(struct value){PROPERTY_U32, .u32 = 16385}), E_INVALIDARG,
-                "BufferSize: 16385 is not between 1 and 16384");
+    assert_message(object_put(&collector_in(set)->object, size, &(struct value){PROPERTY_U32, .u32 = 16385}),
+                   E_INVALIDARG, "BufferSize: 16385 is not between 1 and 16384");
     object_release(set);
 }
 
@@ -230,8 +230,8 @@ static void unreadable_session_hides_no_other(void **state)
     break_session("broken", below);
     assert_int_equal(count_listed("Session\\*"), 1);
     assert_int_equal(sets_create("Session", &set), S_OK);
-    assert_said(set_query(set, &caller_self, "broken", ""), HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                "Session\\broken\": trace session 'broken'");
+    assert_message(set_query(set, &caller_self, "broken", ""), HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                   "Session\\broken\": trace session 'broken'");
     HRESULT hr = set_stop(set, &caller_self, true); /* the error contains the state of the log */
     assert_true(FAILED(hr) && strstr(error_text(hr), "gone.etl"));
     assert_int_equal(query("Session\\broken"), NOT_FOUND);
@@ -297,8 +297,8 @@ static void a_running_session_is_changed(void **state)
     assert_int_equal(EventRegister(&guid, NULL, NULL, &provider), ERROR_SUCCESS);
     assert_done(commit(set, "changed", BOTH));
     assert_done(set_start(set, &caller_self, true));
-    assert_said(commit(set, "changed", CREATE), PLA_E_DCS_ALREADY_EXISTS, "'changed'");
-    assert_said(commit(set, "changed", BOTH), PLA_E_DCS_IN_USE, "0x10");
+    assert_message(commit(set, "changed", CREATE), PLA_E_DCS_ALREADY_EXISTS, "'changed'");
+    assert_message(commit(set, "changed", BOTH), PLA_E_DCS_IN_USE, "0x10");
     object_release(set);
     write_numbered(provider);
 
@@ -343,10 +343,10 @@ static void a_running_session_is_changed(void **state)
     /* A property that can be neither changed nor ignored is named, and nothing changes. */
     c = collector_in(set);
     c->StreamMode = 2;
-    assert_said(commit(set, "changed", MODIFY | UPDATE), E_INVALIDARG, "StreamMode: ");
+    assert_message(commit(set, "changed", MODIFY | UPDATE), E_INVALIDARG, "StreamMode: ");
     c->StreamMode = 1;
     c->LogAppend = true;
-    assert_said(commit(set, "changed", MODIFY | UPDATE), E_INVALIDARG, "LogAppend: ");
+    assert_message(commit(set, "changed", MODIFY | UPDATE), E_INVALIDARG, "LogAppend: ");
     c->LogAppend = false;
     c->StreamMode = 3;
     assert_done(commit(set, "changed", MODIFY | UPDATE));
@@ -372,11 +372,11 @@ static void obstacle_of_a_session_is_named(void **state)
     bool reported;
     (void)state;
     start_foreign("taken", TRACE_MODE_REAL_TIME, 64, NULL);
-    assert_said(commit(set, "Taken", CREATE), PLA_E_DCS_ALREADY_EXISTS, "Taken");
+    assert_message(commit(set, "Taken", CREATE), PLA_E_DCS_ALREADY_EXISTS, "Taken");
     stop_foreign("taken");
     assert_done(commit(set, "taken", CREATE));
     start_foreign("taken", TRACE_MODE_REAL_TIME, 64, NULL);
-    assert_said(set_start(set, &caller_self, true), PLA_E_DCS_IN_USE, "'taken' is running");
+    assert_message(set_start(set, &caller_self, true), PLA_E_DCS_IN_USE, "'taken' is running");
     stop_foreign("taken");
     collector_in(set)->Guid = collector_in(twin)->Guid;
     assert_done(set_start(set, &caller_self, true));
@@ -394,19 +394,20 @@ static void obstacle_of_a_session_is_named(void **state)
     set = set_of_xml("Session", "", "");
     assert_int_equal(object_put_text(set, class_property(set->class, "RootPath"), "/no/such/folder"), S_OK);
     assert_done(commit(set, "nowhere", CREATE));
-    assert_said(set_start(set, &caller_self, true), HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "/no/such/folder");
+    assert_message(set_start(set, &caller_self, true), HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "/no/such/folder");
     assert_int_equal(status_of(set), 0);
     object_release(set);
     set = set_of_xml("Session", "", "<ProcessMode>-1</ProcessMode>");
     assert_done(commit(set, "private", CREATE));
-    assert_said(set_start(set, &caller_self, true), E_INVALIDARG, "ProcessMode");
-    assert_said(commit(set, "private", FLUSH), NOT_FOUND, "Session\\private");
+    assert_message(set_start(set, &caller_self, true), E_INVALIDARG, "ProcessMode");
+    assert_message(commit(set, "private", FLUSH), NOT_FOUND, "Session\\private");
     object_release(set);
     set = set_of_xml("Session", "",
                      "<TraceDataProvider><Guid>{9E814AAD-3204-11D2-9A82-006008A86939}</Guid></TraceDataProvider>");
     assert_done(commit_with(set, "kernel", CREATE, &issues));
     object_release(issues);
-    assert_said(set_start(set, &caller_self, true), PLA_E_INVALID_SESSION_NAME, "require session 'NT Kernel Logger'");
+    assert_message(set_start(set, &caller_self, true), PLA_E_INVALID_SESSION_NAME,
+                   "require session 'NT Kernel Logger'");
     assert_int_equal(query("Session\\kernel"), NOT_FOUND);
     object_release(set);
 }

@@ -497,7 +497,7 @@ struct asking {
     struct thread *thread;
 };
 
-static void ask_again_and_again(void *user)
+static void check_access_repeatedly(void *user)
 {
     struct asking *a = user;
     for (int i = 0; i < 200; i++) {
@@ -517,7 +517,7 @@ static void concurrent_callers_are_distinguished(void **state)
     store("shared", "D:(A;;FA;;;BA)");
     store_keep_definitions(true);
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(thread_start(ask_again_and_again, &askings[i], &askings[i].thread), S_OK);
+        assert_int_equal(thread_start(check_access_repeatedly, &askings[i], &askings[i].thread), S_OK);
     for (size_t i = 0; i < 4; i++) {
         assert_true(thread_wait(askings[i].thread, PATIENCE_MS));
         thread_close(askings[i].thread);

@@ -88,7 +88,7 @@ static size_t listed(const char *category, const char *filter)
     return count;
 }
 
-static void assert_said(HRESULT hr, HRESULT expected, const char *part)
+static void assert_message(HRESULT hr, HRESULT expected, const char *part)
 {
     assert_int_equal(hr, expected);
     if (!strstr(error_text(hr), part))
@@ -105,9 +105,9 @@ static void class_has_its_own_namespace(void **state)
     assert_int_equal(collection_count(collectors_of(trace)), 1);
     assert_int_equal(query("Autosession", "SAME NAME"), S_OK);
     assert_int_equal(query("Autosession", "autosession\\same name"), S_OK);
-    assert_said(query("Autosession", "Service\\same name"), E_NOINTERFACE, "Autosession");
-    assert_said(query("Service", "Autosession\\same name"), E_NOINTERFACE, "Service");
-    assert_said(commit(server, "System\\x", CREATE), E_NOINTERFACE, "System");
+    assert_message(query("Autosession", "Service\\same name"), E_NOINTERFACE, "Autosession");
+    assert_message(query("Service", "Autosession\\same name"), E_NOINTERFACE, "Service");
+    assert_message(commit(server, "System\\x", CREATE), E_NOINTERFACE, "System");
     assert_int_equal(query("Service", "same name"), S_OK);
     assert_int_equal(query(NULL, "Autosession\\same name"), S_OK);
     assert_int_equal(set_delete(user, &caller_self), S_OK);
@@ -124,13 +124,13 @@ static void bound_object_stays_in_its_namespace(void **state)
     (void)state;
     struct object *set = new_set(NULL);
     assert_int_equal(set_query(set, &caller_self, "System\\System Performance", ""), S_OK);
-    assert_said(set_query(set, &caller_self, "Service\\x", ""), E_NOINTERFACE, "System");
-    assert_said(set_query(set, &caller_self, "x", ""), E_NOINTERFACE, "bound");
+    assert_message(set_query(set, &caller_self, "Service\\x", ""), E_NOINTERFACE, "System");
+    assert_message(set_query(set, &caller_self, "x", ""), E_NOINTERFACE, "bound");
     assert_int_equal(set_query(set, &caller_self, "System\\System Diagnostics", ""), S_OK);
     object_release(set);
     set = new_trace(NULL);
     assert_int_equal(commit(set, "Session\\t", CREATE), S_OK);
-    assert_said(commit(set, "t", CREATE), E_NOINTERFACE, "Session");
+    assert_message(commit(set, "t", CREATE), E_NOINTERFACE, "Session");
     object_release(set);
 }
 
@@ -141,15 +141,15 @@ static void session_has_exactly_one_trace_collector(void **state)
     static const char *const spaces[] = {"Session", "Autosession"};
     for (size_t i = 0; i < 2; i++) {
         struct object *set = new_set(spaces[i]), *facade = new_trace(NULL);
-        assert_said(commit(set, "t", CREATE | VALIDATE_ONLY), PLA_E_DCS_SINGLETON_REQUIRED, "has 0");
+        assert_message(commit(set, "t", CREATE | VALIDATE_ONLY), PLA_E_DCS_SINGLETON_REQUIRED, "has 0");
         assert_int_equal(add_collector(set, &performance_counter_collector_class), S_OK);
-        assert_said(commit(set, "t", CREATE), PLA_E_DCS_SINGLETON_REQUIRED, "PerformanceCounterDataCollector");
+        assert_message(commit(set, "t", CREATE), PLA_E_DCS_SINGLETON_REQUIRED, "PerformanceCounterDataCollector");
         assert_int_equal(add_collector(set, &trace_data_collector_class), PLA_E_DCS_SINGLETON_REQUIRED);
         assert_int_equal(collection_count(collectors_of(set)), 1);
         /* An object for all namespaces gets its namespace at Commit. */
         assert_int_equal(add_collector(facade, &trace_data_collector_class), S_OK);
         char *name = text_format("%s\\t", spaces[i]);
-        assert_said(commit(facade, name, CREATE), PLA_E_DCS_SINGLETON_REQUIRED, "has 2");
+        assert_message(commit(facade, name, CREATE), PLA_E_DCS_SINGLETON_REQUIRED, "has 2");
         assert_int_equal(collection_remove(collectors_of(facade), 1), S_OK);
         assert_int_equal(commit(facade, name, CREATE), S_OK);
         assert_int_equal(add_collector(facade, &trace_data_collector_class), PLA_E_DCS_SINGLETON_REQUIRED);
@@ -221,7 +221,7 @@ static unsigned times_ignored(struct object *issues, const char *key)
 }
 
 /* Puts the row's default: a client may put a default value too. */
-static void put_again(struct object *o, const char *name)
+static void put_default(struct object *o, const char *name)
 {
     const struct property *p = class_property(o->class, name);
     struct value v;
@@ -236,7 +236,7 @@ static void put_key(struct object *set, struct object *collector, const char *ke
     const char *of_collector = strchr(key, '/');
     struct object *schedule;
     if (strcmp(key, "Schedules") != 0) {
-        put_again(of_collector ? collector : set, of_collector ? of_collector + 1 : key);
+        put_default(of_collector ? collector : set, of_collector ? of_collector + 1 : key);
         return;
     }
     assert_int_equal(object_create(&set_schedule_class, set, &schedule), S_OK);
@@ -349,8 +349,8 @@ static void autosession_is_stored_and_cannot_be_started(void **state)
     assert_int_equal(collection_count(collectors_of(other)), 1);
     assert_int_equal(number_of(set, IDataCollectorSet_Status), 4);
     assert_int_equal(number_of(other, IDataCollectorSet_Status), 4);
-    assert_said(set_start(other, &caller_self, false), E_NOTIMPL, "Autosession");
-    assert_said(set_stop(other, &caller_self, true), E_NOTIMPL, "Autosession");
+    assert_message(set_start(other, &caller_self, false), E_NOTIMPL, "Autosession");
+    assert_message(set_stop(other, &caller_self, true), E_NOTIMPL, "Autosession");
     assert_int_equal(listed("Autosession", NULL), 1);
     assert_int_equal(listed(NULL, "autosession\\b*"), 1);
     assert_int_equal(set_delete(other, &caller_self), S_OK);
@@ -383,7 +383,7 @@ static void class_returns_the_server_name(void **state)
         const bool trace = !strcmp(category, "Session") || !strcmp(category, "Autosession");
         struct object *set = trace ? new_trace(category) : new_set(category), *other = new_set(category), *issues;
         assert_int_equal(issues_create(NULL, &issues), S_OK);
-        assert_said(set_commit(set, &caller_self, cases[i].commit, longest, CREATE, issues), E_INVALIDARG, "1024");
+        assert_message(set_commit(set, &caller_self, cases[i].commit, longest, CREATE, issues), E_INVALIDARG, "1024");
         assert_int_equal(set_commit(set, &caller_self, cases[i].commit, alias, CREATE, issues), cases[i].committed);
         assert_text(set, IDataCollectorSet_Server, SUCCEEDED(cases[i].committed) ? alias : "");
         assert_int_equal(set_query(other, &caller_self, cases[i].query, alias), cases[i].queried);
@@ -416,7 +416,7 @@ static void system_sets_exist_and_are_read_only(void **state)
         /* Our own definitions contain no unknown or out-of-range values. */
         assert_int_equal(object_to_xml(item, &xml, &size), S_OK);
         memory_free(xml);
-        assert_said(set_delete(item, &caller_self), E_ACCESSDENIED, "read-only");
+        assert_message(set_delete(item, &caller_self), E_ACCESSDENIED, "read-only");
         object_release(item);
     }
     object_release(sets);
@@ -424,7 +424,7 @@ static void system_sets_exist_and_are_read_only(void **state)
     assert_text(set, IDataCollectorSet_DisplayName, "System Diagnostics");
     assert_int_equal(query("System", "no such set"), PLA_E_DCS_NOT_FOUND);
     assert_int_equal(issues_create(NULL, &issues), S_OK);
-    assert_said(set_commit(set, &caller_self, "System Diagnostics", "", MODIFY, issues), E_NOTIMPL, "read-only");
+    assert_message(set_commit(set, &caller_self, "System Diagnostics", "", MODIFY, issues), E_NOTIMPL, "read-only");
     assert_int_equal(set_commit(set, &caller_self, "System\\mine", "", CREATE | VALIDATE_ONLY, issues), E_NOTIMPL);
     assert_int_equal(collection_count(issues), 0);
     object_release(issues);
@@ -454,7 +454,7 @@ static void a_system_set_runs(void **state)
     assert_int_equal(set_start(set, &caller_self, true), PLA_E_DCS_IN_USE);
     fixture_sleep(1500);
     /* PlaDeleteReport does not delete the folder of a running set. */
-    assert_said(data_manager_delete_report(running.location), PLA_E_DCS_IN_USE, "System Performance");
+    assert_message(data_manager_delete_report(running.location), PLA_E_DCS_IN_USE, "System Performance");
     assert_int_equal(set_stop(set, &caller_self, true), S_OK);
     assert_int_equal(number_of(set, IDataCollectorSet_Status), 0);
     assert_int_equal(number_of(set, IDataCollectorSet_SerialNumber), 2);
@@ -477,11 +477,11 @@ static void legacy_has_no_target(void **state)
 {
     (void)state;
     struct object *set = new_set("Legacy"), *facade = new_set(NULL);
-    assert_said(commit(set, "old", CREATE), E_NOINTERFACE, "Legacy");
-    assert_said(commit(facade, "Legacy\\old", CREATE), E_NOINTERFACE, "Legacy");
+    assert_message(commit(set, "old", CREATE), E_NOINTERFACE, "Legacy");
+    assert_message(commit(facade, "Legacy\\old", CREATE), E_NOINTERFACE, "Legacy");
     assert_int_equal(commit(facade, "new", CREATE), S_OK); /* the failed call does not bind the object */
     assert_int_equal(set_delete(facade, &caller_self), S_OK);
-    assert_said(query("Legacy", "old"), PLA_E_DCS_NOT_FOUND, "old");
+    assert_message(query("Legacy", "old"), PLA_E_DCS_NOT_FOUND, "old");
     assert_int_equal(query(NULL, "Legacy\\old"), PLA_E_DCS_NOT_FOUND);
     assert_int_equal(listed("Legacy", NULL), 0);
     assert_int_equal(listed(NULL, "Legacy\\*"), 0);

@@ -55,7 +55,7 @@ static inline void assert_done(HRESULT hr)
         fail_msg("0x%08X %s", (unsigned)hr, error_text(hr));
 }
 
-static inline void assert_said(HRESULT hr, HRESULT expected, const char *part)
+static inline void assert_message(HRESULT hr, HRESULT expected, const char *part)
 {
     assert_int_equal(hr, expected);
     if (!strstr(error_text(hr), part))
