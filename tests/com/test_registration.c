@@ -858,7 +858,7 @@ static void appid_limits_who_may_call(void **state)
 }
 
 /* Reports changes outside our keys that any test has left, which the other checks do not cover. */
-static void nothing_is_left_elsewhere(void **state)
+static void registration_leaves_nothing_else(void **state)
 {
     struct texts now = registry_take();
     (void)state;
@@ -887,7 +887,7 @@ int main(void)
         T(programs_with_32_bits_find_their_dll),
         T(registration_beside_windows_keeps_its_entries),
         T(appid_limits_who_may_call),
-        T(nothing_is_left_elsewhere),
+        T(registration_leaves_nothing_else),
     };
 #undef T
     int failed;

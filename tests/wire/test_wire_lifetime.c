@@ -23,7 +23,7 @@ static IPSFactoryBuffer *get_factory(void)
     return factory;
 }
 
-static void the_factory_is_found_by_its_class_only(void **state)
+static void factory_is_found_only_by_its_class(void **state)
 {
     (void)state;
     void *object = (void *)1;
@@ -204,7 +204,7 @@ static void calls_between_apartments_use_our_proxies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_factory_is_found_by_its_class_only),
+        cmocka_unit_test(factory_is_found_only_by_its_class),
         cmocka_unit_test(class_string_equals_the_class),
         cmocka_unit_test(module_stays_while_referenced),
         cmocka_unit_test(module_stays_while_a_stub_exists),

@@ -447,7 +447,7 @@ static HRESULT security_of(void *provider, LONG parts, VARIANT *sddl)
 }
 
 /* Access to an event provider is set for the whole computer, not for the object. */
-static void security_of_providers_is_the_hosts(void **state)
+static void event_provider_security_applies_to_the_computer(void **state)
 {
     void *provider = new_provider(), *again = new_provider();
     VARIANT sddl = of_text(L"O:BAG:BAD:(A;;0x800;;;SY)"), wrong = of_text(L"nonsense"), text;
@@ -604,7 +604,7 @@ int provider_tests(void)
         cmocka_unit_test(provider_is_in_a_collection_only_once),
         cmocka_unit_test(kernel_trace_rejects_other_providers),
         cmocka_unit_test_teardown(registered_providers_are_found, remove_leftover_providers),
-        cmocka_unit_test_teardown(security_of_providers_is_the_hosts, remove_leftover_providers),
+        cmocka_unit_test_teardown(event_provider_security_applies_to_the_computer, remove_leftover_providers),
         cmocka_unit_test(registered_processes_are_known),
         cmocka_unit_test(registrations_are_queried_by_guid_and_process),
     };

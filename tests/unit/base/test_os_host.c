@@ -298,7 +298,7 @@ static void process_ids(void **state)
 }
 
 /* All counters come from the same PDH; if it is missing, the error names the module. */
-static void pdh_of_the_host(void **state)
+static void pdh_is_loaded_once(void **state)
 {
     const struct pdh_api *api = NULL, *again = NULL;
     HRESULT hr = host_pdh(&api);
@@ -434,7 +434,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(kernel_files_are_fresh),
         cmocka_unit_test(kernel_file_text_reads_whole_file),
         cmocka_unit_test(process_ids),
-        cmocka_unit_test(pdh_of_the_host),
+        cmocka_unit_test(pdh_is_loaded_once),
         cmocka_unit_test(error_texts),
         cmocka_unit_test(allocator),
         cmocka_unit_test(threads),

@@ -179,7 +179,7 @@ static struct signal *make_event(const char *name)
 }
 
 /* A task gets exactly the arguments that its user wrote, with quotes, spaces and backslashes. */
-static void arguments_arrive(void **state)
+static void arguments_are_passed_unchanged(void **state)
 {
     static const char *const given[] = {"arguments",
                                         NULL,
@@ -827,7 +827,7 @@ static int make_folder(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arguments_arrive),
+        cmocka_unit_test(arguments_are_passed_unchanged),
         cmocka_unit_test(start_fails_without_a_program),
         cmocka_unit_test(child_survives_its_parent),
         cmocka_unit_test(child_inherits_no_pipe),

@@ -200,7 +200,7 @@ static void task_gets_its_arguments_and_account(void **state)
     assert_int_equal(scheduler.flags, AS_SELF);
 }
 
-static void end_of_the_task_is_awaited(void **state)
+static void run_waits_for_the_end_of_the_task(void **state)
 {
     const struct task_scheduler *windows = host_task_scheduler();
     uint32_t code = 99;
@@ -256,7 +256,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(task_gets_its_arguments_and_account, begin, no_reference_is_left),
-        cmocka_unit_test_setup_teardown(end_of_the_task_is_awaited, begin, no_reference_is_left),
+        cmocka_unit_test_setup_teardown(run_waits_for_the_end_of_the_task, begin, no_reference_is_left),
         cmocka_unit_test_setup_teardown(task_that_ended_immediately_is_reported_as_ended, begin, no_reference_is_left),
         cmocka_unit_test_setup_teardown(task_that_does_not_start_is_named, begin, no_reference_is_left),
     };

@@ -109,7 +109,7 @@ static void corrected_input_is_reported(void **state)
 }
 
 /* Each flag enables the matching keyword, as if it had been selected from a list; the short names work too. */
-static void kernel_flags_are_the_requested_ones(void **state)
+static void kernel_flags_are_as_requested(void **state)
 {
     static const char flags[] =
         "KeywordsAny:          0x10003 (Process Events, Thread Events, TCP/IP Network Events)\n";
@@ -296,7 +296,7 @@ int main(void)
         cmocka_unit_test(daily_set_can_begin_earlier_in_the_day),
         cmocka_unit_test(folder_is_not_a_definition),
         cmocka_unit_test(corrected_input_is_reported),
-        cmocka_unit_test(kernel_flags_are_the_requested_ones),
+        cmocka_unit_test(kernel_flags_are_as_requested),
         cmocka_unit_test(current_output_file_is_shown),
         cmocka_unit_test(frequent_mistakes_get_advice),
         cmocka_unit_test(corrupt_set_can_be_deleted),

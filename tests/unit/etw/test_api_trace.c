@@ -24,7 +24,7 @@ static void assert_canonical(const char *name, const char *expected)
 }
 
 /* Microsoft's pages write kernel32.dll!X and advapi32!X, and modules as paths. */
-static void names_have_one_form(void **state)
+static void equal_names_have_one_form(void **state)
 {
     (void)state;
     assert_canonical("C:\\Windows\\System32\\KERNEL32.DLL", "kernel32");
@@ -449,7 +449,7 @@ static void resources_match_the_manifest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_have_one_form),
+        cmocka_unit_test(equal_names_have_one_form),
         cmocka_unit_test(functions_are_chosen_by_module_and_name),
         cmocka_unit_test(a_name_without_a_module_is_rejected),
         cmocka_unit_test(corrupt_settings_are_rejected),

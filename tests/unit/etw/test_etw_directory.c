@@ -455,7 +455,7 @@ static void exit_as_other_process(void)
 
 /* Without this each directory, of a prefix or natively, would stay in memory until the host OS restarts. With it a user
    could lose the events of a session that nobody has recovered yet. */
-static void the_last_process_removes_it(void **state)
+static void last_process_removes_the_directory(void **state)
 {
     char name[96];
     struct signal *other;
@@ -499,7 +499,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(numbers_are_unique),
         cmocka_unit_test(out_of_memory_changes_nothing),
         cmocka_unit_test(readers_see_one_enable_during_changes),
-        cmocka_unit_test(the_last_process_removes_it),
+        cmocka_unit_test(last_process_removes_the_directory),
     };
     child_program = argv[0];
     if (argc == 4)

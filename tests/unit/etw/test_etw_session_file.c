@@ -305,7 +305,7 @@ static void cut_to(uint64_t bytes)
     file_close(file);
 }
 
-static void a_file_of_a_dead_host_is_continued(void **state)
+static void a_file_of_a_killed_host_is_continued(void **state)
 {
     (void)state;
     const struct session_file_options options = options_of(SEQUENTIAL, 0);
@@ -458,7 +458,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(file_is_continued, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(file_without_events_is_continued, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(another_file_is_not_appended_to, remove_files, remove_files),
-        cmocka_unit_test_setup_teardown(a_file_of_a_dead_host_is_continued, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(a_file_of_a_killed_host_is_continued, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(circular_file_of_a_dead_host_is_continued, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(readers_sort_a_late_buffer, remove_files, remove_files),
 #ifndef _WIN32

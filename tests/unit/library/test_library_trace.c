@@ -118,7 +118,7 @@ static void time_range_selects_events(void **state)
 }
 
 /* An unreadable manifest must not be ignored without an error. */
-static void wrong_definitions_are_named(void **state)
+static void invalid_definitions_are_named(void **state)
 {
     char *none = path_join(folder, "none.man");
     const char *const manifests[] = {none};
@@ -197,7 +197,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_are_in_order_with_fields_or_a_reason),
         cmocka_unit_test(time_range_selects_events),
-        cmocka_unit_test(wrong_definitions_are_named),
+        cmocka_unit_test(invalid_definitions_are_named),
         cmocka_unit_test(out_of_memory_is_an_error),
         cmocka_unit_test(threads_read_different_traces),
     };

@@ -29,7 +29,7 @@ static int64_t at(int year, int month, int day, int hour, int minute)
     return clock_from_calendar(&t);
 }
 
-static void zone_changes_on_the_right_day(void **state)
+static void time_zone_changes_on_the_right_day(void **state)
 {
     (void)state;
     /* 2013: March 10 and November 3 are the Sundays */
@@ -100,7 +100,7 @@ static void invalid_zone_rules_are_ignored(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(zone_changes_on_the_right_day),
+        cmocka_unit_test(time_zone_changes_on_the_right_day),
         cmocka_unit_test(last_means_the_last_of_the_month),
         cmocka_unit_test(round_trip_keeps_the_time),
         cmocka_unit_test(invalid_zone_rules_are_ignored),

@@ -207,13 +207,13 @@ static void misbehaves(const char *how, bool comes_back)
     assert_true(clock_monotonic_ms() - begun < PATIENCE_MS);
 }
 
-static void crash_loses_only_its_counters(void **state)
+static void crashing_dll_loses_only_its_counters(void **state)
 {
     (void)state;
     misbehaves("3 4 crash", true);
 }
 
-static void hang_loses_only_its_counters(void **state)
+static void hanging_dll_loses_only_its_counters(void **state)
 {
     (void)state;
     misbehaves("3 4 hang", false);
@@ -451,8 +451,8 @@ int main(int argc, char **argv)
         return begin(NULL) ? 99 : count_on();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters_of_a_dll_are_read),
-        cmocka_unit_test(crash_loses_only_its_counters),
-        cmocka_unit_test(hang_loses_only_its_counters),
+        cmocka_unit_test(crashing_dll_loses_only_its_counters),
+        cmocka_unit_test(hanging_dll_loses_only_its_counters),
         cmocka_unit_test(garbage_is_ignored),
         cmocka_unit_test(dll_that_fails_to_open_is_skipped),
         cmocka_unit_test(program_has_one_host_process),

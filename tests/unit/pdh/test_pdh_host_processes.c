@@ -78,7 +78,7 @@ static void new_ids_are_found(void **state)
     assert_int_equal(read_all(), 7);
 }
 
-static void exited_process_disappears_at_once(void **state)
+static void exited_process_disappears_immediately(void **state)
 {
     (void)state;
     write_process(78, 5);
@@ -259,7 +259,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(new_ids_are_found, open_list, close_list),
-        cmocka_unit_test_setup_teardown(exited_process_disappears_at_once, open_list, close_list),
+        cmocka_unit_test_setup_teardown(exited_process_disappears_immediately, open_list, close_list),
         cmocka_unit_test_setup_teardown(unknown_last_id_lists_the_folder, open_list, close_list),
         cmocka_unit_test_setup_teardown(counting_notices_every_change, open_list, close_list),
         cmocka_unit_test_setup_teardown(idle_kernel_thread_keeps_its_values, open_list, close_list),

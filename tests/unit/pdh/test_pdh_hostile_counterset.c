@@ -192,7 +192,7 @@ struct corruption {
 
 /* Nothing outside the section is read, other sections are unaffected, and the counter provider, which may be a service,
    continues. */
-static void corrupt_section_harms_no_other(void **state)
+static void corrupt_section_affects_no_other(void **state)
 {
     (void)state;
     static const struct corruption corruptions[] = {
@@ -320,7 +320,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(type_changes_between_two_reads),   cmocka_unit_test(sizes_change_between_two_reads),
-        cmocka_unit_test(random_writes_are_harmless),       cmocka_unit_test(corrupt_section_harms_no_other),
+        cmocka_unit_test(random_writes_are_harmless),       cmocka_unit_test(corrupt_section_affects_no_other),
         cmocka_unit_test(reused_record_is_never_half_seen), cmocka_unit_test(nameless_counterset_hides_no_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -226,7 +226,7 @@ static void reply_never_changes_after_copy(void **state)
     PdhCloseQuery(query);
 }
 
-static void changes_between_reads_lose_only_its_counters(void **state)
+static void changing_dll_loses_only_its_counters(void **state)
 {
     (void)state;
     mode = "flip";
@@ -242,7 +242,7 @@ static void size_that_grows_after_the_check_is_safe(void **state)
         read_on(u"\\9000(*)\\9002");
 }
 
-static void random_writes_lose_only_its_counters(void **state)
+static void randomly_writing_dll_loses_only_its_counters(void **state)
 {
     (void)state;
     mode = "storm";
@@ -325,9 +325,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(library_path_is_full_or_in_the_system_folder),
         cmocka_unit_test(honest_extension_is_read),
         cmocka_unit_test(reply_never_changes_after_copy),
-        cmocka_unit_test(changes_between_reads_lose_only_its_counters),
+        cmocka_unit_test(changing_dll_loses_only_its_counters),
         cmocka_unit_test(size_that_grows_after_the_check_is_safe),
-        cmocka_unit_test(random_writes_lose_only_its_counters),
+        cmocka_unit_test(randomly_writing_dll_loses_only_its_counters),
         cmocka_unit_test(channel_name_is_random),
     };
     child_program = argv[0];

@@ -126,7 +126,7 @@ static double kernel_kilobytes(const char *text, const char *name)
     return strtod(line + strlen(name), NULL);
 }
 
-static void memory_equals_the_kernels(void **state)
+static void memory_counters_equal_the_kernel_values(void **state)
 {
     (void)state;
     struct kernel_file *f;
@@ -525,7 +525,7 @@ int main(int argc, char **argv)
         return run_child(argv[2]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(busy_processor_is_measured),
-        cmocka_unit_test(memory_equals_the_kernels),
+        cmocka_unit_test(memory_counters_equal_the_kernel_values),
         cmocka_unit_test(this_program_is_listed),
         cmocka_unit_test(this_program_is_measured),
         cmocka_unit_test(program_starts_and_exits),

@@ -130,7 +130,7 @@ static void setxml_is_all_or_nothing(void **state)
     every_allocation(read_long_xml);
 }
 
-static void xml_and_validation_survive(void **state)
+static void allocation_failures_in_xml_and_validation_are_handled(void **state)
 {
     (void)state;
     every_allocation(write_xml);
@@ -258,7 +258,7 @@ int main(void)
         cmocka_unit_test(memory_is_charged_to_the_client),
         cmocka_unit_test(memory_in_a_foreign_object_is_charged_to_its_owner),
         cmocka_unit_test(setxml_is_all_or_nothing),
-        cmocka_unit_test(xml_and_validation_survive),
+        cmocka_unit_test(allocation_failures_in_xml_and_validation_are_handled),
         cmocka_unit_test(adding_is_all_or_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -425,7 +425,7 @@ static void data_manager_texts_are_xml(void **state)
 
 /* Values that one client puts while another client's XML is being read must survive: only values in the XML are
    applied. */
-static void other_puts_survive_a_draft(void **state)
+static void concurrently_put_values_are_kept(void **state)
 {
     (void)state;
     struct object *set = new_set(), *draft = NULL;
@@ -689,7 +689,7 @@ int main(void)
         cmocka_unit_test(texts_are_put_together),
         cmocka_unit_test(lists_of_apis_have_their_elements),
         cmocka_unit_test(long_api_lists_are_compared_quickly),
-        cmocka_unit_test(other_puts_survive_a_draft),
+        cmocka_unit_test(concurrently_put_values_are_kept),
         cmocka_unit_test(surrounding_spaces_are_kept),
         cmocka_unit_test(display_names_follow_their_counters),
         cmocka_unit_test(paths_get_their_first_backslash),

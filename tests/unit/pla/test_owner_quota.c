@@ -218,7 +218,7 @@ static void without_memory(void **state)
 
 /* A set whose file is temporarily unreadable counts for its creator. Otherwise another account that changes it would
    become its owner, and its creator could create one more. */
-static void files_that_fail(void **state)
+static void unreadable_sets_count_for_their_creator(void **state)
 {
     unsigned failed = 0;
     uint64_t n = 1;
@@ -258,6 +258,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(foreign_files_have_no_owner, begin, scratch_end),
 #endif
         cmocka_unit_test_setup_teardown(without_memory, begin, scratch_end),
-        cmocka_unit_test_setup_teardown(files_that_fail, begin, scratch_end)};
+        cmocka_unit_test_setup_teardown(unreadable_sets_count_for_their_creator, begin, scratch_end)};
     return skipped_result(cmocka_run_group_tests(tests, NULL, NULL));
 }

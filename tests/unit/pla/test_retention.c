@@ -336,7 +336,7 @@ static HRESULT count_tries(void *user, enum file_operation operation, const char
 }
 
 /* A backup has the mark open: copying a thousand files waits for it once, and not for each file. */
-static void mark_in_use_is_awaited_only_once(void **state)
+static void mark_in_use_is_waited_for_only_once(void **state)
 {
     (void)state;
     const HRESULT held = HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION);
@@ -605,7 +605,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(inner_folder_of_another_set_is_kept, begin, end),
         cmocka_unit_test_setup_teardown(marks_without_a_file_list, begin, end),
         cmocka_unit_test_setup_teardown(invalid_list_entries_are_ignored, begin, end),
-        cmocka_unit_test_setup_teardown(mark_in_use_is_awaited_only_once, begin, end),
+        cmocka_unit_test_setup_teardown(mark_in_use_is_waited_for_only_once, begin, end),
         cmocka_unit_test_setup_teardown(full_list_is_reported, begin, end),
 #ifndef _WIN32
         cmocka_unit_test(mounted_disks_are_excluded),

@@ -220,7 +220,7 @@ static void separate_actions_wait_for_each_other(void **state)
 }
 
 /* Both conditions must hold. */
-static void age_and_size(void **state)
+static void action_needs_age_and_size(void **state)
 {
     (void)state;
     struct retention_action a = {.age = 2, .size = 3, .actions = ACTION_DELETE_DATA};
@@ -236,7 +236,7 @@ static void age_and_size(void **state)
     assert_words(f, &policy, "");
 }
 
-static void begun_deletion_is_completed(void **state)
+static void interrupted_deletion_is_completed(void **state)
 {
     (void)state;
     struct retained_folder f = folder("F", 0, 1);
@@ -526,8 +526,8 @@ int main(void)
         cmocka_unit_test(built_in_policy_over_a_folder_lifetime),
         cmocka_unit_test(sending_precedes_deletion),
         cmocka_unit_test(separate_actions_wait_for_each_other),
-        cmocka_unit_test(age_and_size),
-        cmocka_unit_test(begun_deletion_is_completed),
+        cmocka_unit_test(action_needs_age_and_size),
+        cmocka_unit_test(interrupted_deletion_is_completed),
         cmocka_unit_test(memory_runs_out),
         cmocka_unit_test(two_hundred_runs_with_every_policy),
     };

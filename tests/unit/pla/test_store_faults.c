@@ -242,13 +242,13 @@ static void each_operation_fails(void **state)
     each_step(FAULT_ONCE, "each failed");
 }
 
-static void nothing_works_from_an_operation_on(void **state)
+static void every_operation_fails_after_a_point(void **state)
 {
     (void)state;
     each_step(FAULT_LASTING, "all failed from each on");
 }
 
-static void disk_is_full_from_an_operation_on(void **state)
+static void disk_fills_up_at_each_operation(void **state)
 {
     (void)state;
     each_step(FAULT_FULL, "the disk full from each on");
@@ -368,8 +368,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_operation_fails),
-        cmocka_unit_test(nothing_works_from_an_operation_on),
-        cmocka_unit_test(disk_is_full_from_an_operation_on),
+        cmocka_unit_test(every_operation_fails_after_a_point),
+        cmocka_unit_test(disk_fills_up_at_each_operation),
         cmocka_unit_test(process_ends_at_each_operation),
 #ifndef _WIN32
         cmocka_unit_test(disk_is_really_full),

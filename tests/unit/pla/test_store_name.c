@@ -37,7 +37,7 @@ static void split(void **state)
 }
 
 /* The error names the invalid name and the reason. */
-static void split_refuses(void **state)
+static void invalid_names_are_rejected_with_the_reason(void **state)
 {
     static const char bad[] = "/:*?\"<>|\n\t\x1F\x7F";
     char name[8] = "a?b";
@@ -63,7 +63,7 @@ static void assert_file(const char *name, const char *expected)
     memory_free(file);
 }
 
-static void file_names(void **state)
+static void names_are_escaped_in_file_names(void **state)
 {
     (void)state;
     assert_file("Disk Load 2", "disk load 2");
@@ -162,9 +162,12 @@ static void out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(split),      cmocka_unit_test(split_refuses),
-        cmocka_unit_test(file_names), cmocka_unit_test(file_names_are_reversible),
-        cmocka_unit_test(long_names), cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(split),
+        cmocka_unit_test(invalid_names_are_rejected_with_the_reason),
+        cmocka_unit_test(names_are_escaped_in_file_names),
+        cmocka_unit_test(file_names_are_reversible),
+        cmocka_unit_test(long_names),
+        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -166,7 +166,7 @@ static struct event_cell text_of(const char *text)
     return (struct event_cell){.kind = CELL_TEXT, .text = text, .length = strlen(text)};
 }
 
-static void cells_sort_by_meaning(void **state)
+static void cells_sort_by_value(void **state)
 {
     const struct event_cell order[] = {event_cell_real(-1e300),
                                        event_cell_signed(INT64_MIN),
@@ -308,7 +308,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_exact_in_any_memory), cmocka_unit_test(more_keys_than_fit_occur_once),
         cmocka_unit_test(numbers_have_no_exponents),    cmocka_unit_test(sums_past_64_bits_are_reported),
-        cmocka_unit_test(cells_sort_by_meaning),        cmocka_unit_test(first_rows_equal_those_of_a_full_sort),
+        cmocka_unit_test(cells_sort_by_value),          cmocka_unit_test(first_rows_equal_those_of_a_full_sort),
         cmocka_unit_test(a_full_disk_is_reported),      cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,7 +110,7 @@ static void rows_show_every_field(void **state)
            event, 1, "0x104|4.1.0.0|true|-260|260|65276|\n", NULL);
 }
 
-static void rows_are_sorted_by_meaning(void **state)
+static void rows_are_sorted_by_value(void **state)
 {
     (void)state;
     expect("<EventTable name='t'>" COLUMN("pid", "sort='primary' order='ascending'", "sys:PID", CLASS_A, "11", "")
@@ -382,7 +382,7 @@ int main(void)
         cmocka_unit_test(groups_have_sums_means_and_rates),
         cmocka_unit_test(rates_without_duration_are_empty),
         cmocka_unit_test(rows_show_every_field),
-        cmocka_unit_test(rows_are_sorted_by_meaning),
+        cmocka_unit_test(rows_are_sorted_by_value),
         cmocka_unit_test(event_kinds_are_grouped_together),
         cmocka_unit_test(sub_tables_have_the_events_of_their_row),
         cmocka_unit_test(joined_events_share_a_value),

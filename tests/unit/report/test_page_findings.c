@@ -44,7 +44,7 @@ static HRESULT survey(void **state, struct page_findings *f, const char *section
     return hr;
 }
 
-static void test_warnings_are_numbered_from_the_worst_on_over_all_tables(void **state)
+static void test_warnings_of_all_tables_are_numbered_by_severity(void **state)
 {
     struct page_findings f;
     unsigned omitted;
@@ -267,7 +267,7 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_warnings_are_numbered_from_the_worst_on_over_all_tables),
+        cmocka_unit_test(test_warnings_of_all_tables_are_numbered_by_severity),
         cmocka_unit_test(test_warning_charts_are_shown_with_their_warnings),
         cmocka_unit_test(test_all_warnings_of_a_row_are_in_its_chart),
         cmocka_unit_test(test_the_worst_warnings_of_a_row_are_in_its_chart),

@@ -39,7 +39,7 @@ static void imports_of_templates_are_found(void **state)
 }
 
 /* An error in a built-in schema would silently drop its table. */
-static void all_shipped_ones_are_schemas(void **state)
+static void all_shipped_files_are_schemas(void **state)
 {
     (void)state;
     size_t count = 0;
@@ -154,8 +154,8 @@ int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, begin, scratch_end)
     const struct CMUnitTest tests[] = {
-        T(imports_of_templates_are_found), T(all_shipped_ones_are_schemas), T(all_names_have_texts),
-        T(a_users_file_takes_precedence),  T(missing_files_are_reported),   T(without_memory_nothing_is_left),
+        T(imports_of_templates_are_found), T(all_shipped_files_are_schemas), T(all_names_have_texts),
+        T(a_users_file_takes_precedence),  T(missing_files_are_reported),    T(without_memory_nothing_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -254,7 +254,7 @@ static void check_messages(struct pair *p)
     }
 }
 
-static void both_sides_agree(void **state)
+static void client_and_server_agree_on_keys(void **state)
 {
     (void)state;
     for (enum auth_type type = AUTH_SPNEGO; type <= AUTH_NTLM; type++) {
@@ -426,7 +426,7 @@ int main(void)
         cmocka_unit_test(password_hash_is_that_of_ms_nlmp),
         cmocka_unit_test(session_of_ms_nlmp_is_accepted),
         cmocka_unit_test(all_bytes_are_compared),
-        cmocka_unit_test(both_sides_agree),
+        cmocka_unit_test(client_and_server_agree_on_keys),
         cmocka_unit_test(wrong_logons_are_rejected),
         cmocka_unit_test(changed_messages_are_rejected),
         cmocka_unit_test(weak_and_old_logons_are_rejected),

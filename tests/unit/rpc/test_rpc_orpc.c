@@ -598,7 +598,7 @@ static void golden_request_is_read(void **state)
     end_close(&e);
 }
 
-static void our_request_has_the_layout_of_the_golden_one(void **state)
+static void our_request_equals_the_golden_request_layout(void **state)
 {
     uint8_t bytes[600];
     const size_t size = from_hex(impacket_request, bytes);
@@ -735,7 +735,7 @@ int main(void)
         cmocka_unit_test(threads_share_the_objects),
         cmocka_unit_test(our_client_activates_and_calls),
         cmocka_unit_test(golden_request_is_read),
-        cmocka_unit_test(our_request_has_the_layout_of_the_golden_one),
+        cmocka_unit_test(our_request_equals_the_golden_request_layout),
         cmocka_unit_test(golden_answer_is_read),
         cmocka_unit_test(golden_query_is_read_and_written),
         cmocka_unit_test(malformed_requests_are_rejected),

@@ -215,7 +215,7 @@ static void means_are_compared_if_requested(void **state)
     imported_free(&i);
 }
 
-static void answers_decide(void **state)
+static void answers_select_conditions(void **state)
 {
     static const struct expectation usual[] = {
         {STATIC("$page", "lt", "$Health"), "MSSQL"},
@@ -497,20 +497,13 @@ static int make(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(literal_limits_are_compared),
-        cmocka_unit_test(means_are_compared_if_requested),
-        cmocka_unit_test(answers_decide),
-        cmocka_unit_test(memory_is_that_of_the_report),
-        cmocka_unit_test(processors_are_counted),
-        cmocka_unit_test(loops_over_a_counter_are_conditions),
-        cmocka_unit_test(computed_counters_are_computed),
-        cmocka_unit_test(a_higher_priority_hides_lower_ones),
-        cmocka_unit_test(missing_trend_is_reported),
-        cmocka_unit_test(other_thresholds_are_listed_with_reasons),
-        cmocka_unit_test(descriptions_become_plain_text),
-        cmocka_unit_test(disabled_analyses_are_disabled_rules),
-        cmocka_unit_test(files_inherit_from_others),
-        cmocka_unit_test(invalid_files_and_answers_are_errors),
+        cmocka_unit_test(literal_limits_are_compared),    cmocka_unit_test(means_are_compared_if_requested),
+        cmocka_unit_test(answers_select_conditions),      cmocka_unit_test(memory_is_that_of_the_report),
+        cmocka_unit_test(processors_are_counted),         cmocka_unit_test(loops_over_a_counter_are_conditions),
+        cmocka_unit_test(computed_counters_are_computed), cmocka_unit_test(a_higher_priority_hides_lower_ones),
+        cmocka_unit_test(missing_trend_is_reported),      cmocka_unit_test(other_thresholds_are_listed_with_reasons),
+        cmocka_unit_test(descriptions_become_plain_text), cmocka_unit_test(disabled_analyses_are_disabled_rules),
+        cmocka_unit_test(files_inherit_from_others),      cmocka_unit_test(invalid_files_and_answers_are_errors),
         cmocka_unit_test(memory_may_end_anywhere),
     };
     return cmocka_run_group_tests(tests, make, scratch_end);

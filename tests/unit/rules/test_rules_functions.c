@@ -6,7 +6,7 @@
     "<Step select='/Report'><Variable name='v' expression=\"" expression "\"/><Exists><Otherwise><Notify>[{v}]"        \
     "</Notify></Otherwise></Exists></Step>"
 
-static void answers_are_those_of_xpath(void **state)
+static void functions_return_what_xpath_returns(void **state)
 {
     static const char *const cases[][2] = {
         {"contains('abcd', 'bc')", "[true]"},
@@ -125,7 +125,7 @@ static int make(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_are_those_of_xpath),
+        cmocka_unit_test(functions_return_what_xpath_returns),
         cmocka_unit_test(invalid_calls_are_reported),
         cmocka_unit_test(runaway_search_is_stopped),
         cmocka_unit_test(search_for_missing_text_is_counted),

@@ -490,7 +490,7 @@ static void full_circular_log_continues(void **state)
 }
 
 /* MS-PLA 3.2.4.3: an API tracing collector is complete immediately. */
-static void stop_on_completion_stops_at_once(void **state)
+static void stop_on_completion_stops_immediately(void **state)
 {
     (void)state;
     char *root = fixture_folder("done");
@@ -770,7 +770,7 @@ int main(void)
         cmocka_unit_test(logs_of_a_deleted_set_are_kept),
         cmocka_unit_test(log_without_a_path_has_the_program_name),
         cmocka_unit_test(full_circular_log_continues),
-        cmocka_unit_test(stop_on_completion_stops_at_once),
+        cmocka_unit_test(stop_on_completion_stops_immediately),
         cmocka_unit_test(lists_can_be_changed_while_running),
         cmocka_unit_test(program_continues_after_its_host_is_killed),
         cmocka_unit_test(programs_that_cannot_be_traced_fail_the_start),

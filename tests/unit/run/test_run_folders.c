@@ -199,7 +199,7 @@ static void folders_are_maintained_before_a_start(void **state)
 }
 
 /* A user's note keeps its run folder, and the next run deletes another folder instead. */
-static void users_notes_do_not_block_a_set(void **state)
+static void user_files_do_not_block_a_set(void **state)
 {
     (void)state;
     char *root = fixture_folder("kept"), *notes = path_join(root, "run000001/notes.txt");
@@ -246,7 +246,7 @@ static void only_files_of_the_run_are_deleted(void **state)
     memory_free(root);
 }
 
-static void actions_of_a_run(void **state)
+static void folder_actions_run_after_each_run(void **state)
 {
     (void)state;
     char *root = fixture_folder("acts");
@@ -330,9 +330,9 @@ int main(void)
         cmocka_unit_test(folder_shared_by_two_sets_is_kept),
         cmocka_unit_test(folder_inside_another_sets_folder_is_kept),
         cmocka_unit_test(folders_are_maintained_before_a_start),
-        cmocka_unit_test(users_notes_do_not_block_a_set),
+        cmocka_unit_test(user_files_do_not_block_a_set),
         cmocka_unit_test(only_files_of_the_run_are_deleted),
-        cmocka_unit_test(actions_of_a_run),
+        cmocka_unit_test(folder_actions_run_after_each_run),
         cmocka_unit_test(undeletable_files_are_reported),
         cmocka_unit_test(failed_start_leaves_no_folder),
     };

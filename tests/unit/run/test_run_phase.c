@@ -15,7 +15,7 @@
 
 /* Every event in every phase, one letter each: the next phase, or '=' unchanged, 'U' in use, 'N' not running, '!'
    impossible. */
-static void every_step_in_every_phase(void **state)
+static void every_event_in_every_phase_is_defined(void **state)
 {
     static const struct {
         enum run_phase phase;
@@ -139,7 +139,7 @@ static void host_is_overdue_only_after_its_time_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_step_in_every_phase),
+        cmocka_unit_test(every_event_in_every_phase_is_defined),
         cmocka_unit_test(status_of_every_phase),
         cmocka_unit_test(host_is_overdue_only_after_its_time_limit),
         cmocka_unit_test(events_have_the_fields_of_the_provider),

@@ -166,7 +166,7 @@ static void rejected_update_changes_nothing(void **state)
 }
 
 /* Commit with plaUpdateRunningInstance, plaFlushTrace and plaValidateOnly of sets that do not run. */
-static void modes_for_sets_that_do_not_run(void **state)
+static void commit_modes_of_stopped_sets(void **state)
 {
     (void)state;
     char *root = fixture_folder("modes");
@@ -405,7 +405,7 @@ int main(void)
         cmocka_unit_test(running_set_applies_a_new_limit),
         cmocka_unit_test(running_set_applies_new_counters_without_a_gap),
         cmocka_unit_test(rejected_update_changes_nothing),
-        cmocka_unit_test(modes_for_sets_that_do_not_run),
+        cmocka_unit_test(commit_modes_of_stopped_sets),
         cmocka_unit_test(flush_writes_the_samples_to_the_file),
         cmocka_unit_test(stop_right_after_an_asynchronous_start),
         cmocka_unit_test(failed_asynchronous_start_is_recorded),

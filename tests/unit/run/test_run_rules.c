@@ -76,7 +76,7 @@ static void warnings_are_in_the_report_and_an_event(void **state)
 }
 
 /* Rules that are invalid or fail must not cost the report or the log. */
-static void mistakes_leave_the_report(void **state)
+static void rule_errors_leave_the_report_unchanged(void **state)
 {
     (void)state;
     static const struct {
@@ -111,7 +111,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(warnings_are_in_the_report_and_an_event),
-        cmocka_unit_test(mistakes_leave_the_report),
+        cmocka_unit_test(rule_errors_leave_the_report_unchanged),
     };
     return cmocka_run_group_tests(tests, begin, fixture_teardown);
 }

@@ -205,7 +205,7 @@ static void overwrite(void *user)
 }
 
 /* A client or the supervisor must not hang, crash, or terminate another process. */
-static void foreign_writes_harm_no_reader(void **state)
+static void foreign_writes_affect_no_reader(void **state)
 {
     (void)state;
     struct run_section *host, *client;
@@ -385,7 +385,7 @@ int main(void)
         cmocka_unit_test(killed_writer_leaves_the_previous_publication),
         cmocka_unit_test(invalid_counters_end_the_reading),
         cmocka_unit_test(section_exists_while_its_host_runs),
-        cmocka_unit_test(foreign_writes_harm_no_reader),
+        cmocka_unit_test(foreign_writes_affect_no_reader),
         cmocka_unit_test(start_report_contains_result_and_message),
         cmocka_unit_test(report_without_a_host_is_rejected),
         cmocka_unit_test(update_answer_without_a_host_is_rejected),

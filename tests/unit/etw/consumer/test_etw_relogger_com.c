@@ -178,7 +178,7 @@ static void events_are_relogged(void **state)
     assert_memory_equal(&first.ActivityId, &other, sizeof other);
 }
 
-static void the_class(void **state)
+static void class_object_is_checked(void **state)
 {
     (void)state;
     void *out = &out;
@@ -203,7 +203,7 @@ static int make_log(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_class),
+        cmocka_unit_test(class_object_is_checked),
         cmocka_unit_test(events_are_relogged),
     };
     return cmocka_run_group_tests(tests, make_log, NULL);

@@ -377,7 +377,7 @@ static void assert_number(struct autologger_number n, uint64_t expected)
 }
 
 /* A program that changes another program's autologger settings must not lose values that it does not understand. */
-static void unknown_values_of_a_key_stay(void **state)
+static void unknown_values_of_a_key_are_kept(void **state)
 {
     struct autologger_provider providers[2] = {
         {.guid = {1, 2, 3, {4}}, .enabled = NUMBER(1), .level = NUMBER(4), .any = NUMBER(0xF000000000000001)},
@@ -688,7 +688,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(kernel_flags_are_kept_and_shown),
         cmocka_unit_test(the_context_logger_starts_by_its_key),
         cmocka_unit_test(filters_are_in_a_key_below_their_provider),
-        cmocka_unit_test(unknown_values_of_a_key_stay),
+        cmocka_unit_test(unknown_values_of_a_key_are_kept),
         cmocka_unit_test(an_invalid_value_is_reported),
         cmocka_unit_test(a_key_is_written_completely_or_not_at_all),
     };

@@ -354,7 +354,7 @@ static int role_starter(void)
     return 0;
 }
 
-static void a_dead_starter_leaves_no_session(void **state)
+static void killed_starter_leaves_no_session(void **state)
 {
     (void)state;
     struct process *starter = child_start("starter", "-", "-");
@@ -430,7 +430,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(killed_recovery_is_continued_by_another_process),
         cmocka_unit_test(two_controllers_never_own_one_session),
         cmocka_unit_test(the_log_of_a_dead_host_is_not_overwritten),
-        cmocka_unit_test(a_dead_starter_leaves_no_session),
+        cmocka_unit_test(killed_starter_leaves_no_session),
     };
     child_program = arguments[0];
     if (count == 4)

@@ -367,7 +367,7 @@ static size_t own_program(WCHAR out[300])
     return (length + 1) * sizeof(WCHAR);
 }
 
-static void filters_of_other_programs_are_for_none_here(void **state)
+static void filters_for_other_programs_apply_to_nothing(void **state)
 {
     (void)state;
     char *path = path_join(folder, "program.etl");
@@ -511,7 +511,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(flush_timer_can_be_in_milliseconds),
         cmocka_unit_test(killed_process_loses_nothing),
         cmocka_unit_test(filters_select_the_processes),
-        cmocka_unit_test(filters_of_other_programs_are_for_none_here),
+        cmocka_unit_test(filters_for_other_programs_apply_to_nothing),
         cmocka_unit_test(invalid_filters_are_rejected),
         cmocka_unit_test(a_session_left_open_is_complete),
         cmocka_unit_test(session_names_are_local_to_their_process),

@@ -120,7 +120,7 @@ static void connected_computers_are_listed(void **state)
 }
 
 /* Plain numbers, fractions, rates and times go through the same formulas with the same values. */
-static void values_equal_the_remote_ones(void **state)
+static void values_equal_the_remote_values(void **state)
 {
     (void)state;
     PDH_HQUERY query;
@@ -321,7 +321,7 @@ int main(void)
         cmocka_unit_test(addresses_are_parsed),
         cmocka_unit_test(remote_objects_are_listed),
         cmocka_unit_test(connected_computers_are_listed),
-        cmocka_unit_test(values_equal_the_remote_ones),
+        cmocka_unit_test(values_equal_the_remote_values),
         cmocka_unit_test(sample_takes_one_call),
         cmocka_unit_test_setup(invalid_paths_return_their_status, begin),
         cmocka_unit_test_setup(remote_computer_vanishes_and_returns, begin),

@@ -137,7 +137,7 @@ static void check_year(const struct start_zone *zone, int year, int days, int mi
 }
 
 /* Every mask of days, in zones whose clocks change by 30 minutes, an hour, across midnight, and across a whole day. */
-static void every_mask_over_years(void **state)
+static void every_day_mask_is_correct_for_years(void **state)
 {
     static const int biases[] = {0, -345 /* Kathmandu */, 720, -840};
     static const struct {
@@ -157,7 +157,7 @@ static void every_mask_over_years(void **state)
 }
 
 /* The same cases as literal times. */
-static void clocks_that_jump(void **state)
+static void clock_changes_start_each_set_once(void **state)
 {
     const struct start_zone zone = {berlin, NULL};
     struct start_rule rule = {INT64_MIN, INT64_MAX, 2 * 3600 + 1800, 0x7F}; /* 02:30 */
@@ -171,7 +171,7 @@ static void clocks_that_jump(void **state)
 }
 
 /* MS-PLA 3.2.4.12: dates, and plaRunOnce. */
-static void dates_and_once(void **state)
+static void start_dates_and_single_runs_are_respected(void **state)
 {
     static const int utc_bias = 0;
     const struct start_zone zone = {fixed, &utc_bias};
@@ -258,7 +258,7 @@ static void look(struct simulation *s, const struct start_rule *rule, const stru
     s->last = s->done = due;
 }
 
-static void missed_and_repeated_moments(void **state)
+static void missed_and_repeated_start_times(void **state)
 {
     const struct start_zone zone = {berlin, NULL};
     const struct start_rule rule = {INT64_MIN, INT64_MAX, 12 * 3600, 0x7F};
@@ -299,7 +299,7 @@ static void missed_and_repeated_moments(void **state)
 }
 
 /* 20 years with a check at least every six hours. The clock is occasionally slewed, or set by some seconds. */
-static void twenty_years(void **state)
+static void schedule_is_correct_for_twenty_years(void **state)
 {
     const struct start_zone zone = {pacific, NULL};
     const struct start_rule rule = {INT64_MIN, INT64_MAX, 2 * 3600 + 1800, 0x7F};
@@ -324,7 +324,7 @@ static void twenty_years(void **state)
 
 /* Several schedules of one set, some at the same time: the set starts once per time, over years with summer time, clock
    changes in both directions, and restarts of the service from the record. */
-static void several_schedules_over_years(void **state)
+static void several_schedules_are_correct_for_years(void **state)
 {
     const struct start_zone zone = {pacific, NULL};
     int64_t begin = moment(2026, 1, 1, 12, 0), end = moment(2038, 1, 1, 12, 0), missed;
@@ -370,13 +370,13 @@ static void several_schedules_over_years(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clocks_that_jump),
-        cmocka_unit_test(dates_and_once),
+        cmocka_unit_test(clock_changes_start_each_set_once),
+        cmocka_unit_test(start_dates_and_single_runs_are_respected),
         cmocka_unit_test(rules_of_schedules),
-        cmocka_unit_test(missed_and_repeated_moments),
-        cmocka_unit_test(every_mask_over_years),
-        cmocka_unit_test(twenty_years),
-        cmocka_unit_test(several_schedules_over_years),
+        cmocka_unit_test(missed_and_repeated_start_times),
+        cmocka_unit_test(every_day_mask_is_correct_for_years),
+        cmocka_unit_test(schedule_is_correct_for_twenty_years),
+        cmocka_unit_test(several_schedules_are_correct_for_years),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -523,7 +523,7 @@ static void servers_are_this_machine(void **state)
 }
 
 /* Real templates contain impossible counter paths: they are reported, and the set is stored. */
-static void odd_counter_paths_are_reported(void **state)
+static void unusual_counter_paths_are_reported(void **state)
 {
     (void)state;
     struct object *set = new_set(), *issues = NULL;
@@ -857,7 +857,7 @@ int main(void)
         cmocka_unit_test(invalid_names_of_an_alert_are_reported),
         cmocka_unit_test(unsupported_settings_are_reported),
         cmocka_unit_test(schedule_keeps_its_end_date),
-        cmocka_unit_test(odd_counter_paths_are_reported),
+        cmocka_unit_test(unusual_counter_paths_are_reported),
         cmocka_unit_test(seconds_for_new_instances_are_checked),
         cmocka_unit_test(sets_are_found_by_filter),
         cmocka_unit_test(unreadable_sets_are_not_stored),

@@ -139,7 +139,7 @@ static void assert_repaired(void)
     }
 }
 
-static void everything_is_repaired_and_nothing_lost(void **state)
+static void repair_fixes_all_and_loses_nothing(void **state)
 {
     (void)state;
     make_store();
@@ -346,7 +346,7 @@ static int make_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_is_repaired_and_nothing_lost),
+        cmocka_unit_test(repair_fixes_all_and_loses_nothing),
         cmocka_unit_test(each_allocation_fails),
         cmocka_unit_test(each_operation_fails),
         cmocka_unit_test(orphaned_passwords_are_deleted),
