@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 
-from program import check, host_path, openpla_apart
+from program import check, host_path, openpla_streams
 
 USER, QUEUE = r"\Processor(*)\% User Time", r"\Network Interface(*)\Output Queue Length"
 MISSING_INSTANCE, UNKNOWN_OBJECT, UNKNOWN_COUNTER = r"\Process(no such program)\ID Process", r"\Some Program(*)\Things", r"\Memory\No Such Thing"
@@ -28,7 +28,7 @@ TEMPLATE = f"""<?xml version="1.0" encoding="ENCODING"?>
 
 
 def openpla(expected, *arguments):
-    return openpla_apart(expected, "check", *arguments)
+    return openpla_streams(expected, "check", *arguments)
 
 
 def write(name, text, encoding="utf-8"):

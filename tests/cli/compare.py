@@ -8,7 +8,7 @@ import random
 import re
 import tempfile
 
-from program import check, openpla, openpla_apart
+from program import check, openpla, openpla_streams
 
 COUNTERS = [r"PhysicalDisk(0 C:)\Avg. Disk sec/Read", r"Processor(_Total)\% Processor Time", r"Memory\Available MBytes",
             r"PhysicalDisk(0 C:)\Disk Bytes/sec"]
@@ -33,10 +33,10 @@ def exit_codes_tell_a_script():
                                       ("memory", [0.002, 20, 2000, 1e7], 4, "1 much worse, 0 worse"),
                                       ("bytes", [0.002, 20, 8000, 3e7], 0, "1 changed")):
         write_log(f"{name}.csv", scales, day=2)
-        output, messages = openpla_apart(code, "compare", "a.csv", f"{name}.csv")
+        output, messages = openpla_streams(code, "compare", "a.csv", f"{name}.csv")
         check(words in output and "openpla compare:" not in messages, f"{name}: {words}", output, messages)
     check("new" not in output and "MB/s" in output, "values have units, and no counter is listed as new", output)
-    output, _ = openpla_apart(4, "compare", "a.csv", "much.csv", "--json")
+    output, _ = openpla_streams(4, "compare", "a.csv", "much.csv", "--json")
     result = json.loads(output)
     first = result["counters"][0]
     check(first["counter"] == "Avg. Disk sec/Read" and first["instance"] == "0 C:" and first["verdict"] == "much worse" and

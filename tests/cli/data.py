@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 
-from program import EMULATOR, check, host_path, openpla_apart
+from program import EMULATOR, check, host_path, openpla_streams
 from store_place import place
 
 MANAGER = ("<DataManager><Enabled>-1</Enabled><MaxFolderCount>2</MaxFolderCount><FolderAction><Size>0</Size><Age>1</Age>"
@@ -16,7 +16,7 @@ MANAGER = ("<DataManager><Enabled>-1</Enabled><MaxFolderCount>2</MaxFolderCount>
 
 
 def data(expected, *arguments):
-    return openpla_apart(expected, "data", *arguments)
+    return openpla_streams(expected, "data", *arguments)
 
 
 def write_file(path, text):

@@ -14,7 +14,7 @@ import tempfile
 import termios
 import time
 
-from program import EMULATOR, PROGRAM, check, openpla, openpla_apart
+from program import EMULATOR, PROGRAM, check, openpla, openpla_streams
 from served import PATIENCE, Served
 
 os.environ["OPENPLA_SAMPLE_COMMITTED"] = "0"  # on a busy machine a sample is slow
@@ -22,7 +22,7 @@ IDLE, COMMITTED, SYSTEM = r"\Processor(_Total)\% Idle Time", r"\Memory\Committed
 
 
 def prints_lines_without_terminal():
-    output, messages = openpla_apart(0, "live", IDLE, COMMITTED, "-sc", "3", "-si", "0.2")
+    output, messages = openpla_streams(0, "live", IDLE, COMMITTED, "-sc", "3", "-si", "0.2")
     lines = [line.split("\t") for line in output.splitlines()]
     check(len(lines) == 6 and all(len(line) == 3 for line in lines), "3 samples of 2 counters", output, messages)
     for line, counter in zip(lines, (IDLE, COMMITTED) * 3):

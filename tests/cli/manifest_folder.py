@@ -8,7 +8,7 @@ import struct
 import tempfile
 
 from made_trace import START, event, trace
-from program import EMULATOR, check, host_path, openpla, openpla_apart
+from program import EMULATOR, check, host_path, openpla, openpla_streams
 
 FIRST, SECOND, THIRD = (f"{n}0000000-1111-2222-3333-444455556666" for n in "abc")
 
@@ -33,7 +33,7 @@ def write(path, text, like=None):
 
 def show(expected=0):
     """Returns stdout and all messages, which the emulator merges."""
-    output, messages = openpla_apart(expected, "trace", "show", "made.etl", "-import", host_path("folder"))
+    output, messages = openpla_streams(expected, "trace", "show", "made.etl", "-import", host_path("folder"))
     return output, messages or output
 
 
@@ -84,7 +84,7 @@ def ignores_corrupt_index():
                   whole.replace(b"\t{A", b"\t{B"), whole.replace(b"one.man", b"bad.man")):
         with open(index[0], "wb") as f:
             f.write(wrong)
-        openpla_apart(0, "trace", "show", "made.etl", "-import", host_path("folder"))
+        openpla_streams(0, "trace", "show", "made.etl", "-import", host_path("folder"))
     os.remove(index[0])
     output, _ = show()
     check("Renamed=9" in output, "a decode without an index", output)

@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import xml.etree.ElementTree as xml
 
-from program import EMULATOR, PROGRAM, check, openpla, openpla_apart
+from program import EMULATOR, PROGRAM, check, openpla, openpla_streams
 
 MOST_BYTES = 8 << 20
 VOID = {"meta", "input", "br", "hr", "img", "link"}
@@ -123,7 +123,7 @@ def run_has_report_and_page():
         if not 20 <= i < 30:
             lines.append(f'"02/28/2021 15:33:{i:02}.000","{99.5 if i == 40 else 12.345678}","{7000 + i}"')
     write("run/a.csv", "\r\n".join(lines) + "\r\n")
-    output, messages = openpla_apart(0, "report", "run", "-html", "-schema", "Report.System.Summary.xml")
+    output, messages = openpla_streams(0, "report", "run", "-html", "-schema", "Report.System.Summary.xml")
     check([line.replace("\\", "/") for line in output.split()[:2]] == ["run/report.xml", "run/report.html"], "where", output, messages)
     page = read("run/report.html")
     words = page.words()
@@ -132,7 +132,7 @@ def run_has_report_and_page():
     lines = [p for p in page.paths if p.count("l") + p.count("h") + p.count("v") > 10]
     check(lines and all(p.count("M") == 2 for p in lines), "ten seconds without a sample leave a gap in the line", page.paths)
     # A page in another folder, with its report beside it.
-    output, _ = openpla_apart(0, "report", "run", "-html", "-o", "other.html")
+    output, _ = openpla_streams(0, "report", "run", "-html", "-o", "other.html")
     check(os.path.exists("other.xml") and read("other.html").tables, "the other page", output)
     check("already exists" in openpla(1, "report", "run", "-html", "-o", "other.html"), "it is not overwritten unasked")
     check("-sheet: requires -html" in openpla(2, "report", "run", "-sheet", "x.xsl"), "a sheet without a page")

@@ -17,7 +17,7 @@ def host_path(path):
     return "Z:" + os.path.abspath(path).replace("/", "\\") if EMULATOR else path
 
 
-def openpla_apart(expected, *arguments):
+def openpla_streams(expected, *arguments):
     """Returns stdout and stderr. If `expected` is None, any exit code is accepted."""
     done = subprocess.run([*EMULATOR, PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=600, check=False)

@@ -10,7 +10,7 @@ import tempfile
 import xml.etree.ElementTree as xml
 
 import made_trace
-from program import check, openpla_apart
+from program import check, openpla_streams
 
 PROVIDER = "5b3f6bb0-1d1c-4f0a-9f5e-0c1c37a1f0a1"
 NAMESPACE = 'xmlns="http://schemas.microsoft.com/diagnostics/2007/02/tracerpt"'
@@ -29,7 +29,7 @@ CONFIGURATION = """<Report name="configuration" version="1"><Header><Data name="
 
 def report(expected, *arguments):
     """Returns stdout, and the whole output; an emulator merges both streams."""
-    output, messages = openpla_apart(expected, "report", *arguments)
+    output, messages = openpla_streams(expected, "report", *arguments)
     return output, output + messages
 
 

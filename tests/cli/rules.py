@@ -10,7 +10,7 @@ import re
 import tempfile
 import xml.etree.ElementTree as xml
 
-from program import check, openpla, openpla_apart
+from program import check, openpla, openpla_streams
 
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "user", "rules.md")
 
@@ -36,11 +36,11 @@ def exit_codes_show_worst_severity():
     for memory, processor, code, words in ((10, 10, 0, []), (85, 10, 3, ["warning: 85 % of the commit limit"]),
                                            (95, 60, 4, ["error: 95 % of the commit limit", "warning: Processor time averaged 60 %"])):
         report_of(memory, processor)
-        output, messages = openpla_apart(code, "rules", "report.xml")
+        output, messages = openpla_streams(code, "rules", "report.xml")
         for word in words or ["nothing found"]:
             check(word in output, word, output)
         check("openpla rules:" not in messages, messages)
-    output, _ = openpla_apart(4, "rules", "report.xml", "--json")
+    output, _ = openpla_streams(4, "rules", "report.xml", "--json")
     reported = json.loads(output)
     check(reported["worst"] == "error" and len(reported["warnings"]) == 2, output)
     check(all(w["cause"] and w["details"] and w["resolution"] for w in reported["warnings"]), output)
@@ -55,7 +55,7 @@ def checks_log_directly():
     write_log("run/b.csv", [r"Memory\% Committed Bytes In Use"], [85])
     before = sorted(os.listdir(".")) + os.listdir("run")
     for name, code, word in (("a.blg", 4, "error: 95 %"), ("a.csv", 4, "error: 95 %"), ("run", 3, "warning: 85 %")):
-        output, _ = openpla_apart(code, "rules", name)
+        output, _ = openpla_streams(code, "rules", name)
         check(word in output, name, output)
     check(sorted(os.listdir(".")) + os.listdir("run") == before, "no file is left behind", os.listdir("."))
     check("is an input file" in openpla(1, "rules", "a.csv", "-o", "a.csv", "-y"), "the log is not overwritten")
@@ -83,7 +83,7 @@ def finds_short_overload_in_long_log():
     """Command and page name the overload's times. A healthy day has no warning, and an unknown one is not called
     healthy."""
     write_day("day.csv", OVERLOADED, range(960, 1040))
-    output, _ = openpla_apart(4, "rules", "day.csv", "--json")
+    output, _ = openpla_streams(4, "rules", "day.csv", "--json")
     found = json.loads(output)["warnings"]
     check(len(found) == 2 and "Processor time" in found[0]["symptom"] and "disk 0 C:" in found[1]["symptom"], output)
     for warning, worst in zip(found, ("100 %", "350 ms")):
@@ -202,7 +202,7 @@ def compares_memory_with_installed_memory():
         sizes = [d.text for d in xml.parse("memory.xml").getroot().findall("Header/Data[@name='memory']")]
         check(len(sizes) == (computer == own), f"sizes of {computer}", sizes)
         code = 4 if sizes and int(sizes[0]) > 20 * 70 else 3 if sizes and int(sizes[0]) > 10 * 70 else 0
-        output, _ = openpla_apart(code, "rules", "memory.xml")
+        output, _ = openpla_streams(code, "rules", "memory.xml")
         check(not code or f"fell to 70 of {sizes[0]} MB" in output, "the installed memory is shown", output)
         codes.append(code)
     check(codes[0] != 0 and codes[1] == 0, "only the computer with known memory has a warning", codes)
@@ -214,7 +214,7 @@ def custom_threshold_uses_slices(rules):
     write("threshold.xml", rules)
     write_day("sites.csv", [r"Web Service(shop)\Response Time", r"Web Service(_Total)\Response Time", r"Web Service(wiki)\Other"],
               range(960, 1040), hot=(300, 900, 900), usual=50)
-    output, _ = openpla_apart(3, "rules", "sites.csv", "-rules", "threshold.xml", "--json")
+    output, _ = openpla_streams(3, "rules", "sites.csv", "-rules", "threshold.xml", "--json")
     found = json.loads(output)["warnings"]
     check(len(found) == 1 and found[0]["symptom"] == "shop answered after 300 ms for 20 min", output)
     check(found[0]["when"] == "2026-03-02 12:00 to 12:20, 20 min in total; worst at 12:00: 300 ms", output)
@@ -240,9 +240,9 @@ def documented_rules_work():
     write("mine.xml", second)
     write_log("web.csv", [r"Web Service(shop)\Response Time", r"Web Service(wiki)\Response Time"], [250, 90])
     openpla(0, "report", "web.csv", "-o", "web.xml")
-    output, _ = openpla_apart(3, "rules", "web.csv", "-rules", "first.xml")
+    output, _ = openpla_streams(3, "rules", "web.csv", "-rules", "first.xml")
     check(output == "warning: shop answers slowly\n    Look at the database first.\n", output)
-    output, messages = openpla_apart(3, "rules", "web.xml", "-rules", "mine.xml")
+    output, messages = openpla_streams(3, "rules", "web.xml", "-rules", "mine.xml")
     check("warning: shop answers after 250 ms" in output and "Look at the database first." in output, output, messages)
     custom_threshold_uses_slices(third)
 

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-from program import EMULATOR, PROGRAM, check, openpla, openpla_apart
+from program import EMULATOR, PROGRAM, check, openpla, openpla_streams
 
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "user", "rules.md")
 
@@ -81,7 +81,7 @@ def write_log(name, bad):
 def imports_thresholds():
     write("Base.xml", BASE)
     write("top.xml", TOP)
-    output, messages = openpla_apart(3, "rules", "import-pal", "top.xml", "-o", "mine.xml")
+    output, messages = openpla_streams(3, "rules", "import-pal", "top.xml", "-o", "mine.xml")
     check("4 of 5 thresholds were imported\nmine.xml" in output, "imported", output)
     check("Which share of memory should be free?\n    answer: Share=0.10 (from the file" in output, output)
     check([line for line in (output + messages).splitlines() if line.startswith("openpla rules:")] ==
@@ -89,7 +89,7 @@ def imports_thresholds():
     write_log("bad.csv", True)
     write_log("good.csv", False)
     openpla(0, "relog", "bad.csv", "-f", "BIN", "-o", "bad.blg", "-y")
-    output, messages = openpla_apart(4, "rules", "bad.blg", "-rules", "mine.xml")
+    output, messages = openpla_streams(4, "rules", "bad.blg", "-rules", "mine.xml")
     check("openpla rules:" not in output + messages, output, messages)
     for expected in ("error: used: \\Network Interface(*)\\% Used e 0: 80\n",
                    "error: falls: \\MSSQL$PROD:Buffer Manager\\Page life expectancy: it grows by -1200 per hour\n",
@@ -99,7 +99,7 @@ def imports_thresholds():
                    "warning: little: \\Memory\\Available MBytes: the minimum is 200\n"):
         check(expected in output, expected, output)
     check(output.count("warning: ") == 2 and output.count("error: ") == 2, output)
-    output, _ = openpla_apart(0, "rules", "good.csv", "-rules", "mine.xml")
+    output, _ = openpla_streams(0, "rules", "good.csv", "-rules", "mine.xml")
     check(output == "nothing found\n", output)
     write("other.csv", '"(PDH-CSV 4.0) (UTC)(0)","\\\\H\\Other\\Counter"\r\n"02/28/2021 15:33:00.000","70"\r\n')
     openpla(5, "rules", "other.csv", "-rules", "mine.xml")
@@ -107,7 +107,7 @@ def imports_thresholds():
 
 def applies_answers_to_limits():
     openpla(3, "rules", "import-pal", "top.xml", "-answer", "Share=0.01", "RAMGB=8", "-o", "mine.xml", "-y")
-    output, _ = openpla_apart(4, "rules", "bad.csv", "-rules", "mine.xml")
+    output, _ = openpla_streams(4, "rules", "bad.csv", "-rules", "mine.xml")
     check("busy" in output and "little" not in output, output)
     output = openpla(1, "rules", "import-pal", "top.xml", "-answer", "Shore=1", "-y")
     check("unknown question 'Shore' (the file asks Share, RamGb)" in output, output)
@@ -131,7 +131,7 @@ def stops_slow_rules():
     write("slow.xml", "<Rules><Group name='g'><Rule name='found before'><Step select='/Report'><Exists><Otherwise><Warning><Item>"
           "<Data name='symptom'>before</Data></Item></Warning></Otherwise></Exists></Step></Rule><Rule name='the slow one'>"
           "<Step select=\"//Item[.. = 'x']\"/></Rule></Group></Rules>")
-    output, messages = openpla_apart(3, "rules", "big.xml", "-rules", "slow.xml", "-timeout", "1")
+    output, messages = openpla_streams(3, "rules", "big.xml", "-rules", "slow.xml", "-timeout", "1")
     check("openpla rules: slow.xml: group 'g': rule 'the slow one': step 1: all rules together ran longer than "
           "1 seconds; no further rules are run\n" in output + messages, output, messages)
     check("warning: before" in output, output)

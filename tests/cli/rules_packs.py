@@ -11,7 +11,7 @@ import re
 import tempfile
 import xml.etree.ElementTree as xml
 
-from program import check, openpla, openpla_apart
+from program import check, openpla, openpla_streams
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PARTS, SPAN = ("when", "cause", "details", "resolution"), ("first", "last")
@@ -104,7 +104,7 @@ def findings(computer, counters):
     write_log("packs.csv", computer, counters)
     report = "packs.xml"
     openpla(0, "report", "packs.csv", "-o", report, "-y")
-    text, messages = openpla_apart(None, "rules", report, "--json")
+    text, messages = openpla_streams(None, "rules", report, "--json")
     check(not messages, messages)
     return {warning["rule"]: warning for warning in json.loads(text)["warnings"]}
 

@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 
-from program import check, host_path, openpla_apart
+from program import check, host_path, openpla_streams
 from store_place import place
 
 XML = "<DataCollectorSet><Description>{}</Description></DataCollectorSet>\n<?openpla-set name=\"{}\"?>\n"
@@ -17,7 +17,7 @@ RECORD = ("openpla-run 1\nserial-number 3\nlast-result 0x00000000\nrunning 0\nla
 
 
 def openpla(expected, *arguments):
-    output, messages = openpla_apart(expected, "store", *arguments)
+    output, messages = openpla_streams(expected, "store", *arguments)
     return output + messages if expected == 2 else output
 
 

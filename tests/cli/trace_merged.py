@@ -10,14 +10,14 @@ import tempfile
 from made_trace import SECOND, START, classic, event, message, trace, unknown
 from merged_trace import (BULK_FIELDS, NOTHING, RUNTIME, UINT32, bulk, computer, definition, event_info, field, image,
                           map_info, merged, method, method_definition, z)
-from program import check, host_path, openpla, openpla_apart
+from program import check, host_path, openpla, openpla_streams
 
 OTHER = "12345678-1111-2222-3333-444455556666"
 
 
 def show(*arguments):
     """Returns stdout and all messages, which the emulator merges."""
-    output, messages = openpla_apart(0, "trace", "show", *arguments)
+    output, messages = openpla_streams(0, "trace", "show", *arguments)
     return output, messages or output
 
 

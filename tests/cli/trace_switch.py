@@ -7,7 +7,7 @@ import os
 import re
 import tempfile
 
-from program import EMULATOR, check, host_path, openpla_apart
+from program import EMULATOR, check, host_path, openpla_streams
 
 LINE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z \d+\.\d+ ([a-z]+): .+")
 COUNT = ("typeperf", r"\Memory\Available Bytes", "-sc", "1")
@@ -35,7 +35,7 @@ def lines_of(pattern):
 
 def trace_into_a_file():
     os.environ[FILE] = host_path("steps.txt")
-    output = openpla_apart(0, "--trace", "pdh", *COUNT)[0]
+    output = openpla_streams(0, "--trace", "pdh", *COUNT)[0]
     check("Available Bytes" in output and "Z " not in output, "stdout is as without a trace", output)
     check(areas_of(lines_of(r"steps\.txt")) == {"pdh"}, "only the area that was asked for", lines_of(r"steps\.txt"))
 
@@ -43,7 +43,7 @@ def trace_into_a_file():
 def trace_into_a_file_for_each_process():
     os.environ[FILE] = host_path("each.%p.txt")
     os.environ["OPENPLA_TRACE"] = "pdh,logs"
-    openpla_apart(0, *COUNT, "-o", "counted.csv", "-y")
+    openpla_streams(0, *COUNT, "-o", "counted.csv", "-y")
     del os.environ["OPENPLA_TRACE"]
     check(areas_of(lines_of(r"each\.\d+\.txt")) == {"pdh", "logs"}, "both areas", lines_of(r"each\.\d+\.txt"))
 
@@ -51,16 +51,16 @@ def trace_into_a_file_for_each_process():
 def trace_to_stderr():
     del os.environ[FILE]
     if not EMULATOR:  # the emulator merges both streams
-        errors = openpla_apart(0, "--trace", "PDH", *COUNT)[1]
+        errors = openpla_streams(0, "--trace", "PDH", *COUNT)[1]
         check(areas_of(errors.splitlines()) == {"pdh"}, "lines on stderr", errors)
-    streams = "".join(openpla_apart(0, *COUNT))
+    streams = "".join(openpla_streams(0, *COUNT))
     check(" pdh: " not in streams, "nothing without the switch", streams)
 
 
 def unknown_area_is_refused():
-    streams = "".join(openpla_apart(2, "--trace", "pdh,nothing", *COUNT))
+    streams = "".join(openpla_streams(2, "--trace", "pdh,nothing", *COUNT))
     check("openpla: --trace: unknown trace area 'nothing' (areas: base, " in streams, "the areas are listed", streams)
-    streams = "".join(openpla_apart(2, "--trace"))
+    streams = "".join(openpla_streams(2, "--trace"))
     check("openpla: --trace: expected a list of areas" in streams, "the list is missing", streams)
 
 

@@ -34,7 +34,7 @@ LANGUAGES = {
 PERFLIB = r"HKEY_LOCAL_MACHINE\SOFTWARE\Microsoft\Windows NT\CurrentVersion\Perflib"
 
 
-def openpla_separate(expected, *arguments):
+def openpla_streams(expected, *arguments):
     """Returns stdout and the messages; Wine's runner merges both."""
     lines = openpla(expected, *arguments).splitlines(keepends=True)
     return tuple("".join(line for line in lines if line.startswith("openpla ") == is_message) for is_message in (False, True))
@@ -61,32 +61,32 @@ def counters_of(name):
 
 def warnings_have_the_same_times_in_every_language():
     write_day("English.csv", ENGLISH)
-    expected, messages = openpla_separate(4, "rules", "English.csv")
+    expected, messages = openpla_streams(4, "rules", "English.csv")
     check("2026-03-02 12:00 to 12:20, 20 min in total; worst at 12:00: 350 ms" in expected and not messages, expected + messages)
     for language, paths in LANGUAGES.items():
         write_day(f"{language}.csv", paths)
-        found, messages = openpla_separate(4, "rules", f"{language}.csv")
+        found, messages = openpla_streams(4, "rules", f"{language}.csv")
         check(found == expected, language, found)
         check(messages == f"openpla rules: 4 of 4 counters are {language} and were understood\n", messages)
     for language, page in (("German", "cp1252"), ("Polish", "cp1250")):  # Windows' code pages for text logs in these languages
         write_day("ansi.csv", LANGUAGES[language], page)
-        check(openpla_separate(4, "rules", "ansi.csv")[0] == expected, page)
+        check(openpla_streams(4, "rules", "ansi.csv")[0] == expected, page)
     openpla(0, "relog", "German.csv", "-o", "German.tsv", "-f", "TSV", "-y")
-    check(openpla_separate(4, "rules", "German.tsv")[0] == expected, "another format")
-    reported = json.loads(openpla_separate(4, "rules", "German.csv", "--json")[0])
+    check(openpla_streams(4, "rules", "German.tsv")[0] == expected, "another format")
+    reported = json.loads(openpla_streams(4, "rules", "German.csv", "--json")[0])
     check(reported["names"] == "4 of 4 counters are German and were understood", reported["names"])
-    check("names" not in json.loads(openpla_separate(4, "rules", "English.csv", "--json")[0]), "an English log has no such line")
+    check("names" not in json.loads(openpla_streams(4, "rules", "English.csv", "--json")[0]), "an English log has no such line")
 
 
 def unknown_names_are_counted_and_named():
     write_day("some.csv", LANGUAGES["German"] + [r"\\SRV1\Prozessor(_Total)\Neuer Zähler", r"\\SRV1\SQLServer:Locks\Lock Waits/sec"])
-    messages = openpla_separate(4, "rules", "some.csv")[1]
+    messages = openpla_streams(4, "rules", "some.csv")[1]
     check(r"4 of 6 counters are German and were understood; 1 was not: '\\SRV1\Prozessor(_Total)\Neuer Zähler'" in messages, messages)
 
 
 def reports_and_pages_show_log_names():
     """Cells are English, so that rules and comparisons find them; the log's name is beside them."""
-    messages = openpla_separate(0, "report", "German.csv", "-html", "-o", "german.html", "-y")[1]
+    messages = openpla_streams(0, "report", "German.csv", "-html", "-o", "german.html", "-y")[1]
     check("4 of 4 counters are German and were understood" in messages, messages)
     report = xml.parse("german.xml").getroot()
     table = report.find(".//Table[@source='Memory']")
@@ -115,7 +115,7 @@ def accepts_schema_in_language_of_log():
 
 
 def runs_in_two_languages_are_compared():
-    output, messages = openpla_separate(0, "compare", "English.csv", "German.csv", "-html", "both.html", "-y")
+    output, messages = openpla_streams(0, "compare", "English.csv", "German.csv", "-html", "both.html", "-y")
     check("4 same; only in A 0, only in B 0" in output, output)
     check(messages == "openpla compare: B: 4 of 4 counters are German and were understood\n", messages)
     with open("both.html", encoding="utf-8") as f:
@@ -125,7 +125,7 @@ def runs_in_two_languages_are_compared():
 def relog_accepts_counters_in_both_languages():
     """The copy keeps the log's own names."""
     memory = LANGUAGES["German"][1]
-    messages = openpla_separate(0, "relog", "German.csv", "-c", r"\Memory\Available*", "-o", "c.csv", "-f", "CSV", "-y")
+    messages = openpla_streams(0, "relog", "German.csv", "-c", r"\Memory\Available*", "-o", "c.csv", "-f", "CSV", "-y")
     check(counters_of("c.csv") == [memory], "relog", counters_of("c.csv"))
     check("4 of 4 counters are German and were understood" in "".join(messages), *messages)
     with open("list.txt", "w", encoding="utf-8") as f:
@@ -163,14 +163,14 @@ def computer_names_take_precedence():
     for name, list_of in (("perfc009.dat", english), ("perfc019.dat", russian)):
         with open(name, "wb") as f:
             f.write("".join(f"{i}\0{n}\0" for i, n in list_of).encode("utf-16-le") + b"\0\0")
-    expected = openpla_separate(4, "rules", "English.csv")[0]
+    expected = openpla_streams(4, "rules", "English.csv")[0]
     for files in (["perflib.reg"], ["perfc019.dat"], ["perfc019.dat", "perfc009.dat"]):
-        found, messages = openpla_separate(4, "rules", "Russian.csv", "-names", *files)
+        found, messages = openpla_streams(4, "rules", "Russian.csv", "-names", *files)
         check(found == expected, *files, found)
         check("4 of 4 counters are Russian and were understood" in messages, messages)
-    check(openpla_separate(4, "rules", "ansi.csv", "-names", "perflib.reg")[0] == expected, "a log in the Russian code page")
+    check(openpla_streams(4, "rules", "ansi.csv", "-names", "perflib.reg")[0] == expected, "a log in the Russian code page")
     openpla(0, "report", "Russian.csv", "-o", "russian.xml", "-y", "-names", "perflib.reg")
-    check(openpla_separate(4, "rules", "russian.xml")[0] == expected, "a report keeps the translated names")
+    check(openpla_streams(4, "rules", "russian.xml")[0] == expected, "a report keeps the translated names")
     openpla(0, "compare", "English.csv", "Russian.csv", "-names", "perflib.reg")
     openpla(0, "relog", "Russian.csv", "-c", r"\Memory\*", "-names", "perflib.reg", "-o", "c.blg", "-y")
     check(counters_of("c.blg") == [rf"\\SRV1\{names[4]}\{names[1382]}"], "relog", counters_of("c.blg"))

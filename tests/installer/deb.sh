@@ -10,7 +10,7 @@ set -eu
 
 # Prints each step with the elapsed seconds.
 read -r began _ </proc/uptime
-say() {
+print_step() {
     read -r now _ </proc/uptime
     echo "== $((${now%.*} - ${began%.*})) s: $*"
 }
@@ -32,8 +32,8 @@ as_user() {
     runuser -u tester -- env -u XDG_RUNTIME_DIR HOME=/home/tester "$@" 2>&1 </dev/null | cat
 }
 
-# said NAME WORDS COMMAND...: checks that the command's output contains WORDS.
-said() {
+# expect_output NAME WORDS COMMAND...: checks that the command's output contains WORDS.
+expect_output() {
     name=$1
     words=$2
     shift 2
@@ -58,52 +58,52 @@ inside() {
     rm -rf /home/tester/.local
     files >/tmp/before
 
-    say "lintian $(lintian --version)"
+    print_step "lintian $(lintian --version)"
     lintian --fail-on error,warning --info "$OPENPLA_FIRST_DEB" >/tmp/lintian.out 2>&1 || { cat /tmp/lintian.out && fail lintian; }
     grep -v '^N:' /tmp/lintian.out || true
 
-    say "apt install"
+    print_step "apt install"
     apt-get -q install -y "$OPENPLA_TOOLS_DEB" "$OPENPLA_FIRST_DEB" >/tmp/apt.out 2>&1 || { tail -n 20 /tmp/apt.out && fail "apt-get install"; }
     [ "$(command -v openpla)" = /usr/bin/openpla ] || fail "openpla is not on the PATH"
     systemd-analyze verify /usr/lib/systemd/system/openpla.service /usr/lib/systemd/system/openpla-tracefs.service
 
-    say "installed, kilobytes: $(dpkg-query -W -f '${Installed-Size}' openpla), the package: $(($(stat -c %s "$OPENPLA_FIRST_DEB") / 1024))"
+    print_step "installed, kilobytes: $(dpkg-query -W -f '${Installed-Size}' openpla), the package: $(($(stat -c %s "$OPENPLA_FIRST_DEB") / 1024))"
 
-    say "an ordinary user"
-    said first 'performance logs and alerts' as_user openpla help
-    said native 'missing log' as_user openpla --native relog
+    print_step "an ordinary user"
+    expect_output first 'performance logs and alerts' as_user openpla help
+    expect_output native 'missing log' as_user openpla --native relog
     [ ! -e /home/tester/.local/share/openpla ] || fail "help made a Wine prefix"
-    said counters 'Exiting, please wait' as_user openpla typeperf '\System\Processes' -sc 2
-    said doctor '' as_user openpla doctor
+    expect_output counters 'Exiting, please wait' as_user openpla typeperf '\System\Processes' -sc 2
+    expect_output doctor '' as_user openpla doctor
     cat /tmp/doctor.out
-    said create 'The command completed successfully.' as_user openpla logman create counter Base -c '\System\Processes' -si 1 -f csv
-    said start 'The command completed successfully.' as_user openpla logman start Base
-    said query 'Running' as_user openpla logman query Base
-    said script 'Done.' as_user openpla --wine cscript //nologo 'Z:\usr\share\doc\openpla\examples\collect.vbs' Demo 3 csv
+    expect_output create 'The command completed successfully.' as_user openpla logman create counter Base -c '\System\Processes' -si 1 -f csv
+    expect_output start 'The command completed successfully.' as_user openpla logman start Base
+    expect_output query 'Running' as_user openpla logman query Base
+    expect_output script 'Done.' as_user openpla --wine cscript //nologo 'Z:\usr\share\doc\openpla\examples\collect.vbs' Demo 3 csv
 
-    say "an update while a set runs"
+    print_step "an update while a set runs"
     apt-get -q install -y "$OPENPLA_NEWER_DEB" >/tmp/apt.out 2>&1 || { tail -n 20 /tmp/apt.out && fail "the upgrade"; }
-    said waits 'a set is running' as_user openpla logman query Base
-    said still 'Running' as_user openpla logman query Base
-    said stop 'The command completed successfully.' as_user openpla logman stop Base
-    said updated 'Stopped' as_user openpla logman query Base
+    expect_output waits 'a set is running' as_user openpla logman query Base
+    expect_output still 'Running' as_user openpla logman query Base
+    expect_output stop 'The command completed successfully.' as_user openpla logman stop Base
+    expect_output updated 'Stopped' as_user openpla logman query Base
     cmp /usr/lib/openpla/build /home/tester/.local/share/openpla/prefix/.openpla/build || fail "the prefix has the version before"
-    said kept 'Base' as_user openpla logman query
+    expect_output kept 'Base' as_user openpla logman query
 
-    say "the service"
+    print_step "the service"
     service start
-    said system 'The command completed successfully.' openpla --system logman create counter Whole -c '\System\Processes' -si 1
-    said system_start 'The command completed successfully.' openpla --system logman start Whole
-    said apart 'Data Collector Set was not found' as_user openpla logman query Whole
+    expect_output system 'The command completed successfully.' openpla --system logman create counter Whole -c '\System\Processes' -si 1
+    expect_output system_start 'The command completed successfully.' openpla --system logman start Whole
+    expect_output apart 'Data Collector Set was not found' as_user openpla logman query Whole
     service stop
     [ -z "$(find /proc -maxdepth 1 -user openpla 2>/dev/null)" ] || fail "programs of the service are left"
 
-    say "manual and completion"
+    print_step "manual and completion"
     man openpla-logman 2>/dev/null | cat | grep -q 'create counter' || [ -e /etc/dpkg/dpkg.cfg.d/docker ] || fail "no manual page"
     bash -c '. /usr/share/bash-completion/completions/openpla && complete -p openpla' >/dev/null || fail "no completion"
 
     as_user openpla --end >/dev/null
-    say "removal"
+    print_step "removal"
     apt-get -q remove -y openpla >/tmp/apt.out 2>&1 || { tail -n 20 /tmp/apt.out && fail "apt-get remove"; }
     [ -e /var/lib/openpla/prefix ] || fail "removal took the service's sets along"
     apt-get -q purge -y openpla openpla-tools >/tmp/apt.out 2>&1 || { tail -n 20 /tmp/apt.out && fail "apt-get purge"; }
@@ -111,7 +111,7 @@ inside() {
     diff /tmp/before /tmp/after || fail "these files are another after purge"
     ! getent passwd openpla || fail "the user is left"
     rm -rf /home/tester/.local /home/tester/.cache
-    say "nothing is left"
+    print_step "nothing is left"
 }
 
 if [ "${1:-}" = --inside ]; then
