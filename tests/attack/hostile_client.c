@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* hostile_client.exe ATTACK ...: a hostile client process of the server. It prints its results, one per line, which
    client.py checks.
-     xml            strings that are to cost the server its memory or its time
-     objects N      N sets, held; then the process terminates abruptly
-     memory N       N sets, held, with a string of a million characters each; then it terminates as well
-     half           methods of incomplete sets, or of sets with names that lead elsewhere
+     xml            sends strings that try to use up the server's memory or time
+     objects N      creates and keeps N sets; then the process terminates without releasing them
+     memory N       the same with a string of a million characters in each set
+     half           calls methods of incomplete sets, and commits names that could lead outside the store
      make N         commits N sets "flood <i>"
-     starts N       starts N of them at the same time on threads, and makes another call while these wait
-     hello          one commit, query and delete, like any client
-   With other arguments it is a host process that never reports: OPENPLA_HOST names it. */
+     starts N       starts N of them at the same time on threads, and makes another call while the threads wait
+     hello          commits, queries and deletes one set, like any client
+   With other arguments it acts as a set host process that never reports: client.py sets OPENPLA_HOST to this file. */
 #include "engine/base/wintypes.h"
 #include "mspla.h"
 
@@ -145,7 +145,7 @@ static void half(void)
     } names[] = {NAME("..\\..\\outside"), NAME("Service\\..\\outside"), NAME("../outside"), NAME("\\\\?\\C:\\outside"),
                  NAME("C:outside"), NAME("name:stream"), NAME("before\0behind"), NAME(""), NAME("Service\\"), NAME("*"),
                  NAME("Nowhere\\set"), NAME("System\\outside"),
-                 /* accepted, in their places: */
+                 /* accepted, and stored in separate files: */
                  NAME("CON"), NAME("nul.txt"), NAME("COM1"), NAME(".."), NAME("."), NAME("trailing. "),
                  NAME("%2e%2e%5coutside"), NAME("store.lock"), NAME("$(calc)`calc`")};
     IDataCollectorSet *set = any_set();
@@ -166,7 +166,7 @@ static void half(void)
     print_result("remove", IDataCollectorCollection_Remove(collectors, index));
     print_result("add", IDataCollectorCollection_Add(collectors, (IDataCollector *)(void *)set));
     IDataCollectorSet_Release(set);
-    /* Objects of a set that was released. */
+    /* Calls objects of a set that was released. */
     print_result("create", IDataCollectorCollection_CreateDataCollector(collectors, plaPerformanceCounter, &collector));
     if (collector) {
         print_result("location", IDataCollector_get_OutputLocation(collector, &text));
@@ -227,7 +227,7 @@ static void starts(int count)
     IDataCollectorSet *set = any_set();
     for (int i = 0; i < count; i++) {
         threads[i] = CreateThread(NULL, 0, start_one, (void *)(INT_PTR)i, 0, NULL);
-        Sleep(1000); /* until the starter waits: the next event belongs to the next call */
+        Sleep(1000); /* until the thread waits, so that the calls arrive one after the other */
     }
     print_result("meanwhile", IDataCollectorSet_get_Status(set, &status));
     WaitForMultipleObjects((DWORD)count, threads, TRUE, INFINITE);

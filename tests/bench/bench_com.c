@@ -101,7 +101,7 @@ static collector *connect_peer(const char *path)
     return c;
 }
 
-/* ---- the measured ---- */
+/* ---- the measured calls ---- */
 
 static collector *new_collector(IDataCollectorSet *set)
 {

@@ -43,7 +43,7 @@ def measure(what, command, expected):
 
 def main():
     program, rows, emulator = arguments.parse_arguments(__doc__, ("PROGRAM", arguments.program), ("ROWS", arguments.number, 1000000),
-                                             rest=("EMULATOR", arguments.text))
+                                                        rest=("EMULATOR", arguments.text))
     openpla = [*emulator, program, "config"]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

@@ -154,7 +154,7 @@ static HRESULT connect_to_host(void *context, const char *session, struct realti
     return S_OK;
 }
 
-/* Marks the complete part after each round of the processors, as a host does after each pass. */
+/* Marks the complete part after each round of the processors, as a session host process does after each pass. */
 static void run_host(void *user)
 {
     static uint8_t buffer[PROCESSORS][BUFFER];

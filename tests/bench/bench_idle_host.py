@@ -38,7 +38,7 @@ def kind_of_set(name, value):
 
 
 HOST, SECONDS, KIND = arguments.parse_arguments(__doc__, ("HOST", arguments.program), ("SECONDS", arguments.number, 60),
-                                     ("KIND", kind_of_set, "counters"))
+                                                ("KIND", kind_of_set, "counters"))
 APIS = KIND == "apis"
 WINE = HOST.endswith(".exe")
 if APIS and not WINE:
@@ -46,7 +46,7 @@ if APIS and not WINE:
 if WINE:
     arguments.environment("WINEPREFIX")
     if os.path.basename(HOST).lower() != "openplahost.exe":
-        arguments.reject("HOST", HOST, "not the program of a set's host process, openplahost.exe")
+        arguments.reject("HOST", HOST, "expected openplahost.exe, the program of the set host process")
 
 
 def cpu_ms(pid):

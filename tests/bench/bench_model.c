@@ -34,7 +34,7 @@ static void keep_minimum(double *least, double seconds)
         *least = seconds;
 }
 
-/* Both live as long as the program. */
+/* The returned string is never freed. */
 static const char *in_folder(const char *folder, const char *name)
 {
     const char *path = path_join(folder, name);
@@ -42,7 +42,7 @@ static const char *in_folder(const char *folder, const char *name)
     return path;
 }
 
-/* Lives as long as the program. */
+/* The returned string is never freed. */
 static const char *set_path(int n)
 {
     char name[64];
@@ -105,7 +105,7 @@ static void peer_files(double *seconds)
     const char *files[SETS];
     for (int i = 0; i < SETS; i++)
         files[i] = set_path(i);
-    for (int i = 0; i < SETS; i++) /* from the cache, because OpenPLA has just written them */
+    for (int i = 0; i < SETS; i++) /* from the page cache, because OpenPLA has just written them */
         xmlFreeDoc(xmlReadFile(files[i], NULL, XML_PARSE_NONET));
     double begin = now();
     for (int i = 0; i < SETS; i++)

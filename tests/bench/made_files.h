@@ -6,12 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes a binary log of `bytes`, with `singles` single counters and a wildcard counter of `instances`, and returns its
-   number of samples. *seconds: the processor time of the writing. */
+/* Writes a binary log of `bytes` bytes with `singles` single counters and a wildcard counter of `instances` instances.
+   Returns the number of samples. *seconds: the processor time of the writing. */
 uint64_t made_log(const char *path, uint64_t bytes, size_t singles, size_t instances, double *bytes_per_sample,
                   double *seconds);
-/* Writes a trace of that size of TraceLogging events with five fields, with the writer of the relogger; returns their
-   number. */
+/* Writes a trace of `bytes` bytes of TraceLogging events with five fields, with the writer of the relogger. Returns the
+   number of events. */
 uint64_t made_trace(const char *path, uint64_t bytes);
 /* Reads the whole file; returns the processor time, and its size in *bytes. */
 double read_raw(const char *path, uint64_t *bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measurements of this process for benchmarks, and how a benchmark stops at a failure, because half of the work is not
-   a measurement. */
+/* Measurements of this process for benchmarks. A benchmark stops at the first failure, because the time of half the
+   work is not a measurement. */
 #ifndef OPENPLA_BENCH_MEASURED_H
 #define OPENPLA_BENCH_MEASURED_H
 

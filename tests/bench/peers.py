@@ -200,7 +200,7 @@ def node_exporter(seconds):
 
 def main():
     bench, prefix, seconds = arguments.parse_arguments(__doc__, ("BENCH_PDH_EXE", arguments.program), ("WINEPREFIX", arguments.folder),
-                                            ("SECONDS", arguments.number, 30))
+                                                       ("SECONDS", arguments.number, 30))
     wine = Wine(bench, prefix)
     empty = wine.collect_counters(seconds, 0, [])
     thousand = wine.collect_counters(seconds, 1000, LIKE_PCP)

@@ -4,10 +4,11 @@
 Wine, and Debian's `perf record` and `trace-cmd record`, one after the other in one run.
 
 peers_kernel.py [SECONDS] [RATE]    `cmake --build --preset mingw --target peers_kernel` runs it: 10 seconds, 100,000
-Builds what it measures, with the presets mingw and native-bench. Needs root and the packages linux-perf and trace-cmd. All logs
-are on /dev/shm, which is a tmpfs. Each tool records sched_switch of all processors. The load counts its own switches; those
-missing in the log are lost. The recorder's processor time runs from its start to the end of the load; for perf and trace-cmd to
-their end, because they write their files then. Goal: at most 1 % of a processor, nothing lost."""
+Builds what it measures, with the presets mingw and native-bench. Needs root and the packages linux-perf and trace-cmd.
+All logs are on /dev/shm, which is a tmpfs. Each tool records the event sched_switch of all processors. The load counts
+its own switches; those missing in the log are lost. The recorder's processor time runs from its start to the end of the
+load; for perf and trace-cmd to their end, because they write their files then. Goal: at most 1 % of a processor,
+nothing lost."""
 import glob
 import json
 import os
@@ -106,12 +107,12 @@ def main(seconds="10", rate="100000"):
     measure_openpla("OpenPLA natively", own, [os.path.join(native, "live_session")], path, bench, rate, seconds)
     os.remove(path)
     measure_openpla("OpenPLA under Wine", [*wine, os.path.join(mingw, "openpla.exe")],
-         [*wine, os.path.join(mingw, "live_session.exe")], "Z:" + path.replace("/", "\\"), bench, rate, seconds)
+                    [*wine, os.path.join(mingw, "live_session.exe")], "Z:" + path.replace("/", "\\"), bench, rate, seconds)
     os.remove(path)
     measure_tool("perf record", ["perf", "record", "-q", "-a", "-e", "sched:sched_switch"], ["perf", "script"], bench, rate,
-         seconds)
+                 seconds)
     measure_tool("trace-cmd record", ["trace-cmd", "record", "-q", "-e", "sched:sched_switch"], ["trace-cmd", "report"], bench,
-         rate, seconds)
+                 rate, seconds)
     print("load", *os.getloadavg())
 
 

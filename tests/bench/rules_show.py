@@ -165,7 +165,7 @@ def native(program, name):
 def run_script(script, *arguments):
     sys.path.insert(0, os.path.join(HERE, "..", "fault"))
     os.environ["OPENPLA_SOURCE_DIR"] = SOURCE
-    from faults import windows_path, wine  # wants the prefix to be named
+    from faults import windows_path, wine  # needs WINEPREFIX
     code, text = wine("cscript", "//nologo", windows_path(script), *arguments)
     if code or not ("\n" + text).endswith("\nDone.\n"):
         sys.exit(f"FAILED: {script} {arguments}: exit code {code}: {text}")
@@ -224,7 +224,7 @@ def compare_warnings(name, found, quiet):
         if not has or has[0] != img:
             result = 1
         elif quiet.get(link, [None])[0] == img:
-            print(f"{name}: {link} is no proof: a run without load has it too, and as bad")
+            print(f"{name}: {link} proves nothing: a run without load has it with the same severity")
             result = result or 3
     for link in sorted(found.keys() - wanted.keys()):
         excused = link in quiet

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: MIT
 """Compares CPU per scraped series and memory of openpla serve with Prometheus' node exporter in the same run.
 
-serve_peers.py OPENPLA [SCRAPES]    OPENPLA is an optimised build; needs the Debian package prometheus-node-exporter (or a
-                                    program in NODE_EXPORTER), without which ours alone is measured
-The CPU is the sum of /proc/<pid>/task/*/schedstat over the scrapes by one kept connection, as Prometheus has one, after a
-warm-up, in alternating rounds, so that other load hits both. A series is a line of the page other than a comment. "the same" are the collectors of
-processors, memory, disks, network and the like, without those for each process, which the node exporter does not have. "gzip" is
-what Prometheus asks for. At last 1,000 pages each of all processes and threads and of a fixed number of series. Exit code 1 if a
-ratio of CPU per series is above 0.7, 10,000 series take longer than 50 ms (the fastest page), memory is above 16 MB, or it grows
-between the 100th and the 1,000th page of the fixed number.
+serve_peers.py OPENPLA [SCRAPES]    OPENPLA is an optimised build. Needs the Debian package prometheus-node-exporter, or
+                                    a program in NODE_EXPORTER; without it, only OpenPLA is measured.
+The CPU time is the sum of /proc/<pid>/task/*/schedstat over the scrapes, after a warm-up. All scrapes use one
+connection, as Prometheus does, in alternating rounds, so that other load affects both programs. A series is a line of
+the page that is not a comment. "the same" means the collectors of processors, memory, disks, network and the like,
+without those for each process, which the node exporter lacks. "gzip" is the encoding that Prometheus requests. Finally,
+1,000 pages each are read of all processes and threads, and of a fixed number of series. Exit code 1 if a ratio of CPU
+per series is above 0.7, if 10,000 series take longer than 50 ms (fastest page), if memory is above 16 MB, or if it
+grows between the 100th and the 1,000th page with the fixed number of series.
 """
 import gzip
 import http.client
@@ -107,8 +108,8 @@ def compare(scrapes, *targets):
 
 
 def many_pages(target, is_fixed):
-    """Whether 1,000 pages keep the limits. Memory is compared only for a fixed number of series, because it grows with
-    the largest page."""
+    """Reads 1,000 pages and returns whether time and memory stay within the limits. The growth of memory is checked
+    only for a fixed number of series, because it depends on the largest page."""
     target.round(MANY_PAGES // 10)
     before = target.rss_mb()
     target.round(MANY_PAGES - MANY_PAGES // 10)

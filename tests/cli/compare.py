@@ -61,7 +61,7 @@ def a_page_shows_both_runs():
         page = f.read()
     words = re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", page.split('id="waves"')[0]))
     for expected in ("Comparison of two runs", "1 critical", "PhysicalDisk: Avg. Disk sec/Read, 0 C: is much worse", "aligned" if "aligned" in words
-                   else "Aligned", "Mean, A \u2192 B", "much.csv"):
+                     else "Aligned", "Mean, A \u2192 B", "much.csv"):
         check(expected in words, f"the page lacks {expected}", words[:3000])
     check(page.count("<figure") == 4 and page.count('<path class="s2"') >= 4, "a chart of each counter, with two lines")
     check("already exists" in openpla(1, "compare", "a.csv", "much.csv", "-html", "x.html"), "an existing page is not overwritten without -y")

@@ -144,7 +144,7 @@ def check_host_os(store):
     expect_finding(examine(TZ="Nowhere/Land"), "zone-unknown", "Nowhere/Land")
     expect_finding(examine(TZ="/".join(["\u00e9" * 200] * 6)), "zone-unknown", "\u00e9/\u00e9")  # whole, as UTF-8
     reported = subprocess.run([*EMULATOR, PROGRAM, "doctor"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=600,
-                          env={**os.environ, "TZ": "Nowhere\x1b]0;/Land"}, check=False).stdout
+                              env={**os.environ, "TZ": "Nowhere\x1b]0;/Land"}, check=False).stdout
     check(b"Nowhere\\u001b]0;/Land" in reported and b"\x1b" not in reported, "control characters are escaped", reported)
     for zone in ("Europe/Berlin", "EST5EDT", "<+03>-3", ""):
         check("zone-unknown" not in examine(TZ=zone) or not os.path.isdir("/usr/share/zoneinfo"), f"the zone {zone}")

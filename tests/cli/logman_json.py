@@ -66,7 +66,7 @@ def rejects_invalid_sessions():
     """The error is Windows' message for the code, which scripts compare; our explanation is in another field."""
     output = logman("create", "alert", NAME, "-th", r"\System\Threads>5", "-ets", code=0x80300102)
     assert output["error"] == ("The current configuration for this Data Collector Set requires that it contain exactly one "
-                             "Data Collector."), output
+                               "Data Collector."), output
     assert "alert" in output["detail"].lower(), output
 
 

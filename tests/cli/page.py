@@ -203,7 +203,7 @@ def plots_logs():
     check(page.words().count("Limit 7.031 GB") == 2 and page.source.count('class="limit"') == 2 and "warning" not in page.words().lower(),
           "a limit line without a warning", page.words())
     for wrong, message in (("much", "invalid limit"), ("=", "invalid limit"), ("1e300", "invalid limit"), ("\\None\\*=5", "no counter"),
-                        ("\\system\\*=x", "invalid limit")):
+                           ("\\system\\*=x", "invalid limit")):
         check(message in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-limit", wrong), f"-limit {wrong}")
     check("the maximum is 4 per chart" in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-limit", "1", "2", "3", "4", "5"), "five limits")
     check("no sample in the time range" in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-b", "2022-01-01"), "a range without samples")

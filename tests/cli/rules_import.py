@@ -92,11 +92,11 @@ def imports_thresholds():
     output, messages = openpla_streams(4, "rules", "bad.blg", "-rules", "mine.xml")
     check("openpla rules:" not in output + messages, output, messages)
     for expected in ("error: used: \\Network Interface(*)\\% Used e 0: 80\n",
-                   "error: falls: \\MSSQL$PROD:Buffer Manager\\Page life expectancy: it grows by -1200 per hour\n",
-                   "warning: busy: \\Processor(0)\\% Processor Time: the maximum is 99\n"
-                   "    2026-03-02 08:50 to 09:05, 15 min in total\n",
-                   "    One processor is busy.\n    See this\n    See https://example.org/busy\n",
-                   "warning: little: \\Memory\\Available MBytes: the minimum is 200\n"):
+                     "error: falls: \\MSSQL$PROD:Buffer Manager\\Page life expectancy: it grows by -1200 per hour\n",
+                     "warning: busy: \\Processor(0)\\% Processor Time: the maximum is 99\n"
+                     "    2026-03-02 08:50 to 09:05, 15 min in total\n",
+                     "    One processor is busy.\n    See this\n    See https://example.org/busy\n",
+                     "warning: little: \\Memory\\Available MBytes: the minimum is 200\n"):
         check(expected in output, expected, output)
     check(output.count("warning: ") == 2 and output.count("error: ") == 2, output)
     output, _ = openpla_streams(0, "rules", "good.csv", "-rules", "mine.xml")

@@ -2,17 +2,15 @@
 # SPDX-License-Identifier: MIT
 # run.sh SUITE [--keep] [--container] [-- COMMAND ...]: runs `installer/bootstrap.sh test` of the committed tree (HEAD),
 # or COMMAND, in a bare Debian SUITE (bookworm or trixie; trixie also gets 32-bit programs) created by debootstrap, with
-# the tree in /srv/openpla. Exits with the exit code of the tests. Needs root.
-# --keep keeps the root, build/hosts/SUITE, and reuses an existing one, so that its packages need not be installed
-# again.
-# --container runs the command as containers do: the root is an overlay, no block device is mounted, and there is no
-# tracefs. An ordinary user, `user`, runs the command with Docker's default capabilities and may use sudo. The root is
-# build/hosts/SUITE-container.
-# OPENPLA_MIRROR names another mirror than deb.debian.org; OPENPLA_<LIBRARY>_TAR, as in cmake/fetch-sources.sh, names a
-# library's source that the mirror lacks. These files and OPENPLA_<NAME>_DEB are copied into the root, and the variables
-# are changed to the copies.
-# All mounts and processes are in separate namespaces, which end with the script in any case. So no mount is left, and
-# none exists when the root is removed.
+# the tree in /srv/openpla. Exits with the exit code of the tests. If it failed, a user with a new Debian system could
+# not build or test OpenPLA. Needs root. --keep keeps the root, build/hosts/SUITE, and reuses an existing one, so that
+# its packages need not be installed again. --container runs the command as containers do: the root is an overlay, no
+# block device is mounted, and there is no tracefs. An ordinary user, `user`, runs the command with Docker's default
+# capabilities and may use sudo. The root is build/hosts/SUITE-container. OPENPLA_MIRROR names a mirror to use instead
+# of deb.debian.org; OPENPLA_<LIBRARY>_TAR, as in cmake/fetch-sources.sh, names a library's source that the mirror
+# lacks. These files and OPENPLA_<NAME>_DEB are copied into the root, and the variables are changed to the copies. All
+# mounts and processes are in separate namespaces, which always end with the script. So no mount remains, and none
+# exists when the root is removed.
 set -eu
 tree=$(cd "$(dirname "$0")/../.." && pwd)
 mirror=${OPENPLA_MIRROR:-http://deb.debian.org/debian}
@@ -45,7 +43,8 @@ preflight() {
     git -C "$tree" diff --quiet HEAD || echo "run.sh: uncommitted changes are not included in this run" >&2
 }
 
-# Runs in the namespaces: creates the root if it does not exist, with the tree in $top, the root that is entered.
+# Runs in the namespaces. Creates the root if it does not exist, and copies the tree into $top, the root that is
+# entered.
 make_root() {
     # An interrupted debootstrap leaves no marker file.
     [ -e "$root/.made" ] || rm -rf --one-file-system "$root" "$root.upper"
@@ -93,7 +92,7 @@ make_devices() {
     ln -s /proc/self/fd/2 "$top/dev/stderr"
 }
 
-# A run that is not really in a container would prove nothing.
+# Without the restrictions of a container, the run would prove nothing.
 check_container() {
     chroot "$top" grep -q '^overlay / overlay ' /proc/self/mounts || fail "the root of the container is not an overlay"
     ! chroot "$top" grep '^/dev/' /proc/self/mounts || fail "a block device is mounted in the container"
@@ -153,7 +152,7 @@ finish() {
         wait "$running" 2>/dev/null || true
     fi
     if [ $keep = no ]; then
-        # We mount nothing outside the namespaces; a root with a foreign mount is not removed.
+        # This script mounts nothing outside the namespaces. A root with a foreign mount is not removed.
         if grep -qF " $root" /proc/self/mounts; then
             fail "something is mounted at or below $root, so it is not removed"
         fi

@@ -38,7 +38,7 @@ def package(scratch, installed):
     """The same files; the same package again."""
     environment = {**os.environ, "OPENPLA_DEB_COMPRESSION": "none", "SOURCE_DATE_EPOCH": "1800000000"}
     created = [run("sh", f"{TREE}/installer/deb/native.sh", BUILD, f"{scratch}/{out}", "openpla-tools", env=environment).strip()
-            for out in ("first", "second")]
+               for out in ("first", "second")]
     run("cmp", *created)
     folder = f"{scratch}/unpacked"
     fields = unpack(created[0], folder, MODES)

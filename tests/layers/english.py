@@ -158,11 +158,11 @@ def self_test():
         "docs/bad.md": "# Bad\n\n" + "word " * 36 + "end.\n\nWhat is damaged is as if it were not there.\n",
     }
     expected = {"engine/bad.c:1: 'is told' (report, log)", "engine/bad.c:2: 'is there already' (already exists)",
-              "engine/bad.c:2: the name work_off (process)", "engine/bad.c:3: the name mend_it (repair)",
-              "engine/bad.c:1: a clause is the subject: Who asks is told....",
-              "engine/bad.c:4: a phrase over the end of a line (inspect, check, read)",
-              "docs/bad.md:3: a sentence of 37 words: " + ("word " * 12) + "...",
-              "docs/bad.md:5: a clause is the subject: What is damaged is as if it were not there...."}
+                "engine/bad.c:2: the name work_off (process)", "engine/bad.c:3: the name mend_it (repair)",
+                "engine/bad.c:1: a clause is the subject: Who asks is told....",
+                "engine/bad.c:4: a phrase over the end of a line (inspect, check, read)",
+                "docs/bad.md:3: a sentence of 37 words: " + ("word " * 12) + "...",
+                "docs/bad.md:5: a clause is the subject: What is damaged is as if it were not there...."}
     with tempfile.TemporaryDirectory() as top:
         write_all(top, files)
         found = set(check_tree(top))

@@ -112,8 +112,8 @@ def self_test():
                       'void h(void) { error_set(1, "access denied: \'%s\' cannot be opened"); }\n',
     }
     expected = ["engine/b.c:1: begins with a capital: The file '%s' is open.",
-              "engine/b.c:1: ends with a full stop: The file '%s' is open.",
-              "engine/b.c:2: another wording of engine/a.c:2: 'access denied: '%' cannot be opened', there 'cannot open '%': access denied'"]
+                "engine/b.c:1: ends with a full stop: The file '%s' is open.",
+                "engine/b.c:2: another wording of engine/a.c:2: 'access denied: '%' cannot be opened', there 'cannot open '%': access denied'"]
     with tempfile.TemporaryDirectory() as top:
         write_all(top, files)
         listed = [m[3] for m in all_messages(top)]

@@ -377,7 +377,7 @@ class Campaign:
             result = self.attempt(sets.check_events, what, events, self.writers, changes, down)
             if result:
                 log_line(f"{what}: {len(events)} events in {len(files)} logs; {result[0]} of {len(self.writers)} writers "
-                    f"undisturbed, with {result[1]} events")
+                         f"undisturbed, with {result[1]} events")
 
     def check_schedule(self):
         starts = [event.time for event in self.journal.of("campaign-schedule", watch.STARTED)]
@@ -425,13 +425,13 @@ class Campaign:
         if self.shared:
             half = self.shared[len(self.shared) // 4:]
             log_line(f"shared memory: {self.shared[0][0]} files and {self.shared[0][1] / 1e6:.1f} MB at first, at most "
-                f"{max(f for f, _ in self.shared)} and {max(b for _, b in self.shared) / 1e6:.1f} MB, at last "
-                f"{self.shared[-1][0]} and {self.shared[-1][1] / 1e6:.1f} MB")
+                     f"{max(f for f, _ in self.shared)} and {max(b for _, b in self.shared) / 1e6:.1f} MB, at last "
+                     f"{self.shared[-1][0]} and {self.shared[-1][1] / 1e6:.1f} MB")
             check(self.shared[-1][0] <= half[0][0] + 4, "the number of files in shared memory has grown")
         if len(self.server) > 12:
             first, last = self.server[len(self.server) // 4], self.server[-1]
             log_line(f"wineserver: {first[0]} descriptors and {first[1] / 1e6:.1f} MB after a quarter, {last[0]} and "
-                f"{last[1] / 1e6:.1f} MB at last")
+                     f"{last[1] / 1e6:.1f} MB at last")
             check(last[0] <= first[0] + 300 and last[1] <= first[1] + 48e6, "the wineserver has grown")
 
     def check_all(self):

@@ -344,7 +344,7 @@ def main():
         answer = cycles
         check(answer.get("failures") == "0", f"start and stop: {answer}")
         log_line(f"{o.cycles} starts and stops: {answer['start_ms']} ms to start (at worst {answer['worst_start_ms']}), "
-            f"{answer['stop_ms']} ms to stop, no failure")
+                 f"{answer['stop_ms']} ms to stop, no failure")
         polling.join()
         calls = sum(int(a["calls"]) for a in answers)
         check(all(a.get("failures") == "0" for a in answers) and len(answers) == o.clients, f"clients: {answers}")
