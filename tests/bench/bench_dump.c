@@ -13,7 +13,7 @@
 #include "engine/etw/session/session_output.h"
 #include "engine/logs/etl_file.h"
 #include "engine/logs/little_endian.h"
-#include "tests/bench/made_files.h"
+#include "tests/bench/generated_files.h"
 #include "tests/bench/measured.h"
 
 #include <stdio.h>
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
     char *trace = path_join(argv[1], "bench_dump.etl"), *csv = path_join(argv[1], "bench_dump.csv");
     if (!trace || !csv)
         return 1;
-    (void)made_trace(trace, megabytes * MEGABYTE);
+    (void)generate_trace(trace, megabytes * MEGABYTE);
     const double before = peak_megabytes();
     for (int round = 0; round < ROUNDS; round++) {
         uint64_t bytes;

@@ -8,7 +8,7 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/log.h"
-#include "tests/bench/made_files.h"
+#include "tests/bench/generated_files.h"
 #include "tests/bench/measured.h"
 
 #include <stdio.h>
@@ -82,7 +82,7 @@ int main(int argc, char **argv)
     snprintf(path, sizeof path, "%s/bench_log_read.tmp", argv[1]);
     const double raw_seconds = write_raw(path, megabytes * MEGABYTE);
     const uint64_t written =
-        made_log(path, megabytes * MEGABYTE, singles, instances, &bytes_per_sample, &write_seconds);
+        generate_log(path, megabytes * MEGABYTE, singles, instances, &bytes_per_sample, &write_seconds);
     (void)read_raw(path, &bytes);
     const double before = peak_megabytes();
     for (int i = 0; i < ROUNDS; i++) {

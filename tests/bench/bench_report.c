@@ -8,7 +8,7 @@
 #include "engine/base/file.h"
 #include "engine/report/report.h"
 #include "engine/report/report_schema.h"
-#include "tests/bench/made_files.h"
+#include "tests/bench/generated_files.h"
 #include "tests/bench/measured.h"
 
 #include <stdio.h>
@@ -34,11 +34,11 @@ int main(int argc, char **argv)
     (void)file_delete(trace);
     struct texts inputs = {0};
     if (log_size) {
-        (void)made_log(log, log_size * MEGABYTE, singles, instances, &bytes_per_sample, &seconds);
+        (void)generate_log(log, log_size * MEGABYTE, singles, instances, &bytes_per_sample, &seconds);
         must(texts_add(&inputs, log), "input");
     }
     if (trace_size) {
-        (void)made_trace(trace, trace_size * MEGABYTE);
+        (void)generate_trace(trace, trace_size * MEGABYTE);
         must(texts_add(&inputs, trace), "input");
     }
     struct report_schema schema = {0};

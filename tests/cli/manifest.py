@@ -9,7 +9,7 @@ import shutil
 import struct
 import tempfile
 
-from made_trace import START, event, trace
+from built_trace import START, event, trace
 from program import EMULATOR, check, host_path, openpla
 
 GUID = "{9a3e6c1b-4d27-4b8e-a5f0-2c7b91d8e364}"

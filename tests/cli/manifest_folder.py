@@ -7,7 +7,7 @@ import os
 import struct
 import tempfile
 
-from made_trace import START, event, trace
+from built_trace import START, event, trace
 from program import EMULATOR, check, host_path, openpla, openpla_streams
 
 FIRST, SECOND, THIRD = (f"{n}0000000-1111-2222-3333-444455556666" for n in "abc")

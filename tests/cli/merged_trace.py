@@ -4,7 +4,7 @@ description of the formats: event and map definitions, image identities, and the
 import struct
 import uuid
 
-from made_trace import SECOND, START, classic, event, padded, system
+from built_trace import SECOND, START, classic, event, padded, system
 
 EVENT_METADATA = "bbccf6c1-6cd1-48c4-80ff-839482e37671"
 IMAGE_ID = "b3e675d7-2554-4f18-830b-2762732560de"

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from made_trace import SECOND, START, classic, event, self_described, system, trace
+from built_trace import SECOND, START, classic, event, self_described, system, trace
 import etl_check
 from merged_trace import method, method_definition
 

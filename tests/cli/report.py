@@ -9,7 +9,7 @@ import struct
 import tempfile
 import xml.etree.ElementTree as xml
 
-import made_trace
+import built_trace
 from program import check, openpla_streams
 
 PROVIDER = "5b3f6bb0-1d1c-4f0a-9f5e-0c1c37a1f0a1"
@@ -49,8 +49,8 @@ def write_log(name, samples):
 def write_trace(name, written):
     """Writes events of one provider: (process, bytes)."""
     fields = b"Bytes\0\x08"  # UINT32
-    made_trace.trace(name, [made_trace.self_described(PROVIDER, "Test.Report", "Write", fields, struct.pack("<I", size),
-                                                      made_trace.START + i * made_trace.SECOND // 100, process=process)
+    built_trace.trace(name, [built_trace.self_described(PROVIDER, "Test.Report", "Write", fields, struct.pack("<I", size),
+                                                      built_trace.START + i * built_trace.SECOND // 100, process=process)
                             for i, (process, size) in enumerate(written)])
 
 

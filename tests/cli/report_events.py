@@ -10,7 +10,7 @@ import tempfile
 import xml.etree.ElementTree as ElementTree
 from collections import defaultdict
 
-from made_trace import SECOND, START, self_described, trace
+from built_trace import SECOND, START, self_described, trace
 from program import check, host_path, openpla
 
 MAKER, OTHER = "11112222-3333-4444-5555-666677778888", "99990000-1111-2222-3333-444455556666"

@@ -5,7 +5,7 @@ methods."""
 import struct
 import uuid
 
-from made_trace import SECOND, START, classic, event, performance, self_described, system, trace
+from built_trace import SECOND, START, classic, event, performance, self_described, system, trace
 
 IMAGE_ID = "b3e675d7-2554-4f18-830b-2762732560de"
 CLR, RUNDOWN = "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4", "a669021c-c450-4609-a035-5af59af4df18"

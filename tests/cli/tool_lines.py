@@ -19,7 +19,7 @@ import xml.etree.ElementTree as ElementTree
 
 LINES, PROGRAM = sys.argv[1], os.path.abspath(sys.argv[2])
 import evtx_read
-from made_trace import SECOND, START, self_described, trace
+from built_trace import SECOND, START, self_described, trace
 
 PATIENCE = 240
 TOOLS = ("typeperf", "relog", "tracerpt")

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from xml.etree import ElementTree
 
-from made_trace import SECOND, START, event, trace
+from built_trace import SECOND, START, event, trace
 from program import check, openpla
 
 API = "4d1c64a7-6f3b-4f0e-9a3c-5f5f0c6b8e21"

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-from made_trace import SECOND, START, trace
+from built_trace import SECOND, START, trace
 from merged_trace import method, method_definition
 from stacked_trace import APP, KERNEL, OTHER, PROCESS, SAMPLES, THREAD, stacked
 

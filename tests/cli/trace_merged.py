@@ -7,7 +7,7 @@ import json
 import os
 import tempfile
 
-from made_trace import SECOND, START, classic, event, message, trace, unknown
+from built_trace import SECOND, START, classic, event, message, trace, unknown
 from merged_trace import (BULK_FIELDS, NOTHING, RUNTIME, UINT32, bulk, computer, definition, event_info, field, image,
                           map_info, merged, method, method_definition, z)
 from program import check, host_path, openpla, openpla_streams

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-from made_trace import SECOND, START, event, padded, self_described, system, trace
+from built_trace import SECOND, START, event, padded, self_described, system, trace
 from etl_check import buffer
 
 PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import uuid
 
-from made_trace import START, trace
+from built_trace import START, trace
 from stacked_trace import PROCESS, THREAD, identified, image, sample, stack, process_event, thread
 
 PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]

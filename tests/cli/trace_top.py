@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-from made_trace import SECOND, START, classic, system, trace
+from built_trace import SECOND, START, classic, system, trace
 
 LIVE = sys.argv[1] == "live"
 PROGRAM, *EMULATOR = sys.argv[2 if LIVE else 1:]

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests pla.dll's flat cabinet function as programs load it, by name and by ordinal. A valid cabinet is extracted file
    by file; a corrupt one leaves nothing behind. */
-#include "tests/unit/made_cabinet.h"
+#include "tests/unit/built_cabinet.h"
 
 #include <windows.h>
 #include <wchar.h>
@@ -24,12 +24,12 @@ static int make_scratch(void **state)
 static void make_cabinet(const char *scratch, const char *second)
 {
     static const uint8_t bytes[] = "abcdef";
-    const struct made_entry entries[] = {{"sub\\a.txt", 4, 0, 0, 0}, {second, 2, 4, 0, 0}};
-    const struct made_cabinet m = {entries, 2, 0, 0, bytes, 6, 6, 0, false};
-    struct made_bytes b;
+    const struct built_entry entries[] = {{"sub\\a.txt", 4, 0, 0, 0}, {second, 2, 4, 0, 0}};
+    const struct built_cabinet m = {entries, 2, 0, 0, bytes, 6, 6, 0, false};
+    struct built_bytes b;
     char *path = path_join(scratch, "a.cab");
-    made_build(&m, &b);
-    made_store(&b, path);
+    built_build(&m, &b);
+    built_store(&b, path);
     memory_free(path);
 }
 

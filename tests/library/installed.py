@@ -14,7 +14,7 @@ import tempfile
 
 import pythons
 from pythons import SOURCE, check
-from made_trace import SECOND, START, event, self_described, trace  # noqa: E402
+from built_trace import SECOND, START, event, self_described, trace  # noqa: E402
 
 BUILD, PROGRAM, COMPILER, OPTIONS = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
 

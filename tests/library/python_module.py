@@ -20,7 +20,7 @@ from pythons import check
 if not pythons.is_inside():
     pythons.run_again()
 import openpla  # noqa: E402
-from made_trace import SECOND, START, classic, event, message, self_described, system, trace  # noqa: E402
+from built_trace import SECOND, START, classic, event, message, self_described, system, trace  # noqa: E402
 
 PROGRAM, WRITE_LOG = sys.argv[1:3]
 OURS, THEIRS = "11112222-3333-4444-5555-666677778888", "99990000-1111-2222-3333-444455556666"

@@ -21,7 +21,7 @@ if not pythons.is_inside():
     pythons.run_again(python)
 import openpla  # noqa: E402
 import pandas  # noqa: E402
-from made_trace import SECOND, START, event, trace  # noqa: E402
+from built_trace import SECOND, START, event, trace  # noqa: E402
 
 PROGRAM = sys.argv[1]
 FREE, READS = "\\\\BOX\\Memory\\Free", "\\\\BOX\\Disk(C:)\\Reads/sec"

@@ -1,5 +1,5 @@
 ' SPDX-License-Identifier: MIT
-' cscript //nologo first-run.vbs FOLDER [SECONDS]: prints in about forty lines what works of OpenPLA on this computer, for
+' cscript //nologo first-run.vbs FOLDER [SECONDS]: prints in about forty lines which parts of OpenPLA work here, for
 ' a first test on Windows or under Wine. FOLDER has openpla.exe and its other files; SECONDS is how long each program
 ' collects (default 2).
 ' The script registers nothing, starts no service and no set, and writes only to a folder below %TEMP%, which it removes.

@@ -3,12 +3,12 @@
    Each is rejected because of its one defect, before anything is written. */
 #include "engine/base/file.h"
 #include "engine/pla/cabinet.h"
-#include "tests/unit/made_cabinet.h"
+#include "tests/unit/built_cabinet.h"
 #include "tests/unit/scratch_link.h"
 
 static const uint8_t four[] = "abcd";
-static const struct made_entry plain[] = {{"a.txt", 4, 0, 0, 0x20}};
-static const struct made_cabinet right = {plain, 1, 0, 0, four, 4, 4, 0, false};
+static const struct built_entry plain[] = {{"a.txt", 4, 0, 0, 0x20}};
+static const struct built_cabinet right = {plain, 1, 0, 0, four, 4, 4, 0, false};
 
 static char *scratch;
 
@@ -38,11 +38,11 @@ static void nothing_was_written(void)
 }
 
 /* Asserts that opening and extracting both reject the cabinet. */
-static void assert_rejected(const struct made_bytes *b, const struct cabinet_limits *limits, const char *why)
+static void assert_rejected(const struct built_bytes *b, const struct cabinet_limits *limits, const char *why)
 {
     char *path = in_scratch("x.cab"), *to = in_scratch("to");
     struct cabinet *c;
-    made_store(b, path);
+    built_store(b, path);
     const HRESULT hr = cabinet_open(path, limits, &c);
     if (hr != PLA_E_CABAPI_FAILURE || !strstr(error_text(hr), why))
         fail_msg("\"%s\" was expected, got 0x%08X: %s", why, (unsigned)hr, error_text(hr));
@@ -55,13 +55,13 @@ static void assert_rejected(const struct made_bytes *b, const struct cabinet_lim
 
 /* Asserts that the cabinet can be opened, but extraction rejects it because its data are corrupt; folders created on
    the way are removed again. */
-static void assert_extraction_rejected(const struct made_cabinet *m, const char *why)
+static void assert_extraction_rejected(const struct built_cabinet *m, const char *why)
 {
-    struct made_bytes b;
+    struct built_bytes b;
     char *path = in_scratch("x.cab"), *to = in_scratch("far/away/to");
     struct cabinet *c;
-    made_build(m, &b);
-    made_store(&b, path);
+    built_build(m, &b);
+    built_store(&b, path);
     assert_int_equal(cabinet_open(path, NULL, &c), S_OK);
     const HRESULT hr = cabinet_extract_all(c, to, NULL);
     if (hr != PLA_E_CABAPI_FAILURE || !strstr(error_text(hr), why))
@@ -116,14 +116,14 @@ static void names_that_lead_outside_are_rejected(void **state)
         {"com\xC2\xB9", "a device name", 0x80},
         {"a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/u/v/w/x/y/z/1/2/3/4/5/6/7/8", "folders deep", 0},
     };
-    struct made_bytes b;
+    struct built_bytes b;
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct made_entry entries[] = {{"first.txt", 1, 0, 0, 0}, {cases[i].name, 1, 1, 0, cases[i].attributes}};
-        struct made_cabinet m = right;
+        const struct built_entry entries[] = {{"first.txt", 1, 0, 0, 0}, {cases[i].name, 1, 1, 0, cases[i].attributes}};
+        struct built_cabinet m = right;
         m.entries = entries;
         m.count = 2;
-        made_build(&m, &b);
+        built_build(&m, &b);
         assert_rejected(&b, NULL, cases[i].why);
         /* The displayed form of such a name is harmless for a terminal. */
         for (const char *at = error_text(PLA_E_CABAPI_FAILURE); *at; at++)
@@ -134,21 +134,21 @@ static void names_that_lead_outside_are_rejected(void **state)
 static void overlong_names_are_rejected(void **state)
 {
     char name[300];
-    struct made_bytes b;
+    struct built_bytes b;
     (void)state;
     for (size_t length = 254; length < 258; length++) {
         memset(name, 'n', length);
         name[length] = 0;
-        const struct made_entry entries[] = {{name, 4, 0, 0, 0}};
-        struct made_cabinet m = right;
+        const struct built_entry entries[] = {{name, 4, 0, 0, 0}};
+        struct built_cabinet m = right;
         m.entries = entries;
-        made_build(&m, &b);
+        built_build(&m, &b);
         if (length > 255) {
             assert_rejected(&b, NULL, "longer than 255 bytes");
         } else {
             char *path = in_scratch("x.cab");
             struct cabinet *c;
-            made_store(&b, path);
+            built_store(&b, path);
             assert_int_equal(cabinet_open(path, NULL, &c), S_OK);
             cabinet_close(c);
             memory_free(path);
@@ -160,15 +160,15 @@ static void duplicate_names_are_rejected(void **state)
 {
     static const char *const pairs[][2] = {{"dup.txt", "dup.txt"}, {"dup.txt", "DUP.TXT"}, {"a\\b.txt", "A/B.txt"},
                                            {"a", "a/b"},           {"a/b/c", "A/b"},       {"\xC3\xA4", "\xC3\x84"}};
-    struct made_bytes b;
+    struct built_bytes b;
     (void)state;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        const struct made_entry entries[] = {
+        const struct built_entry entries[] = {
             {pairs[i][0], 2, 0, 0, 0x80}, {"m", 0, 2, 0, 0}, {pairs[i][1], 2, 2, 0, 0x80}};
-        struct made_cabinet m = right;
+        struct built_cabinet m = right;
         m.entries = entries;
         m.count = 3;
-        made_build(&m, &b);
+        built_build(&m, &b);
         assert_rejected(&b, NULL, "another entry has this name");
     }
 }
@@ -183,35 +183,35 @@ static void invalid_headers_are_rejected(void **state)
         const char *why;
     } cases[] = {
         {0, 0x4643534E, 4, "is not a cabinet"},
-        {MADE_VERSION + 1, 2, 1, "is not a cabinet"},
-        {MADE_SIZE, 1 << 20, 4, "truncated"},
-        {MADE_SIZE, 0x80000000, 4, "truncated"},
-        {MADE_SIZE, 40, 4, ""},
-        {MADE_FILES_AT, 0, 4, ""},
-        {MADE_FILES_AT, 0xFFFFFFFF, 4, ""},
-        {MADE_FILES_AT, 40, 4, ""},
-        {MADE_FOLDERS, 0, 2, "does not exist"},
-        {MADE_FOLDERS, 0xFFFF, 2, ""},
-        {MADE_FILES, 2, 2, ""},
-        {MADE_FILES, 0xFFFF, 2, ""},
-        {MADE_FOLDER, 0, 4, "or the headers"},
-        {MADE_FOLDER, 0xFFFFFFF0, 4, "beyond its end"},
-        {MADE_FOLDER + 4, 2, 2, "beyond its end"},
-        {MADE_FOLDER + 4, 0, 2, "exceed its blocks"},
-        {MADE_FOLDER + 4, 0xFFFF, 2, "beyond its end"},
-        {MADE_FOLDER + 6, 2, 2, "Quantum or LZX"},
-        {MADE_FOLDER + 6, 0x1503, 2, "Quantum or LZX"},
+        {BUILT_VERSION + 1, 2, 1, "is not a cabinet"},
+        {BUILT_SIZE, 1 << 20, 4, "truncated"},
+        {BUILT_SIZE, 0x80000000, 4, "truncated"},
+        {BUILT_SIZE, 40, 4, ""},
+        {BUILT_FILES_AT, 0, 4, ""},
+        {BUILT_FILES_AT, 0xFFFFFFFF, 4, ""},
+        {BUILT_FILES_AT, 40, 4, ""},
+        {BUILT_FOLDERS, 0, 2, "does not exist"},
+        {BUILT_FOLDERS, 0xFFFF, 2, ""},
+        {BUILT_FILES, 2, 2, ""},
+        {BUILT_FILES, 0xFFFF, 2, ""},
+        {BUILT_FOLDER, 0, 4, "or the headers"},
+        {BUILT_FOLDER, 0xFFFFFFF0, 4, "beyond its end"},
+        {BUILT_FOLDER + 4, 2, 2, "beyond its end"},
+        {BUILT_FOLDER + 4, 0, 2, "exceed its blocks"},
+        {BUILT_FOLDER + 4, 0xFFFF, 2, "beyond its end"},
+        {BUILT_FOLDER + 6, 2, 2, "Quantum or LZX"},
+        {BUILT_FOLDER + 6, 0x1503, 2, "Quantum or LZX"},
         {30, 1, 2, "multi-cabinet"},
         {30, 2, 2, "multi-cabinet"},
     };
-    struct made_bytes b;
+    struct built_bytes b;
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        made_build(&right, &b);
-        made_patch(&b, cases[i].at, cases[i].value, cases[i].size);
+        built_build(&right, &b);
+        built_patch(&b, cases[i].at, cases[i].value, cases[i].size);
         assert_rejected(&b, NULL, cases[i].why);
     }
-    made_build(&right, &b);
+    built_build(&right, &b);
     for (size_t cut = 0; cut < right.packed + 100u && b.size; cut++) {
         b.size--;
         assert_rejected(&b, NULL, "");
@@ -221,7 +221,7 @@ static void invalid_headers_are_rejected(void **state)
 static void invalid_entry_sizes_are_rejected(void **state)
 {
     static const struct {
-        struct made_entry entries[2];
+        struct built_entry entries[2];
         const char *why;
     } cases[] = {
         {{{"a", 0x7FFF8000, 0, 0, 0}, {"b", 0, 0, 0, 0}}, "overlaps another entry"},
@@ -235,13 +235,13 @@ static void invalid_entry_sizes_are_rejected(void **state)
         {{{"a", 4, 0, 0xFFFE, 0}, {"b", 0, 4, 0, 0}}, "another cabinet"},
         {{{"a", 4, 0, 0xFFFF, 0}, {"b", 0, 4, 0, 0}}, "another cabinet"},
     };
-    struct made_bytes b;
+    struct built_bytes b;
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct made_cabinet m = right;
+        struct built_cabinet m = right;
         m.entries = cases[i].entries;
         m.count = 2;
-        made_build(&m, &b);
+        built_build(&m, &b);
         assert_rejected(&b, NULL, cases[i].why);
     }
 }
@@ -250,45 +250,45 @@ static void invalid_entry_sizes_are_rejected(void **state)
 static void folders_that_share_blocks_are_rejected(void **state)
 {
     enum { FOLDERS = 50, ROWS = 36 + 8 * FOLDERS, ENTRY = 16 + 3 };
-    struct made_bytes b = {.size = 0};
+    struct built_bytes b = {.size = 0};
     (void)state;
-    made_put(&b, 0x4643534D, 4);
-    made_put(&b, 0, 4);
-    made_put(&b, ROWS + ENTRY * FOLDERS + 8 + 4, 4);
-    made_put(&b, 0, 4);
-    made_put(&b, ROWS, 4);
-    made_put(&b, 0, 4);
-    made_put(&b, 0x0103, 2);
-    made_put(&b, FOLDERS, 2);
-    made_put(&b, FOLDERS, 2);
-    made_put(&b, 0, 6);
+    built_put(&b, 0x4643534D, 4);
+    built_put(&b, 0, 4);
+    built_put(&b, ROWS + ENTRY * FOLDERS + 8 + 4, 4);
+    built_put(&b, 0, 4);
+    built_put(&b, ROWS, 4);
+    built_put(&b, 0, 4);
+    built_put(&b, 0x0103, 2);
+    built_put(&b, FOLDERS, 2);
+    built_put(&b, FOLDERS, 2);
+    built_put(&b, 0, 6);
     for (int i = 0; i < FOLDERS; i++) {
-        made_put(&b, ROWS + ENTRY * FOLDERS, 4);
-        made_put(&b, 1, 4);
+        built_put(&b, ROWS + ENTRY * FOLDERS, 4);
+        built_put(&b, 1, 4);
     }
     for (uint32_t i = 0; i < FOLDERS; i++) {
-        made_put(&b, 4, 4);
-        made_put(&b, 0, 4);
-        made_put(&b, i, 2);
-        made_put(&b, 0, 6);
-        made_put(&b, ('a' + i / 10) | ('0' + i % 10) << 8, 3);
+        built_put(&b, 4, 4);
+        built_put(&b, 0, 4);
+        built_put(&b, i, 2);
+        built_put(&b, 0, 6);
+        built_put(&b, ('a' + i / 10) | ('0' + i % 10) << 8, 3);
     }
-    made_put(&b, 0, 4);
-    made_put(&b, 4, 2);
-    made_put(&b, 4, 2);
-    made_put(&b, made_word(four), 4);
+    built_put(&b, 0, 4);
+    built_put(&b, 4, 2);
+    built_put(&b, 4, 2);
+    built_put(&b, built_word(four), 4);
     assert_rejected(&b, NULL, "overlap");
 }
 
 static void exceeded_limits_are_rejected(void **state)
 {
-    static const struct made_entry entries[] = {{"a", 2, 0, 0, 0}, {"b", 2, 2, 0, 0}};
-    struct made_cabinet m = right;
-    struct made_bytes b;
+    static const struct built_entry entries[] = {{"a", 2, 0, 0, 0}, {"b", 2, 2, 0, 0}};
+    struct built_cabinet m = right;
+    struct built_bytes b;
     (void)state;
     m.entries = entries;
     m.count = 2;
-    made_build(&m, &b);
+    built_build(&m, &b);
     assert_rejected(&b, &(struct cabinet_limits){.bytes = 3, .files = 9}, "would exceed 3 bytes when unpacked");
     assert_rejected(&b, &(struct cabinet_limits){.bytes = 9, .files = 1}, "2 files (at most 1");
 }
@@ -368,7 +368,7 @@ static void corrupt_blocks_are_rejected(void **state)
                  {no_end, sizeof no_end},
                  {before_all, sizeof before_all},
                  {no_ck, 1}};
-    struct made_cabinet m = right;
+    struct built_cabinet m = right;
     (void)state;
     m.packing = 1;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -384,14 +384,15 @@ static void corrupt_blocks_are_rejected(void **state)
 static void reserved_bytes_are_skipped(void **state)
 {
     static const uint8_t packed[] = {'C', 'K', 1, 4, 0, 0xFB, 0xFF, 'a', 'b', 'c', 'd'};
-    const struct made_entry entries[] = {{"d\\a.txt", 3, 0, 0, 0x21}, {"e.txt", 0, 3, 0, 0}, {"f\xE4.txt", 1, 3, 0, 0}};
-    const struct made_cabinet m = {entries, 3, 4, 1, packed, sizeof packed, 4, 7, false};
-    struct made_bytes b;
+    const struct built_entry entries[] = {
+        {"d\\a.txt", 3, 0, 0, 0x21}, {"e.txt", 0, 3, 0, 0}, {"f\xE4.txt", 1, 3, 0, 0}};
+    const struct built_cabinet m = {entries, 3, 4, 1, packed, sizeof packed, 4, 7, false};
+    struct built_bytes b;
     (void)state;
     char *path = in_scratch("x.cab"), *to = in_scratch("to"), *inner = in_scratch("to/d/a.txt"),
          *umlaut = in_scratch("to/f\xC3\xA4.txt"), *empty = in_scratch("to/e.txt");
-    made_build(&m, &b);
-    made_store(&b, path);
+    built_build(&m, &b);
+    built_store(&b, path);
     assert_int_equal(cabinet_extract(path, NULL, to, NULL), S_OK);
     char *text = scratch_read(inner);
     assert_string_equal(text, "abc");
@@ -421,15 +422,15 @@ static void reserved_bytes_are_skipped(void **state)
 /* An attacker has placed a link where the cabinet's folder would be created. */
 static void links_in_the_target_are_not_followed(void **state)
 {
-    static const struct made_entry entries[] = {{"d\\a.txt", 4, 0, 0, 0}};
-    struct made_cabinet m = right;
-    struct made_bytes b;
+    static const struct built_entry entries[] = {{"d\\a.txt", 4, 0, 0, 0}};
+    struct built_cabinet m = right;
+    struct built_bytes b;
     (void)state;
     char *path = in_scratch("x.cab"), *to = in_scratch("to"), *out = in_scratch("elsewhere"),
          *written = in_scratch("elsewhere/a.txt");
     m.entries = entries;
-    made_build(&m, &b);
-    made_store(&b, path);
+    built_build(&m, &b);
+    built_store(&b, path);
     assert_int_equal(folder_create(to), S_OK);
     assert_int_equal(folder_create(out), S_OK);
     scratch_link(to, "d", "../elsewhere", false);

@@ -612,7 +612,7 @@ static void corrupt_set_is_reported(void **state)
 /* ---- definitions that are written during the supervisor's checks ---- */
 
 /* The path at which a user puts a definition by hand. */
-static char *manual_path(const char *name)
+static char *put_path(const char *name)
 {
     char *space = store_folder(SPACE), *file = text_format("%s.xml", name), *path = path_join(space, file);
     memory_free(file);
@@ -657,8 +657,7 @@ static char *definition_at(int64_t due, const char *root)
 static void definition_being_written_is_read_completely(void **state)
 {
     (void)state;
-    char *root = fixture_folder("written"), *path = manual_path("Slowly"),
-         *place = store_definition_path(SPACE, "Slowly");
+    char *root = fixture_folder("written"), *path = put_path("Slowly"), *place = store_definition_path(SPACE, "Slowly");
     int64_t due = in_an_hour();
     char *xml = definition_at(due, root);
     struct texts names = {0};
@@ -697,7 +696,7 @@ static void definition_being_written_is_read_completely(void **state)
 static void definition_locked_by_its_writer_is_read_after_release(void **state)
 {
     (void)state;
-    char *root = fixture_folder("held"), *path = manual_path("held"), *place = store_definition_path(SPACE, "held");
+    char *root = fixture_folder("held"), *path = put_path("held"), *place = store_definition_path(SPACE, "held");
     int64_t due = in_an_hour();
     char *xml = definition_at(due, root), *later = schedule_at(due + 3600 * SECOND, "");
     supervise();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/bench/made_files.h"
+#include "tests/bench/generated_files.h"
 
 #include "engine/base/file.h"
 #include "engine/etw/consumer/relogger.h"
@@ -14,8 +14,8 @@
 #define START  INT64_C(132590000000000000)
 enum { CHUNK = 0x10000, EVENT_BYTES = 0x50 + 24 + 56 + 64 };
 
-uint64_t made_log(const char *path, uint64_t bytes, size_t singles, size_t instances, double *bytes_per_sample,
-                  double *seconds)
+uint64_t generate_log(const char *path, uint64_t bytes, size_t singles, size_t instances, double *bytes_per_sample,
+                      double *seconds)
 {
     struct log_counter *counters = calloc(singles + 1, sizeof *counters);
     struct log_cell *cells = calloc(singles + 1, sizeof *cells);
@@ -65,7 +65,7 @@ uint64_t made_log(const char *path, uint64_t bytes, size_t singles, size_t insta
     return samples;
 }
 
-uint64_t made_trace(const char *path, uint64_t bytes)
+uint64_t generate_trace(const char *path, uint64_t bytes)
 {
     static uint8_t traits[] = "\x08\0Maker", metadata[] = "\0\0\0Made\0Name\0\x01Size\0\x08"
                                                           "Flag\0\x0dId\0\x0fTime\0\x11";
