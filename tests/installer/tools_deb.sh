@@ -32,8 +32,8 @@ milliseconds() {
     echo "${up%.*}${up#*.}0"
 }
 
-# reads CODE COMMAND...: checks that the command exits with CODE, or one of a|b, and has output.
-reads() {
+# check_reads CODE COMMAND...: checks that the command exits with CODE, or one of a|b, and has output.
+check_reads() {
     codes=$1
     shift
     rc=0
@@ -52,16 +52,16 @@ read_logs() {
     mkdir -p /tmp/logs
     cd /tmp/logs
     openpla typeperf '\System\*' '\Memory\*' '\Processor(*)\*' -si 0 -sc 40 -f BIN -o load.blg -y >/dev/null || fail typeperf
-    reads 0 openpla relog load.blg -f csv -o load.csv -y
+    check_reads 0 openpla relog load.blg -f csv -o load.csv -y
     [ -z "${OPENPLA_LOGS_TAR:-}" ] || tar -xf "$OPENPLA_LOGS_TAR"
     for log in ./*.blg ./*.csv ./*.etl; do
         [ -e "$log" ] || continue
-        reads '0|3' openpla logstat "$log"
-        reads '0|3|4|5' openpla rules "$log"
-        reads '0|3|4|5' openpla report "$log" -html -y
+        check_reads '0|3' openpla logstat "$log"
+        check_reads '0|3|4|5' openpla rules "$log"
+        check_reads '0|3|4|5' openpla report "$log" -html -y
         case $log in
-        *.etl) reads '0|3' openpla trace show "$log" ;;
-        *) reads '0|3' openpla plot "$log" -o plot.svg -y ;;
+        *.etl) check_reads '0|3' openpla trace show "$log" ;;
+        *) check_reads '0|3' openpla plot "$log" -o plot.svg -y ;;
         esac
     done
     began=$(milliseconds)

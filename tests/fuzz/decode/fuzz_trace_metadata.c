@@ -28,8 +28,8 @@ static void decode(struct event_schemas *schemas, EVENT_RECORD *event, uint32_t 
 }
 
 /* The provider and descriptor of a defined event go to `event`. */
-static void take_row(struct trace_metadata *m, struct event_schemas *schemas, uint8_t type, uint8_t *payload,
-                     uint16_t size, EVENT_RECORD *event)
+static void add_row(struct trace_metadata *m, struct event_schemas *schemas, uint8_t type, uint8_t *payload,
+                    uint16_t size, EVENT_RECORD *event)
 {
     EVENT_RECORD definition = {.EventHeader = {.Flags = EVENT_HEADER_FLAG_CLASSIC_HEADER,
                                                .ProviderId = etl_event_metadata_class,
@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
         memcpy(payload, data + ROW_HEAD, length);
         if (type == EVENT_INFO || type == MAP_INFO)
-            take_row(m, schemas, type, payload, (uint16_t)length, &event);
+            add_row(m, schemas, type, payload, (uint16_t)length, &event);
         event.UserData = payload;
         event.UserDataLength = (USHORT)length;
         decode(schemas, &event, pointer_size);

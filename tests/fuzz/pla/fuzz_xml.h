@@ -25,7 +25,7 @@ static inline const char *fuzz_element_name(unsigned n)
 
 /* Byte 0 closes an element, 1 adds the text that the next byte selects, 2 adds a short text of the input; any other
    byte opens an element. */
-static inline char *fuzz_made_xml(const uint8_t *data, size_t size, const char *root)
+static inline char *fuzz_generated_xml(const uint8_t *data, size_t size, const char *root)
 {
     static const char *const texts[] = {"0",
                                         "-1",
@@ -73,7 +73,7 @@ static inline char *fuzz_made_xml(const uint8_t *data, size_t size, const char *
 /* The text for the bytes: the bytes unchanged, which are seldom XML, or XML generated from them; from memory_alloc. */
 static inline char *fuzz_text(const uint8_t *data, size_t size, bool made, const char *root, size_t *length)
 {
-    char *text = made ? fuzz_made_xml(data, size, root) : text_copy_n((const char *)data, size);
+    char *text = made ? fuzz_generated_xml(data, size, root) : text_copy_n((const char *)data, size);
     if (!text)
         abort();
     *length = made ? strlen(text) : size;

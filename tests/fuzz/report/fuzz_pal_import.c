@@ -86,7 +86,7 @@ static void add_code(struct text_buffer *b, const uint8_t *data, size_t size)
             text_buffer_add_utf8(b, (const char *)&data[i], 1);
 }
 
-static char *made_file(const uint8_t *data, size_t size)
+static char *build_file(const uint8_t *data, size_t size)
 {
     struct text_buffer b = {0}, code = {0};
     add_code(&code, data, size);
@@ -144,7 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(path && !atexit(clean) && SUCCEEDED(file_store(path, report, strlen(report))));
     }
     const bool whole = size && data[0] == '<';
-    char *made = whole ? text_copy_n((const char *)data, size) : made_file(data, size);
+    char *made = whole ? text_copy_n((const char *)data, size) : build_file(data, size);
     must(made);
     const HRESULT hr = pal_import(&(struct pal_job){.path = "t.xml", .text = made, .size = strlen(made)}, &i);
     must(whole ? hr == S_OK || hr == OPENPLA_E_MALFORMED_XML : SUCCEEDED(hr) || !text_is_utf8(made, strlen(made)));

@@ -54,7 +54,7 @@ static HRESULT on_end(void *about, const struct report_table *table)
 }
 
 /* Bytes below 32 select pieces of documents; other bytes are copied. */
-static char *made_document(const uint8_t *data, size_t size, size_t *length)
+static char *build_document(const uint8_t *data, size_t size, size_t *length)
 {
     static const char *const pieces[] = {"<Section name='s'>",
                                          "</Section>",
@@ -119,7 +119,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!path[0])
         snprintf(path, sizeof path, "fuzz_report.%u.tmp", (unsigned)process_own_id());
     size_t length = size - 1;
-    char *text = data[0] & 1 ? made_document(data + 1, size - 1, &length) : text_copy_n((const char *)data + 1, length);
+    char *text =
+        data[0] & 1 ? build_document(data + 1, size - 1, &length) : text_copy_n((const char *)data + 1, length);
     must(text && file_open(path, FILE_REPLACE, &file) == S_OK && file_write(file, text, length) == S_OK);
     file_close(file);
     memory_free(text);

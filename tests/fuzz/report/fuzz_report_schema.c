@@ -21,7 +21,7 @@ static void must(bool right)
 }
 
 /* Bytes below 32 select pieces of schemas; other bytes are copied. */
-static char *made_schema(const uint8_t *data, size_t size, size_t *length)
+static char *build_schema(const uint8_t *data, size_t size, size_t *length)
 {
     static const char *const pieces[] = {
         "<Sections>",
@@ -105,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         snprintf(output, sizeof output, "fuzz_report_schema.%u.tmp", (unsigned)process_own_id());
     }
     size_t length = size - 1;
-    char *text = data[0] & 1 ? made_schema(data + 1, size - 1, &length) : text_copy_n((const char *)data + 1, length);
+    char *text = data[0] & 1 ? build_schema(data + 1, size - 1, &length) : text_copy_n((const char *)data + 1, length);
     must(text);
     const HRESULT hr =
         report_schema_add(&schema, "fuzzed.xml", text, length, data[0] % 32 == 3 ? schema_file_load : NULL);

@@ -23,7 +23,7 @@ static void must(bool right)
 }
 
 /* Bytes below 32 select pieces of rules; other bytes are copied. */
-static char *made_rules(const uint8_t *data, size_t size, size_t *length)
+static char *build_rules(const uint8_t *data, size_t size, size_t *length)
 {
     static const char *const pieces[] = {
         "<Group name='g'><Rule name='r'>",
@@ -104,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static unsigned runs;
     size_t length;
-    char *rules = made_rules(data, size, &length);
+    char *rules = build_rules(data, size, &length);
     if (!first) {
         first = text_format("fuzz_rules.%u.tmp", (unsigned)process_own_id());
         second = text_format("fuzz_rules.%u.2.tmp", (unsigned)process_own_id());

@@ -91,7 +91,7 @@ static bool is_new(const char *attribute, char *seen)
 }
 
 /* Half of the bytes are attributes of Thresholds, the other half rows. */
-static char *made_rules(const uint8_t *data, size_t size)
+static char *build_rules(const uint8_t *data, size_t size)
 {
     struct text_buffer b = {0};
     char seen[4 * COUNT(attributes) + 1] = "";
@@ -121,7 +121,7 @@ static void change_level(struct text_buffer *b, unsigned *level, unsigned wanted
         text_buffer_add(b, opened[*level]);
 }
 
-static char *made_report(const uint8_t *data, size_t size)
+static char *build_report(const uint8_t *data, size_t size)
 {
     struct text_buffer b = {0};
     unsigned level = 0;
@@ -175,7 +175,7 @@ static void clean(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *rules = made_rules(data, size / 2), *report = made_report(data + size / 2, size - size / 2);
+    char *rules = build_rules(data, size / 2), *report = build_report(data + size / 2, size - size / 2);
     if (!place) {
         place = text_format("fuzz_thresholds.%u.tmp", (unsigned)process_own_id());
         must(place && !atexit(clean));

@@ -534,7 +534,7 @@ static void open_without_memory_leaves_nothing(void **state)
     assert_int_equal(collector_close(c), S_OK);
 }
 
-static void ask_for_state(struct test *t, const char *file)
+static void request_state(struct test *t, const char *file)
 {
     assert_int_equal(object_put_text(t->object, class_property(t->object->class, "SystemStateFile"), file), S_OK);
 }
@@ -544,7 +544,7 @@ static void missing_kernel_session_is_an_entry(void **state)
     struct test *t = *state;
     put(t, "a.txt", "a");
     ask(t, "a.txt");
-    ask_for_state(t, "state");
+    request_state(t, "state");
     xmlDocPtr doc = collect(t);
     check_xpath(doc, "/Report/Section[@name='systemState']/Table/Item/Data[@name='session']",
                 "Circular Kernel Context Logger");
@@ -591,7 +591,7 @@ static void kernel_session_in_memory_is_saved_to_a_file(void **state)
     for (size_t i = 0; i < CHILD_PATIENCE / 20 && rundown_in(handle, first) < 3; i++)
         child_sleep(20);
     memory_free(first);
-    ask_for_state(t, "state");
+    request_state(t, "state");
     xmlDocPtr doc = collect(t);
     check_xpath(doc, STATE_FILE, "state.etl");
     check_xpath(doc, STATE_ERROR, "");
@@ -610,7 +610,7 @@ static void kernel_session_with_a_file_is_an_entry(void **state)
     TRACEHANDLE handle;
     b.p.MaximumFileSize = 4;
     assert_int_equal(start_session("Circular Kernel Context Logger", &b, &handle), ERROR_SUCCESS);
-    ask_for_state(t, "state");
+    request_state(t, "state");
     xmlDocPtr doc = collect(t);
     check_xpath(doc, STATE_FILE, "");
     check_xpath(doc, "contains(" STATE_ERROR ", 'does not buffer in memory')", "true");

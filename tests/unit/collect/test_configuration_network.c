@@ -75,7 +75,7 @@ static void stop_ends_the_collection(void **state)
 }
 
 #ifdef _WIN32
-static HRESULT take_name(void *user, const struct network_adapter *a)
+static HRESULT keep_first_name(void *user, const struct network_adapter *a)
 {
     char **name = user;
     if (!*name)
@@ -93,7 +93,7 @@ static void adapter_offloads_are_read_from_its_driver(void **state)
     char *name = NULL;
     bool made;
     (void)state;
-    assert_int_equal(__real_network_adapters(take_name, &name), S_OK);
+    assert_int_equal(__real_network_adapters(keep_first_name, &name), S_OK);
     assert_non_null(name);
     assert_int_equal(registry_create(key_path, &made, &key), S_OK);
     assert_true(made);
@@ -124,7 +124,7 @@ static void interface_offloads_are_read_from_the_kernel(void **state)
 }
 #endif
 
-static void ask_for_adapters(struct collected *c)
+static void request_adapters(struct collected *c)
 {
     c->request.network_adapters = true;
 }
@@ -132,7 +132,7 @@ static void ask_for_adapters(struct collected *c)
 static void out_of_memory_ends_the_collection(void **state)
 {
     (void)state;
-    assert_true(collect_without_memory(configuration_collect_network, ask_for_adapters) > 10);
+    assert_true(collect_without_memory(configuration_collect_network, request_adapters) > 10);
 }
 
 int main(void)

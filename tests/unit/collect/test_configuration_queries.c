@@ -304,7 +304,7 @@ static void stop_ends_a_query_with_a_million_rows(void **state)
     collected_end(&c);
 }
 
-static void ask_for_both(struct collected *c)
+static void request_both(struct collected *c)
 {
     ask(c, "root:types");
     ask(c, "root:bad");
@@ -313,7 +313,7 @@ static void ask_for_both(struct collected *c)
 static void out_of_memory_ends_the_collection(void **state)
 {
     (void)state;
-    assert_true(collect_without_memory(configuration_collect_queries, ask_for_both) > 10);
+    assert_true(collect_without_memory(configuration_collect_queries, request_both) > 10);
 }
 #endif
 

@@ -444,7 +444,7 @@ static void stop_takes_effect_at_the_next_value(void **state)
     collected_end(&c);
 }
 
-static void ask_for_all_forms(struct collected *c)
+static void request_all_forms(struct collected *c)
 {
     ask(c, "\\\\");
     ask(c, "\\A /reg:64");
@@ -458,7 +458,7 @@ static void out_of_memory_ends_the_collection(void **state)
     put("", "A", REGISTRY_NUMBER, "\1\0\0\0", 4);
     put("\\B", "Texts", REGISTRY_TEXTS, u"a\0b\0", 10);
     put("\\Link", REGISTRY_LINK_VALUE, REGISTRY_TEXT, u"a", 4);
-    assert_true(collect_without_memory(configuration_collect_registry, ask_for_all_forms) > 30);
+    assert_true(collect_without_memory(configuration_collect_registry, request_all_forms) > 30);
 }
 
 int main(void)

@@ -77,7 +77,7 @@ static HRESULT take(uint8_t type, const void *bytes, size_t size)
     return hr;
 }
 
-static HRESULT take_info(uint16_t id, uint8_t version)
+static HRESULT add_info(uint16_t id, uint8_t version)
 {
     struct tdh_block b = info_of(id, version);
     const HRESULT hr = take(EVENT_INFO, b.bytes, b.size);
@@ -85,7 +85,7 @@ static HRESULT take_info(uint16_t id, uint8_t version)
     return hr;
 }
 
-static void take_maps(uint16_t id, uint8_t version)
+static void add_maps(uint16_t id, uint8_t version)
 {
     struct event_schema *s = schema_of(id, version);
     for (size_t i = 0; i < s->map_count; i++) {
@@ -156,8 +156,8 @@ static void definition_decodes_like_the_manifest(void **state)
         uint8_t version;
     } events[] = {{1, 0}, {1, 2}, {2, 0}, {3, 0}};
     for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
-        assert_int_equal(take_info(events[i].id, events[i].version), S_OK);
-        take_maps(events[i].id, events[i].version);
+        assert_int_equal(add_info(events[i].id, events[i].version), S_OK);
+        add_maps(events[i].id, events[i].version);
     }
     for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
         const struct found_schema *found = find(events[i].id, events[i].version);
@@ -177,11 +177,11 @@ static void event_seen_before_its_definition_is_looked_up_again(void **state)
     (void)state;
     const struct found_schema *early = find(1, 0);
     assert_null(early->schema);
-    assert_int_equal(take_info(1, 0), S_OK);
+    assert_int_equal(add_info(1, 0), S_OK);
     const struct found_schema *later = find(1, 0);
     assert_non_null(later->schema);
     assert_null(later->schema->properties[2].map);
-    take_maps(1, 0);
+    add_maps(1, 0);
     const struct found_schema *last = find(1, 0);
     expect_text(last->schema->properties[2].map, "Colours");
     assert_null(later->schema->properties[2].map); /* an earlier result's schema does not change */
@@ -205,7 +205,7 @@ static void repeated_definition_costs_no_lookup(void **state)
     const struct schema_origin origin = {.source = SCHEMA_MANIFEST, .context = &asked, .schema = refuse};
     assert_int_equal(event_schemas_add(schemas, &origin, NULL), S_OK);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(take_info(1, 0), S_OK);
+        assert_int_equal(add_info(1, 0), S_OK);
         found_schema_release(schemas, find(1, 0));
     }
     assert_int_equal(asked, 1);
@@ -246,7 +246,7 @@ static void malformed_definition_is_reported_as_reason(void **state)
     assert_int_equal(take(MAP_INFO, "short", 5), S_FALSE);
     assert_int_equal(take(MAP_INFO, "0123456789ABCDEF\xFF\xFF\0\0\1\0\0\0\xFF\xFF\0\0\0\0\0\0", 32), S_FALSE);
     assert_non_null(strstr(error_text(S_FALSE), "map entries"));
-    assert_int_equal(take_info(1, 0), S_OK); /* a valid one replaces it */
+    assert_int_equal(add_info(1, 0), S_OK); /* a valid one replaces it */
     const struct found_schema *found = find(1, 0);
     assert_non_null(found->schema);
     found_schema_release(schemas, found);

@@ -162,7 +162,7 @@ union answer {
     uint64_t aligned;
 };
 
-static ULONG ask_info(TRACE_QUERY_INFO_CLASS what, uint32_t number, union answer *out, ULONG room, ULONG *need)
+static ULONG query_info(TRACE_QUERY_INFO_CLASS what, uint32_t number, union answer *out, ULONG room, ULONG *need)
 {
     GUID guid = guid_of(number);
     return EnumerateTraceGuidsEx(what, &guid, sizeof guid, out, room, need);
@@ -183,10 +183,10 @@ static void a_provider_lists_its_registrations_and_enables(void **state)
     const TRACE_GUID_INFO *head = (const void *)a.bytes;
     ULONG need;
     (void)state;
-    assert_int_equal(ask_info(TraceGuidQueryInfo, 1, &a, 0, &need), ERROR_INSUFFICIENT_BUFFER);
+    assert_int_equal(query_info(TraceGuidQueryInfo, 1, &a, 0, &need), ERROR_INSUFFICIENT_BUFFER);
     assert_int_equal(need, 8 + 2 * (16 + 2 * 32));
-    assert_int_equal(ask_info(TraceGuidQueryInfo, 1, &a, need - 1, &need), ERROR_INSUFFICIENT_BUFFER);
-    assert_int_equal(ask_info(TraceGuidQueryInfo, 1, &a, need, &need), ERROR_SUCCESS);
+    assert_int_equal(query_info(TraceGuidQueryInfo, 1, &a, need - 1, &need), ERROR_INSUFFICIENT_BUFFER);
+    assert_int_equal(query_info(TraceGuidQueryInfo, 1, &a, need, &need), ERROR_SUCCESS);
     assert_int_equal(head->InstanceCount, 2);
     for (size_t i = 0, at = 8; i < 2; i++, at += 80) {
         const TRACE_PROVIDER_INSTANCE_INFO *instance = instance_at(&a, at);
@@ -201,20 +201,20 @@ static void a_provider_lists_its_registrations_and_enables(void **state)
                     of_first->MatchAllKeyword == 0x10);
         assert_true(of_second->Level == 5 && of_second->LoggerId == second.logger && of_second->EnableProperty == 3);
     }
-    assert_int_equal(ask_info(TraceGuidQueryInfo, 2, &a, sizeof a, &need), ERROR_SUCCESS);
+    assert_int_equal(query_info(TraceGuidQueryInfo, 2, &a, sizeof a, &need), ERROR_SUCCESS);
     assert_int_equal(need, 8 + 16);
     assert_true(head->InstanceCount == 1 && instance_at(&a, 8)->Pid == process_id(child) &&
                 instance_at(&a, 8)->Flags == 1 && instance_at(&a, 8)->EnableCount == 0);
-    assert_int_equal(ask_info(TraceGuidQueryInfo, 3, &a, sizeof a, &need), ERROR_SUCCESS);
+    assert_int_equal(query_info(TraceGuidQueryInfo, 3, &a, sizeof a, &need), ERROR_SUCCESS);
     assert_true(head->InstanceCount == 1 && instance_at(&a, 8)->Pid == 0 && instance_at(&a, 8)->Flags == 2 &&
                 instance_at(&a, 8)->EnableCount == 1 && enable_at(&a, 8, 0)->Level == 2 &&
                 enable_at(&a, 8, 0)->MatchAnyKeyword == UINT64_MAX);
-    assert_int_equal(ask_info(TraceGroupQueryInfo, 4, &a, sizeof a, &need), ERROR_SUCCESS);
+    assert_int_equal(query_info(TraceGroupQueryInfo, 4, &a, sizeof a, &need), ERROR_SUCCESS);
     assert_true(instance_at(&a, 8)->Flags == 2 && instance_at(&a, 8)->EnableCount == 1);
-    assert_int_equal(ask_info(TraceGroupQueryInfo, 5, &a, sizeof a, &need), ERROR_SUCCESS);
+    assert_int_equal(query_info(TraceGroupQueryInfo, 5, &a, sizeof a, &need), ERROR_SUCCESS);
     assert_int_equal(instance_at(&a, 8)->Pid, process_own_id());
-    assert_int_equal(ask_info(TraceGuidQueryInfo, 4, &a, sizeof a, &need), ERROR_WMI_GUID_NOT_FOUND);
-    assert_int_equal(ask_info(TraceGuidQueryInfo, 99, &a, sizeof a, &need), ERROR_WMI_GUID_NOT_FOUND);
+    assert_int_equal(query_info(TraceGuidQueryInfo, 4, &a, sizeof a, &need), ERROR_WMI_GUID_NOT_FOUND);
+    assert_int_equal(query_info(TraceGuidQueryInfo, 99, &a, sizeof a, &need), ERROR_WMI_GUID_NOT_FOUND);
     GUID guid = guid_of(1);
     assert_int_equal(EnumerateTraceGuidsEx(TraceGuidQueryInfo, &guid, 15, &a, sizeof a, &need),
                      ERROR_INVALID_PARAMETER);

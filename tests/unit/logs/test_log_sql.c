@@ -294,7 +294,7 @@ static void unlock_database(const struct database *d)
 
 /* Every append returns immediately: this thread has the lock, so a call that waited for the database would wait as long
    as the database allows. `kept` samples are kept, and the others are rejected with the reason. */
-static void append_while_held(struct log_writer *log, int from, int kept, int lost)
+static void append_while_locked(struct log_writer *log, int from, int kept, int lost)
 {
     struct log_cell c = cell(1, 1, 1);
     for (int i = from; i < from + kept + lost; i++) {
@@ -349,7 +349,7 @@ static void samples_are_kept_while_the_database_is_unreachable(void **state)
     append(log, 0, &c);
     wait_for(d, "SELECT count(*) FROM CounterData", "1\n");
     hold(d);
-    append_while_held(log, 1, 3, 4);
+    append_while_locked(log, 1, 3, 4);
     unlock_database(d);
     wait_for(d, "SELECT count(*) FROM CounterData", "4\n");
     memory_free(wait_for_warning(log));
@@ -369,7 +369,7 @@ static void outage_is_reported(void **state)
     struct log_options small = {.kept_bytes = 2 * 80, .zone = zone};
     struct log_writer *log = create(name, &cpu, 1, &small);
     hold(d);
-    append_while_held(log, 0, 2, 3);
+    append_while_locked(log, 0, 2, 3);
     unlock_database(d);
     wait_for(d, "SELECT count(*) FROM CounterData", "2\n");
     text = wait_for_warning(log);

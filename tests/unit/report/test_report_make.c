@@ -247,7 +247,7 @@ static void test_a_failure_leaves_the_old_report_and_nothing_else(void **state)
 }
 
 /* Returns the text of the written report; the caller frees it. */
-static char *made_text(struct made *m)
+static char *report_text(struct made *m)
 {
     char *text;
     size_t size;
@@ -285,7 +285,7 @@ static void test_chart_loses_no_peak(void **state)
                            i == 1777 ? "33" : "1");
     put(&m, "a.csv", log.text);
     text_buffer_free(&log);
-    char *text = made_text(&m);
+    char *text = report_text(&m);
     const char *series = strstr(text, "<Series name=\"Available MBytes\"");
     assert_non_null(series);
     assert_non_null(strstr(series, " first=\"15.500\" step=\"32.000\">"));
@@ -305,7 +305,7 @@ static void test_a_chart_has_each_sample_while_they_fit(void **state)
         text_buffer_format(&log, "\"01/02/2026 03:%02u:%02u.000\",\"%u\"\r\n", i / 60, i % 60, i % 7);
     put(&m, "a.csv", log.text);
     text_buffer_free(&log);
-    char *text = made_text(&m);
+    char *text = report_text(&m);
     const char *series = strstr(text, "<Series name=\"Available MBytes\"");
     assert_non_null(series);
     assert_non_null(strstr(series, " first=\"0.000\" step=\"1.000\">0 1 2 3 4 5 6 0 1 "));
@@ -331,7 +331,7 @@ static void test_chart_shows_only_gaps_of_the_log(void **state)
     }
     put(&m, "a.csv", log.text);
     text_buffer_free(&log);
-    char *text = made_text(&m);
+    char *text = report_text(&m);
     const char *series = strstr(text, "<Series name=\"Available MBytes\"");
     assert_non_null(series);
     assert_non_null(strstr(series,
@@ -360,7 +360,7 @@ static void test_slower_samples_are_drawn_as_a_line(void **state)
                            times[i] - 15);
     put(&m, "b.csv", log.text);
     text_buffer_free(&log);
-    char *text = made_text(&m);
+    char *text = report_text(&m);
     const char *series = strstr(text, "<Series name=\"Available MBytes\"");
     assert_non_null(series);
     assert_non_null(strstr(series, ">10 20 30 40 50 - - 60 70 80 90 100 - - - 140 150 160<"));
@@ -394,7 +394,7 @@ static void test_a_watched_counter_has_the_instances_that_rules_may_find(void **
     }
     put(&m, "a.csv", log.text);
     text_buffer_free(&log);
-    char *text = made_text(&m);
+    char *text = report_text(&m);
     const char *handles = strstr(text, "title=\"Handle Count\" source=\"Process\" watch=\"1\" limit=\"900 1e3\"");
     assert_non_null(handles);
     const char *behind = strstr(handles, "</Chart>");
@@ -429,7 +429,7 @@ static void test_the_sum_of_all_instances_is_in_a_chart(void **state)
         text_buffer_format(&log, ",\"%u\"", 100 - i);
     put(&m, "a.csv", log.text);
     text_buffer_free(&log);
-    char *text = made_text(&m);
+    char *text = report_text(&m);
     const size_t count = count_of(text, text + strlen(text), "<Series");
     assert_int_equal(count, 8);
     assert_non_null(strstr(text, "<Series name=\"Busy (_Total)\""));

@@ -48,7 +48,7 @@ struct call {
     uint8_t failed;
 };
 
-static const uint8_t *take_string(const uint8_t *at, const uint8_t *end, char *out, size_t room)
+static const uint8_t *read_string(const uint8_t *at, const uint8_t *end, char *out, size_t room)
 {
     size_t length = 0;
     while (at + length < end && at[length] && length + 1 < room)
@@ -75,13 +75,13 @@ static size_t count_in(const char *root, const char *file, uint16_t id, const ch
             continue;
         const uint8_t *at = record.data, *end = at + record.data_size;
         if (id >= API_EVENT_CALL)
-            at = take_string(at, end, c.api, sizeof c.api);
+            at = read_string(at, end, c.api, sizeof c.api);
         if (api && strcmp(c.api, api) != 0)
             continue;
         count++;
         if (id == API_EVENT_RETURN) {
-            at = take_string(at, end, c.arguments, sizeof c.arguments);
-            at = take_string(at, end, c.result, sizeof c.result);
+            at = read_string(at, end, c.arguments, sizeof c.arguments);
+            at = read_string(at, end, c.result, sizeof c.result);
             assert_int_equal(end - at, 21);
             memcpy(&c.error, at, sizeof c.error);
             memcpy(&c.duration, at + 4, sizeof c.duration);

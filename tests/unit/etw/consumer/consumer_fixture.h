@@ -76,7 +76,7 @@ static struct consumed {
     void (*at_event)(uint32_t number);
 } consumed;
 
-static inline void take_number(uint32_t number, int64_t time)
+static inline void consume_number(uint32_t number, int64_t time)
 {
     assert_true(consumed.count < MOST_TAKEN);
     consumed.number[consumed.count] = number;
@@ -87,28 +87,28 @@ static inline void take_number(uint32_t number, int64_t time)
         consumed.at_event(number);
 }
 
-static inline void take_header(int64_t time)
+static inline void consume_header(int64_t time)
 {
     consumed.headers++;
     consumed.header_time = time;
     consumed.first_was_header |= consumed.count == 0;
 }
 
-static inline void WINAPI take_record(EVENT_RECORD *e)
+static inline void WINAPI consume_record(EVENT_RECORD *e)
 {
     consumed.context = e->UserContext;
     if (guid_equal(&e->EventHeader.ProviderId, &fixture_class) && e->UserDataLength >= 4)
-        take_number(get_u32(e->UserData), e->EventHeader.TimeStamp.QuadPart);
+        consume_number(get_u32(e->UserData), e->EventHeader.TimeStamp.QuadPart);
     else
-        take_header(e->EventHeader.TimeStamp.QuadPart);
+        consume_header(e->EventHeader.TimeStamp.QuadPart);
 }
 
-static inline void WINAPI take_event(EVENT_TRACE *e)
+static inline void WINAPI consume_event(EVENT_TRACE *e)
 {
     if (guid_equal(&e->Header.Guid, &fixture_class) && e->MofLength >= 4)
-        take_number(get_u32(e->MofData), e->Header.TimeStamp.QuadPart);
+        consume_number(get_u32(e->MofData), e->Header.TimeStamp.QuadPart);
     else
-        take_header(e->Header.TimeStamp.QuadPart);
+        consume_header(e->Header.TimeStamp.QuadPart);
 }
 
 static inline ULONG WINAPI take_buffer(EVENT_TRACE_LOGFILEW *logfile)
@@ -124,7 +124,7 @@ static inline EVENT_TRACE_LOGFILEW logfile_of(const WCHAR *path)
 {
     EVENT_TRACE_LOGFILEW logfile = {.LogFileName = (WCHAR *)(uintptr_t)path, .BufferCallback = take_buffer};
     logfile.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD;
-    logfile.EventRecordCallback = take_record;
+    logfile.EventRecordCallback = consume_record;
     logfile.Context = &consumed;
     return logfile;
 }

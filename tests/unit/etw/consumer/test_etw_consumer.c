@@ -125,7 +125,7 @@ static void ansi_names_work(void **state)
     store_sixty(PATH, 8, false);
     char name[] = PATH;
     EVENT_TRACE_LOGFILEA logfile = {.LogFileName = name};
-    logfile.EventCallback = take_event;
+    logfile.EventCallback = consume_event;
     logfile.BufferCallback = check_name;
     TRACEHANDLE handle = OpenTraceA(&logfile);
     assert_true(handle != INVALID_PROCESSTRACE_HANDLE);
@@ -541,7 +541,7 @@ static void events_of_a_class_also_go_to_its_callback(void **state)
     store_sixty(PATH, 8, false);
     EVENT_TRACE_LOGFILEW logfile = logfile_of(W_PATH);
     logfile.ProcessTraceMode = 0;
-    logfile.EventCallback = take_event;
+    logfile.EventCallback = consume_event;
     TRACEHANDLE handle = OpenTraceW(&logfile);
     assert_int_equal(SetTraceCallback(NULL, count_class_event), ERROR_INVALID_PARAMETER);
     assert_int_equal(SetTraceCallback(&fixture_class, NULL), ERROR_INVALID_PARAMETER);

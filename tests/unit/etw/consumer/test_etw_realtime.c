@@ -373,7 +373,7 @@ static void WINAPI record_loss(EVENT_RECORD *e)
         lost_types[lost_count] = e->EventHeader.EventDescriptor.Opcode;
         lost_counts[lost_count++] = get_u32(e->UserData);
     } else {
-        take_record(e);
+        consume_record(e);
     }
 }
 

@@ -17,7 +17,7 @@ static struct {
     struct thread *thread;
 } reader;
 
-static void WINAPI take_event(EVENT_RECORD *e)
+static void WINAPI consume_event(EVENT_RECORD *e)
 {
     static const GUID header = {0x68FDD900, 0x4A3E, 0x11D1, {0x84, 0xF4, 0x00, 0x00, 0xF8, 0x04, 0x64, 0xE3}};
     uint64_t writer = 0, number = 0;
@@ -47,7 +47,7 @@ static TRACEHANDLE open_session(const char *name, EVENT_TRACE_LOGFILEW *logfile)
     wide(name, units);
     *logfile = (EVENT_TRACE_LOGFILEW){.LoggerName = units, .BufferCallback = take_buffer};
     logfile->ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD | PROCESS_TRACE_MODE_REAL_TIME;
-    logfile->EventRecordCallback = take_event;
+    logfile->EventRecordCallback = consume_event;
     const TRACEHANDLE handle = OpenTraceW(logfile);
     logfile->LoggerName = NULL;
     return handle;
