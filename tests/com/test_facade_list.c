@@ -117,7 +117,7 @@ static int forget(void **state)
     return 0;
 }
 
-/* Validation issues must not be read one by one: apart from creating the server's object, a commit is one call. */
+/* A commit is one call, in addition to creating the server's object: validation issues must not be read one by one. */
 static void commit_is_one_call(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The allocator: what every set, counter and log record lives in. One block that overlaps another is a log that lies.
- */
+/* Tests the allocator, which holds every set, counter and log record. If two blocks overlapped, a log would have wrong
+   values. */
 #include "engine/base/memory.h"
 #include "engine/base/wintypes.h"
 

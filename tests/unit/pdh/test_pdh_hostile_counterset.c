@@ -83,7 +83,8 @@ static void assert_honest(PDH_HQUERY query, PDH_HCOUNTER counter)
     assert_true(value.largeValue == 42);
 }
 
-/* Runs `attack` on a thread while readers read. An honest counter provider beside it must keep its values. */
+/* Runs `attack` on a thread while readers read. A correct counter provider that runs at the same time must keep its
+   values. */
 struct attacked {
     struct provided hostile;
     atomic_bool end;

@@ -180,8 +180,8 @@ static void connections_are_counted_when_they_change(void **state)
     }
 }
 
-/* Reading the tables takes the kernel milliseconds, so connections are counted without them if other numbers tell their
-   type. */
+/* The kernel needs milliseconds for the tables, so connections are counted without them if other numbers show the type
+   of each connection. */
 static void connections_are_counted_without_their_tables(void **state)
 {
     (void)state;

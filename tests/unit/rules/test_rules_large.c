@@ -171,7 +171,7 @@ static void lists_are_compared_by_hashing(void **state)
 /* A stop callback like the console's, called often. After the first rule, the 2,000th call is in the middle of the slow
    expression. */
 struct stopping {
-    const struct rules_outcome *outcome; /* NULL: stops at once */
+    const struct rules_outcome *outcome; /* NULL: stops immediately */
     unsigned asked;
 };
 static bool stop_later(void *context)

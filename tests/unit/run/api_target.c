@@ -62,8 +62,8 @@ static bool file_is_there(const WCHAR *path)
     return GetFileAttributesW(path) != INVALID_FILE_ATTRIBUTES;
 }
 
-/* Until the file exists. Another one, with ".silent" behind its name, tells that it has begun. Calls of the loop are
-   done by the host OS alone. */
+/* Blocks the signal until the file API_TARGET_FILE exists. A second file, with ".silent" appended to its name, reports
+   that the loop has begun. The calls in the loop involve only the host OS. */
 static bool stay_silent(void)
 {
     WCHAR path[MAX_PATH], begun[MAX_PATH + 8];

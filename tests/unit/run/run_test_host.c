@@ -86,7 +86,7 @@ HRESULT __wrap_collector_sample(struct collector *c)
         return S_FALSE;
     uint64_t after = number_of("%TEST_SAMPLE_BLOCKS%"); /* samples */
     while (after && samples_of(c) >= after) {
-        char *path = file_named("%TEST_BLOCKED%"); /* tells the test that it blocks */
+        char *path = file_named("%TEST_BLOCKED%"); /* reports to the test that the sample blocks */
         file_store(path, "", 0);
         memory_free(path);
         SLEEP_MS(100);

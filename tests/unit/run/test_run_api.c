@@ -240,7 +240,7 @@ static void recursive_traces_have_calls_between_modules(void **state)
     memory_free(root);
 }
 
-/* A user starts the program in any way, several times at once, also while it is already traced. */
+/* A user starts the program in different ways, several times simultaneously, and while it is already traced. */
 static void each_process_is_traced(void **state)
 {
     (void)state;

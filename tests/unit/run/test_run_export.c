@@ -150,7 +150,7 @@ static void unreachable_server_costs_no_sample(void **state)
     (void)state;
     char *root = fixture_folder("away");
     receiver_open(&r, 200);
-    receiver_close(&r); /* now nobody listens on its port */
+    receiver_close(&r); /* no process listens on its port any more */
     commit("away", root, r.port, "");
     assert_int_equal(run_start(SPACE, "away", true), S_OK);
     fixture_await_event(JOURNAL_EXPORT_FAILED, "away");

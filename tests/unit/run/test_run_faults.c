@@ -108,7 +108,7 @@ static void assert_nothing_torn(const char *name)
 
 static struct process *ended; /* a host process that can no longer report */
 
-/* Runs the set in this thread, like a host process; *told is the result that its starter gets. */
+/* Runs the set in this thread, like a host process; *reported is the result that its starter gets. */
 static HRESULT host_here(const char *name, struct fault *f, uint64_t n, uint64_t *calls, HRESULT *reported)
 {
     char key[SHARED_KEY_DIGITS + 1];

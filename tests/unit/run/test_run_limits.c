@@ -172,8 +172,8 @@ static void segments_with_a_fixed_name_get_the_serial_number(void **state)
     memory_free(root);
 }
 
-/* A set that was deleted and made again begins with serial number 1, and its folder still has the files of the first.
- */
+/* A set that was deleted and created again begins with serial number 1, although its folder still has the files of the
+   deleted set. */
 static void segments_keep_files_of_a_deleted_set(void **state)
 {
     (void)state;
@@ -221,8 +221,9 @@ static void limits_without_segments_end_the_run(void **state)
     memory_free(root);
 }
 
-/* MS-PLA, StopOnCompletion: a counter log without limits is complete at once, else with its first segment, or when
-   the Duration is over (DECISIONS 35): a set for an hour would have one sample. The run's message gives the reason. */
+/* StopOnCompletion (MS-PLA; DECISIONS 35): a counter log without limits is complete immediately; otherwise it is
+   complete at the end of its first segment, or when the Duration is over. A run can thus end after one sample, so its
+   message gives the reason. */
 static void completion_ends_the_run(void **state)
 {
     (void)state;
@@ -355,9 +356,9 @@ static void full_disk_loses_samples_and_is_reported(void **state)
     memory_free(root);
 }
 
-/* A host process that is killed cannot report how many samples its run has lost; without the supervisor's event their
-   user would find the first loss only. The supervisor knows the number of its latest look, so it is given more and more
-   time for one. */
+/* A killed set host process cannot report how many samples its run has lost. Without the supervisor's event, a user
+   would see only the first loss. The supervisor reports the number that it read last, so each attempt of this test
+   gives it more time to read one. */
 static void losses_of_a_killed_host_are_reported(void **state)
 {
     struct supervisor *supervisor;

@@ -23,7 +23,7 @@
 #define SECOND INT64_C(10000000)
 
 static atomic_llong ahead;   /* offset of the supervisor's clock */
-static atomic_llong stopped; /* time at which its clock stands still; 0: the clock runs */
+static atomic_llong stopped; /* time at which its clock is stopped; 0: the clock runs */
 int64_t __real_clock_utc(void);
 int64_t __wrap_clock_utc(void);
 
@@ -396,10 +396,10 @@ static void clock_changes_skip_or_repeat_no_start(void **state)
     supervise();
     commit("soon", root, soon);
     await_work(1);
-    atomic_store(&ahead, 3660 * SECOND); /* a minute too late: the start is made up for */
+    atomic_store(&ahead, 3660 * SECOND); /* a minute too late: the set is started late */
     fixture_await("soon", RUN_RUNNING, PATIENCE_MS);
     stop("soon");
-    atomic_store(&ahead, 3500 * SECOND); /* before it again: the start is not repeated */
+    atomic_store(&ahead, 3500 * SECOND); /* before the start time again: the start is not repeated */
     fixture_sleep(1500);
     atomic_store(&ahead, 3605 * SECOND);
     fixture_sleep(2500);
