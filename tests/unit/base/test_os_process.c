@@ -756,7 +756,6 @@ static void threads_of_processes_are_distinguished(void **state)
 #define child_is_linux os_is_wine()
 #endif
 
-/* Reading the counters of a process that has exited fails immediately, and does not repeat the last values. */
 /* A task of a data collector set can be a program of the host OS under Wine, too. */
 static void program_of_the_host_os_runs(void **state)
 {
@@ -784,6 +783,7 @@ static void program_of_the_host_os_runs(void **state)
     memory_free(made);
 }
 
+/* Reading the counters of a process that has exited fails immediately, and does not repeat the last values. */
 static void kernel_file_of_exited_process_fails(void **state)
 {
     char *name = named("kernel"), path[64];

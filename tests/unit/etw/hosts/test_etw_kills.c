@@ -255,8 +255,8 @@ static uint64_t count_file(struct tally *t)
         if (record.kind == ETL_RECORD_SYSTEM)
             continue;
         assert_true(event_check(record.event, record.size, &writer, &number) && writer < TALLY_WRITERS);
-        /* A recovering process reads the clocks again. On a busy machine its reading can be less exact; the host process
-           takes steps back of up to 1 ms for that, not for a clock that was set. */
+        /* A recovering process reads the clocks again. On a busy machine its reading can be less exact; the host
+           process takes steps back of up to 1 ms for that, not for a clock that was set. */
         assert_true(record.stamp + 10000 >= before);
         before = record.stamp;
         t->writer[writer].next = number >= t->writer[writer].next ? number + 1 : t->writer[writer].next;
