@@ -39,9 +39,8 @@ static const char help_text[] =
     "                type, unit, help and source (the data from which OpenPLA computes it) of each counter\n"
     "\n"
     "A log (-o) is written sample by sample; Ctrl+C completes it.\n"
-    "Messages go to stdout, as in Windows' typeperf; with --json, and on a terminal, to stderr. Counters that cannot "
-    "be\n"
-    "added are listed after the samples, and the others are collected.\n"
+    "Messages go to stdout, as in Windows' typeperf; with --json, they go to stderr. Counters that cannot be\n"
+    "added are listed after the samples (on a terminal, on stderr), and the others are collected.\n"
     "Exit codes: 0 done, 1 failed, 2 wrong command line, 3 done without some of the counters.\n";
 
 struct settings {
