@@ -60,7 +60,7 @@ ULONG autologger_settings(const struct autologger *a, const char *folder, struct
 ULONG autologger_start(struct directory *d, const struct autologger *a, const char *folder, uint32_t *counter);
 
 /* Starts the autologgers described for the directory of this name (OPENPLA_ETW; at most 32 characters). The first
-   process that calls this starts them; all other calls have no effect until the last process of the Wine prefix has
+   call that finds a description starts them; later calls have no effect until the last process of the Wine prefix has
    exited. Natively there is no registry, and nothing happens. */
 void autologgers_begin(struct directory *d, const char *directory);
 

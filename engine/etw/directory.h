@@ -258,7 +258,7 @@ struct directory_enable {
     bool classic; /* enabled by EnableTrace: the keywords are its 32 flags, unchanged */
     uint32_t filter_count;
     struct directory_filter filter[DIRECTORY_FILTERS];
-    uint8_t *filter_data; /* set only in copies, from memory_alloc; NULL: no filters */
+    uint8_t *filter_data; /* memory to which the filters' `data` points, from memory_alloc; NULL: no such memory */
 };
 _Static_assert(sizeof(struct directory_filter_process) == 16, "the same for programs of 32 and 64 bits");
 void directory_enables_free(struct directory_enable *list, size_t count); /* frees the list as well */

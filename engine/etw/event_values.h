@@ -203,7 +203,7 @@ char *put_date_time(char at[DATE_TIME_TEXT], const struct calendar_time *t);
 
 void add_guid(struct text_buffer *out, const uint8_t bytes[16]);          /* braced, lower case */
 void add_filetime(struct text_buffer *out, int64_t filetime);             /* xs:dateTime with 9 digits, UTC */
-void add_system_time(struct text_buffer *out, const uint8_t bytes[16]);   /* the same format, for a SYSTEMTIME */
+void add_system_time(struct text_buffer *out, const uint8_t bytes[16]);   /* the same format, without conversion */
 void add_sid(struct text_buffer *out, const uint8_t *bytes, size_t size); /* S-1-...; `size` must cover the whole SID */
 void add_ipv4(struct text_buffer *out, const uint8_t bytes[4]);
 void add_ipv6(struct text_buffer *out, const uint8_t bytes[16]); /* RFC 5952 */

@@ -47,11 +47,11 @@ HRESULT registered_manifest_load(const GUID *guid, const char *languages, struct
 struct manifest_files {
     const char *resource, *message, *parameter; /* override the files named in the manifest; NULL: use those */
 };
-/* Registers the event provider and its channels. The resource file is named by `files` or, if that is NULL, by the
-   manifest. If it does not exist or does not contain the provider's template, the manifest is compiled to a DLL in the
-   folder `manifests` of OpenPLA's data. Replaces a provider that OpenPLA registered before. Returns
-   ERROR_ALREADY_EXISTS's HRESULT if another program registered it and `force` is not set. `path` (of the manifest) is
-   stored so that users can see where it came from. */
+/* Registers the event provider and its channels. A resource file in `files` must exist and contain the provider's
+   template. Without one, uses the resource file that the manifest names; if that file does not exist or does not
+   contain the template, compiles the manifest to a DLL in the folder `manifests` of OpenPLA's data. Replaces a provider
+   that OpenPLA registered before. Returns ERROR_ALREADY_EXISTS's HRESULT if another program registered it and `force`
+   is not set. `path` (of the manifest) is stored so that users can see where it came from. */
 HRESULT manifest_register(const struct provider_manifest *m, const char *path, const struct manifest_files *files,
                           bool force);
 /* Removes the event provider, its channels and its compiled file. Returns S_FALSE if it is not registered,

@@ -66,8 +66,8 @@ static HRESULT advance(struct trace_input *one)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Returns the trace with the oldest next event; NULL if there are no more events. If the next events of several traces
-   have this time, returns the first trace whose event is a definition, or else the first of these traces in the
+/* Returns the trace with the oldest next event; NULL if there are no more events. If several traces have a next
+   event with the oldest time, returns the first of them whose event is a definition, or else the first of them in the
    list. */
 static struct trace_input *inputs_oldest(const struct trace_inputs *in)
 {

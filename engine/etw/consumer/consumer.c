@@ -534,8 +534,8 @@ static ULONG processing_deliver(struct processing *p, const struct running *r)
     return status;
 }
 
-/* Returns the handle with the oldest next event. If the next events of several handles have this time, returns the
-   first handle whose event defines other events, or else the first of these handles. */
+/* Returns the handle with the oldest next event. If several handles have a next event with the oldest time, returns
+   the first of them whose event defines other events, or else the first of them. */
 static struct running *processing_oldest(struct processing *p)
 {
     struct running *found = p->running;

@@ -454,7 +454,7 @@ static ULONG control_session(struct directory *d, const struct controller_call *
         directory_request_free(&request);
     }
     if (code == ERROR_SUCCESS && c->code == EVENT_TRACE_CONTROL_STOP)
-        (void)session_remove(d, s); /* before the answer, so that the caller can use the name again */
+        (void)session_remove(d, s); /* before the caller gets the result, so that it can use the name again */
     if (code == ERROR_SUCCESS && directory_session_at(d, s->logger, s->generation, &now) == S_OK) {
         directory_session_free(s);
         *s = now;

@@ -174,7 +174,7 @@ static ULONG ask_part(struct directory *d, const struct controller_call *c, cons
     const ULONG code = controller_ask(d, c, &own, part);
     memory_free(own.file);
     if (code == ERROR_SUCCESS && c->code == EVENT_TRACE_CONTROL_STOP)
-        (void)session_remove(d, part); /* the part's host process waits for this */
+        (void)session_remove(d, part); /* the part's host, a thread of its process, waits for this */
     return code == ERROR_WMI_INSTANCE_NOT_FOUND ? ERROR_SUCCESS : code;
 }
 

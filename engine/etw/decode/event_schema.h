@@ -110,7 +110,7 @@ HRESULT event_schema_check(const struct event_schema *schema);
 /* All schemas that a process knows, and the lookup by event. Its functions can be called from any thread. */
 struct event_schemas;
 /* Creates a collection without origins. Until an origin is added, it has schemas only for TraceLogging events, which
-   describe themselves. E_OUTOFMEMORY. */
+   describe themselves, and for strings without a manifest (EventWriteString). E_OUTOFMEMORY. */
 HRESULT event_schemas_create(struct event_schemas **out);
 void event_schemas_free(struct event_schemas *schemas); /* release all found schemas first; NULL is allowed */
 

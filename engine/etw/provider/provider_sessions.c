@@ -25,7 +25,7 @@ struct mapping {
     struct provider_session session; /* the part that writers use; must be the first member */
     struct section *section;
     struct signal *signal;
-    struct process *host;            /* NULL: this process does not wait for the host's exit */
+    struct process *host;            /* NULL: this process does not wait for the host process's exit */
     struct private_session *private; /* the part of this process; NULL: the session is mapped from its host process */
 };
 

@@ -164,7 +164,7 @@ __attribute__((noinline)) uint8_t *session_reserve_late(const struct session_buf
     uint32_t given = atomic_load_explicit(&s->given, memory_order_relaxed);
     const bool hangs = atomic_load_explicit(&s->in_vain, memory_order_relaxed) == given + 1;
     const int64_t patience = patience_of(w, hangs);
-    int64_t waited = 0, idle = 0; /* idle: time since the host last returned a buffer */
+    int64_t waited = 0, idle = 0; /* idle: part of `waited` since the host last returned a buffer */
     for (int i = 0; i < YIELDS || (idle < patience && waited < 2 * patience); i++) {
         const int64_t from = clock_ticks();
         struct session_processor *p = &b->processor[w->processor < b->processors ? w->processor : 0];

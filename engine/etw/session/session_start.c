@@ -92,7 +92,7 @@ enum {
     SYSTEM_LOGGERS = 8,
     PRIVATE_SESSIONS = 8, /* maximum number of private sessions that may include the same process */
     OWN_SESSIONS = 3,     /* maximum of EVENT_TRACE_PRIVATE_IN_PROC sessions that one process may start */
-    RESERVED_LOGGERS = 2, /* SYSTEM_LOGGERS kept for NT Kernel Logger and Circular Kernel Context Logger */
+    RESERVED_LOGGERS = 2, /* how many SYSTEM_LOGGERS are kept for NT Kernel Logger and Circular Kernel Context Logger */
 };
 
 /* ---- the directory ---- */

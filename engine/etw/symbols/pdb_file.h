@@ -14,7 +14,7 @@ struct pdb_source {
 };
 struct pdb_identity {
     GUID signature;
-    uint32_t age;      /* age in the DBI stream, to which the image refers */
+    uint32_t age;      /* age in the DBI stream; the image's reference to the PDB has this age */
     uint32_t file_age; /* age in the PDB stream */
 };
 /* Reads the identity. HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text: the file is not a PDB file, or is corrupt.

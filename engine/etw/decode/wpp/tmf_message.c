@@ -27,7 +27,7 @@ struct insert {
     size_t size;
     uint32_t number; /* valid if `numbered` */
     bool numbered;
-    char part[PART_MOST]; /* the text between the exclamation marks: FUNC, or a printf form */
+    char part[PART_MOST]; /* the text between the exclamation marks: a name such as FUNC, or a printf form */
 };
 
 /* Finds the next insert from *at on, and moves *at after it. False: only text remains. */
