@@ -34,9 +34,8 @@ struct counter_schema {
    share it. */
 struct instance {
     char *name;         /* name as in a path: "svchost#1" */
-    size_t base_length; /* length of the name without the index: "svchost" */
-    size_t bare_length; /* length without the number; differs from base_length if the source's names already have
-                           numbers, as in logs */
+    size_t base_length; /* length of the source's name: "svchost"; "#1" was appended to a duplicate */
+    size_t bare_length; /* length of "svchost", even if the source's name already has a number, as in logs */
     uint32_t base_hash; /* hash of the base name, ignoring case */
     uint32_t hash;      /* hash of the whole name */
     uint64_t key;  /* identity: another key means another process, device and so on, even if the name is the same */
