@@ -28,8 +28,8 @@ struct filter {
 /* Adds a pattern. A pattern without a computer matches any computer, and one without an instance matches all instances.
    Case is ignored. Patterns match the counter names in the log and, if the log was translated, their English names. */
 HRESULT filter_add(struct filter *f, const char *pattern);
-/* Sets *matches to whether the counter matches. For a wildcard counter, `item` is one of its instances; with NULL,
- *matches tells whether any of its instances could match. */
+/* Sets *matches to whether the counter matches. For a wildcard counter, `item` is one of its instances, or NULL to
+   learn whether any instance could match. */
 HRESULT filter_matches(struct filter *f, const struct log_counter *counter, const char *item, bool *matches);
 void filter_free(struct filter *f);
 

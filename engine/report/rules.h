@@ -86,8 +86,7 @@ struct rules_outcome {
 };
 void rules_outcome_free(struct rules_outcome *o);
 /* Returns whether the rules neither selected anything in the report's tables nor reported anything: the report was not
-   checked.
- */
+   checked. */
 static inline bool rules_know_nothing(const struct rules_outcome *o)
 {
     return !o->known && !o->unfinished && !o->warning_count && !o->notice_count;

@@ -49,9 +49,9 @@ struct chart_point {
 /* Zero-initialise. */
 struct chart_series {
     int64_t begin, width; /* FILETIME of the first value; length of a point in 100 ns */
-    int64_t lead; /* 100 ns by which the first point begins before `begin`, so that late samples stay in their point */
-    int64_t last; /* FILETIME of the last value */
-    float latest; /* the last value */
+    int64_t lead;     /* in 100 ns: how far the first point begins before `begin`; keeps late samples in their point */
+    int64_t last;     /* FILETIME of the last value */
+    float latest;     /* the last value */
     int64_t interval; /* time between samples in 100 ns, as last reported; 0: unknown */
     bool assumed;     /* the width is still an assumption */
     size_t most;      /* points at most; 0: CHART_POINTS */

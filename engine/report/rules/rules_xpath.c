@@ -373,7 +373,7 @@ struct evaluation {
     bool (*stop)(void *context);
     void *stop_context;
     bool paired;
-    struct xpath_pair pair; /* position of the expression in its pair */
+    struct xpath_pair pair; /* place in the expression that compares pairs; set if `paired` */
     /* The result. */
     xmlXPathObjectPtr object;
     xmlChar *text;
