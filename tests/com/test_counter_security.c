@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests how counters are offered over RPC on Windows: with authentication, and rejecting unencrypted calls. Otherwise
-   anyone who reaches this computer could observe all its programs. Wine's RPC has no such security, so the test
-   replaces its functions. */
+/* Tests how counters are offered over RPC on Windows: only to callers that authenticate. Otherwise anyone who reaches
+   this computer could observe all its programs. Wine's RPC has no such security, so the test replaces its functions. */
 #include "com/server/counter_server.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"

@@ -344,7 +344,7 @@ static HRESULT api_tracing_validate(const struct validation *v, struct object *o
         {true, PLA_S_PROPERTY_IGNORED, "LogAppend", "an API trace cannot be appended to"},
         {true, PLA_S_PROPERTY_IGNORED, "LogOverwrite", "an existing log is kept, and the new log's name gets a number"},
         {true, PLA_S_PROPERTY_IGNORED, "LogCircular",
-         "Windows ignores this property; in OpenPLA, a log with SegmentMaxSize is circular"},
+         "Windows ignores this property; in OpenPLA, LogCircular makes a log with SegmentMaxSize circular"},
     };
     char *program;
     (void)o;
