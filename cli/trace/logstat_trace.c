@@ -44,7 +44,7 @@ static void take_warning(void *context, const char *text)
 
 static HRESULT count_contents(struct trace_statistics *s, const struct etl_record *e, const struct etl_log *log)
 {
-    const GUID provider = etl_record_provider(e);
+    const GUID provider = *etl_record_provider(e);
     const struct found_schema *found;
     struct trace_event event;
     struct dumped_event dumped;

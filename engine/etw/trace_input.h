@@ -24,7 +24,7 @@ typedef HRESULT trace_take(void *context, const struct trace_event *e);
 struct trace_input {
     char *path;
     struct etl_reader *reader;
-    struct etl_record event; /* the next event, unless `ended` */
+    const struct etl_record *event; /* the next event, unless `ended` */
     bool header, ended;
     bool begun;               /* the header event of the trace was passed on */
     uint64_t buffers, events; /* buffers and events passed on so far */

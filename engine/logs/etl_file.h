@@ -102,6 +102,8 @@ const struct etl_log *etl_reader_log(const struct etl_reader *r); /* the result 
    call. S_FALSE: no more events. Unreadable events are skipped with a warning; only errors of the file system and out
    of memory are failures. */
 HRESULT etl_reader_next(struct etl_reader *r, struct etl_record *record);
+/* Works like etl_reader_next, but does not copy the record, which is valid until the reader's next call. */
+HRESULT etl_reader_next_record(struct etl_reader *r, const struct etl_record **record);
 /* Goes to a position at or before the first event whose stamp (on the file's clock) is at least `stamp`, so some
    earlier events can come first. INT64_MIN: goes to the beginning. */
 HRESULT etl_reader_seek(struct etl_reader *r, int64_t stamp);

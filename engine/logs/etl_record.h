@@ -103,8 +103,9 @@ bool etl_event_length(const uint8_t first[8], uint32_t *length);
 uint32_t etl_event_stamp_at(const uint8_t first[8]);
 /* Decodes an event that etl_buffer_event returned; fields that the reader fills in are 0. */
 void etl_record_decode(const uint8_t *event, uint32_t size, struct etl_record *out);
-/* Returns the event provider or class; for a kernel event, the class of its hook's group. A GUID of zeros: unknown. */
-GUID etl_record_provider(const struct etl_record *e);
+/* Returns the event provider or class; for a kernel event, the class of its hook's group. A GUID of zeros: unknown.
+   Valid as long as the record. */
+const GUID *etl_record_provider(const struct etl_record *e);
 /* Class EventMetadata: events of merged traces that define an event or a map. */
 extern const GUID etl_event_metadata_class;
 /* Returns whether the event describes other events. Programs that merge traces write such events before the other

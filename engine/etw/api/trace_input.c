@@ -61,7 +61,7 @@ void trace_event_view(const struct etl_record *e, const struct etl_log *log, boo
 
 static HRESULT advance(struct trace_input *one)
 {
-    const HRESULT hr = etl_reader_next(one->reader, &one->event);
+    const HRESULT hr = etl_reader_next_record(one->reader, &one->event);
     one->ended = hr != S_OK;
     return FAILED(hr) ? hr : S_OK;
 }
@@ -74,7 +74,7 @@ static struct trace_input *inputs_oldest(const struct trace_inputs *in)
     struct trace_input *found = NULL;
     for (size_t i = 0; i < in->count; i++) {
         struct trace_input *one = &in->items[i];
-        if (!one->ended && (!found || etl_record_is_before(&one->event, &found->event)))
+        if (!one->ended && (!found || etl_record_is_before(one->event, found->event)))
             found = one;
     }
     return found;
@@ -83,7 +83,7 @@ static struct trace_input *inputs_oldest(const struct trace_inputs *in)
 /* If an event outside the selected time range contains definitions of other events, learns these definitions. */
 static HRESULT inputs_learn(struct trace_inputs *in, const struct trace_input *one)
 {
-    const struct etl_record *e = &one->event;
+    const struct etl_record *e = one->event;
     struct trace_event event;
     if (!in->schemas || !(e->kind == ETL_RECORD_MANIFEST || etl_record_is_metadata(e)))
         return S_OK;
@@ -118,7 +118,7 @@ HRESULT trace_inputs_begin(struct trace_inputs *in)
 /* Advances past the oldest event, which its reader overwrites with the next one. */
 static HRESULT inputs_leave(struct trace_inputs *in, struct trace_input *one)
 {
-    const bool last = one->event.last;
+    const bool last = one->event->last;
     one->header = false;
     const HRESULT hr = advance(one);
     one->buffers += last;
@@ -136,7 +136,7 @@ HRESULT trace_inputs_next(struct trace_inputs *in, struct trace_event *out)
         in->current = NULL;
     }
     for (struct trace_input *one; SUCCEEDED(hr) && (one = inputs_oldest(in));) {
-        const struct etl_record *e = &one->event;
+        const struct etl_record *e = one->event;
         in->number++;
         if (one->header || !in->ranged || (e->utc >= in->from && e->utc <= in->to)) {
             trace_event_view(e, etl_reader_log(one->reader), in->raw, in->view, out);

@@ -82,7 +82,7 @@ void event_view_record(const struct etl_record *e, int64_t time, uint32_t pointe
                         .Flags = width == 4 ? EVENT_HEADER_FLAG_32_BIT_HEADER : EVENT_HEADER_FLAG_64_BIT_HEADER,
                         .ThreadId = e->thread,
                         .ProcessId = e->process,
-                        .ProviderId = etl_record_provider(e),
+                        .ProviderId = *etl_record_provider(e),
                         .EventDescriptor = {.Version = (uint8_t)e->version, .Level = e->level, .Opcode = e->opcode}};
     h->TimeStamp.QuadPart = time;
     h->KernelTime = e->kernel_time;
@@ -136,7 +136,7 @@ void event_view_trace(const struct etl_record *e, int64_t time, struct event_vie
     t->Header.ThreadId = e->kind == ETL_RECORD_PERFORMANCE ? NO_PROCESS : e->thread;
     t->Header.ProcessId = e->kind == ETL_RECORD_PERFORMANCE ? NO_PROCESS : e->process;
     t->Header.TimeStamp.QuadPart = time;
-    t->Header.Guid = etl_record_provider(e);
+    t->Header.Guid = *etl_record_provider(e);
     t->Header.KernelTime = e->kernel_time;
     t->Header.UserTime = e->user_time;
     if (e->kind == ETL_RECORD_INSTANCE)

@@ -102,7 +102,9 @@ struct stream {
     uint8_t *buffer;
     size_t capacity;
     uint32_t used, offset; /* positions in `buffer` */
-    bool cut;              /* the file does not contain all of this buffer */
+    const uint8_t *ahead;  /* the event at `offset`, if it was found already; otherwise NULL */
+    uint32_t ahead_size, ahead_offset;
+    bool cut; /* the file does not contain all of this buffer */
     struct etl_buffer_header head;
     struct etl_record record;
     int64_t key;   /* for ordering events: the stamp; the log file header comes before everything else */
@@ -404,6 +406,7 @@ static HRESULT stream_load_buffer(struct etl_reader *r, struct stream *s, const 
     uint8_t **bytes = packed ? &r->stored : &s->buffer;
     size_t got;
     s->offset = s->used = ETL_BUFFER_HEAD;
+    s->ahead = NULL;
     s->cut = false;
     HRESULT hr = make_room(r, bytes, packed ? &r->stored_capacity : &s->capacity, place->size);
     if (SUCCEEDED(hr))
@@ -430,30 +433,30 @@ static HRESULT stream_load_buffer(struct etl_reader *r, struct stream *s, const 
     return S_OK;
 }
 
-/* Returns whether the current event is the last one in the buffer. */
-static bool is_last(const struct stream *s)
+/* Finds the event at `offset`, if the buffer has one. */
+static bool stream_look_ahead(struct stream *s)
 {
-    const uint8_t *event;
-    uint32_t offset = s->offset, size;
-    return !etl_buffer_event(s->buffer, s->used, &offset, &event, &size);
+    s->ahead_offset = s->offset;
+    return etl_buffer_event(s->buffer, s->used, &s->ahead_offset, &s->ahead, &s->ahead_size);
 }
 
 /* Reads the stream's next event; loads buffers as needed. S_FALSE: no more events. */
 static HRESULT stream_next_event(struct etl_reader *r, struct stream *s)
 {
     for (;;) {
-        const uint8_t *event;
-        uint32_t size;
         const struct place *place = &r->places[s->next == s->first ? s->first : s->next - 1];
-        if (s->buffer && etl_buffer_event(s->buffer, s->used, &s->offset, &event, &size)) {
+        if (s->ahead || (s->buffer && stream_look_ahead(s))) {
+            const uint8_t *event = s->ahead;
             const int64_t before = s->record.stamp;
-            etl_record_decode(event, size, &s->record);
+            s->offset = s->ahead_offset;
+            s->ahead = NULL;
+            etl_record_decode(event, s->ahead_size, &s->record);
             if (!s->record.has_stamp)
                 s->record.stamp = event == s->buffer + ETL_BUFFER_HEAD ? place->time : before;
             s->record.processor = place->stream;
             s->record.position = place->offset;
             s->record.buffer = &s->head;
-            s->record.last = is_last(s);
+            s->record.last = !stream_look_ahead(s);
             s->key = place->offset == 0 && event == s->buffer + ETL_BUFFER_HEAD ? INT64_MIN : s->record.stamp;
             s->metadata = etl_record_is_metadata(&s->record);
             return S_OK;
@@ -518,7 +521,7 @@ static HRESULT heap_build(struct etl_reader *r)
     return S_OK;
 }
 
-HRESULT etl_reader_next(struct etl_reader *r, struct etl_record *record)
+HRESULT etl_reader_next_record(struct etl_reader *r, const struct etl_record **record)
 {
     HRESULT hr = S_OK;
     if (r->begun < r->stream_count) {
@@ -536,10 +539,20 @@ HRESULT etl_reader_next(struct etl_reader *r, struct etl_record *record)
         return hr;
     if (r->heap_count == 0)
         return S_FALSE;
-    *record = r->heap[0]->record;
-    record->utc = etl_log_utc(&r->log, record->stamp);
+    struct etl_record *oldest = &r->heap[0]->record;
+    oldest->utc = etl_log_utc(&r->log, oldest->stamp);
+    *record = oldest;
     r->given = true;
     return S_OK;
+}
+
+HRESULT etl_reader_next(struct etl_reader *r, struct etl_record *record)
+{
+    const struct etl_record *next;
+    const HRESULT hr = etl_reader_next_record(r, &next);
+    if (hr == S_OK)
+        *record = *next;
+    return hr;
 }
 
 static void drop_streams(struct etl_reader *r)
@@ -636,6 +649,7 @@ HRESULT etl_reader_seek(struct etl_reader *r, int64_t stamp)
         if (stamp != INT64_MIN)
             hr = seek_stream(r, s, stamp);
         s->offset = s->used = 0;
+        s->ahead = NULL;
     }
     r->begun = r->heap_count = 0;
     r->done = 0;

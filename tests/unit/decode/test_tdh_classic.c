@@ -47,7 +47,7 @@ static HRESULT find_place(void *context, enum event_step step, const struct even
 static GUID class_of(uint16_t hook)
 {
     const struct etl_record r = {.kind = ETL_RECORD_SYSTEM, .id = hook};
-    return etl_record_provider(&r);
+    return *etl_record_provider(&r);
 }
 
 /* Zeros are a valid event of each class: strings and SIDs are empty. */
@@ -192,7 +192,7 @@ static int read_trace(const char *path)
     while (SUCCEEDED(hr) && (hr = etl_reader_next(reader, &r)) == S_OK) {
         if (r.kind != ETL_RECORD_SYSTEM && r.kind != ETL_RECORD_PERFORMANCE && r.kind != ETL_RECORD_CLASSIC)
             continue;
-        const GUID class = etl_record_provider(&r);
+        const GUID class = *etl_record_provider(&r);
         struct event_schema *schema;
         struct place nothing = {.at = 0};
         size_t used = 0;
