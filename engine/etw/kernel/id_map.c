@@ -61,18 +61,23 @@ static bool id_map_grow(struct id_map *m)
 
 void *id_map_put(struct id_map *m, uint64_t key)
 {
-    void *found = id_map_find(m, key);
-    if (found || key == 0)
-        return found;
-    if (m->most != 0 && m->count >= m->most) {
-        size_t at = home(m, key);
-        while (m->keys[at] == 0)
-            at = (at + 1) & (m->capacity - 1);
-        id_map_remove(m, m->keys[at]);
-    }
-    if (4 * (m->count + 1) > 3 * m->capacity && !id_map_grow(m))
+    if (key == 0)
         return NULL;
-    const size_t at = id_map_place(m, key);
+    size_t at = m->capacity != 0 ? id_map_place(m, key) : 0;
+    if (m->capacity != 0 && m->keys[at] == key)
+        return item(m, at);
+    if (m->most != 0 && m->count >= m->most) {
+        size_t replaced = home(m, key);
+        while (m->keys[replaced] == 0)
+            replaced = (replaced + 1) & (m->capacity - 1);
+        id_map_remove(m, m->keys[replaced]);
+        at = id_map_place(m, key);
+    }
+    if (4 * (m->count + 1) > 3 * m->capacity) {
+        if (!id_map_grow(m))
+            return NULL;
+        at = id_map_place(m, key);
+    }
     m->keys[at] = key;
     m->count++;
     return memset(item(m, at), 0, m->item_size);
@@ -80,9 +85,9 @@ void *id_map_put(struct id_map *m, uint64_t key)
 
 void id_map_remove(struct id_map *m, uint64_t key)
 {
-    if (!id_map_find(m, key))
+    size_t hole = m->count != 0 && key != 0 ? id_map_place(m, key) : 0;
+    if (m->count == 0 || key == 0 || m->keys[hole] != key)
         return;
-    size_t hole = id_map_place(m, key);
     const size_t mask = m->capacity - 1;
     for (size_t at = (hole + 1) & mask; m->keys[at] != 0; at = (at + 1) & mask) {
         /* An item may only move up if its home place is not between the hole and the item. */

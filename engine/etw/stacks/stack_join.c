@@ -234,17 +234,33 @@ static struct recent *recent_at(const struct source *s, size_t i)
     return &s->recent[(s->begin + i) & (s->capacity - 1)];
 }
 
-/* Returns the event that matches the stack best; NULL: no event matches. */
-static struct recent *recent_find(const struct source *s, const struct arrival *a)
+/* Returns the index of the first event that is not older than the stamp. Most stacks belong to one of the latest
+   events, so the search begins there and doubles its steps; a binary search over all events would read memory that is
+   no longer in the processor's cache. */
+static size_t recent_first(const struct source *s, int64_t stamp)
 {
     size_t low = 0, high = s->count;
+    for (size_t step = 1; high - low > step; step *= 2) {
+        if (recent_at(s, high - step)->stamp < stamp) {
+            low = high - step + 1;
+            break;
+        }
+        high -= step;
+    }
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (recent_at(s, middle)->stamp < a->stamp)
+        if (recent_at(s, middle)->stamp < stamp)
             low = middle + 1;
         else
             high = middle;
     }
+    return low;
+}
+
+/* Returns the event that matches the stack best; NULL: no event matches. */
+static struct recent *recent_find(const struct source *s, const struct arrival *a)
+{
+    size_t low = recent_first(s, a->stamp);
     struct recent *best = NULL;
     unsigned best_fit = 0;
     for (; low < s->count && recent_at(s, low)->stamp == a->stamp; low++) {
