@@ -51,35 +51,6 @@ static void put_text(struct pending *out, const char *text)
 
 enum { AROUND = 2 * JSON_DEPTH + 16 }; /* comma, line, blanks, quotes, and the NUL of json_put_escape */
 
-/* Returns true if one of the eight bytes has a meaning in JSON: a control character, '"' or '\\'. */
-static bool has_special(uint64_t eight)
-{
-    const uint64_t ones = UINT64_C(0x0101010101010101), quotes = eight ^ ones * '"', slashes = eight ^ ones * '\\';
-    return (((eight - ones * ' ') & ~eight) | ((quotes - ones) & ~quotes) | ((slashes - ones) & ~slashes)) & ones << 7;
-}
-
-/* Writes the text in quotes. `at` must have room for it with each byte escaped. Returns the end. */
-static char *put_quoted(char *at, const char *text, size_t size)
-{
-    const char *const end = text + size;
-    *at++ = '"';
-    for (;;) {
-        for (uint64_t eight; end - text >= (ptrdiff_t)sizeof eight; text += sizeof eight, at += sizeof eight) {
-            memcpy(&eight, text, sizeof eight);
-            if (has_special(eight))
-                break;
-            memcpy(at, &eight, sizeof eight);
-        }
-        while (text < end && (unsigned char)*text >= ' ' && *text != '"' && *text != '\\')
-            *at++ = *text++;
-        if (text == end)
-            break;
-        at += json_put_escape(at, *text++);
-    }
-    *at++ = '"';
-    return at;
-}
-
 static char *put_line(const struct json *j, char *at)
 {
     const size_t blanks = 2 * (size_t)j->depth;
@@ -108,7 +79,7 @@ static char *text_begin(struct json *j, const char *name, size_t size)
         at = put_line(j, at);
     }
     if (name) {
-        at = put_quoted(at, name, length);
+        at = json_put_text(at, name, length);
         *at++ = ':';
         *at++ = ' ';
     }
@@ -133,7 +104,7 @@ static void text_put_string(struct json *j, const char *name, const char *text)
     const size_t size = strlen(text);
     char *at = text_begin(j, name, JSON_ESCAPE_MOST * size);
     if (at)
-        text_end(j, put_quoted(at, text, size));
+        text_end(j, json_put_text(at, text, size));
 }
 
 static void new_line(const struct json *j, struct pending *out)

@@ -12,5 +12,10 @@ enum { JSON_ESCAPE_MOST = 8 };
 size_t json_put_escape(char out[JSON_ESCAPE_MOST], char c);
 /* Adds the text as a JSON string, in quotes. */
 void json_add_text(struct text_buffer *b, const char *text);
+/* Adds the text without quotes. */
+void json_add_content(struct text_buffer *b, const char *text);
+/* Writes `size` bytes of text as a JSON string, in quotes, and returns the end. `at` must have space for two quotes and
+   JSON_ESCAPE_MOST bytes per byte. */
+char *json_put_text(char *at, const char *text, size_t size);
 
 #endif

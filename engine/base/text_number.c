@@ -199,16 +199,40 @@ void text_buffer_add_i64(struct text_buffer *b, int64_t value)
     text_buffer_add_decimal(b, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 1, value < 0);
 }
 
+/* Returns the number of decimal digits. 1233 / 4096 is nearly log10(2), so the estimate is at most one too small. */
+static unsigned decimal_digits(uint64_t value)
+{
+    static const uint64_t powers[] = {1,
+                                      10,
+                                      100,
+                                      1000,
+                                      10000,
+                                      100000,
+                                      1000000,
+                                      10000000,
+                                      100000000,
+                                      1000000000,
+                                      10000000000,
+                                      100000000000,
+                                      1000000000000,
+                                      10000000000000,
+                                      100000000000000,
+                                      1000000000000000,
+                                      10000000000000000,
+                                      100000000000000000,
+                                      1000000000000000000,
+                                      10000000000000000000u};
+    const unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1), estimate = bits * 1233 >> 12;
+    return estimate + (estimate == 0 || value >= powers[estimate]);
+}
+
 char *text_put_u64(char *at, uint64_t value)
 {
-    char text[MOST_DECIMAL], *const end = text + sizeof text;
     if (value < 10) {
         *at = (char)('0' + value);
         return at + 1;
     }
-    const char *begin = put_decimal_before(end, value);
-    memcpy(at, begin, (size_t)(end - begin));
-    return at + (end - begin);
+    return text_put_digits(at, value, decimal_digits(value));
 }
 
 char *text_put_hex(char *at, uint64_t value, unsigned digits)

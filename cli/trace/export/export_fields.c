@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the fields of events, and creates strings that several formats use. */
 #include "cli/trace/export/export.h"
+#include "cli/trace/export/export_put.h"
 #include "engine/etw/event_values.h"
 
 #include <stdio.h>
@@ -28,25 +29,16 @@ const char *export_wait_reason(uint8_t reason)
     return reason < sizeof reasons / sizeof *reasons ? reasons[reason] : "unknown";
 }
 
-static void add_decimal(struct text_buffer *b, int64_t time, uint64_t unit, unsigned digits)
-{
-    const uint64_t positive = time < 0 ? (uint64_t)-time : (uint64_t)time;
-    text_buffer_add(b, time < 0 ? "-" : "");
-    text_buffer_add_u64(b, positive / unit, 1);
-    if (positive % unit != 0) {
-        text_buffer_add_n(b, ".", 1);
-        text_buffer_add_u64(b, positive % unit, digits);
-    }
-}
-
 void export_add_us(struct text_buffer *b, int64_t time)
 {
-    add_decimal(b, time, 10, 1);
+    char text[EXPORT_PUT_TIME];
+    text_buffer_add_n(b, text, (size_t)(export_put_us(text, time) - text));
 }
 
 void export_add_ms(struct text_buffer *b, int64_t time)
 {
-    add_decimal(b, time, 10000, 4);
+    char text[EXPORT_PUT_TIME];
+    text_buffer_add_n(b, text, (size_t)(export_put_ms(text, time) - text));
 }
 
 static void add_named(struct text_buffer *b, const char *name, const char *otherwise, uint32_t id)
@@ -220,12 +212,12 @@ static void json_member(void *context, const char *name, const char *text, bool 
     struct members *m = context;
     text_buffer_add(m->out, m->first ? "" : ",");
     m->first = false;
-    export_json_text(m->out, name);
+    json_add_text(m->out, name);
     text_buffer_add_n(m->out, ":", 1);
     if (number)
         text_buffer_add(m->out, text);
     else
-        export_json_text(m->out, text);
+        json_add_text(m->out, text);
 }
 
 HRESULT export_json_fields(struct text_buffer *b, const struct export_event *e, bool first)

@@ -3,8 +3,6 @@
 
 #include "engine/base/memory.h"
 
-#include <stdio.h>
-
 enum { WRITE_BYTES = 1 << 18, FIRST_BLOCK = 256, LARGEST_BLOCK = 1 << 16, GROWTHS = 8 };
 
 HRESULT export_file_flush(struct export_file *f)
@@ -26,29 +24,6 @@ void export_file_close(struct export_file *f)
     file_close(f->file);
     text_buffer_free(&f->text);
     f->file = NULL;
-}
-
-void export_json_content(struct text_buffer *b, const char *text)
-{
-    const char *from = text;
-    for (const char *c = text; *c; c++) {
-        if (*c != '"' && *c != '\\' && (unsigned char)*c >= ' ')
-            continue;
-        text_buffer_add_n(b, from, (size_t)(c - from));
-        from = c + 1;
-        if ((unsigned char)*c < ' ')
-            text_buffer_format(b, "\\u%04x", (unsigned)*c);
-        else
-            text_buffer_add_n(b, (const char[]){'\\', *c}, 2);
-    }
-    text_buffer_add(b, from);
-}
-
-void export_json_text(struct text_buffer *b, const char *text)
-{
-    text_buffer_add_n(b, "\"", 1);
-    export_json_content(b, text);
-    text_buffer_add_n(b, "\"", 1);
 }
 
 /* ---- columns ---- */

@@ -5,6 +5,7 @@
 #define OPENPLA_EXPORT_FILE_H
 
 #include "engine/base/file.h"
+#include "engine/base/json_text.h"
 
 /* A file that is written sequentially. Append to `text`, and call export_file_settle often. */
 struct export_file {
@@ -15,10 +16,6 @@ struct export_file {
 HRESULT export_file_settle(struct export_file *f);
 HRESULT export_file_flush(struct export_file *f);
 void export_file_close(struct export_file *f);
-
-/* Add a JSON string with its quotation marks, or only its content. */
-void export_json_text(struct text_buffer *b, const char *text);
-void export_json_content(struct text_buffer *b, const char *text);
 
 struct export_columns {
     struct file *file; /* created with the first block */

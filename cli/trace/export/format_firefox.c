@@ -4,6 +4,7 @@
    for them, with samples weighted in milliseconds. Processors are tracks with one marker for each period in which a
    thread ran. */
 #include "cli/trace/export/export.h"
+#include "cli/trace/export/export_put.h"
 #include "engine/base/memory.h"
 
 enum { PROFILE_VERSION = 70, GECKO_VERSION = 36, OTHER = 0, KERNEL, USER };
@@ -45,7 +46,7 @@ static HRESULT string_of(struct export *x, const char *text, uint32_t *index)
         return E_OUTOFMEMORY;
     if (*item == 0) {
         text_buffer_add(&f->strings.text, f->strings.values != 0 ? "," : "");
-        export_json_text(&f->strings.text, text);
+        json_add_text(&f->strings.text, text);
         *item = (uint32_t)f->strings.values + 1;
         const HRESULT hr = export_column_settle(&f->columns, &f->strings);
         if (FAILED(hr))
@@ -82,15 +83,21 @@ static HRESULT put_text(struct export *x, struct export_column *c, const char *t
 
 static HRESULT put_index(struct export *x, struct export_column *c, uint64_t index)
 {
-    text_buffer_add(&c->text, c->values != 0 ? "," : "");
-    text_buffer_add_u64(&c->text, index, 1);
+    char *at = text_buffer_reserve(&c->text, 1 + TEXT_PUT_DECIMAL);
+    if (at) {
+        *at = ',';
+        export_put_end(&c->text, text_put_u64(at + (c->values != 0), index));
+    }
     return export_column_settle(&of(x)->columns, c);
 }
 
 static HRESULT put_time(struct export *x, struct export_column *c, int64_t time)
 {
-    text_buffer_add(&c->text, c->values != 0 ? "," : "");
-    export_add_ms(&c->text, time);
+    char *at = text_buffer_reserve(&c->text, 1 + EXPORT_PUT_TIME);
+    if (at) {
+        *at = ',';
+        export_put_end(&c->text, export_put_ms(at + (c->values != 0), time));
+    }
     return export_column_settle(&of(x)->columns, c);
 }
 
@@ -140,21 +147,24 @@ static HRESULT wait(struct export *x, const struct export_wait *w)
     struct track *track = track_of(w->thread);
     if (!track)
         return E_OUTOFMEMORY;
-    struct text_buffer *b = &track->data.text;
-    text_buffer_add(b, track->data.values != 0 ? ",{\"type\":\"wait\",\"reason\":" : "{\"type\":\"wait\",\"reason\":");
-    export_json_text(b, export_wait_reason(w->reason));
-    if (w->ready >= w->begin && w->ready != 0) {
-        text_buffer_add(b, ",\"ready\":");
-        export_add_ms(b, w->end - w->ready);
-    }
+    enum { DATA = 128 + 3 * EXPORT_PUT_TIME }; /* without the reason */
+    const char *reason = export_wait_reason(w->reason);
+    const size_t size = strlen(reason);
+    char *at = text_buffer_reserve(&track->data.text, DATA + JSON_ESCAPE_MOST * size);
+    if (!at)
+        return E_OUTOFMEMORY;
+    if (track->data.values != 0)
+        *at++ = ',';
+    at = json_put_text(EXPORT_PUT(at, "{\"type\":\"wait\",\"reason\":"), reason, size);
+    if (w->ready >= w->begin && w->ready != 0)
+        at = export_put_ms(EXPORT_PUT(at, ",\"ready\":"), w->end - w->ready);
     if (w->node != 0) {
-        text_buffer_add(b, ",\"cause\":{\"time\":");
-        export_add_ms(b, w->begin);
-        text_buffer_add(b, ",\"stack\":");
-        text_buffer_add_u64(b, w->node - 1, 1);
-        text_buffer_add(b, "}");
+        at = export_put_ms(EXPORT_PUT(at, ",\"cause\":{\"time\":"), w->begin);
+        at = text_put_u64(EXPORT_PUT(at, ",\"stack\":"), w->node - 1);
+        *at++ = '}';
     }
-    text_buffer_add(b, "}");
+    *at++ = '}';
+    export_put_end(&track->data.text, at);
     HRESULT hr = export_column_settle(&of(x)->columns, &track->data);
     if (SUCCEEDED(hr))
         hr = put_marker(x, track, of(x)->waiting, w->begin, w->end);
@@ -177,15 +187,15 @@ static void take_field(void *context, const char *name, const char *text, bool n
     struct marker_fields *m = context;
     (void)number;
     text_buffer_add(m->data, ",\"_");
-    export_json_content(m->data, name);
+    json_add_content(m->data, name);
     text_buffer_add(m->data, "\":");
-    export_json_text(m->data, text);
+    json_add_text(m->data, text);
     if (!m->schema)
         return;
     text_buffer_add(m->schema, m->first ? "{\"key\":\"_" : ",{\"key\":\"_");
-    export_json_content(m->schema, name);
+    json_add_content(m->schema, name);
     text_buffer_add(m->schema, "\",\"label\":");
-    export_json_text(m->schema, name);
+    json_add_text(m->schema, name);
     text_buffer_add(m->schema, ",\"format\":\"string\"}");
     m->first = false;
 }
@@ -207,7 +217,7 @@ static HRESULT event(struct export *x, const struct export_event *e)
         m.schema = &f->schemas.text;
         text_buffer_format(m.schema, "%s{\"name\":\"event%u\",\"tooltipLabel\":", f->schemas.values != 0 ? ",\n" : "",
                            (unsigned)name);
-        export_json_text(m.schema, e->name);
+        json_add_text(m.schema, e->name);
         text_buffer_add(m.schema, ",\"display\":[\"marker-chart\",\"marker-table\"],\"fields\":[");
     }
     text_buffer_format(m.data, "%s{\"type\":\"event%u\"", track->data.values != 0 ? "," : "", (unsigned)name);
@@ -301,9 +311,9 @@ static HRESULT write_track(struct export *x, const char *name, const char *proce
                        "\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[],\"isMainThread\":false,"
                        "\"showMarkersInTimeline\":true,\"pid\":\"%u\",\"tid\":%u,\"name\":",
                        (unsigned)pid, (unsigned)tid);
-    export_json_text(b, name);
+    json_add_text(b, name);
     text_buffer_add(b, ",\"processName\":");
-    export_json_text(b, process);
+    json_add_text(b, process);
     text_buffer_add(b, ",\"samples\":{");
     HRESULT hr = write_column(x, "stack", stack);
     if (SUCCEEDED(hr))
@@ -420,12 +430,12 @@ static HRESULT write_strings(struct export *x)
     for (size_t i = 0; i < x->frame_count && SUCCEEDED(hr); i++) {
         const struct export_frame *f = &x->frame[i];
         text_buffer_add(b, ",");
-        export_json_text(b, !f->module ? f->name : *f->function == '+' ? f->function + 1 : f->function);
+        json_add_text(b, !f->module ? f->name : *f->function == '+' ? f->function + 1 : f->function);
         hr = export_file_settle(&x->out);
     }
     for (size_t i = 0; i < code_places_modules(places) && SUCCEEDED(hr); i++) {
         text_buffer_add(b, ",");
-        export_json_text(b, code_places_module(places, i)->name);
+        json_add_text(b, code_places_module(places, i)->name);
         hr = export_file_settle(&x->out);
     }
     text_buffer_add(b, "],\n");
@@ -520,13 +530,13 @@ static void write_libraries(struct export *x)
         if (m->has_symbols)
             code_module_identity(m, identity);
         text_buffer_add(b, i != 0 ? ",\n{\"arch\":\"\",\"name\":" : "\n{\"arch\":\"\",\"name\":");
-        export_json_text(b, m->name);
+        json_add_text(b, m->name);
         text_buffer_add(b, ",\"path\":");
-        export_json_text(b, m->path);
+        json_add_text(b, m->path);
         text_buffer_add(b, ",\"debugName\":");
-        export_json_text(b, symbols);
+        json_add_text(b, symbols);
         text_buffer_add(b, ",\"debugPath\":");
-        export_json_text(b, symbols);
+        json_add_text(b, symbols);
         text_buffer_format(b, ",\"breakpadId\":\"%s\",\"codeId\":\"%08X%x\"}", m->has_symbols ? identity : "",
                            (unsigned)m->time, (unsigned)m->size);
     }

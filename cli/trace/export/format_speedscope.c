@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes speedscope's format: a sampled profile for each thread and an evented profile for each processor. */
 #include "cli/trace/export/export.h"
+#include "cli/trace/export/export_put.h"
 #include "engine/base/memory.h"
 
 struct profile {
@@ -27,6 +28,25 @@ static HRESULT begin(struct export *x)
     return S_OK;
 }
 
+/* Adds a list of frames. `frames`: innermost first. */
+static void put_stack(struct export_column *c, const uint64_t *frames, size_t depth)
+{
+    enum { FRAME = 1 + 10 }; /* a comma and 32 bits */
+    char *at = text_buffer_reserve(&c->text, 3 + FRAME * depth);
+    if (!at)
+        return;
+    if (c->values != 0)
+        *at++ = ',';
+    *at++ = '[';
+    while (depth-- > 0) {
+        at = text_put_u64(at, frames[depth]);
+        if (depth != 0)
+            *at++ = ',';
+    }
+    *at++ = ']';
+    export_put_end(&c->text, at);
+}
+
 static HRESULT sample(struct export *x, struct export_thread *t, uint32_t processor, int64_t time, uint32_t node,
                       uint32_t weight)
 {
@@ -42,13 +62,7 @@ static HRESULT sample(struct export *x, struct export_thread *t, uint32_t proces
     size_t depth = 0;
     for (; node != 0 && depth < STACK_MOST_FRAMES; node = x->tree.parents[node - 1])
         x->stack[depth++] = x->tree.values[node - 1] - 1;
-    struct text_buffer *b = &p->samples.text;
-    text_buffer_add(b, p->samples.values != 0 ? ",[" : "[");
-    while (depth-- > 0) {
-        text_buffer_add_u64(b, x->stack[depth], 1);
-        text_buffer_add(b, depth != 0 ? "," : "");
-    }
-    text_buffer_add(b, "]");
+    put_stack(&p->samples, x->stack, depth);
     text_buffer_add(&p->weights.text, p->weights.values != 0 ? "," : "");
     export_add_us(&p->weights.text, weight);
     const HRESULT hr = export_column_settle(&s->columns, &p->samples);
@@ -83,15 +97,21 @@ static HRESULT run(struct export *x, uint32_t processor, struct export_thread *t
     HRESULT hr = p ? thread_frame(x, t, &frame) : E_OUTOFMEMORY;
     if (FAILED(hr) || until < p->end)
         return hr;
-    struct text_buffer *b = &p->events.text;
-    for (int closing = 0; closing < 2; closing++) {
-        text_buffer_add(b, closing || p->events.values != 0 ? ",{\"type\":\"" : "{\"type\":\"");
-        text_buffer_add(b, closing ? "C\",\"frame\":" : "O\",\"frame\":");
-        text_buffer_add_u64(b, frame, 1);
-        text_buffer_add(b, ",\"at\":");
-        export_add_us(b, closing ? until : since > p->end ? since : p->end);
-        text_buffer_add(b, "}");
-    }
+    char *at = text_buffer_reserve(&p->events.text, 2 * (size_t)(64 + EXPORT_PUT_TIME));
+    if (!at)
+        return E_OUTOFMEMORY;
+    if (p->events.values != 0)
+        *at++ = ',';
+    at = EXPORT_PUT(at, "{\"type\":\"O\",\"frame\":");
+    at = text_put_u64(at, frame);
+    at = EXPORT_PUT(at, ",\"at\":");
+    at = export_put_us(at, since > p->end ? since : p->end);
+    at = EXPORT_PUT(at, "},{\"type\":\"C\",\"frame\":");
+    at = text_put_u64(at, frame);
+    at = EXPORT_PUT(at, ",\"at\":");
+    at = export_put_us(at, until);
+    *at++ = '}';
+    export_put_end(&p->events.text, at);
     p->end = until;
     return export_column_settle(&s->columns, &p->events);
 }
@@ -102,7 +122,7 @@ static void begin_profile(struct export *x, bool first, const char *type, const 
     text_buffer_add(b, first ? "\n{\"type\":\"" : ",\n{\"type\":\"");
     text_buffer_add(b, type);
     text_buffer_add(b, "\",\"name\":");
-    export_json_text(b, name);
+    json_add_text(b, name);
     text_buffer_add(b, ",\"unit\":\"microseconds\",\"startValue\":");
 }
 
@@ -155,7 +175,7 @@ static HRESULT end(struct export *x)
     bool first = true;
     text_buffer_add(
         b, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"openpla\",\"name\":");
-    export_json_text(b, x->title);
+    json_add_text(b, x->title);
     text_buffer_add(b, ",\"profiles\":[");
     for (size_t i = 0; i < x->thread_count && SUCCEEDED(hr); i++) {
         if (!x->threads[i]->of_format)
@@ -170,10 +190,10 @@ static HRESULT end(struct export *x)
     text_buffer_add(b, "],\"shared\":{\"frames\":[");
     for (size_t i = 0; i < x->frame_count && SUCCEEDED(hr); i++) {
         text_buffer_add(b, i != 0 ? ",\n{\"name\":" : "\n{\"name\":");
-        export_json_text(b, x->frame[i].name);
+        json_add_text(b, x->frame[i].name);
         if (x->frame[i].module) {
             text_buffer_add(b, ",\"file\":");
-            export_json_text(b, x->frame[i].module->path);
+            json_add_text(b, x->frame[i].module->path);
         }
         text_buffer_add(b, "}");
         hr = export_file_settle(&x->out);
