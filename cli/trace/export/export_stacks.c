@@ -17,7 +17,7 @@ struct export_latest {
     uint64_t process, stack; /* process and epoch, kernel and user node */
     uint32_t node;
 };
-enum { LATEST = 1 << 14 };
+enum { LATEST_BITS = 16, LATEST = 1 << LATEST_BITS };
 
 static HRESULT no_memory(void)
 {
@@ -253,7 +253,8 @@ HRESULT export_stack(struct export *x, const struct event_stack *stack, uint32_t
     const uint64_t context = owner | (uint64_t)epoch << 32, nodes = stack->user | (uint64_t)stack->kernel << 32;
     if (!x->latest && !(x->latest = memory_zero(LATEST, sizeof *x->latest)))
         return no_memory();
-    struct export_latest *l = &x->latest[(cache_key(context, nodes) * UINT64_C(0x9E3779B97F4A7C15)) >> 50];
+    struct export_latest *l =
+        &x->latest[(cache_key(context, nodes) * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - LATEST_BITS)];
     if (l->node != 0 && l->process == context && l->stack == nodes) {
         *node = l->node;
         return S_OK;

@@ -11,7 +11,7 @@
 enum { MOST_NODES = 2 << 20 };
 
 struct chrome {
-    struct id_map nodes; /* key: profile and node; value: written */
+    struct id_map nodes; /* key: profile and node that were written; no value */
     uint64_t written;
 };
 
@@ -26,7 +26,6 @@ static HRESULT begin(struct export *x)
     struct chrome *c = x->of_format = memory_zero(1, sizeof *c);
     if (!c)
         return E_OUTOFMEMORY;
-    c->nodes.item_size = 1;
     c->nodes.most = MOST_NODES;
     text_buffer_add(&x->out.text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
     return S_OK;
@@ -118,12 +117,11 @@ static HRESULT sample(struct export *x, struct export_thread *t, uint32_t proces
     if (!profile)
         return E_OUTOFMEMORY;
     for (uint32_t n = node; n != 0 && count < STACK_MOST_FRAMES; n = x->tree.parents[n - 1]) {
-        uint8_t *written = id_map_put(&c->nodes, ((uint64_t)t->index + 1) << 32 | n);
-        if (!written)
-            return E_OUTOFMEMORY;
-        if (*written)
+        const uint64_t key = ((uint64_t)t->index + 1) << 32 | n;
+        if (id_map_find(&c->nodes, key))
             break;
-        *written = 1;
+        if (!id_map_put(&c->nodes, key))
+            return E_OUTOFMEMORY;
         new_nodes[count++] = n;
     }
     struct text_buffer *b = begin_event(x, 'P', "ProfileChunk", t->process, t->id, time);
