@@ -12,9 +12,11 @@
 
 #define EXPORT_SECOND INT64_C(10000000) /* times are in 100 ns since `begin` */
 
+enum { EXPORT_NAME_BLOCK = 16 };
 /* A location in code that is the same in all stacks: a function, or an address without a known function. */
 struct export_frame {
-    char *name;                       /* "ntdll.dll!NtRead", "app.exe+0x1080" */
+    char *name; /* "ntdll.dll!NtRead", "app.exe+0x1080"; in whole blocks of EXPORT_NAME_BLOCK */
+    size_t name_length;
     const struct code_module *module; /* NULL: not in a module */
     const char *function;             /* the part of `name` after the module; the whole name if there is no module */
     uint64_t address;                 /* offset in the module; without a module, the address */

@@ -47,9 +47,11 @@ static HRESULT frame_add(struct export *x, struct text_buffer *name, size_t modu
         return no_memory();
     x->frame = frames;
     struct export_frame *f = &x->frame[x->frame_count];
-    *f = (struct export_frame){.name = text_copy(name->text)};
+    const size_t blocks = name->length / EXPORT_NAME_BLOCK + 1;
+    *f = (struct export_frame){.name = memory_zero(blocks, EXPORT_NAME_BLOCK), .name_length = name->length};
     if (!f->name)
         return no_memory();
+    memcpy(f->name, name->text, name->length);
     f->function = f->name + module_bytes;
     if (from) {
         f->module = from->place.module;

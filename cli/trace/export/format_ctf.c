@@ -9,6 +9,7 @@
 #include "engine/logs/little_endian.h"
 
 enum { PACKET_BYTES = 1 << 18, PACKET_HEAD = 4 + 4 + 8 + 8 + 8 + 8 + 4, MOST_CLASSES = 1 << 16, MOST_FIELDS = 1 << 12 };
+enum { NAMES_SPACE = 1 << 12 };
 enum { SCHED_SWITCH, SCHED_WAKING, CPU_SAMPLE, COUNTER, UNDECODED, CLASSES_FIXED };
 #define MAGIC 0xC1FC1FC1u
 
@@ -78,16 +79,33 @@ static HRESULT stream_open(struct export *x, uint32_t processor, struct stream *
     return hr;
 }
 
+/* Returns the address for `size` more bytes, which are not cleared; NULL: out of memory. */
+static uint8_t *put_space(struct byte_buffer *b, size_t size)
+{
+    if (b->failed || size >= b->capacity - b->size) {
+        if (!byte_buffer_add(b, size))
+            return NULL;
+        b->size -= size;
+    }
+    b->size += size;
+    return b->bytes + b->size - size;
+}
+
+/* Writes the low bytes of a number: 1 to 8. */
 static void put_number(struct byte_buffer *b, uint64_t value, size_t bytes)
 {
-    uint8_t *at = byte_buffer_add(b, bytes);
-    for (size_t i = 0; at && i < bytes; i++)
-        at[i] = (uint8_t)(value >> 8 * i);
+    uint8_t number[sizeof value], *at = put_space(b, bytes);
+    put_u64(number, value);
+    if (at)
+        memcpy(at, number, bytes);
 }
 
 static void put_text(struct byte_buffer *b, const char *text)
 {
-    byte_buffer_put(b, text, strlen(text) + 1);
+    const size_t size = strlen(text) + 1;
+    uint8_t *at = put_space(b, size);
+    if (at)
+        memcpy(at, text, size);
 }
 
 /* Begins an event and returns the buffer for its fields. On failure returns NULL and sets *hr. */
@@ -95,7 +113,7 @@ static struct byte_buffer *event_begin(struct export *x, uint32_t class, uint32_
                                        uint32_t process, uint32_t thread, const struct event_stack *stack, HRESULT *hr)
 {
     struct ctf *c = x->of_format;
-    enum { NS = 100 };
+    enum { NS = 100, HEAD = 4 + 8 + 4 + 4 + 2 };
     struct stream *s = id_map_put(&c->streams, (uint64_t)processor + 1);
     *hr = s ? s->file ? S_OK : stream_open(x, processor, s) : E_OUTOFMEMORY;
     if (SUCCEEDED(*hr) && s->packet.size >= PACKET_BYTES)
@@ -109,13 +127,16 @@ static struct byte_buffer *event_begin(struct export *x, uint32_t class, uint32_
     }
     s->end = now;
     const size_t depth = stack ? stack_frames(stack_joiner_tree(x->frames->stacks.joiner), stack, x->stack) : 0;
-    put_number(&s->packet, class, 4);
-    put_number(&s->packet, (uint64_t)now, 8);
-    put_number(&s->packet, process, 4);
-    put_number(&s->packet, thread, 4);
-    put_number(&s->packet, depth, 2);
+    uint8_t *at = put_space(&s->packet, HEAD + 8 * depth);
+    if (!at)
+        return &s->packet; /* packet_write reports the failure */
+    put_u32(at, class);
+    put_u64(at + 4, (uint64_t)now);
+    put_u32(at + 12, process);
+    put_u32(at + 16, thread);
+    put_u16(at + 20, (uint16_t)depth);
     for (size_t i = 0; i < depth; i++)
-        put_number(&s->packet, x->stack[i], 8);
+        put_u64(at + HEAD + 8 * i, x->stack[i]);
     return &s->packet;
 }
 
@@ -156,22 +177,44 @@ static HRESULT readied(struct export *x, int64_t time, uint32_t processor, struc
     return S_OK;
 }
 
+/* Writes the names of the frames, innermost first, as one string. A sample has some 50 names of 20 bytes, so whole
+   blocks are copied (EXPORT_NAME_BLOCK) instead of calling memcpy. */
+static void put_names(const struct export *x, struct byte_buffer *b, uint32_t node)
+{
+    uint8_t *at = NULL;
+    size_t left = 0;
+    for (; node != 0; node = x->tree.parents[node - 1]) {
+        const struct export_frame *f = &x->frame[x->tree.values[node - 1] - 1];
+        const size_t need = f->name_length + 1 + EXPORT_NAME_BLOCK;
+        if (left < need) {
+            b->size -= left;
+            left = NAMES_SPACE > need ? NAMES_SPACE : need;
+            at = put_space(b, left);
+            if (!at)
+                return;
+        }
+        for (size_t i = 0; i < f->name_length; i += EXPORT_NAME_BLOCK)
+            memcpy(at + i, f->name + i, EXPORT_NAME_BLOCK);
+        at[f->name_length] = ';';
+        at += f->name_length + 1;
+        left -= f->name_length + 1;
+    }
+    b->size -= left;
+    if (at)
+        at[-1] = 0;
+    else
+        put_text(b, "");
+}
+
 static HRESULT sample(struct export *x, struct export_thread *t, uint32_t processor, int64_t time, uint32_t node,
                       uint32_t weight)
 {
-    struct ctf *c = x->of_format;
     HRESULT hr;
     struct byte_buffer *b = event_begin(x, CPU_SAMPLE, processor, time, t->process, t->id, NULL, &hr);
     if (!b)
         return hr;
     put_number(b, (uint64_t)weight * 100, 8);
-    c->text.length = 0;
-    text_buffer_add(&c->text, "");
-    for (; node != 0; node = x->tree.parents[node - 1]) {
-        text_buffer_add(&c->text, c->text.length != 0 ? ";" : "");
-        text_buffer_add(&c->text, x->frame[x->tree.values[node - 1] - 1].name);
-    }
-    put_text(b, c->text.length != 0 ? c->text.text : "");
+    put_names(x, b, node);
     return S_OK;
 }
 
