@@ -113,6 +113,9 @@ struct export
    changes when addresses of the process may contain different code than before. */
 HRESULT export_stack(struct export *x, const struct event_stack *stack, uint32_t process, uint32_t epoch,
                      uint64_t number, uint32_t *node);
+/* Prefetches what export_stack and the format will read for the next stacks of the trace. Call it after
+   stack_joiner_find returned a stack. */
+void export_stacks_prefetch(const struct export *x);
 /* Works like export_stack, for a single address. */
 HRESULT export_address(struct export *x, uint64_t address, uint32_t process, uint32_t epoch, uint64_t number,
                        uint32_t *node);

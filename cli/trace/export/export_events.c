@@ -450,6 +450,8 @@ HRESULT export_events_take(void *events, const struct trace_event *e)
     m.time = m.time < 0 ? 0 : m.time;
     x->to->end = m.time > x->to->end ? m.time : x->to->end;
     m.stack = stack_joiner_find(x->to->frames->stacks.joiner, e->number, &stack) ? &stack : NULL;
+    if (m.stack)
+        export_stacks_prefetch(x->to);
     if (stack_is_carrier(r))
         return S_OK;
     hr = counters_advance(x, m.time);

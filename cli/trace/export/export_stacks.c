@@ -248,6 +248,35 @@ static HRESULT stack_add(struct export *x, const struct event_stack *stack, uint
     return SUCCEEDED(hr) ? S_OK : hr;
 }
 
+/* Returns the place of a stack among the latest ones. It does not depend on the epoch, which is unknown when the place
+   is prefetched. */
+static struct export_latest *latest_of(const struct export *x, const struct event_stack *stack)
+{
+    const uint64_t nodes = stack->user | (uint64_t)stack->kernel << 32;
+    return &x->latest[(cache_key(stack->process, nodes) * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - LATEST_BITS)];
+}
+
+/* A trace has more different stacks than fit into the processor's cache, so reading a stack's place and then its nodes
+   would each wait for memory. The nodes of a stack are adjacent in the tree if they were added together. */
+void export_stacks_prefetch(const struct export *x)
+{
+    enum { LINE = 64, VALUES = 4, PARENTS = 2 };
+    struct event_stack stack;
+    if (!x->latest)
+        return;
+    if (stack_joiner_ahead(x->frames->stacks.joiner, 2, &stack))
+        __builtin_prefetch(latest_of(x, &stack));
+    if (!stack_joiner_ahead(x->frames->stacks.joiner, 1, &stack))
+        return;
+    const struct export_latest *l = latest_of(x, &stack);
+    if (l->node == 0 || l->stack != (stack.user | (uint64_t)stack.kernel << 32))
+        return;
+    for (size_t i = 0; i < VALUES && i * LINE / sizeof *x->tree.values < l->node; i++)
+        __builtin_prefetch(&x->tree.values[l->node - 1 - i * LINE / sizeof *x->tree.values]);
+    for (size_t i = 0; i < PARENTS && i * LINE / sizeof *x->tree.parents < l->node; i++)
+        __builtin_prefetch(&x->tree.parents[l->node - 1 - i * LINE / sizeof *x->tree.parents]);
+}
+
 HRESULT export_stack(struct export *x, const struct event_stack *stack, uint32_t process, uint32_t epoch,
                      uint64_t number, uint32_t *node)
 {
@@ -255,8 +284,7 @@ HRESULT export_stack(struct export *x, const struct event_stack *stack, uint32_t
     const uint64_t context = owner | (uint64_t)epoch << 32, nodes = stack->user | (uint64_t)stack->kernel << 32;
     if (!x->latest && !(x->latest = memory_zero(LATEST, sizeof *x->latest)))
         return no_memory();
-    struct export_latest *l =
-        &x->latest[(cache_key(context, nodes) * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - LATEST_BITS)];
+    struct export_latest *l = latest_of(x, stack);
     if (l->node != 0 && l->process == context && l->stack == nodes) {
         *node = l->node;
         return S_OK;

@@ -9,7 +9,6 @@
 #include "engine/logs/little_endian.h"
 
 enum { PACKET_BYTES = 1 << 18, PACKET_HEAD = 4 + 4 + 8 + 8 + 8 + 8 + 4, MOST_CLASSES = 1 << 16, MOST_FIELDS = 1 << 12 };
-enum { NAMES_SPACE = 1 << 12 };
 enum { SCHED_SWITCH, SCHED_WAKING, CPU_SAMPLE, COUNTER, UNDECODED, CLASSES_FIXED };
 #define MAGIC 0xC1FC1FC1u
 
@@ -177,33 +176,44 @@ static HRESULT readied(struct export *x, int64_t time, uint32_t processor, struc
     return S_OK;
 }
 
-/* Writes the names of the frames, innermost first, as one string. A sample has some 50 names of 20 bytes, so whole
-   blocks are copied (EXPORT_NAME_BLOCK) instead of calling memcpy. */
-static void put_names(const struct export *x, struct byte_buffer *b, uint32_t node)
+/* Writes the names of at most STACK_MOST_FRAMES frames, each with ';', and returns the next node. A sample has some 50
+   names of 20 bytes, so whole blocks are copied (EXPORT_NAME_BLOCK) instead of calling memcpy. Frames and names are
+   prefetched, because they are anywhere in memory. */
+static uint32_t put_some_names(struct export *x, struct byte_buffer *b, uint32_t node)
 {
-    uint8_t *at = NULL;
-    size_t left = 0;
-    for (; node != 0; node = x->tree.parents[node - 1]) {
-        const struct export_frame *f = &x->frame[x->tree.values[node - 1] - 1];
-        const size_t need = f->name_length + 1 + EXPORT_NAME_BLOCK;
-        if (left < need) {
-            b->size -= left;
-            left = NAMES_SPACE > need ? NAMES_SPACE : need;
-            at = put_space(b, left);
-            if (!at)
-                return;
-        }
-        for (size_t i = 0; i < f->name_length; i += EXPORT_NAME_BLOCK)
-            memcpy(at + i, f->name + i, EXPORT_NAME_BLOCK);
-        at[f->name_length] = ';';
-        at += f->name_length + 1;
-        left -= f->name_length + 1;
+    size_t depth = 0, size = EXPORT_NAME_BLOCK;
+    for (; node != 0 && depth < STACK_MOST_FRAMES; node = x->tree.parents[node - 1]) {
+        x->stack[depth] = x->tree.values[node - 1] - 1;
+        __builtin_prefetch(&x->frame[x->stack[depth++]]);
     }
-    b->size -= left;
-    if (at)
-        at[-1] = 0;
-    else
+    for (size_t i = 0; i < depth; i++) {
+        size += x->frame[x->stack[i]].name_length + 1;
+        __builtin_prefetch(x->frame[x->stack[i]].name);
+    }
+    uint8_t *at = put_space(b, size);
+    if (!at)
+        return 0;
+    for (size_t i = 0; i < depth; i++) {
+        const struct export_frame *f = &x->frame[x->stack[i]];
+        for (size_t done = 0; done < f->name_length; done += EXPORT_NAME_BLOCK)
+            memcpy(at + done, f->name + done, EXPORT_NAME_BLOCK);
+        at += f->name_length;
+        *at++ = ';';
+    }
+    b->size = (size_t)(at - b->bytes);
+    return node;
+}
+
+/* Writes the names of the frames, innermost first, as one string. */
+static void put_names(struct export *x, struct byte_buffer *b, uint32_t node)
+{
+    const bool any = node != 0;
+    while (node != 0)
+        node = put_some_names(x, b, node);
+    if (!any)
         put_text(b, "");
+    else if (!b->failed)
+        b->bytes[b->size - 1] = 0; /* instead of the last ';' */
 }
 
 static HRESULT sample(struct export *x, struct export_thread *t, uint32_t processor, int64_t time, uint32_t node,

@@ -604,6 +604,11 @@ void stack_joiner_finish(struct stack_joiner *j, struct stack_counts *counts)
 
 /* ---- the second pass ---- */
 
+static struct event_stack match_stack(const struct match *m)
+{
+    return (struct event_stack){.process = m->process, .thread = m->thread, .kernel = m->kernel, .user = m->user};
+}
+
 bool stack_joiner_find(struct stack_joiner *j, uint64_t number, struct event_stack *out)
 {
     while (j->cursor < j->count && j->matches[j->cursor].number < number)
@@ -611,8 +616,16 @@ bool stack_joiner_find(struct stack_joiner *j, uint64_t number, struct event_sta
     if (j->cursor >= j->count || j->matches[j->cursor].number != number)
         return false;
     const struct match *m = &j->matches[j->cursor];
-    *out = (struct event_stack){.process = m->process, .thread = m->thread, .kernel = m->kernel, .user = m->user};
+    *out = match_stack(m);
     return (m->kernel | m->user) != 0;
+}
+
+bool stack_joiner_ahead(const struct stack_joiner *j, size_t ahead, struct event_stack *out)
+{
+    if (ahead >= j->count - j->cursor)
+        return false;
+    *out = match_stack(&j->matches[j->cursor + ahead]);
+    return true;
 }
 
 const struct stack_tree *stack_joiner_tree(const struct stack_joiner *j)
