@@ -17,6 +17,8 @@ struct id_map {
 };
 /* Returns NULL if the key is missing. */
 void *id_map_find(const struct id_map *m, uint64_t key);
+/* Prefetches the memory that finding the key will read. */
+void id_map_prefetch(const struct id_map *m, uint64_t key);
 /* Returns the existing or a new item; NULL if out of memory. */
 void *id_map_put(struct id_map *m, uint64_t key);
 void id_map_remove(struct id_map *m, uint64_t key);

@@ -123,6 +123,7 @@ static HRESULT export_write(struct command *c, struct export *x)
     if (SUCCEEDED(hr))
         hr = output_open(c, x);
     x->frames = &c->frames;
+    x->live = &events.live;
     x->title = path_name(c->files.items[0]);
     if (SUCCEEDED(hr))
         hr = export_read(c, x, &events);

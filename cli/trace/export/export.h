@@ -95,7 +95,8 @@ struct export
     struct export_file out;
     const char *folder, *title; /* folder: for formats that write a folder; title: name of the trace */
     struct trace_frames *frames;
-    struct stack_tree tree; /* tree of frames: a value is an index in `frame` + 1 */
+    const struct live_threads *live; /* at the time of the current event */
+    struct stack_tree tree;          /* tree of frames: a value is an index in `frame` + 1 */
     struct export_frame *frame;
     size_t frame_count, frame_capacity;
     struct export_thread **threads;

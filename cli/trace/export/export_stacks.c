@@ -3,6 +3,7 @@
    node of the trace's tree corresponds to one node here. Caches store this correspondence, so most stacks need only two
    lookups. */
 #include "cli/trace/export/export.h"
+#include "cli/trace/export/threads.h"
 #include "engine/base/memory.h"
 
 enum {
@@ -256,25 +257,53 @@ static struct export_latest *latest_of(const struct export *x, const struct even
     return &x->latest[(cache_key(stack->process, nodes) * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - LATEST_BITS)];
 }
 
-/* A trace has more different stacks than fit into the processor's cache, so reading a stack's place and then its nodes
-   would each wait for memory. The nodes of a stack are adjacent in the tree if they were added together. */
-void export_stacks_prefetch(const struct export *x)
+static bool latest_has(const struct export_latest *l, const struct event_stack *stack)
+{
+    return l->node != 0 && l->stack == (stack->user | (uint64_t)stack->kernel << 32) &&
+           (uint32_t)l->process == stack->process;
+}
+
+static uint64_t user_key(const struct export *x, const struct event_stack *stack)
+{
+    const uint64_t epoch = live_process_epoch(x->live, stack->process);
+    const struct part p = {.context = stack->process | epoch << 32, .innermost = stack->kernel == 0};
+    return part_key(&p, 0, stack->user);
+}
+
+/* The nodes of a stack are adjacent in the tree if they were added together. */
+static void prefetch_nodes(const struct export *x, uint32_t node)
 {
     enum { LINE = 64, VALUES = 4, PARENTS = 2 };
+    for (size_t i = 0; i < VALUES && i * LINE / sizeof *x->tree.values < node; i++)
+        __builtin_prefetch(&x->tree.values[node - 1 - i * LINE / sizeof *x->tree.values]);
+    for (size_t i = 0; i < PARENTS && i * LINE / sizeof *x->tree.parents < node; i++)
+        __builtin_prefetch(&x->tree.parents[node - 1 - i * LINE / sizeof *x->tree.parents]);
+}
+
+/* A trace has more different stacks than fit into the processor's cache, so each step of the search for a stack would
+   wait for memory: its place among the latest stacks, then its nodes or, if it is not there, the entry of its user part
+   and then the entry of its kernel part. Each step is done ahead by one stack more than the step after it. */
+void export_stacks_prefetch(const struct export *x)
+{
+    enum { PLACE = 3, USER = 2, NODES = 1 };
     struct event_stack stack;
     if (!x->latest)
         return;
-    if (stack_joiner_ahead(x->frames->stacks.joiner, 2, &stack))
+    if (stack_joiner_ahead(x->frames->stacks.joiner, PLACE, &stack))
         __builtin_prefetch(latest_of(x, &stack));
-    if (!stack_joiner_ahead(x->frames->stacks.joiner, 1, &stack))
+    if (stack_joiner_ahead(x->frames->stacks.joiner, USER, &stack) && !latest_has(latest_of(x, &stack), &stack))
+        id_map_prefetch(&x->node_of_user, user_key(x, &stack));
+    if (!stack_joiner_ahead(x->frames->stacks.joiner, NODES, &stack))
         return;
     const struct export_latest *l = latest_of(x, &stack);
-    if (l->node == 0 || l->stack != (stack.user | (uint64_t)stack.kernel << 32))
+    if (latest_has(l, &stack)) {
+        prefetch_nodes(x, l->node);
         return;
-    for (size_t i = 0; i < VALUES && i * LINE / sizeof *x->tree.values < l->node; i++)
-        __builtin_prefetch(&x->tree.values[l->node - 1 - i * LINE / sizeof *x->tree.values]);
-    for (size_t i = 0; i < PARENTS && i * LINE / sizeof *x->tree.parents < l->node; i++)
-        __builtin_prefetch(&x->tree.parents[l->node - 1 - i * LINE / sizeof *x->tree.parents]);
+    }
+    const uint32_t *user = id_map_find(&x->node_of_user, user_key(x, &stack));
+    const struct part kernel = {.context = user ? *user : 0, .innermost = true};
+    if (stack.kernel != 0)
+        id_map_prefetch(&x->node_of_kernel, part_key(&kernel, 0, stack.kernel));
 }
 
 HRESULT export_stack(struct export *x, const struct event_stack *stack, uint32_t process, uint32_t epoch,

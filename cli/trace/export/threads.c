@@ -35,6 +35,12 @@ struct live_process *live_process(struct live_threads *l, uint32_t id)
     return id_map_put(&l->processes, key);
 }
 
+uint32_t live_process_epoch(const struct live_threads *l, uint32_t id)
+{
+    const struct live_process *p = id_map_find(&l->processes, (uint64_t)id + 1);
+    return p ? p->epoch : 0;
+}
+
 struct live_thread *live_thread(struct live_threads *l, uint32_t id)
 {
     const uint64_t key = (uint64_t)id + 1;

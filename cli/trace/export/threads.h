@@ -34,6 +34,8 @@ HRESULT live_threads_take(struct live_threads *l, const EVENT_RECORD *r);
    call. */
 struct live_thread *live_thread(struct live_threads *l, uint32_t id);
 struct live_process *live_process(struct live_threads *l, uint32_t id);
+/* Returns the epoch of the process; 0 if it is unknown. */
+uint32_t live_process_epoch(const struct live_threads *l, uint32_t id);
 void live_threads_free(struct live_threads *l);
 
 /* Return true if the event is of the class; its opcode is the type. */

@@ -36,6 +36,15 @@ void *id_map_find(const struct id_map *m, uint64_t key)
     return m->keys[at] == key ? item(m, at) : NULL;
 }
 
+void id_map_prefetch(const struct id_map *m, uint64_t key)
+{
+    if (m->count == 0)
+        return;
+    const size_t at = home(m, key);
+    __builtin_prefetch(&m->keys[at]);
+    __builtin_prefetch(item(m, at));
+}
+
 static bool id_map_grow(struct id_map *m)
 {
     const size_t capacity = m->capacity ? 2 * m->capacity : FIRST_CAPACITY;
