@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* String functions: an error here would show as garbled names, rejected numbers, or two sets that are treated as
    one. */
+#include "engine/base/json_text.h"
 #include "engine/base/text.h"
+#include "engine/base/text_put.h"
 #include "tests/unit/scratch_folder.h"
 
 #ifdef _WIN32
@@ -313,6 +315,54 @@ static void numbers_are_appended_to_a_string(void **state)
     text_buffer_free(&b);
 }
 
+/* The number of digits is computed before they are written; one too few would be another number. */
+static void numbers_are_written_with_all_digits(void **state)
+{
+    char expected[32], put[TEXT_PUT_DECIMAL + 1];
+    (void)state;
+    for (uint64_t power = 1; power != 0; power = power <= UINT64_MAX / 10 ? power * 10 : 0)
+        for (int i = -1; i <= 1; i++) {
+            const uint64_t value = power + (uint64_t)i;
+            *text_put_u64(put, value) = 0;
+            snprintf(expected, sizeof expected, "%llu", (unsigned long long)value);
+            assert_string_equal(put, expected);
+        }
+    for (unsigned bit = 0; bit < 64; bit++) {
+        *text_put_u64(put, UINT64_MAX >> bit) = 0;
+        snprintf(expected, sizeof expected, "%llu", (unsigned long long)(UINT64_MAX >> bit));
+        assert_string_equal(put, expected);
+    }
+}
+
+/* A quote that is not escaped makes a whole document unreadable, wherever it is among the eight bytes that are checked
+   together. */
+static void json_escapes_at_every_position(void **state)
+{
+    static const struct {
+        char c;
+        const char *escape;
+    } special[] = {{'"', "\\\""}, {'\\', "\\\\"}, {'\n', "\\u000a"}, {'\x1F', "\\u001f"}, {' ', " "}, {'\xC3', "\xC3"}};
+    char text[20] = "", expected[64];
+    (void)state;
+    for (size_t i = 0; i < sizeof special / sizeof special[0]; i++)
+        for (size_t length = 1; length < sizeof text; length++)
+            for (size_t at = 0; at < length; at++) {
+                struct text_buffer b = {0};
+                memset(text, 'x', length);
+                text[length] = 0;
+                text[at] = special[i].c;
+                snprintf(expected, sizeof expected, "\"%.*s%s%s\"", (int)at, text, special[i].escape, text + at + 1);
+                json_add_text(&b, text);
+                assert_string_equal(b.text, expected);
+                text_buffer_free(&b);
+            }
+    struct text_buffer b = {0};
+    json_add_text(&b, "");
+    json_add_content(&b, "");
+    assert_string_equal(b.text, "\"\"");
+    text_buffer_free(&b);
+}
+
 /* A string that could not be built completely is discarded: half a command line must not be executed. */
 static void buffer(void **state)
 {
@@ -421,6 +471,8 @@ int main(void)
         cmocka_unit_test(numbers),
         cmocka_unit_test(guids),
         cmocka_unit_test(numbers_are_appended_to_a_string),
+        cmocka_unit_test(numbers_are_written_with_all_digits),
+        cmocka_unit_test(json_escapes_at_every_position),
         cmocka_unit_test(buffer),
         cmocka_unit_test(lists),
         cmocka_unit_test(lists_from_rows),
