@@ -139,7 +139,7 @@ static uint64_t make(const char *path, uint64_t bytes)
 
 static void export(const char *trace, const char *folder, const char *format, uint64_t events)
 {
-    char *to = path_join(folder, "bench_export.out");
+    char *to = path_join(folder, strcmp(format, "ctf") == 0 ? "bench_export.ctf" : "bench_export.out");
     fflush(stdout);
     const pid_t child = to ? fork() : -1;
     if (child == 0) {
@@ -166,7 +166,7 @@ static void export(const char *trace, const char *folder, const char *format, ui
 
 int main(int argc, char **argv)
 {
-    static const char *const all[] = {"folded", "pprof", "speedscope", "firefox", "chrome"};
+    static const char *const all[] = {"folded", "pprof", "speedscope", "firefox", "chrome", "ctf"};
     uint64_t megabytes = 1000;
     if (argc < 2 || (argc > 2 && !text_to_u64(argv[2], &megabytes))) {
         fprintf(stderr, "bench_export FOLDER [MEGABYTES [FORMAT ...]]\n");
