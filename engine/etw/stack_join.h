@@ -38,7 +38,7 @@ void stack_joiner_finish(struct stack_joiner *j, struct stack_counts *counts);
    the event has no stack. */
 bool stack_joiner_find(struct stack_joiner *j, uint64_t number, struct event_stack *out);
 /* Returns the stack that comes `ahead` stacks after the one that stack_joiner_find returned, so that the caller can
-   prefetch what it will need. False: there is no such stack. */
+   prefetch what it will need. False: no more stacks. */
 bool stack_joiner_ahead(const struct stack_joiner *j, size_t ahead, struct event_stack *out);
 const struct stack_tree *stack_joiner_tree(const struct stack_joiner *j);
 void stack_joiner_free(struct stack_joiner *j); /* NULL is allowed */

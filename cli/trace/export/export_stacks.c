@@ -281,7 +281,7 @@ static void prefetch_nodes(const struct export *x, uint32_t node)
 }
 
 /* A trace has more different stacks than fit into the processor's cache, so each step of the search for a stack would
-   wait for memory: its place among the latest stacks, then its nodes or, if it is not there, the entry of its user part
+   wait for memory: its place among the latest stacks, then its nodes or, if it is missing, the entry of its user part
    and then the entry of its kernel part. Each step is done ahead by one stack more than the step after it. */
 void export_stacks_prefetch(const struct export *x)
 {
