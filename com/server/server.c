@@ -271,7 +271,7 @@ static int serve_for_com(void)
     DWORD grace = FIRST_CLIENT_MS;
     note_clients = os_is_wine();
     HRESULT hr = open_server();
-    TRACE_STEP(com, "the server was opened: 0x%08X", (unsigned)hr);
+    TRACE_STEP(com, "opening the server returned 0x%08X", (unsigned)hr);
 
     while (SUCCEEDED(hr)) {
         wait_until_unused(grace);

@@ -171,7 +171,7 @@ static HRESULT file_below(const struct run_report *what, const char *property, c
     const char *fault = path_names_fault(name);
     if (fault || log_is_log_name(name)) /* a report must not replace a log in the folder */
         return error_set(E_INVALIDARG, "%s: '%s': %s", property, name,
-                         fault ? fault : "reports cannot have the extension of a log");
+                         fault ? fault : "the extension of a log is not allowed");
     *out = path_join(what->folder, name);
     return *out ? S_OK : E_OUTOFMEMORY;
 }
