@@ -107,8 +107,8 @@ with tempfile.TemporaryDirectory() as top:
     os.environ["OPENPLA_DATA"] = host_path(os.path.join(top, "data"))
     for wrong in (["lodctr"], ["lodctr", "/M:"], ["lodctr", "/Z"], ["unlodctr"], ["unlodctr", "/Q:x"], ["lodctr", "a", "b"]):
         openpla(2, *wrong)
-    for word, says in (("/S:all.txt", "-r without a file"), ("/R:all.txt", "-q -json"), ("/C:c.txt", "need no file"),
-                       ("/H:h.txt", "need no file"), ("/L:009", "all languages")):
+    for word, says in (("/S:all.txt", "-r without a file"), ("/R:all.txt", "-q -json"), ("/C:c.txt", "are built in"),
+                       ("/H:h.txt", "are built in"), ("/L:009", "all languages")):
         output = openpla(2, "lodctr", word)
         check(says in output and word in output, f"lodctr {word}", output)
     output = openpla(0, "diskperf", "-y")

@@ -48,7 +48,7 @@ def counters(folder):
     check(row(logman("query"), SET) == ["Counter", "Stopped"], "it is listed")
     detail = logman("query", SET)
     for line in (f"Name:                 {SET}", "Status:               Stopped", "Segment Max Size:     10 MB",
-                 "Sample Interval:      1 second(s)", rf"              \System\Threads"):
+                 "Sample Interval:      1 second(s)", r"              \System\Threads"):
         check(line in detail, f"{line}: {detail}")
     error("create", "counter", SET, "-c", r"\System\Threads", code=0x80300109, says="Data Collector already exists.")
     error("stop", SET, code=0x80300104, says="Data Collector Set is not running.")

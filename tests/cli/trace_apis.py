@@ -5,7 +5,6 @@ events are decoded as sentences without a manifest."""
 import json
 import os
 import struct
-import sys
 import tempfile
 from xml.etree import ElementTree
 

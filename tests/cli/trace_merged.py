@@ -8,8 +8,8 @@ import os
 import tempfile
 
 from built_trace import SECOND, START, classic, event, message, trace, unknown
-from merged_trace import (BULK_FIELDS, NOTHING, RUNTIME, UINT32, bulk, computer, definition, event_info, field, image,
-                          map_info, merged, method, method_definition, z)
+from merged_trace import (BULK_FIELDS, RUNTIME, UINT32, bulk, computer, definition, event_info, field, image,
+                          map_info, merged, method, method_definition)
 from program import check, host_path, openpla, openpla_streams
 
 OTHER = "12345678-1111-2222-3333-444455556666"

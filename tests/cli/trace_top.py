@@ -143,7 +143,7 @@ def rejects_trace_without_kernel_events():
             output = top(1, *files, *options)[1]
             check("CPU%" not in output and '"rows"' not in output and "1601" not in output,
                   f"{files} with {options} is refused", output)
-            check(f"'{files[0]}'" in output and "no kernel events" in output and "0x10913" in output,
+            check(f"'{files[0]}'" in output and "the kernel events for a table are missing" in output and "0x10913" in output,
                   "what is missing is not said", output)
     check("and the other traces" in top(1, "program.etl", "none.etl")[1], "several traces are mentioned")
 

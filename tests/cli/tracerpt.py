@@ -13,7 +13,7 @@ import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
 
-from built_trace import SECOND, START, classic, event, message, self_described, system, trace, unknown
+from built_trace import SECOND, START, classic, event, message, self_described, trace, unknown
 
 PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
 OURS, THEIRS = "11112222-3333-4444-5555-666677778888", "99990000-1111-2222-3333-444455556666"

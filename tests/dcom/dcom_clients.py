@@ -18,8 +18,7 @@ from prefix import server_processes
 try:
     from impacket.dcerpc.v5.dcomrt import INTERFACE
     from impacket.dcerpc.v5.dcom import oaut
-    from impacket.dcerpc.v5.dtypes import NULL
-    from orpc_client import DISPATCH, ENUM_VARIANT, Library, Object, Reader, Writer, activate, connect
+    from orpc_client import DISPATCH, ENUM_VARIANT, Library, Object, Writer, activate, connect
 except ImportError:
     print("skipped: Debian's python3-impacket is not installed")
     sys.exit(77)

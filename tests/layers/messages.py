@@ -4,7 +4,6 @@
 COM classes and the command line see. --list prints each with its file and line. An error names what failed, the object
 in quotes and why, on one line in lower case without a full stop. No error exists in two wordings, because translators,
 scripts and searches would need both. english.py checks the words."""
-import os
 import re
 import sys
 import tempfile

@@ -113,7 +113,6 @@ def impacket_tests(server):
     ipid = child[at + 48:at + 64]
     check("a child is another object", server.counts(), (2, 2))
     check("a method of the child", call(thing, 3, struct.pack("<II", 1, 2), ipid=ipid), struct.pack("<II", 3, 0))
-    size = len(child) - 4 - at & ~3
     reference = lambda ref: struct.pack("<III", 1, len(ref), len(ref)) + ref + b"\0" * (-len(ref) % 4)
     objref = child[at:at + 68 + 2 * struct.unpack_from("<H", child, at + 64)[0]]
     check("an object as an argument", call(thing, 8, reference(objref))[:4], struct.pack("<I", 0))
