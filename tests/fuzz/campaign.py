@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """campaign.py BUILD [TARGET ...] [--runs N] [--hours H] [--slice S] [--jobs J] [--until HH:MM] [--merge] [--report]
 
-Runs the fuzz targets of the tree built with the preset native-fuzz for hours, all of them or those named, until each has
-run N inputs (10,000,000) or for H hours of processor time (8). The targets take turns of S seconds (300), the one with the
+Runs the fuzz targets in BUILD/bin for hours, all of them or those named (docs/developer/campaign.md), until each has run
+N inputs (10,000,000) or for H hours of processor time (8). The targets take turns of S seconds (300), the one with the
 fewest runs first, J at a time (1), at idle priority. BUILD/campaign keeps the state, so a second call continues:
 counts.json has each target's runs, processor seconds and turns, and corpus/TARGET has the inputs that reached new code.
 The seed of a turn is its number.
