@@ -40,7 +40,8 @@ def config(expected, *arguments):
 
 
 def compare(before, after, source):
-    """Checks that `openpla config diff` reports exactly what this test changed between the runs."""
+    """Checks that `openpla config diff` reports exactly the files that this test changed between the runs, and no change
+    of registry keys and network settings."""
     path = windows_path(source)
     text = config(0, before, "-t", "files")
     check(f"{path}\\sub\\a.txt" in text and "(2 rows)" in text, f"the files are shown: {text}")

@@ -2,7 +2,7 @@
 """The functions and structures of openpla/logs.h, declared for ctypes."""
 import ctypes
 import os
-from ctypes import POINTER, c_bool, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64
+from ctypes import POINTER, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64
 from ctypes import c_void_p
 
 LOG_STREAM = 1

@@ -41,9 +41,9 @@ static void invalid_strings_are_rejected(void **state)
     refuses_text(collector, L"DataSourceName", L"Logs", E_INVALIDARG, "DataSourceName: invalid log name 'Logs'");
     refuses_text(set, L"Security", L"everybody", E_INVALIDARG, "Security: 'everybody'");
     assert_hr(put(set, L"Keywords", of_array(VT_BSTR, word, 1)), E_INVALIDARG);
-    assert_message("Keywords: 'a;b'");
+    assert_message("Keywords: invalid keyword 'a;b'");
     assert_hr(put(set, L"Keywords", of_array(VT_BSTR, nothing, 1)), E_INVALIDARG);
-    assert_message("Keywords: ''");
+    assert_message("Keywords: invalid keyword ''");
     wmemset(longest, L'k', 1025);
     longest[1025] = 0;
     assert_hr(put(set, L"Keywords", of_array(VT_BSTR, long_word, 1)), E_INVALIDARG);
