@@ -27,8 +27,8 @@ enum output_over {
 /* Call it before output_begin for each file that is read while the output is written. Fails with E_INVALIDARG if
    `input` is the output, or the temporary file of an earlier run, which output_begin would overwrite. */
 HRESULT output_check_input(const char *path, const char *input);
-/* Creates the temporary file. Fails with ERROR_ALREADY_EXISTS's HRESULT if the output is a folder or the user refused
-   to overwrite it. */
+/* Creates the temporary file. Fails with HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) if the output is a folder or the user
+   refused to overwrite it. */
 HRESULT output_begin(struct output *o, const char *path, enum output_over over);
 /* Returns the path to which to write. */
 const char *output_path(const struct output *o);

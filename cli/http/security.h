@@ -33,8 +33,8 @@ const char *http_security_challenge(const struct http_security_state *state);
 /* ---- password_crypt.c, bundled_bcrypt.c or security_absent.c ---- */
 
 enum { PASSWORD_HASH_BYTES = 61 }; /* a bcrypt hash with its NUL */
-/* Loads the library that password_hash needs. Fails with ERROR_MOD_NOT_FOUND's HRESULT and a message that names the
-   missing package. */
+/* Loads the library that password_hash needs. Fails with HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND) and a message that
+   names the missing package. */
 HRESULT password_library_load(void);
 /* Computes the bcrypt hash of the password with the salt and cost of `other`, a hash of 60 characters. With a usual
    cost this takes about 0.1 s. */

@@ -18,10 +18,11 @@ unsigned logman_adverb_of(const struct object *collector);
 HRESULT logman_change(const struct logman_line *line, struct object *set, struct object *collector, bool session,
                       bool create, struct texts *warnings);
 
-/* Adds, changes and removes the event providers of a trace collector, for -p, --p and -pf. Fails with ERROR_NOT_FOUND's
-   HRESULT for an unknown name (a GUID need not be known), or with E_INVALIDARG for unknown flags and levels. */
+/* Adds, changes and removes the event providers of a trace collector, for -p, --p and -pf. Fails with
+   HRESULT_FROM_WIN32(ERROR_NOT_FOUND) for an unknown name (a GUID need not be known), or with E_INVALIDARG for unknown
+   flags and levels. */
 HRESULT logman_put_providers(const struct logman_line *line, struct object *collector);
-/* Returns a reference to the event provider with the name or GUID. Fails with ERROR_NOT_FOUND's HRESULT. */
+/* Returns a reference to the event provider with the name or GUID. Fails with HRESULT_FROM_WIN32(ERROR_NOT_FOUND). */
 HRESULT logman_known_provider(const char *name, struct object **out);
 /* Returns the Value of a value map's item as a number; 0 after a failure. */
 HRESULT logman_item_number(struct object *item, uint64_t *out);

@@ -38,7 +38,7 @@ struct report_request {
     struct report_schema schema;
     struct cli_progress progress;
 };
-/* Creates the report. Ctrl+C cancels it with ERROR_CANCELLED's HRESULT. */
+/* Creates the report. Ctrl+C cancels it with HRESULT_FROM_WIN32(ERROR_CANCELLED). */
 HRESULT report_request_make(struct report_request *r);
 void report_request_free(struct report_request *r); /* frees everything except `known` and name_files */
 

@@ -22,7 +22,8 @@ HRESULT cli_trace_schemas_open(struct trace_knowledge *known, struct trace_schem
    pressed, or `take` returns S_FALSE or fails. `raw` means that times are timestamps of the session's clock. `after`
    (may be NULL) is called from time to time while `take` is not running, for work that must not wait for the next
    event; its failure also ends the loop. Fails with the error of `take` or `after`, or with
-   ERROR_WMI_INSTANCE_NOT_FOUND's HRESULT and a message if a session does not exist or is not a real-time session. */
+   HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND) and a message if a session does not exist or is not a real-time
+   session. */
 HRESULT trace_sessions_read(const struct texts *names, bool raw, trace_take *take, HRESULT (*after)(void *context),
                             void *context);
 

@@ -18,8 +18,8 @@ struct trace_output {
     struct file *file;
 };
 
-/* Opens the output. Asks before overwriting unless `yes` is set; fails with ERROR_ALREADY_EXISTS's HRESULT if the user
-   declines, and with E_INVALIDARG if the file is an input trace. */
+/* Opens the output. Asks before overwriting unless `yes` is set; fails with HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) if
+   the user declines, and with E_INVALIDARG if the file is an input trace. */
 static HRESULT trace_output_open(struct trace_output *o, const char *path, bool yes, const struct trace_inputs *in)
 {
     HRESULT hr = S_OK;

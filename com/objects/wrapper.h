@@ -41,7 +41,8 @@ static inline struct object *model_of(void *interface_pointer)
 /* Returns the class's row in com_classes. */
 struct com_class *com_class_of(const struct class *model);
 /* Returns the object's wrapper with a reference added, and creates it if the object has none. The
-   members that need deferred contents (object_complete) load them. HRESULT of ERROR_NOT_ENOUGH_QUOTA, E_OUTOFMEMORY. */
+   members that need deferred contents (object_complete) load them. HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA),
+   E_OUTOFMEMORY. */
 HRESULT wrapper_get(struct object *model, void **interface_pointer);
 /* Must be the last call of a method that returns an object. Takes ownership of the reference to `model`. Returns hr if
    that is a failure, otherwise the result of wrapper_get; with interface_pointer NULL it only releases the model. */

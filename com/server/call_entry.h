@@ -21,12 +21,12 @@ void call_serve_account(const struct account_sids *account);
    "requests", "objects" and "memory"). A client is a process of this computer, or an account of another computer. */
 struct client_use;
 
-/* Counts a call of the client; end it with client_use_end. HRESULT of RPC_S_SERVER_TOO_BUSY beyond the quota,
+/* Counts a call of the client; end it with client_use_end. HRESULT_FROM_WIN32(RPC_S_SERVER_TOO_BUSY) beyond the quota,
    E_OUTOFMEMORY. */
 HRESULT client_use_begin(const struct caller *caller, struct client_use **out);
 void client_use_end(struct client_use *use);
-/* Counts an object for the client until client_use_drop, even after the client has exited. HRESULT of
-   ERROR_NOT_ENOUGH_QUOTA. NULL has no limit. */
+/* Counts an object for the client until client_use_drop, even after the client has exited.
+   HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA). NULL has no limit. */
 HRESULT client_use_take(struct client_use *use);
 void client_use_drop(struct client_use *use);
 /* Returns the memory share that counts the client's memory; borrowed. Returns NULL for NULL. */
@@ -46,8 +46,9 @@ void call_entry_guard(void);
 struct call_entry {
     bool counted;
 };
-/* Begins a client's call. E_ACCESSDENIED (call_check_level), HRESULT of RPC_S_SERVER_TOO_BUSY (client_use_begin),
-   E_OUTOFMEMORY: return the failure without calling call_leave. Calls within this process always succeed. */
+/* Begins a client's call. E_ACCESSDENIED (call_check_level), HRESULT_FROM_WIN32(RPC_S_SERVER_TOO_BUSY)
+   (client_use_begin), E_OUTOFMEMORY: return the failure without calling call_leave. Calls within this process always
+   succeed. */
 HRESULT call_enter(struct call_entry *call);
 void call_leave(struct call_entry *call);
 /* Returns the client whose call this thread serves; NULL if the call is not counted. */

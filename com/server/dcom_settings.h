@@ -62,7 +62,7 @@ HRESULT dcom_accounts_read(struct dcom_accounts *out);
 void dcom_accounts_free(struct dcom_accounts *a);
 const struct dcom_account *dcom_account_named(const struct dcom_accounts *a, const char *name); /* NULL: none */
 /* Creates the account, or with `replace` changes the password and role of an existing account. E_INVALIDARG for an
-   invalid name or a password that is too short, HRESULT of ERROR_ALREADY_EXISTS. */
+   invalid name or a password that is too short, HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS). */
 HRESULT dcom_account_add(const char *name, enum dcom_role role, const char *password, bool replace);
 HRESULT dcom_account_remove(const char *name); /* S_FALSE: it does not exist */
 

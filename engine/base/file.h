@@ -22,13 +22,13 @@ char *protection_sddl(enum protection what);
 
 /* Creates the data folder or a folder below it, with every missing parent. The last folder gets the protection `what`,
    and new parents get PROTECTION_DATA. An existing folder must pass folder_check_own. For a path outside the data
-   folder, this function works like folder_create. If a file with that name exists, the result is ERROR_ALREADY_EXISTS's
-   HRESULT. */
+   folder, this function works like folder_create. If a file with that name exists, the result is
+   HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS). */
 HRESULT folder_create_protected(const char *path, enum protection what);
 /* Checks that the folder and its parents up to the data folder belong to OpenPLA: each of them that exists must be
-   owned by this account, the system or the administrators. A link fails with ERROR_BAD_PATHNAME's HRESULT, because it
-   could make any file appear as one of OpenPLA's. A folder owned by another account, which could change the contents,
-   fails with ERROR_INVALID_OWNER's HRESULT. A folder that has passed is not checked again. */
+   owned by this account, the system or the administrators. A link fails with HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME),
+   because it could make any file appear as one of OpenPLA's. A folder owned by another account, which could change the
+   contents, fails with HRESULT_FROM_WIN32(ERROR_INVALID_OWNER). A folder that has passed is not checked again. */
 HRESULT folder_check_own(const char *path);
 
 /* The owner of a file or folder. */
@@ -61,7 +61,7 @@ HRESULT file_open(const char *path, enum file_mode mode, struct file **out);
 /* Like file_open, but a file that is created gets this protection. */
 HRESULT file_open_as(const char *path, enum file_mode mode, enum protection what, struct file **out);
 /* Like file_open, but waits up to timeout_ms while another process has the file open for writing, and then fails with
-   ERROR_SHARING_VIOLATION's HRESULT. */
+   HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION). */
 HRESULT file_open_wait(const char *path, enum file_mode mode, uint32_t timeout_ms, struct file **out);
 /* Creates a file that only this process can open, in the host OS's folder for temporary files. It is deleted when it is
    closed. */
@@ -76,7 +76,8 @@ HRESULT file_set_size(struct file *f, uint64_t size);
 HRESULT file_flush(struct file *f); /* to the disk */
 void file_close(struct file *f);    /* NULL is allowed */
 
-/* Reads the whole file, NUL-terminated, from memory_alloc. ERROR_FILE_TOO_LARGE's HRESULT above `limit` bytes. */
+/* Reads the whole file, NUL-terminated, from memory_alloc. HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE) above `limit`
+   bytes. */
 HRESULT file_load(const char *path, size_t limit, char **out, size_t *size);
 /* Writes a temporary file beside path, flushes it and renames it over path. A sharing violation is retried for up to 1
    s (replacing an open file fails under Wine). On failure the file at `path` is unchanged, except if only the last step
@@ -84,7 +85,7 @@ HRESULT file_load(const char *path, size_t limit, char **out, size_t *size);
 HRESULT file_store(const char *path, const void *data, size_t size);
 /* Like file_store, in two steps. The caller holds a lock only during the second step, so that others do not wait for
    the disk. Between the steps, a clean-up after killed writers can delete the temporary file; the second step then
-   fails with ERROR_FILE_NOT_FOUND's HRESULT. */
+   fails with HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND). */
 struct file_storing;
 HRESULT file_store_begin(const char *path, const void *data, size_t size, struct file_storing **out);
 HRESULT file_store_end(struct file_storing *s); /* frees `s` */
@@ -116,7 +117,7 @@ HRESULT folder_create(const char *path);
 HRESULT folder_create_temporary(char **path);
 HRESULT folder_delete(const char *path); /* must be empty */
 /* Lists the names (not paths) of either the files or the folders in the folder, sorted, without "." and "..". A missing
-   folder fails with ERROR_PATH_NOT_FOUND's HRESULT. */
+   folder fails with HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND). */
 HRESULT folder_list(const char *path, bool folders, struct texts *names);
 /* Lists files and folders together. */
 HRESULT folder_list_all(const char *path, struct texts *names);
@@ -127,7 +128,7 @@ struct file_entry {
     int64_t written; /* the time of its last write, as clock_utc */
 };
 /* Calls `each` for the files in the folder, in no particular order, until a call fails, and returns that failure. A
-   missing folder fails with ERROR_PATH_NOT_FOUND's HRESULT. */
+   missing folder fails with HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND). */
 HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const struct file_entry *file), void *user);
 HRESULT folder_free_bytes(const char *path, uint64_t *bytes);
 
@@ -206,8 +207,8 @@ struct file_traits {
 #define FILE_TRAIT_ARCHIVE   0x20u
 
 /* Opens a file that is read from beginning to end while others can write it. A pipe or a device fails with
-   ERROR_NOT_SUPPORTED's HRESULT, so the call never waits for a pipe's writer. A folder fails with ERROR_DIRECTORY's
-   HRESULT. */
+   HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), so the call never waits for a pipe's writer. A folder fails with
+   HRESULT_FROM_WIN32(ERROR_DIRECTORY). */
 HRESULT file_open_source(const char *path, struct file **out);
 HRESULT file_traits_of(struct file *f, struct file_traits *out);
 /* Sets the times and attributes that the host OS stores; ignores the size. */
@@ -242,7 +243,7 @@ enum file_operation {
 
 /* Called before each file operation of the thread that set the observer. If it fails, with or without an error text,
    the operation is not started and returns this failure. S_FALSE makes a write stop in the middle, as on a full disk,
-   and return ERROR_DISK_FULL's HRESULT; all other operations continue. */
+   and return HRESULT_FROM_WIN32(ERROR_DISK_FULL); all other operations continue. */
 typedef HRESULT file_observer(void *user, enum file_operation operation, const char *path);
 /* Sets the calling thread's observer; NULL removes it. */
 void file_observe(file_observer *observer, void *user);

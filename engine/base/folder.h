@@ -52,8 +52,8 @@ HRESULT held_folder_delete_folder(struct held_folder *f, const char *name);
 
 struct folder_watch;
 /* Begins to watch the folder itself, not its subfolders. If the folder does not exist, the result is
-   ERROR_PATH_NOT_FOUND's or ERROR_FILE_NOT_FOUND's HRESULT. Changes are detected from this call on, even before the
-   first wait. */
+   HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND) or HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND). Changes are detected from this
+   call on, even before the first wait. */
 HRESULT folder_watch_open(const char *path, struct folder_watch **out);
 /* Watches one more folder; call it before the first wait. E_INVALIDARG: FOLDERS_WATCHED folders are already watched. */
 #define FOLDERS_WATCHED 8

@@ -12,8 +12,8 @@
 #include <string.h>
 
 struct kernel_file;
-/* Opens a file by its Unix path ("/proc/stat"). Fails with ERROR_FILE_NOT_FOUND's HRESULT if the file does not exist,
-   and always on real Windows. */
+/* Opens a file by its Unix path ("/proc/stat"). Fails with HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) if the file does
+   not exist, and always on real Windows. */
 HRESULT kernel_file_open(const char *path, struct kernel_file **out);
 /* Reads the whole file from its beginning. The text is NUL-terminated and valid until the next read or close. Reading a
    file that no longer exists (because its process has exited) fails. */
@@ -90,13 +90,14 @@ static inline bool kernel_starts(const char *p, const char *end, const char *wor
 /* ---- control files (tracefs) and streams of raw pages ----
    Paths are in Unix form. Real Windows has none of these files. */
 
-/* Writes the text in one call. ERROR_FILE_NOT_FOUND's HRESULT if the file does not exist, ERROR_ACCESS_DENIED's if this
-   user may not write it, another failure if the kernel rejects the text. */
+/* Writes the text in one call. HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) if the file does not exist,
+   HRESULT_FROM_WIN32(ERROR_ACCESS_DENIED) if this user may not write it, another failure if the kernel rejects the
+   text. */
 HRESULT kernel_control_write(const char *path, const char *text);
-/* Creates a folder. ERROR_ALREADY_EXISTS's HRESULT if it exists. */
+/* Creates a folder. HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) if it exists. */
 HRESULT kernel_control_folder(const char *path);
 /* Removes a folder that the kernel removes with all its contents, such as an instance of tracefs. S_OK if it does not
-   exist. ERROR_BUSY's HRESULT: a process has a file in the folder open. */
+   exist. HRESULT_FROM_WIN32(ERROR_BUSY): a process has a file in the folder open. */
 HRESULT kernel_control_remove(const char *path);
 
 /* Returns the name of the kernel's trace clock that has the same zero as clock_ticks. 100 ns of this clock are one tick

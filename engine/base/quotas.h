@@ -49,7 +49,7 @@ void memory_share_release(struct memory_share *s);
 void memory_share_serve(struct memory_share *s);
 struct memory_share *memory_share_served(void);
 
-/* Checks whether the share may grow by this many bytes. ERROR_NOT_ENOUGH_QUOTA's HRESULT if not. */
+/* Checks whether the share may grow by this many bytes. HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA) if not. */
 HRESULT memory_share_room(const struct memory_share *s, size_t bytes);
 /* Adds `bytes` (subtracts them if negative), regardless of the limit. */
 void memory_share_count(struct memory_share *s, int64_t bytes);

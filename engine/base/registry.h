@@ -37,8 +37,8 @@ struct registry_value {
     size_t size; /* bytes */
     uint8_t *data;
 };
-/* Reads a value. S_FALSE: the value does not exist. ERROR_INVALID_DATA's HRESULT: it has more than REGISTRY_MOST_BYTES.
- *out is empty unless S_OK. */
+/* Reads a value. S_FALSE: the value does not exist. HRESULT_FROM_WIN32(ERROR_INVALID_DATA): it has more than
+   REGISTRY_MOST_BYTES. *out is empty unless S_OK. */
 HRESULT registry_read(struct registry_key *key, const char *name, struct registry_value *out);
 void registry_value_free(struct registry_value *v);
 HRESULT registry_write(struct registry_key *key, const char *name, uint32_t type, const void *data, size_t size);
@@ -46,11 +46,11 @@ HRESULT registry_remove(struct registry_key *key, const char *name); /* S_FALSE:
 
 /* ---- reading values as a type ---- */
 
-/* S_FALSE: the value does not exist, and *out is 0. ERROR_INVALID_DATA's HRESULT, with a text that names the value: it
-   is not a number. */
+/* S_FALSE: the value does not exist, and *out is 0. HRESULT_FROM_WIN32(ERROR_INVALID_DATA), with a text that names the
+   value: it is not a number. */
 HRESULT registry_read_number(struct registry_key *key, const char *name, uint64_t *out);
-/* S_FALSE: the value does not exist or is empty, and *out is NULL. ERROR_INVALID_DATA's HRESULT, with a text that names
-   the value: it is not a string. Variables are not expanded. From memory_alloc. */
+/* S_FALSE: the value does not exist or is empty, and *out is NULL. HRESULT_FROM_WIN32(ERROR_INVALID_DATA), with a text
+   that names the value: it is not a string. Variables are not expanded. From memory_alloc. */
 HRESULT registry_read_text(struct registry_key *key, const char *name, char **out);
 HRESULT registry_write_number(struct registry_key *key, const char *name, uint32_t type, uint64_t number);
 HRESULT registry_write_text(struct registry_key *key, const char *name, const char *text);
@@ -73,7 +73,8 @@ struct registry_place {
     bool of_32_bits; /* the view of 32-bit programs */
 };
 /* Opens a key for reading, as registry_open; `path` may be "". A computer that cannot be reached causes a failure, on
-   some systems only after a long time; ERROR_NOT_SUPPORTED's HRESULT if this host OS cannot access other computers. */
+   some systems only after a long time; HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) if this host OS cannot access other
+   computers. */
 HRESULT registry_open_in(const struct registry_place *place, const char *path, struct registry_key **out);
 /* Returns the key's path with its hive, and with the computer if it is another one. */
 const char *registry_key_path(const struct registry_key *key);

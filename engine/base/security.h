@@ -109,8 +109,8 @@ enum {
    nor the string. */
 HRESULT secret_store(const char *key, const char *text);
 /* Loads a secret; free *text with memory_free_secret. S_FALSE, and NULL: the secret does not exist, or `key` is
-   malformed. HRESULT of ERROR_INVALID_DATA: the secret is corrupt, or was encrypted by another account, computer or
-   prefix. */
+   malformed. HRESULT_FROM_WIN32(ERROR_INVALID_DATA): the secret is corrupt, or was encrypted by another account,
+   computer or prefix. */
 HRESULT secret_load(const char *key, char **text);
 HRESULT secret_delete(const char *key);  /* S_FALSE: it does not exist */
 bool secret_key_is_one(const char *key); /* whether the string has the form of a key */
@@ -128,8 +128,8 @@ HRESULT secret_unmask(const char *masked, char **text);
 /* Functions that return an account's token. Tests replace them. */
 struct logon {
     /* Logs the account on. `account`: domain\user, user@domain, or the name of a service account, whose password is "".
-       *token can start a process (process_start). HRESULT of ERROR_LOGON_FAILURE or a similar error, whose text names
-       the account. */
+       *token can start a process (process_start). HRESULT_FROM_WIN32(ERROR_LOGON_FAILURE) or a similar error, whose
+       text names the account. */
     HRESULT (*log_on)(const char *account, const char *password, void **token);
     /* Returns the caller's token, while the call runs. PLA_E_CREDENTIALS_REQUIRED if the client allows its account to
        be identified but not impersonated. */

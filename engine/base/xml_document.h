@@ -34,8 +34,8 @@ void xml_memory_limit_work(struct xml_memory *m, uint64_t bytes);
 /* Sets the size of the largest block that can be allocated from now on; 0: any size. */
 void xml_memory_limit_block(struct xml_memory *m, size_t bytes);
 /* Makes each allocation in xml_memory_use call `stop` from now on, even in the middle of an evaluation by libxml2. If
-   it returns true, the work is abandoned with ERROR_CANCELLED's HRESULT. NULL removes it. `stop` must not allocate from
-   this memory. */
+   it returns true, the work is abandoned with HRESULT_FROM_WIN32(ERROR_CANCELLED). NULL removes it. `stop` must not
+   allocate from this memory. */
 void xml_memory_watch(struct xml_memory *m, bool (*stop)(void *context), void *context);
 /* Whether the last xml_memory_use ended at the limit of xml_memory_limit_block. */
 bool xml_memory_block_refused(const struct xml_memory *m);
@@ -44,7 +44,7 @@ void xml_memory_destroy(struct xml_memory *m);
 /* Calls work(about), whose libxml2 calls allocate from `m`. If the memory is exhausted, `work` is abandoned at that
    point, because libxml2 2.9 neither survives a failed allocation nor frees everything afterwards. Therefore `work`
    must not allocate anything else. E_OUTOFMEMORY; OPENPLA_E_MALFORMED_XML if `work` needs more memory than the limit;
-   ERROR_CANCELLED's HRESULT (xml_memory_watch). */
+   HRESULT_FROM_WIN32(ERROR_CANCELLED) (xml_memory_watch). */
 HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *about);
 
 /* ---- documents ---- */

@@ -60,7 +60,7 @@ HRESULT api_settings_add_apis(struct texts *list, const struct texts *apis, cons
 /* Sorts the lists and appends the settings in the section's format. E_INVALIDARG: they exceed API_SETTINGS_MAX. */
 HRESULT api_settings_write(struct api_settings *s, struct text_buffer *out);
 /* Reads settings in the section's format. `data` must be a private copy, to which no other process can write. Returns
-   ERROR_INVALID_DATA's HRESULT if the settings are corrupt. */
+   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) if the settings are corrupt. */
 HRESULT api_settings_read(const uint8_t *data, size_t size, struct api_settings *out);
 
 enum api_module_use { API_MODULE_UNUSED, API_MODULE_SOME, API_MODULE_ALL };
@@ -89,10 +89,10 @@ enum { API_SECTION_SETTINGS = 4096, API_SETTINGS_MAX = 16 << 20 };
 
 /* ---- the collector's side ---- */
 
-/* Returns ERROR_NOT_SUPPORTED's HRESULT if programs cannot be traced on this host OS. */
+/* Returns HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) if programs cannot be traced on this host OS. */
 HRESULT api_trace_supported(void);
-/* Returns ERROR_BAD_EXE_FORMAT's HRESULT if this host OS cannot run 32-bit programs or their openapitrace.dll is
-   missing. `name` is used in the error text. */
+/* Returns HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT) if this host OS cannot run 32-bit programs or their openapitrace.dll
+   is missing. `name` is used in the error text. */
 HRESULT api_trace_supports_32(const char *name);
 struct api_trace; /* the section, the claim on the program and the watcher */
 /* Claims the program and creates the section with the settings. Nothing is injected before api_trace_watch. Returns

@@ -80,8 +80,8 @@ HRESULT autologger_load(const char *path, const char *name, struct autologger *o
 /* Writes *a to the registry key, and creates the key if it does not exist. Deletes each value that has a member in
    struct autologger but is not set in *a, and the keys of providers that *a does not list. Keeps all other values of
    the key, and the values that ETW itself writes (FileCounter, Status). Start is written last. Returns
-   ERROR_ALREADY_EXISTS's HRESULT if `is_new` and the key exists. A failure restores the previous values as far as
-   possible. */
+   HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) if `is_new` and the key exists. A failure restores the previous values as
+   far as possible. */
 HRESULT autologger_save(const char *path, const struct autologger *a, bool is_new);
 
 #endif

@@ -37,8 +37,8 @@ struct directory;
    digits, at most 32). Errors: those of section_open. A corrupt directory is created again, empty. */
 HRESULT directory_get(struct directory **out);
 /* Checks whether the directory exists, without creating or changing it. Returns S_FALSE if it does not exist or was
-   deleted, and ERROR_INVALID_DATA's HRESULT, with an error text, if it is corrupt (the next directory_get creates it
-   again). */
+   deleted, and HRESULT_FROM_WIN32(ERROR_INVALID_DATA), with an error text, if it is corrupt (the next directory_get
+   creates it again). */
 HRESULT directory_check(void);
 /* Returns a number that changes each time a corrupt directory is re-created. The sessions, enables and registrations of
    the corrupt directory are lost. */
@@ -76,7 +76,8 @@ struct directory_process {
 };
 /* Not in a change. Returns the slot of this process, 1 to SESSION_MOST_OWNERS. The slot is allocated by the first call,
    and again after a corrupt directory was created again. The slot of an exited process is reused once no session can
-   refer to it (directory_session_reaped). Returns ERROR_NO_SYSTEM_RESOURCES's HRESULT if all slots are taken. */
+   refer to it (directory_session_reaped). Returns HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES) if all slots are
+   taken. */
 HRESULT directory_join(struct directory *d, uint32_t *slot);
 /* Returns whether the process that owns the slot is alive and, unless `thread` is 0, still has that thread. It is the
    callback for session_liveness, with the directory as context. */
@@ -220,8 +221,8 @@ struct directory_request {
 };
 /* Not in a change. Sends the request to the session's host process and waits for the answer, a Windows error code.
    Requests to one session are handled one after another. Returns E_ABORT if the host process has exited, S_FALSE on
-   timeout (a request that the host process has not begun is withdrawn), and ERROR_WMI_INSTANCE_NOT_FOUND's HRESULT if
-   the session does not exist. */
+   timeout (a request that the host process has not begun is withdrawn), and
+   HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND) if the session does not exist. */
 HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t generation,
                       const struct directory_request *request, uint32_t timeout_ms, uint32_t *answer);
 /* For host processes: returns the pending request, with strings from memory_alloc. S_FALSE: no request. */
@@ -292,7 +293,7 @@ struct directory_registration {
 };
 /* Registers the provider for this process, without the mutex and without a system call. Call it before
    directory_enables, so that no enable is missed. Each call adds a registration, even if the process has already
-   registered the provider. Returns ERROR_NO_SYSTEM_RESOURCES's HRESULT if the table is full. */
+   registered the provider. Returns HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES) if the table is full. */
 HRESULT directory_register(struct directory *d, const GUID *provider, enum directory_kind kind, uint32_t *registration);
 void directory_unregister(struct directory *d, uint32_t registration);
 /* Lists the registrations of living processes. From memory_alloc. */
@@ -325,8 +326,8 @@ void directory_set_profile_interval(struct directory *d, uint32_t interval);
 
 #define DIRECTORY_OF_HOST "main"
 enum { DIRECTORY_NAME_BYTES = 33 };
-/* Returns the value of OPENPLA_ETW, or DIRECTORY_OF_HOST if it is not set. Returns ERROR_INVALID_NAME's HRESULT if the
-   value is not 1 to 32 letters and digits. */
+/* Returns the value of OPENPLA_ETW, or DIRECTORY_OF_HOST if it is not set. Returns
+   HRESULT_FROM_WIN32(ERROR_INVALID_NAME) if the value is not 1 to 32 letters and digits. */
 HRESULT directory_name(char out[DIRECTORY_NAME_BYTES]);
 
 #endif

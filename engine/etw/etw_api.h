@@ -40,8 +40,8 @@ struct event_registrations {
     size_t count, capacity;
 };
 /* Lists the processes that currently have the provider registered (NULL: any provider). Each pair of provider and
-   process is listed once; provider groups are not listed. *out is empty on failure. Returns ERROR_NOT_SUPPORTED's
-   HRESULT in 32-bit programs under Wine. */
+   process is listed once; provider groups are not listed. *out is empty on failure. Returns
+   HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) in 32-bit programs under Wine. */
 HRESULT event_registrations_list(const struct etw_api *etw, const GUID *guid, struct event_registrations *out);
 HRESULT event_registrations_add(struct event_registrations *list, const GUID *guid, uint32_t process);
 void event_registrations_free(struct event_registrations *registrations);
@@ -62,7 +62,7 @@ void event_fields_free(struct event_fields *fields);
 
 /* Returns the provider's security descriptor as SDDL: the registered one, otherwise the host OS's default for event
    providers, otherwise Windows' default. `parts`: SECURITY_INFORMATION bits (MS-DTYP 2.4.7; 1 owner, 2 group, 4 DACL, 8
-   SACL). *sddl is from memory_alloc. Returns ERROR_NOT_SUPPORTED's HRESULT natively. */
+   SACL). *sddl is from memory_alloc. Returns HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) natively. */
 HRESULT event_provider_get_security(const GUID *guid, uint32_t parts, char **sddl);
 /* Sets the provider's security descriptor. Returns E_INVALIDARG if the SDDL is invalid, E_ACCESSDENIED if the caller
    lacks the right. */

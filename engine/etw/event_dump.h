@@ -38,8 +38,8 @@ struct event_dump;
 /* Begins a dump. Errors: E_OUTOFMEMORY and failures of `write`. */
 HRESULT event_dump_create(const struct event_dump_options *options, struct event_dump **out);
 /* Writes an event. *decoded: the event has a schema, its data match the schema and, in EVTX files, the event fits into
-   a record. After a failure the dump must not be continued; ERROR_FILE_TOO_LARGE's HRESULT means that the EVTX file is
-   full. */
+   a record. After a failure the dump must not be continued; HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE) means that the
+   EVTX file is full. */
 HRESULT event_dump_add(struct event_dump *d, const struct dumped_event *e, bool *decoded);
 /* Ends the dump and frees it, even on failure. NULL is allowed. */
 HRESULT event_dump_close(struct event_dump *d);

@@ -117,8 +117,8 @@ void injection_exports_build(const struct injection_exports *e, uint32_t rva, ui
 void injection_exports_free(struct injection_exports *e);
 
 /* Adds exports to a module of this process, so that GetProcAddress finds them. Returns S_FALSE if the module already
-   exports all names; E_OUTOFMEMORY; ERROR_NOT_ENOUGH_MEMORY's HRESULT if the address space after the module is
-   occupied. */
+   exports all names; E_OUTOFMEMORY; HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_MEMORY) if the address space after the module
+   is occupied. */
 HRESULT injection_exports_add(void *module, const struct injection_export *more, size_t count);
 
 /* Return our replacements for NtQuerySystemInformation and NtSetSystemInformation. They handle the class

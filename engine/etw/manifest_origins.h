@@ -21,7 +21,7 @@ HRESULT manifest_folder_origin(const char *folder, const char *languages, struct
                                struct schema_origin *out);
 /* Creates an origin from the instrumentation manifests (.man, .xml, .manifest) of a folder; each is read when its
    provider is needed. An index in OpenPLA's data folder records which file describes which provider. Unusable files are
-   skipped with an explanation in `warnings` (may be NULL). ERROR_FILE_NOT_FOUND's HRESULT: the folder has no
+   skipped with an explanation in `warnings` (may be NULL). HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND): the folder has no
    manifest. */
 HRESULT manifest_xml_folder_origin(const char *folder, const char *languages, struct texts *warnings,
                                    struct schema_origin *out);
@@ -38,8 +38,9 @@ HRESULT manifest_file_load(const char *path, struct texts *warnings, struct prov
 /* Appends all providers that have a name. */
 HRESULT registered_providers_list(struct known_providers *list);
 /* Reads the resource file of a registered provider, with the messages of its files and, for the preferred `languages`
-   (NULL: none), of their MUI files. Returns S_FALSE if it is not registered, ERROR_FILE_NOT_FOUND's HRESULT if its
-   resource file does not exist, ERROR_RESOURCE_TYPE_NOT_FOUND's if the file has no template of the provider. */
+   (NULL: none), of their MUI files. Returns S_FALSE if it is not registered, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)
+   if its resource file does not exist, HRESULT_FROM_WIN32(ERROR_RESOURCE_TYPE_NOT_FOUND) if the file has no template of
+   the provider. */
 HRESULT registered_manifest_load(const GUID *guid, const char *languages, struct provider_manifest **out);
 
 /* ---- registration ---- */
@@ -50,12 +51,12 @@ struct manifest_files {
 /* Registers the event provider and its channels. A resource file in `files` must exist and contain the provider's
    template. Without one, uses the resource file that the manifest names; if that file does not exist or does not
    contain the template, compiles the manifest to a DLL in the folder `manifests` of OpenPLA's data. Replaces a provider
-   that OpenPLA registered before. Returns ERROR_ALREADY_EXISTS's HRESULT if another program registered it and `force`
-   is not set. `path` (of the manifest) is stored so that users can see where it came from. */
+   that OpenPLA registered before. Returns HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) if another program registered it and
+   `force` is not set. `path` (of the manifest) is stored so that users can see where it came from. */
 HRESULT manifest_register(const struct provider_manifest *m, const char *path, const struct manifest_files *files,
                           bool force);
 /* Removes the event provider, its channels and its compiled file. Returns S_FALSE if it is not registered,
-   ERROR_ACCESS_DENIED's HRESULT if another program registered it and `force` is not set. */
+   HRESULT_FROM_WIN32(ERROR_ACCESS_DENIED) if another program registered it and `force` is not set. */
 HRESULT manifest_unregister(const GUID *guid, bool force);
 /* Returns the path of the manifest from which `openpla manifest add` registered the event provider, from memory_alloc.
    S_FALSE if OpenPLA did not register it. */

@@ -21,7 +21,7 @@ void mof_classes_language(struct mof_classes *c, uint16_t language);
 
 /* Returns the schema of events of the class with this Guid, type and version: from the class of that version or, if
    it does not exist, of the nearest lower version. A class without EventVersion counts as the newest. Returns
-   ERROR_NOT_FOUND's HRESULT with the reason. */
+   HRESULT_FROM_WIN32(ERROR_NOT_FOUND) with the reason. */
 HRESULT mof_classes_schema(const struct mof_classes *c, const GUID *event, uint8_t type, uint16_t version,
                            struct event_schema **out);
 
@@ -69,11 +69,11 @@ const char *mof_classes_text(const struct mof_classes *c, const struct mof_class
 /* ---- files added by `openpla mof add`, in a folder that every decoder reads ---- */
 
 /* Adds the file under its name if it is consistent with the existing files; its contents are stored unchanged.
-   Returns ERROR_ALREADY_EXISTS's HRESULT if the name exists and `replace` is not set, or a MOF_E_ code with
+   Returns HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) if the name exists and `replace` is not set, or a MOF_E_ code with
    "file(line): ...". */
 HRESULT mof_files_add(const char *path, bool replace);
 HRESULT mof_files_list(struct texts *names); /* without files, the result is an empty list */
-/* Removes a file by the name in the list, ignoring case. ERROR_FILE_NOT_FOUND's HRESULT. */
+/* Removes a file by the name in the list, ignoring case. HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND). */
 HRESULT mof_files_remove(const char *name);
 
 /* Loads the built-in classes and those of the current files, with texts in the user's language. */

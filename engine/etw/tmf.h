@@ -40,14 +40,14 @@ struct tmf_document {
     struct tmf_message *messages;
     size_t count;
 };
-/* Returns ERROR_INVALID_DATA's HRESULT with "source(line): ..." if the text is not a valid TMF file. */
+/* Returns HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with "source(line): ..." if the text is not a valid TMF file. */
 HRESULT tmf_text_read(const char *source, const void *bytes, size_t size, struct tmf_document **out);
 void tmf_document_free(struct tmf_document *d); /* NULL is allowed */
 void tmf_message_clear(struct tmf_message *m);
 /* Returns NULL if it has no such message. */
 const struct tmf_message *tmf_document_find(const struct tmf_document *d, const GUID *guid, uint16_t number);
 /* Creates a schema: the arguments become properties, and the format becomes the message, with inserts starting at %1.
-   Returns ERROR_NOT_SUPPORTED's HRESULT, with an error text, if an argument has an unknown type. */
+   Returns HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), with an error text, if an argument has an unknown type. */
 HRESULT tmf_schema(const struct tmf_message *m, struct event_schema **out);
 /* Sets the text for %0 in the schema's messages: a format in which %1 to %9 are parts of the header. Without this call
    %0 is empty. */
@@ -81,8 +81,8 @@ struct tmf_property {
     int64_t filetime; /* SystemTime: from the event's header, UTC */
 };
 /* Returns FormattedString, SequenceNum, FunctionName, ComponentName, SubComponentName, TraceGuid, GuidTypeName,
-   SystemTime, FlagsName or LevelName. Returns ERROR_NOT_FOUND's HRESULT if the name is unknown, the message lacks the
-   property, or no file describes the message. */
+   SystemTime, FlagsName or LevelName. Returns HRESULT_FROM_WIN32(ERROR_NOT_FOUND) if the name is unknown, the message
+   lacks the property, or no file describes the message. */
 HRESULT tmf_property(struct tmf_files *t, const EVENT_RECORD *event, uint32_t pointer_size, const char *name,
                      struct tmf_property *out);
 

@@ -19,7 +19,8 @@ struct trace_options {
     uint32_t buffer_kb; /* size of each processor's buffer */
 };
 /* Checks whether this host OS has tracefs and whether this user (under Wine: the user of its server) may create an
-   instance there. Returns S_OK, or ERROR_NOT_SUPPORTED's or ERROR_ACCESS_DENIED's HRESULT with an error text. */
+   instance there. Returns S_OK, or HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) or HRESULT_FROM_WIN32(ERROR_ACCESS_DENIED)
+   with an error text. */
 HRESULT trace_instance_possible(const char *root);
 /* Removes the instances of exited processes, no matter which of OpenPLA's programs created them. *left: the number that
    could not be removed. */
@@ -30,7 +31,8 @@ const char *trace_instance_path(const struct trace_instance *t); /* Unix path of
 const struct ring_layout *trace_instance_layout(const struct trace_instance *t);
 uint32_t trace_instance_processors(const struct trace_instance *t);
 
-/* Returns the format file of an event, from memory_alloc. ERROR_FILE_NOT_FOUND's HRESULT: the kernel lacks it. */
+/* Returns the format file of an event, from memory_alloc. HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND): the kernel lacks
+   it. */
 HRESULT trace_instance_format(const struct trace_instance *t, const char *system, const char *event, char **out);
 /* Enables or disables an event. `filter`: in the kernel's syntax; NULL: no filter. */
 HRESULT trace_instance_enable(const struct trace_instance *t, const char *system, const char *event, const char *filter,

@@ -32,7 +32,7 @@ HRESULT alert_log_create(const char *path, const char *base, bool replace, struc
 HRESULT alert_log_add(struct alert_log *log, const struct alert_row *row);
 #define ALERT_LOG_ROOM (1u << 20)
 /* Writes all queued rows or none, after a header if the file is new or empty. After a failure the rows stay queued for
-   the next call. ERROR_INVALID_DATA's HRESULT: the existing file is not an alert log; it is not changed. */
+   the next call. HRESULT_FROM_WIN32(ERROR_INVALID_DATA): the existing file is not an alert log; it is not changed. */
 HRESULT alert_log_write(struct alert_log *log);
 /* Makes the next write empty the file first. */
 void alert_log_restart(struct alert_log *log);

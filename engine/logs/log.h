@@ -92,9 +92,9 @@ struct log_zone {
 typedef HRESULT log_check(void *user);
 
 struct log_options {
-    const char *base;    /* NULL, or the folder that must contain the file after links are resolved (file_open_below) */
-    bool append;         /* continue an existing file, even one that a crash truncated */
-    bool replace;        /* overwrite an existing log; another file is not changed: ERROR_INVALID_DATA's HRESULT */
+    const char *base; /* NULL, or the folder that must contain the file after links are resolved (file_open_below) */
+    bool append;      /* continue an existing file, even one that a crash truncated */
+    bool replace; /* overwrite a log; leave another file unchanged: HRESULT_FROM_WIN32(ERROR_INVALID_DATA) */
     const char *comment; /* description of the collector set, may be NULL */
     uint64_t max_bytes;  /* 0: no limit. At the limit log_writer_append returns S_FALSE without writing the sample */
     bool circular;       /* formats with `ring`: at max_bytes, the newest samples replace the oldest */
@@ -227,9 +227,9 @@ void log_reader_close(struct log_reader *r); /* NULL is allowed */
 
 /* ---- for the writers of formats: files below the folder log_options.base ---- */
 /* Opens the file of a new log. With `over`, an existing file is used if it is empty, a log, or the beginning of a log,
-   and keeps its content until log_file_empty. Without `over`, an existing file is an error, ERROR_FILE_EXISTS's
-   HRESULT. *fresh: the file was created. ERROR_INVALID_DATA's HRESULT with a text: the existing file is not a log; it
-   is not changed. Errors: those of file_open_below. */
+   and keeps its content until log_file_empty. Without `over`, an existing file is an error,
+   HRESULT_FROM_WIN32(ERROR_FILE_EXISTS). *fresh: the file was created. HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a
+   text: the existing file is not a log; it is not changed. Errors: those of file_open_below. */
 HRESULT log_file_begin(const char *path, const struct log_options *options, bool over, struct file **out, bool *fresh);
 /* Empties the file. The writer calls this right before its first write. */
 HRESULT log_file_empty(struct file *file);

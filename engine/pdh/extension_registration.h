@@ -44,14 +44,15 @@ void extension_ini_free(struct extension_ini *out);
 #define SERVICES_KEY       "SYSTEM\\CurrentControlSet\\Services"
 #define COUNTERS_OF_SYSTEM 1846u /* the highest number that Windows' own counters use */
 
-/* Registers the service's strings under the next free numbers, all or none. Fails with ERROR_FILE_NOT_FOUND's HRESULT
-   if the service has no key Performance, and with ERROR_ALREADY_EXISTS's if it already has numbers. */
+/* Registers the service's strings under the next free numbers, all or none. Fails with
+   HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) if the service has no key Performance, and with
+   HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) if it already has numbers. */
 HRESULT extension_register(const struct extension_ini *ini);
-/* Removes the service's numbers and strings. S_FALSE if it has no numbers; ERROR_FILE_NOT_FOUND's HRESULT if it has no
-   key Performance. */
+/* Removes the service's numbers and strings. S_FALSE if it has no numbers; HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) if
+   it has no key Performance. */
 HRESULT extension_unregister(const char *service);
-/* Enables or disables loading of the service's DLL. Fails with ERROR_FILE_NOT_FOUND's HRESULT if it has no key
-   Performance. */
+/* Enables or disables loading of the service's DLL. Fails with HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) if it has no
+   key Performance. */
 HRESULT extension_enable(const char *service, bool enable);
 /* Recomputes Last Counter and Last Help from the numbers of all services, in case they were lost or lowered. */
 HRESULT extension_rebuild(void);
@@ -69,7 +70,7 @@ struct registered_extensions {
     size_t count, capacity;
 };
 /* Reads all services that have a key Performance, or only `service` if it is not NULL. Fails with
-   ERROR_FILE_NOT_FOUND's HRESULT if that service has no such key. *out is empty on failure. */
+   HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) if that service has no such key. *out is empty on failure. */
 HRESULT registered_extensions_read(const char *service, struct registered_extensions *out);
 void registered_extensions_free(struct registered_extensions *list);
 

@@ -12,9 +12,9 @@
 #define CABINET_FILE_MAX  0x7FFF8000u /* bytes in one file: 65,535 blocks of 32,768 bytes */
 
 /* Receives the progress at least once per megabyte: `done` of the `whole` bytes have been read or written. `go_on` may
-   be NULL. */
+   be NULL; if it returns false, the operation is cancelled. */
 struct cabinet_watch {
-    bool (*go_on)(void *user, uint64_t done, uint64_t whole); /* false cancels with ERROR_CANCELLED's HRESULT */
+    bool (*go_on)(void *user, uint64_t done, uint64_t whole); /* false: HRESULT_FROM_WIN32(ERROR_CANCELLED) */
     void *user;
 };
 
@@ -72,9 +72,9 @@ const struct cabinet_entry *cabinet_entry_at(const struct cabinet *c, size_t ind
 
 /* Extracts all entries into the folder, and creates the folder if it is missing. Writes the files to a new subfolder
    first, and moves them to the folder when all of them are complete. Replaces nothing. Before it writes anything, fails
-   with the HRESULT of ERROR_FILE_EXISTS if a name exists, or with that of ERROR_DISK_FULL if there is too little space.
-   Never follows links below the folder. Read-only is the only attribute that is preserved. On failure an existing
-   folder is unchanged, and folders that were created are removed again. */
+   with HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) if a name exists, or with HRESULT_FROM_WIN32(ERROR_DISK_FULL) if there is
+   too little space. Never follows links below the folder. Read-only is the only attribute that is preserved. On failure
+   an existing folder is unchanged, and folders that were created are removed again. */
 HRESULT cabinet_extract_all(struct cabinet *c, const char *folder, const struct cabinet_watch *watch);
 /* Opens, extracts and closes a cabinet. */
 HRESULT cabinet_extract(const char *path, const struct cabinet_limits *limits, const char *folder,

@@ -63,11 +63,11 @@ struct items {
 };
 
 /* Creates an object with default values and one reference. The object shares the lock of `beside` unless that is NULL.
-   The memory is charged to the client that this thread serves; HRESULT of ERROR_NOT_ENOUGH_QUOTA if its quota is
-   exceeded. */
+   The memory is charged to the client that this thread serves; HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA) if its quota
+   is exceeded. */
 HRESULT object_create(const struct class *class, struct object *beside, struct object **out);
-/* Checks whether the object may grow by `bytes` on behalf of the client that this thread serves. HRESULT of
-   ERROR_NOT_ENOUGH_QUOTA. The memory is charged to the object's creator. */
+/* Checks whether the object may grow by `bytes` on behalf of the client that this thread serves.
+   HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA). The memory is charged to the object's creator. */
 HRESULT object_room(struct object *o, size_t bytes);
 /* Charges `bytes` of memory outside the rows; a negative number cancels a charge. Call it under the lock. */
 void object_count(struct object *o, int64_t bytes);

@@ -59,8 +59,8 @@ enum data_manager_step { /* DataManagerSteps, MS-PLA 2.2.2.6 */
    definition does not enable it. Requires the right to start the set. `folder`: a name or a path below RootPath; "":
    all folders with logs. Adds an item to `errors` (a plaValidation map) for each folder that failed: path, HRESULT,
    reason. Blocks. PLA_E_DCS_NOT_FOUND; E_INVALIDARG: undefined steps, or a folder outside RootPath; E_NOTIMPL: a trace
-   session; HRESULT of ERROR_PATH_NOT_FOUND: no such folder; of ERROR_NOT_SUPPORTED: the set runs under a separate
-   account. */
+   session; HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND): no such folder; HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED): the set
+   runs under a separate account. */
 HRESULT set_manage(struct object *set, const struct caller *caller, uint32_t steps, const char *folder,
                    struct object *errors);
 /* MS-PLA 3.2.4.1.60: returns a value of the set. For a committed set, also returns the values in settings.def about its
@@ -125,8 +125,8 @@ char *sets_folder_key(struct object *set);
 struct ended_segment;
 /* Processes an ended segment in the host process (run_compile): creates RuleTargetFileName in the segment's folder,
    from all logs in that folder or, if runs share the folder, from the logs of this segment. Writes an event. On failure
-   the folder is unchanged. HRESULT of ERROR_TIMEOUT: it took longer than OpenPLA.ReportTimeout. S_FALSE: there are no
-   logs. */
+   the folder is unchanged. HRESULT_FROM_WIN32(ERROR_TIMEOUT): it took longer than OpenPLA.ReportTimeout. S_FALSE: there
+   are no logs. */
 HRESULT data_manager_compile(const struct ended_segment *segment);
 /* Works like set_manage, for a set in the local store. SET_ACCESS_REFUSED. */
 HRESULT data_manager_run(const struct caller *caller, const char *space, const char *name, uint32_t steps,

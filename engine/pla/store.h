@@ -83,8 +83,8 @@ struct run_change {
     const void *user;
 };
 /* Saves the set's XML (UTF-8) and applies `change`, which may be NULL, to the run record. PLA_E_DCS_ALREADY_EXISTS or
-   PLA_E_DCS_NOT_FOUND by mode; HRESULT of ERROR_NOT_ENOUGH_QUOTA (owner_quota_check). Files are replaced as a whole;
-   writers of all processes are serialized. *created: whether the set is new; may be NULL. */
+   PLA_E_DCS_NOT_FOUND by mode; HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA) (owner_quota_check). Files are replaced as a
+   whole; writers of all processes are serialized. *created: whether the set is new; may be NULL. */
 HRESULT store_save(const struct caller *caller, const char *space, const char *name, enum store_mode mode,
                    const char *xml, size_t size, const struct run_change *change, bool *created);
 /* A set's XML and its Security. `security` NULL: unknown, the store reads it from the XML. */

@@ -19,8 +19,8 @@ struct task_variable {
    \{name\} are equivalent; unknown names stay as they are, and values are not expanded again. Values are quoted so that
    the result, parsed as a command line (command_line.h), has the same arguments as the pattern. Outside quotes, a value
    is one argument or part of one; each item of a list is an argument, and an empty list adds nothing. Within quotes, a
-   value is part of the quoted argument, with blanks between the items of a list. *out is from memory_alloc. HRESULT of
-   ERROR_FILENAME_EXCED_RANGE: the result is longer than any command line; E_OUTOFMEMORY. */
+   value is part of the quoted argument, with blanks between the items of a list. *out is from memory_alloc.
+   HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE): the result is longer than any command line; E_OUTOFMEMORY. */
 HRESULT task_expand_arguments(const char *pattern, const struct task_variable *variables, size_t count, char **out);
 
 /* ---- instances ---- */
@@ -29,15 +29,15 @@ struct task_instance;
 /* Starts the task with that name, such as "\My\Task", without waiting for it. `arguments` replaces $(Arg0) in its
    definition, `directory` replaces $(Arg1). as_self: starts it under this process's account instead of the task's; for
    tasks in files both accounts are the same (DECISIONS 63). Failures name the task: E_INVALIDARG for an invalid name,
-   HRESULT of ERROR_FILE_NOT_FOUND (task, program), ERROR_FILENAME_EXCED_RANGE (command line too long),
-   OPENPLA_E_MALFORMED_XML, SCHED_E_TASK_DISABLED, Task Scheduler's errors. */
+   HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) (task, program), HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE) (command
+   line too long), OPENPLA_E_MALFORMED_XML, SCHED_E_TASK_DISABLED, Task Scheduler's errors. */
 HRESULT task_start(const char *task, const char *arguments, const char *directory, bool as_self,
                    struct task_instance **out);
 /* Starts a command line: a program, in quotes if its path contains blanks, and its arguments. `directory` "": the
    current folder. */
 HRESULT task_start_command(const char *command_line, const char *directory, struct task_instance **out);
 /* Waits until the task exits. S_OK: it has exited with *exit_code (`exit_code` may be NULL). S_FALSE: it is running
-   after timeout_ms. HRESULT of ERROR_TIMEOUT, with a message: it was terminated because it exceeded its
+   after timeout_ms. HRESULT_FROM_WIN32(ERROR_TIMEOUT), with a message: it was terminated because it exceeded its
    ExecutionTimeLimit. Other failures: its state can no longer be determined. */
 HRESULT task_wait(struct task_instance *t, uint32_t timeout_ms, uint32_t *exit_code);
 void task_close(struct task_instance *t); /* does not terminate the task; NULL is allowed */
@@ -60,9 +60,9 @@ struct task_definition {
 
 /* Parses the XML of a task file: UTF-8, or UTF-16 with a byte order mark. Ignores elements about triggers and
    principals, and returns their names in *ignored, from memory_alloc, "" if the document has no such elements;
-   `ignored` may be NULL. OPENPLA_E_MALFORMED_XML: the document is malformed, is not a task, or has no program; HRESULT
-   of ERROR_NOT_SUPPORTED: the task has another kind of action; E_INVALIDARG: an invalid value. `out` is zero on
-   failure. */
+   `ignored` may be NULL. OPENPLA_E_MALFORMED_XML: the document is malformed, is not a task, or has no program;
+   HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED): the task has another kind of action; E_INVALIDARG: an invalid value. `out`
+   is zero on failure. */
 HRESULT task_definition_read(const char *xml, size_t size, struct task_definition *out, char **ignored);
 /* Formats the definition as XML; *xml is from memory_alloc. */
 HRESULT task_definition_write(const struct task_definition *d, char **xml);
@@ -72,9 +72,10 @@ void task_definition_free(struct task_definition *d);
 struct task_program {
     char *path, *line, *directory;
 };
-/* Determines the program for a start; searches PATH if the command is only a name. HRESULT of ERROR_FILE_NOT_FOUND: no
-   such program; ERROR_PATH_NOT_FOUND: no such folder; ERROR_NOT_SUPPORTED: the program is a batch file. Batch files are
-   rejected because cmd.exe parses arguments by other rules, so a value could be executed as a command. */
+/* Determines the program for a start; searches PATH if the command is only a name.
+   HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND): no such program; HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND): no such folder;
+   HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED): the program is a batch file. Batch files are rejected because cmd.exe parses
+   arguments by other rules, so a value could be executed as a command. */
 HRESULT task_definition_resolve(const struct task_definition *d, const char *arguments, const char *directory,
                                 struct task_program *out);
 void task_program_free(struct task_program *p);
@@ -85,10 +86,10 @@ void task_program_free(struct task_program *p);
    leading backslash, borrowed. E_INVALIDARG, naming the task: an empty part, / : * ? " < > |, a control character, "."
    or "..". */
 HRESULT task_name_check(const char *name, const char **bare);
-/* Saves the task under d->name. HRESULT of ERROR_ALREADY_EXISTS: the task exists and `replace` is false. */
+/* Saves the task under d->name. HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS): the task exists and `replace` is false. */
 HRESULT task_store_save(const struct task_definition *d, bool replace);
-/* Loads the definition of a task. HRESULT of ERROR_FILE_NOT_FOUND, naming the task; errors of task_definition_read,
-   prefixed with the file's path. */
+/* Loads the definition of a task. HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), naming the task; errors of
+   task_definition_read, prefixed with the file's path. */
 HRESULT task_store_load(const char *name, struct task_definition *out);
 HRESULT task_store_remove(const char *name);
 /* Lists the names of all tasks, sorted by file. */

@@ -6,8 +6,8 @@
 
 #include "engine/pla/model.h"
 
-/* Fills an event provider from its name or GUID; replaces everything except its filter. HRESULT of
-   ERROR_WMI_GUID_NOT_FOUND, naming the event provider: it is unknown. */
+/* Fills an event provider from its name or GUID; replaces everything except its filter.
+   HRESULT_FROM_WIN32(ERROR_WMI_GUID_NOT_FOUND), naming the event provider: it is unknown. */
 HRESULT trace_provider_query(struct object *provider, const char *name);
 /* Copies the names and descriptions of values from `from` (MS-PLA 3.2.4.11.16). `from` is an event provider, or a
    collection in which the event provider with the same GUID is used. S_OK even if the collection has no match. */

@@ -15,7 +15,7 @@ struct page_make {
     const char *sheet; /* an XSLT file of the user, which transforms the report itself; NULL: the built-in sheet */
     bool picture;      /* the charts as SVG, by the built-in sheet */
     uint32_t seconds;  /* time limit of a transformation; 0: PAGE_SECONDS */
-    bool (*stop)(void *context); /* true stops with ERROR_CANCELLED's HRESULT; may be NULL */
+    bool (*stop)(void *context); /* true stops with HRESULT_FROM_WIN32(ERROR_CANCELLED); may be NULL */
     void *context;
 };
 /* Creates the output completely or not at all: after a failure an existing file is unchanged. `notes`: problems of the
@@ -32,7 +32,7 @@ HRESULT page_make(const struct page_make *make, struct texts *notes);
 struct page_bounds {
     size_t cells;                /* maximum cells of all tables */
     size_t waves;                /* bytes of the values that the script draws; 0: none */
-    bool (*stop)(void *context); /* true stops with ERROR_CANCELLED's HRESULT; may be NULL */
+    bool (*stop)(void *context); /* true stops with HRESULT_FROM_WIN32(ERROR_CANCELLED); may be NULL */
     void *context;
 };
 /* Reads the report twice: first its content, then the part to show. Each table gets a share of the cells, small tables

@@ -30,7 +30,7 @@ struct report_make {
     const struct counter_names *names; /* for counters in other languages; NULL: keep the logs' names */
     char **names_result; /* receives the result of inputs_describe_names, from memory_alloc or NULL; may be NULL */
     const struct trace_knowledge *known; /* schemas of events; NULL: those registered here */
-    /* Called often, from the threads that read; true stops with ERROR_CANCELLED's HRESULT. May be NULL. */
+    /* Called often, from the threads that read; true stops with HRESULT_FROM_WIN32(ERROR_CANCELLED). May be NULL. */
     bool (*stop)(void *context);
     /* Progress in bytes of the inputs; may be NULL. */
     void (*progress)(void *context, uint64_t done, uint64_t total);

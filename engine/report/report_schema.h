@@ -208,10 +208,10 @@ struct shipped_files {
 };
 /* Loads the file `name` of an Import, or of a user (`importer` NULL). Expands variables; '\' and '/' both separate. A
    user may name any file. An import must be in or below the folder of the path `importer`, or in Windows' folder: names
-   and links that lead elsewhere are HRESULT of ERROR_BAD_PATHNAME. `importer` "": the importing text is not a file. If
-   no such file exists, loads the built-in file of that name, ignoring case, if the name has no folder or Windows'
-   folder. HRESULT of ERROR_FILE_NOT_FOUND, with the kind of file and its path in the error text; of
-   ERROR_FILE_TOO_LARGE above 16 MB; errors of file_load. *out is empty after a failure. */
+   and links that lead elsewhere fail with HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME). `importer` "": the importing text is
+   not a file. If no such file exists, loads the built-in file of that name, ignoring case, if the name has no folder or
+   Windows' folder. HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), with the kind of file and its path in the error text;
+   HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE) above 16 MB; errors of file_load. *out is empty after a failure. */
 HRESULT shipped_file_load(const struct shipped_files *of, const char *name, const char *importer,
                           struct schema_file *out);
 /* Loads a report schema with shipped_file_load. */

@@ -106,7 +106,8 @@ struct rules_job {
 };
 /* Runs the rules over a report. Documents that rules insert are in the report's folder. First removes everything that
    rules added earlier, so that rules can run again. PLA_E_RULES_MANAGER_FAILED, with the reason: no rules to run, or
-   not a report; HRESULT of ERROR_CANCELLED; errors of files; E_OUTOFMEMORY. After a failure the report is unchanged. */
+   not a report; HRESULT_FROM_WIN32(ERROR_CANCELLED); errors of files; E_OUTOFMEMORY. After a failure the report is
+   unchanged. */
 HRESULT rules_apply(const struct rules_job *job, struct rules_outcome *out);
 
 #endif

@@ -76,7 +76,7 @@ uint32_t orpc_session_call(struct orpc_session *s, const struct rpc_call *call, 
                            struct ndr_writer *out);
 
 /* Called by the handler during a call. Returns an object reference for the caller, which includes ORPC_REFERENCES
-   references. E_NOINTERFACE if the interface is not served; ERROR_NOT_ENOUGH_QUOTA's HRESULT. */
+   references. E_NOINTERFACE if the interface is not served; HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA). */
 HRESULT orpc_export(struct orpc_call *call, void *object, const GUID *iid, struct objref *out);
 /* Finds the object to which a reference from the caller refers, and returns its interface `iid` with a new reference.
    Returns 0 or a fault: the caller holds no such object of this server, or the object lacks the interface. The

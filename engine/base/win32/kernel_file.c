@@ -37,7 +37,8 @@ struct kernel_file {
     char path[];
 };
 
-/* Converts a Unix path to the form \\?\unix\..., from memory_alloc. ERROR_FILE_NOT_FOUND's HRESULT on real Windows. */
+/* Converts a Unix path to the form \\?\unix\..., from memory_alloc. HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) on real
+   Windows. */
 static HRESULT unix_path(const char *path, WCHAR **out)
 {
     char name[512];

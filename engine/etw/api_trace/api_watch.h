@@ -11,7 +11,7 @@ struct api_watch_numbers {
     uint64_t late, failed, attached; /* as in struct api_trace_numbers */
 };
 /* Starts watching. `program` is the full path. Processes that are already running are left alone unless `attach` is
-   set. Returns ERROR_NOT_SUPPORTED's HRESULT natively. */
+   set. Returns HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) natively. */
 HRESULT api_watch_start(const char *program, bool attach, struct api_watch **out);
 void api_watch_stop(struct api_watch *w); /* NULL is allowed */
 void api_watch_read(struct api_watch *w, struct api_watch_numbers *out);

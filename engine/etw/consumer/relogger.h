@@ -28,7 +28,7 @@ void relogged_event_free(struct relogged_event *e);
 
 /* Encodes the event for a file whose clock counts FILETIMEs. Events of the kernel's classes get the kernel's short
    headers; classic events and messages get their own headers; all other events get a manifest event's header. *size: at
-   most RELOGGED_EVENT_LARGEST. ERROR_MORE_DATA's HRESULT with an error text: too long. */
+   most RELOGGED_EVENT_LARGEST. HRESULT_FROM_WIN32(ERROR_MORE_DATA) with an error text: too long. */
 HRESULT relogged_event_bytes(const EVENT_RECORD *record, uint8_t *out, uint32_t *size);
 
 /* ---- a log file with events from other logs, each in the buffers of its processor ---- */
@@ -58,18 +58,19 @@ struct relogger_callback {
 struct relogger;
 HRESULT relogger_create(struct relogger **out);
 void relogger_free(struct relogger *r); /* call it when no other call runs; NULL is allowed */
-/* Opens the log or the session. Errors of consumer_open; ERROR_BUSY's HRESULT: the relogger is processing;
-   ERROR_NOT_SUPPORTED's: a session together with another stream; E_INVALIDARG: more than 64 streams. */
+/* Opens the log or the session. Errors of consumer_open; HRESULT_FROM_WIN32(ERROR_BUSY): the relogger is processing;
+   HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED): a session together with another stream; E_INVALIDARG: more than 64
+   streams. */
 HRESULT relogger_add_file(struct relogger *r, const char *path, void *user, TRACEHANDLE *stream);
 HRESULT relogger_add_session(struct relogger *r, const char *name, void *user, TRACEHANDLE *stream);
 /* Returns the `user` of a stream; false if this relogger has no such stream. */
 bool relogger_stream(struct relogger *r, TRACEHANDLE stream, void **user);
-/* Sets the output file. ERROR_BUSY's HRESULT: the relogger is processing. */
+/* Sets the output file. HRESULT_FROM_WIN32(ERROR_BUSY): the relogger is processing. */
 HRESULT relogger_set_output(struct relogger *r, const char *path);
 /* Passes the events of all streams to the callback in time order: files to their end, a session until it ends. The file
-   is complete afterwards, regardless of the result. ERROR_CANCELLED's HRESULT: relogger_cancel was called;
-   ERROR_BUSY's: it is already processing; E_INVALIDARG with an error text: no stream, no callback, or the file is also
-   an input. */
+   is complete afterwards, regardless of the result. HRESULT_FROM_WIN32(ERROR_CANCELLED): relogger_cancel was called;
+   HRESULT_FROM_WIN32(ERROR_BUSY): it is already processing; E_INVALIDARG with an error text: no stream, no callback, or
+   the file is also an input. */
 HRESULT relogger_process(struct relogger *r, const struct relogger_callback *callback);
 /* Writes the event to the file; called from callbacks. E_UNEXPECTED: no output file, or not processing; errors of
    relogged_file_add. */

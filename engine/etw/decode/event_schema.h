@@ -103,8 +103,9 @@ void event_map_clear(struct event_map *map);
 /* Returns whether the property is shown to users: false for MOF's Extension("NoPrint") and TraceLogging's NOPRINT. */
 bool event_property_is_shown(const struct event_property *property);
 /* Checks that an untrusted schema is consistent: lengths and counts refer to preceding scalar integers, members of
-   structs follow the top level, no struct contains itself, and the maps exist. Returns ERROR_INVALID_DATA's HRESULT
-   with an error text that names the property. Every reader calls this before it returns a schema. */
+   structs follow the top level, no struct contains itself, and the maps exist. Returns
+   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error text that names the property. Every reader calls this before it
+   returns a schema. */
 HRESULT event_schema_check(const struct event_schema *schema);
 
 /* All schemas that a process knows, and the lookup by event. Its functions can be called from any thread. */
@@ -215,7 +216,7 @@ enum { TRACE_LOGGING_DEPTH = 32, TRACE_LOGGING_FIELDS = 4096 };
 
 /* Creates the schema from an event's metadata, its descriptor (level, opcode) and the traits of its event provider (may
    be NULL), which contain the provider's name. An array whose count is in the data is preceded by a property
-   NAME.Count. Returns ERROR_INVALID_DATA's HRESULT with an error text that names the malformed field. */
+   NAME.Count. Returns HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error text that names the malformed field. */
 HRESULT trace_logging_schema(const GUID *provider, const EVENT_DESCRIPTOR *descriptor, const uint8_t *metadata,
                              size_t size, const uint8_t *traits, size_t traits_size, struct event_schema **out);
 
@@ -224,8 +225,8 @@ struct provider_traits {
     bool has_group, has_decode;
     GUID group, decode;
 };
-/* Reads the traits. Returns ERROR_INVALID_DATA's HRESULT, with an error text, if sizes do not match, the name is
-   unterminated, or a trait exceeds the block. */
+/* Reads the traits. Returns HRESULT_FROM_WIN32(ERROR_INVALID_DATA), with an error text, if sizes do not match, the name
+   is unterminated, or a trait exceeds the block. */
 HRESULT provider_traits_read(const uint8_t *traits, size_t size, struct provider_traits *out);
 
 #endif

@@ -40,7 +40,7 @@ struct payload_condition {
 /* Creates a filter for one event. `any`: an event passes if one condition is true; otherwise all conditions must be
    true. *bytes is from memory_alloc. Returns E_INVALIDARG for an unknown field, a type without comparison, or an
    operator or value that does not apply; the error text names the field and the value. Returns
-   ERROR_INSUFFICIENT_BUFFER's HRESULT if the filter exceeds PAYLOAD_MOST_BYTES. */
+   HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER) if the filter exceeds PAYLOAD_MOST_BYTES. */
 HRESULT payload_filter_create(const struct event_schema *schema, uint16_t id, uint8_t version, bool any,
                               const struct payload_condition *conditions, size_t count, uint8_t **bytes, size_t *size);
 /* Joins filters of several events, or several filters of the same event. An event with several filters passes if all
@@ -50,7 +50,7 @@ HRESULT payload_filter_join(const uint8_t *const *filters, const size_t *sizes, 
                             uint8_t **bytes, size_t *size);
 
 struct payload_filter;
-/* Reads the bytes of a filter. Returns ERROR_INVALID_DATA's HRESULT with an error text. */
+/* Reads the bytes of a filter. Returns HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error text. */
 HRESULT payload_filter_read(const uint8_t *bytes, size_t size, struct payload_filter **out);
 void payload_filter_free(struct payload_filter *f); /* NULL is allowed */
 /* Returns whether the filter has conditions for events of that id and version. */

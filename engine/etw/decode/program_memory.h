@@ -10,8 +10,8 @@
 /* Copies `size` bytes from the program. False: the address is invalid. */
 bool program_read(void *to, const void *from, size_t size);
 bool program_write(void *to, const void *from, size_t size);
-/* Copies a string as UTF-8, from memory_alloc. ERROR_INVALID_PARAMETER's HRESULT: the string is longer than `units`.
-   ERROR_NOACCESS's HRESULT; E_OUTOFMEMORY. */
+/* Copies a string as UTF-8, from memory_alloc. HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER): the string is longer than
+   `units`. HRESULT_FROM_WIN32(ERROR_NOACCESS); E_OUTOFMEMORY. */
 HRESULT program_text(const WCHAR *text, size_t units, char **out);
 
 /* A copy of an event with everything that decoding needs: its data and the relevant items. */
@@ -20,7 +20,7 @@ struct program_event {
     EVENT_HEADER_EXTENDED_DATA_ITEM items[3];
     uint8_t *bytes;
 };
-/* Copies an event. ERROR_NOACCESS's HRESULT; E_OUTOFMEMORY. */
+/* Copies an event. HRESULT_FROM_WIN32(ERROR_NOACCESS); E_OUTOFMEMORY. */
 HRESULT program_event_take(const EVENT_RECORD *event, struct program_event *out);
 void program_event_free(struct program_event *event);
 

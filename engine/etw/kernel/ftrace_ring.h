@@ -27,8 +27,8 @@ struct ring_event {
 
 /* Begins to read a page of layout->page_size bytes. False: the page is not valid. */
 bool ring_page_begin(struct ring_page *p, const struct ring_layout *layout, const uint8_t *page);
-/* Reads the next event. Returns S_FALSE at the end of the page, and ERROR_INVALID_DATA's HRESULT if the rest of the
-   page is unreadable. */
+/* Reads the next event. Returns S_FALSE at the end of the page, and HRESULT_FROM_WIN32(ERROR_INVALID_DATA) if the rest
+   of the page is unreadable. */
 HRESULT ring_page_next(struct ring_page *p, struct ring_event *e);
 
 /* A field of an event's format file (events/SYSTEM/NAME/format). Event numbers and offsets differ between kernels, so
@@ -40,8 +40,8 @@ struct ring_field {
 };
 enum { RING_NO_EVENT = 0, RING_MOST_ID = 0xFFFF };
 
-/* Parses the contents of events/header_page. Returns ERROR_INVALID_DATA's HRESULT, with an error text, if the format is
-   unknown. */
+/* Parses the contents of events/header_page. Returns HRESULT_FROM_WIN32(ERROR_INVALID_DATA), with an error text, if the
+   format is unknown. */
 HRESULT ring_layout_read(const char *text, struct ring_layout *out);
 /* Returns the event's number (common_type); RING_NO_EVENT: the text has no number. */
 uint32_t ring_format_id(const char *text);

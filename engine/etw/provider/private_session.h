@@ -23,8 +23,8 @@ void private_part_refuse(struct directory *d, const struct directory_session *pa
 /* Adds the totals of a part whose log has ended to its session (`b` NULL: no totals). Later calls do nothing. */
 HRESULT private_part_over(struct directory *d, const struct directory_session *part, const struct session_buffers *b);
 /* Chooses the part's file name. Process ids are reused, so a file of that name may already have been written since the
-   session began. In this case the part uses `name_<process id>_2` or a later number. ERROR_ALREADY_EXISTS's HRESULT,
-   E_OUTOFMEMORY. */
+   session began. In this case the part uses `name_<process id>_2` or a later number.
+   HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), E_OUTOFMEMORY. */
 HRESULT private_part_find_file(struct directory_session *part);
 /* Returns the part's file name for a session whose file name is `file`. From memory_alloc; NULL: out of memory, or no
    file. */

@@ -42,8 +42,8 @@ struct filter_event {
     void *context;
 };
 struct provider_filter;
-/* Creates the event filters of an enable; *out is NULL if the enable has none. ERROR_INVALID_DATA's HRESULT if a filter
-   is malformed. */
+/* Creates the event filters of an enable; *out is NULL if the enable has none. HRESULT_FROM_WIN32(ERROR_INVALID_DATA)
+   if a filter is malformed. */
 HRESULT provider_filter_create(const struct directory_enable *e, struct provider_filter **out);
 /* References are counted under the caller's lock. NULL is allowed. */
 struct provider_filter *provider_filter_refer(struct provider_filter *f);

@@ -30,8 +30,8 @@ void session_log_begin_again(struct etl_log *log);
 
 struct session_file;
 /* Creates the file, or opens the one to append to. Errors of etl_file_create and etl_file_resume;
-   ERROR_INVALID_PARAMETER's HRESULT if the file to append to has different buffers, processors or clock, or its
-   clock has restarted since; ERROR_DISK_FULL's if there is no room to preallocate. */
+   HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER) if the file to append to has different buffers, processors or clock, or
+   its clock has restarted since; HRESULT_FROM_WIN32(ERROR_DISK_FULL) if there is no room to preallocate. */
 HRESULT session_file_create(const struct session_file_options *options, struct session_file **out);
 /* Continues file number `number` of a session whose host process has exited. `reported` are the losses of events and
    buffers that the file already reports (session_totals). */

@@ -20,9 +20,9 @@ struct http_target {
 };
 
 struct http_client;
-/* Opens a client; copies the strings. ERROR_MOD_NOT_FOUND's HRESULT with a message that names the missing package;
-   E_INVALIDARG with a message for a malformed URL; ERROR_NOT_SUPPORTED's HRESULT if the host OS cannot use `ca_file`.
-   Several threads may call it. */
+/* Opens a client; copies the strings. HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND) with a message that names the missing
+   package; E_INVALIDARG with a message for a malformed URL; HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) if the host OS
+   cannot use `ca_file`. Several threads may call it. */
 HRESULT http_client_open(const struct http_target *target, struct http_client **out);
 
 struct http_answer {

@@ -21,7 +21,7 @@ struct push_batch {
 void push_batch_free(struct push_batch *b); /* frees the bytes and clears the struct */
 /* Returns the bytes of a batch's file, from memory_alloc; NULL: out of memory. */
 char *push_batch_write(const struct push_batch *b, size_t *size);
-/* Checks and reads a file's bytes. ERROR_INVALID_DATA's HRESULT: the bytes are not a complete batch. */
+/* Checks and reads a file's bytes. HRESULT_FROM_WIN32(ERROR_INVALID_DATA): the bytes are not a complete batch. */
 HRESULT push_batch_read(const char *bytes, size_t size, struct push_batch *out);
 
 struct push_queue;
@@ -31,8 +31,9 @@ struct push_queue_state {
     uint64_t dropped_points;  /* points of requests that were dropped since the queue was opened, because it was full */
     uint64_t corrupt_batches; /* unusable files */
 };
-/* Opens the folder, creates it if it is missing, and loads the list of its files. ERROR_LOCK_VIOLATION's HRESULT with a
-   message: another process uses the folder. Several threads may call these functions. */
+/* Opens the folder, creates it if it is missing, and loads the list of its files.
+   HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION) with a message: another process uses the folder. Several threads may call
+   these functions. */
 HRESULT push_queue_open(const char *folder, uint64_t most_bytes, struct push_queue **out);
 /* Adds the batch at the end of the queue, or with `front` at its beginning. Drops the oldest batches while the queue
    has more than `most_bytes` bytes. */

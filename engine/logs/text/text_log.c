@@ -86,7 +86,7 @@ static bool is_whole_row(const struct text_row *row, char separator, size_t coun
 
 /* Finds the end of an existing text log to continue it, wherever a crash truncated it. `header` is the header row for
    the new samples, with CR LF. A missing file is not a failure. E_INVALIDARG: the file has other counters, or has them
-   in another form because another program saved it. ERROR_INVALID_DATA's HRESULT: it is not a text log. */
+   in another form because another program saved it. HRESULT_FROM_WIN32(ERROR_INVALID_DATA): it is not a text log. */
 static HRESULT text_append_find_end(const char *path, const char *header, size_t length, size_t counters,
                                     struct text_end *out)
 {

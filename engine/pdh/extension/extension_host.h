@@ -67,8 +67,8 @@ HRESULT extension_host_open(const char *service, struct extension_host **out);
    After a crash the process is not restarted before a pause, which doubles with each crash. */
 void extension_host_request(struct extension_host *h);
 /* Waits for the reply to the last request. `timeout_ms` counts from the time of the request, so that several calls
-   share it. Release *out with extension_reply_release. Fails with ERROR_TIMEOUT's HRESULT, with E_ABORT if the host
-   process exited or cannot be started, or with E_FAIL and a message if the DLL reports a failure. */
+   share it. Release *out with extension_reply_release. Fails with HRESULT_FROM_WIN32(ERROR_TIMEOUT), with E_ABORT if
+   the host process exited or cannot be started, or with E_FAIL and a message if the DLL reports a failure. */
 HRESULT extension_host_reply(struct extension_host *h, uint32_t timeout_ms, struct extension_reply **out);
 void extension_reply_release(struct extension_host *h, struct extension_reply *reply); /* NULL is allowed */
 

@@ -218,7 +218,8 @@ bool drm_file_parse(const char *text, size_t size, struct drm_file *out)
 #define PLACES_MOST       4096
 #define PATH_ROOM         512
 
-/* Finds the cards. Fails with ERROR_FILE_NOT_FOUND's HRESULT if there is no card. `root` is a prefix for the paths. */
+/* Finds the cards. Fails with HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) if there is no card. `root` is a prefix for the
+   paths. */
 static HRESULT drm_files_cards(struct drm_files *d, const char *root)
 {
     char folder[PATH_ROOM];

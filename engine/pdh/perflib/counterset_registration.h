@@ -9,8 +9,8 @@
 
 /* String lists in registry values (REG_MULTI_SZ). Perflib's lists are pairs of a number and its string. */
 
-/* Adds the value's strings to *out. S_FALSE if the value does not exist. Fails with ERROR_INVALID_DATA's HRESULT and a
-   message that names the value if it is not a string list. */
+/* Adds the value's strings to *out. S_FALSE if the value does not exist. Fails with
+   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) and a message that names the value if it is not a string list. */
 HRESULT registry_read_texts(struct registry_key *key, const char *name, struct texts *out);
 /* Writes the list, or removes the value if the list is empty. Fails with E_INVALIDARG and a message that names the
    value if a string is empty, because an empty string would end the list. */
@@ -92,11 +92,11 @@ HRESULT registered_countersets_read(struct registered_countersets *out);
    registered. */
 HRESULT registered_provider_read(const GUID *guid, struct registered_countersets *out);
 /* Registers all providers of the list or none: on failure the previous registration is restored. Replaces providers
-   that OpenPLA registered. Fails with ERROR_ALREADY_EXISTS's HRESULT if another program registered a provider with the
-   same GUID, unless `force` is set, or if a different provider has a counterset with the same GUID. */
+   that OpenPLA registered. Fails with HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) if another program registered a provider
+   with the same GUID, unless `force` is set, or if a different provider has a counterset with the same GUID. */
 HRESULT registered_countersets_write(const struct registered_countersets *list, bool force);
-/* Removes a provider. S_FALSE if it is not registered. Fails with ERROR_ACCESS_DENIED's HRESULT if another program
-   registered it, unless `force` is set. */
+/* Removes a provider. S_FALSE if it is not registered. Fails with HRESULT_FROM_WIN32(ERROR_ACCESS_DENIED) if another
+   program registered it, unless `force` is set. */
 HRESULT registered_provider_remove(const GUID *guid, bool force);
 
 #endif

@@ -34,8 +34,8 @@ struct remote_set {
 /* Creates the counterset and requests its English name, or its name in the remote computer's language if it has no
    English name. Returns S_FALSE with *out NULL if the counterset has no name. */
 HRESULT remote_set_create(struct link *l, const char *machine, const GUID *guid, struct remote_set **out);
-/* Requests everything else. On failure the counterset is unchanged. Fails with ERROR_INVALID_DATA's HRESULT if the
-   answers are inconsistent, or with an error of a method or the link. */
+/* Requests everything else. On failure the counterset is unchanged. Fails with HRESULT_FROM_WIN32(ERROR_INVALID_DATA)
+   if the answers are inconsistent, or with an error of a method or the link. */
 HRESULT remote_set_describe(struct remote_set *s, struct link *l, const char *machine, bool *link_failed);
 void remote_set_free(struct remote_set *s); /* NULL is allowed */
 
@@ -54,8 +54,8 @@ HRESULT remote_query_open(const char *machine, struct remote_query **out);
 void remote_query_close(struct remote_query *q); /* allowed during a request; NULL is allowed */
 struct remote_computer *remote_query_computer(const struct remote_query *q);
 
-/* The following functions wait for the remote computer. They fail with ERROR_TIMEOUT's HRESULT if it does not answer
-   within the time limit, or with the error of its answer. */
+/* The following functions wait for the remote computer. They fail with HRESULT_FROM_WIN32(ERROR_TIMEOUT) if it does not
+   answer within the time limit, or with the error of its answer. */
 
 /* Updates the list that remote_computer_set reads. */
 HRESULT remote_query_list(struct remote_query *q);

@@ -122,7 +122,7 @@ HRESULT cabinet_visit(struct cabinet *c, const struct cabinet_visitor *visitor, 
 /* The default limits. */
 extern const struct cabinet_limits cabinet_limits_usual;
 
-/* Reports progress to the watch, which may be NULL. HRESULT of ERROR_CANCELLED: the watch has cancelled. */
+/* Reports progress to the watch, which may be NULL. HRESULT_FROM_WIN32(ERROR_CANCELLED): the watch has cancelled. */
 HRESULT cabinet_go_on(const struct cabinet_watch *watch, uint64_t done, uint64_t whole);
 
 /* ---- packing: shared by both packers ---- */

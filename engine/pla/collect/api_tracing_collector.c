@@ -66,8 +66,8 @@ static HRESULT read_program(void *user, uint64_t offset, void *to, size_t size)
     return FAILED(hr) ? hr : got == size ? S_OK : E_FAIL;
 }
 
-/* Checks that the file is a program that can be traced. HRESULT of ERROR_BAD_EXE_FORMAT, with a message that says what
-   the file is. */
+/* Checks that the file is a program that can be traced. HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT), with a message that
+   says what the file is. */
 static HRESULT check_format(const char *program)
 {
     struct file *f;

@@ -98,15 +98,16 @@ bool collector_file_is_there(struct object *collector, const char *file);
 bool collector_writes_parts(struct object *collector, const char *file);
 /* Deletes all output files of a collector that is not active. */
 void collector_delete_file(struct object *collector, const char *base, const char *file);
-/* Checks whether the collector can run. Fails, naming the collector, if this host OS does not support its kind (HRESULT
-   of ERROR_NOT_SUPPORTED) or if it has nothing to collect. Opening such a collector succeeds and collects nothing. */
+/* Checks whether the collector can run. Fails, naming the collector, if this host OS does not support its kind
+   (HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED)) or if it has nothing to collect. Opening such a collector succeeds and
+   collects nothing. */
 HRESULT collector_runs(struct object *collector);
 /* Checks everything that can be checked without opening the collector. Call it for all collectors before opening the
    first one. */
 HRESULT collector_check(struct object *collector);
 /* Opens a collector for one segment: adds its counters, creates its file. Only reads the object. Counters that cannot
-   be added, and collectors of an unsupported kind, are skipped and noted. HRESULT of ERROR_ALREADY_EXISTS if the file
-   exists, unless LogOverwrite or LogAppend is set. */
+   be added, and collectors of an unsupported kind, are skipped and noted. HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) if
+   the file exists, unless LogOverwrite or LogAppend is set. */
 HRESULT collector_open(struct object *collector, const struct collect_context *context, struct collector **out);
 /* Warms up a host process that was prepared ahead of its run: loads everything that collector_open and the first sample
    need, and releases it again. Writes nothing, and ignores failures, because collector_open reports them. */

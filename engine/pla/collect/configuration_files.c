@@ -234,7 +234,7 @@ static HRESULT copy_open(struct file_copies *c, const char *path, struct file *f
 }
 
 /* Copies a file. On failure the folder has no copy; the message names the file and the reason. E_ABORT: stopped.
-   HRESULT of ERROR_FILE_TOO_LARGE: the copies would exceed most_bytes. Always free *out. */
+   HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE): the copies would exceed most_bytes. Always free *out. */
 static HRESULT file_copies_add(struct file_copies *c, const char *path, struct file_copy *out)
 {
     struct file *from;

@@ -52,7 +52,7 @@ extern const struct collector_kind unavailable_collector_kind; /* used for unsup
 extern const struct collector_kind alert_collector_kind;
 extern const struct collector_kind api_tracing_collector_kind;
 
-/* Sets the error text for an existing collector file and returns the HRESULT of ERROR_ALREADY_EXISTS. */
+/* Sets the error text for an existing collector file and returns HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS). */
 HRESULT collector_file_exists(const char *path);
 
 #endif

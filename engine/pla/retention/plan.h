@@ -117,8 +117,8 @@ struct content_names {
     const char *report, *html;
 };
 /* Visits the contents of a run's folder: calls `each` until a call fails, and returns that failure. The files that the
-   folder's mark lists are files of runs. A subfolder with a mark belongs to another set or run. HRESULT of
-   ERROR_BAD_PATHNAME: folders are nested too deeply. `each` must not delete anything. */
+   folder's mark lists are files of runs. A subfolder with a mark belongs to another set or run.
+   HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME): folders are nested too deeply. `each` must not delete anything. */
 HRESULT folder_walk(struct held_folder *f, const struct content_names *names,
                     HRESULT (*each)(void *user, const struct content *content), void *user);
 /* Return names that are derived from the folder's name, from memory_alloc. */

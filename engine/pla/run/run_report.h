@@ -18,8 +18,8 @@ struct run_report {
    *path, from memory_alloc, is the file of the report. Adds notes for users about the logs and the schema to `notes`.
    S_FALSE: there are no logs, or there is no report for the rules or the report page. If `files` contains no log, an
    existing report and its report page stay as they are. E_INVALIDARG: RuleTargetFileName, EventsFileName or
-   ReportFileName is the name of a log or of a collected configuration; HRESULT of ERROR_BAD_PATHNAME: a link leads out
-   of `root`. Also fails with the HRESULT of ERROR_TIMEOUT and the errors of report_make. */
+   ReportFileName is the name of a log or of a collected configuration; HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME): a link
+   leads out of `root`. Also fails with HRESULT_FROM_WIN32(ERROR_TIMEOUT) and the errors of report_make. */
 HRESULT run_report_make(const struct run_report *what, char **path, struct texts *notes);
 
 #endif

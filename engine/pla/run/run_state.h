@@ -34,8 +34,8 @@ struct run_section;
 /* Creates the section; for the process that holds the run lock. The section's name cannot be guessed; it is registered
    in the store (store_save_host) until the section is closed. */
 HRESULT run_section_create(const char *space, const char *name, struct run_section **out);
-/* Opens the section in another process. HRESULT of ERROR_FILE_NOT_FOUND: the set has no host process (run_host_find).
-   All later calls with the section refer to this host process. */
+/* Opens the section in another process. HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND): the set has no host process
+   (run_host_find). All later calls with the section refer to this host process. */
 HRESULT run_section_open(const char *space, const char *name, struct run_section **out);
 /* Works like run_section_open, for a host process that is alive and not in PHASE_STOPPED; also reads its state.
    S_FALSE, with nothing to close: the set has no host process in such a state. */
@@ -69,8 +69,8 @@ HRESULT run_section_end_host(struct run_section *s, const char *space, const cha
 
 /* Other requests to a host process. Each request gets a number. */
 enum run_request { REQUEST_UPDATE, REQUEST_FLUSH, RUN_REQUESTS };
-/* Client: sends the request and returns its number. HRESULT of ERROR_INVALID_DATA: other processes have written to
-   the section. */
+/* Client: sends the request and returns its number. HRESULT_FROM_WIN32(ERROR_INVALID_DATA): other processes have
+   written to the section. */
 HRESULT run_section_ask(struct run_section *s, enum run_request request, uint64_t *number);
 /* Client: whether the request was answered. *hr is the result, with its message as this thread's error text. */
 bool run_section_answered(struct run_section *s, enum run_request request, uint64_t number, HRESULT *hr);

@@ -21,7 +21,7 @@ struct segment {
 /* Reserves the next serial number, creates the folder, opens the collectors, and writes the run record before the first
    sample. For the first segment of a run, the record is complete in one write before any collector is opened. On
    failure no file, folder or serial number is used. `follows`: the segment continues a run. Fails as output_check_root,
-   output_file and collector_open do; HRESULT of ERROR_ALREADY_EXISTS (file), E_ACCESSDENIED.
+   output_file and collector_open do; HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) (file), E_ACCESSDENIED.
 
    `previous`: the previous segment, or NULL. If it has the same definition, it must have been completed; its rates and
    grids continue, and the caller must close it in any case. If it has another definition, its collectors may be active,
@@ -106,15 +106,16 @@ void segment_tasks_release(struct segment_tasks *t); /* releases all tasks witho
 
 /* ---- output: folders and files of a run ---- */
 
-/* Checks that RootPath exists, or creates it if set_creates_root allows that. HRESULT of ERROR_PATH_NOT_FOUND. */
+/* Checks that RootPath exists, or creates it if set_creates_root allows that.
+   HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND). */
 HRESULT output_check_root(const struct data_collector_set *set);
 /* Checks the data manager's conditions before a start (MS-PLA 3.2.4.2; behaviour 14). If they are not met, first
    deletes run folders of the set by its policy, and checks again. PLA_E_NO_MIN_DISK, PLA_E_TOO_MANY_FOLDERS. */
 HRESULT output_check_resources(const struct run_set *r);
 /* Determines the file of a collector in `folder`; *out is from memory_alloc. `follows`: the segment continues a run. If
    the file then exists, adds the serial number, or the next unused number, to the name, unless the collector appends,
-   overwrites or is circular (behaviour 5). For an API trace, adds a number whenever the file exists. HRESULT of
-   ERROR_ALREADY_EXISTS: no unused number was found. */
+   overwrites or is circular (behaviour 5). For an API trace, adds a number whenever the file exists.
+   HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS): no unused number was found. */
 HRESULT output_file(struct object *collector, const char *folder, const struct name_context *context, bool follows,
                     char **out);
 

@@ -30,8 +30,8 @@ struct run_pass {
     void *user;
 };
 /* Runs one pass; writes an event for each step. Returns the first failure of a folder, except failures to send a
-   cabinet (MS-PLA 3.2.4.3), or the reason why no pass was run, such as the HRESULT of ERROR_LOCK_VIOLATION: another
-   pass is running. */
+   cabinet (MS-PLA 3.2.4.3), or the reason why no pass was run, such as HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION):
+   another pass is running. */
 HRESULT run_folders_pass(const struct run_pass *pass);
 
 /* ---- properties without effect ---- */

@@ -27,7 +27,7 @@ HRESULT set_secret_add_source(struct set_secret *s, const char *collector, const
 const char *set_secret_source(const struct set_secret *s, const char *collector, const char *open);
 /* Formats the text form; free *text with memory_free_secret. */
 HRESULT set_secret_text(const struct set_secret *s, char **text);
-/* Parses the text in place. HRESULT of ERROR_INVALID_DATA: not the text form of a secret. */
+/* Parses the text in place. HRESULT_FROM_WIN32(ERROR_INVALID_DATA): not the text form of a secret. */
 HRESULT set_secret_parse(char *text, struct set_secret *out);
 void set_secret_free(struct set_secret *s);
 

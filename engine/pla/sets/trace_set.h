@@ -47,14 +47,14 @@ HRESULT session_set_list(struct texts *out);
 /* Reads the session's status and file. */
 HRESULT session_set_read_live(const char *name, struct set_live *out);
 /* Checks that the caller may start such a session (SET_ACCESS_REFUSED), and starts it. PLA_E_DCS_IN_USE: a session with
-   that name is running. HRESULT of ERROR_ALREADY_EXISTS: another session with that Guid is running. */
+   that name is running. HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS): another session with that Guid is running. */
 HRESULT session_set_start(struct object *set, const struct caller *caller, const char *name);
 HRESULT session_set_stop(const char *name); /* PLA_E_DCS_NOT_RUNNING */
 
 /* ---- Autosession: all autologger keys in the registry, regardless of who wrote them ---- */
 
 /* Creates the definition from the key, with the statistics of its session if that is running; *xml is from
-   memory_alloc. PLA_E_DCS_NOT_FOUND; HRESULT of ERROR_INVALID_DATA, naming the corrupt value. */
+   memory_alloc. PLA_E_DCS_NOT_FOUND; HRESULT_FROM_WIN32(ERROR_INVALID_DATA), naming the corrupt value. */
 HRESULT autosession_set_load(const char *name, char **xml, size_t *size);
 /* Lists the names of the keys; *out is empty on failure. */
 HRESULT autosession_set_list(struct texts *out);

@@ -82,8 +82,8 @@ bool set_file_is_missing(HRESULT hr);
 
 /* Makes all watchers of the store scan the namespace again. */
 void set_file_forget_changes(const struct set_file *at);
-/* Check that the file is a run record, a list of the resources that a run holds, or a list of folders. HRESULT of
-   ERROR_INVALID_DATA: it is not. */
+/* Check that the file is a run record, a list of the resources that a run holds, or a list of folders.
+   HRESULT_FROM_WIN32(ERROR_INVALID_DATA): it is not. */
 HRESULT run_record_check(const char *path);
 HRESULT held_file_check(const char *path);
 HRESULT folders_file_check(const char *path);
@@ -125,8 +125,8 @@ void set_visibility_close(struct set_visibility *sight);
 
 /* Determines who will own the definition after `caller` has written `size` bytes, and checks the quotas of that owner.
    Call it under the lock of `at`. *owner: UTF-8 from memory_alloc; "": no owner, for example because a program writes
-   without a server. The owner of an existing set does not change. HRESULT of ERROR_NOT_ENOUGH_QUOTA: too many sets or
-   bytes. A definition that does not grow is always accepted. */
+   without a server. The owner of an existing set does not change. HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA): too many
+   sets or bytes. A definition that does not grow is always accepted. */
 HRESULT owner_quota_check(const struct set_file *at, const struct caller *caller, size_t size, char **owner);
 
 /* ---- cache of definitions ---- */

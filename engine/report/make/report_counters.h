@@ -119,7 +119,7 @@ struct report_counters_make {
 };
 HRESULT report_counters_create(const struct report_counters_make *make, struct report_counters **out);
 /* Reads the logs from their beginning. Samples of a counter form one series, also across logs.
-   Calls `seen` after each sample; false stops the reading with ERROR_CANCELLED's HRESULT. */
+   Calls `seen` after each sample; false stops the reading with HRESULT_FROM_WIN32(ERROR_CANCELLED). */
 HRESULT report_counters_read(struct report_counters *c, struct inputs *logs, bool (*seen)(void *context),
                              void *context);
 /* Fills in the number of samples, their times, and the gaps. Adds to `warnings`: gaps of logs, the number of counter

@@ -17,7 +17,7 @@ struct report_totals {
     int64_t sample_first, sample_last; /* FILETIMEs of the first and the last sample; 0: no sample */
     bool valueless;                    /* there are samples, but none of them contains a value of a requested counter */
     uint64_t gaps;                     /* periods without samples that are at least twice the log's interval */
-    /* Called often while tables are written; true stops with ERROR_CANCELLED's HRESULT. May be NULL. */
+    /* Called often while tables are written; true stops with HRESULT_FROM_WIN32(ERROR_CANCELLED). May be NULL. */
     bool (*stop)(void *context);
     void *stop_context;
 };
@@ -89,7 +89,7 @@ struct report_events_make {
    report_events_free. */
 HRESULT report_events_create(const struct report_events_make *make, struct texts *warnings, struct texts *notes,
                              struct report_events **out);
-/* Calls `seen` often with the number of bytes read; false ends the reading with ERROR_CANCELLED's HRESULT. */
+/* Calls `seen` often with the number of bytes read; false ends the reading with HRESULT_FROM_WIN32(ERROR_CANCELLED). */
 HRESULT report_events_read(struct report_events *e, struct trace_inputs *traces,
                            bool (*seen)(void *context, uint64_t done), void *context);
 /* Fills in the times of the events and the duration. */

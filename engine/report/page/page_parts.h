@@ -109,7 +109,7 @@ struct page_survey {
     bool (*stop)(void *context); /* may be NULL */
     void *context;
 };
-/* Skips tables and strings beyond the limits. Errors of report_read; ERROR_CANCELLED's HRESULT. */
+/* Skips tables and strings beyond the limits. Errors of report_read; HRESULT_FROM_WIN32(ERROR_CANCELLED). */
 HRESULT page_survey_make(struct page_survey *s, const char *report, struct texts *notes);
 /* Returns the text of an ID, or the ID itself. */
 const char *page_survey_string(const struct page_survey *s, const char *id);

@@ -67,7 +67,7 @@ struct xpath_result {
     struct rule_value value; /* the result as a variable's value; for nodes, the text of the first node */
 };
 /* Evaluates an expression. E_INVALIDARG with the reason and the position in the text: unknown variable, invalid XPath,
-   too many operations or too much memory. ERROR_CANCELLED's HRESULT: `stop` returned true. E_OUTOFMEMORY. */
+   too many operations or too much memory. HRESULT_FROM_WIN32(ERROR_CANCELLED): `stop` returned true. E_OUTOFMEMORY. */
 HRESULT rules_evaluate(struct xpath_scope *scope, const char *expression, struct xpath_result *out);
 void xpath_result_free(struct xpath_result *r);
 

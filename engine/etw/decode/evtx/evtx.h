@@ -13,7 +13,7 @@
 /* ---- binary XML in WEVT_TEMPLATE (MS-EVEN6 2.2.12, with names in place of their offsets) ---- */
 
 /* Converts binary XML to XML, with %n for substitution n-1. `bytes` are untrusted and extend to the end of their block.
-   Returns ERROR_INVALID_DATA's HRESULT with an error text. *xml is from memory_alloc. */
+   Returns HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error text. *xml is from memory_alloc. */
 HRESULT binary_xml_read(const uint8_t *bytes, size_t size, char **xml);
 
 struct event_property;
@@ -99,8 +99,8 @@ struct evtx_writer;
 struct evtx_writer *evtx_writer_create(unsigned most_chunks);
 void evtx_writer_free(struct evtx_writer *w); /* NULL is allowed */
 /* Adds a record with this time (FILETIME). If the current chunk is full, it is appended to `to` first. Returns S_FALSE
-   if the record does not fit into a chunk or is too_long; the writer is then unchanged. ERROR_FILE_TOO_LARGE's HRESULT:
-   the file is full. Other errors are those of the record. */
+   if the record does not fit into a chunk or is too_long; the writer is then unchanged.
+   HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE): the file is full. Other errors are those of the record. */
 HRESULT evtx_writer_add(struct evtx_writer *w, const struct evtx_record *r, int64_t time, struct text_buffer *to);
 /* Returns the number of the next record, from 1. */
 uint64_t evtx_writer_next(const struct evtx_writer *w);

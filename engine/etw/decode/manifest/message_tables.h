@@ -40,8 +40,8 @@ const char *message_tables_find(const struct message_tables *tables, uint32_t id
 void message_tables_free(struct message_tables *tables);
 
 #define MESSAGES_MOST_BYTES (64u << 20) /* limit for all messages together */
-/* Adds the messages of an untrusted resource. Returns ERROR_INVALID_DATA's HRESULT with an error text; messages that
-   were added before the error remain. */
+/* Adds the messages of an untrusted resource. Returns HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error text;
+   messages that were added before the error remain. */
 HRESULT message_table_read(const uint8_t *bytes, size_t size, const char *language, struct message_tables *to);
 /* Writes a language's messages, which must be sorted, as a resource. *bytes is from memory_alloc. */
 HRESULT message_table_write(const struct message_language *language, uint8_t **bytes, size_t *size);

@@ -8,8 +8,9 @@
 #include "engine/etw/provider_manifest.h"
 
 /* Reads all event providers in an untrusted resource. They have no names, messages or filters, because names are in the
-   registry, messages are in message tables, and the format of filters is not documented. Returns ERROR_INVALID_DATA's
-   HRESULT with an error text that names the block and the offset. *out is empty on failure. */
+   registry, messages are in message tables, and the format of filters is not documented. Returns
+   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error text that names the block and the offset. *out is empty on
+   failure. */
 HRESULT wevt_template_read(const uint8_t *bytes, size_t size, struct provider_manifests *out);
 /* Compiles the event providers to a resource. *bytes is from memory_alloc. */
 HRESULT wevt_template_write(const struct provider_manifests *list, uint8_t **bytes, size_t *size);
@@ -27,15 +28,16 @@ struct pe_resources {
     size_t size;
     uint32_t address, root; /* RVA of the section; offset of the root directory in the section */
 };
-/* Reads the resource section of a file. Returns S_FALSE if the file has no resources, or ERROR_BAD_EXE_FORMAT's HRESULT
-   with an error text if it is not a program. *out is empty unless the result is S_OK. */
+/* Reads the resource section of a file. Returns S_FALSE if the file has no resources, or
+   HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT) with an error text if it is not a program. *out is empty unless the result
+   is S_OK. */
 HRESULT pe_resources_load(const char *path, struct pe_resources *out);
 HRESULT pe_resources_read(const uint8_t *file, size_t size, struct pe_resources *out);
 void pe_resources_free(struct pe_resources *resources);
 
 /* Calls each(about, language, bytes, size) for the resources of a type until a call fails. `name` is the type's name
    (case is ignored) or NULL, and then `number` is the type. Returns S_FALSE if the file has no such resource, and
-   ERROR_BAD_EXE_FORMAT's HRESULT if the directories are invalid. */
+   HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT) if the directories are invalid. */
 HRESULT pe_resources_each(const struct pe_resources *resources, const char *name, uint16_t number,
                           HRESULT (*each)(void *about, uint16_t language, const uint8_t *bytes, size_t size),
                           void *about);

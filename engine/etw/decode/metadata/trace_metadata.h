@@ -35,15 +35,15 @@ struct trace_metadata_statistics trace_metadata_count(struct trace_metadata *m);
 /* Finds an event provider's map by its name, and copies it to *out. S_FALSE: the map is unknown. */
 typedef HRESULT event_info_map(void *context, const GUID *provider, const char *name, struct event_map *out);
 /* Reads a TRACE_EVENT_INFO, whose offsets are relative to its start. `map` may be NULL. If the map of a property is
-   unknown, the property has no map. Returns ERROR_INVALID_DATA's HRESULT with an error text that names what is
-   malformed, or E_OUTOFMEMORY. */
+   unknown, the property has no map. Returns HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error text that names what
+   is malformed, or E_OUTOFMEMORY. */
 HRESULT event_info_read(const uint8_t *bytes, size_t size, event_info_map *map, void *context,
                         struct event_schema **out);
 /* Reads an EVENT_MAP_INFO, whose offsets are relative to its start. Clear *out with event_map_clear, also after a
    failure. */
 HRESULT event_map_info_read(const uint8_t *bytes, size_t size, struct event_map *out);
-/* Reads the event provider and the descriptor in a TRACE_EVENT_INFO. Returns ERROR_INVALID_DATA's HRESULT if it is too
-   short. */
+/* Reads the event provider and the descriptor in a TRACE_EVENT_INFO. Returns HRESULT_FROM_WIN32(ERROR_INVALID_DATA) if
+   it is too short. */
 HRESULT event_info_key(const uint8_t *bytes, size_t size, GUID *provider, EVENT_DESCRIPTOR *descriptor,
                        uint32_t *source);
 
