@@ -160,7 +160,7 @@ int help_no_verb(const char *name);
 const struct verb *help_find_verb(const char *name); /* ignores case; NULL: unknown */
 
 /* Reads a file with one item per line: counters (-cf) or command lines (-config). Adds the lines without surrounding
-   blanks and quotes; skips empty lines and lines that begin with ';' or '#'. The file may be in the ANSI code page,
+   spaces and quotes; skips empty lines and lines that begin with ';' or '#'. The file may be in the ANSI code page,
    UTF-8 or UTF-16. */
 HRESULT lines_read(const char *path, struct texts *out);
 

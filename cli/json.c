@@ -49,7 +49,7 @@ static void put_text(struct pending *out, const char *text)
 
 /* ---- writing to a text: room for a whole value is reserved before it is written ---- */
 
-enum { AROUND = 2 * JSON_DEPTH + 16 }; /* comma, line, blanks, quotes, and the NUL of json_put_escape */
+enum { AROUND = 2 * JSON_DEPTH + 16 }; /* comma, line, spaces, quotes, and the NUL of json_put_escape */
 
 static char *put_line(const struct json *j, char *at)
 {
@@ -212,7 +212,7 @@ void json_number(struct json *j, const char *name, double value)
     put_value(j, name, text, strlen(text));
 }
 
-/* Returns true if the string is a number in JSON's form: no blanks, no "+" sign, no leading zeros. */
+/* Returns true if the string is a number in JSON's form: no whitespace, no "+" sign, no leading zeros. */
 static bool json_is_number(const char *text)
 {
     static const char digits[] = "0123456789";

@@ -246,7 +246,7 @@ int options_parse(const char *verb, int argc, char **argv, const struct option *
 
 /* ---- -config FILE: a command line kept in a file ---- */
 
-/* Adds the words of a line. They are separated by blanks; quotes keep blanks in a word. */
+/* Adds the words of a line. They are separated by spaces and tabs; quotes keep these in a word. */
 static HRESULT add_words(const char *line, struct texts *out)
 {
     HRESULT hr = S_OK;

@@ -44,7 +44,7 @@ void output_close(struct output *o);
 void add_shown(struct text_buffer *b, const char *text);
 /* Returns the number of terminal columns that the string takes. */
 size_t shown_width(const char *shown);
-/* Returns the number of blanks that fill a column of `width`, for printf's %*s, because %-39s counts bytes. */
+/* Returns the number of spaces that fill a column of `width`, for printf's %*s, because %-39s counts bytes. */
 int shown_room(const char *shown, size_t width);
 /* Prints the string to stdout as add_shown does. */
 void print_shown(const char *text);
@@ -56,7 +56,7 @@ char *format_time(int64_t utc, const struct log_zone *zone);
 /* Returns a time such as "2021-03-04T09:51:39.073Z". */
 char *format_iso_time(int64_t utc);
 
-/* A writer of JSON (RFC 8259), which indents by two blanks per level. */
+/* A writer of JSON (RFC 8259), which indents by two spaces per level. */
 enum { JSON_DEPTH = 48 };
 struct json {
     FILE *out;

@@ -28,8 +28,8 @@ struct reached {
     PROCESS_INFORMATION started;
 };
 
-/* Skips one argument of a command line and the blanks after it, by the rules of the C runtime. In the first argument, a
-   path, a backslash is not an escape. */
+/* Skips one argument of a command line and the spaces and tabs after it, by the rules of the C runtime. In the first
+   argument, a path, a backslash is not an escape. */
 static const WCHAR *skip_argument(const WCHAR *at, bool first)
 {
     size_t backslashes = 0;

@@ -12,7 +12,7 @@
 #define START_WAIT_MS 30000
 #define START_POLL_MS 50
 
-/* Returns the command line "<server>" /service; the path is in quotes, because it may contain blanks. */
+/* Returns the command line "<server>" /service; the path is in quotes, because it may contain spaces. */
 static WCHAR *service_command(const char *server)
 {
     char *text = text_format("\"%s\" /service", server);

@@ -325,7 +325,7 @@ static void put_end(const struct settings *s, const struct live *l, bool refusal
         fputs("\r\n", stdout);
         put_refusals(l, stdout);
     }
-    /* Windows' program prints these blanks to overwrite the line. */
+    /* Windows' program prints these spaces to overwrite the line. */
     if (!s->output)
         printf("\r\nExiting, please wait...                         \r\n");
     printf("%s\r\n", done_text);

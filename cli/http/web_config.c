@@ -32,7 +32,7 @@ static HRESULT line_fault(const struct reader *r, const char *why, const char *w
 
 /* ---- lines ---- */
 
-/* Removes a comment: a '#' at the beginning or after a blank, outside quotes. */
+/* Removes a comment: a '#' at the beginning or after a space, outside quotes. */
 static void cut_comment(char *line)
 {
     char quote = 0;

@@ -219,7 +219,7 @@ static HRESULT change_add_warning(const struct change *c, char *text)
 /* ---- lists ---- */
 
 /* Returns true if a word begins a new item. Other words are appended to the previous item, as for unquoted paths with
-   blanks. */
+   spaces. */
 static bool begins_path(const char *word, const char *before)
 {
     const char *object = before + strspn(before, "\\");

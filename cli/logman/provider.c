@@ -120,7 +120,7 @@ static HRESULT mask_add_names(struct kernel_masks *m, const char *option, const 
     HRESULT hr = S_OK;
     for (const char *at = names; *at && SUCCEEDED(hr);) {
         const size_t length = strcspn(at += strspn(at, "(), \t"), "(),");
-        size_t end = length; /* a name may contain blanks, and further blanks may follow it */
+        size_t end = length; /* a name may contain spaces; spaces and tabs after it are not part of it */
         while (end && (at[end - 1] == ' ' || at[end - 1] == '\t'))
             end--;
         char *name = text_copy_n(at, end);
@@ -280,8 +280,8 @@ static HRESULT put_provider(struct object *collector, const char *option, bool n
     return hr;
 }
 
-/* Splits a line into at most `most` words; the rest of the line is ignored. Words are separated by blanks and tabs;
-   quotes keep blanks in a word. */
+/* Splits a line into at most `most` words; the rest of the line is ignored. Words are separated by spaces and tabs;
+   quotes keep them in a word. */
 static size_t line_split(char *line, char **words, size_t most)
 {
     size_t count = 0;
@@ -312,7 +312,7 @@ static HRESULT put_lines(struct object *collector, const char *file)
         const size_t count = line_split(copy, words, 3);
         if (count)
             hr = put_provider(collector, "-pf", false, words, count);
-        /* The line may be an unquoted name with blanks. */
+        /* The line may be an unquoted name with spaces. */
         if (hr == HRESULT_FROM_WIN32(ERROR_NOT_FOUND)) {
             char *whole = lines.items[i];
             hr = put_provider(collector, "-pf", false, &whole, 1);

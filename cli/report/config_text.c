@@ -117,7 +117,7 @@ static void print_paragraph(const struct shown_table *t, const char *texts, cons
 
 static void print_line(const struct shown_table *t, const char *texts, const char *rest)
 {
-    size_t gap = 0; /* number of blanks before the next cell */
+    size_t gap = 0; /* number of spaces before the next cell */
     indent(t->table->depth, 2);
     for (size_t i = 0; i < t->table->column_count; i++, texts += strlen(texts) + 1) {
         if (!t->widths[i])

@@ -30,7 +30,7 @@ static void add_time(struct text_buffer *b, int64_t utc)
                        (unsigned)(local % 10000000 / 10));
 }
 
-/* Adds a string, in quotation marks if it has blanks. */
+/* Adds a string, in quotation marks if it is empty or contains a space, a tab or a quotation mark. */
 static void add_text(struct text_buffer *b, const char *text)
 {
     const bool quoted = !*text || strpbrk(text, " \t\"");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Splits and builds command lines by the rules of Windows' C runtime, with which CommandLineToArgvW mostly agrees.
-   Blanks and tabs outside quotes separate arguments. Before a quote, 2n backslashes mean n backslashes, and 2n+1
+   Spaces and tabs outside quotes separate arguments. Before a quote, 2n backslashes mean n backslashes, and 2n+1
    backslashes mean n backslashes and a literal quote. Inside quotes, two quotes in a row mean a literal quote. */
 #ifndef OPENPLA_COMMAND_LINE_H
 #define OPENPLA_COMMAND_LINE_H
@@ -40,13 +40,13 @@ struct command_line {
 };
 void command_line_quote(struct command_line *l); /* begins or ends a quoted section */
 void command_line_text(struct command_line *l,
-                       const char *text);                /* appends a byte to the argument; blanks require quotes */
+                       const char *text);                /* appends a byte to the argument; spaces require quotes */
 void command_line_blank(struct command_line *l, char c); /* ends the argument */
 /* Appends a string to the current argument, and opens quotes if the string needs them and none are open. */
 void command_line_value(struct command_line *l, const char *text);
 /* Appends the next piece of another line unchanged. False: that line is at its end. */
 bool command_line_copy(struct command_line *l, struct command_line_reader *from);
-/* Appends an argument, after a blank unless it is the first. */
+/* Appends an argument, after a space unless it is the first. */
 void command_line_argument(struct command_line *l, const char *text);
 /* Returns the line like text_buffer_take; afterwards `l` is empty. */
 char *command_line_take(struct command_line *l);

@@ -121,7 +121,7 @@ bool process_stat_parse(const char *text, size_t size, struct process_stat *out)
     const char *end = text + size;
     const char *open = memchr(text, '(', size);
     const char *close = NULL;
-    /* The name may contain any character, also parentheses and blanks; the last ")" ends it. */
+    /* The name may contain any character, also parentheses and spaces; the last ")" ends it. */
     for (const char *p = end; open && p > open; p--) {
         if (p[-1] == ')') {
             close = p - 1;

@@ -46,7 +46,7 @@ HRESULT kernel_folder_space(const char *path, uint64_t *size, uint64_t *free);
 
 /* ---- numbers, words and lines of kernel files ---- */
 
-/* Skips blanks and tabs. */
+/* Skips spaces and tabs. */
 static inline const char *kernel_skip(const char *p, const char *end)
 {
     while (p < end && (*p == ' ' || *p == '\t'))
@@ -54,7 +54,8 @@ static inline const char *kernel_skip(const char *p, const char *end)
     return p;
 }
 
-/* Reads a decimal number after blanks; values above 64 bits become the largest value. NULL: no digit follows. */
+/* Reads a decimal number after optional spaces and tabs; values above 64 bits become the largest value. NULL: no digit
+   follows. */
 static inline const char *kernel_number(const char *p, const char *end, uint64_t *out)
 {
     p = kernel_skip(p, end);

@@ -51,7 +51,7 @@ HRESULT ip_addresses_add(struct ip_addresses *list, const uint8_t *bytes, size_t
 /* Parses "10.1.2.3" or "fe80::1", without other characters. False: it is not an address. */
 bool ip_address_read(const char *text, struct ip_address *out);
 /* Whether an address, as text, matches one of the patterns. Patterns contain the wildcards * and ? and are separated by
-   blanks, tabs, commas or semicolons. */
+   spaces, tabs, commas or semicolons. */
 bool ip_address_matches(const char *address, const char *patterns);
 /* Adds the addresses of all interfaces. */
 HRESULT ip_addresses_own(struct ip_addresses *list);

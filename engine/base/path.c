@@ -117,7 +117,7 @@ const char *path_names_fault(const char *names)
         size_t length = strcspn(at, "\\/");
         if (memchr(at, ':', length))
             return "it contains ':', which denotes a drive or a stream";
-        /* Windows removes dots and blanks from the end of a name. */
+        /* Windows removes dots and spaces from the end of a name. */
         if (length && strspn(at, ". ") >= length && !(length == 1 && *at == '.'))
             return "it contains a name that consists of dots and leads to another folder";
         if (is_device(at, length))

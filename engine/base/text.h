@@ -40,8 +40,8 @@ uint64_t text_hash_nocase(const char *text); /* strings that differ only in case
 char *text_fold(const char *text);
 /* Whether the text matches the pattern, ignoring case. Wildcards are * and ?. */
 bool text_matches(const char *pattern, const char *text);
-/* Parse "12", "-12", "0x1F" or "-0x1F", with surrounding blanks. False for anything else, and for a number that does
-   not fit. */
+/* Parse "12", "-12", "0x1F" or "-0x1F", with surrounding whitespace. False for anything else, and for a number that
+   does not fit. */
 bool text_to_i64(const char *text, int64_t *out);
 bool text_to_u64(const char *text, uint64_t *out);
 bool text_to_integer(const char *text, int64_t *out); /* signed or unsigned; a number from 2^63 on keeps its 64 bits */

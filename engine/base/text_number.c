@@ -23,8 +23,8 @@ static int digit_value(char c)
     return 99;
 }
 
-/* Parses a number. The whole text must consist of optional blanks, an optional sign, an optional "0x", digits and
-   optional blanks. */
+/* Parses a number. The whole text must consist of optional whitespace, an optional sign, an optional "0x", digits and
+   optional whitespace. */
 static bool parse_number(const char *text, bool *negative, uint64_t *out)
 {
     uint64_t value = 0;

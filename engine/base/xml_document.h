@@ -80,7 +80,7 @@ HRESULT xml_document_check_root(const struct xml_document *d, const char *wanted
    OPENPLA_E_MALFORMED_XML with the reason if it is not. */
 HRESULT xml_check_fragment(const char *xml, const char *root);
 
-/* Appends the text below the element, without surrounding blanks unless the element preserves them. */
+/* Appends the text below the element, without surrounding whitespace unless the element preserves it. */
 void xml_element_text(xmlNodePtr element, struct text_buffer *out);
 /* The first function returns the XML between the element's tags ("" if it is empty), the second the XML of the element
    itself. *out is from memory_alloc. */
@@ -91,8 +91,8 @@ HRESULT xml_element_write(const struct xml_document *d, xmlNodePtr element,
                           HRESULT (*write)(void *to, const char *bytes, size_t size), void *to);
 /* Reads an attribute's value, from memory_alloc; *value is NULL if the attribute does not exist. */
 HRESULT xml_element_attribute(const struct xml_document *d, xmlNodePtr element, const char *name, char **value);
-/* Returns the part of a text that can be inserted into a document: everything after a byte order mark, blanks and the
-   XML declaration. */
+/* Returns the part of a text that can be inserted into a document: everything after a byte order mark, whitespace and
+   the XML declaration. */
 const char *xml_without_prologue(const char *xml);
 
 /* ---- checks of documents that users write: report schemas and rules ---- */
@@ -144,7 +144,7 @@ struct xml_checking {
 HRESULT xml_grammar_check(const struct xml_checking *c, xmlNodePtr e, unsigned type);
 /* Returns the next element of the grammar's namespace from `node` on, with this name; `name` NULL: with any name. */
 xmlNodePtr xml_grammar_element(const struct xml_grammar *g, xmlNodePtr node, const char *name);
-/* Removes surrounding blanks, in place. */
+/* Removes surrounding whitespace, in place. */
 void xml_trim(char *text);
 
 /* ---- limits of libxml2's input ----

@@ -31,19 +31,19 @@ static inline const char *xml_escape_of(char c, bool attribute)
 bool xml_holds(const char *text);
 /* Appends the text with escapes. Characters that XML does not allow become U+FFFD (DECISIONS 3). */
 void xml_add_escaped(struct text_buffer *b, const char *text, bool attribute);
-/* Appends a blank and name="text". */
+/* Appends a space and name="text". */
 void xml_add_attribute(struct text_buffer *b, const char *name, const char *text);
 void xml_start_element(struct text_buffer *b, const char *element);
 void xml_end_element(struct text_buffer *b, const char *element);
 /* Ends an element whose start tag begins at `from` in the buffer. An empty element becomes <X/>. */
 void xml_end_or_empty(struct text_buffer *b, const char *element, size_t from);
 bool xml_is_blank(char c);
-/* Whether the text has leading or trailing blanks. Readers remove these unless the element preserves them (XML 1.0,
+/* Whether the text has leading or trailing whitespace. Readers remove it unless the element preserves it (XML 1.0,
    2.10). */
 bool xml_has_outer_blank(const char *text);
 #define XML_KEEPS_BLANKS " xml:space=\"preserve\""
-/* Appends an element with that text. If the text has leading or trailing blanks, an attribute asks readers to keep
-   them. */
+/* Appends an element with that text. If the text has leading or trailing whitespace, an attribute asks readers to keep
+   it. */
 void xml_add_element(struct text_buffer *b, const char *element, const char *text);
 
 #endif

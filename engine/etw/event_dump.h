@@ -116,7 +116,7 @@ struct dump_clock {
 /* Appends "2026-12-31T23:59:59.1234567" for a FILETIME, without a Z or offset. */
 void dump_time(struct text_buffer *b, struct dump_clock *clock, int64_t filetime);
 
-/* Appends the text in quotation marks, with inner ones doubled. Line ends and other control characters become blanks,
+/* Appends the text in quotation marks, with inner ones doubled. Line ends and other control characters become spaces,
    so an event stays on one line. */
 void dump_quoted(struct text_buffer *b, const char *text, size_t size);
 /* Returns whether dump_quoted only adds quotation marks: the text contains no quotation marks and no control

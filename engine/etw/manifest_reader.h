@@ -72,7 +72,7 @@ bool manifest_is(xmlNodePtr node, const char *name);
 HRESULT manifest_skip_element(struct manifest_reader *r, xmlNodePtr node);
 /* Adds a warning about an element, with its line and name. */
 HRESULT manifest_warn_element(struct manifest_reader *r, xmlNodePtr element, const char *text);
-/* Reads an attribute without the blanks around it; *out NULL: missing. From memory_alloc. */
+/* Reads an attribute without surrounding whitespace; *out NULL: missing. From memory_alloc. */
 HRESULT manifest_text(struct manifest_reader *r, xmlNodePtr e, const char *name, char **out);
 /* Reads an attribute that must exist and not be empty. */
 HRESULT manifest_name(struct manifest_reader *r, xmlNodePtr e, const char *name, char **out);

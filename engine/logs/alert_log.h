@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the alert log: a comma-separated file with a row for each alert, in UTF-8 with a byte order mark. Every cell
-   is quoted. Quotation marks in a cell are doubled, and control characters become blanks. Rows end with CR LF. The file
+   is quoted. Quotation marks in a cell are doubled, and control characters become spaces. Rows end with CR LF. The file
    is open only while rows are written, so that segments and runs can continue the same file, and other programs can
    move it. */
 #ifndef OPENPLA_ALERT_LOG_H

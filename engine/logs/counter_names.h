@@ -24,9 +24,9 @@ struct english_name {
     uint32_t languages;
     bool is_unknown; /* a name is not English, and it has no English equivalent or more than one */
 };
-/* Returns the English names of an object and a counter. The comparison ignores case, accents, width and the type of
-   blanks. If a name is unknown, it is also compared as text of another ANSI code page, because the log's computer may
-   use a different one. A counter with a wildcard stays unchanged. Fails with E_OUTOFMEMORY. */
+/* Returns the English names of an object and a counter. The comparison ignores case, accents, width and the kind of
+   space character. If a name is unknown, it is also compared as text of another ANSI code page, because the log's
+   computer may use a different one. A counter with a wildcard stays unchanged. Fails with E_OUTOFMEMORY. */
 HRESULT counter_names_find(const struct counter_names *n, const char *object, const char *counter,
                            struct english_name *out);
 /* Returns the path with English names, from memory_alloc. S_FALSE and NULL: its names are English or unknown, or it is

@@ -17,7 +17,7 @@
 #define PCQ_FROM_HERE             "127.0.0.1 ::1" /* the default: only this computer */
 struct pcq_settings {
     uint16_t port;        /* TCP port; 0: only the named pipe and local calls */
-    char *from;           /* addresses separated by blanks or commas, with the wildcards * and ? */
+    char *from;           /* addresses separated by spaces or commas, with the wildcards * and ? */
     bool unauthenticated; /* the port of counter_port_open accepts callers without an account */
 };
 /* Reads the settings. S_FALSE if no port is set: this computer then does not serve counters. Fails with E_INVALIDARG

@@ -71,7 +71,7 @@ HRESULT store_split_name(const char *full, const char **space, char **name);
 HRESULT store_check_new_name(const char *name);
 
 /* Returns a safe, case-folded, reversible file name for a set. Escapes as %XX: reserved device names, trailing dots and
-   blanks, and bytes that some file systems reject. From memory_alloc. */
+   spaces, and bytes that some file systems reject. From memory_alloc. */
 char *store_file_name(const char *name);
 
 enum store_mode { STORE_CREATE, STORE_MODIFY, STORE_CREATE_OR_MODIFY };

@@ -19,7 +19,7 @@ struct task_variable {
    \{name\} are equivalent; unknown names stay as they are, and values are not expanded again. Values are quoted so that
    the result, parsed as a command line (command_line.h), has the same arguments as the pattern. Outside quotes, a value
    is one argument or part of one; each item of a list is an argument, and an empty list adds nothing. Within quotes, a
-   value is part of the quoted argument, with blanks between the items of a list. *out is from memory_alloc.
+   value is part of the quoted argument, with spaces between the items of a list. *out is from memory_alloc.
    HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE): the result is longer than any command line; E_OUTOFMEMORY. */
 HRESULT task_expand_arguments(const char *pattern, const struct task_variable *variables, size_t count, char **out);
 
@@ -33,7 +33,7 @@ struct task_instance;
    line too long), OPENPLA_E_MALFORMED_XML, SCHED_E_TASK_DISABLED, Task Scheduler's errors. */
 HRESULT task_start(const char *task, const char *arguments, const char *directory, bool as_self,
                    struct task_instance **out);
-/* Starts a command line: a program, in quotes if its path contains blanks, and its arguments. `directory` "": the
+/* Starts a command line: a program, in quotes if its path contains spaces, and its arguments. `directory` "": the
    current folder. */
 HRESULT task_start_command(const char *command_line, const char *directory, struct task_instance **out);
 /* Waits until the task exits. S_OK: it has exited with *exit_code (`exit_code` may be NULL). S_FALSE: it is running

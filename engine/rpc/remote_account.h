@@ -31,7 +31,7 @@ HRESULT remote_account_give_password(const char *host, const char *name, const c
 void remote_account_forget_given(void);
 
 /* Stores an account for this user of this computer (secret_store); all accounts are in one secret. E_INVALIDARG: the
-   host has more than 255 bytes or contains blanks, or there are too many accounts. */
+   host has more than 255 bytes or contains whitespace, or there are too many accounts. */
 HRESULT remote_account_store(const char *host, const struct remote_account *a);
 HRESULT remote_account_remove(const char *host); /* S_FALSE: no account is stored for it */
 HRESULT remote_account_remove_all(void);         /* removes a corrupt table too */

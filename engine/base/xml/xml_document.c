@@ -163,7 +163,7 @@ static HRESULT open_utf8(const char *xml, size_t size, const struct xml_limits *
 {
     const size_t most = limits->bytes ? limits->bytes : XML_MAX_SIZE;
     memset(out, 0, sizeof *out);
-    /* Pasted text can begin with a byte order mark and blanks before the declaration. */
+    /* Pasted text can begin with a byte order mark and whitespace before the declaration. */
     if (size >= 3 && !memcmp(xml, BYTE_ORDER_MARK, 3)) {
         xml += 3;
         size -= 3;
@@ -252,7 +252,7 @@ const char *xml_without_prologue(const char *xml)
 
 /* ---- strings from a document ---- */
 
-/* Whether the element preserves blanks. xml:space="preserve" counts only on the element itself. The contents of an
+/* Whether the element preserves whitespace. xml:space="preserve" counts only on the element itself. The contents of an
    element that contains other elements are not treated as its text. */
 static bool keeps_blanks(const xmlNode *element)
 {

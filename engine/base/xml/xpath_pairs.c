@@ -115,7 +115,7 @@ static size_t name_length(const char *at)
     }
 }
 
-/* `words` are separated by blanks, which no name contains. */
+/* `words` are separated by spaces, which no name contains. */
 static bool is_one_of(const char *name, size_t length, const char *words)
 {
     for (; *words; words = skip_blanks(words)) {

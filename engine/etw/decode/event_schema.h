@@ -59,7 +59,7 @@ enum event_map_flag {
 struct event_map_entry {
     uint32_t value; /* unused if `input` is set */
     char *input;    /* the string of a MOF string map; NULL: `value` is used */
-    char *text;     /* without the blank with which Windows ends each text */
+    char *text;     /* without the space with which Windows ends each text */
 };
 struct event_map {
     char *name;

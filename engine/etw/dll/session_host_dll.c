@@ -6,7 +6,7 @@
 
 int WINAPI OpenEtwSessionHost(void);
 
-/* Passes the last three words of the command line, which contain no blanks, to session_host_main. */
+/* Passes the last three words of the command line, which contain no spaces, to session_host_main. */
 int WINAPI OpenEtwSessionHost(void)
 {
     enum { WORDS = 3, LONGEST = 63 };

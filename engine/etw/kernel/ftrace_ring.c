@@ -126,7 +126,7 @@ static bool line_number(const char *line, const char *end, const char *what, uin
 }
 
 /* Returns whether the field (the text after "field:", up to the ';') has this name, which is the text after the last
-   blank, up to a '['. */
+   space, up to a '['. */
 static bool is_named(const char *field, const char *end, const char *name)
 {
     const char *last = field, *p = field;

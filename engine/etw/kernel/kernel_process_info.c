@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Returns the command line with blanks between the arguments, from memory_alloc. *first is the length of the first
+/* Returns the command line with spaces between the arguments, from memory_alloc. *first is the length of the first
    argument. NULL: the command line is unreadable or empty. */
 static char *command_line(const struct kernel_tracer *k, uint32_t process, size_t *first)
 {

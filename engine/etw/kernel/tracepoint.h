@@ -291,7 +291,7 @@ void disk_begin(struct kernel_tracer *k, size_t most);
 HRESULT disk_names(struct texts *names);
 HRESULT configuration_rundown(struct kernel_tracer *k, const struct tracepoint_event *at);
 struct process_details {
-    char *command; /* command line, arguments separated by blanks; NULL: unknown */
+    char *command; /* command line, arguments separated by spaces; NULL: unknown */
     size_t first;  /* length of the first argument */
     uint32_t user; /* user number of the host OS */
     bool has_user;

@@ -16,7 +16,7 @@ void push_credentials_free(struct push_credentials *c)
     *c = (struct push_credentials){0};
 }
 
-/* Moves *line past leading blanks and returns the length without blanks at the end. */
+/* Moves *line past leading whitespace and returns the length without trailing whitespace. */
 static size_t line_trim(const char **line, size_t length)
 {
     for (; length > 0 && (**line == ' ' || **line == '\t'); ++*line)

@@ -11,7 +11,7 @@
 #define NAMES_SOME     31  /* the last language number, for files in an unknown language */
 #define LANGID_ENGLISH 0x09
 
-/* Folds a name for comparison: upper case, no accents and marks, normal width, single blanks, and plain apostrophes and
+/* Folds a name for comparison: upper case, no accents and marks, normal width, single spaces, and plain apostrophes and
    hyphens. False: the name is too long. */
 bool name_fold(const char *name, char out[NAMES_LONGEST]);
 /* Returns a name as it was in another code page. A text log is in the ANSI code page of the computer that wrote it, but

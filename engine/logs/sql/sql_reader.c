@@ -92,7 +92,7 @@ static HRESULT one_row(struct sql_reader *r, const char *sql, struct odbc_value 
     return hr;
 }
 
-/* Removes the trailing blanks that a char(24) or char(32) can have. */
+/* Removes the trailing spaces that a char(24) or char(32) can have. */
 static void cut_blanks(char *text)
 {
     for (size_t n = strlen(text); n > 0 && text[n - 1] == ' '; n--)

@@ -178,7 +178,7 @@ enum { ATTRIBUTES = sizeof attributes / sizeof *attributes, NAME_MAX_SHOWN = 40 
 
 #define WORD_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
-/* A part of the string, without surrounding blanks. */
+/* A part of the string, without surrounding spaces. */
 struct piece {
     const char *at;
     size_t size;

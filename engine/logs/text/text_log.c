@@ -5,9 +5,9 @@
    path. Each sample is a row: the local time with the bias at that time, MM/DD/YYYY hh:mm:ss.mmm in every locale, and
    the numbers as "%.20g". Every cell is quoted, and rows end with CR LF. PDH does not define the following details; we
    decided:
-   - A missing value is written as a blank, " ". So are infinities and NaNs, because readers of these files do not
+   - A missing value is written as a space, " ". So are infinities and NaNs, because readers of these files do not
      accept them as numbers.
-   - A quotation mark in a name is doubled. A control character in a name becomes a blank, so that a row remains one
+   - A quotation mark in a name is doubled. A control character in a name becomes a space, so that a row remains one
      line.
    - Names are in the ANSI code page (text_ansi.h); characters that it lacks become '?'.
    - log_options.append continues a file with the same columns, in its header's time zone, wherever a crash truncated

@@ -85,7 +85,7 @@ bool kernel_swap_next(const char **at, const char *end, struct kernel_row *row);
 /* Parses /proc/cpuinfo: one row per processor, without a name. The values are the processor's id and its MHz times
    1,000 (count is 1 if the file does not show MHz). */
 bool kernel_cpuinfo_next(const char **at, const char *end, struct kernel_row *row);
-/* Parses /proc/<id>/mountinfo: the name is the mount point, with blanks still encoded as \040; the values are major and
+/* Parses /proc/<id>/mountinfo: the name is the mount point, with spaces still encoded as \040; the values are major and
    minor. */
 bool kernel_mount_next(const char **at, const char *end, struct kernel_row *row);
 

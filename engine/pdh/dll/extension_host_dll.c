@@ -269,7 +269,7 @@ void CALLBACK PdhExtensionHostW(HWND window, HINSTANCE instance, LPWSTR line, in
         ExitProcess(2);
     *service++ = 0;
     size_t length = wcslen(service);
-    if (length > 1 && *service == '"' && service[length - 1] == '"') { /* names with blanks are passed in quotation
+    if (length > 1 && *service == '"' && service[length - 1] == '"') { /* names with spaces are passed in quotation
                                                                           marks */
         service[length - 1] = 0;
         service++;

@@ -13,7 +13,7 @@
 
 static const struct {
     const char *before, *behind; /* the strings at the beginning of the line before the number, and after the number and
-                                    a blank; "" matches anything */
+                                    a space; "" matches anything */
     enum cifs_figure figure;
 } places[] = {{"SMBs:", "", CIFS_REQUESTS},         {"Bytes read:", "", CIFS_BYTES_READ},
               {"Reads:", "", CIFS_READS},           {"Writes:", "", CIFS_WRITES},
@@ -82,7 +82,7 @@ bool cifs_next(const char **at, const char *end, struct cifs_part *part)
     const char *line = kernel_line_end(p, end), *name = share_in(p, line);
     if (name) {
         part->name = name;
-        /* a share's name may contain blanks; a tab separates it from the rest of the line */
+        /* a share's name may contain spaces; a tab separates it from the rest of the line */
         const char *tab = text_find(name, line, '\t');
         part->length = (size_t)((tab ? tab : line) - name);
         while (part->length && name[part->length - 1] == ' ')

@@ -52,7 +52,7 @@ static HRESULT skip_content(struct counter_reader *c, xmlNodePtr node)
     return warn_of_skipped(c, node, NULL);
 }
 
-/* Adds a warning about each attribute that is not in `known`, a list of names separated by blanks. */
+/* Adds a warning about each attribute that is not in `known`, a list of names separated by spaces. */
 static HRESULT check_attributes(struct counter_reader *c, xmlNodePtr e, const char *known)
 {
     HRESULT hr = S_OK;

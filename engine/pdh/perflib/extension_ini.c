@@ -13,7 +13,7 @@
 
 /* ---- lines ---- */
 
-/* A part of a string, not terminated and without leading or trailing blanks. */
+/* A part of a string, not terminated and without leading or trailing whitespace. */
 struct span {
     const char *at;
     size_t length;

@@ -18,7 +18,7 @@ void link_address_free(struct link_address *a)
     *a = (struct link_address){0};
 }
 
-/* Returns the value of "machine=" in the list, without blanks around it; NULL if it is not listed. */
+/* Returns the value of "machine=" in the list, without leading spaces; NULL if it is not listed. */
 static const char *find_named(const char *hosts, const char *machine, size_t *length)
 {
     const size_t named = strlen(machine);

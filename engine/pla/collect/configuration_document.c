@@ -8,9 +8,9 @@
 
    Method (struct whole_document). A write within one page of the host OS' cache happens completely or not at all; a
    longer write may be cut at a page boundary. Therefore every change becomes visible by one write within one page, and
-   disk space is allocated beforehand by writing blanks:
+   disk space is allocated beforehand by writing spaces:
 
-     ... contents | closing tags | blanks ...                    | <?end ?> |
+     ... contents | closing tags | spaces ...                    | <?end ?> |
                   ^ end                                          ^ stop     ^ size
 
    whole_document_add adds text as follows. If the text and the new closing tags fit into the page that contains `end`,
@@ -18,16 +18,16 @@
 
      1. write "<?rest " after the old closing tags: from there to the "?>" of
         <?end ?> everything is now a processing instruction, which readers ignore
-            ... contents | closing tags <?rest  blanks ...        <?end ?>
+            ... contents | closing tags <?rest  spaces ...        <?end ?>
      2. write the rest of the text, from the page boundary on, inside it
             ... contents | closing tags <?rest  ..| rest of text, new closing tags  <?end ?>
      3. one write in the page of `end` puts the first part of the text over the old
         closing tags and over "<?rest "; the rest becomes contents
             ... contents, first part .............| rest of text | new closing tags  <?end ?>
 
-   The document is complete after each of these writes. Before step 1, make_room extends the blanks and moves <?end ?>:
-   it writes the new one, then overwrites the old one with blanks. Steps 1 to 3 therefore cannot fail because the disk
-   is full. The closing tags and a following "<?rest " must be in one page; blanks before them ensure that. No character
+   The document is complete after each of these writes. Before step 1, make_room extends the spaces and moves <?end ?>:
+   it writes the new one, then overwrites the old one with spaces. Steps 1 to 3 therefore cannot fail because the disk
+   is full. The closing tags and a following "<?rest " must be in one page; spaces before them ensure that. No character
    may cross a page boundary of the file; a multi-byte character that would cross one is written as a character
    reference.
 
@@ -495,7 +495,7 @@ static HRESULT write_blanks(struct whole_document *w, uint64_t at, uint64_t coun
     return hr;
 }
 
-/* Extends the blanks at least to `end`, and writes <?end ?> after them. */
+/* Extends the spaces at least to `end`, and writes <?end ?> after them. */
 static HRESULT make_room(struct whole_document *w, uint64_t end)
 {
     if (w->stop >= end)

@@ -120,7 +120,7 @@ HRESULT configuration_collect_state(const struct configuration_source_context *c
 
 /* An entry has one of these forms, with an optional leading backslash: HIVE\Key\Value is one value; HIVE\Key\ is all
    values of a key; HIVE\Key\\ is all values of the key and of all keys below; HIVE\Key\\Value is the values of that
-   name in the key and in all keys below. \\computer\HIVE... selects another computer. A blank and /reg:32 or /reg:64 at
+   name in the key and in all keys below. \\computer\HIVE... selects another computer. A space and /reg:32 or /reg:64 at
    the end select the view. */
 struct registry_path {
     struct registry_place place; /* place.computer is owned */
@@ -176,7 +176,7 @@ struct whole_document {
 
 /* Begins the document with `head` and `closing`, which together have at most half a page. The file must be empty. */
 HRESULT whole_document_begin(struct whole_document *w, struct file *file, const char *head, const char *closing);
-/* Adds the text, after which the document ends with `closing`, and empties the buffer. Blanks can follow the text. No
+/* Adds the text, after which the document ends with `closing`, and empties the buffer. Spaces can follow the text. No
    character may cross a multiple of WHOLE_DOCUMENT_PAGE in the file, and the text may not contain "?>". On failure the
    file is a complete document with or without the text; only whole_document_close may be called afterwards. */
 HRESULT whole_document_add(struct whole_document *w, struct text_buffer *text, const char *closing);

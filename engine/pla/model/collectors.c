@@ -155,7 +155,7 @@ HRESULT alert_threshold_parse(const char *text, struct alert_threshold *out)
     return out->path ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Adds the canonical form of a threshold, so that equal thresholds compare equal regardless of blanks and number
+/* Adds the canonical form of a threshold, so that equal thresholds compare equal regardless of spaces and number
    format. */
 static HRESULT add_threshold(const char *text, struct texts *out)
 {

@@ -85,8 +85,8 @@ static char *free_name(const struct items *items)
     return text_format("%s%02u", stem, (unsigned)free);
 }
 
-/* Skips leading blanks of the name, and returns its length without trailing blanks. Names that differ only in such
-   blanks would be the same file on Windows, and the same name in XML from other programs. Other white space is not
+/* Skips leading spaces of the name, and returns its length without trailing spaces. Names that differ only in such
+   spaces would be the same file on Windows, and the same name in XML from other programs. Other whitespace is not
    allowed in a name. */
 static size_t name_trim_blanks(const char **name)
 {
@@ -157,7 +157,7 @@ HRESULT collector_check_file_name(struct object *o, const struct property *p, co
 {
     (void)o;
     const char *c = in->text + strspn(in->text, ". ");
-    bool folder = in->text[0] && !*c; /* "." and ".."; on Windows also with further dots and blanks */
+    bool folder = in->text[0] && !*c; /* "." and ".."; on Windows also with further dots and spaces */
     while (*c && is_file_character(*c))
         c++;
     if (*c || folder)

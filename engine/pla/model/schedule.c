@@ -32,7 +32,7 @@ static bool day_to_date(int year, int month, int day, double *out)
     return true;
 }
 
-/* Parses a number of one to `most` digits. scanf would also accept signs and blanks within a date. */
+/* Parses a number of one to `most` digits. scanf would also accept signs and whitespace within a date. */
 static bool take_number(const char **at, int most, int *out)
 {
     int digits = 0;

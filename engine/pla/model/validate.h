@@ -41,7 +41,7 @@ HRESULT validation_unused(const struct validation *v, const char *const *propert
 /* ---- hooks of the rows that all kinds of collector inherit; for the files of these kinds only ---- */
 
 HRESULT collector_check_name(struct object *o, const struct property *p, const struct value *in);
-/* Removes leading and trailing blanks from the name. If no name is left and the collector belongs to a set, generates a
+/* Removes leading and trailing spaces from the name. If no name is left and the collector belongs to a set, generates a
    name. */
 void collector_name_changed(struct object *o);
 HRESULT collector_check_file_name(struct object *o, const struct property *p, const struct value *in);

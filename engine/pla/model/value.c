@@ -94,8 +94,8 @@ HRESULT variant_to_i64(const struct variant *v, int64_t *out)
         *out = v->real < 0 ? (int64_t)v->real : (int64_t)(uint64_t)v->real; /* 2^63 and more keep their 64 bits */
         return S_OK;
     case VARIANT_TEXT:
-        /* text_to_integer accepts leading and trailing blanks, for files that people edit. Here the blanks are part of
-           the string. */
+        /* text_to_integer accepts leading and trailing whitespace, for files that people edit. Here the whitespace is
+           part of the string. */
         return is_bare_number(v->text) && text_to_integer(v->text, out)
                    ? S_OK
                    : error_set(DISP_E_TYPEMISMATCH, "'%s' is not an integer", v->text);

@@ -69,7 +69,7 @@ void chart_series_limit(struct chart_series *s, size_t most);
 struct chart_series_place {
     double first, step; /* seconds: from the chart's start to the middle of the first point, and between points */
 };
-/* Adds the points as the text of a Series, separated by blanks: min:mean:max, one number if these are equal, or - for
+/* Adds the points as the text of a Series, separated by spaces: min:mean:max, one number if these are equal, or - for
    no value. */
 void chart_series_text(const struct chart_series *s, int64_t start, struct text_buffer *out,
                        struct chart_series_place *place);

@@ -78,7 +78,7 @@ void report_table_end(struct report_document *d, uint64_t *omitted);
 struct report_chart_head {
     const char *name, *title;
     const char *source;  /* the counters' object */
-    const char *limit;   /* numbers with blanks between; NULL: no lines */
+    const char *limit;   /* numbers with spaces between; NULL: no lines */
     bool watched;        /* shown only if a warning refers to its counter */
     bool elapsed;        /* times are relative to the start, which is not written */
     int64_t first, last; /* FILETIME */
@@ -109,7 +109,7 @@ void plain_number_add(struct text_buffer *out, double value);
 /* ---- tags of a table, a row or a cell, by which warnings refer to it ----
 
    MS-PLA 2.2.8 has one tag. If several warnings refer to an element, its tags are separated by line ends, because a tag
-   may contain blanks, but no line end. */
+   may contain spaces, but no line end. */
 #define REPORT_TAGS_MOST 4096 /* bytes of all tags of an element */
 
 /* Returns the next tag, borrowed, and its length, and advances *rest; NULL: no more. Initially, *rest is the

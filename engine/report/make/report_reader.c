@@ -490,7 +490,7 @@ static void on_begin(void *about, const xmlChar *name, const xmlChar *prefix, co
 
 /* ---- texts and ends of elements ---- */
 
-/* Only blanks are allowed between elements. */
+/* Only whitespace is allowed between elements. */
 static HRESULT stray_text(struct reader *r, const char *text, size_t length)
 {
     size_t i = 0;

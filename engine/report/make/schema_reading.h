@@ -31,7 +31,7 @@ HRESULT schema_add_warning(struct schema_reading *r, xmlNodePtr node, const char
 
 /* Checks the element's attributes and child elements against the grammar; unknown ones are warnings. */
 HRESULT schema_check_element(struct schema_reading *r, xmlNodePtr e, enum schema_type type);
-/* Returns an attribute's text without blanks around it, or NULL. Only for checked elements, like all functions
+/* Returns an attribute's text without surrounding whitespace, or NULL. Only for checked elements, like all functions
    below. */
 HRESULT schema_text_of(struct schema_reading *r, xmlNodePtr e, const char *name, const char **out);
 HRESULT schema_number_of(struct schema_reading *r, xmlNodePtr e, const char *name, uint64_t *out, bool *is_there);

@@ -15,7 +15,7 @@
 /* Adds the text as XML; a cut text ends with an ellipsis character. Direction marks (U+202A to U+202E, U+2066 to
    U+2069) and characters that XML does not allow become U+FFFD. NULL means "". */
 void page_text(struct text_buffer *out, const char *text, size_t longest, bool attribute);
-/* Adds a blank and name="text"; nothing for NULL and "". */
+/* Adds a space and name="text"; nothing for NULL and "". */
 void page_attribute(struct text_buffer *out, const char *name, const char *text, size_t longest);
 
 /* ---- formatted numbers: by a column's mask, or with their significant digits ---- */

@@ -41,7 +41,7 @@ static bool is_text(const xmlNode *node)
     return node->type == XML_TEXT_NODE || node->type == XML_CDATA_SECTION_NODE;
 }
 
-/* Returns whether it contains text between its elements, other than layout blanks. */
+/* Returns whether it contains text between its elements, other than layout whitespace. */
 static bool is_mixed(const xmlNode *from)
 {
     for (const xmlNode *n = from->children; n; n = n->next)
@@ -50,8 +50,8 @@ static bool is_mixed(const xmlNode *from)
     return false;
 }
 
-/* Returns the text from `node` up to the next element, and stores that element in *next. Blanks are kept only next to
-   an element. */
+/* Returns the text from `node` up to the next element, and stores that element in *next. Whitespace is kept only next
+   to an element. */
 static HRESULT text_beside(struct rules_run *run, xmlNodePtr node, bool expand, xmlNodePtr *next, char **out)
 {
     struct text_buffer b = {0};

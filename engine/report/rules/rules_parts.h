@@ -147,8 +147,8 @@ struct rules_run {
     struct text_buffer log;
 };
 
-/* Expands a text of the element: replaces `$(ID)` with strings and `{name}` with variables, and removes blanks around
-   it. *out from memory_alloc. RULES_INVALID: unknown string, or the result is too long. */
+/* Expands a text of the element: replaces `$(ID)` with strings and `{name}` with variables, and removes surrounding
+   whitespace. *out from memory_alloc. RULES_INVALID: unknown string, or the result is too long. */
 HRESULT rules_expand(struct rules_run *run, xmlNodePtr e, const char *text, char **out);
 HRESULT rules_set_variable(struct rules_run *run, const char *name, struct rule_value *value);
 /* Evaluates the attribute's expression at `context`; NULL: for the whole report. The error names element and

@@ -55,7 +55,7 @@ static void index_free(struct manifest_index *index)
     *index = (struct manifest_index){0};
 }
 
-/* Adds a line and copies its strings. Control characters become blanks, because they separate parts and lines of the
+/* Adds a line and copies its strings. Control characters become spaces, because they separate parts and lines of the
    index. */
 static HRESULT index_add(struct manifest_index *index, uint64_t stamp, const char *file, const GUID *guid,
                          const char *text)

@@ -51,7 +51,7 @@ HRESULT message_table_write(const struct message_language *language, uint8_t **b
 /* Appends a message with its inserts replaced:
    - %1 and %1!s! become inserts[0], and so on up to %99. They stay unchanged if the insert is missing or NULL, or if
      they have a format other than !s! or !S!.
-   - %n is a new line, %t a tab, %b a blank, %r a carriage return, %0 the end of the message, and %% a percent sign.
+   - %n is a new line, %t a tab, %b a space, %r a carriage return, %0 the end of the message, and %% a percent sign.
    - %%n, also inside an insert, becomes message n of `parameters` (NULL: none) if that message exists. */
 void message_text_add(struct text_buffer *out, const char *message, const char *const *inserts, size_t count,
                       const struct message_tables *parameters, const char *languages);

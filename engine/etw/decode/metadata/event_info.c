@@ -33,7 +33,7 @@ static HRESULT invalid(const char *what, uint64_t value)
                      (unsigned long long)value);
 }
 
-/* Removes the blank with which Windows ends display texts, or the line end with which it ends messages. */
+/* Removes the space with which Windows ends display texts, or the line end with which it ends messages. */
 static void text_trim_end(char *text)
 {
     size_t length = strlen(text);

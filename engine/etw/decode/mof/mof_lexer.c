@@ -55,7 +55,7 @@ static void skip(struct mof_lexer *l)
         l->line++;
 }
 
-/* Skips blanks, comments and "#line" lines left by a C preprocessor. */
+/* Skips whitespace, comments and "#line" lines left by a C preprocessor. */
 static HRESULT skip_blanks(struct mof_lexer *l)
 {
     for (;;) {

@@ -62,7 +62,7 @@ static char *skip_blanks(char *at)
     return at;
 }
 
-/* Returns the next non-empty line without surrounding blanks; false at the end. */
+/* Returns the next non-empty line without surrounding whitespace; false at the end. */
 static bool next_line(struct reader *r)
 {
     while (*r->rest) {
