@@ -380,7 +380,7 @@ const struct verb verb_dcom = {
         "\n"
         "  -port       the TCP port, default 135; clients use 135 unless they are configured for another port\n"
         "  -address    the address of this computer to listen on, * for all. Default: 127.0.0.1\n"
-        "  -from       addresses that may connect, with * and ?, separated by blanks or commas: \"10.1.2.* 10.1.3.7\"\n"
+        "  -from       addresses that may connect, with * and ?, separated by spaces or commas: \"10.1.2.* 10.1.3.7\"\n"
         "  -advertise  the port that the server names to clients, if a firewall redirects it to -port\n"
         "  -limits     limits on connections and objects, see docs/user/limits.md\n"
         "  -role       users: a Performance Log User, the default; administrators: an administrator\n"

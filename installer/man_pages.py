@@ -5,7 +5,7 @@ the output of `openpla help`. PROGRAM is openpla, or an emulator that runs it.
 man_pages.py server FOLDER VERSION WRAPPER: writes openpla-server.1 from the help of the server package's command.
 
 A help text consists of command lines up to the first empty line, then paragraphs and lists. List items begin with two
-blanks; lines that are indented further continue the previous item."""
+spaces; lines that are indented further continue the previous item."""
 import json
 import os
 import re
@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 FORMS = re.compile(r"  (\S(?:.*?\S)?)(?:  +(\S.*))?$")
-# A name that fills its column has only one blank before its text.
+# A name that fills its column has only one space before its text.
 TIGHT = re.compile(r"  (-\S+(?: [A-Z][A-Z0-9|.]*)*) ([a-z].*)$")
 
 

@@ -177,7 +177,7 @@ static HRESULT take_line(struct reader *r, char *line)
     if (!*key || strcmp(key, "---") == 0)
         return S_OK;
     if (strchr(line, '\t'))
-        return line_fault(r, "YAML is indented with blanks, not tabs", key);
+        return line_fault(r, "YAML is indented with spaces, not tabs", key);
     char *colon = *key == '"' || *key == '\'' ? strchr(key + 1, *key) : key;
     colon = colon ? strchr(colon, ':') : NULL;
     while (colon && colon[1] && colon[1] != ' ')

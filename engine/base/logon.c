@@ -57,7 +57,7 @@ const char *account_name_fault(const char *account)
     if (text_utf16_length(account) > 511) /* 255 of a domain, 255 of a user (Windows' limits are smaller) */
         return "it is longer than an account name can be";
     if (!account[strspn(account, " .")])
-        return "it consists only of blanks and dots";
+        return "it consists only of spaces and dots";
     for (const char *c = account; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7F || strchr("\"/[]:;|=,+*?<>", *c))
             return "it contains a character that account names cannot have";

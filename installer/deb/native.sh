@@ -30,7 +30,7 @@ needed() {
     [ -n "$elf" ] || return 0
     mkdir -p "$out/shlibs/debian"
     printf 'Source: openpla\n\nPackage: %s\nArchitecture: any\n' "$package" >"$out/shlibs/debian/control"
-    # shellcheck disable=SC2086 # a list of names without blanks
+    # shellcheck disable=SC2086 # a list of names without spaces
     (cd "$out/shlibs" && ln -sfn "$root" root && dpkg-architecture -f -a "$architecture" -c \
         dpkg-shlibdeps -O $(printf 'root/%s ' $elf) >found 2>warnings) ||
         { cat "$out/shlibs/warnings" >&2 && fail "cannot find what '$package' depends on"; }

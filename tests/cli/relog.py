@@ -273,7 +273,7 @@ def shows_progress_only_on_terminal():
 
 
 def reports_log_without_values():
-    """A rate has no value with only one sample. A file of blanks would look like an idle computer."""
+    """A rate has no value with only one sample. A file of spaces would look like an idle computer."""
     write("blank.csv", [HEADER] + [row.split(",")[0] + '," "," "' for row in ROWS[:3]])
     output = openpla(3, "relog", "blank.csv", "-f", "csv", "-o", "blanks.csv")
     check("'blanks.csv': no value can be computed" in output, "relog", output)

@@ -64,7 +64,7 @@ def line_shows_event():
     check(lines[1][26:] == "  writer.exe(44:42)  Maker/Made/Info  Information  Name=plain Size=1 Point={X=-3 Y=4} "
           "Numbers.Count=2 Numbers=[7 8]", "a line", lines[1])
     check(when[4] == "-" and when[10] == " " and when.endswith(".000000"), "a time", when)
-    check("  45:42  Maker/Made/Info  Error  Name=\"two words\\n\" " in lines[2], "control characters and blanks are escaped", lines[2])
+    check("  45:42  Maker/Made/Info  Error  Name=\"two words\\n\" " in lines[2], "control characters are escaped, and values with spaces are quoted", lines[2])
     check(lines[4].endswith("0x01FE") and "46:42  {" + THEIRS + "}/0 #9" in lines[4] and "not decoded: " in lines[4],
           "an event without a definition", lines[4])
     check("Process/" in lines[0] and "ImageFileName=writer.exe" in lines[0], "a process", lines[0])

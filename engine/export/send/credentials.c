@@ -123,7 +123,7 @@ HRESULT push_url(enum push_kind kind, const char *url, char **out)
     *out = NULL;
     for (const char *p = url; *p; p++)
         if ((unsigned char)*p <= ' ' || *p == 0x7F || *p == '#')
-            return error_set(E_INVALIDARG, "invalid URL '%s': it contains a blank, a control character or '#'", shown);
+            return error_set(E_INVALIDARG, "invalid URL '%s': it contains a space, a control character or '#'", shown);
     if (scheme == 0 || path == host)
         return error_set(E_INVALIDARG, "invalid URL '%s': expected http://HOST[:PORT]/PATH or https://...", shown);
     if (memchr(host, '@', (size_t)(path - host)))

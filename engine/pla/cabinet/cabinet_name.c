@@ -48,7 +48,7 @@ const char *cabinet_name_fault(const char *name)
         if (!length)
             fault = at == name ? "the name is an absolute path" : "the name has an empty path component";
         else if (at[length - 1] == '.' || at[length - 1] == ' ')
-            fault = "a path component ends with a dot or blank, which Windows removes";
+            fault = "a path component ends with a dot or space, which Windows removes";
         else if (depth >= CABINET_DEPTH_MAX)
             fault = "the name is more than 32 folders deep";
         if (!at[length])

@@ -304,7 +304,7 @@ static HRESULT read_limits(struct schema_reading *r, xmlNodePtr e, struct schema
         char *end = NULL;
         const double value = strchr("-+.0123456789", *at) ? strtod(at, &end) : 0;
         if (!end || end == at || !isfinite(value) || (*end && !strchr(" \t\r\n", *end)))
-            return schema_wrong(e, "limit", t->limit, "expected numbers separated by blanks");
+            return schema_wrong(e, "limit", t->limit, "expected numbers separated by spaces");
         at = end;
     }
     return count <= SCHEMA_MOST_LIMITS ? S_OK : schema_wrong(e, "limit", t->limit, "more than four numbers");
