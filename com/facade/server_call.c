@@ -43,9 +43,9 @@ static HRESULT not_reached(HRESULT hr, const char *machine)
     if (machine && machine[0])
         return error_set(hr, "server: connection to '%s' failed: %s", machine, error_standard_text(hr));
     if (hr == REGDB_E_CLASSNOTREG || !os_is_wine())
-        return error_set(hr, "cannot reach the server of OpenPLA: %s", error_standard_text(hr));
+        return error_set(hr, "cannot reach the OpenPLA server: %s", error_standard_text(hr));
     return error_set(hr,
-                     "cannot reach the server of OpenPLA: %s (if it was killed, restart Wine's rpcss: net stop rpcss, "
+                     "cannot reach the OpenPLA server: %s (if it was killed, restart Wine's rpcss: net stop rpcss, "
                      "net start rpcss)",
                      error_standard_text(hr));
 }
@@ -245,7 +245,7 @@ static HRESULT error_is_reported(EXCEPINFO *exception)
 /* Returns hr. Sets a message if hr means that the server has exited. */
 static HRESULT gone(HRESULT hr)
 {
-    return server_is_gone(hr) ? error_set(hr, "the server of OpenPLA has exited: %s", error_standard_text(hr)) : hr;
+    return server_is_gone(hr) ? error_set(hr, "the OpenPLA server has exited: %s", error_standard_text(hr)) : hr;
 }
 
 static HRESULT invoke_id(IDispatch *object, DISPID id, WORD flags, const VARIANT *arguments, UINT count,
