@@ -170,7 +170,7 @@
   }
   function again() {
     ask("/samples?since=" + next).then(take).then(refresh).catch(function () {
-      state.textContent = "The program does not answer; trying again";
+      state.textContent = "The program does not respond; trying again";
       return begin();
     }).finally(function () { setTimeout(again, Math.max(interval, 250)); });
   }

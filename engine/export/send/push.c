@@ -160,7 +160,7 @@ static void batch_accepted(struct push *p, const struct push_batch *b, const str
     char message[REASON_BYTES] = "";
     if (p->settings.kind == PUSH_OTLP && a->size < sizeof a->body &&
         otlp_read_answer(a->body, a->size, false, &rejected, message, sizeof message) && (rejected > 0 || *message))
-        report_refused(p, *message ? message : "the answer gives no reason");
+        report_refused(p, *message ? message : "the response gives no reason");
     rejected = rejected < b->points ? rejected : b->points;
     atomic_fetch_add(&p->sent_requests, 1);
     atomic_fetch_add(&p->sent_points, b->points - rejected);

@@ -63,15 +63,15 @@ static HRESULT winhttp_error(const char *what)
         DWORD code;
         const char *text;
     } texts[] = {
-        {ERROR_WINHTTP_TIMEOUT, "the server did not answer in time"},
-        {WSAETIMEDOUT, "the server did not answer in time"}, /* Wine's answer */
+        {ERROR_WINHTTP_TIMEOUT, "the server did not respond in time"},
+        {WSAETIMEDOUT, "the server did not respond in time"}, /* Wine's result */
         {ERROR_WINHTTP_NAME_NOT_RESOLVED, "the name of the server is unknown"},
         {ERROR_WINHTTP_CANNOT_CONNECT, "no connection to the server"},
         {ERROR_WINHTTP_CONNECTION_ERROR, "the connection was closed"},
         {ERROR_WINHTTP_SECURE_FAILURE, "the server's certificate is not trusted"},
         {ERROR_WINHTTP_SECURE_CHANNEL_ERROR, "no secure connection: the server's certificate is not trusted, or client "
                                              "and server have no TLS version in common"},
-        {ERROR_WINHTTP_INVALID_SERVER_RESPONSE, "the server's answer is malformed"},
+        {ERROR_WINHTTP_INVALID_SERVER_RESPONSE, "the server's response is malformed"},
         {ERROR_WINHTTP_INVALID_URL, "malformed URL"},
     };
     const DWORD code = GetLastError();
@@ -202,7 +202,7 @@ static HRESULT read_answer(HINTERNET request, uint64_t until, struct http_answer
     char rest[1024];
     if (!winhttp.WinHttpQueryHeaders(request, WINHTTP_QUERY_STATUS_CODE | WINHTTP_QUERY_FLAG_NUMBER,
                                      WINHTTP_HEADER_NAME_BY_INDEX, &number, &size, WINHTTP_NO_HEADER_INDEX))
-        return winhttp_error("cannot read the answer");
+        return winhttp_error("cannot read the response");
     out->status = number < 1000 ? number : 0;
     size = sizeof number;
     if (winhttp.WinHttpQueryHeaders(request, WINHTTP_QUERY_RETRY_AFTER | WINHTTP_QUERY_FLAG_NUMBER,
@@ -213,11 +213,11 @@ static HRESULT read_answer(HINTERNET request, uint64_t until, struct http_answer
         got = 0;
         if (!winhttp.WinHttpReadData(request, room ? out->body + out->size : rest, room ? (DWORD)room : sizeof rest,
                                      &got))
-            return winhttp_error("cannot read the answer");
+            return winhttp_error("cannot read the response");
         out->size += room ? got : 0;
     } while (got > 0 && clock_monotonic_ms() < until);
     return got == 0 ? S_OK
-                    : error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "the server did not complete its answer in time");
+                    : error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "the server did not complete its response in time");
 }
 
 static HRESULT make_request(struct http_client *c, HINTERNET request, const WCHAR *type, const void *body, size_t size,
