@@ -468,8 +468,8 @@ const struct verb verb_diskperf = {
     .summary = "reports that disk counters are enabled, like Windows' diskperf",
     .help = "openpla diskperf\n"
             "\n"
-            "On Windows 2000 the counters of disks had to be enabled first. They are always enabled now: for any "
-            "command line\n"
-            "this prints that and exits with 0, so that scripts continue.\n",
+            "On Windows 2000, disk counters had to be enabled first. They are now always enabled; whatever the "
+            "arguments, this\n"
+            "verb says so and exits with 0, so that existing scripts keep working.\n",
     .run = diskperf_run,
 };

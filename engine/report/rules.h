@@ -9,7 +9,7 @@
 #define RULES_GENERAL      "Rules.General.xml" /* all built-in rules */
 #define RULES_LOG_NAME     "rules.log"
 /* The note in the report's table of warnings if no rule selected anything in its tables. */
-#define RULES_KNOW_NOTHING "No rule applies to a counter or event of this report."
+#define RULES_KNOW_NOTHING "No rule applies to any counter or event in this report."
 
 enum {
     RULES_FILES_MAX = 256,

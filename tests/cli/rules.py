@@ -116,7 +116,7 @@ def slices_have_requested_length():
 
 def page_shows_rule_results():
     """The page's head shows the warnings, that there are none, or that no rule applies."""
-    for log, words, options in (("a.csv", "1 critical", ()), ("fine.csv", "No problems found", ()), ("other.csv", "No rule applies to a counter", ()),
+    for log, words, options in (("a.csv", "1 critical", ()), ("fine.csv", "No problems found", ()), ("other.csv", "No rule applies to any counter", ()),
                                 ("a.csv", "Not checked by rules", ("-rules", "none")), ("other.csv", "1 warning", ("-rules", "mine.xml"))):
         write_log("fine.csv", [r"Memory\% Committed Bytes In Use"], [10])
         openpla(5 if "No rule" in words else 0, "report", log, "-o", "said.html", "-html", "-y", *options)

@@ -414,8 +414,8 @@ HRESULT held_folder_delete(struct held_folder *f, const char *name)
     else if (SUCCEEDED(hr) && !S_ISREG(st.st_mode))
         hr = is_a_link(path);
     else if (SUCCEEDED(hr) && is_written(f, name))
-        hr =
-            error_set(HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION), "cannot delete '%s': a process is writing it", path);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION), "cannot delete '%s': a process is writing to it",
+                       path);
     if (SUCCEEDED(hr) && unlinkat(f->fd, name, 0))
         hr = posix_failed(errno, path);
     memory_free(path);

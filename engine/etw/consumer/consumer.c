@@ -265,8 +265,9 @@ static ULONG check_names(const EVENT_TRACE_LOGFILEW *logfile)
         return consumer_refuse(ERROR_INVALID_PARAMETER,
                                "invalid ProcessTraceMode: LoggerName requires PROCESS_TRACE_MODE_REAL_TIME");
     if (logfile->LogFileName && real_time)
-        return consumer_refuse(ERROR_INVALID_PARAMETER,
-                               "invalid ProcessTraceMode: LogFileName does not allow PROCESS_TRACE_MODE_REAL_TIME");
+        return consumer_refuse(
+            ERROR_INVALID_PARAMETER,
+            "invalid ProcessTraceMode: PROCESS_TRACE_MODE_REAL_TIME cannot be combined with LogFileName");
     return ERROR_SUCCESS;
 }
 

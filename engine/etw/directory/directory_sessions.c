@@ -321,7 +321,7 @@ static HRESULT session_check_unique(struct directory *d, const struct directory_
         else if (s->file && other.file && !is_part_of(s, &other) && !is_part_of(&other, s) &&
                  text_equal_nocase(other.file, s->file))
             hr = error_set(HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION),
-                           "cannot log to '%.300s': session '%.200s' is writing it", s->file, other.name);
+                           "cannot log to '%.300s': session '%.200s' is writing to it", s->file, other.name);
         directory_session_free(&other);
         if (FAILED(hr))
             return hr;

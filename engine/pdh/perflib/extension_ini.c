@@ -311,7 +311,7 @@ static HRESULT check_doubles(const struct extension_ini *ini)
 {
     for (size_t i = 1; i < ini->count; i++)
         if (by_place(&ini->items[i - 1], &ini->items[i]) == 0)
-            return error_set(EXTENSION_INVALID, "lines %u and %u: both define the %s of number %u",
+            return error_set(EXTENSION_INVALID, "lines %u and %u both define the %s of symbol number %u",
                              (unsigned)ini->items[i - 1].line, (unsigned)ini->items[i].line,
                              ini->items[i].is_help ? "help" : "name", (unsigned)ini->items[i].offset);
     return S_OK;

@@ -74,7 +74,7 @@ static void errors_name_the_line(void **state)
         {INFO "NONE_009_NAME=x\n", "the header file does not define the symbol"},
         {INFO "ODD_009_NAME=x\n", "the symbol's number is odd"},
         {INFO "SALES_009_NAME=\n", "name is missing"},
-        {INFO "SALES_009_NAME=x\nRATE_009_NAME=y\nSALES_009_NAME=z\n", "both define the name of number 2"},
+        {INFO "SALES_009_NAME=x\nRATE_009_NAME=y\nSALES_009_NAME=z\n", "both define the name of symbol number 2"},
     };
     for (size_t n = 0; n < sizeof mistakes / sizeof *mistakes; n++) {
         struct extension_ini i;
