@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The HTTP server of the verbs openpla live and openpla serve. It reads requests, authenticates clients, and sends the
-   verb's answers. It never maps a request's path to a file. */
+   verb's responses. It never maps a request's path to a file. */
 #ifndef OPENPLA_HTTP_H
 #define OPENPLA_HTTP_H
 
@@ -33,7 +33,7 @@ bool http_span_is_digits(struct http_span s);
 struct http_request {
     size_t size;                          /* number of received bytes that the request consists of */
     bool keep_alive;                      /* the client may send another request */
-    bool head;                            /* HEAD: the answer has no body */
+    bool head;                            /* HEAD: the response has no body */
     struct http_span path, query;         /* as sent, before and after the first '?' */
     struct http_span accept, credentials; /* header values; credentials: Authorization. Empty: no such header */
     struct http_span encodings;           /* value of Accept-Encoding */
@@ -66,7 +66,7 @@ HRESULT http_gzip(const char *bytes, size_t size, char **out, size_t *out_size);
 
 struct http_security;
 
-/* The body of an answer. Its bytes are borrowed until give_back is called, or are in `owned`, which the server
+/* The body of a response. Its bytes are borrowed until give_back is called, or are in `owned`, which the server
    frees. */
 struct http_body {
     const char *type, *bytes;
@@ -78,7 +78,7 @@ struct http_body {
 
 struct http_options {
     const char *where;   /* [ADDRESS:]PORT; the default address is 127.0.0.1; port 0: any free port */
-    const char *headers; /* additional header lines of each answer, each with CR LF; may be "" */
+    const char *headers; /* additional header lines of each response, each with CR LF; may be "" */
     bool any_host;       /* if other computers can connect, clients may use any Host */
     /* Answers a request on the connection's thread. Returns 200 with *out, which is zero before the call, or another
        status. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compresses an answer as gzip (RFC 1952) with zlib. */
+/* Compresses a response as gzip (RFC 1952) with zlib. */
 #include "cli/http/http.h"
 #include "engine/base/memory.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The HTTP server. One thread accepts connections; each connection has its own thread, which reads its requests and
-   sends the answers. The number of connections, and the time and size of each request and answer, are limited.
+   sends the responses. The number of connections, and the time and size of each request and response, are limited.
    Therefore a client can only delay itself or, at worst, occupy all connections until the time limits expire. */
 #include "cli/http/http.h"
 #include "cli/http/security.h"
@@ -16,13 +16,13 @@
 
 enum {
     MOST_CONNECTIONS = 16,
-    KEPT_CONNECTIONS = 8, /* if there are more, connections are closed after an answer or while they are idle */
+    KEPT_CONNECTIONS = 8, /* if there are more, connections are closed after a response or while they are idle */
     IDLE_MS = 120000,     /* maximum time until the next request of a kept connection; scrapes are usually at most a
                              minute apart */
     REQUEST_MS = 5000,    /* time limit for all bytes of a request */
-    ANSWER_MS = 10000,    /* time limit for all bytes of an answer */
-    SEND_MS = 2000,       /* time limit for the next bytes of an answer */
-    FINISH_MS = 2000,     /* time limit for the client to read the last answer and close */
+    ANSWER_MS = 10000,    /* time limit for all bytes of a response */
+    SEND_MS = 2000,       /* time limit for the next bytes of a response */
+    FINISH_MS = 2000,     /* time limit for the client to read the last response and close */
     SLICE_MS = 250,       /* interval at which threads check whether the program exits */
     PART_BYTES = 4096,
     GZIP_BYTES = 1400, /* a shorter body fits in one packet without compression */
@@ -70,7 +70,7 @@ static void body_end(struct http_body *body)
 
 /* Authenticates the client with the current files, and creates the body. Returns the status. 0 means that the
    connection must end, because its TLS session was negotiated, and its client's certificate accepted, with files that
-   have been replaced since then. The client reconnects, and no answer is lost, because none was sent. */
+   have been replaced since then. The client reconnects, and no response is lost, because none was sent. */
 static unsigned answer_make(struct http_connection *c, const struct http_request *request, struct http_body *body,
                             const char **challenge)
 {
@@ -99,7 +99,7 @@ static bool body_compress(struct http_body *body)
     return true;
 }
 
-/* Sends the answer. False: the connection must end. */
+/* Sends the response. False: the connection must end. */
 static bool connection_answer(struct http_connection *c, unsigned status, const struct http_request *request)
 {
     struct http_body body = {.type = NULL};
@@ -168,8 +168,8 @@ static bool connection_may_idle(const struct http_connection *c, uint64_t passed
            (!c->tls || http_security_is_current(s->options.security, c->security));
 }
 
-/* Reads a request. Returns the status for the answer; 0 if the client has disconnected or the program exits. `kept`
-   means that the connection has already had an answer. */
+/* Reads a request. Returns the status for the response; 0 if the client has disconnected or the program exits. `kept`
+   means that the connection has already had a response. */
 static unsigned connection_read(struct http_connection *c, bool kept, struct http_request *request)
 {
     const struct http_server *s = c->server;
@@ -196,7 +196,7 @@ static unsigned connection_read(struct http_connection *c, bool kept, struct htt
     return status;
 }
 
-/* Answers requests until the connection ends. A client may send its next request before it has the answer; its bytes
+/* Answers requests until the connection ends. A client may send its next request before it has the response; its bytes
    then follow those of the previous request. */
 static void connection_serve_requests(struct http_connection *c)
 {
@@ -248,7 +248,7 @@ static void server_accept(struct http_server *s)
         thread_close(thread);
         return;
     }
-    socket_set_timeouts(socket, SLICE_MS, SLICE_MS); /* the send buffer is empty, so the answer fits without waiting */
+    socket_set_timeouts(socket, SLICE_MS, SLICE_MS); /* the send buffer is empty: the response fits without waiting */
     if (!s->options.security || !http_security_has_tls(s->options.security))
         (void)connection_answer(c, 503, &none);
     socket_close(socket);

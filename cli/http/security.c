@@ -220,8 +220,8 @@ static bool base64_read(struct http_span s, char *out, size_t room)
 
 static bool user_accepts(const struct web_config *c, const char *user, const char *password)
 {
-    const char *hash = c->hashes.items[0]; /* also computed for an unknown user, so that the time of the answer does not
-                                              show whether the user exists */
+    const char *hash = c->hashes.items[0]; /* also computed for an unknown user, so that the time of the response does
+                                              not show whether the user exists */
     bool known = false;
     for (size_t i = 0; i < c->users.count; i++)
         if (strcmp(c->users.items[i], user) == 0) {

@@ -27,7 +27,7 @@ bool http_security_is_current(struct http_security *s, const struct http_securit
 struct tls_server *http_security_tls(const struct http_security_state *state); /* NULL: no TLS */
 /* Returns true if the request's Authorization header has the credentials of an account, or if there are no accounts. */
 bool http_security_accepts(struct http_security_state *state, const struct http_request *request);
-/* Returns the header lines of an answer with status 401. */
+/* Returns the header lines of a response with status 401. */
 const char *http_security_challenge(const struct http_security_state *state);
 
 /* ---- password_crypt.c, bundled_bcrypt.c or security_absent.c ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The browser view: the resources of the page, and the answers to requests for them. */
+/* The browser view: the resources of the page, and the responses to requests for them. */
 #ifndef OPENPLA_LIVE_HTTP_H
 #define OPENPLA_LIVE_HTTP_H
 
@@ -16,7 +16,7 @@ struct live_request {
 unsigned live_request_read(const struct http_request *request, struct live_request *out);
 /* The `answer` of http_options; `user` is the struct live_history. */
 unsigned live_answer(void *user, const struct http_request *request, struct http_body *out);
-/* Header lines of each answer. The page may load only what this server sends, and no other page may embed it in a
+/* Header lines of each response. The page may load only what this server sends, and no other page may embed it in a
    frame. */
 extern const char live_answer_headers[];
 

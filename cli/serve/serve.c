@@ -69,7 +69,7 @@ static bool key_is(struct http_span key, const char *name)
     return http_span_fits(key, text, sizeof text) && text_equal_nocase(text, name);
 }
 
-/* Reads the collectors from a query such as "collect[]=cpu&collect[]=memory". Returns the status of the answer. */
+/* Reads the collectors from a query such as "collect[]=cpu&collect[]=memory". Returns the status of the response. */
 static unsigned query_read(struct http_span query, struct texts *collectors)
 {
     enum { MOST_COLLECTORS = 64 };

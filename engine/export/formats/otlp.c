@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the few messages of opentelemetry-proto that metrics need, and reads the messages of an answer.
+/* Writes the few messages of opentelemetry-proto that metrics need, and reads the messages of a response.
 
    A protobuf message is a sequence of fields. Each field begins with its number and type; a field that contains bytes
    also has their length. The length of an inner message is known only when the message ends. One byte is reserved for
@@ -368,7 +368,7 @@ void otlp_close(struct otlp *o)
     memory_free(o);
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 struct proto_reader {
     const unsigned char *at, *end;

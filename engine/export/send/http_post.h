@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HTTP_ANSWER_BYTES = 4096 }; /* bytes of an answer's body that are kept */
+enum { HTTP_ANSWER_BYTES = 4096 }; /* bytes of a response's body that are kept */
 
 struct http_target {
     const char *url;             /* http:// or https://, without user and password */
@@ -31,8 +31,8 @@ struct http_answer {
     char body[HTTP_ANSWER_BYTES]; /* beginning of the body; not always text */
     size_t size;
 };
-/* Posts a body and waits up to `timeout_ms` for the answer. A failure's message is the reason why there is no answer.
-   E_ABORT: http_client_stop was called. Only one thread at a time may call it. */
+/* Posts a body and waits up to `timeout_ms` for the response. A failure's message is the reason why there is no
+   response. E_ABORT: http_client_stop was called. Only one thread at a time may call it. */
 HRESULT http_client_post(struct http_client *c, const char *content_type, const void *body, size_t size,
                          uint32_t timeout_ms, struct http_answer *out);
 /* Aborts the current post and all later posts. Any thread may call it. */

@@ -32,7 +32,7 @@
 
 enum {
     MOST_WAITING = 8,
-    ANSWER_MS = 30000, /* maximum wait for the answer to one request */
+    ANSWER_MS = 30000, /* maximum wait for the response to one request */
     PAUSE_FIRST_MS = 1000,
     PAUSE_MOST_MS = 300000,
     RETRY_AFTER_MOST_S = 3600,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a file of openpla push's queue, as a server's answer, and as a credentials file: no crash, and only what
-   was written is read. */
+/* Any bytes as a file of openpla push's queue, as a server's response, and as a credentials file: no crash, and only
+   what was written is read. */
 #include "engine/base/memory.h"
 #include "engine/export/formats/otlp.h"
 #include "engine/export/push.h"

@@ -78,7 +78,7 @@ struct http_client {
     curl_slist *headers;
     char *authorization; /* the header line */
     char message[CURL_ERROR_SIZE];
-    struct http_answer *answer; /* the answer to the current post */
+    struct http_answer *answer; /* the response to the current post */
     atomic_bool stopped;
 };
 

@@ -194,7 +194,7 @@ static bool client_end(struct http_client *c)
     return closed;
 }
 
-/* Reads the whole answer until the time `until`, because a server that sends small parts could keep within the time
+/* Reads the whole response until the time `until`, because a server that sends small parts could keep within the time
    limit of each part forever. */
 static HRESULT read_answer(HINTERNET request, uint64_t until, struct http_answer *out)
 {
