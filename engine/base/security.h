@@ -92,7 +92,7 @@ struct sddl {
     struct sddl_entry *entries;
 };
 /* Parses SDDL. E_INVALIDARG, and *why is the reason (static): malformed text, no DACL or a DACL that restricts nobody
-   (NO_ACCESS_CONTROL), unknown rights, flags or accounts. Call sddl_free also on failure. */
+   (NO_ACCESS_CONTROL), unknown rights, flags or accounts. Call sddl_free even on failure. */
 HRESULT sddl_read(const char *text, struct sddl *out, const char **why);
 void sddl_free(struct sddl *descriptor);
 

@@ -47,7 +47,7 @@ struct push;
 /* Checks the URL (for OTLP, its path is optional) and starts the sender. Call it before other threads run. Errors have
    a message. Credentials are copied. */
 HRESULT push_open(const struct push_settings *settings, struct push **out);
-/* Passes a request to the sender. Takes ownership of `bytes`, which is from memory_alloc, also on failure. Without a
+/* Passes a request to the sender. Takes ownership of `bytes`, which is from memory_alloc, even on failure. Without a
    queue, the call can wait for the server. E_ABORT: `stopped` ended the wait. */
 HRESULT push_give(struct push *p, char *bytes, size_t size, uint32_t points, int64_t first);
 /* Waits until all requests are sent or dropped. S_FALSE: `stopped` ended the wait, or the server is unavailable and the

@@ -151,7 +151,7 @@ struct stored_stamps {
 };
 /* Lists the stamps of all definitions of the namespace, sorted by file. Removes temporary files of killed writers. */
 HRESULT store_list_stamps(const char *space, struct stored_stamps *out);
-/* Reads the set that belongs to a stamp from store_list_stamps. Free `out` also on failure. */
+/* Reads the set that belongs to a stamp from store_list_stamps. Free `out` even on failure. */
 HRESULT store_read_in(const char *space, const struct stored_stamp *stamp, struct stored_set *out);
 void stored_set_free(struct stored_set *set);
 /* Turns this process's cache of definitions on or off. With the cache, a list opens a file again only if it has

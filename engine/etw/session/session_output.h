@@ -56,7 +56,7 @@ void session_file_lost(struct session_file *f, uint64_t events, uint64_t buffers
 HRESULT session_file_flush(struct session_file *f);
 /* Closes the file as it is and frees nothing, because its thread was killed in the middle of a write. */
 void session_file_cut_off(struct session_file *f);
-/* Completes the file at this FILETIME and frees *f, also on failure. NULL is allowed. */
+/* Completes the file at this FILETIME and frees *f, even on failure. NULL is allowed. */
 HRESULT session_file_close(struct session_file *f, int64_t utc);
 
 /* ---- real-time consumers ---- */

@@ -147,7 +147,7 @@ struct slow_work_kind {
     void (*free_thing)(void *thing);
     void (*free_user)(void *user); /* called when both the work and its consumer are done */
 };
-/* Starts the work. Takes over `user`, also on failure. */
+/* Starts the work. Takes over `user`, even on failure. */
 HRESULT slow_work_start(const struct slow_work_kind *kind, void *user, struct slow_work **out);
 /* Passes a result to the consumer; called by `run`. Takes over `thing`, and returns when the consumer has taken it.
    E_ABORT: no more results are needed. */

@@ -329,7 +329,7 @@ static HRESULT remote_commit(struct object *o, const struct caller *caller, cons
     return hr;
 }
 
-/* Fills the set from the server object. Takes over the references to `server` and `object`, also on failure. */
+/* Fills the set from the server object. Takes over the references to `server` and `object`, even on failure. */
 static HRESULT fill_from(struct object *o, struct remote_server *server, struct orpc_object *object, const char *space,
                          const char *name, const char *server_name)
 {

@@ -75,7 +75,7 @@ static struct remote_accounts_row *table_find(const struct remote_accounts *t, c
     return NULL;
 }
 
-/* Adds or replaces the host's account. Takes ownership of the account, also on failure. */
+/* Adds or replaces the host's account. Takes ownership of the account, even on failure. */
 static HRESULT table_put(struct remote_accounts *t, const char *host, struct remote_account *account)
 {
     struct remote_accounts_row *row = table_find(t, host);

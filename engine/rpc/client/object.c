@@ -51,7 +51,7 @@ static void port_of(const struct dual_strings *bindings, const char *usual, char
         text_fit(port, PEER_PORT_BYTES, text);
 }
 
-/* Takes ownership of the reference `s`, also on failure. */
+/* Takes ownership of the reference `s`, even on failure. */
 static HRESULT object_create(struct orpc_peer *p, const struct orpc_exporter *exporter, const GUID *iid,
                              const struct std_objref *s, struct orpc_object **out)
 {
