@@ -417,7 +417,7 @@ static int tracerpt_write(struct tracerpt *t)
     return result;
 }
 
-/* Writes the report. It reads the files itself, because some may be counter logs. */
+/* Writes the report. report_request_make reads the input files itself, because some can be counter logs. */
 static int make_report(struct tracerpt *t)
 {
     struct report_request *r = &t->request;

@@ -39,7 +39,8 @@ bool server_set_is_running(void);
    true if the sets cannot be listed, and prints the reason to stderr. */
 bool server_report_sets(bool stop_them);
 
-/* The main program of openplasrv.exe; exported. Returns exit code 0 or 1. Prints the usage for unknown arguments. */
+/* The main program of openplasrv.exe; exported. Returns exit code 0 or 1. For missing, unknown or contradictory
+   arguments, prints the usage and returns 1. */
 int OpenPlaServer(int argc, WCHAR **argv);
 
 typedef HRESULT WINAPI initialize_security(PSECURITY_DESCRIPTOR descriptor, LONG services,

@@ -183,8 +183,9 @@ enum { ETL_LOG_HEAD = 0x138 };
    `path` if the bytes are not a log file header. On success free with etl_log_free. */
 HRESULT etl_log_read(const char *path, const uint8_t *event, uint32_t size, struct etl_log *out);
 void etl_log_free(struct etl_log *log);
-/* Writes the header event into `room` bytes, ETL_LOG_HEAD or more; *size is its length. A NULL string is written as "".
-   E_INVALIDARG with a text if the two names do not fit; otherwise the errors of text_to_utf16. */
+/* Writes the header event into a buffer of `room` bytes (at least ETL_LOG_HEAD); *size is the event's length. A NULL
+   string is written as "". E_INVALIDARG with a text if the two names do not fit; otherwise the errors of
+   text_to_utf16. */
 HRESULT etl_log_write(const struct etl_log *log, uint8_t *event, uint32_t room, uint32_t *size);
 /* Updates the fields of a 64-bit header event that change while a log grows: end_utc, buffers and losses. */
 void etl_log_write_counts(const struct etl_log *log, uint8_t *event);

@@ -206,10 +206,11 @@ enum set_live_part {
 };
 
 struct caller;
-/* Implements the verbs of a set. The object's creator chooses them: the engine in this process
-   (engine/pla/sets/local_sets.c) or a server (com/facade/facade.c). `space` (a static string) and `name` are the
-   namespace and name that the set is, or will be, bound to; `caller` is the client. Called without the lock. On failure
-   the set is unchanged; on success it is bound or filled. */
+/* Implements the verbs of a set. The object's creator chooses one of three tables: sets_local_verbs for the engine in
+   this process (engine/pla/sets/local_sets.c), facade_verbs for a server that COM reaches (com/facade/facade.c), or
+   remote_sets_verbs for another computer's server (engine/pla/remote/remote_sets.c). `space` (a static string) and
+   `name` are the namespace and name that the set is, or will be, bound to; `caller` is the client. Called without the
+   lock. On failure the set is unchanged; on success it is bound or filled. */
 struct set_verbs {
     /* Rejects a server that the verbs cannot reach. Not called for a set with a category, because such a set ignores
        the server. */

@@ -172,7 +172,7 @@ void report_schema_order(struct report_schema *s);
 const char *report_schema_string(const struct report_schema *s, const char *id, const char *language);
 void report_schema_free(struct report_schema *s);
 
-/* Returns whether the text matches the pattern. Takes time proportional to the product of both lengths at most. */
+/* Returns whether the text matches the pattern. Takes time at most proportional to the product of both lengths. */
 bool schema_pattern_matches(const char *pattern, const char *text);
 #define SCHEMA_LONGEST_PATTERN 1024 /* bytes of one pattern of several */
 /* Copies the first of several patterns separated by '|' to `out`; an escaped '|' does not separate. A pattern that is

@@ -482,8 +482,8 @@ static void end(struct walk *w)
         close(w->fd);
 }
 
-/* Walks to the folder that contains the last name of the path. If `whole` is set, also enters the folder with the last
-   name. *last is the last name, borrowed from the path. */
+/* Walks to the folder that contains the path's last component. If `whole` is set, also enters the folder that the last
+   component names. *last is the last component, borrowed from the path. */
 static HRESULT walk_to_folder(struct walk *w, const char *base, const char *path, bool make, bool whole,
                               const char **last)
 {
@@ -511,8 +511,8 @@ HRESULT folder_create_below(const char *base, const char *path)
     return hr;
 }
 
-/* Opens or creates the last file of a path. Creating a file follows no link. The caller checks an existing file before
-   it is changed. */
+/* Opens or creates the file that is the path's last component. Creating a file follows no link. The caller checks an
+   existing file before it is changed. */
 static int open_last(int folder, const char *name, enum file_mode mode)
 {
     const int more = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;

@@ -15,7 +15,7 @@ struct value {
     struct registry_value is;
 };
 struct node {
-    char *path, *above; /* `above`: the path without its last name; can be "" */
+    char *path, *above; /* `above`: the path without its last component; can be "" */
     uint64_t path_hash, above_hash;
     struct value *values;
     size_t count, capacity;

@@ -597,8 +597,8 @@ static void walk_end(struct walk *w)
     memory_free(w->real);
 }
 
-/* Walks to the folder that contains the last name of the path. If `whole` is set, also enters the folder with the last
-   name. */
+/* Walks to the folder that contains the path's last component. If `whole` is set, also enters the folder that the last
+   component names. */
 static HRESULT walk_to_folder(struct walk *w, const char *base, const char *path, bool make, bool whole)
 {
     const char *at;
@@ -624,8 +624,8 @@ HRESULT folder_create_below(const char *base, const char *path)
     return hr;
 }
 
-/* Opens or creates the last file of a path. Creating a file follows no link. The caller checks an existing file before
-   it is changed. */
+/* Opens or creates the file that is the path's last component. Creating a file follows no link. The caller checks an
+   existing file before it is changed. */
 static HRESULT open_last(const struct walk *w, enum file_mode mode, HANDLE *out, bool *made)
 {
     const HRESULT exists = HRESULT_FROM_WIN32(ERROR_FILE_EXISTS), missing = HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND);

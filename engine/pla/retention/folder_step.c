@@ -74,7 +74,7 @@ static HRESULT end(struct held_folder *f, struct listed *l, HRESULT hr)
     return hr;
 }
 
-/* Opens the folder that contains the last name of the path; close it with folder_left. */
+/* Opens the folder that contains the path's last component; close it with folder_left. */
 static HRESULT folder_of(struct held_folder *f, const char *names, struct held_folder **out, const char **last)
 {
     struct held_folder *at = f;
