@@ -6,7 +6,7 @@
 #include "engine/etw/event_dump.h"
 #include "engine/etw/id_map.h"
 
-/* Sums since the last reset. Times are in 100 ns. */
+/* Sums since the last reset. Times are in units of 100 ns. */
 struct figures {
     uint64_t ran, ready;                    /* time running; time ready without a processor */
     uint64_t switches;                      /* number of times that the thread got a processor */

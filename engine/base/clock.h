@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks, calendar dates and time zones. "FILETIME" values are int64 counts of 100 ns since 1601-01-01. */
+/* Clocks, calendar dates and time zones. "FILETIME" values are int64 counts of 100 ns units since 1601-01-01. */
 #ifndef OPENPLA_CLOCK_H
 #define OPENPLA_CLOCK_H
 

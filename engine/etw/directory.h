@@ -317,8 +317,8 @@ HRESULT directory_provider_names(struct directory *d, struct directory_provider_
 uint32_t directory_next_sequence(struct directory *d);
 /* Returns an event key that is unique on this host OS (EVENT_HEADER_EXT_TYPE_EVENT_KEY). */
 uint64_t directory_next_event_key(struct directory *d);
-/* Returns the interval between two profile samples of a processor, in 100 ns, for all sessions; 0 if it was never
-   set. */
+/* Returns the interval between two profile samples of a processor, in units of 100 ns, for all sessions; 0 if it was
+   never set. */
 uint32_t directory_profile_interval(struct directory *d);
 void directory_set_profile_interval(struct directory *d, uint32_t interval);
 

@@ -10,7 +10,7 @@
 #include "engine/etw/id_map.h"
 #include "engine/etw/stack_tree.h"
 
-#define EXPORT_SECOND INT64_C(10000000) /* times are in 100 ns since `begin` */
+#define EXPORT_SECOND INT64_C(10000000) /* times are in units of 100 ns since `begin` */
 
 enum { EXPORT_NAME_BLOCK = 16 };
 /* A location in code that is the same in all stacks: a function, or an address without a known function. */

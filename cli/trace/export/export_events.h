@@ -21,10 +21,10 @@ struct export_events {
     int64_t from, until; /* FILETIMEs; events outside this range are used only to determine processes and threads */
     struct live_threads live;
     struct id_map processors; /* key: number + 1; value: struct export_processor */
-    uint32_t interval;        /* sample interval in 100 ns */
+    uint32_t interval;        /* sample interval in units of 100 ns */
     bool begun, switches;
     int64_t counted;                  /* time up to which counters have been written */
-    double counters[EXPORT_COUNTERS]; /* sums since then; EXPORT_CPU: in 100 ns, over all processors */
+    double counters[EXPORT_COUNTERS]; /* sums since then; EXPORT_CPU: in units of 100 ns, over all processors */
     struct text_buffer name;
 };
 /* The trace_take of the first pass, for trace_stacks_read. */

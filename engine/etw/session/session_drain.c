@@ -52,8 +52,8 @@
 
 /* ---- one closed buffer ---- */
 
-/* 1 ms, in 100 ns. If the time steps back by less than this, two anchors of the clock did not fit together exactly; if
-   it steps back by more, the clock was set. */
+/* 1 ms, in units of 100 ns. If the time steps back by less than this, two anchors of the clock did not fit together
+   exactly; if it steps back by more, the clock was set. */
 #define JITTER INT64_C(10000)
 /* maximum incomplete places to check in one buffer: a thread has at most one, and each check queries the system */
 enum { MOST_CHECKS = 1000 };

@@ -10,8 +10,8 @@
 #include <string.h>
 
 enum { CIRCULAR = TRACE_MODE_CIRCULAR, APPEND = TRACE_MODE_APPEND, NEWFILE = TRACE_MODE_NEWFILE };
-/* 5 s, in 100 ns. Two boot times that differ by less than this count as equal, because a boot time is computed from two
-   clocks. */
+/* 5 s, in units of 100 ns. Two boot times that differ by less than this count as equal, because a boot time is computed
+   from two clocks. */
 #define SAME_BOOT (INT64_C(5) * 10000000)
 
 struct session_file {

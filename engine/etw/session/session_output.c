@@ -138,7 +138,7 @@ void session_journal_key(enum session_journal_id id, const struct autologger *a,
 
 #define BACKLOG_BYTES        (UINT64_C(16) << 20) /* limit for a consumer that is behind, or has not connected yet */
 #define PATIENCE_MS          2000                 /* limit for a consumer that does not read its last events */
-#define TIMER_RESOLUTION     156250               /* 100 ns, as on Windows */
+#define TIMER_RESOLUTION     156250               /* in units of 100 ns, as on Windows */
 #define ROOM_WITHOUT_MAXIMUM (UINT64_C(200) << 20)
 
 ULONG session_code(HRESULT hr)

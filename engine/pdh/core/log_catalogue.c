@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define MINUTE 600000000 /* in 100 ns */
+#define MINUTE 600000000 /* in units of 100 ns */
 
 /* Where a file stores a counter of an object: the index of a logged counter. */
 struct place {

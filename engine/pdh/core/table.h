@@ -6,9 +6,9 @@
        source = term { ("+" | "-") term }
        term   = name [ ("*" | "/") number ]
 
-   A name is a column of the object's table, "time" (UTC in 100 ns), or FILE.KEY: the number with this name in a kernel
-   file. FILE is a short name from core/source.h, as in "meminfo.MemFree * 1024" or "net/snmp.Tcp.InSegs". A value is
-   absent if any of its terms is. */
+   A name is a column of the object's table, "time" (UTC, in units of 100 ns), or FILE.KEY: the number with this name in
+   a kernel file. FILE is a short name from core/source.h, as in "meminfo.MemFree * 1024" or "net/snmp.Tcp.InSegs". A
+   value is absent if any of its terms is. */
 #ifndef OPENPLA_PDH_TABLE_H
 #define OPENPLA_PDH_TABLE_H
 

@@ -245,5 +245,5 @@ const struct counter_object_type pdh_thread = {
     TABLE_OBJECT(thread, ALL_OF, struct process_state, gather_threads, NULL,
                  "Windows processes: the system's list (NtQuerySystemInformation); the host's: "
                  "/proc/<id>/task/<id>/stat and status (voluntary_ctxt_switches + nonvoluntary_ctxt_switches). user "
-                 "and kernel in 100 ns. The priorities are of Windows processes alone; switches, state and "
-                 "wait_reason, under Wine, of the host's alone")};
+                 "and kernel are in units of 100 ns. The priorities are of Windows processes alone; switches, state "
+                 "and wait_reason, under Wine, of the host's alone")};

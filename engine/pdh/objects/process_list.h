@@ -28,7 +28,7 @@ enum thread_wait { WAIT_EXECUTIVE = 0, WAIT_SUSPENDED = 5, WAIT_USER_REQUEST = 6
 struct thread_entry {
     uint32_t id;
     int64_t start;                  /* FILETIME UTC */
-    int64_t user_time, kernel_time; /* 100 ns */
+    int64_t user_time, kernel_time; /* in units of 100 ns */
     /* PROCESS_ABSENT if unknown: */
     int64_t context_switches;
     int64_t base_priority, priority; /* 1 to 31, as on Windows */
@@ -40,8 +40,8 @@ struct process_entry {
     uint32_t id, parent; /* ids in the system to which the list belongs; parent 0: unknown */
     uint32_t threads;
     int64_t start;        /* FILETIME UTC; identifies the process together with the id, even if the id is reused */
-    int64_t user_time;    /* 100 ns */
-    int64_t kernel_time;  /* 100 ns */
+    int64_t user_time;    /* in units of 100 ns */
+    int64_t kernel_time;  /* in units of 100 ns */
     int64_t working_set;  /* bytes */
     int64_t virtual_size; /* bytes */
     /* The following values may be PROCESS_ABSENT. */

@@ -490,7 +490,7 @@ static bool is_in_units(DWORD type)
     return (type & (PERF_TIMER_100NS | PERF_OBJECT_TIMER)) != 0;
 }
 
-#define UNITS 10000000 /* 100 ns */
+#define UNITS 10000000 /* units of 100 ns per second */
 
 static int64_t in_units(int64_t ticks, int64_t frequency)
 {

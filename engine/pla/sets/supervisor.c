@@ -76,7 +76,7 @@
 #define CLOCK_SET_MS   100                      /* a smaller difference means that the clock is being adjusted */
 #define WATCH_PAUSE_MS 200                      /* between two attempts to become the supervisor */
 #define GRACE_MS       5000                     /* added to limits, so that a waiting client acts first */
-#define AHEAD          (10 * INT64_C(10000000)) /* time between preparing a host process and its start, in 100 ns */
+#define AHEAD          (10 * INT64_C(10000000)) /* units of 100 ns between preparing a host process and its start */
 #define NOTE_PAUSE_MS  1000                     /* after a start, before it is noted in the record */
 #define AHEAD_MOST     64                       /* maximum number of host processes prepared at a time */
 #define LOOKS_MOST     100 /* maximum number of files read again in one pass, so that starts are not delayed */

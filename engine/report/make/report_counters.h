@@ -48,11 +48,12 @@ struct chart_point {
 };
 /* Zero-initialise. */
 struct chart_series {
-    int64_t begin, width; /* FILETIME of the first value; length of a point in 100 ns */
-    int64_t lead;     /* in 100 ns: how far the first point begins before `begin`; keeps late samples in their point */
+    int64_t begin, width; /* FILETIME of the first value; length of a point in units of 100 ns */
+    int64_t
+        lead; /* units of 100 ns by which the first point begins before `begin`; keeps late samples in their point */
     int64_t last;     /* FILETIME of the last value */
     float latest;     /* the last value */
-    int64_t interval; /* time between samples in 100 ns, as last reported; 0: unknown */
+    int64_t interval; /* time between samples in units of 100 ns, as last reported; 0: unknown */
     bool assumed;     /* the width is still an assumption */
     size_t most;      /* points at most; 0: CHART_POINTS */
     size_t count;     /* points up to the last one with a value */
@@ -90,7 +91,7 @@ struct time_slice {
 };
 /* Zero-initialise. */
 struct slice_series {
-    int64_t width; /* 100 ns; 0: no value yet */
+    int64_t width; /* in units of 100 ns; 0: no value yet */
     int64_t fixed; /* the first width, before any value; 0: automatic, starting at 10 s */
     int64_t first; /* the first slice begins at this multiple of the width */
     struct time_slice *items;
