@@ -49,8 +49,8 @@ struct chart_point {
 /* Zero-initialise. */
 struct chart_series {
     int64_t begin, width; /* FILETIME of the first value; length of a point in units of 100 ns */
-    int64_t
-        lead; /* units of 100 ns by which the first point begins before `begin`; keeps late samples in their point */
+    /* units of 100 ns by which the first point begins before `begin`; keeps late samples in their point */
+    int64_t lead;
     int64_t last;     /* FILETIME of the last value */
     float latest;     /* the last value */
     int64_t interval; /* time between samples in units of 100 ns, as last reported; 0: unknown */
