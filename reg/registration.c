@@ -32,7 +32,7 @@ static void row_free(struct registration_row *row)
     registered_value_free(&row->value);
 }
 
-/* Takes over the strings of the entry. */
+/* Takes ownership of the strings of the entry. */
 static HRESULT row_of(struct registration_entry *from, struct registration_row *row)
 {
     *row = (struct registration_row){.root = from->root,

@@ -132,7 +132,8 @@ bool object_field_stands(struct object *o, const struct property *p);
 /* Checks kind, range and the row's own rule, then replaces the field. E_INVALIDARG names the property and the value.
    The object is unchanged on failure. Read-only rows are accepted; the COM wrapper enforces access. */
 HRESULT object_put(struct object *o, const struct property *p, const struct value *in);
-/* Works like object_put, but takes over the contents of *in and empties it; on failure the caller keeps them. */
+/* Works like object_put, but takes ownership of the contents of *in and empties it; on failure the caller keeps
+   them. */
 HRESULT object_give(struct object *o, const struct property *p, struct value *in);
 /* Returns the child object of a PROPERTY_OBJECT row, which never changes; NULL for other kinds. Borrowed. */
 struct object *object_child(const struct object *o, const struct property *p);

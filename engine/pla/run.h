@@ -60,7 +60,7 @@ HRESULT run_start_with(const char *account, const char *space, const char *name,
 struct run_ahead;
 HRESULT run_make_ahead(const char *space, const char *name, struct run_ahead **out);
 /* Starts the current definition in the prepared host process, or in a new host process if the prepared one cannot be
-   used. Does not wait for the first sample. Takes over *ahead, which may be NULL. */
+   used. Does not wait for the first sample. Takes ownership of *ahead, which may be NULL. */
 HRESULT run_start_ahead(const char *space, const char *name, struct run_ahead *ahead);
 void run_ahead_free(struct run_ahead *ahead); /* terminates the host process; NULL is allowed */
 /* PLA_E_DCS_NOT_RUNNING. Synchronous: returns when the logs are closed and the host process has exited. A host process

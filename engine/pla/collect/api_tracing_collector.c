@@ -180,7 +180,7 @@ static void api_tracing_figures(struct collector *c)
     take_notes(a, &now);
 }
 
-/* Takes over `text`. */
+/* Takes ownership of `text`. */
 static void note_formatted(struct api_tracing *a, char *text)
 {
     if (text)

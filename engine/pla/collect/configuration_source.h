@@ -147,10 +147,10 @@ struct slow_work_kind {
     void (*free_thing)(void *thing);
     void (*free_user)(void *user); /* called when both the work and its consumer are done */
 };
-/* Starts the work. Takes over `user`, even on failure. */
+/* Starts the work. Takes ownership of `user`, even on failure. */
 HRESULT slow_work_start(const struct slow_work_kind *kind, void *user, struct slow_work **out);
-/* Passes a result to the consumer; called by `run`. Takes over `thing`, and returns when the consumer has taken it.
-   E_ABORT: no more results are needed. */
+/* Passes a result to the consumer; called by `run`. Takes ownership of `thing`, and returns when the consumer has taken
+   it. E_ABORT: no more results are needed. */
 HRESULT slow_work_give(struct slow_work *p, void *thing);
 /* Returns the next result, owned by the caller. S_FALSE, with *out NULL: the work has ended, or the collector was
    stopped. Returns failures of the work with their error text. HRESULT_FROM_WIN32(ERROR_TIMEOUT), naming `what`: there

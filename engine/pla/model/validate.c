@@ -106,7 +106,8 @@ static HRESULT check_characters(const struct validation *v, const struct object 
 
 static HRESULT object_validate(const struct validation *v, struct object *o, const struct object *copy);
 
-/* Validates an object below the set. Takes over `path`, the object's path; returns E_OUTOFMEMORY if that is NULL. */
+/* Validates an object below the set. Takes ownership of `path`, the object's path; returns E_OUTOFMEMORY if that is
+   NULL. */
 static HRESULT validate_child(const struct validation *v, char *path, struct object *o)
 {
     struct object *copy = NULL;

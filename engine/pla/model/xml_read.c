@@ -457,7 +457,7 @@ static HRESULT read_object(const struct xml_document *document, struct object *d
 
 /* ---- documents of sets and collectors ---- */
 
-/* Reads the document into a draft; `o` takes over the draft's values if everything succeeds. */
+/* Reads the document into a draft; `o` takes ownership of the draft's values if everything succeeds. */
 static HRESULT read_document(struct object *o, const struct xml_document *document, const char *path,
                              struct object *issues)
 {

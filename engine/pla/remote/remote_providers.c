@@ -180,7 +180,7 @@ static HRESULT take_item(struct orpc_object *item, struct object *map)
     return hr;
 }
 
-/* Reads the items of a value map. Takes over the reference `from`. */
+/* Reads the items of a value map. Takes ownership of the reference `from`. */
 static HRESULT take_map(struct orpc_object *from, struct object *map)
 {
     struct orpc_object *item;

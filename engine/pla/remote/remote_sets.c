@@ -67,7 +67,7 @@ void remote_sets_forget(struct object *o)
     remote_free(r);
 }
 
-/* Replaces the kept credentials. Takes over the strings; NULL: none. */
+/* Replaces the kept credentials. Takes ownership of the strings; NULL: none. */
 static void keep_credentials(struct object *o, char *user, char *password)
 {
     object_lock(o);
@@ -79,8 +79,8 @@ static void keep_credentials(struct object *o, char *user, char *password)
     memory_free_secret(old_password);
 }
 
-/* Keeps `object` instead of `before`, and takes over its reference; `object` NULL: `before` no longer exists. If
-   another thread has already replaced `before`, keeps the other thread's object, unless `any` is set. */
+/* Keeps `object` instead of `before`, and takes ownership of its reference; `object` NULL: `before` no longer exists.
+   If another thread has already replaced `before`, keeps the other thread's object, unless `any` is set. */
 static void keep_object(struct object *o, struct orpc_object *object, bool any, const struct orpc_object *before)
 {
     object_lock(o);
@@ -93,8 +93,8 @@ static void keep_object(struct object *o, struct orpc_object *object, bool any, 
     orpc_object_release(old);
 }
 
-/* Binds the set to the server and the object, and takes over the references. Keeps sets_folder_key, to notice later
-   changes of folder properties. */
+/* Binds the set to the server and the object, and takes ownership of the references. Keeps sets_folder_key, to notice
+   later changes of folder properties. */
 static void remote_bind(struct object *o, struct remote_server *server, struct orpc_object *object)
 {
     char *folder = sets_folder_key(o);
@@ -329,7 +329,7 @@ static HRESULT remote_commit(struct object *o, const struct caller *caller, cons
     return hr;
 }
 
-/* Fills the set from the server object. Takes over the references to `server` and `object`, even on failure. */
+/* Fills the set from the server object. Takes ownership of the references to `server` and `object`, even on failure. */
 static HRESULT fill_from(struct object *o, struct remote_server *server, struct orpc_object *object, const char *space,
                          const char *name, const char *server_name)
 {
@@ -558,7 +558,7 @@ struct listing {
     const char *space, *pattern, *server_name;
 };
 
-/* Adds a set for the item. Takes over the reference. */
+/* Adds a set for the item. Takes ownership of the reference. */
 static HRESULT list_add(const struct listing *l, struct orpc_object *item)
 {
     struct object *o = NULL;

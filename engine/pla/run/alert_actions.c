@@ -77,7 +77,7 @@ static void actions_unref(struct alert_actions *a)
 
 /* ---- notes ---- */
 
-/* Adds a note, unless the same note exists, and wakes the run. Takes over the string. */
+/* Adds a note, unless the same note exists, and wakes the run. Takes ownership of the string. */
 static void actions_note(struct alert_actions *a, char *text)
 {
     bool known = false;
@@ -173,7 +173,7 @@ static void task_failed(struct alert_actions *a, const struct order *o, HRESULT 
     memory_free(what);
 }
 
-/* Starts a task. Takes over the order. */
+/* Starts a task. Takes ownership of the order. */
 static void start_task(struct alert_actions *a, struct order *o, struct at_work *w)
 {
     struct task_instance *instance = NULL;

@@ -60,7 +60,8 @@ struct ended_segments;
 /* Creates the queue. `section` is signalled after each processed segment and for each note. Both arguments are
    borrowed; `work` may be NULL. */
 HRESULT ended_segments_create(run_compile work, struct run_section *section, struct ended_segments **out);
-/* Queues a segment; takes over `e` on success. The first call starts the thread, and fails if that is impossible. */
+/* Queues a segment; takes ownership of `e` on success. The first call starts the thread, and fails if that is
+   impossible. */
 HRESULT ended_segments_add(struct ended_segments *q, struct ended_segment *e);
 /* Returns the next processed segment, which the caller must free; NULL: none. */
 struct ended_segment *ended_segments_take(struct ended_segments *q);

@@ -743,8 +743,8 @@ struct listed_definition {
     char *xml;
 };
 
-/* Binds a listed set whose definition is known to be valid, so that its XML is parsed only on first use. Takes over the
-   XML. */
+/* Binds a listed set whose definition is known to be valid, so that its XML is parsed only on first use. Takes
+   ownership of the XML. */
 static HRESULT bind_listed(struct object *set, const char *space, struct stored_set *stored, const char *server)
 {
     struct listed_definition *d = memory_alloc(sizeof *d);

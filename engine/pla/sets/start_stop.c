@@ -81,7 +81,7 @@ struct run_ahead {
     char run_key[33]; /* "": no key yet */
 };
 
-/* Starts a host process. Takes over the rights. Call close_host on *out regardless of the result. */
+/* Starts a host process. Takes ownership of the rights. Call close_host on *out regardless of the result. */
 static HRESULT make_host(const char *user, const char *space, const char *name, bool waits, struct run_rights *rights,
                          struct run_ahead *out)
 {

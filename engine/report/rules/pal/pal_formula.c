@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Takes over the expression. Operands such as {palS3} are renamed to {palV0} ... in the order of their occurrence. */
+/* Stores the expression in *out. Operands such as {palS3} are renamed to {palV0} ... in the order of their
+   occurrence. */
 static void formula_take(struct pal_machine *m, const struct pal_value *v, struct pal_formula *out)
 {
     const char *value = v->text, *guard = v->guard ? v->guard : "";
