@@ -356,7 +356,7 @@ void thread_figures_reset(struct thread_figures *f, int64_t now)
     struct one_process *p;
     uint64_t key;
     figures_settle(f, now);
-    /* After a removal another entry may take the place of the removed one, so the same place is checked again. */
+    /* After a removal, another entry can have the removed entry's index, so the same index is checked again. */
     for (size_t at = 0; (t = id_map_next(&f->threads, &at, &key));) {
         t->of = (struct figures){0};
         if (t->ended && !t->running) {

@@ -228,7 +228,7 @@ static uint64_t hash_on(uint64_t hash, uint64_t next)
 }
 
 /* Hashes blocks of ASCII characters separately, which is valid because strings that are equal ignoring case have their
-   ASCII characters in the same places. */
+   ASCII characters at the same positions. */
 uint64_t text_hash_nocase(const char *text)
 {
     const unsigned char *at = (const unsigned char *)text, *end = at + strlen(text);
@@ -264,7 +264,7 @@ bool text_matches(const char *pattern, const char *text)
 {
     const unsigned char *p = (const unsigned char *)pattern, *t = (const unsigned char *)text;
     const unsigned char *p_end = p + strlen(pattern), *t_end = t + strlen(text);
-    const unsigned char *star = NULL, *star_text = NULL; /* the place after the last '*', and where its match begins */
+    const unsigned char *star = NULL, *star_text = NULL; /* after the last '*', and where its match begins */
     for (;;) {
         const unsigned char *p_next = p, *t_next = t;
         if (p < p_end && *p == '*') {

@@ -21,7 +21,7 @@ struct xpath_pair {
     size_t length;
     const char *instead; /* a cheaper form of the expression, described in words */
 };
-/* Whether the expression may compare nodes in pairs; `out` describes the first place. If not, each operation that
+/* Whether the expression may compare nodes in pairs; `out` describes the first occurrence. If not, each operation that
    libxml2 counts takes a constant number of steps, regardless of the document. For text that is not XPath 1.0, the
    result may be true. `variables_are_values`: variables contain no nodes. */
 bool xpath_compares_pairs(const char *expression, bool variables_are_values, struct xpath_pair *out);

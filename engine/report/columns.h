@@ -50,7 +50,7 @@ struct columns {
     size_t source_count, source_capacity;
     size_t *first_source; /* per input: index of its first source */
     size_t input_capacity;
-    uint32_t *buckets; /* hash table over the columns: place + 1 */
+    uint32_t *buckets; /* hash table over the columns: index + 1 */
     size_t bucket_count;
     struct instance_numbers numbers; /* numbers of a counter's instances in the current sample */
     size_t most;                     /* maximum of columns; 0: no limit. `refused` counts requests beyond it */

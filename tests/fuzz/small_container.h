@@ -18,7 +18,7 @@ struct small_container {
 void small_begin(struct small_container *c, uint32_t mode, uint32_t pointer, uint32_t clock);
 /* Adds a buffer with these events, one after the other. `packed`: stored as literals of plain XPRESS. */
 void small_add(struct small_container *c, uint16_t processor, const uint8_t *events, size_t size, bool packed);
-/* Applies the patches in `data` (u16 place, u8 length, bytes; a remainder cuts the end off) and writes the container
+/* Applies the patches in `data` (u16 position, u8 length, bytes; a remainder cuts the end off) and writes the container
    to `path`. */
 void small_store_damaged(const struct small_container *c, const uint8_t *data, size_t size, const char *path);
 

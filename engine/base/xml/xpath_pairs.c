@@ -482,9 +482,9 @@ bool xpath_compares_pairs(const char *expression, bool variables_are_values, str
     return read_expression(&l);
 }
 
-/* Sorts the edits by place. Edits at the same place stay in the order in which they were added, so that brackets are
-   closed from the inside out. An opening bracket of a comparison comes before one of a union, which was added earlier
-   and begins the left side. */
+/* Sorts the edits by position. Edits at the same position stay in the order in which they were added, so that brackets
+   are closed from the inside out. An opening bracket of a comparison comes before one of a union, which was added
+   earlier and begins the left side. */
 static void sort_edits(struct edit *edits, size_t count)
 {
     for (size_t i = 1; i < count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The processing handles of this process, the callbacks of classes, and ProcessTrace. A handle consists of mark << 56 |
-   generation << 16 | place + 1. The generation distinguishes a live handle from a closed or invented one; the mark
+   generation << 16 | index + 1. The generation distinguishes a live handle from a closed or invented one; the mark
    distinguishes it from the handle of a session, which programs pass by mistake. */
 #include "engine/etw/consumer/consumer.h"
 
@@ -35,7 +35,7 @@ struct consumer {
 static struct lock lock = LOCK_INIT;
 static struct place {
     uint64_t generation;
-    struct consumer *consumer; /* NULL: the place is free */
+    struct consumer *consumer; /* NULL: the entry is free */
 } * places;
 static size_t place_count, place_capacity;
 static const struct realtime_source *realtime = &session_connections;
@@ -71,7 +71,7 @@ static TRACEHANDLE handle_of(size_t place)
     return HANDLE_MARK | (places[place].generation & MOST_GENERATIONS) << 16 | (place + 1);
 }
 
-/* Returns the place of a handle; NULL if the handle is not open. */
+/* Returns the entry of a handle; NULL if the handle is not open. */
 static struct place *place_find(TRACEHANDLE handle)
 {
     const size_t place = (size_t)(handle & 0xFFFF) - 1;

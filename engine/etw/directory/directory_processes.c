@@ -485,7 +485,7 @@ HRESULT directory_registrations(struct directory *d, struct directory_registrati
 /* Names of providers, from their traits: a lock-free ring in which a new name replaces the oldest one. A name is valid
    if its checksum is correct, so a partly written name is ignored. */
 
-/* Returns the checksum of a name; never 0, which marks an unused place. */
+/* Returns the checksum of a name; never 0, which marks an unused record. */
 static uint64_t name_check(const struct name_payload *p)
 {
     return hash_bytes(HASH_START, p, sizeof *p) | 1;
@@ -513,7 +513,8 @@ static bool name_load(struct directory *d, uint32_t i, struct name_payload *out)
     return name_check(out) == check && is_name(out->name);
 }
 
-/* Returns the place of the provider's name, or the oldest place. */
+/* Returns the index of the provider's name. If the provider has no name, returns the index of an unused record or, if
+   all are used, of the oldest name. */
 static uint32_t name_place(struct directory *d, const GUID *provider)
 {
     const uint32_t used = directory_load_limited(&d->shared->names_given, DIRECTORY_PROVIDER_NAMES);

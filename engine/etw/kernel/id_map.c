@@ -19,7 +19,7 @@ static void *item(const struct id_map *m, size_t at)
     return m->items + at * m->item_size;
 }
 
-/* Returns the place of the key, or the free place for inserting it. */
+/* Returns the index of the key, or of the free entry for inserting it. */
 static size_t id_map_place(const struct id_map *m, uint64_t key)
 {
     size_t at = home(m, key);
@@ -99,7 +99,7 @@ void id_map_remove(struct id_map *m, uint64_t key)
         return;
     const size_t mask = m->capacity - 1;
     for (size_t at = (hole + 1) & mask; m->keys[at] != 0; at = (at + 1) & mask) {
-        /* An item may only move up if its home place is not between the hole and the item. */
+        /* An item may only move up if its home index is not between the hole and the item. */
         if (((at - home(m, m->keys[at])) & mask) < ((at - hole) & mask))
             continue;
         m->keys[hole] = m->keys[at];

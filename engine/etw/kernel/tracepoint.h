@@ -94,7 +94,7 @@ enum { TRACEPOINT_FIELDS = 12, TRACEPOINT_MOST = 64 };
 /* A Linux event that has arrived. */
 struct tracepoint_event {
     const struct ring_event *event;
-    const struct ring_field *fields; /* places of the fields, in the order of the names in struct tracepoint */
+    const struct ring_field *fields; /* positions of the fields, in the order of the names in struct tracepoint */
     uint64_t time;                   /* ticks of clock_ticks */
     uint32_t processor, thread;      /* processor and running thread, as the host OS's numbers */
     uint8_t context;                 /* common_flags */

@@ -282,7 +282,7 @@ bool provider_outlast_callback(struct registration_record *record)
 
 ULONG provider_begun(uint64_t handle)
 {
-    /* The handle is not checked with provider_find, because its registration may already have ended. The place is
+    /* The handle is not checked with provider_find, because its registration may already have ended. The entry is
        still in use: the thread that ends the registration waits for this function. */
     struct registration *r = &provider_table[handle % PROVIDER_PLACES];
     lock_enter(&provider_lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that write events, and registrations: the places of the table, the published data, and the data that are
+/* Threads that write events, and registrations: the entries of the table, the published data, and the data that are
    freed when no thread can use them any more (provider_table.h). Callbacks are in provider_notice.c. */
 #include "engine/etw/provider/provider_table.h"
 
@@ -103,7 +103,7 @@ struct registration provider_table[PROVIDER_PLACES];
 struct lock provider_lock = LOCK_INIT;
 struct registration *provider_in_use;
 
-static struct registration *unused; /* places that can be reused */
+static struct registration *unused; /* entries that can be reused */
 static uint32_t places = 1, registered;
 
 /* ---- data that threads may still be using ---- */

@@ -18,7 +18,7 @@
      threads                 provider_thread: inside, slot and id of the writer, activity
 
    A handle is a generation << 16 | index in the table. A writer finds its registration by the index and compares the
-   handle, so a handle of an ended registration is rejected even if its place is in use again.
+   handle, so a handle of an ended registration is rejected even if its table entry is in use again.
 
    Who writes what. Everything changes under provider_lock, except those members of a provider_thread that its own
    thread writes (`inside`, activity). Writers only read the table. The first words of a registration are a first test:
@@ -147,7 +147,7 @@ struct registration {
     _Atomic uint64_t any, all;
     _Atomic uint32_t limit;
     uint32_t index;
-    struct registration_record *record; /* kept when the place is reused */
+    struct registration_record *record; /* kept when the entry is reused */
     uint64_t reserved[2];
 };
 _Static_assert(sizeof(struct registration) == 64, "one line of the cache");
@@ -245,7 +245,7 @@ bool provider_has_retired(void);
 struct registration_record {
     struct provider_options options;
     struct provider_numbers numbers;
-    uint64_t generation; /* generation in the handles of this place */
+    uint64_t generation; /* generation in the handles of this entry */
     struct registration *next;
     struct notice *first, *last; /* queued callbacks */
     bool calling;                /* the thread `caller` runs its callbacks */

@@ -47,7 +47,7 @@ struct push {
     struct thread *thread;
     struct lock lock;
     struct thread_condition changed;
-    /* The oldest first. The additional place is for a request that the sender returns unsent. */
+    /* The oldest first. The additional element is for a request that the sender returns unsent. */
     struct push_batch waiting[MOST_WAITING + 1];
     size_t waiting_count;
     bool sending; /* the sender has taken a request from `waiting` or from the queue */

@@ -35,7 +35,8 @@ struct etl_buffer_header etl_container_new_header(const struct etl_file *e, uint
 /* Creates an empty buffer with this sequence number in `buffer`, and its header in `head`. */
 void etl_container_begin_buffer(const struct etl_file *e, uint64_t sequence, uint8_t *buffer,
                                 struct etl_buffer_header *head);
-/* Returns the index of the buffer after `place`. In a ring, the last buffer is followed by the first one. */
+/* Returns the number of the buffer after buffer number `place`. In a ring, the last buffer is followed by the first
+   one. */
 uint64_t etl_container_next_place(const struct etl_file *e, uint64_t place);
 /* Writes the changes of e->buffer to the file: first its new events, then its header. */
 HRESULT etl_container_write_buffer(struct etl_file *e, bool last);

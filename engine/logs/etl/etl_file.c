@@ -220,7 +220,8 @@ static HRESULT etl_container_load_header(struct etl_file *e, struct file *file, 
     return e->log.buffer_size == e->size && e->log.pointer_size == 8 ? S_OK : no_container(path);
 }
 
-/* Finds the end of the last record in buffer `place` and stores it in e->head.used; 0: no record ends in the buffer. */
+/* Finds the end of the last record in buffer number `place` and stores it in e->head.used; 0: no record ends in the
+   buffer. */
 static HRESULT load_buffer(struct etl_file *e, struct file *file, const char *path, uint64_t place,
                            etl_ends_record *ends)
 {
@@ -386,9 +387,9 @@ void etl_container_swap(struct etl_file *e)
     e->buffer = other;
 }
 
-/* Writes the whole buffer in e->spare to `place`. If that place already has a buffer or reserved space, a header
-   without events is written first, and the new header last. Therefore a header never counts events of another
-   buffer. */
+/* Writes the whole buffer in e->spare as buffer number `place` of the file. If the file already contains that buffer or
+   reserves space for it, a header without events is written first, and the new header last. Therefore a header never
+   counts events of another buffer. */
 static HRESULT place_buffer(struct etl_file *e, uint64_t place, const struct etl_buffer_header *head)
 {
     const uint64_t at = place * e->size;
@@ -533,7 +534,7 @@ void etl_file_abandon(struct etl_file *e)
 
 /* ---- continuing the file of a session that has ended, or whose host process has exited ---- */
 
-/* Reads the buffer header at a place. S_FALSE: not a complete buffer with events of this file. */
+/* Reads the header of buffer number `place` of the file. S_FALSE: not a complete buffer with events of this file. */
 static HRESULT head_at(const struct etl_file *e, struct file *file, uint64_t place, struct etl_buffer_header *out)
 {
     uint8_t bytes[ETL_BUFFER_HEAD];

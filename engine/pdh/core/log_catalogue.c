@@ -27,7 +27,7 @@ struct places {
 
 struct log_file {
     struct log_reader *reader;
-    size_t mapped; /* number of the reader's counters that have a place so far */
+    size_t mapped; /* number of the reader's counters that have been added to objects */
     bool has_sample;
     int64_t utc; /* time of the sample */
     const struct log_cell *cells;
@@ -383,7 +383,7 @@ static bool add_place(struct log_catalogue *lc, size_t file, size_t cell, const 
     return ok;
 }
 
-/* Assigns places to the counters that the file has defined so far. */
+/* Adds the counters that the file has defined so far to their objects. */
 static bool map_counters(struct log_catalogue *lc, size_t at)
 {
     struct log_file *file = &lc->files[at];

@@ -505,7 +505,8 @@ const char *counter_item_bare_name(const struct counter_items *items, size_t i, 
     return item->name;
 }
 
-/* Returns the index of the item whose instance is at `place` in the list; SIZE_MAX if the instance does not match. */
+/* Returns the index of the item whose instance is at index `place` of the list; SIZE_MAX if the instance does not
+   match. */
 static size_t find_item(const struct counter_items *items, size_t place)
 {
     size_t low = 0, high = items->count; /* positions are sorted */

@@ -68,8 +68,8 @@ struct event_field {
 struct event_field event_field_of(const struct schema_field *said, enum schema_out_type out);
 
 enum { EVENT_FIELDS = 256 }; /* maximum fields of one event */
-/* The requested fields of one kind of event, and their places in its schema. Zero-initialise; set `items`, borrowed,
-   and `count`. */
+/* The requested fields of one kind of event, and the indexes of their properties in its schema. Zero-initialise; set
+   `items`, borrowed, and `count`. */
 struct event_fields {
     const struct event_field *items;
     size_t count;

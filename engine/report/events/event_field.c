@@ -93,7 +93,7 @@ static uint16_t place_of(const struct event_schema *s, const char *path)
     }
 }
 
-/* Returns whether the places are valid for this schema. A new schema may have the address of the previous one, so names
+/* Returns whether `places` is valid for this schema. A new schema may have the address of the previous one, so names
    are compared too. */
 static bool places_hold(const struct event_fields *f, const struct event_schema *s)
 {

@@ -24,7 +24,7 @@ struct value_sketch {
     double *values; /* all values; NULL: bins are used */
     size_t value_count, value_capacity;
     bool sorted;
-    struct bin *bins; /* sorted by place */
+    struct bin *bins; /* sorted by `place` */
     size_t bin_count, bin_capacity;
 };
 

@@ -194,7 +194,7 @@ static void enumerator_outlives_its_collection(void **state)
     release(e);
 }
 
-/* Remove by place, by name and by the object itself; Clear. What is removed belongs to no set, and can be added again.
+/* Remove by index, by name and by the object itself; Clear. What is removed belongs to no set, and can be added again.
  */
 static void items_are_removed_by_index_and_object(void **state)
 {

@@ -70,7 +70,7 @@ static char *make_binary(size_t *size)
     return bytes;
 }
 
-/* Patches of `data`: u16 place, u8 value. */
+/* Patches of `data`: u16 position, u8 value. */
 static void store_binary(const uint8_t *data, size_t size)
 {
     static char *whole;

@@ -42,7 +42,7 @@ static void walk(const uint8_t *log, size_t size)
     }
 }
 
-/* The input is patches: u16 place (4-byte steps from one of four places of interest), u8 length, bytes.
+/* The input is patches: u16 position (4-byte steps from one of four places of interest), u8 length, bytes.
    One or two bytes left over cut the end of the file off. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

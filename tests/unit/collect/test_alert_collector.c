@@ -183,7 +183,7 @@ static void instances_appear_and_disappear(void **state)
     assert_int_equal(collector_close(c), S_OK);
 }
 
-/* Each instance has a separate state, regardless of its place in the list. */
+/* Each instance has a separate state, regardless of its position in the list. */
 static void instances_are_distinguished(void **state)
 {
     struct test *t = *state;
