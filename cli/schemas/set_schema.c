@@ -337,7 +337,8 @@ static void add_common_types(const struct schema *s)
     text_buffer_add(
         s->b,
         "    </xs:restriction>\n  </xs:simpleType>\n"
-        "  <xs:complexType name=\"Text\">\n    <xs:annotation><xs:documentation>Surrounding whitespace counts only with "
+        "  <xs:complexType name=\"Text\">\n    <xs:annotation><xs:documentation>Surrounding whitespace counts only "
+        "with "
         "xml:space=\"preserve\"</xs:documentation></xs:annotation>\n"
         "    <xs:simpleContent><xs:extension base=\"xs:string\">" XML_SPACE_ATTRIBUTE
         "</xs:extension></xs:simpleContent>\n"

@@ -92,9 +92,9 @@ struct log_zone {
 typedef HRESULT log_check(void *user);
 
 struct log_options {
-    const char *base; /* NULL, or the folder that must contain the file after links are resolved (file_open_below) */
-    bool append;      /* continue an existing file, even one that a crash truncated */
-    bool replace; /* overwrite a log; leave another file unchanged: HRESULT_FROM_WIN32(ERROR_INVALID_DATA) */
+    const char *base;    /* NULL, or the folder that must contain the file after links are resolved (file_open_below) */
+    bool append;         /* continue an existing file, even one that a crash truncated */
+    bool replace;        /* overwrite a log; leave another file unchanged: HRESULT_FROM_WIN32(ERROR_INVALID_DATA) */
     const char *comment; /* description of the collector set, may be NULL */
     uint64_t max_bytes;  /* 0: no limit. At the limit log_writer_append returns S_FALSE without writing the sample */
     bool circular;       /* formats with `ring`: at max_bytes, the newest samples replace the oldest */
