@@ -99,7 +99,7 @@ struct session_host {
 };
 
 /* Creates the buffers and the file of a session that is about to start, and publishes that it runs. Returns a
-   Windows error code with an error text; call session_host_release also after a failure. */
+   Windows error code with an error text; call session_host_release even after a failure. */
 ULONG session_host_begin(struct session_host *h, uint32_t logger, uint32_t generation);
 /* Makes the calling thread the one that empties the session (LoggerThreadId). */
 void session_host_own(struct session_host *h);

@@ -180,7 +180,7 @@ HRESULT whole_document_begin(struct whole_document *w, struct file *file, const 
    character may cross a multiple of WHOLE_DOCUMENT_PAGE in the file, and the text may not contain "?>". On failure the
    file is a complete document with or without the text; only whole_document_close may be called afterwards. */
 HRESULT whole_document_add(struct whole_document *w, struct text_buffer *text, const char *closing);
-/* Cuts off the preallocated room. Call it also after a failure. */
+/* Cuts off the preallocated room. Call it even after a failure. */
 HRESULT whole_document_close(struct whole_document *w);
 
 #endif
