@@ -46,7 +46,8 @@ def main():
     check(list(accounts()) == ["db2:47135"], "removed")
     remote(0, "remove", "-all")
     check(accounts() == {}, "all removed")
-    check("blank" not in run_with_input(1, PASSWORD, "remote", "add", "two words", "reader"), "an invalid computer")
+    check("invalid computer 'two words'" in run_with_input(1, PASSWORD, "remote", "add", "two words", "reader"),
+          "an invalid computer")
     check("invalid account" in run_with_input(1, PASSWORD, "remote", "add", "db1", "LAB\\"), "an invalid account")
     check("missing password" in openpla(1, "remote", "add", "db1", "reader"), "no password")
     remote(2, "add", "db1")
