@@ -92,7 +92,7 @@ def main():
                 if arguments.pictures:
                     browser.picture(os.path.join(arguments.pictures, f"live-{width}.png"))
             server.terminate()
-            wait_for(browser, "document.getElementById('state').textContent.includes('does not answer')", "the end is shown")
+            wait_for(browser, "document.getElementById('state').textContent.includes('does not respond')", "the end is shown")
             check(server.wait(PATIENCE) == 0, "it ends")
         finally:
             server.kill()
