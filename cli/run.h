@@ -3,8 +3,8 @@
 #ifndef OPENPLA_RUN_H
 #define OPENPLA_RUN_H
 
-/* argv has the options of the verb, the program and its arguments. Returns the program's exit code, or prints a message
-   and returns an enum cli_exit. Only for Windows and Wine. */
+/* argv contains the verb's options, then the program, then its arguments. Returns the program's exit code, or prints a
+   message and returns an enum cli_exit. Only for Windows and Wine. */
 int run_program(int argc, char **argv);
 
 #endif

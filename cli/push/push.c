@@ -274,8 +274,8 @@ static void push_report_warnings(const struct inputs *in)
     }
 }
 
-/* Reports the time from which samples were not sent. `first` is the time of the first sample that was read but not
-   sent; 0: all samples that were read were sent. */
+/* Reports the time from which sending must continue. `first` is the time of the first sample that was read but not
+   sent. 0: every sample read was sent, so the time of the last one is reported. */
 static void push_report_rest(const struct inputs *in, int64_t first)
 {
     uint64_t samples;

@@ -42,7 +42,7 @@ HRESULT file_ownership(const char *path, struct ownership *out);
 /* Sets the protection of an existing file or folder. */
 HRESULT file_protect(const char *path, enum protection what);
 
-/* Used only by files of base: creates one folder in an existing one. */
+/* Only for engine/base: creates one folder, whose parent must exist. */
 HRESULT folder_create_one(const char *path, enum protection what);
 
 /* ---- files and folders ---- */

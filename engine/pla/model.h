@@ -152,8 +152,8 @@ void object_give_unchecked(struct object *o, const struct property *p, struct va
 /* Sets a text property without its checks. */
 HRESULT object_put_text(struct object *o, const struct property *p, const char *text);
 const struct property *class_property(const struct class *class, const char *name);
-/* Creates an object of the same class, with the same lock and values. Also copies the values of those child objects
-   whose rows are stored; collections are empty. */
+/* Creates an object of the same class, with the same lock and values. Also copies the values of each child object
+   whose row in the parent is XML_STORED. The new object's collections are empty. */
 HRESULT object_copy(struct object *from, struct object **out);
 /* Exchanges the property values, child values and items of two objects that have the same class and lock; child objects
    keep their identity. Without `all`, `from` is a draft: only the rows that were set in it are taken, so values that

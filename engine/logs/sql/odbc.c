@@ -34,7 +34,7 @@ struct odbc_statement {
 _Static_assert(sizeof(SQLLEN) == sizeof(intptr_t) && sizeof(SQLWCHAR) == sizeof(WCHAR) &&
                    sizeof(SQLINTEGER) == sizeof(int32_t),
                "values are bound as they are");
-_Static_assert(ODBC_NULL == SQL_NULL_DATA, "ODBC's own mark of NULL");
+_Static_assert(ODBC_NULL == SQL_NULL_DATA, "the indicator of NULL");
 
 static HRESULT odbc_library(const struct odbc_api **out)
 {

@@ -60,7 +60,7 @@ struct block_writer {
 void block_put(struct block_writer *w, const void *bytes, size_t size);
 /* Appends the string as UTF-16 with its NUL. */
 void block_put_text(struct block_writer *w, const char *text);
-/* Appends zeros up to a multiple of 8 bytes from `from`. */
+/* Appends zeros until the output since the offset `from` is a multiple of 8 bytes long. */
 void block_pad(struct block_writer *w, size_t from);
 /* Appends a pcq_instance with its name and padding. NULL means the only instance of an object without instances. */
 void block_put_instance(struct block_writer *w, const struct instance *instance);

@@ -556,8 +556,8 @@ HRESULT object_forget_defaults(struct object *o)
     return hr;
 }
 
-/* Copies the values of the rows, and the values of those child objects whose rows are stored. Call it under the lock of
-   `from`. */
+/* Copies the values of the rows, and the values of each child object whose row in `from` is XML_STORED. Call it under
+   the lock of `from`. */
 static HRESULT copy_values(const struct object *from, struct object *to)
 {
     HRESULT hr = S_OK;

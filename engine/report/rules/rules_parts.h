@@ -34,8 +34,8 @@ enum {
     EXPRESSION_DEEPEST = 64,          /* maximum depth of nested brackets */
     EXPRESSION_OPERATIONS = 20000000, /* limit of one evaluation: a second or less */
     /* Limit of an evaluation that compares nodes in pairs (xpath_pairs.h): a minute, if each operation compares with a
-       list of 40,960 nodes. In the total of a run, each of its operations counts as PAIRED_WEIGHT, because it can take
-       as long as that many others. */
+       list of 40,960 nodes. Each operation of such an evaluation counts as PAIRED_WEIGHT operations of the run, because
+       it can take as long as that many ordinary operations. */
     PAIRED_OPERATIONS = 250000,
     PAIRED_WEIGHT = 200,
     OPERATION_BYTES = 200, /* bytes of created texts and lists that count as one operation */

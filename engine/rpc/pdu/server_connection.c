@@ -215,9 +215,9 @@ static bool bind_log_on(struct rpc_connection *c, const struct pdu *p, struct nd
     if ((p->auth_type != AUTH_NTLM && p->auth_type != AUTH_SPNEGO) || !c->service->accounts ||
         (p->auth_level != AUTH_LEVEL_INTEGRITY && p->auth_level != AUTH_LEVEL_PRIVACY)) {
         if (is_bind)
-            connection_reject_bind(c, p->call, NAK_AUTH_TYPE, "unknown authentication type or level");
+            connection_reject_bind(c, p->call, NAK_AUTH_TYPE, "unsupported authentication type or level");
         else
-            connection_end(c, "unknown authentication type or level");
+            connection_end(c, "unsupported authentication type or level");
         return false;
     }
     struct security_context *s = security_find(c, p->auth_id);

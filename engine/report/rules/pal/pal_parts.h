@@ -109,7 +109,7 @@ enum { PAL_ALERTS_MAX = 8, PAL_OPERANDS_MAX = 4 };
 /* A condition on the rows of one counter. */
 struct pal_alert {
     const struct pal_source *source;
-    const char *condition;    /* XPath with PAL_ROW; NULL: the threshold compares a value, see below */
+    const char *condition;    /* XPath with PAL_ROW; NULL: the counter is computed (struct pal_formula) */
     const char *sign, *limit; /* XPath: the operator; the limit, a number or an expression */
     bool is_constant;         /* the limit is a number */
     bool of_trend;
