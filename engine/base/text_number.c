@@ -240,8 +240,9 @@ char *text_put_hex(char *at, uint64_t value, unsigned digits)
     unsigned count = !digits ? 1 : digits < MOST_HEX ? digits : MOST_HEX;
     while (count < MOST_HEX && value >> 4 * count)
         count++;
-    memcpy(at, "0x", 2);
-    return put_hex(at + 2, value, count, upper);
+    *at++ = '0';
+    *at++ = 'x';
+    return put_hex(at, value, count, upper);
 }
 
 char *text_put_guid(char *at, const GUID *guid)

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/trace/export/export_events.h"
+#include "engine/base/assert.h"
 #include "engine/base/memory.h"
 
 #define VERB "trace"
@@ -49,6 +50,7 @@ static int command_check(struct command *c, struct export *x, const struct texts
 static HRESULT command_path(struct command *c, const struct export *x)
 {
     const char *from = c->files.items[0], *extension = path_extension(from);
+    assert(x->format);
     if (c->to)
         c->path = text_copy(c->to);
     else
@@ -85,6 +87,7 @@ static HRESULT folder_open(struct command *c, struct export *x)
 static HRESULT output_open(struct command *c, struct export *x)
 {
     HRESULT hr = command_path(c, x);
+    assert(x->format);
     for (size_t i = 0; i < c->inputs.count && SUCCEEDED(hr); i++)
         hr = output_check_input(c->path, c->inputs.items[i].path);
     if (SUCCEEDED(hr) && x->format->folder)

@@ -94,7 +94,7 @@ static HRESULT thread_of(struct export_events *x, uint32_t id, uint32_t process,
     HRESULT hr = S_OK;
     if (t->index == 0) {
         hr = thread_add(x, t, id, out);
-        t->index = SUCCEEDED(hr) ? (*out)->index + 1 : 0;
+        t->index = SUCCEEDED(hr) && *out ? (*out)->index + 1 : 0;
     }
     *live = t;
     if (FAILED(hr))

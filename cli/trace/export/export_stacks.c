@@ -67,6 +67,7 @@ static HRESULT frame_add(struct export *x, struct text_buffer *name, size_t modu
 static HRESULT frame_intern(struct export *x, struct text_buffer *name, size_t module_bytes,
                             const struct trace_frame *from, uint32_t *index)
 {
+    *index = 0;
     if (name->failed)
         return no_memory();
     uint64_t key = hash_text(HASH_START, name->text);
@@ -115,6 +116,7 @@ static HRESULT frame_of(struct export *x, uint64_t address, bool innermost, uint
 {
     const bool kernel = address >= UINT64_C(0x8000000000000000);
     const uint64_t back = innermost ? 0 : 1;
+    *index = 0;
     uint32_t *cached = cache_put(
         &x->frame_of_address, cache_key((kernel ? 0 : process) | (uint64_t)epoch << 32, (address - back) << 1 | back));
     if (!cached)

@@ -2,6 +2,7 @@
 /* Event traces as input: merges them by time, and finds the schemas of their events. */
 #include "engine/etw/trace_input.h"
 
+#include "engine/base/assert.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/api_trace.h"
@@ -31,6 +32,7 @@ HRESULT trace_inputs_open(struct trace_inputs *in, const struct texts *paths)
         in->view = memory_zero(1, sizeof *in->view);
         hr = in->items && in->view ? S_OK : error_set(E_OUTOFMEMORY, "out of memory for %zu traces", all.count);
     }
+    assert(FAILED(hr) || in->items);
     for (size_t i = 0; i < all.count && SUCCEEDED(hr); i++) {
         struct trace_input *one = &in->items[in->count];
         hr = etl_reader_open(all.items[i], input_take_warning, &one->warnings, &one->reader);
