@@ -17,10 +17,10 @@ enum api_change_state {
     API_CHANGE_ENDED,    /* the process has exited */
 };
 
-/* Begins to inject into the process. Takes ownership of the handle, even on failure. `created`: when the process
-   started, as a FILETIME in UTC. `attaches`: the process was running before the watcher. Returns NULL if out of memory
-   or if the process is exiting. */
-struct api_change *api_change_begin(HANDLE process, const char *program, int64_t created, bool attaches);
+/* Begins to inject into the process. Takes ownership of the handle, even on failure. `attaches`: the process was
+   running before the watcher. Returns NULL if out of memory, or if the process cannot be suspended because it has no
+   thread yet or is exiting. */
+struct api_change *api_change_begin(HANDLE process, const char *program, bool attaches);
 /* Starts the next step if the current one is complete, and returns the state. *reason: for API_CHANGE_SILENT and
    API_CHANGE_FAILED the failure, with an error text. The states from API_CHANGE_ENTERED on are final. */
 enum api_change_state api_change_continue(struct api_change *c, HRESULT *reason);

@@ -46,7 +46,7 @@ struct api_change {
     HANDLE process, thread; /* `thread`: remote thread that loads the DLL; NULL: not created */
     char *program;
     bool attaches;
-    int64_t created;
+    ULONGLONG began; /* GetTickCount64 */
     enum step step;
     ULONGLONG since; /* GetTickCount64 at which the step began */
     unsigned signals;
@@ -128,7 +128,7 @@ static void begin_work(struct api_change *c, enum step step)
     timed_work_run(&work, 1, STEP_MS);
 }
 
-/* Begins the first step. Returns false if the process is exiting. */
+/* Begins the first step. Returns false if the process cannot be suspended: it has no thread yet, or is exiting. */
 static bool begin_injection(struct api_change *c)
 {
     if (!c->attaches && NtSuspendProcess(c->process) < 0)
@@ -172,22 +172,16 @@ static enum api_change_state signal_again(struct api_change *c, HRESULT *reason)
 
 /* ---- steps ---- */
 
-static int64_t now_utc(void)
-{
-    FILETIME now;
-    GetSystemTimeAsFileTime(&now);
-    return (int64_t)((uint64_t)now.dwHighDateTime << 32 | now.dwLowDateTime);
-}
-
 static enum api_change_state injected(struct api_change *c, HRESULT *reason)
 {
-    enum { TICKS_PER_MS = 10000 };
     if (c->result == S_OK) {
         set_step(c, c->attaches ? STEP_AWAIT_THREAD : STEP_AWAIT_ENTRY);
         return API_CHANGE_PENDING;
     }
-    if (now_utc() - c->created < (int64_t)SETTLE_MS * TICKS_PER_MS)
-        return begin_injection(c) ? API_CHANGE_PENDING : API_CHANGE_ENDED;
+    if (GetTickCount64() - c->began < SETTLE_MS) {
+        (void)begin_injection(c); /* otherwise it is tried again at the next call */
+        return API_CHANGE_PENDING;
+    }
     *reason = api_inject_failed(c->program, "its process cannot be read", ERROR_PARTIAL_COPY);
     return API_CHANGE_FAILED;
 }
@@ -242,7 +236,7 @@ enum api_change_state api_change_continue(struct api_change *c, HRESULT *reason)
     return await_thread(c, reason);
 }
 
-struct api_change *api_change_begin(HANDLE process, const char *program, int64_t created, bool attaches)
+struct api_change *api_change_begin(HANDLE process, const char *program, bool attaches)
 {
     struct api_change *c = memory_zero(1, sizeof *c);
     if (c && !(c->program = text_copy(program))) {
@@ -256,7 +250,7 @@ struct api_change *api_change_begin(HANDLE process, const char *program, int64_t
     c->work.run = run_step;
     c->work.abandoned = work_abandoned;
     c->process = process;
-    c->created = created;
+    c->began = GetTickCount64();
     c->attaches = attaches;
     if (begin_injection(c))
         return c;

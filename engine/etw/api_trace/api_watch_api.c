@@ -43,6 +43,7 @@ enum {
     LIST_ROOM = 1 << 16,
     LIST_ROOM_MOST = 1 << 26,
     CALIBRATE_MS = 20,
+    TICKS_PER_MS = 10000, /* of a creation time */
 };
 
 struct seen {
@@ -82,10 +83,26 @@ static void note_failure(struct api_watch *w, HRESULT hr)
     lock_leave(&w->lock);
 }
 
+static int64_t now_utc(void)
+{
+    FILETIME now;
+    GetSystemTimeAsFileTime(&now);
+    return (int64_t)((uint64_t)now.dwHighDateTime << 32 | now.dwLowDateTime);
+}
+
+/* Wine sets the creation time of a process after the process has been mapped. Before that, the list contains a time in
+   the far future. The clock can be set back, but by less than a day. */
+static bool is_unset(int64_t created)
+{
+    return created - now_utc() > 24 * INT64_C(3600000) * TICKS_PER_MS;
+}
+
+/* An entry whose creation time was unset matches the process when the time is set. Otherwise the process would be taken
+   for another one, and the DLL injected twice. */
 static bool is_seen(const struct api_watch *w, DWORD id, int64_t created)
 {
     for (size_t i = 0; i < w->seen_count; i++)
-        if (w->seen[i].id == id && w->seen[i].created == created)
+        if (w->seen[i].id == id && (w->seen[i].created == created || is_unset(w->seen[i].created)))
             return true;
     return false;
 }
@@ -134,18 +151,18 @@ static HRESULT is_program(const struct api_watch *w, HANDLE process)
 
 /* ---- injections (struct api_change) ---- */
 
-/* Begins to inject into the process. Takes ownership of the handle, even on failure. Returns false if out of
-   memory for the list. */
-static bool change_begin(struct api_watch *w, HANDLE process, int64_t created, bool attaches)
+/* Begins to inject into the process. Takes ownership of the handle, even on failure. Returns false if this is not
+   possible now: the process has no thread yet, or memory is short. */
+static bool change_begin(struct api_watch *w, HANDLE process, bool attaches)
 {
     if (!memory_grow(&w->changes, &w->change_room, w->change_count + 1, sizeof(struct api_change *))) {
         CloseHandle(process);
         return false;
     }
-    struct api_change *c = api_change_begin(process, w->text, created, attaches);
+    struct api_change *c = api_change_begin(process, w->text, attaches);
     if (c)
         ((struct api_change **)w->changes)[w->change_count++] = c;
-    return true;
+    return c != NULL;
 }
 
 /* Continues an injection. Returns true if its state is final. */
@@ -188,42 +205,31 @@ static void changes_end(struct api_watch *w)
 
 /* ---- the list of processes ---- */
 
-/* Begins to inject into a process if it runs the program. Returns true if the process needs no further action by
-   check_processes. `first`: it was running before the watcher. */
-static bool take_process(struct api_watch *w, DWORD id, int64_t created, bool first)
+/* Begins to inject into a process if it runs the program. S_FALSE: check the process again. E_FAIL: it is another
+   program, or cannot be opened. `initializes`: its creation time is unset; then nothing about it is final. `attaches`:
+   it was running before the watcher. */
+static HRESULT take_process(struct api_watch *w, DWORD id, bool initializes, bool attaches)
 {
     HANDLE process = OpenProcess(PROCESS_ALL_ACCESS, FALSE, id);
     if (!process) {
         const DWORD code = GetLastError();
-        if (code == ERROR_ACCESS_DENIED)
+        if (code == ERROR_ACCESS_DENIED && !initializes)
             note_failure(
                 w, api_inject_failed(w->text, "another account's process, or a protected one, cannot be opened", code));
-        return true;
+        return initializes ? S_FALSE : E_FAIL;
     }
     const HRESULT hr = is_program(w, process);
     if (hr == S_OK)
-        return change_begin(w, process, created, first);
+        return change_begin(w, process, attaches) ? S_OK : S_FALSE;
     CloseHandle(process);
-    return FAILED(hr);
-}
-
-static int64_t now_utc(void)
-{
-    FILETIME now;
-    GetSystemTimeAsFileTime(&now);
-    return (int64_t)((uint64_t)now.dwHighDateTime << 32 | now.dwLowDateTime);
+    return initializes ? S_FALSE : hr;
 }
 
 /* Checks all processes of this name. Returns whether one of them still initializes, so that it must be checked again.
-   `first`: they were running before the watcher.
-
-   Wine sets the creation time when the process has been mapped and its first thread begins to load DLLs. Before that,
-   the list has a time in the far future, and whoever takes it for an attribute of the process injects twice. */
+   `first`: they were running before the watcher. */
 static bool check_processes(struct api_watch *w, bool first)
 {
-    enum { TICKS_PER_MS = 10000 };
-    const int64_t day = 24 * INT64_C(3600000) * TICKS_PER_MS; /* the clock can be set back, but by less */
-    bool initializes = false;
+    bool again = false;
     if (!list_processes(w))
         return false;
     const size_t length = wcslen(w->name) * sizeof(WCHAR);
@@ -235,12 +241,14 @@ static bool check_processes(struct api_watch *w, bool first)
         const int64_t *created = (const void *)(at + 0x20);
         const DWORD id = (DWORD)(ULONG_PTR)s->UniqueProcessId;
         if (name->Buffer && name->Length == length && _wcsnicmp(name->Buffer, w->name, length / sizeof(WCHAR)) == 0) {
-            const int64_t age = now_utc() - *created;
-            if (age < -day)
-                initializes = true;
-            else if ((first && !w->attach) || is_seen(w, id, *created) || take_process(w, id, *created, first) ||
-                     age > (int64_t)SETTLE_MS * TICKS_PER_MS)
+            const bool initializes = is_unset(*created), was_running = first && !initializes;
+            bool done = is_seen(w, id, *created) || (was_running && !w->attach);
+            if (!done)
+                done = take_process(w, id, initializes, was_running) != S_FALSE ||
+                       now_utc() - *created > (int64_t)SETTLE_MS * TICKS_PER_MS;
+            if (done)
                 add_seen(w, id, *created);
+            again = again || (initializes && !done);
         }
         if (!s->NextEntryOffset)
             break;
@@ -250,7 +258,7 @@ static bool check_processes(struct api_watch *w, bool first)
     for (size_t i = before; i < w->seen_count; i++)
         w->seen[kept++] = w->seen[i];
     w->seen_count = kept;
-    return initializes;
+    return again;
 }
 
 /* ---- the thread ---- */

@@ -361,7 +361,7 @@ static void a_silent_new_process_runs_on(void **state)
     struct process *p = silent_start(file, "1");
     HANDLE handle = OpenProcess(PROCESS_ALL_ACCESS, FALSE, process_id(p));
     assert_non_null(handle);
-    struct api_change *c = api_change_begin(handle, target, clock_utc(), false);
+    struct api_change *c = api_change_begin(handle, target, false);
     HRESULT reason;
     assert_non_null(c);
     assert_int_equal(api_change_continue(c, &reason), API_CHANGE_PENDING);
