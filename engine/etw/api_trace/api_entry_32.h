@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { API_ENTRY_32_ROOM = 4096, API_ENTRY_JUMP = 5, API_ENTRY_32_KEPT = 16, API_ENTRY_32_PATH_MOST = 1024 };
+enum { API_ENTRY_32_ROOM = 4096, API_ENTRY_32_KEPT = 16, API_ENTRY_32_PATH_MOST = 1024 };
 
 /* The data that follow the code. */
 struct api_entry_32 {
@@ -31,7 +31,5 @@ struct api_entry_32_places {
    original bytes, `path` that of the DLL. Returns the number of bytes, or 0 if the path is too long. */
 size_t api_entry_32_write(uint32_t at, uint32_t entry, const uint8_t kept[API_ENTRY_32_KEPT], const WCHAR *path,
                           uint8_t out[API_ENTRY_32_ROOM], struct api_entry_32_places *places);
-/* Writes a near jump, also of 64-bit code. `distance`: from the end of the jump. */
-void api_entry_jump(int32_t distance, uint8_t out[API_ENTRY_JUMP]);
 
 #endif

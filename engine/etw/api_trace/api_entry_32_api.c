@@ -139,9 +139,3 @@ size_t api_entry_32_write(uint32_t at, uint32_t entry, const uint8_t kept[API_EN
     places->done = (uint32_t)(bytes + offsetof(struct api_entry_32, done));
     return bytes + sizeof data;
 }
-
-void api_entry_jump(int32_t distance, uint8_t out[API_ENTRY_JUMP])
-{
-    out[0] = 0xE9;
-    memcpy(out + 1, &distance, sizeof distance);
-}

@@ -28,6 +28,7 @@
 
 enum {
     ENTRY_BYTES = API_ENTRY_KEPT,
+    JUMP_BYTES = 5, /* a near jump: opcode and distance from its end, in 32-bit and 64-bit code */
     STUB_ROOM = 4096,
     STUB_ALIGN = 1 << 16, /* VirtualAllocEx allocates at multiples of it */
     NEAR_REGIONS = 64,    /* regions behind the entry point that are checked for free memory */
@@ -219,7 +220,7 @@ static bool stub_write_32(struct api_entry *e, const WCHAR *path)
    reach the stub; in a 32-bit process it reaches every address. */
 static bool near_distance(const uint8_t *entry, const uint8_t *to, int32_t *distance)
 {
-    const int64_t bytes = (int64_t)((uintptr_t)to - ((uintptr_t)entry + API_ENTRY_JUMP));
+    const int64_t bytes = (int64_t)((uintptr_t)to - ((uintptr_t)entry + JUMP_BYTES));
     *distance = (int32_t)bytes;
     return bytes >= INT32_MIN && bytes <= INT32_MAX - STUB_ROOM;
 }
@@ -284,7 +285,8 @@ HRESULT api_entry_replace(const struct api_entry *e, const char *name)
     int32_t distance;
     memcpy(jump, e->kept, sizeof jump);
     if (near_distance(e->entry, e->stub, &distance) || is_narrow(e->process)) {
-        api_entry_jump(distance, jump);
+        jump[0] = 0xE9;
+        memcpy(jump + 1, &distance, sizeof distance);
     } else {
         const uint64_t stub = (uintptr_t)e->stub;
         memcpy(jump, "\x48\xB8", 2);
