@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The calendar: converts FILETIME values to and from year, month and day, with the same arithmetic on every host OS. */
+/* The calendar: converts FILETIME values to and from year, month and day, with the same arithmetic on every host OS.
+   Also reads several clocks together. */
 #include "engine/base/clock.h"
+
+#include "engine/base/thread.h"
 
 #define TICKS_PER_MILLISECOND 10000LL
 #define TICKS_PER_DAY         (86400000LL * TICKS_PER_MILLISECOND)
@@ -76,4 +79,23 @@ int64_t clock_utc_to_local(int64_t utc)
     if (bias < 0 ? utc > INT64_MAX + bias : utc < INT64_MIN + bias)
         return utc;
     return utc - bias;
+}
+
+struct clock_reading clock_read(void)
+{
+    enum { MOST_READINGS = 16, EXACT_US = 10 };
+    const int64_t exact = clock_frequency() * EXACT_US / 1000000;
+    struct clock_reading best = {0};
+    int64_t narrowest = INT64_MAX;
+    for (int i = 0; i < MOST_READINGS && narrowest > exact; i++) {
+        const int64_t from = clock_ticks();
+        struct clock_reading r = {.utc = clock_utc(), .cycles = processor_cycles()};
+        const int64_t width = clock_ticks() - from;
+        r.ticks = from + width / 2;
+        if (width < narrowest) {
+            narrowest = width;
+            best = r;
+        }
+    }
+    return best;
 }

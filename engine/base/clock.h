@@ -14,6 +14,14 @@ int64_t clock_utc(void);       /* FILETIME, UTC, precise */
 int64_t clock_ticks(void);     /* the performance counter */
 int64_t clock_frequency(void); /* its ticks per second */
 uint64_t clock_monotonic_ms(void);
+/* One time on three clocks. */
+struct clock_reading {
+    int64_t ticks, utc; /* clock_ticks and clock_utc */
+    uint64_t cycles;    /* processor_cycles */
+};
+/* Reads the three clocks together. If the thread is interrupted between the readings, they are read again, so that they
+   differ by at most 10 us, except on a machine that interrupts all 16 attempts. */
+struct clock_reading clock_read(void);
 /* Returns the first processor's speed in MHz as the host OS reports it, otherwise the performance counter's rate. The
    result is never 0, because log readers divide by it. */
 uint32_t clock_cpu_mhz(void);

@@ -26,43 +26,26 @@ struct session_file {
     uint64_t events_lost, buffers_lost; /* losses reported in the file so far */
 };
 
-static int64_t stamp_now(uint32_t clock, int64_t utc)
+static int64_t session_stamp(uint32_t clock, const struct clock_reading *at)
 {
-    return clock == ETL_CLOCK_SYSTEM ? utc : clock == ETL_CLOCK_CYCLES ? (int64_t)processor_cycles() : clock_ticks();
-}
-
-/* Reads the UTC and the session's clock at the same time. All events' times in the file depend on this pair. If the
-   thread was interrupted between the readings, reads again. */
-static int64_t read_both(uint32_t clock, int64_t *utc)
-{
-    enum { READINGS = 10 };
-    int64_t narrowest = INT64_MAX, best = 0;
-    for (int i = 0; i < READINGS; i++) {
-        const int64_t from = stamp_now(clock, clock_utc()), now = clock_utc(), to = stamp_now(clock, now);
-        if (to - from < narrowest) {
-            narrowest = to - from;
-            best = clock == ETL_CLOCK_SYSTEM ? now : from + (to - from) / 2;
-            *utc = now;
-        }
-    }
-    return best;
+    return clock == ETL_CLOCK_SYSTEM ? at->utc : clock == ETL_CLOCK_CYCLES ? (int64_t)at->cycles : at->ticks;
 }
 
 HRESULT session_log_of_host(uint32_t clock, struct etl_log *out)
 {
-    int64_t utc = 0;
-    const int64_t stamp = read_both(clock, &utc);
+    /* All events' times in the file depend on this pair of UTC and the session's clock. */
+    const struct clock_reading now = clock_read();
     *out = (struct etl_log){
         .version_major = 10,
         .build = 19045,
         .processors = processor_count(),
-        .start_utc = utc,
-        .start_stamp = stamp,
+        .start_utc = now.utc,
+        .start_stamp = session_stamp(clock, &now),
         .clock = clock,
         .frequency = clock_frequency(),
         .cpu_mhz = clock_cpu_mhz(),
         .boot_utc = clock_boot_utc(),
-        .zone.bias = clock_bias_minutes(utc),
+        .zone.bias = clock_bias_minutes(now.utc),
         .standard_name = clock_zone_name(),
         .daylight_name = clock_zone_name(),
     };
@@ -74,7 +57,8 @@ HRESULT session_log_of_host(uint32_t clock, struct etl_log *out)
 
 void session_log_begin_again(struct etl_log *log)
 {
-    const int64_t stamp = stamp_now(log->clock, clock_utc());
+    const struct clock_reading now = clock_read();
+    const int64_t stamp = session_stamp(log->clock, &now);
     log->start_utc = etl_log_utc(log, stamp);
     log->start_stamp = stamp;
 }

@@ -285,7 +285,7 @@ HRESULT system_providers_enabled(struct directory *d, const struct directory_ses
 
 /* ---- the thread ---- */
 
-enum { PASS_MS = 50, MOST_READINGS = 16, FINE = 100000 /* a reading within 1/FINE s (10 us) is exact enough */ };
+enum { PASS_MS = 50 };
 enum { SYSTEM_HEAD = 0x20, SHORT_HEAD = 0x10, SHORT_64 = 0x11 };
 
 struct session_kernel {
@@ -299,10 +299,7 @@ struct session_kernel {
     struct wakeup *wakeup;
     /* Readings of the clocks, for converting times. A time that is converted again must give the same result as
        before. */
-    struct clock_reading {
-        int64_t ticks, utc;
-        uint64_t cycles;
-    } first, before, now;
+    struct clock_reading first, before, now;
     uint64_t newest; /* ticks: times up to this one were converted with `before` */
     uint64_t written;
     uint64_t lost; /* losses in the kernel, as counted in the session so far */
@@ -332,18 +329,7 @@ static void read_clocks(struct session_kernel *k)
 {
     k->before = k->now;
     k->newest = k->written;
-    /* If the thread was interrupted between the readings, read again: inexact pairs could reorder events. */
-    int64_t narrowest = INT64_MAX;
-    for (int i = 0; i < MOST_READINGS && narrowest > clock_frequency() / FINE; i++) {
-        const int64_t from = clock_ticks();
-        struct clock_reading r = {.utc = clock_utc(), .cycles = processor_cycles()};
-        const int64_t width = clock_ticks() - from;
-        r.ticks = from + width / 2;
-        if (width < narrowest) {
-            narrowest = width;
-            k->now = r;
-        }
-    }
+    k->now = clock_read(); /* an inexact reading could reorder events */
 }
 
 static uint64_t session_time(const struct session_kernel *k, uint64_t ticks)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Clocks, the host OS's names and folders, kernel files, error messages and the allocator. */
 #include "engine/base/clock.h"
+#include "engine/base/thread.h"
 #include "engine/logs/pdh_types.h"
 #include "engine/pdh/counter_query.h"
 #include "tests/unit/child_process.h"
@@ -116,6 +117,19 @@ static void clocks_run(void **state)
 }
 
 /* "System Up Time" counts from the machine's boot, also under Wine. */
+/* An event whose time is converted from one clock to another would otherwise get a time outside the call. */
+static void clocks_are_read_together(void **state)
+{
+    (void)state;
+    const int64_t ticks = clock_ticks(), utc = clock_utc();
+    const uint64_t cycles = processor_cycles();
+    const struct clock_reading r = clock_read();
+    assert_true(r.ticks >= ticks && r.ticks <= clock_ticks());
+    assert_true(r.utc >= utc && r.utc <= clock_utc());
+    if (processor_cycles_are_time())
+        assert_true(r.cycles >= cycles && r.cycles <= processor_cycles());
+}
+
 static void boot_time_is_that_of_the_machine(void **state)
 {
     int64_t up = clock_utc() - clock_boot_utc();
@@ -427,6 +441,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(calendar),
         cmocka_unit_test(time_zone),
         cmocka_unit_test(clocks_run),
+        cmocka_unit_test(clocks_are_read_together),
         cmocka_unit_test(boot_time_is_that_of_the_machine),
         cmocka_unit_test(environment),
         cmocka_unit_test(data_folder),
