@@ -274,17 +274,23 @@ static void push_report_warnings(const struct inputs *in)
     }
 }
 
-/* Reports the time from which sending must continue. `first` is the time of the first sample that was read but not
-   sent. 0: every sample read was sent, so the time of the last one is reported. */
-static void push_report_rest(const struct inputs *in, int64_t first)
+/* Reports where sending was interrupted. `unsent` is the time of the first sample that was read but not sent; 0: every
+   sample read was sent. */
+static void push_report_rest(const struct inputs *in, int64_t unsent)
 {
     uint64_t samples;
-    int64_t begin, last;
-    inputs_range(in, &samples, &begin, &last);
-    first = first ? first : last;
-    char *time = first ? format_time(first, &log_reader_info(in->items[0].reader)->zone) : NULL;
-    fprintf(stderr, "openpla %s: interrupted: samples from %s were not sent (continue with -b)\n", verb_name,
-            time ? time : "the first one on");
+    int64_t first, last;
+    inputs_range(in, &samples, &first, &last);
+    const int64_t at = unsent ? unsent : last;
+    char *time = at ? format_time(at, &log_reader_info(in->items[0].reader)->zone) : NULL;
+    if (!time)
+        fprintf(stderr, "openpla %s: interrupted before the first sample was sent\n", verb_name);
+    else if (unsent)
+        fprintf(stderr, "openpla %s: interrupted: samples from %s on were not sent (continue with -b)\n", verb_name,
+                time);
+    else
+        fprintf(stderr, "openpla %s: interrupted: the last sample sent is that of %s (continue with -b)\n", verb_name,
+                time);
     memory_free(time);
 }
 

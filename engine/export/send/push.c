@@ -53,7 +53,7 @@ struct push {
     bool sending; /* the sender has taken a request from `waiting` or from the queue */
     bool is_away; /* the server did not accept the last request */
     bool ending;
-    int64_t first_refused; /* time of the first point of the request that push_give refused last (E_ABORT); 0: none */
+    int64_t first_refused; /* time of the earliest point that push_give refused with E_ABORT; 0: none */
     atomic_uint_fast64_t sent_points, sent_requests, dropped_points;
     atomic_bool queue_fails; /* the last write to the queue failed, which was reported */
     /* Used only by the sender's thread. */
@@ -349,7 +349,8 @@ HRESULT push_give(struct push *p, char *bytes, size_t size, uint32_t points, int
         b.bytes = NULL;
         thread_condition_wake(&p->changed);
     } else if (hr == E_ABORT) {
-        p->first_refused = first;
+        if (p->first_refused == 0 || first < p->first_refused)
+            p->first_refused = first; /* callers can pass further requests after the first E_ABORT */
     } else {
         atomic_fetch_add(&p->dropped_points, points);
     }
