@@ -274,7 +274,9 @@ static HRESULT auth_accept_next(struct auth_context *a, const struct spnego_mess
 {
     struct ndr_writer token = {0};
     uint8_t mic[AUTH_SIGNATURE_BYTES];
-    if (m->is_init || !m->token)
+    if (m->is_init)
+        return ntlm_refuse(&a->ntlm, "the initiator sent the first SPNEGO message twice");
+    if (!m->token)
         return ntlm_refuse(&a->ntlm, "the SPNEGO message has no token");
     HRESULT hr = ntlm_step(&a->ntlm, m->token, m->token_size, &token);
     if (hr == S_FALSE)
