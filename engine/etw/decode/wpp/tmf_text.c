@@ -18,7 +18,7 @@ struct reader {
     char *line, *rest; /* the current line; the rest of the text */
     uint32_t number;   /* line number */
     bool any_guid;
-    bool unknown; /* the previous line was an unknown directive, after which a block can follow */
+    bool after_directive; /* the previous line was a directive whose block, if any, was not read */
     GUID guid;
     char *guid_name, *component, *subcomponent;
 };
@@ -232,13 +232,13 @@ static HRESULT take_message(struct reader *r)
    read. */
 static HRESULT take_line(struct reader *r)
 {
-    if (r->unknown && strcmp(r->line, "{") == 0) {
+    if (r->after_directive && strcmp(r->line, "{") == 0) {
         while (next_line(r))
             if (strcmp(r->line, "}") == 0)
                 return S_OK;
         return wrong(r, "the file ends before '}'");
     }
-    r->unknown = r->line[0] == '#';
+    r->after_directive = r->line[0] == '#';
     if (r->line[0] != '#')
         return take_guid(r);
     const size_t length = strcspn(r->line, " \t");
