@@ -283,7 +283,8 @@ const struct verb verb_completion = {
             "  openpla completion zsh > ~/.zfunc/_openpla\n"
             "  openpla completion fish > ~/.config/fish/completions/openpla.fish\n"
             "\n"
-            "zsh needs the folder in its fpath, before compinit runs: fpath+=~/.zfunc. The script completes openpla,\n"
-            "openpla.exe and the tools that are copies of it, such as logman. Debian's package installs all three.\n",
+            "zsh needs the script's folder in its fpath before compinit runs: fpath+=~/.zfunc. Each script completes "
+            "openpla,\n"
+            "openpla.exe and the tools that are copies of it, such as logman. Debian's package installs all scripts.\n",
     .run = run,
 };

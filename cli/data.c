@@ -354,10 +354,9 @@ const struct verb verb_data = {
     .summary = "shows the folders of a set's runs, and what its data manager would do with them",
     .help = "openpla data FOLDER [--dry-run] [--json]\n"
             "\n"
-            "FOLDER is the RootPath of a set. Shows the folders that its runs created, with age, size and contents, "
-            "foreign\n"
-            "folders, and what the next pass of the set's data manager would do, with the action or limit that causes "
-            "it.\n"
+            "FOLDER is the RootPath of a set. Shows the folders that its runs created, with age, size and contents.\n"
+            "Also shows foreign folders, and what the next pass of the set's data manager would do, with the action\n"
+            "or limit that causes it.\n"
             "A cabinet that would be created is counted with the size of its contents. Nothing is changed.\n"
             "\n"
             "  --dry-run   show only the steps of the next pass\n"

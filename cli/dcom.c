@@ -387,8 +387,8 @@ const struct verb verb_dcom = {
         "  -replace    change the password and role of an existing account\n"
         "  -json       print JSON\n"
         "\n"
-        "account add asks for the password, or reads it from standard input if that is not a console. It must have\n"
-        "12 characters or more.\n"
+        "account add asks for the password, or reads it from standard input if that is not a console. A password\n"
+        "must have at least 12 characters.\n"
         "\n"
         "Exit codes: 0 done, 1 failed, 2 wrong command line.\n",
     .run = dcom_run,

@@ -43,7 +43,7 @@ const struct verb verb_run = {
     "  --children  also inject into the processes that the program starts, directly or indirectly\n"
     "  --          ends the options: the next argument is the program\n"
     "  -apis LOG   do not replace the event functions; log PROGRAM's calls to functions of kernel32, advapi32, gdi32\n"
-    "              and user32 to the new .etl file LOG\n"
+    "              and user32 in the new .etl file LOG\n"
     "  -mods       log calls to functions of these modules instead of those four\n"
     "  -inapis     also log calls to these functions: module!function\n"
     "  -exapis     do not log calls to these functions\n"

@@ -31,7 +31,7 @@ static const char help_text[] =
     "                with -q and -qx: write the list, for use with -cf\n"
     "  -f CSV|TSV|BIN|SQL  log format, default CSV; BIN and SQL require -o\n"
     "  -y            overwrite an existing file without asking\n"
-    "  -s COMPUTER   the computer for counters whose path names none\n"
+    "  -s COMPUTER   the computer for counters whose path contains no computer\n"
     "  -u USER *     log on to other computers with this account; asks for the password, or reads it from standard\n"
     "                input; default: the account that openpla remote has stored for the computer\n"
     "  -config FILE  read options from a file\n"
@@ -40,7 +40,7 @@ static const char help_text[] =
     "\n"
     "A log (-o) is written sample by sample; Ctrl+C completes it.\n"
     "Messages go to stdout, as in Windows' typeperf; with --json, they go to stderr. Counters that cannot be\n"
-    "added are listed after the samples (on a terminal, on stderr), and the others are collected.\n"
+    "added are listed on stderr if it is a terminal, and otherwise after the samples; the others are collected.\n"
     "Exit codes: 0 done, 1 failed, 2 wrong command line, 3 done without some of the counters.\n";
 
 struct settings {

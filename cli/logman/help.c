@@ -16,11 +16,11 @@ struct topic {
 };
 
 static const struct topic verb_topics[] = {
-    [LOGMAN_QUERY] =
-        {"query [NAME] [-ets]\nquery providers [NAME|GUID] [-pid NUMBER]",
-         "Shows all sets, one set, or the event providers. With -ets: trace sessions. * shows each of them.",
-         "openpla logman query Base\nopenpla logman query -ets\n"
-         "openpla logman query providers \"Windows Kernel Trace\"\n"},
+    [LOGMAN_QUERY] = {"query [NAME] [-ets]\nquery providers [NAME|GUID] [-pid NUMBER]",
+                      "Shows all sets, one set, or the event providers. With -ets: trace sessions. query * shows all "
+                      "sets in detail.",
+                      "openpla logman query Base\nopenpla logman query -ets\n"
+                      "openpla logman query providers \"Windows Kernel Trace\"\n"},
     [LOGMAN_CREATE] =
         {"create counter|trace|alert|cfg|api NAME [OPTIONS]",
          "Creates a set with one collector of the same name. With -ets: creates and starts a trace session.",
@@ -59,7 +59,7 @@ static const struct {
 };
 
 static const char times_text[] =
-    "A TIME is seconds, mm:ss or hh:mm:ss. --x undoes -x where both are shown. Options may begin with /.\n"
+    "A TIME is seconds, mm:ss or hh:mm:ss. Where -[-]x is shown, --x undoes -x. Options may begin with /.\n"
     "The exit code is 0 or the HRESULT.\n";
 
 /* Returns true if the help of the verb and adverb (0: no adverb) lists the option. */

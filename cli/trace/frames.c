@@ -24,8 +24,8 @@ HRESULT trace_frames_open(struct trace_frames *f, const struct texts *paths, con
                 (unsigned long long)c->unmatched, (unsigned long long)c->parts, (unsigned long long)c->unresolved);
     if (refused != 0)
         fprintf(stderr,
-                "openpla trace: %llu stacks, images and methods are omitted: the trace has more than are kept "
-                "in memory\n",
+                "openpla trace: %llu stacks, images and methods are omitted: the limit of memory was "
+                "reached\n",
                 (unsigned long long)refused);
     return S_OK;
 }

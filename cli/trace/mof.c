@@ -363,22 +363,22 @@ static int run(int argc, char **argv)
 const struct verb verb_mof = {
     .name = "mof",
     .summary = "adds, lists, shows and removes MOF files, which describe classic events",
-    .help = "openpla mof add [-force] FILE ...\n"
-            "openpla mof list [-json]\n"
-            "openpla mof show [-json] CLASS|GUID\n"
-            "openpla mof remove NAME\n"
-            "\n"
-            "Providers of classic events publish the layout of their events as MOF classes. Every program that decodes "
-            "traces\n"
-            "uses the added files from its next start. The classes of the kernel's events are built in.\n"
-            "\n"
-            "  FILE     is compiled together with the existing files and stored under its name; an error is reported "
-            "with its\n"
-            "           line, and nothing is added then\n"
-            "  -force   replace an existing file of that name\n"
-            "  CLASS    the name of a provider's class, of an event class, or of one of its types\n"
-            "  GUID     of a provider, or of an event class\n"
-            "  NAME     a name that list shows\n"
-            "  -json    print JSON\n",
+    .help =
+        "openpla mof add [-force] FILE ...\n"
+        "openpla mof list [-json]\n"
+        "openpla mof show [-json] CLASS|GUID\n"
+        "openpla mof remove NAME\n"
+        "\n"
+        "Providers of classic events publish the layout of their events as MOF classes. Every program that decodes "
+        "traces\n"
+        "uses the added files from its next start. The classes of the kernel's events are built in.\n"
+        "\n"
+        "  FILE     is compiled together with the existing files and stored under its name. If it has an error, the\n"
+        "           line is reported and nothing is added\n"
+        "  -force   replace an existing file of that name\n"
+        "  CLASS    the name of a provider's class, of an event class, or of one of its types\n"
+        "  GUID     of a provider, or of an event class\n"
+        "  NAME     a name that list shows\n"
+        "  -json    print JSON\n",
     .run = run,
 };

@@ -57,7 +57,7 @@ static const char *const needs[NEEDED] = {
         "the provider's manifest (on its computer: openpla manifest collect FOLDER; here: -import FOLDER)",
     [NEEDS_CLASS] = "a MOF file with the class: openpla mof add FILE",
     [NEEDS_FORMAT] = "the TMF file of the program: -tmf FILE or -tp FOLDER",
-    [NEEDS_OTHER] = "a definition of the version of the program that wrote the events",
+    [NEEDS_OTHER] = "a definition from the version of the program that wrote the events",
 };
 static const char *const needs_json[NEEDED] = {"manifest", "mofClass", "tmfFile", "otherVersion"};
 
