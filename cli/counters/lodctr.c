@@ -409,29 +409,29 @@ static int unlodctr_run(int argc, char **argv)
 const struct verb verb_lodctr = {
     .name = "lodctr",
     .summary = "registers counters of extension DLLs and counter providers, like Windows' lodctr",
-    .help =
-        "openpla lodctr INI-FILE\n"
-        "openpla lodctr -m:MANIFEST [FOLDER]\n"
-        "openpla lodctr -q[:SERVICE] [-json]\n"
-        "openpla lodctr -e:SERVICE | -d:SERVICE | -t:SERVICE\n"
-        "openpla lodctr -r\n"
-        "\n"
-        "Does what Windows' lodctr does; Wine's does nothing. Options may begin with / too (/M:). A copy of this "
-        "program\n"
-        "named lodctr.exe behaves as this verb. The ini file (UTF-16, UTF-8 or ANSI) and the header that it names, "
-        "in the\n"
-        "same folder, contain names and help of the counters of a performance extension DLL. The registry key\n"
-        "Services\\SERVICE\\Performance must exist.\n"
-        "\n"
-        "  -m            register the counter providers of a manifest, all or none; FOLDER: the folder of\n"
-        "                applicationIdentity (default: the manifest's folder)\n"
-        "  -q            list the services with extension DLLs and their counter numbers\n"
-        "  -e, -d        enable or disable loading of the service's DLL\n"
-        "  -t            no effect: DLLs need no trust, because each is loaded in a separate process\n"
-        "  -r            rebuild the table of counter numbers from the services' registrations\n"
-        "  -json         print JSON\n"
-        "\n"
-        "Windows' options /S, /R:FILE, /C and /H are rejected, because the format of their files is undocumented.\n",
+    .help = "openpla lodctr INI-FILE\n"
+            "openpla lodctr -m:MANIFEST [FOLDER]\n"
+            "openpla lodctr -q[:SERVICE] [-json]\n"
+            "openpla lodctr -e:SERVICE | -d:SERVICE | -t:SERVICE\n"
+            "openpla lodctr -r\n"
+            "\n"
+            "Does what Windows' lodctr does; Wine's does nothing. Options may begin with / too (/M:). A copy of this "
+            "program\n"
+            "named lodctr.exe behaves as this verb. The ini file (UTF-16, UTF-8 or ANSI) and the header that it names, "
+            "in the\n"
+            "same folder, contain names and help of the counters of a performance extension DLL. The registry key\n"
+            "Services\\SERVICE\\Performance must exist.\n"
+            "\n"
+            "  -m            register the counter providers of a manifest, all or none; FOLDER: the folder of\n"
+            "                applicationIdentity (default: the manifest's folder)\n"
+            "  -q            list the services with extension DLLs and their counter numbers\n"
+            "  -e, -d        enable or disable loading of the service's DLL\n"
+            "  -t            no effect: DLLs need no trust, because each is loaded in a separate process\n"
+            "  -r            rebuild the table of counter numbers from the services' registrations\n"
+            "  -json         print JSON\n"
+            "\n"
+            "Windows' options /S and /R:FILE are rejected, because the format of their files is undocumented. /C, /H\n"
+            "and /L are rejected, because they are not needed.\n",
     .run = lodctr_run,
 };
 

@@ -23,9 +23,7 @@ HRESULT trace_frames_open(struct trace_frames *f, const struct texts *paths, con
                 "the definitions of %llu are missing\n",
                 (unsigned long long)c->unmatched, (unsigned long long)c->parts, (unsigned long long)c->unresolved);
     if (refused != 0)
-        fprintf(stderr,
-                "openpla trace: %llu stacks, images and methods are omitted: the limit of memory was "
-                "reached\n",
+        fprintf(stderr, "openpla trace: %llu stacks, images and methods are omitted: the memory limit was reached\n",
                 (unsigned long long)refused);
     return S_OK;
 }
