@@ -31,7 +31,8 @@ static const char help_text[] =
     "            registry key Perflib, or its files perfcNNN.dat; six languages are built in\n"
     "  --json    print an array with one object per file\n"
     "\n"
-    "A counter whose instance does not exist now, for example of a program that is not running, counts as supported.\n"
+    "A counter whose instance does not exist now, for example because its program is not running, counts as "
+    "supported.\n"
     "An event provider that is not registered is still enabled; its events arrive once a program registers it.\n"
     "\n"
     "Exit codes: 0 all supported, 1 failed, 2 wrong command line, 3 something is not supported.\n";

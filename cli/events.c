@@ -194,7 +194,7 @@ const struct verb verb_events = {
             "\n"
             "Shows the events of this computer's data collector sets, oldest first. About 2 MiB of events are kept. "
             "Ids below\n"
-            "9000 are those of Windows' provider Microsoft-Windows-Diagnosis-PLA.\n"
+            "9000 are those of Windows' event provider Microsoft-Windows-Diagnosis-PLA.\n"
             "\n"
             "  -set NAME     only events of this set; * and ? are wildcards\n"
             "  -id ID        only events with this id\n"

@@ -322,7 +322,7 @@ const struct verb verb_logstat = {
     "Reads whole performance logs and shows their format, computer, time zone, time range, sample interval, gaps,\n"
     "corruption and counters. A log in a database is SQL:DSN!SET. For an event trace (ETL) it shows the session, "
     "clock,\n"
-    "time range, events per provider, lost events and corruption.\n"
+    "time range, events per event provider, lost events and corruption.\n"
     "\n"
     "  -c        list the counters\n"
     "  --json    print an array with one object per log, counters included\n"

@@ -30,8 +30,8 @@ static const char help_text[] =
     "                this computer can reach; port 0 selects a free port. The page's address is printed\n"
     "  -web FILE     TLS and accounts of that page, in the format of Prometheus' exporter toolkit\n"
     "\n"
-    "In a terminal: q quits, space pauses, arrows and PgUp, PgDn scroll. Otherwise one line per counter and sample is\n"
-    "written: time, counter and value, separated by tabs. The last hour is kept.\n"
+    "In a terminal: q quits, space pauses, arrows and PgUp, PgDn scroll. Without a terminal, one line per counter and\n"
+    "sample is written: time, counter and value, separated by tabs. The last hour is kept.\n"
     "Exit codes: 0 done, 1 failed, 2 wrong command line, 3 done without some of the counters.\n";
 
 struct live_settings {

@@ -50,11 +50,12 @@ static const struct {
 } adverb_topics[] = {
     {LOGMAN_COUNTER, "writes samples of counters to a log",
      "NAME -c \"\\Processor(_Total)\\% Processor Time\" -si 15 -f csv -o C:\\PerfLogs\\base\n"},
-    {LOGMAN_TRACE, "writes events of providers to a log", "NAME -p \"Windows Kernel Trace\" (process,disk) -o x.etl\n"},
+    {LOGMAN_TRACE, "writes the events of event providers to a log",
+     "NAME -p \"Windows Kernel Trace\" (process,disk) -o x.etl\n"},
     {LOGMAN_ALERT, "acts when a counter crosses a threshold", "NAME -th \"\\Memory\\Available MBytes<100\" -el\n"},
     {LOGMAN_CFG, "records the configuration of the computer",
      "NAME -ni -reg \"HKEY_LOCAL_MACHINE\\Software\\X\\\\\"\n"},
-    {LOGMAN_API, "logs a program's calls of Windows' functions", "NAME -exe C:\\x.exe -o x.etl\n"},
+    {LOGMAN_API, "logs a program's calls to Windows' functions", "NAME -exe C:\\x.exe -o x.etl\n"},
     {LOGMAN_PROVIDERS, "shows the event providers", NULL},
 };
 

@@ -21,7 +21,7 @@ static const char help_text[] =
     "openpla push -influx URL COUNTER ...     counters to InfluxDB\n"
     "openpla push -otlp URL -log FILE ...     the samples of logs\n"
     "\n"
-    "  -otlp URL     send by OTLP over HTTP; without a path /v1/metrics is added\n"
+    "  -otlp URL     send by OTLP over HTTP; /v1/metrics is added to a URL without a path\n"
     "  -influx URL   send lines to http://HOST:8086/write?db=NAME (version 1), or to\n"
     "                http://HOST:8086/api/v2/write?org=NAME&bucket=NAME\n"
     "  COUNTER       a counter path, such as \\Processor(*)\\% Processor Time or \\Memory\\*\n"

@@ -265,7 +265,7 @@ const struct verb verb_compare = {
     "contain, and whether B differs from A by more than the noise of both. Counters that got worse come first.\n"
     "Counters that drift too slowly for the length of the runs are undecided.\n"
     "\n"
-    "  -html      create a page with charts of the first ten of these counters, showing both runs\n"
+    "  -html      create a page, with charts of the first ten counters; each chart shows both runs\n"
     "  -align     start (default): the runs begin together; clock: aligned by the time of day\n"
     "  -skip      leave out this time at the start of both, for example 5m\n"
     "  -slice     compare means of slices of this length; default: 1/24 of the time\n"

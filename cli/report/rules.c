@@ -306,7 +306,7 @@ const struct verb verb_rules = {
     "\n"
     "import-pal creates rules from a PAL threshold file and the files from which it inherits:\n"
     "\n"
-    "  -answer    answers to the questions of the file; default: those in the file\n"
+    "  -answer    answers to the questions of the file; default: the answers in the file\n"
     "  -means     compare the mean of each time slice; default: the slice's maximum or minimum, as PAL does\n"
     "  -o         the rules; default FILE.rules.xml in the current folder\n"
     "\n"

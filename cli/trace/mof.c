@@ -369,15 +369,15 @@ const struct verb verb_mof = {
         "openpla mof show [-json] CLASS|GUID\n"
         "openpla mof remove NAME\n"
         "\n"
-        "Providers of classic events publish the layout of their events as MOF classes. Every program that decodes "
+        "Classic event providers publish the layout of their events as MOF classes. Every program that decodes "
         "traces\n"
         "uses the added files from its next start. The classes of the kernel's events are built in.\n"
         "\n"
         "  FILE     is compiled together with the existing files and stored under its name. If it has an error, the\n"
         "           line is reported and nothing is added\n"
         "  -force   replace an existing file of that name\n"
-        "  CLASS    the name of a provider's class, of an event class, or of one of its types\n"
-        "  GUID     of a provider, or of an event class\n"
+        "  CLASS    the name of an event provider's class, of an event class, or of one of its types\n"
+        "  GUID     of an event provider, or of an event class\n"
         "  NAME     a name that list shows\n"
         "  -json    print JSON\n",
     .run = run,
