@@ -7,8 +7,7 @@
 #include "engine/base/error.h"
 
 /* The added import names one of these functions of openetw.dll: the first for the program alone, the second for its
-   child processes, too. By this import the DLL recognizes that it must redirect the program's event functions to
-   itself. */
+   child processes, too. When the DLL finds this import, it redirects the program's event functions to itself. */
 #define INJECTION_ENTRY          "OpenEtwRun"
 #define INJECTION_ENTRY_CHILDREN "OpenEtwRunChildren"
 
@@ -29,9 +28,9 @@ struct injection_image {
     struct injection_entries entries;
 };
 
-/* Checks a program. *narrow: it is for 32-bit x86, otherwise for x64. Returns HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT)
-   for files that are not programs, programs for another processor, .NET programs, DLLs and corrupt headers; `name` is
-   used in the error text. */
+/* Checks a program. *narrow: the program is for 32-bit x86, otherwise for x64. Returns
+   HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT) for files that are not programs, programs for another processor, .NET
+   programs, DLLs and corrupt headers; `name` is used in the error text. */
 HRESULT injection_program_read(const struct injection_source *from, const char *name, bool *narrow);
 /* Reads the parts of the headers that are identical in a file and in memory. Errors: those of injection_program_read;
    32-bit programs are an error, too. */
@@ -68,12 +67,13 @@ HRESULT injection_dll_path(const char *folder, char **out);
    process unchanged. */
 HRESULT injection_into_process(void *process, const char *name, const char *dll, bool children);
 
-/* Returns whether this process was injected, and whether its children should be (`children`). Call it once: it restores
-   the original header entries for programs that walk their own imports. */
+/* Returns whether the DLL was injected into this process. *children is true if it must also be injected into child
+   processes. Call this function once: it restores the original header entries for programs that walk their own
+   imports. */
 bool injection_restore_self(bool *children);
 
-/* Returns an executable copy of ntdll's system call of this name, for calls after one of our functions has replaced the
-   original. NULL if this Wine's ntdll lacks the function, its code is unknown, or out of memory. */
+/* Returns an executable copy of ntdll's system call of this name. Callers need the copy after one of our functions has
+   replaced the original. NULL if this Wine's ntdll lacks the function, its code is unknown, or out of memory. */
 void *injection_system_call_copy(const char *name);
 /* Returns whether the system call has the known code or has already been replaced by one of our functions. */
 bool injection_system_call_is_known(const char *name);
@@ -112,7 +112,7 @@ struct injection_exports {
    exports. Returns S_FALSE if it exports all names or has no export directory; E_OUTOFMEMORY. */
 HRESULT injection_exports_plan(const uint8_t *image, const struct injection_export *more, size_t count,
                                struct injection_exports *out);
-/* Writes the block of `size` bytes for this RVA of the image. */
+/* Writes e->size bytes to `block`. The block will be at this RVA of the image. */
 void injection_exports_build(const struct injection_exports *e, uint32_t rva, uint8_t *block);
 void injection_exports_free(struct injection_exports *e);
 

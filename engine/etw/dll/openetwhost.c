@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openetwhost <logger> <generation> <key>: the host process of one session, natively. session_host_main does all the
-   work. */
+/* openetwhost <logger> <generation> <key>: the host process of one session in the native build. session_host_main does
+   all the work. */
 #include "engine/etw/session/session_start.h"
 
 #include <signal.h>

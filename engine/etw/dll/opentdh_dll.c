@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* opentdh.dll: TDH for host OSs without one. openetw.dll forwards TDH's names to this DLL, and a copy named tdh.dll
+/* opentdh.dll: TDH for host OSs that lack it. openetw.dll forwards TDH's names to this DLL, and a copy named tdh.dll
    serves programs that load tdh.dll. It is a separate DLL so that programs that only write events do not load the
    decoder. */
 #include <windows.h>

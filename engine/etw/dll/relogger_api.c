@@ -72,7 +72,7 @@ struct trace_relogger_table {
 
 static LONG objects;
 
-/* Changes the number of this DLL's objects that are in use, and returns the new number. */
+/* Adds `change` to the number of this DLL's objects in use. Returns the new number. */
 static LONG relogger_objects(LONG change)
 {
     return InterlockedExchangeAdd(&objects, change) + change;
@@ -234,7 +234,7 @@ static trace_event_interface *relogger_event_create(const EVENT_RECORD *record)
     return &o->face;
 }
 
-/* Copies another record into an event object that has no other references. S_FALSE: the program still has a reference.
+/* Copies another record into an event object, unless the program still has a reference to the object (S_FALSE).
    E_OUTOFMEMORY. */
 static HRESULT relogger_event_reuse(trace_event_interface *event, const EVENT_RECORD *record)
 {
@@ -369,7 +369,7 @@ struct processing {
     trace_callback_interface *callback;
 };
 
-/* Reuses the previous event object unless the program has kept it. */
+/* Copies the record into the previous event object. If the program has kept that object, creates a new one. */
 static HRESULT put_event(struct relogger_object *o, const EVENT_RECORD *record)
 {
     const HRESULT hr = o->event ? relogger_event_reuse(o->event, record) : S_FALSE;

@@ -6,7 +6,7 @@
 
 int WINAPI OpenEtwSessionHost(void);
 
-/* Passes the last three words of the command line, which contain no spaces, to session_host_main. */
+/* Passes the last three arguments of the command line to session_host_main. These arguments contain no spaces. */
 int WINAPI OpenEtwSessionHost(void)
 {
     enum { WORDS = 3, LONGEST = 63 };

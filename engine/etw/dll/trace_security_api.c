@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Access control of sessions and providers, stored in the registry: EventAccessControl, EventAccessQuery,
-   EventAccessRemove, and the checks. */
+   EventAccessRemove, and the access checks. */
 #define _EVNT_SOURCE_ /* declares the functions without dllimport */
 #include "engine/base/memory.h"
 #include "engine/base/win32/win32_call.h"
@@ -91,7 +91,7 @@ static void value_name(const GUID *guid, WCHAR name[37])
     name[36] = 0;
 }
 
-/* Reads a descriptor from the registry into *out, from memory_alloc. S_FALSE: no descriptor is stored. */
+/* Reads a descriptor from the registry. *out is from memory_alloc. S_FALSE: no descriptor is stored. */
 static HRESULT load_descriptor(const WCHAR *name, PSECURITY_DESCRIPTOR *out, DWORD *size)
 {
     DWORD bytes = 0;
@@ -122,8 +122,8 @@ static HRESULT registered_descriptor(const GUID *guid, PSECURITY_DESCRIPTOR *out
     return hr == S_FALSE ? load_descriptor(SECURITY_DEFAULT, out, size) : hr;
 }
 
-/* Like registered_descriptor, but returns Windows' default if neither is registered. The kernel provider has its own
-   default, which applies even if a general default is registered. */
+/* Like registered_descriptor, but returns Windows' default if there is no registered descriptor. The kernel provider
+   has its own default, which applies even if a general default is registered. */
 static HRESULT descriptor_of(const GUID *guid, PSECURITY_DESCRIPTOR *out, DWORD *size)
 {
     const bool kernel = guid_equal(guid, &trace_kernel_guid);
@@ -142,7 +142,7 @@ static HRESULT descriptor_of(const GUID *guid, PSECURITY_DESCRIPTOR *out, DWORD 
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-static _Atomic uint64_t empty_until; /* GetTickCount64 until which the store is known to be empty */
+static _Atomic uint64_t empty_until; /* until this value of GetTickCount64, the store counts as empty */
 
 static LSTATUS open_store(REGSAM access, HKEY *key)
 {

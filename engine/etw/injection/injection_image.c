@@ -173,7 +173,8 @@ HRESULT injection_image_has_import(const struct injection_source *from, const st
     return S_OK;
 }
 
-/* Copies the import descriptors of the image, without the empty one at the end, after `used` free bytes. */
+/* Copies the import descriptors of the image to *out, after `used` free bytes. The empty descriptor at the end is not
+   counted. */
 static HRESULT read_descriptors(const struct injection_source *from, const struct injection_image *image,
                                 const char *name, size_t used, uint8_t **out, size_t *count)
 {
@@ -182,7 +183,7 @@ static HRESULT read_descriptors(const struct injection_source *from, const struc
     *out = NULL;
     *count = 0;
     for (uint64_t at = image->entries.imports; image->entries.imports && *count < MOST_DESCRIPTORS;) {
-        /* Read up to the end of the page, which is readable if its beginning is. */
+        /* Read up to the end of the page: if the beginning of a page is readable, all of it is. */
         const size_t more = PAGE - at % PAGE;
         uint8_t *grown = memory_resize(all, used + have + more);
         HRESULT hr = grown ? from->read(from->user, at, grown + used + have, more) : E_OUTOFMEMORY;
@@ -293,7 +294,7 @@ static bool exports_name(const struct injection_exports *e, uint32_t old_count, 
     return bsearch(&key, e->names, old_count, sizeof key, by_text) != NULL;
 }
 
-/* Returns the forwarder of an old function; NULL: it is code. */
+/* Returns the forwarder of an old function; NULL: the function is code. */
 static const char *forwarder_of(const struct injection_exports *e, uint32_t index)
 {
     const uint32_t begin = get_u32(e->image + e->entry), bytes = get_u32(e->image + e->entry + 4);

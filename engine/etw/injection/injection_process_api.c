@@ -87,7 +87,7 @@ static WCHAR *dll_below(const WCHAR *folder, bool brief)
     return path;
 }
 
-/* Converts each unit to a byte; NULL if a unit does not fit, or out of memory. */
+/* Converts each UTF-16 unit to a byte; NULL if a unit does not fit, or out of memory. */
 static char *as_bytes(const WCHAR *path)
 {
     const size_t length = wcslen(path);
@@ -319,8 +319,8 @@ void *injection_children_begin(const char *path)
 
 /* ---- system information ---- */
 
-/* NtQuerySystemInformation and NtSetSystemInformation in an injected process: Wine answers all classes but
-   SystemPerformanceTraceInformation. */
+/* NtQuerySystemInformation and NtSetSystemInformation in an injected process. Our replacements handle
+   SystemPerformanceTraceInformation; all other classes are left to Wine's originals. */
 
 typedef NTSTATUS(NTAPI *query_function)(ULONG what, void *information, ULONG bytes, ULONG *need);
 typedef NTSTATUS(NTAPI *set_function)(ULONG what, void *information, ULONG bytes);
