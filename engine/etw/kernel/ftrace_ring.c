@@ -59,7 +59,7 @@ static bool skip_non_event(struct ring_page *p, uint32_t kind, uint32_t delta)
     if (kind == PADDING) {
         if (second < 4 || second > left - 4) /* the length includes itself */
             return false;
-        p->time += delta > 1 ? delta : 0; /* in padding, 1 is stored instead of 0, because 0 marks the end of a page */
+        p->time += delta > 1 ? delta : 0; /* padding stores a delta of 0 as 1, because 0 marks the end of a page */
         p->at += 4 + second;
         return true;
     }
@@ -125,8 +125,8 @@ static bool line_number(const char *line, const char *end, const char *what, uin
     return false;
 }
 
-/* Returns whether the field (the text after "field:", up to the ';') has this name, which is the text after the last
-   space, up to a '['. */
+/* Returns whether the field has this name. `field` is the text after "field:"; it ends at a ';'. Its name begins after
+   the last space and ends before a '[', if there is one. */
 static bool is_named(const char *field, const char *end, const char *name)
 {
     const char *last = field, *p = field;

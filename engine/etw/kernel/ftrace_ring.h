@@ -8,7 +8,7 @@
 
 /* Layout of a page, from events/header_page (ring_layout_read). */
 struct ring_layout {
-    uint32_t commit_offset, commit_size; /* the word with the number of used bytes; 4 or 8 bytes */
+    uint32_t commit_offset, commit_size; /* the word that counts the bytes in use; it has 4 or 8 bytes */
     uint32_t data_offset;                /* offset of the first event */
     uint32_t page_size; /* data_offset plus the size of the data: the number of bytes to read at a time */
 };
@@ -16,7 +16,7 @@ enum { RING_SMALLEST_PAGE = 64, RING_LARGEST_PAGE = 1 << 16, RING_UNCOUNTED = -1
 
 struct ring_page {
     const uint8_t *at, *end;
-    uint64_t time;  /* ns of the instance's clock: time of the previous event, initially time of the page */
+    uint64_t time;  /* ns of the instance's clock: time of the previous event; before the first event, of the page */
     int64_t missed; /* number of events lost before this page; RING_UNCOUNTED: unknown */
 };
 struct ring_event {
@@ -32,7 +32,7 @@ bool ring_page_begin(struct ring_page *p, const struct ring_layout *layout, cons
 HRESULT ring_page_next(struct ring_page *p, struct ring_event *e);
 
 /* A field of an event's format file (events/SYSTEM/NAME/format). Event numbers and offsets differ between kernels, so
-   each field is looked up by name, one time. A missing field reads as 0. */
+   each field is looked up by name, but only once. A missing field reads as 0. */
 struct ring_field {
     uint16_t offset, size; /* size 0: the event has no such field in this kernel */
     bool is_signed;
@@ -50,8 +50,8 @@ struct ring_field ring_format_field(const char *text, const char *name);
 
 /* Returns a number of at most 8 bytes; 0: the field is outside the event. */
 int64_t ring_number(const struct ring_event *e, const struct ring_field *f);
-/* Returns the bytes of the field, or for a __data_loc field the bytes to which it refers. Returns NULL, and *size is 0,
-   if they are outside the event. */
+/* Returns the bytes of the field. For a __data_loc field, returns the bytes to which it refers. Returns NULL, and *size
+   is 0, if they are outside the event. */
 const uint8_t *ring_bytes(const struct ring_event *e, const struct ring_field *f, uint32_t *size);
 /* Copies the field's string up to its NUL. The copy is truncated to `room` bytes, including its NUL. */
 void ring_text(const struct ring_event *e, const struct ring_field *f, char *out, size_t room);

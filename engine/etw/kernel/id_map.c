@@ -19,7 +19,7 @@ static void *item(const struct id_map *m, size_t at)
     return m->items + at * m->item_size;
 }
 
-/* Returns the index of the key, or of the free entry for inserting it. */
+/* Returns the index of the key. If the key is missing, returns the index of the free entry where it can be inserted. */
 static size_t id_map_place(const struct id_map *m, uint64_t key)
 {
     size_t at = home(m, key);

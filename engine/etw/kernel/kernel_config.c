@@ -113,7 +113,7 @@ static HRESULT put_processors(const struct configuration *c)
 
 /* ---- disks ---- */
 
-/* Returns the folder where the device is mounted first, and the type of its file system. False: it is not mounted. */
+/* Returns the folder and the file system type of the device's first mount. False: it is not mounted. */
 static bool mount_of(const struct configuration *c, const char *device, char folder[MOST_TEXT], char system[32])
 {
     char name[MOST_TEXT];
@@ -176,7 +176,7 @@ static HRESULT put_disk(const struct configuration *c, const char *name, uint32_
     kernel_data_u32(d, CYLINDER);
     kernel_data_u64(d, number_below(path, "size") * SECTOR / (block ? block : SECTOR) / (TRACK * CYLINDER));
     for (int address = 0; address < 4; address++)
-        kernel_data_u32(d, 0); /* port, path, target, unit of SCSI */
+        kernel_data_u32(d, 0); /* SCSI port, path, target and logical unit */
     put_fixed(d, maker[0] == ' ' ? maker + 1 : maker, MAKER_UNITS);
     kernel_data_u32(d, partitions);
     kernel_data_u8(d, strcmp(cache, "write back") == 0);
@@ -271,7 +271,7 @@ static HRESULT put_adapters(const struct configuration *c)
     return hr;
 }
 
-/* Writes the numbered lines of /proc/interrupts. The name comes after the counts of the processors. */
+/* Writes the numbered lines of /proc/interrupts. In each line, the name follows the counts of all processors. */
 static HRESULT put_interrupts(const struct configuration *c)
 {
     enum { TYPE = 21 };
@@ -387,7 +387,7 @@ static int route_of(const char *routes, const char *name, uint32_t address)
     return best;
 }
 
-/* Returns the four bytes as a number in the byte order of the kernel's memory. */
+/* Returns the number that has these four bytes in the kernel's memory. */
 static uint32_t in_memory(const unsigned bytes[4])
 {
     return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (uint32_t)bytes[3] << 24;
@@ -395,7 +395,7 @@ static uint32_t in_memory(const unsigned bytes[4])
 
 static bool is_address_of_adapter(const char *routes, const char *name, const unsigned bytes[4])
 {
-    if (bytes[0] == 127) /* the address is in no routing table */
+    if (bytes[0] == 127) /* loopback addresses are in no routing table */
         return strcmp(name, "lo") == 0;
     return route_of(routes, name, in_memory(bytes)) > 0;
 }

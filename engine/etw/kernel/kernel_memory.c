@@ -77,8 +77,8 @@ HRESULT fault_settle(struct kernel_tracer *k, const struct tracepoint_event *e, 
     return f.waited && f.seen != NO_FILE ? S_OK : fill_soft(k, thread, &f);
 }
 
-/* Logs faults that did not wait for a disk as soft faults. The other faults can still become hard faults, which are
-   logged later; they lose their places in the queue, because the queue is flushed now. */
+/* Logs faults that did not wait for a disk as soft faults. The other faults lose their places in the queue, because the
+   queue is flushed now. They can still be logged later, as hard faults. */
 void fault_settle_all(struct kernel_tracer *k)
 {
     size_t at = 0;
@@ -259,7 +259,7 @@ static const struct image_file *file_of(struct kernel_tracer *k, const char *pat
 /* Adjacent mappings of one file. */
 struct span {
     uint64_t base, end, inode;
-    bool runs, begins; /* the mappings contain code; they contain the file's first byte */
+    bool runs, begins; /* `runs`: the mappings contain code; `begins`: they contain the file's first byte */
     char path[MOST_PATH];
 };
 

@@ -21,8 +21,8 @@ enum {
     WHOLE_MS = 1000,  /* time between full polls: minimum and maximum */
     WHOLE_LATEST_MS = 5000,
     HERTZ = 100,         /* unit of times in /proc (USER_HZ) */
-    LOWEST_NUMBER = 300, /* the first number that Linux uses again after the highest one */
-    OLD_MS = 1000,       /* a process that started this long before the last poll was hidden in that poll */
+    LOWEST_NUMBER = 300, /* after the highest process number, Linux continues with this one */
+    OLD_MS = 1000,       /* a process that started this long before the last poll was hidden from that poll */
     UNKNOWN_CODE = 259   /* STILL_ACTIVE; only the parent of a process can read its real exit code */
 };
 
@@ -221,8 +221,8 @@ static HRESULT inspect_threads(const struct looking *l, const struct found *proc
 static HRESULT inspect_new(const struct looking *l, uint32_t process, const struct kernel_task_stat *stat)
 {
     const uint64_t age = age_of(l, stat->start), passed = l->now - l->k->polling->looked;
-    /* The start must be later than the exits that the last poll found. The margin exists because the start time comes
-       from another clock, which can differ by this much. */
+    /* The start must be later than the exits that the last poll found. The margin is necessary because the start time
+       comes from another clock, and the two clocks can differ by this much. */
     const uint64_t clock_skew = (uint64_t)clock_frequency() / 10000, margin = clock_skew < passed ? clock_skew : passed;
     struct found f = {
         .time = age < passed - margin ? l->now - age : l->now - passed + margin,

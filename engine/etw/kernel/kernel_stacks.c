@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the stacks of events as StackWalk events. If a Linux event has the stacktrace trigger, Linux writes the
    running thread's stack after the event, on the same processor: first the user stack (for every event of the
-   instance), then the kernel stack. Some stacks are kept for later events. A thread that is switched in has the stack
-   with which it was switched out. The kind of a page fault is known only when the fault ends. */
+   instance), then the kernel stack. Some stacks are kept for later events. When a thread is switched in, its stack is
+   the one that it had when it was switched out. The kind of a page fault is known only when the fault ends. */
 #include "engine/base/memory.h"
 #include "engine/etw/kernel/tracepoint.h"
 
@@ -68,7 +68,7 @@ static const struct {
 };
 enum { CARRIERS = sizeof carriers / sizeof *carriers };
 
-/* Returns the hook of the IPv4 type, whose stacks IPv6 types use. */
+/* Returns the hook to look up in `carriers`: for an IPv6 type, that of the same IPv4 type. */
 static uint16_t ipv4_hook(uint16_t hook)
 {
     const bool of_network = hook >> 8 == HOOK_TCP >> 8 || hook >> 8 == HOOK_UDP >> 8;

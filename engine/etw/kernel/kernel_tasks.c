@@ -392,8 +392,8 @@ static HRESULT take_signal(struct kernel_tracer *k, const struct tracepoint_even
     return hr;
 }
 
-/* Returns whether a fork creates Wine's intermediate process. Wine forks twice: the intermediate process only creates
-   the other one, which counts as the caller's child. */
+/* Returns whether a fork creates Wine's intermediate process. Wine forks twice: the intermediate process only creates a
+   second process, which counts as the caller's child. */
 static bool is_intermediate_fork(const struct kernel_process *p)
 {
     return p->is_waiting && p->is_wine && !p->has_program;

@@ -16,8 +16,9 @@
    1. Read the clock, and then find out which Linux threads belong to Wine's processes (windows_ids.c). The order
       matters: every thread that existed at that time is then known, or known to be starting up.
    2. trace_stream_pass reads the events that the rings contain when it queries their number, merges them by time and
-      forwards those older than 100 ms. Newer events stay in their lanes, because another processor may still write an
-      older one. If a Wine process is starting up, its events and all later ones wait too, for one second at most.
+      forwards those older than 100 ms. Newer events stay in the lanes (one per processor), because another processor
+      may still write an older one. If a Wine process is starting up, its events and all later ones wait too, for one
+      second at most.
    3. Each Linux event is passed to the `take` function of its tracepoint (kernel_tasks.c, kernel_schedule.c,
       kernel_io.c, kernel_memory.c, kernel_stacks.c). It updates the maps of k and appends Windows events to k->queue.
    4. An event that cannot be completed yet reserves a place: an entry in the queue at its own time, without data. A

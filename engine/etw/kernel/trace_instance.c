@@ -354,8 +354,8 @@ HRESULT trace_instance_end(struct trace_instance *t)
 
 /* ---- the stream of all processors ---- */
 
-/* The events of each processor are already in order. A heap over the processors merges them, at the cost of copying the
-   pages and one or two comparisons per event. */
+/* The events of each processor are already in order. A heap of the processors merges them. This costs one copy of each
+   page, and one or two comparisons per event. */
 
 enum { MOST_PAGES = 4096 }; /* per processor and pass: 16 MB; the rest is read in the next pass */
 
@@ -366,8 +366,8 @@ struct lane {
     size_t current;         /* index of the page that `page` reads */
     struct ring_page page;
     bool begun;
-    struct ring_event next; /* data NULL: no event now */
-    uint64_t lost_in_ring;  /* losses that the ring reported last */
+    struct ring_event next; /* next.data is NULL if there is no event now */
+    uint64_t lost_in_ring;  /* number of losses when the ring last reported it */
 };
 struct trace_stream {
     struct trace_instance *instance;

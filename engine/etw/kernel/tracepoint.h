@@ -26,7 +26,7 @@ void adapter_ipv6(const char *table, const char *name, struct text_buffer *out);
 /* Maps Linux threads to threads of Wine's processes. The mapping is exact and uses only documented calls. Setting a
    thread's affinity to the value that it already has makes Wine's server call sched_setaffinity with the Linux thread's
    number. A tracefs instance records that call. The clock is read before and after the affinity is set, and the call
-   whose time lies between the two readings shows the thread's Linux number. Only one thread at a time may use it. */
+   whose time lies between these two times shows the thread's Linux number. Only one thread at a time may use it. */
 struct windows_ids;
 /* Starts the mapping. `name` is the name of the session's instance (trace_instance.h). Returns S_FALSE, and *out is
    NULL, if this is not Wine. */
@@ -102,13 +102,13 @@ struct tracepoint_event {
 struct tracepoint {
     const char *system, *name;
     const char *filter; /* NULL: no filter */
-    uint32_t flags;     /* enum kernel_flag: each of these flags needs this event; KERNEL_ALWAYS */
+    uint32_t flags;     /* enum kernel_flag: the flags that need this event, or KERNEL_ALWAYS */
     uint32_t gives;     /* the flags whose events come from this event */
     HRESULT (*take)(struct kernel_tracer *k, const struct tracepoint_event *e);
     const char *fields[TRACEPOINT_FIELDS]; /* terminated by NULL */
 };
 #define KERNEL_ALWAYS      UINT32_MAX
-#define TRACEPOINT_UNASKED "ftrace" /* for records that accompany other events and are never enabled */
+#define TRACEPOINT_UNASKED "ftrace" /* `system` of records that follow other events and are never enabled */
 /* Lists of tracepoints, each terminated by a tracepoint without a name. */
 extern const struct tracepoint task_tracepoints[], schedule_tracepoints[], disk_tracepoints[], network_tracepoints[],
     fault_tracepoints[], interrupt_tracepoints[], stack_tracepoints[];

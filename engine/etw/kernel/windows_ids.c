@@ -211,7 +211,7 @@ static HRESULT ids_learn_shown(struct windows_ids *w)
     return S_OK;
 }
 
-/* Drops processes that have started up or exited so long ago that no more events about this can arrive, and processes
+/* Drops processes that started up or exited so long ago that no more events about them can arrive. Also drops processes
    that never become Wine's, such as the host OS's programs that Wine starts. */
 static void forget_finished(struct windows_ids *w)
 {
