@@ -150,7 +150,7 @@ HRESULT manifest_xml_read(const void *xml, size_t size, struct texts *warnings, 
 struct manifest_in_type {
     const char *name;
     uint16_t number, out; /* `out`: the output type used if there is no outType */
-    uint16_t bytes;       /* 0: the size comes from its length or its data */
+    uint16_t bytes;       /* 0: the size comes from the property's length or from the data */
 };
 /* Finds a type by its name without prefix, ignoring case, or by its number; NULL if unknown. */
 const struct manifest_in_type *manifest_in_type(const char *name);

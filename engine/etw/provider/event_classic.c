@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Classic providers (RegisterTraceGuids, TraceEvent, TraceMessage). They receive the handle of a session and write to
-   that session. The handle comes from StartTrace (directory_handle) or from a callback; both have the logger in the low
-   16 bits. */
+   that session. The handle comes from StartTrace (directory_handle) or from a callback; both contain the logger id in
+   the low 16 bits. */
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/etw/controller/trace_security.h"
@@ -12,7 +12,7 @@
 #include "engine/etw/trace_properties.h"
 
 enum { HEADER = 48, INSTANCE_HEADER = 56, LOGGED_HEADER = 0x30, LOGGED_INSTANCE_HEADER = 0x48, MOST_CLASSES = 65536 };
-enum { LOGGER_MASK = 0xFFFF /* the bits of a handle with the logger */ };
+enum { LOGGER_MASK = 0xFFFF /* the bits of a handle that contain the logger id */ };
 
 /* ---- registration ---- */
 
@@ -186,7 +186,7 @@ struct classic_event {
     EVENT_DATA_DESCRIPTOR piece[MAX_MOF_FIELDS];
 };
 
-/* Reads the part after a caller's header of `own` bytes: the data, or MOF_FIELDs that point to them. */
+/* Reads what follows the caller's header, which has `own` bytes: the data, or MOF_FIELDs that point to them. */
 static ULONG read_pieces(const void *event, uint32_t size, uint32_t own, uint32_t flags, struct classic_event *out)
 {
     const uint8_t *at = (const uint8_t *)event + own;
@@ -265,7 +265,7 @@ static ULONG log_event(struct classic_call *call, const struct classic_event *e)
     return ERROR_SUCCESS;
 }
 
-/* Calls `log` while the thread is marked as inside (provider_enter). Only `log` reads the program's memory. */
+/* Marks the thread as inside (provider_enter) during a call of `log`. Only `log` reads the program's memory. */
 static ULONG log_inside(struct classic_call *call, void (*log)(void *call))
 {
     struct provider_thread *t = provider_thread_own();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The long path of an event: to several sessions, with filters, and with extended items after its header. On disk an
-   item is {u16 size rounded up to 8, u16 type, u16 bit 0 = another follows, u16 size of the data, data}. */
+/* The long path for writing an event. It writes to several sessions, applies filters, and adds extended items after the
+   header. On disk an item is {u16 size rounded up to 8, u16 type, u16 bit 0 = another follows, u16 size of the data,
+   data}. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/etw/provider/event_write.h"
@@ -34,7 +35,7 @@ static const uint16_t item_types[ITEMS] = {
     [ADD_START_KEY] = ETW_ITEM_PROCESS_START_KEY,
     [ADD_CONTROL] = ETW_ITEM_CONTROL_GUID,
 };
-/* The enable property with which a session requests an item. */
+/* For each item, the enable property with which a session requests it. */
 static const struct {
     uint32_t property;
     enum item item;
@@ -161,8 +162,8 @@ static void make_stack(struct event *event)
     add_item(event, ADD_STACK, event->stack, 8 + (uint64_t)count * sizeof(void *));
 }
 
-/* Creates an item, one time for all sessions. Returns false if the item is not available; the event is then written
-   without it. */
+/* Creates an item once for all sessions. Returns false if the item is not available; the event is then written without
+   it. */
 static bool make_item(struct event *event, enum item item)
 {
     if ((event->known & 1u << item) != 0)
@@ -242,7 +243,7 @@ static uint32_t event_choose_sessions(struct event *event, struct copy *copies)
     return count;
 }
 
-/* Copies the pieces of the call's data with this type. */
+/* Copies those pieces of the call's data that have this type. */
 static uint8_t *copy_pieces(const struct event *event, enum etw_data_type type, uint8_t *to, const uint8_t *end)
 {
     for (uint32_t i = 0; i < event->call->count; i++)

@@ -134,7 +134,7 @@ static inline __attribute__((always_inline)) ULONG write_plain(const struct prov
     return ERROR_SUCCESS;
 }
 
-/* Marks the thread as inside, and returns the current enables of the registration. NULL: no longer enabled. */
+/* Marks the thread as inside, and returns the registration's current enable settings. NULL: no longer enabled. */
 static inline __attribute__((always_inline)) const struct provider_enables *
 enter(struct registration *r, uint64_t handle, struct provider_thread *t)
 {
@@ -321,8 +321,8 @@ BOOLEAN WINAPI EventProviderEnabled(REGHANDLE handle, UCHAR level, ULONGLONG key
 
 /* ---- activities ---- */
 
-/* Returns an activity id that is unique on this host OS: a number of this process together with the identity of the
-   process. */
+/* Returns an activity id that is unique on this host OS. It consists of a counter of this process and the process's
+   identity. */
 static GUID new_activity(const struct provider_thread *t)
 {
     static _Atomic uint64_t last;

@@ -10,8 +10,8 @@
 
 /* ---- copies ---- */
 
-/* Copies of a few bytes to a few hundred bytes. For these, a call of the C library would cost as much as writing the
-   whole event. The addresses come from the program, so either the caller runs under guard_call, or each read is
+/* Copies a few bytes, or up to a few hundred. For so few bytes, a call of the C library would cost as much as writing
+   the whole event. The addresses come from the program, so either the caller runs under guard_call, or each read is
    guarded. */
 struct event_reads {
     bool guarded;
@@ -78,14 +78,14 @@ struct event_call {
     const EVENT_DESCRIPTOR *descriptor;
     const EVENT_DATA_DESCRIPTOR *data;
     uint32_t count;
-    const GUID *activity, *related; /* NULL: the thread's activity; no related activity */
+    const GUID *activity, *related; /* activity NULL: the thread's activity; related NULL: no related activity */
     uint64_t filter;
     uint32_t flags;
     uint16_t header_flags;
     const void *from; /* return address of the API function, with which stacks begin */
 };
-/* Writes the event to all sessions that receive it, with all items that they request. The thread must be inside.
-   ERROR_NOACCESS: the call contains an invalid address. */
+/* Writes the event to all sessions that receive it, with all items that they request. The thread must be marked as
+   inside (provider_enter). ERROR_NOACCESS: the call contains an invalid address. */
 ULONG event_write_general(const struct provider_enables *e, struct provider_thread *t, const struct event_call *call);
 
 /* Returns whether a session receives an event of this level and keyword. */
@@ -119,8 +119,8 @@ static inline uint8_t *event_place(struct provider_session *s, struct provider_t
 /* Abandons a place that event_place returned, as if no event had been written there. */
 void event_abandon(uint8_t *at, uint64_t size);
 
-/* A thread that is inside and reads memory that may be invalid, and the place that it has reserved (`at` NULL:
-   none). */
+/* A thread that is marked as inside and reads memory that may be invalid, and the place that it has reserved (`at`
+   NULL: none). */
 struct event_risk {
     struct provider_thread *thread;
     uint8_t *at;

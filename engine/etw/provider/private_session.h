@@ -8,10 +8,10 @@
 #include "engine/etw/provider/provider_filter.h"
 #include "engine/etw/session/session_buffers.h"
 
-/* ---- the entries of parts: how a part begins in a process, and the data that its session keeps about it ---- */
+/* ---- the entries of parts in the directory ---- */
 
-/* Lists the current parts, to be freed by directory_sessions_free, and the totals of parts that have ended (NULL: not
-   needed). */
+/* Lists the current parts; free the list with directory_sessions_free. *ended receives the totals of parts that have
+   ended (NULL: not needed). */
 HRESULT private_parts(struct directory *d, const struct directory_session *s, struct directory_totals *ended,
                       struct directory_session **out, size_t *count);
 /* Adds the entry for a part of this process that is about to start. The part's file has the given name if it is the

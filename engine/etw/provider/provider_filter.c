@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Filters of providers: the valid data for each type, and the events that the filters of an enable let pass. */
+/* Filters of event providers: checks the data of each filter type, and decides which events pass the filters of an
+   enable setting. */
 #include "engine/etw/provider/provider_filter.h"
 
 #include "engine/base/memory.h"
@@ -253,7 +254,7 @@ static HRESULT read_one(const struct directory_filter *f, struct provider_filter
     case EVENT_FILTER_TYPE_PAYLOAD:
         return out->payload ? bad_filter(f) : payload_filter_read(f->data, f->size, &out->payload);
     default:
-        return S_OK; /* a filter that selects processes, or that providers do not apply */
+        return S_OK; /* a filter by process, or one that event providers ignore */
     }
 }
 

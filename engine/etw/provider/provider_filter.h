@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The filters of a session's enable of a provider (EVENT_FILTER_DESCRIPTOR): the known types, and the filters of an
-   enable in evaluated form. They decide which processes have the provider enabled, which events the session gets,
-   and which of these carry a stack. */
+/* The filters with which a session enables an event provider (EVENT_FILTER_DESCRIPTOR): the known types, and a set of
+   filters in a form that is fast to evaluate. The filters decide in which processes the provider is enabled, which
+   events the session gets, and which of these events carry a stack. In this folder, an "enable" (struct
+   directory_enable) holds the settings with which one session enables one provider. */
 #ifndef OPENPLA_PROVIDER_FILTER_H
 #define OPENPLA_PROVIDER_FILTER_H
 
@@ -20,15 +21,15 @@ struct filter_kind {
 const struct filter_kind *filter_kind_at(size_t index);
 const struct filter_kind *filter_kind_of(uint32_t type); /* NULL: unknown type */
 
-/* ---- the filters of an enable ---- */
+/* ---- the filters of one enable setting ---- */
 
 /* This process, for filters that select processes. */
 struct provider_scope {
     struct directory_process process;
     const char *program; /* file name of the program without a path, UTF-8 */
 };
-/* Returns whether the enable applies to this process. Malformed filters, and filters for packages, which do not exist
-   here, apply to no process. */
+/* Returns whether this enable setting applies to this process. Malformed filters apply to no process. Filters for
+   packages do not either, because packages do not exist here. */
 bool provider_filter_admits(const struct directory_enable *e, const struct provider_scope *own);
 
 /* The properties of an event that filters use. */
@@ -42,7 +43,7 @@ struct filter_event {
     void *context;
 };
 struct provider_filter;
-/* Creates the event filters of an enable; *out is NULL if the enable has none. HRESULT_FROM_WIN32(ERROR_INVALID_DATA)
+/* Creates the event filters of an enable setting; *out is NULL if it has none. HRESULT_FROM_WIN32(ERROR_INVALID_DATA)
    if a filter is malformed. */
 HRESULT provider_filter_create(const struct directory_enable *e, struct provider_filter **out);
 /* References are counted under the caller's lock. NULL is allowed. */
@@ -55,7 +56,7 @@ bool provider_filter_passes(const struct provider_filter *f, const struct filter
 bool provider_filter_wants_stack(const struct provider_filter *f, const struct filter_event *event);
 /* Returns whether one of the two functions above may return false. */
 bool provider_filter_selects(const struct provider_filter *f);
-/* Returns the filter for the provider's callback (EVENT_FILTER_TYPE_SCHEMATIZED); NULL if the enable has no such
+/* Returns the filter for the provider's callback (EVENT_FILTER_TYPE_SCHEMATIZED); NULL if the settings have no such
    filter. */
 const uint8_t *provider_filter_schematized(const struct provider_filter *f, uint32_t *size);
 

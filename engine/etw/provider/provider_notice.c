@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs providers' callbacks: one for each change of an enable, with the combined state of all sessions that enable
-   the provider. A registration has one callback at a time, on the thread that detected the change; other threads queue
-   theirs. No lock is held during a callback. */
+/* Runs providers' callbacks. Each change of an enable setting causes one callback, which gets the combined state of all
+   sessions that enable the provider. A registration has one callback at a time, on the thread that detected the change;
+   other threads queue theirs. No lock is held during a callback. */
 #include "engine/base/guard.h"
 #include "engine/base/memory.h"
 #include "engine/etw/provider/provider_table.h"
@@ -247,8 +247,8 @@ static void leave_callback(void *callback_run)
     lock_leave(&provider_lock);
 }
 
-/* Runs all queued callbacks of `r`, whose record is marked as `calling` by this thread. Returns the result of the
-   first. */
+/* Runs all queued callbacks of `r`. This thread has marked the record of `r` as `calling`. Returns the result of the
+   first callback. */
 static ULONG call_all(struct registration *r)
 {
     struct registration_record *record = r->record;

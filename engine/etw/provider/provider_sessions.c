@@ -155,7 +155,7 @@ static void mappings_retire_stale(void)
     for (uint32_t i = 0; i <= DIRECTORY_PLACES; i++)
         if (stale[i]) {
             if (stale[i]->private)
-                /* The part's file must be complete when this change counts as applied. */
+                /* The part's file must be complete before this change counts as applied. */
                 private_session_stop(stale[i]->private);
             provider_session_retire(&stale[i]->session);
             stale[i] = NULL;
@@ -240,8 +240,8 @@ static void call_reclaimer(void)
         (void)signal_set(signal);
 }
 
-/* Applies the current state of the directory (handle 0: to all registrations, and unmaps sessions that have ended), and
-   runs callbacks. S_FALSE: this process has never registered a provider. */
+/* Applies the current state of the directory to this registration, and runs callbacks. Handle 0: applies it to all
+   registrations, and unmaps sessions that have ended. S_FALSE: this process has never registered a provider. */
 static HRESULT provider_refresh(uint64_t handle)
 {
     uint64_t revision;
@@ -521,7 +521,7 @@ static HRESULT join_directory(void)
 }
 
 /* Starts the waiting thread, which runs until the process exits. No lock may be held here: a new thread first needs the
-   loader's lock, and the thread that has it to load a DLL may need our lock. */
+   loader's lock. A thread that loads a DLL holds that lock, and may need ours. */
 static HRESULT start_waiting(void)
 {
     static atomic_bool started;

@@ -47,7 +47,7 @@ __attribute__((noinline)) struct provider_thread *provider_thread_make(void)
                 memory_free(t);
             t = NULL;
         } else if (again) {
-            atomic_store(&t->inside, 0); /* the previous thread may have ended inside */
+            atomic_store(&t->inside, 0); /* the entry's previous thread may have ended while it was inside */
             atomic_store(&t->ended, false);
         } else {
             t->next = threads;
@@ -358,7 +358,7 @@ static bool registration_read_traits(struct registration_record *record, const u
     return true;
 }
 
-/* Returns whether the enable needs only a header and data: no items, no event filter. */
+/* Returns whether this enable setting needs only a header and data: no items, no event filter. */
 static bool is_plain(const struct provider_enable *e)
 {
     const uint32_t items = EVENT_ENABLE_PROPERTY_SID | EVENT_ENABLE_PROPERTY_TS_ID | EVENT_ENABLE_PROPERTY_STACK_TRACE |
@@ -366,7 +366,7 @@ static bool is_plain(const struct provider_enable *e)
     return (e->property & items) == 0 && !e->selects && (e->session->header_flags & ETW_HEADER_PRIVATE_SESSION) == 0;
 }
 
-/* Allocates enables with the registration's own properties filled in. */
+/* Allocates a block of enable settings, and fills in the registration's own properties. */
 static struct provider_enables *new_enables(struct registration *r)
 {
     const struct registration_record *record = r->record;
@@ -389,7 +389,7 @@ static void finish_enables(struct provider_enables *e)
     e->plain = e->count == 1 && !e->typed && !e->decodes && e->traits_size == 0 && is_plain(&e->of[0]);
 }
 
-/* Publishes the same enables with the registration's current properties. */
+/* Publishes the same enable settings again, with the registration's current properties. */
 static ULONG publish_again(struct registration *r)
 {
     const struct provider_enables *old = atomic_load_explicit(&r->enables, memory_order_relaxed);
@@ -492,7 +492,7 @@ static uint64_t instance_of(const struct provider_enable *before, const struct p
     return bit;
 }
 
-/* S_FALSE: the enable is not for this process, or its session is not available. */
+/* S_FALSE: the enable setting is not for this process, or its session is not available. */
 static HRESULT add_enable(struct provider_enables *new, const struct provider_enables *old,
                           const struct directory_enable *e, const struct provider_source *source, bool classic)
 {
@@ -533,7 +533,7 @@ static HRESULT add_enable(struct provider_enables *new, const struct provider_en
     return S_OK;
 }
 
-/* Returns the newest matching enable before `serial`, or NULL. */
+/* Returns the newest matching enable setting that is older than `serial`, or NULL. */
 static const struct directory_enable *latest_before(const struct registration_record *record, uint64_t serial,
                                                     const struct directory_enable *list, size_t count)
 {

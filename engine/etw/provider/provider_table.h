@@ -3,8 +3,8 @@
 
    The problem. Programs call EventWrite millions of times a second from many threads, mostly for providers that no
    session enables. In that case the call must cost only a few nanoseconds, and it must take no lock if a session does
-   enable the provider. At the same time, other threads change the enables, unregister providers, and unmap sessions
-   that have ended.
+   enable the provider. At the same time, other threads change the enable settings, unregister providers, and unmap
+   sessions that have ended. (An "enable" in the names below: the settings with which one session enables one provider.)
 
    The layout.
 
@@ -24,9 +24,9 @@
    thread writes (`inside`, activity). Writers only read the table. The first words of a registration are a first test:
    they may let an event pass that no session receives, but never the reverse.
 
-   Publishing. A change builds a new block of enables, stores the pointer, and puts the old block on a list of retired
-   ones. A writer announces that it is inside (provider_enter), loads the pointer, writes the event, and leaves.
-   Therefore a block that it found stays valid until it has left.
+   Publishing. A change builds a new block of enable settings, stores the pointer to it, and puts the old block on a
+   list of retired ones. A writer announces that it is inside (provider_enter), loads the pointer, writes the event, and
+   leaves. Therefore a block that it found stays valid until it has left.
 
    Freeing. provider_reclaim moves the retired blocks and sessions to "leaving", waits PROVIDER_GRACE_MS, and then waits
    until each thread has been seen outside once. `inside` is a plain store without a fence, for speed; the delay covers
@@ -53,7 +53,8 @@ struct provider_thread {
     struct session_writer writer;
     uint64_t ids; /* ids of thread and process, as in event headers */
     GUID activity;
-    uint64_t time_read, time; /* cycles: when provider_processor_time last queried the system, and the answer */
+    uint64_t time_read, time; /* in cycles: the time when provider_processor_time last queried the system, and the
+                                 result */
     bool never_waits;         /* other threads wait for it, so it must not wait for a session */
     struct provider_thread *next;
     uint32_t seen; /* used by provider_threads_outside */
@@ -69,7 +70,7 @@ static inline struct provider_thread *provider_thread_own(void)
 /* Returns the user-mode time of the calling thread, in cycles, at most 10 ms old, because querying the system costs as
    much as a hundred events. */
 uint64_t provider_processor_time(struct provider_thread *t);
-/* Sets the slot of this process, which marks events that are being written. */
+/* Sets the slot of this process. The slot number marks events that are being written. */
 void provider_threads_own_slot(uint32_t slot);
 
 /* Mark the thread as inside and as outside, each with a plain store. Other threads see the store after
@@ -91,14 +92,14 @@ enum { PROVIDER_GRACE_MS = 10 };
 enum {
     PROVIDER_REGISTRATIONS = 2048,                        /* maximum at the same time; the limit of Windows 8 */
     PROVIDER_PLACES = 4096,                               /* an index is 12 bits of the handle; 0 is never used */
-    PROVIDER_MOST_ENABLES = 2 * DIRECTORY_ENABLES_OF_ONE, /* enables by provider GUID and by group GUID */
+    PROVIDER_MOST_ENABLES = 2 * DIRECTORY_ENABLES_OF_ONE, /* enable settings by provider GUID and by group GUID */
 };
 
 /* A session, as this process has mapped it. */
 struct provider_session {
     struct session_buffers buffers;
     uint32_t logger, generation;                       /* numbers of the session in the directory */
-    uint32_t mode;                                     /* TRACE_MODE_*, when the session was mapped */
+    uint32_t mode;                                     /* TRACE_MODE_* at the time when the session was mapped */
     uint32_t most_event;                               /* maximum size of an event in bytes (etl_buffer_max_event) */
     uint16_t header_flags;                             /* ETW_HEADER_* flags of each event */
     uint32_t references;                               /* protected by provider_lock; its creator holds one reference */
@@ -125,12 +126,12 @@ struct provider_enable {
     uint64_t serial, captures;
 };
 
-/* The enables of one registration. Never changes once published. */
+/* The enable settings of one registration. The block never changes after it has been published. */
 struct provider_enables {
     uint64_t handle;
     GUID guid; /* GUID in the headers of events */
     GUID control;
-    bool plain;   /* one session, and events that consist only of a header and data: the short path */
+    bool plain;   /* the short path is possible: one session, and events of only a header and data */
     bool typed;   /* the types of data descriptors are used */
     bool decodes; /* `guid` differs from `control` */
     uint32_t count;
@@ -200,7 +201,7 @@ bool provider_get_identity(uint64_t handle, struct provider_identity *out);
    enabled, runs its callback on this thread. From then on, every change causes a callback. Returns the result of a
    classic provider's callback, otherwise 0. */
 ULONG provider_begun(uint64_t handle);
-/* Ends a registration. Waits for a callback on another thread, and for the provider_begun of another thread.
+/* Ends a registration. Waits until no other thread is in a callback of the registration or in provider_begun for it.
    Afterwards there are no callbacks, `context` is not used, and the handle is rejected. ERROR_INVALID_HANDLE. */
 ULONG provider_end(uint64_t handle, bool classic, struct provider_numbers *numbers);
 
@@ -213,7 +214,7 @@ ULONG provider_set_typed(uint64_t handle, bool typed);
 
 /* Provides sessions to provider_apply. */
 struct provider_source {
-    /* Returns the session of an enable, under provider_lock. NULL: it is currently not available. */
+    /* Returns the session of an enable setting. Called under provider_lock. NULL: the session is not available now. */
     struct provider_session *(*session)(void *context, uint32_t logger, uint32_t generation);
     /* Returns whether the session excludes the provider from its group (TraceSetDisallowList). NULL: no session
        does. */
@@ -221,8 +222,9 @@ struct provider_source {
     void *context;
     struct provider_scope scope;
 };
-/* Enables the registration of this handle (0: all) with the entries of the list that apply to it, and with nothing
-   else. Queues callbacks for provider_run_callbacks. E_OUTOFMEMORY: some registrations stay as they were. */
+/* Enables the registration of this handle (0: all registrations). Its enable settings are then exactly those entries of
+   the list that apply to it. Queues callbacks for provider_run_callbacks. E_OUTOFMEMORY: some registrations stay as
+   they were. */
 HRESULT provider_apply(uint64_t handle, const struct directory_enable *list, size_t count,
                        const struct provider_source *source);
 /* Runs the queued callbacks on this thread, without a lock. */
@@ -231,7 +233,8 @@ void provider_run_callbacks(void);
    last callback. `say` must take no lock and must not wait. A newer call replaces an older one. Only one thread may
    call this function. */
 void provider_when_idle(void (*say)(uint64_t revision), uint64_t revision);
-/* Sets whether this thread, possibly in a callback, waits for provider_when_idle; its callback then counts as ended. */
+/* Sets whether this thread waits for the result of provider_when_idle. If the thread is in a callback, the callback
+   counts as ended while it waits. */
 void provider_waits(bool waits);
 /* Frees everything that no thread can use any more. Returns true if it must be called again after PROVIDER_GRACE_MS.
    Two threads must not call it simultaneously. */
@@ -261,7 +264,7 @@ extern struct lock provider_lock;
 extern struct registration *provider_in_use;
 void provider_recycle(struct registration *r);
 
-/* Returns the enable by the same session in the same way (by provider or by group), or NULL. */
+/* Returns the enable setting of the same session in the same way (by provider or by group), or NULL. */
 const struct provider_enable *provider_same_enable(const struct provider_enables *in, uint32_t logger,
                                                    uint32_t generation, bool group);
 /* Queues the callbacks for a change from `old` (NULL: not enabled) to `new`. E_OUTOFMEMORY: none is queued. */
