@@ -53,7 +53,7 @@ size_t realtime_ring_size(uint32_t buffer_size);
 
 /* Initialises a ring in zeroed memory. */
 void realtime_ring_create(void *memory, uint32_t buffer_size, struct realtime_ring *out);
-/* Copies the oldest buffer to `buffer`, of buffer_size bytes. S_FALSE: the ring is empty; HRESULT_FROM_WIN32
+/* Copies the oldest buffer to `buffer`, which has buffer_size bytes. S_FALSE: the ring is empty; HRESULT_FROM_WIN32
    (ERROR_INVALID_DATA): the buffer was malformed, and skipped. */
 HRESULT realtime_ring_take(struct realtime_ring *r, uint8_t *buffer, struct etl_buffer_header *head);
 /* Returns the losses since the consumer connected. */
@@ -62,9 +62,9 @@ void realtime_ring_losses(const struct realtime_ring *r, uint64_t *events, uint6
 bool realtime_ring_is_over(const struct realtime_ring *r);
 /* Returns the time, in the session's clock, up to which all events are in buffers that were put before this call. */
 int64_t realtime_ring_complete(const struct realtime_ring *r);
-/* Announces that the consumer will sleep until the host process wakes it for a new buffer or the end; with `holds`,
-   also when the value of realtime_ring_complete exceeds `complete`. Returns false if one of these has already happened;
-   the consumer must then not sleep. */
+/* Announces that the consumer will sleep. The host process wakes it for a new buffer and at the end of the session.
+   With `holds`, it also wakes it when the value of realtime_ring_complete exceeds `complete`. Returns false if one of
+   these has already happened; then the consumer must not sleep. */
 bool realtime_ring_sleep(const struct realtime_ring *r, bool holds, int64_t complete);
 void realtime_ring_awake(const struct realtime_ring *r);
 void realtime_ring_leave(const struct realtime_ring *r);
@@ -89,7 +89,7 @@ HRESULT realtime_ring_put(struct realtime_ring *r, const struct etl_buffer_heade
                           bool *wake);
 bool realtime_ring_is_full(const struct realtime_ring *r);
 /* Reports that all events up to `time` (session_drain_complete) were put or lost. The consumer can then deliver events
-   that it held back to order the processors. Call it after each pass. */
+   that it held back in order to merge the processors' events by time. Call it after each pass. */
 void realtime_ring_mark(struct realtime_ring *r, int64_t time, bool *wake);
 /* Adds to the losses that the consumer sees. */
 void realtime_ring_lost(struct realtime_ring *r, uint64_t events, uint64_t buffers);

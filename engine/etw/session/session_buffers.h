@@ -28,7 +28,7 @@
    3. The first 8 bytes of an event; bits 28 to 31 are its state:
         0    not marked yet: at most reserved. Buffers are zeroed before they are handed out
         1    {size 16, owner 12, thread}: its owner is writing it
-        2    {size 16, owner 12, 0}: the same, marked by the writer of the next event because the owner had not yet
+        2    {size 16, owner 12, 0}: the same; the writer of the next event set this mark, before the owner did
         3    {size 16, 0, 0}: torn: its owner ended before the commit; counted as lost
         12   its final header (9: that of a TraceMessage event): the event is complete
 
@@ -53,9 +53,9 @@
    costs time.
 
    What a crash leaves. A dead writer leaves places that the host process marks as torn. If the host process dies,
-   closed buffers stay in place: the next process that detects this continues with session_drain_recover. `number` is
-   set before a buffer is written to the log, so that process can determine whether the log already contains it.
-   "written" marks buffers that only had to be zeroed.
+   closed buffers stay in place: the next process that detects this continues with session_drain_recover. Because
+   `number` is set before a buffer is written to the log, this next process can determine whether the log already
+   contains the buffer. "written" marks buffers that only had to be zeroed.
 
    Trust. Any process that maps the section may write anything into it. Each side keeps the constants that it checked
    when it mapped the section, loads each word once, and stays inside the limits that it has checked, regardless of the
@@ -147,11 +147,11 @@ _Static_assert(offsetof(struct session_shared, hint) == 128 && offsetof(struct s
                    offsetof(struct session_shared, sequence) == 384 && sizeof(struct session_shared) == 640,
                "128 bytes apart");
 
-/* ---- a processor's word ---- */
+/* ---- the word for the current buffer of a processor ---- */
 
 #define SESSION_SEALED            (UINT64_C(1) << 63)
 #define SESSION_STOPPED           UINT64_MAX /* the session has stopped; this value is final */
-/* end, size and owner */
+/* bits for end, size and owner */
 #define SESSION_PLACE_BITS        46
 #define SESSION_PLACE             ((UINT64_C(1) << SESSION_PLACE_BITS) - 1)
 #define SESSION_GENERATION_BITS   5
@@ -189,7 +189,7 @@ static inline uint64_t session_word(uint32_t buffer, uint64_t generation, uint64
 }
 #define SESSION_WORD_NONE (session_word(SESSION_NO_BUFFER, 0, 0) | SESSION_SEALED)
 
-/* ---- a buffer's word ---- */
+/* ---- the word for the state of a buffer ---- */
 
 enum session_state { SESSION_FREE = 0, SESSION_CLAIMED = 1, SESSION_CLOSED = 2, SESSION_WRITTEN = 3 };
 

@@ -6,16 +6,16 @@
    processor is the order of its events:
 
      closed ---- settle ---------> copy of the complete events, in the session's clock
-                  |  unfinished event, writer alive: the buffer waits (held), later ones of its processor with it
+                  |  unfinished event, writer alive: the buffer and later buffers of its processor wait (held)
                   |  unfinished event, writer dead:  marked as torn in the buffer, counted once
      copy ------ forward --------> number the buffer, then write it to the sink
      closed ---- free -----------> written, zeroed, free with the next generation
 
    Settling. session_settle walks a buffer place by place. The length of a complete event is in its header. The length
    of an unfinished event is in its mark; for the newest place of the buffer, which may have no mark yet, it is in the
-   buffer's word. Any other place without a mark will be marked soon, by its writer or by the writer of the next place:
-   the buffer waits for this, or, with `force`, the place is skipped up to the next non-zero word. The buffer itself is
-   changed only by "torn" marks, so another process can repeat the walk if this one is killed.
+   buffer's word. Any other place without a mark will be marked soon, by its writer or by the writer of the next place,
+   so the buffer waits for the mark. With `force`, the place is skipped up to the next non-zero word. The buffer itself
+   is changed only by "torn" marks, so another process can repeat the walk if this one is killed.
 
    Order. Readers order the buffers of a processor by their numbers. A buffer that must wait delays the later buffers of
    its processor. If fewer than a quarter of all buffers are free, such a delay would make writers lose events. In this
@@ -238,7 +238,7 @@ struct stream {
 struct seen {
     uint64_t settled; /* the word as it was when the buffer was settled and its losses counted */
     uint64_t claimed; /* the word when the buffer was claimed and no processor named it; 0: otherwise */
-    uint32_t end;     /* where its events ended then */
+    uint32_t end;     /* the end of its events at that time */
     uint64_t pass;    /* number of the search that found it */
     uint64_t number;  /* number reserved for it because later buffers were written first; 0: not reserved */
 };
@@ -580,7 +580,7 @@ static bool drain_reap_buffer(struct session_drain *d, uint32_t buffer, uint64_t
     if (end != ETL_BUFFER_HEAD) {
         const uint64_t closed =
             session_line_closed(SESSION_CLOSED, session_place(end, 0, 0), session_line_generation(word));
-        /* If a processor names the buffer in the meantime, the buffer is being filled. */
+        /* If a processor names the buffer now, the buffer is being filled. */
         if (is_named(d, buffer) || !session_swap(&line->word, &word, closed))
             return false;
         atomic_fetch_add_explicit(&d->b.shared->closed, 1, memory_order_relaxed);
@@ -754,7 +754,7 @@ uint64_t session_drain_oldest(const struct session_drain *d)
 
 int64_t session_drain_complete(const struct session_drain *d)
 {
-    int64_t time; /* read before the buffers: an event that arrives in between is later */
+    int64_t time; /* read before the buffers are searched: events written during the search are later */
     (void)session_clock_now(&d->clock, &time);
     const uint64_t oldest = session_drain_oldest(d);
     const int64_t held = oldest != UINT64_MAX ? session_clock_time(&d->clock, oldest) : time;

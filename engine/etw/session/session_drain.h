@@ -58,8 +58,8 @@ static inline uint64_t fraction(uint64_t part, uint64_t whole)
 
 /* The clock of a session. Writers stamp events with the processor's cycle counter, which is the fastest source; the
    host process converts the stamps to the clock that the log's readers expect (DECISIONS 43). It reads both clocks
-   together from time to time (an anchor). Between two anchors, a converted time is as exact as a reading; after the
-   newest anchor, the rate of the last second is used. */
+   together from time to time (an anchor). Between two anchors, a converted time is as exact as if the clock had been
+   read. After the newest anchor, the rate of the last second is used. */
 /* Two clocks, read at the same time. */
 struct session_anchor {
     uint64_t cycles;
@@ -79,8 +79,8 @@ struct session_clock {
 
 /* Starts the clock. Takes 0.2 ms if stamps are cycles and the session's clock is not. */
 void session_clock_start(struct session_clock *c, uint32_t clock, enum session_source source);
-/* Takes an anchor if enough time has passed since the newest one: growing intervals at first, then one second. The host
-   process calls it before it converts times. */
+/* Takes an anchor if enough time has passed since the newest one. The intervals grow at first; later they are one
+   second. The host process calls it before it converts times. */
 void session_clock_keep(struct session_clock *c);
 /* Adds an anchor with a given reading, for tests. Each reading must be later than the previous one. */
 void session_clock_add(struct session_clock *c, struct session_anchor anchor);

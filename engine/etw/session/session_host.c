@@ -363,8 +363,8 @@ static void session_host_publish_stopping(struct session_host *h)
 }
 
 /* Answers the controller, which removes the session from the directory when it has the answer. If the host process
-   removed the session instead, another session could take the entry, and with it the answer. The controller may have
-   exited in the meantime. */
+   removed the session instead, another session could take the entry, and with it the answer. The controller may already
+   have exited. */
 static void answer_stop(const struct session_host *h)
 {
     enum { FETCH_MS = 1000 };
@@ -475,8 +475,8 @@ static bool is_in_memory(const struct session_host *h)
     return (h->session.mode & TRACE_MODE_BUFFERING) != 0;
 }
 
-/* Checks that no other session logs to the file. Another session's log must not be overwritten, even if its host
-   process has exited and no longer has it open. */
+/* Checks that no other session logs to the file. Another session's log must not be overwritten, even if that session's
+   host process has exited, so that the file is no longer open. */
 static ULONG check_unused(struct session_host *h, const char *path)
 {
     struct directory_session *list;

@@ -302,13 +302,13 @@ struct session_kernel {
     struct clock_reading first, before, now;
     uint64_t newest; /* ticks: times up to this one were converted with `before` */
     uint64_t written;
-    uint64_t lost; /* losses in the kernel, as counted in the session so far */
+    uint64_t lost; /* number of losses in the kernel that the session has already counted */
     char *name;    /* name of the session */
     uint32_t flags;
     struct kernel_state reported; /* last state reported in the trace and the journal; its `why` is in reported_why */
     char reported_why[256];
     struct kernel_data note;
-    bool has_stacks; /* the source had stacks at the start */
+    bool has_stacks; /* whether the source could supply stacks at the start */
     /* A new list of events with stacks, which the host's thread owns until this thread takes it. */
     _Atomic(struct stack_list *) stacks;
 };

@@ -10,7 +10,7 @@
 #include "engine/etw/session/session_drain.h"
 #include "engine/logs/etl_file.h"
 
-/* ---- log files: writes the buffers of all processors to .etl files, as LogFileMode requests ---- */
+/* ---- log files: .etl files with the buffers of all processors, as LogFileMode requests ---- */
 
 struct session_file_options {
     const char *path; /* full path; with EVENT_TRACE_FILE_MODE_NEWFILE, its %d is replaced by 1, 2, 3 ... */
@@ -30,8 +30,9 @@ void session_log_begin_again(struct etl_log *log);
 
 struct session_file;
 /* Creates the file, or opens the one to append to. Errors of etl_file_create and etl_file_resume;
-   HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER) if the file to append to has different buffers, processors or clock, or
-   its clock has restarted since; HRESULT_FROM_WIN32(ERROR_DISK_FULL) if there is no room to preallocate. */
+   HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER) if the file to append to has another buffer size, number of processors or
+   clock, or if its clock has restarted since then; HRESULT_FROM_WIN32(ERROR_DISK_FULL) if there is no room to
+   preallocate. */
 HRESULT session_file_create(const struct session_file_options *options, struct session_file **out);
 /* Continues file number `number` of a session whose host process has exited. `reported` are the losses of events and
    buffers that the file already reports (session_totals). */
@@ -46,7 +47,7 @@ uint64_t session_file_number(const struct session_file *f);
 /* The `write` function of session_sink, with a session_file as context. S_FALSE: the file has reached its maximum, and
    there is no next file. */
 HRESULT session_file_write(void *file, const struct etl_buffer_header *head, const uint8_t *bytes);
-/* Completes the file and continues in the next one (EVENT_TRACE_CONTROL_INCREMENT_FILE). S_FALSE: not
+/* Completes the file and continues in the next one (EVENT_TRACE_CONTROL_INCREMENT_FILE). S_FALSE: the mode is not
    EVENT_TRACE_FILE_MODE_NEWFILE. The next file is created first: if that fails the session stays with the old one. If
    the old file cannot be completed, the failure is returned, but the session has switched to the new one. */
 HRESULT session_file_next(struct session_file *f);
@@ -54,7 +55,7 @@ HRESULT session_file_next(struct session_file *f);
 void session_file_lost(struct session_file *f, uint64_t events, uint64_t buffers);
 /* Writes everything to the file, with exact counts. */
 HRESULT session_file_flush(struct session_file *f);
-/* Closes the file as it is and frees nothing, because its thread was killed in the middle of a write. */
+/* Closes the file as it is and frees nothing, because the thread that was writing to it was killed. */
 void session_file_cut_off(struct session_file *f);
 /* Completes the file at this FILETIME and frees *f, even on failure. NULL is allowed. */
 HRESULT session_file_close(struct session_file *f, int64_t utc);
@@ -74,8 +75,8 @@ struct session_realtime {
     uint32_t patience_ms;
     uint64_t lost; /* buffers lost by all consumers */
 };
-/* Sets the limit of each backlog, and how long a consumer that is being disconnected may read nothing before the
-   rest is dropped. */
+/* Sets the limit of each backlog, and the patience with consumers that are being disconnected: if such a consumer reads
+   nothing for patience_ms, it loses the remaining buffers. */
 void session_realtime_begin(struct session_realtime *r, uint64_t backlog_bytes, uint32_t patience_ms);
 /* Connects a consumer that has created the section of its ring, and the signal that wakes it, under this name. The ring
    begins with `log`, followed by the backlog. Windows error codes: 1450 if SESSION_CONSUMERS consumers are already
@@ -86,8 +87,8 @@ void session_realtime_disconnect(struct session_realtime *r, const char *name);
 /* Removes the consumer of this index, whose process has exited. */
 void session_realtime_remove_ended(struct session_realtime *r, size_t consumer);
 void session_realtime_write(struct session_realtime *r, const struct etl_buffer_header *head, const uint8_t *bytes);
-/* Forwards waiting buffers. Removes consumers that have left, and consumers that are being disconnected once they have
-   received everything or stop reading. Returns true if a connected consumer is still behind. */
+/* Forwards waiting buffers. Removes consumers that have left. Also removes consumers that are being disconnected, as
+   soon as they have received everything or stop reading. Returns true if a connected consumer is still behind. */
 bool session_realtime_pass(struct session_realtime *r);
 /* Removes consumers whose processes have exited, without waiting. */
 void session_realtime_reap(struct session_realtime *r);
@@ -101,8 +102,8 @@ void session_realtime_leave(struct session_realtime *r);
 
 /* ---- the output: file and consumers together ---- */
 
-/* The destinations of a hosted session: its log file, by mode, and the connected consumers. Buffers that cannot be
-   written are counted and reported to the journal; the session continues. */
+/* The destinations of a hosted session: its log file, if its mode requires one, and the connected consumers. Buffers
+   that cannot be written are counted and reported to the journal; the session continues. */
 struct session_output {
     const struct directory_session *session; /* borrowed; the directory's current entry */
     struct session_buffers *buffers;         /* borrowed */
@@ -142,7 +143,7 @@ void session_output_mark(struct session_output *o, int64_t time);
 void session_output_show(struct session_output *o);
 /* Completes the file. Call it when no consumers are left. */
 void session_output_close(struct session_output *o);
-/* Closes the file without completing it, because its thread was killed in the middle of a write. No other member of *o
+/* Closes the file without completing it, because the thread that was writing to it was killed. No other member of *o
    may be used. */
 void session_output_cut_off(struct session_output *o);
 

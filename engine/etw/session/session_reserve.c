@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Changes a processor from one buffer to the next, which writers do once in hundreds of events. Any number of
+/* Replaces the full buffer of a processor with the next one. Writers do this once in hundreds of events. Any number of
    threads may do so at the same time, and each may be killed at any step. */
 #include "engine/etw/session/session_reserve.h"
 

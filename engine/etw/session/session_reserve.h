@@ -44,7 +44,7 @@ enum {
 
 enum { SESSION_MOST_TRIES = 1000000 }; /* limit for one exchange; about 20 ms */
 
-/* Replaces the processor's buffer, which is full according to `word`, by another one. Returns true if the caller must
+/* Replaces the processor's buffer, which is full according to `word`, with another one. Returns true if the caller must
    try again, false if no buffer is free or the session has stopped. */
 bool session_next_buffer(const struct session_buffers *b, struct session_processor *processor, uint64_t word,
                          uint32_t owner);
@@ -91,7 +91,7 @@ session_try_reserve(const struct session_buffers *b, struct session_writer *w, u
             const uint32_t size = session_word_size(word);
             _Atomic uint64_t *before = session_first_word(at - size);
             uint64_t nothing = 0;
-            /* This place prevents the buffer from becoming free in the meantime. */
+            /* This place is not committed yet, so the buffer cannot become free. */
             if (__builtin_expect(size != 0 && session_load(before) == 0, 0))
                 (void)session_swap(before, &nothing,
                                    session_event_open(SESSION_EVENT_HELPED, size, session_word_owner(word), 0));
@@ -139,8 +139,8 @@ static inline void session_commit(uint8_t *at, uint64_t first)
     session_step(SESSION_STEP_COMMITTED);
 }
 
-/* Closes the processor's buffer if it contains events. With `stop` closes it in any case, and the processor accepts no
-   more events. */
+/* Closes the processor's buffer if it contains events. With `stop`, closes it in any case, and then the processor
+   accepts no more events. */
 void session_close_processor(const struct session_buffers *b, uint32_t processor, bool stop);
 
 #endif

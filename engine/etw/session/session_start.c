@@ -310,7 +310,7 @@ ULONG session_start(struct directory *d, const struct trace_settings *settings, 
             (void)error_restore(&why);
         } else {
             hr = directory_session_at(d, s.logger, s.generation, out);
-            if (FAILED(hr)) { /* succeed, because the session runs and its starter must be able to stop it; only the
+            if (FAILED(hr)) { /* return success: the session runs, and its starter must be able to stop it; only the
                                  copy could not be allocated */
                 *out = s;
                 return ERROR_SUCCESS;

@@ -11,8 +11,8 @@
    waits until it accepts events. Returns a Windows error code with an error text. *out is a copy. */
 ULONG session_start(struct directory *d, const struct trace_settings *s, struct directory_session *out);
 
-/* Starts a private session, which has no host process: each process in `scope` that has its provider registered begins
-   a part when it is notified (private_session.h). */
+/* Starts a private session, which has no host process: each process in `scope` that has registered the session's
+   provider begins a part when it is notified (private_session.h). */
 ULONG session_start_private(struct directory *d, const struct trace_settings *s, const struct directory_scope *scope,
                             struct directory_session *out);
 
@@ -33,8 +33,8 @@ int session_host_main(int count, char *const *arguments);
    to the log, removes the session from the directory, notifies the providers' processes that it had enabled, and adds
    an entry to the event journal. Waits while another process recovers it; continues a recovery that a killed process
    had begun. S_FALSE: nothing to do. If the log cannot be written, it returns a failure with an error text and the
-   session stays, so that recovery can be tried again; with `give_up` its events are lost instead. A private session
-   ends with its parts, once no process can join it; its dead parts are recovered first. */
+   session stays, so that recovery can be tried again; with `give_up` its events are lost instead. First recovers the
+   dead parts of a private session. The session itself is removed when it has no parts and no process can begin one. */
 HRESULT session_recover_or(struct directory *d, uint32_t logger, uint32_t generation, bool give_up);
 static inline HRESULT session_recover(struct directory *d, uint32_t logger, uint32_t generation)
 {
