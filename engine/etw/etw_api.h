@@ -16,8 +16,8 @@ struct event_providers {
     size_t count, capacity;
 };
 struct etw_api;
-/* Returns the ETW functions to use, which are selected once: the system's on Windows, and OpenPLA's natively and under
-   Wine (whose own functions are stubs). */
+/* Returns the ETW functions to use, which are selected once. On Windows, they are the system's. In the native build and
+   under Wine, they are OpenPLA's, because Wine's own functions are stubs. */
 const struct etw_api *host_etw(void);
 
 /* Lists each event provider once: providers that TDH lists, then providers that set their name in their traits, then
@@ -39,8 +39,8 @@ struct event_registrations {
     struct event_registration *items;
     size_t count, capacity;
 };
-/* Lists the processes that currently have the provider registered (NULL: any provider). Each pair of provider and
-   process is listed once; provider groups are not listed. *out is empty on failure. Returns
+/* Lists the processes in which the provider is now registered (NULL: any provider). Each pair of provider and process
+   is listed once; provider groups are not listed. *out is empty on failure. Returns
    HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) in 32-bit programs under Wine. */
 HRESULT event_registrations_list(const struct etw_api *etw, const GUID *guid, struct event_registrations *out);
 HRESULT event_registrations_add(struct event_registrations *list, const GUID *guid, uint32_t process);
@@ -62,7 +62,7 @@ void event_fields_free(struct event_fields *fields);
 
 /* Returns the provider's security descriptor as SDDL: the registered one, otherwise the host OS's default for event
    providers, otherwise Windows' default. `parts`: SECURITY_INFORMATION bits (MS-DTYP 2.4.7; 1 owner, 2 group, 4 DACL, 8
-   SACL). *sddl is from memory_alloc. Returns HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) natively. */
+   SACL). *sddl is from memory_alloc. In the native build, returns HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED). */
 HRESULT event_provider_get_security(const GUID *guid, uint32_t parts, char **sddl);
 /* Sets the provider's security descriptor. Returns E_INVALIDARG if the SDDL is invalid, E_ACCESSDENIED if the caller
    lacks the right. */

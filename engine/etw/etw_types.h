@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ETW's types: those of the system's headers for Windows programs, identical layouts for native programs. Also types
-   and constants of evntprov.h, evntcons.h and evntrace.h that MinGW's headers lack. */
+/* ETW's types. Windows programs use the types of the system's headers. Native programs use the types defined here,
+   which have the same layout. Also defines types and constants of evntprov.h, evntcons.h and evntrace.h that MinGW's
+   headers lack. */
 #ifndef OPENPLA_ETW_TYPES_H
 #define OPENPLA_ETW_TYPES_H
 
@@ -68,7 +69,7 @@ typedef struct {
     ULONG LoggerNameOffset;
 } EVENT_TRACE_PROPERTIES;
 
-/* ---- types of consumers ---- */
+/* ---- types for consumers ---- */
 
 typedef void *PVOID;
 typedef uint8_t UCHAR;
@@ -344,7 +345,7 @@ _Static_assert(sizeof(PROVIDER_FIELD_INFO) == 16, "PROVIDER_FIELD_INFO");
 _Static_assert(sizeof(PROVIDER_FIELD_INFOARRAY) == 24, "PROVIDER_FIELD_INFOARRAY");
 _Static_assert(EventKeywordInformation == 0 && EventLevelInformation == 1, "EVENT_FIELD_TYPE");
 
-/* ---- types of providers and controllers that enable them ---- */
+/* ---- types for event providers, and for controllers that enable them ---- */
 
 #ifndef _WIN32
 #define ERROR_OUTOFMEMORY         14
@@ -522,7 +523,7 @@ _Static_assert(sizeof(EVENT_TRACE_HEADER) == 48 && offsetof(EVENT_TRACE_HEADER, 
                    offsetof(EVENT_INSTANCE_HEADER, Flags) == 44 && sizeof(MOF_FIELD) == 16,
                "classic headers");
 
-/* ---- types of controllers ---- */
+/* ---- types for controllers ---- */
 
 #ifndef _WIN32
 #define ERROR_INTERNAL_ERROR                1359
@@ -560,8 +561,8 @@ typedef struct {
 enum {
     CONTROLLER_TRACED_GUID = 0x20000, /* WNODE_FLAG_TRACED_GUID */
     CONTROLLER_VERSIONED = 0x800000,  /* WNODE_FLAG_VERSIONED_PROPERTIES: the block is an EVENT_TRACE_PROPERTIES_V2 */
-    /* OpenPLA's own flag, only for openetw_api: every part of a private session appends its process id to the name of
-       the log file. */
+    /* OpenPLA's own flag, only for openetw_api: in a private session, each process appends its process id to the name
+       of its log file. */
     CONTROLLER_NUMBERED = 0x1000000,
 };
 

@@ -14,7 +14,7 @@ struct dumped_event {
     const EVENT_RECORD *record;
     const struct event_schema *schema; /* NULL: unknown */
     const char *reason;                /* why the schema is unknown */
-    uint32_t pointer_size;             /* pointer size of the trace, for events without their own */
+    uint32_t pointer_size;             /* pointer size of the trace, for events that do not state theirs */
     uint32_t timer_resolution;         /* unit of the header's KernelTime and UserTime, in units of 100 ns */
     bool gmt;                          /* times in WPP messages are UTC, otherwise local */
 };
@@ -37,9 +37,9 @@ struct event_dump_options {
 struct event_dump;
 /* Begins a dump. Errors: E_OUTOFMEMORY and failures of `write`. */
 HRESULT event_dump_create(const struct event_dump_options *options, struct event_dump **out);
-/* Writes an event. *decoded: the event has a schema, its data match the schema and, in EVTX files, the event fits into
-   a record. After a failure the dump must not be continued; HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE) means that the
-   EVTX file is full. */
+/* Writes an event. *decoded is true if the event has a schema, its data match the schema and, in EVTX files, the event
+   fits into a record. After a failure the dump must not be continued; HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE) means
+   that the EVTX file is full. */
 HRESULT event_dump_add(struct event_dump *d, const struct dumped_event *e, bool *decoded);
 /* Ends the dump and frees it, even on failure. NULL is allowed. */
 HRESULT event_dump_close(struct event_dump *d);
@@ -60,18 +60,18 @@ const void *dumped_event_item(const struct dumped_event *e, uint16_t type, size_
 
 /* Zero-initialise. */
 struct event_summary {
-    struct summary_kind *kinds; /* hash table with free entries */
+    struct summary_kind *kinds; /* hash table of `room` entries */
     size_t count, room;
     uint64_t events, undecoded; /* `undecoded` is included in `events` */
     int64_t first, last;        /* times of the headers */
     struct text_buffer name;    /* scratch space for lookups */
 };
 
-/* Kinds beyond this many are counted together, which limits the memory. */
+/* Beyond this number, all further kinds are counted as one, which limits the memory. */
 enum { EVENT_SUMMARY_KINDS = 65536 };
 /* Counts an event. Fails only with E_OUTOFMEMORY. */
 HRESULT event_summary_count(struct event_summary *s, const struct dumped_event *e, bool decoded);
-/* Appends the table, the kind with the most events first, and the line about undecoded events. */
+/* Appends the table, in descending order of the number of events, and then the line about undecoded events. */
 HRESULT event_summary_table(const struct event_summary *s, struct text_buffer *out);
 void event_summary_free(struct event_summary *s);
 
@@ -98,11 +98,11 @@ HRESULT event_kinds_count(struct event_kinds *s, const EVENT_RECORD *event, cons
                           bool decoded);
 void event_kinds_free(struct event_kinds *s);
 
-/* Adds the event providers to the document, each with those of the counted events that its manifest defines. For
+/* Adds the event providers to the document. Each provider gets the counted events that its manifest defines. For
    skipped events, adds their number and the reason to `warnings`. */
 HRESULT event_kinds_export(const struct event_kinds *s, struct manifest_document *d, struct texts *warnings);
-/* Appends the structure of each kind: names, properties with types, lengths, counts and maps, and the number of events;
-   for unknown kinds the reason. Lines end with CR LF. */
+/* Appends a description of each kind: the number of events, the names, and each property with its type, length, count
+   and map. For an unknown kind, appends the reason in place of the properties. Lines end with CR LF. */
 HRESULT event_kinds_structures(const struct event_kinds *s, struct text_buffer *out);
 
 /* ---- parts of dumps; the buffer remembers a failed allocation ---- */
@@ -116,11 +116,11 @@ struct dump_clock {
 /* Appends "2026-12-31T23:59:59.1234567" for a FILETIME, without a Z or offset. */
 void dump_time(struct text_buffer *b, struct dump_clock *clock, int64_t filetime);
 
-/* Appends the text in quotation marks, with inner ones doubled. Line ends and other control characters become spaces,
-   so an event stays on one line. */
+/* Appends the text in quotation marks, and doubles the quotation marks inside it. Line ends and other control
+   characters become spaces, so an event stays on one line. */
 void dump_quoted(struct text_buffer *b, const char *text, size_t size);
-/* Returns whether dump_quoted only adds quotation marks: the text contains no quotation marks and no control
-   characters. */
+/* Returns whether the text contains no quotation marks and no control characters. Then dump_quoted changes nothing
+   inside it. */
 bool dump_is_quotable(const char *text, size_t size);
 
 #endif

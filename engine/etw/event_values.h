@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Values in an event's data: types, sizes, the walk over all values by the event's schema, and their text. */
+/* Values in an event's data: types, sizes, a walk over all values that the event's schema describes, and the text of a
+   value. */
 #ifndef OPENPLA_EVENT_VALUES_H
 #define OPENPLA_EVENT_VALUES_H
 
@@ -114,15 +115,15 @@ struct value_extent {
    bytes or the type is unknown. */
 HRESULT value_extent(const struct value_type *type, const uint8_t *bytes, size_t size, struct value_extent *out);
 /* Returns the size of values of an input type in bytes; 0 if values of the type can differ in size or the type is
-   unknown. `pointer_size`: 4, 8, or 0 without an event. */
+   unknown. `pointer_size`: 4, 8, or 0 if there is no event. */
 uint16_t value_fixed_size(uint16_t in_type, uint32_t pointer_size);
-/* Returns the number of bytes before the first NUL or, if there is no NUL, of all complete characters. `unit`: bytes
-   per character, 1 or 2. */
+/* Returns the number of bytes before the first NUL. If there is no NUL, returns the number of bytes in complete
+   characters. `unit`: bytes per character, 1 or 2. */
 size_t value_text_end(const uint8_t *bytes, size_t size, size_t unit);
 /* Reads an integer of one to eight bytes, sign-extended if its type is signed; false if the type is not an integer. */
 bool value_number(uint16_t in_type, const uint8_t *bytes, size_t size, uint64_t *out);
 
-/* ---- the walk over an event's data by its schema ---- */
+/* ---- the walk over an event's data, as its schema describes them ---- */
 
 /* The data of an event; borrowed during the walk. */
 struct event_data {
@@ -160,8 +161,9 @@ typedef HRESULT event_value_taker(void *context, enum event_step step, const str
 /* Calls the callback for all values in order. Bytes after the last property are not an error, because newer versions
    append properties. A classic event that ends before one of its class's properties is not an error either. *used (may
    be NULL): number of bytes of the values. Returns EVENT_DATA_INVALID, with an error text that names the property, if
-   the data end within it or declare more values than such an event can hold; the values before it have been passed on.
-   Returns S_FALSE if the callback ended the walk. Allocates memory only for schemas with more than 64 properties. */
+   the data end within this property or declare more values for it than such an event can hold. By then the callback has
+   received the values before it. Returns S_FALSE if the callback ended the walk. Allocates memory only for schemas with
+   more than 64 properties. */
 HRESULT event_values_walk(const struct event_schema *schema, const struct event_data *data, event_value_taker *take,
                           void *context, size_t *used);
 
@@ -177,7 +179,7 @@ struct property_step {
     uint32_t element;
 };
 struct found_property {
-    size_t offset, size; /* offset in the data, and bytes as stored there */
+    size_t offset, size; /* offset in the data, and size in bytes as stored */
 };
 /* Returns S_FALSE if the event has no such property or element, EVENT_DATA_INVALID if the data end before it. */
 HRESULT event_property_find(const struct event_schema *schema, const struct event_data *data,
@@ -187,12 +189,13 @@ HRESULT event_property_find(const struct event_schema *schema, const struct even
 
 /* Appends the text of the value at the start of `size` bytes; *used (may be NULL) is its size. With a map, appends the
    map's text. Returns EVENT_DATA_INVALID, with an error text, if there are too few bytes or the map lacks the value;
-   then nothing was appended. */
+   then appends nothing. */
 HRESULT value_text(const struct value_type *type, const struct event_map *map, const uint8_t *bytes, size_t size,
                    struct text_buffer *out, size_t *used);
 /* Appends the text of a value from a walk (STEP_VALUE), using its map if the map has the value. */
 HRESULT event_value_text(const struct event_schema *schema, const struct event_value *value, struct text_buffer *out);
-/* Appends the map's text for a number; for bits, the texts joined by `|`. Returns false if the map has no such text. */
+/* Appends the map's text for a number. For a map of bits, appends the texts of the bits, joined by `|`. Returns false
+   if the map has no such text. */
 bool event_map_text(const struct event_map *map, uint64_t number, struct text_buffer *out);
 
 /* ---- times, addresses, identifiers; each function appends to a buffer ---- */

@@ -10,7 +10,7 @@
 
 struct id_map {
     size_t item_size;
-    size_t most; /* maximum number of items, 0: no limit; an item beyond it replaces another one */
+    size_t most; /* maximum number of items (0: no limit); in a full map, a new item replaces an old one */
     uint64_t *keys;
     uint8_t *items;
     size_t count, capacity; /* `capacity` is a power of two, or 0 */

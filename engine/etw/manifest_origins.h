@@ -19,16 +19,17 @@ HRESULT manifest_binary_origin(const char *path, const char *languages, struct s
    explanation in `warnings` (may be NULL). */
 HRESULT manifest_folder_origin(const char *folder, const char *languages, struct texts *warnings,
                                struct schema_origin *out);
-/* Creates an origin from the instrumentation manifests (.man, .xml, .manifest) of a folder; each is read when its
-   provider is needed. An index in OpenPLA's data folder records which file describes which provider. Unusable files are
-   skipped with an explanation in `warnings` (may be NULL). HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND): the folder has no
-   manifest. */
+/* Creates an origin from the instrumentation manifests (.man, .xml, .manifest) of a folder; each manifest is read when
+   its provider is needed. An index in OpenPLA's data folder records which file describes which provider. Unusable files
+   are skipped with an explanation in `warnings` (may be NULL). HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND): the folder has
+   no manifest. */
 HRESULT manifest_xml_folder_origin(const char *folder, const char *languages, struct texts *warnings,
                                    struct schema_origin *out);
-/* Creates an origin from the event providers registered on this computer; each is read when first needed. */
+/* Creates an origin from the event providers registered on this computer; the manifest of each is read when it is first
+   needed. */
 HRESULT registered_manifests_origin(const char *languages, struct schema_origin *out);
 
-/* Moves the event providers to the end of the other list and frees `from`, even on failure. */
+/* Moves the event providers of `from` to the end of `to`, and frees `from` even on failure. */
 HRESULT provider_manifests_append(struct provider_manifests *to, struct provider_manifests *from);
 /* Reads the manifest from XML, a program or a DLL. */
 HRESULT manifest_file_load(const char *path, struct texts *warnings, struct provider_manifests *out);
@@ -37,10 +38,10 @@ HRESULT manifest_file_load(const char *path, struct texts *warnings, struct prov
    CurrentVersion\WINEVT\Publishers, where wevtutil and `openpla manifest add` put them. */
 /* Appends all providers that have a name. */
 HRESULT registered_providers_list(struct known_providers *list);
-/* Reads the resource file of a registered provider, with the messages of its files and, for the preferred `languages`
-   (NULL: none), of their MUI files. Returns S_FALSE if it is not registered, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)
-   if its resource file does not exist, HRESULT_FROM_WIN32(ERROR_RESOURCE_TYPE_NOT_FOUND) if the file has no template of
-   the provider. */
+/* Reads the resource file of a registered provider. Also reads the messages from its message files and from their MUI
+   files for the preferred `languages` (NULL: none). Returns S_FALSE if the provider is not registered,
+   HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) if its resource file does not exist,
+   HRESULT_FROM_WIN32(ERROR_RESOURCE_TYPE_NOT_FOUND) if the file has no template of the provider. */
 HRESULT registered_manifest_load(const GUID *guid, const char *languages, struct provider_manifest **out);
 
 /* ---- registration ---- */
@@ -70,10 +71,10 @@ struct inband_manifests *inband_manifests_create(const char *languages);
 void inband_manifests_free(struct inband_manifests *all); /* call it before freeing the schemas; NULL is allowed */
 /* Returns whether the event is a piece of a manifest. */
 bool inband_manifest_event(const EVENT_RECORD *event);
-/* Adds a piece of a manifest. With the last piece the manifest is added to the schemas, replaces an earlier manifest of
-   the same provider, and decodes the events from then on. Returns S_OK, E_OUTOFMEMORY, or S_FALSE with the reason in
-   error_text(S_FALSE) if it cannot be used (pieces that do not fit together, an invalid manifest, or one of another
-   provider). */
+/* Adds a piece of a manifest. After the last piece, adds the manifest to the schemas, where it replaces an earlier
+   manifest of the same provider. Events from then on are decoded with it. Returns S_OK, E_OUTOFMEMORY, or S_FALSE with
+   the reason in error_text(S_FALSE) if the manifest cannot be used (pieces that do not fit together, an invalid
+   manifest, or one of another provider). */
 HRESULT inband_manifests_take(struct inband_manifests *all, const EVENT_RECORD *event, struct event_schemas *schemas);
 
 #endif

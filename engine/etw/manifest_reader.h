@@ -54,8 +54,8 @@ struct manifest_reader {
 
 /* ---- the document ---- */
 
-/* Opens a manifest: UTF-8, or UTF-16 with a byte order mark, with the root instrumentationManifest. Returns
-   MANIFEST_INVALID; *out is zero on failure. */
+/* Opens a manifest: UTF-8, or UTF-16 with a byte order mark, with the root instrumentationManifest. Other documents are
+   rejected with MANIFEST_INVALID. *out is zero on failure. */
 HRESULT manifest_open(const void *xml, size_t size, struct xml_document *out);
 /* Reads all string tables of the document. */
 HRESULT manifest_read_strings(struct manifest_reader *r, xmlNodePtr root);
@@ -72,7 +72,7 @@ bool manifest_is(xmlNodePtr node, const char *name);
 HRESULT manifest_skip_element(struct manifest_reader *r, xmlNodePtr node);
 /* Adds a warning about an element, with its line and name. */
 HRESULT manifest_warn_element(struct manifest_reader *r, xmlNodePtr element, const char *text);
-/* Reads an attribute without surrounding whitespace; *out NULL: missing. From memory_alloc. */
+/* Reads an attribute without surrounding whitespace. *out is from memory_alloc; NULL if the attribute is missing. */
 HRESULT manifest_text(struct manifest_reader *r, xmlNodePtr e, const char *name, char **out);
 /* Reads an attribute that must exist and not be empty. */
 HRESULT manifest_name(struct manifest_reader *r, xmlNodePtr e, const char *name, char **out);
@@ -104,9 +104,9 @@ void manifest_strings_free(struct manifest_strings *s);
    messageTable entry to which the attribute refers; it is unchanged if the attribute is missing. */
 HRESULT manifest_message(struct manifest_reader *r, xmlNodePtr e, const char *attribute, uint32_t id, uint32_t *to);
 /* Reads an attribute and replaces its $(string.ID) references: in English if that culture exists, else in the first
-   culture that has the strings. *out NULL: missing. From memory_alloc. */
+   culture that has the strings. *out is from memory_alloc; NULL if the attribute is missing. */
 HRESULT manifest_plain_text(struct manifest_reader *r, xmlNodePtr e, const char *attribute, char **out);
-/* Adds one of Windows' messages for all providers in each culture. */
+/* Adds a message that Windows defines for all event providers. Adds it to each culture. */
 HRESULT manifest_add_message(struct manifest_reader *r, uint32_t id, const char *text);
 
 /* ---- parts ---- */

@@ -73,10 +73,10 @@ const char *mof_classes_text(const struct mof_classes *c, const struct mof_class
    "file(line): ...". */
 HRESULT mof_files_add(const char *path, bool replace);
 HRESULT mof_files_list(struct texts *names); /* without files, the result is an empty list */
-/* Removes a file by the name in the list, ignoring case. HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND). */
+/* Removes the added file with this name, ignoring case. HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND). */
 HRESULT mof_files_remove(const char *name);
 
-/* Loads the built-in classes and those of the current files, with texts in the user's language. */
+/* Loads the built-in classes and the classes of the added files, with texts in the user's language. */
 HRESULT mof_files_classes(struct texts *warnings, struct mof_classes **out);
 HRESULT mof_origin(struct schema_origin *out);
 

@@ -64,9 +64,9 @@ bool tmf_sequence(const EVENT_RECORD *event, uint32_t *number);
 /* Appends the paths of a list separated by `;`. */
 HRESULT tmf_take_paths(struct texts *list, const char *paths);
 /* The TMF files of a process; may be used by any number of threads. Named files are read immediately; a missing file is
-   searched for in the folders. If a message's GUID is unknown, GUID.tmf is searched for in the folders one time.
-   If `folders` is empty, those in the variable TRACE_FORMAT_SEARCH_PATH are used. The prefix of messages comes from
-   TRACE_FORMAT_PREFIX. `gmt` applies to tmf_property. */
+   searched for in the folders. If a message's GUID is unknown, GUID.tmf is searched for in the folders, but only once.
+   If `folders` is empty, the folders in the variable TRACE_FORMAT_SEARCH_PATH are used. The prefix of messages comes
+   from TRACE_FORMAT_PREFIX. `gmt` applies to tmf_property. */
 struct tmf_files;
 HRESULT tmf_files_create(const struct texts *files, const struct texts *folders, bool gmt, struct tmf_files **out);
 void tmf_files_free(struct tmf_files *t); /* NULL is allowed */

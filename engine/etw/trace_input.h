@@ -93,9 +93,11 @@ struct trace_schemas {
 };
 HRESULT trace_schemas_open(const struct trace_knowledge *known, struct trace_schemas *out);
 void trace_schemas_close(struct trace_schemas *schemas);
-/* Learns the definitions of other events that the event contains, if any, and warns about those that cannot be used. */
+/* An event can contain definitions of other events. Learns these definitions, and warns about those that cannot be
+   used. */
 HRESULT trace_schemas_learn(struct trace_schemas *schemas, const struct trace_event *e);
-/* Finds the schema of an event, after trace_schemas_learn; release `found` to `all`. */
+/* Finds the schema of an event; call trace_schemas_learn first. Release *found with
+   found_schema_release(schemas->all). */
 HRESULT trace_schemas_find(struct trace_schemas *schemas, const struct trace_event *e, struct dumped_event *out,
                            const struct found_schema **found);
 

@@ -15,7 +15,7 @@ enum { TRACE_MOST_PROCESSORS = 1024, TRACE_MOST_BUFFER_KB = 1 << 20 };
 struct trace_instance;
 struct trace_options {
     const char *root;   /* root of tracefs; NULL: TRACEFS_ROOT */
-    const char *name;   /* follows the prefix and this process's id; letters, digits and '-' */
+    const char *name;   /* end of the folder's name, after the prefix and the process ids; letters, digits and '-' */
     uint32_t buffer_kb; /* size of each processor's buffer */
 };
 /* Checks whether this host OS has tracefs and whether this user (under Wine: the user of its server) may create an
@@ -40,7 +40,7 @@ HRESULT trace_instance_enable(const struct trace_instance *t, const char *system
 /* Writes another control file of the instance, such as "tracing_on". */
 HRESULT trace_instance_set(const struct trace_instance *t, const char *file, const char *text);
 
-/* Number of events currently in a processor's ring, and lost since the beginning. */
+/* Number of events in a processor's ring now, and number of events lost since the beginning. */
 struct trace_state {
     uint64_t entries, lost;
 };

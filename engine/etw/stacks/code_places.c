@@ -439,7 +439,7 @@ static HRESULT take_clr(struct code_places *p, const struct trace_event *e, bool
     case CLR_UNLOAD:
         return take_clr_method(p, e, rundown);
     case CLR_MODULE:
-        return rundown ? S_OK : take_clr_module(p, e); /* the rundown provider's event 152 is another one */
+        return rundown ? S_OK : take_clr_module(p, e); /* in the rundown provider, event 152 has another meaning */
     case CLR_MODULE_START:
     case CLR_MODULE_END:
         return rundown ? take_clr_module(p, e) : S_OK;

@@ -594,7 +594,7 @@ void stack_joiner_finish(struct stack_joiner *j, struct stack_counts *counts)
     for (size_t i = 0; i < j->source_count; i++)
         source_finish(j, &j->sources[i]);
     match_sort(j->matches, j->count);
-    /* If an event has several records, only the first one counts, because a number is looked up only one time. */
+    /* If an event has several records, only the first one counts, because each number is looked up only once. */
     j->counts.joined = 0;
     for (size_t i = 0; i < j->count; i++)
         j->counts.joined += (j->matches[i].kernel | j->matches[i].user) != 0 &&

@@ -27,8 +27,9 @@ static uint64_t slot_of_node(uint64_t hash, uint32_t node)
     return (hash & ~(uint64_t)UINT32_MAX) | node;
 }
 
-/* Returns the slot of the node, or the free slot for inserting it. The part of the hash in the slot nearly always
-   identifies the node. Therefore the nodes of other slots, which are far apart in memory, need not be read. */
+/* Returns the slot of the node. If the tree does not contain the node, returns the free slot where it can be inserted.
+   The part of the hash in the slot nearly always identifies the node. Therefore the nodes of other slots, which are far
+   apart in memory, need not be read. */
 static size_t tree_slot(const struct stack_tree *t, uint32_t parent, uint64_t value, uint64_t hash)
 {
     size_t at = (size_t)hash & (t->slot_count - 1);

@@ -39,7 +39,7 @@ static HRESULT read_dbi(struct pdb *p)
         return hr;
     p->records = get_u16(head + 20);
     uint64_t at = DBI_HEAD;
-    /* Positions of the sizes of the parts before the list of streams, in the order of the parts. */
+    /* Offsets of header fields: the sizes of the parts that precede the list of streams, in the order of the parts. */
     static const uint8_t parts[] = {24, 28, 32, 36, 40, 52};
     for (size_t i = 0; i < sizeof parts; i++) {
         const uint32_t part = get_u32(head + parts[i]);

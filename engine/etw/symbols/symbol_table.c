@@ -45,7 +45,8 @@ HRESULT symbol_table_add_extent(struct symbol_table *t, uint64_t at, uint64_t by
     return S_OK;
 }
 
-/* Sorts by offset. At the same offset, rows with sizes come first, then the order of adding applies. */
+/* Sorts by offset. At the same offset, rows with sizes come first; otherwise rows stay in the order in which they were
+   added. */
 static int by_offset(const void *a, const void *b)
 {
     const struct symbol_row *x = a, *y = b;

@@ -6,7 +6,8 @@
 #include "engine/base/text.h"
 
 struct symbol_row {
-    uint32_t at, size; /* offset in the image; size 0: unknown, so up to the next function or the end of the extent */
+    uint32_t at, size; /* offset in the image; size 0: unknown, so the function reaches to the next one or to the end of
+                          the extent */
     uint32_t name;     /* offset in `names` */
 };
 /* A contiguous range of code, such as a function whose name is not known. */
