@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Injects openetw.dll into programs under Wine that do not use it (DECISIONS 44): reads the image of a program, in its
+/* Under Wine, injects openetw.dll into programs that do not use it (DECISIONS 44). Reads the image of a program, in its
    file or in a suspended process, and makes the DLL its first import. */
 #ifndef OPENPLA_INJECTION_H
 #define OPENPLA_INJECTION_H
 
 #include "engine/base/error.h"
 
-/* The added import names one of these functions of openetw.dll: the first for the program alone, the second for its
-   child processes, too. When the DLL finds this import, it redirects the program's event functions to itself. */
+/* The added import names one of these functions of openetw.dll. The first one is for the program alone; with the second
+   one, the DLL is also injected into child processes. When the DLL finds this import, it redirects the program's event
+   functions to itself. */
 #define INJECTION_ENTRY          "OpenEtwRun"
 #define INJECTION_ENTRY_CHILDREN "OpenEtwRunChildren"
 

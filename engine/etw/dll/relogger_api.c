@@ -234,7 +234,7 @@ static trace_event_interface *relogger_event_create(const EVENT_RECORD *record)
     return &o->face;
 }
 
-/* Copies another record into an event object, unless the program still has a reference to the object (S_FALSE).
+/* Copies another record into an event object, unless the program still has a reference to the object (S_FALSE). Errors:
    E_OUTOFMEMORY. */
 static HRESULT relogger_event_reuse(trace_event_interface *event, const EVENT_RECORD *record)
 {

@@ -241,7 +241,7 @@ static HRESULT more_acl(const ACL *old, const struct ace *a, ACL **out)
     return ok ? S_OK : win32_failed(GetLastError(), "WMI\\Security");
 }
 
-/* Returns an ACL that grants everyone all rights, from memory_alloc; NULL when out of memory. */
+/* Returns an ACL that grants everyone all rights. It is from memory_alloc; NULL when out of memory. */
 static ACL *all_allowed(void)
 {
     SID everybody = {SID_REVISION, 1, {SECURITY_WORLD_SID_AUTHORITY}, {SECURITY_WORLD_RID}};
@@ -254,7 +254,7 @@ static ACL *all_allowed(void)
     return NULL;
 }
 
-/* Copies `old` with its SACL (`audit`) or DACL replaced. *out is from memory_alloc. */
+/* Copies `old`, and replaces the SACL (`audit`) or the DACL in the copy. *out is from memory_alloc. */
 static HRESULT with_acl(PSECURITY_DESCRIPTOR old, bool audit, ACL *acl, PSECURITY_DESCRIPTOR *out)
 {
     SECURITY_DESCRIPTOR made;

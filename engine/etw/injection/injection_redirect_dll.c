@@ -154,8 +154,8 @@ static bool has_event_functions(const char *dll)
            text_matches("api-ms-win-eventing-*", dll);
 }
 
-/* Returns our TDH. Loads it for the first module that imports TDH, from this DLL's folder, which the loader would not
-   search. NULL if it does not exist. */
+/* Returns our TDH, and loads it at the first call. Its file is in this DLL's folder, which the loader would not search.
+   NULL if the file does not exist. */
 static HMODULE own_tdh(void)
 {
     static const WCHAR name[] = L"opentdh.dll";
@@ -185,7 +185,7 @@ static void redirect_tdh(const void *base)
 static void import_replace(IMAGE_THUNK_DATA *entry, const char *name, bool of_tdh)
 {
     DWORD before;
-    if (strncmp(name, "Etw", 3) == 0) /* ntdll's names of the functions have this prefix */
+    if (strncmp(name, "Etw", 3) == 0) /* in ntdll, the names of the functions have this prefix */
         name += 3;
     void *function = of_tdh                    ? (void *)GetProcAddress(own_tdh(), name)
                      : is_event_function(name) ? (void *)GetProcAddress(own, name)
@@ -226,7 +226,7 @@ static void replace_in_loaded(void)
         replace_imports(CONTAINING_RECORD(at, LDR_DATA_TABLE_ENTRY, InMemoryOrderLinks)->DllBase);
 }
 
-/* LDR_DLL_NOTIFICATION_DATA of Windows' documentation, missing in MinGW's headers. */
+/* LDR_DLL_NOTIFICATION_DATA, as Windows' documentation describes it. MinGW's headers lack it. */
 struct loaded {
     ULONG flags;
     const UNICODE_STRING *path, *name;
