@@ -8,7 +8,7 @@
 
 /* Layout of a page, from events/header_page (ring_layout_read). */
 struct ring_layout {
-    uint32_t commit_offset, commit_size; /* the word that counts the bytes in use; it has 4 or 8 bytes */
+    uint32_t commit_offset, commit_size; /* offset and size (4 or 8) of the word that counts the bytes in use */
     uint32_t data_offset;                /* offset of the first event */
     uint32_t page_size; /* data_offset plus the size of the data: the number of bytes to read at a time */
 };
@@ -36,7 +36,7 @@ HRESULT ring_page_next(struct ring_page *p, struct ring_event *e);
 struct ring_field {
     uint16_t offset, size; /* size 0: the event has no such field in this kernel */
     bool is_signed;
-    bool is_located; /* __data_loc: a u32 with the offset from the start of the event and the length << 16 */
+    bool is_located; /* __data_loc: a u32 with two parts, the offset from the start of the event and the length << 16 */
 };
 enum { RING_NO_EVENT = 0, RING_MOST_ID = 0xFFFF };
 

@@ -387,7 +387,7 @@ static int route_of(const char *routes, const char *name, uint32_t address)
     return best;
 }
 
-/* Returns the number that has these four bytes in the kernel's memory. */
+/* Returns the address as the number that /proc/net/route shows for it. */
 static uint32_t in_memory(const unsigned bytes[4])
 {
     return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (uint32_t)bytes[3] << 24;

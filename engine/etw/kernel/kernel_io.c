@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Creates events for disk requests, from the start of a request, with the thread that issued it, to its completion.
-   Also creates events for TCP and UDP traffic of programs. Disks are numbered in the order of their names. Devices
-   built on other devices (dm, md) or on nothing (loop, ram) are not treated as disks. */
+/* Creates events when disk requests start and when they complete, and finds the thread that issued each request. Also
+   creates events for TCP and UDP traffic of programs. Disks are numbered in the order of their names. Devices built on
+   other devices (dm, md) or on nothing (loop, ram) are not treated as disks. */
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/kernel/tracepoint.h"

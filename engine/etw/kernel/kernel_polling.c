@@ -327,7 +327,7 @@ static HRESULT report_begin(struct kernel_tracer *k, const struct tracepoint_eve
     p->is_waiting = waits;
     if (SUCCEEDED(hr))
         hr = kernel_process_write(k, f->process, p);
-    p->is_waiting = waits; /* kernel_process_write cleared it, but the name must be read once more */
+    p->is_waiting = waits; /* kernel_process_write cleared is_waiting, but the name must be read once more */
     return hr;
 }
 

@@ -24,7 +24,7 @@ struct kept_stack {
     size_t entry;
 };
 
-/* For each Windows event, the Linux event whose stack it gets, and the flag that enables it. */
+/* For each Windows event, the Linux event whose stack it gets, and the flags that enable the Windows event. */
 static const struct {
     uint16_t hook;
     uint32_t flags;

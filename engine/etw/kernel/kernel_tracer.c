@@ -363,7 +363,7 @@ static void note_why(struct kernel_tracer *k, HRESULT hr)
     text_fit(k->why, sizeof k->why, error_text(hr));
 }
 
-/* Releases all resources of k->source, which failed to start or stopped working. */
+/* Releases all resources of k->source, which could not start or has stopped working. */
 static HRESULT end_source(struct kernel_tracer *k, HRESULT hr)
 {
     const struct error_kept why = error_keep(hr);

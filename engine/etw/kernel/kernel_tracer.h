@@ -28,8 +28,8 @@ struct kernel_tracer_options {
 struct kernel_tracer;
 /* Returns the flags for which this kernel has a source of events. */
 uint32_t kernel_tracer_sources(const struct kernel_tracer *k);
-/* Starts a tracer. Returns E_INVALIDARG, with an error text, if KERNEL_SOURCE_VARIABLE has an unknown value, otherwise
-   the failure of the source. */
+/* Starts a tracer. Returns E_INVALIDARG, with an error text, if KERNEL_SOURCE_VARIABLE has an unknown value. Other
+   errors are those of the source. */
 HRESULT kernel_tracer_begin(const struct kernel_tracer_options *options, struct kernel_tracer **out);
 struct kernel_state {
     const char *source; /* "tracefs" or "polling" */
@@ -85,7 +85,7 @@ struct kernel_queue {
     struct queued *entries;
     size_t count, capacity;
 };
-/* Adds a copy of e and its data. E_OUTOFMEMORY. */
+/* Adds a copy of e and its data. Errors: E_OUTOFMEMORY. */
 HRESULT kernel_queue_add(struct kernel_queue *q, const struct kernel_event *e);
 /* Reserves a place for an event, whose data and hook kernel_queue_fill supplies later. *entry is valid until the queue
    is flushed. */

@@ -339,8 +339,8 @@ HRESULT trace_instance_end(struct trace_instance *t)
         kernel_file_close(t->rings[i].stats);
     }
     if (t->path) {
-        /* If tracefs was unmounted in the meantime, the instance still exists, but its folder does not. Removing the
-           folder then seems to succeed, but these writes fail, and their failure is returned. */
+        /* If tracefs has been unmounted, the instance still exists, but its folder does not. Removing the folder then
+           seems to succeed, but these writes fail, and their failure is returned. */
         const HRESULT off = trace_instance_set(t, "tracing_on", "0");
         (void)trace_instance_set(t, "events/enable", "0");
         hr = kernel_control_remove(t->path);

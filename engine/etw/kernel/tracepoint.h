@@ -10,7 +10,8 @@
 #include "engine/etw/kernel/kernel_tracer.h"
 #include "engine/etw/trace_instance.h"
 
-/* Returns the adapter's addresses, separated by ';', or "" if it has none; from memory_alloc. E_OUTOFMEMORY. */
+/* Returns the adapter's addresses, separated by ';', or "" if it has none. *out is from memory_alloc. Errors:
+   E_OUTOFMEMORY. */
 HRESULT adapter_addresses(const char *name, char **out);
 /* Returns the host OS's name servers, separated by ';', from memory_alloc. */
 HRESULT adapter_name_servers(char **out);
@@ -59,7 +60,7 @@ struct trace_sink {
     void *context;
 };
 
-/* Creates the stream; the instance is borrowed. E_OUTOFMEMORY. */
+/* Creates the stream; the instance is borrowed. Errors: E_OUTOFMEMORY. */
 HRESULT trace_stream_create(struct trace_instance *t, struct trace_stream **out);
 /* Reads the rings and forwards every event up to 100 ms before `now` (ns of the instance's clock, read before the
    call). `all`: forwards all events, because the recording has stopped. */
@@ -287,7 +288,8 @@ bool kernel_is_kthreadd(const struct kernel_tracer *k, uint32_t process);
 /* ---- parts: each creates its map with at most `most` items ---- */
 
 void disk_begin(struct kernel_tracer *k, size_t most);
-/* Lists the host OS's disks by name, without devices that are built on other devices or on nothing. */
+/* Lists the host OS's disks by name. Leaves out devices that are built on other devices (dm, md) or on nothing (loop,
+   ram). */
 HRESULT disk_names(struct texts *names);
 HRESULT configuration_rundown(struct kernel_tracer *k, const struct tracepoint_event *at);
 struct process_details {
@@ -329,7 +331,8 @@ void stack_expect(struct kernel_tracer *k, const struct tracepoint_event *e, enu
 void stack_expect_fault(struct kernel_tracer *k, const struct tracepoint_event *e);
 /* Emits the stack of the thread that is switched in. e's thread is switched out. */
 HRESULT stack_switch(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t thread);
-/* Emit the stack of the thread's fault: of a soft fault at that time, or of a hard fault that now ends. */
+/* Emit the stack of the thread's fault: stack_soft_fault for a soft fault that occurred at `time`, stack_hard_fault for
+   a hard fault that ends now. */
 HRESULT stack_soft_fault(struct kernel_tracer *k, uint32_t thread, uint64_t time, enum kernel_hook hook);
 HRESULT stack_hard_fault(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t thread);
 void stack_drop_places(struct kernel_tracer *k); /* called when the queue is flushed */
