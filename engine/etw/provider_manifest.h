@@ -134,7 +134,7 @@ struct manifest_event *manifest_add_event(struct provider_manifest *m);
 void provider_manifest_finish(struct provider_manifest *m);
 
 /* Instrumentation manifests (instrumentationManifest, namespace http://schemas.microsoft.com/win/2004/08/events), as
-   written for mc and as .NET writes them into traces. */
+   developers write them for mc, and as .NET writes them into traces. */
 /* ERROR_XML_PARSE_ERROR, which TDH returns for manifests that it rejects. */
 #define MANIFEST_INVALID        ((HRESULT)0x800705B9)
 #define MANIFEST_MOST_BYTES     (16u << 20)

@@ -70,7 +70,7 @@ GUARDED bool event_copy_bounded(uint8_t **to, const uint8_t *end, uint64_t from,
    these lines, so they are still in the cache of its processor. Without prefetching, the next atomic exchange would
    wait until they have arrived. */
 enum { EVENT_LINE = 64, EVENT_AHEAD = 1024 };
-enum { EVENT_HEADER_BYTES = 0x50, EVENT_MOST_BYTES = 0xFFF8 /* the maximum that a processor's word can express */ };
+enum { EVENT_HEADER_BYTES = 0x50, EVENT_MOST_BYTES = 0xFFF8 /* the limit of session_processor.word */ };
 
 /* A call of EventWriteEx, of which the other functions are special cases. */
 struct event_call {

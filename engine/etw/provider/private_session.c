@@ -149,7 +149,7 @@ HRESULT private_part_enter(struct directory *d, const struct directory_session *
     return hr;
 }
 
-/* In a change: makes the given name of the log available to another part. */
+/* In a change: allows another part to use the log file name of the session. */
 static HRESULT part_clear_named(struct directory *d, const struct directory_session *part)
 {
     struct directory_session whole;
@@ -380,8 +380,8 @@ HRESULT private_session_create(struct directory *d, const struct directory_sessi
 
 void private_session_stop(struct private_session *p)
 {
-    atomic_store(&p->host.end, true); /* set before taking the lock, which the part's thread releases only when it
-                                         sleeps or ends; it never sleeps while others keep writing */
+    atomic_store(&p->host.end, true); /* set before taking the lock: the part's thread holds the lock until it sleeps or
+                                         ends, and it never sleeps while others keep writing */
     lock_enter(&p->lock);
     session_host_finish(&p->host);
     lock_leave(&p->lock);

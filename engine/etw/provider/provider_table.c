@@ -458,7 +458,7 @@ ULONG provider_set_typed(uint64_t handle, bool typed)
     return status;
 }
 
-/* ---- enables ---- */
+/* ---- enable settings ---- */
 
 static bool is_for(const struct registration_record *record, const struct directory_enable *e)
 {

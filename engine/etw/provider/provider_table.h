@@ -184,8 +184,8 @@ struct provider_numbers {
     uint32_t provider, group;
     uint64_t born; /* directory_born of the directory with these registrations */
 };
-/* Creates a registration, not enabled yet; its callbacks wait for provider_begun. ERROR_NO_SYSTEM_RESOURCES,
-   ERROR_NOT_ENOUGH_MEMORY. */
+/* Creates a registration that is not enabled yet. Its callbacks wait for provider_begun. Errors:
+   ERROR_NO_SYSTEM_RESOURCES, ERROR_NOT_ENOUGH_MEMORY. */
 ULONG provider_begin(const struct provider_options *options, uint64_t *handle);
 /* These functions return false if the registration has ended. */
 bool provider_set_numbers(uint64_t handle, struct provider_numbers numbers);
@@ -197,12 +197,13 @@ struct provider_identity {
     bool classic, has_group;
 };
 bool provider_get_identity(uint64_t handle, struct provider_identity *out);
-/* Call it once after each provider_begin, even if the registration has ended in the meantime. If the provider is
-   enabled, runs its callback on this thread. From then on, every change causes a callback. Returns the result of a
-   classic provider's callback, otherwise 0. */
+/* Call it once after each provider_begin, even if the registration has already ended. If the provider is enabled, runs
+   its callback on this thread. From then on, every change causes a callback. Returns the result of a classic provider's
+   callback, otherwise 0. */
 ULONG provider_begun(uint64_t handle);
 /* Ends a registration. Waits until no other thread is in a callback of the registration or in provider_begun for it.
-   Afterwards there are no callbacks, `context` is not used, and the handle is rejected. ERROR_INVALID_HANDLE. */
+   Afterwards there are no callbacks, `context` is not used, and the handle is rejected. Errors:
+   ERROR_INVALID_HANDLE. */
 ULONG provider_end(uint64_t handle, bool classic, struct provider_numbers *numbers);
 
 /* EventSetInformation: sets the traits; this is possible only once (ERROR_GEN_FAILURE the second time). Returns the
@@ -210,7 +211,7 @@ ULONG provider_end(uint64_t handle, bool classic, struct provider_numbers *numbe
 ULONG provider_set_traits(uint64_t handle, const uint8_t *traits, size_t size, GUID *group, bool *has_group);
 ULONG provider_set_typed(uint64_t handle, bool typed);
 
-/* ---- enables ---- */
+/* ---- enable settings ---- */
 
 /* Provides sessions to provider_apply. */
 struct provider_source {
