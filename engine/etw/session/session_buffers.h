@@ -103,7 +103,7 @@ struct session_totals {
     _Atomic uint64_t buffers_lost;    /* buffers that could not be written to the log */
     _Atomic uint64_t realtime_lost;   /* buffers that could not be delivered to a real-time consumer */
     _Atomic uint64_t file;            /* number of the log file that is being written, from 1 */
-    /* The latest simultaneous reading of the session's clock and the time stamp source: entry (`anchors` - 1) % 2. */
+    /* Entry (`anchors` - 1) % 2 is the latest simultaneous reading of the session's clock and the time stamp source. */
     _Atomic uint64_t anchors;
     struct {
         _Atomic uint64_t cycles;
@@ -121,14 +121,14 @@ struct session_shared {
     /* The search for a free buffer. */
     _Atomic uint32_t hint;      /* index of a buffer that may be free */
     _Atomic uint32_t given;     /* how many buffers were returned; wraps */
-    _Atomic uint32_t none_at;   /* `given` + 1 when no free buffer was found */
+    _Atomic uint32_t none_at;   /* `given` + 1 at the time when no free buffer was found */
     _Atomic uint32_t allocated; /* buffers in use so far: from the minimum to all */
     _Atomic uint32_t most;      /* MaximumBuffers: how many may be used now; 0: all. Set by the host */
     _Atomic uint32_t in_vain;   /* `given` + 1 at the time when a writer waited in vain */
     uint32_t reserved_2[26];
     /* Waking the host. */
     _Atomic uint32_t closed; /* number of closed buffers that wait for the host process; approximate */
-    _Atomic uint32_t asleep; /* the host process sleeps: the writer that closes buffer number `wake_at` wakes it */
+    _Atomic uint32_t asleep; /* the host process sleeps: a writer wakes it when `wake_at` buffers are closed */
     _Atomic uint32_t idle;   /* the host process sleeps and no buffer is in use: the writer that claims a buffer wakes
                                 it */
     uint32_t reserved_3[29];
@@ -228,8 +228,8 @@ enum session_mark {
     SESSION_EVENT_MESSAGE = 9,
     SESSION_EVENT_WHOLE = 12,
 };
-/* A flag in byte 3 of a final header, which is unused there: the time stamp was supplied by the caller, in the
-   session's clock. It is cleared in the log. */
+/* A flag in byte 3 of a final header; this byte is otherwise unused. The flag means that the caller supplied the time
+   stamp, in the session's clock. It is cleared in the log. */
 #define SESSION_OWN_STAMP UINT64_C(0x01000000)
 
 static inline uint32_t session_event_mark(uint64_t first)

@@ -237,7 +237,7 @@ struct stream {
 /* The state of a buffer. Values of its word never repeat. */
 struct seen {
     uint64_t settled; /* the word as it was when the buffer was settled and its losses counted */
-    uint64_t claimed; /* the word when the buffer was claimed and no processor named it; 0: otherwise */
+    uint64_t claimed; /* the word, if the buffer was claimed and no processor named it; otherwise 0 */
     uint32_t end;     /* the end of its events at that time */
     uint64_t pass;    /* number of the search that found it */
     uint64_t number;  /* number reserved for it because later buffers were written first; 0: not reserved */
@@ -251,7 +251,7 @@ struct session_drain {
     uint64_t search;
     bool buffer_lost; /* a buffer was lost since the last one that was written */
     bool recovers;
-    bool continues;  /* another host process wrote before; its anchor stays published for the next recovery */
+    bool continues;  /* another host process wrote before this one; its anchor stays published for the next recovery */
     uint64_t anchor; /* cycles of the anchor that was published */
     struct found *found;
     struct stream *stream;
@@ -391,7 +391,7 @@ static void drain_free_buffer(struct session_drain *d, uint32_t buffer, uint64_t
     struct session_line *line = &d->b.line[buffer];
     const uint64_t place = session_line_place(word), low = word >> (64 - SESSION_CLOSED_GENERATION);
     const uint32_t end = session_word_end(place) < d->b.buffer_size ? session_word_end(place) : d->b.buffer_size;
-    /* Stored before the buffer is zeroed: a recovering process would find no events there. */
+    /* Stored before the buffer is zeroed, because a recovering process would find no events in a zeroed buffer. */
     atomic_store_explicit(&line->word, session_line_closed(SESSION_WRITTEN, place, low), memory_order_release);
     memset(session_data(&d->b, buffer), 0, end);
     for (uint32_t i = 0; i < d->b.processors; i++) {
@@ -652,7 +652,7 @@ static HRESULT drain_snapshot_buffer(struct session_drain *d, const struct sessi
     int64_t time;
     const uint64_t now = session_clock_now(&d->clock, &time);
     if (session_line_state(word) != SESSION_CLOSED || claimed != found->claimed)
-        return S_OK; /* freed in the meantime and reused for newer events */
+        return S_OK; /* the buffer has already been freed and reused for newer events */
     (void)session_settle(&d->b, found->buffer, session_line_place(word), &d->options.liveness, true, &d->clock, now,
                          &order[processor], d->copy, &settled);
     count_more(&d->b.shared->totals.torn, settled.torn);

@@ -73,7 +73,7 @@ struct session_clock {
     uint32_t count; /* number of anchors so far */
     struct session_segment {
         struct session_anchor from;
-        uint64_t scale; /* time per cycle, in 2^-64 */
+        uint64_t scale; /* time per cycle, in units of 2^-64 */
     } segment[SESSION_ANCHORS];
 };
 
@@ -153,7 +153,7 @@ struct session_drain_options {
                       0: all go to the sink */
 };
 struct session_drain;
-/* Prepares for emptying the buffers of *b, which is copied. E_OUTOFMEMORY. */
+/* Prepares for emptying the buffers of *b, which is copied. Errors: E_OUTOFMEMORY. */
 HRESULT session_drain_create(const struct session_buffers *b, const struct session_drain_options *options,
                              struct session_drain **out);
 void session_drain_free(struct session_drain *d); /* NULL is allowed */

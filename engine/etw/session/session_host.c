@@ -21,7 +21,7 @@ enum {
     REAP_MS = 1000,          /* interval of reaping; the second reaping frees a dead process's buffers */
     REAP_MOST_MS = 16000,    /* maximum of this interval, reached while nothing happens */
     BEHIND_MS = 5,           /* interval between attempts for a consumer that is behind */
-    IDLE_MS = 60000,         /* maximum sleep while idle; then slots of exited processes become free */
+    IDLE_MS = 60000,         /* maximum sleep while idle; after the sleep, slots of exited processes become free */
     CHECK_MS = 50000,        /* interval of checking whether the directory's file was deleted */
     STOP_PATIENCE_MS = 1000, /* how long a stop waits for writers in the middle of an event */
     CONSUMERS_MS = 2500      /* how long a stop waits for consumers; those that do not read are dropped earlier */

@@ -47,8 +47,9 @@ HRESULT system_providers_enabled(struct directory *d, const struct directory_ses
 /* ---- pace ---- */
 
 /* How often the host process checks for closed buffers without being woken. The interval is adapted so that most checks
-   find some, and writers need not wake it. Waking it costs a writer as much as writing thousands of events: under Wine
-   it waits for the answer of another process, and on a virtual machine for the wake-up of a halted processor. */
+   find some, and writers need not wake it. Waking it costs a writer as much as writing thousands of events: under Wine,
+   the writer waits for the answer of another process; on a virtual machine, the writer waits until a halted processor
+   has woken up. */
 enum {
     SESSION_PACE_LEAST_MS = 2,
     SESSION_PACE_MOST_MS = 1000, /* instead of a longer interval, it waits until it is woken */
@@ -89,7 +90,7 @@ struct session_host {
     uint32_t reap_ms; /* interval of reaping */
     uint32_t pace_ms; /* time between checks for closed buffers; by session_pace */
     uint32_t found;   /* number of closed buffers found since the host last slept */
-    uint64_t seen;    /* checksum of the processors' words at the last check */
+    uint64_t seen;    /* checksum of all words of session_processor at the last check */
     /* Set by any thread, which then wakes the host process; all other members belong to the holder of `lock`. */
     atomic_bool end;
     bool asked_to_stop; /* a controller waits for the answer */

@@ -156,7 +156,8 @@ static void put_flag_names(struct kernel_data *d, uint32_t flags)
     kernel_data_text(d, names, sizeof names);
 }
 
-/* Writes a "Source" record: where the events come from, the reason, and the `flags` without a source. */
+/* Writes a "Source" record: where the events come from, the reason for this source, and the `flags` without a
+   source. */
 static void kernel_note_source(const struct kernel_state *state, uint32_t flags, struct kernel_data *record)
 {
     static const struct field fields[] = {
@@ -479,8 +480,8 @@ static void session_kernel_release(struct session_kernel *k)
     memory_free(k);
 }
 
-/* Reports the group mask bits for which no flag exists, as PERF_ constants. Bits of the configuration mask are omitted:
-   they select the configuration and have no events. */
+/* Reports, as PERF_ constants, the bits of the group masks for which no flag exists. Bits of the configuration mask are
+   omitted: they select the configuration and have no events. */
 static void kernel_report_masks(const struct directory_session *s, struct session_kernel_reported *reported)
 {
     enum { BITS = 29, CONFIGURATION = 6, SHOWN = 16 };

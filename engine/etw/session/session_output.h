@@ -22,14 +22,14 @@ struct session_file_options {
     struct etl_log log;
 };
 /* Fills in the data that are the same for all sessions that start now on this host OS: version, build, time zone, boot
-   time, rates, and the start of the clock (ETL_CLOCK_*). Free the strings with etl_log_free. E_OUTOFMEMORY. */
+   time, rates, and the start of the clock (ETL_CLOCK_*). Free the strings with etl_log_free. Errors: E_OUTOFMEMORY. */
 HRESULT session_log_of_host(uint32_t clock, struct etl_log *out);
 /* Prepares *log for another file of the same session, which begins now. It keeps the clock of the first file, so that a
    time stamp means the same time in all files. */
 void session_log_begin_again(struct etl_log *log);
 
 struct session_file;
-/* Creates the file, or opens the one to append to. Errors of etl_file_create and etl_file_resume;
+/* Creates the file, or opens the one to append to. Errors: those of etl_file_create and etl_file_resume;
    HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER) if the file to append to has another buffer size, number of processors or
    clock, or if its clock has restarted since then; HRESULT_FROM_WIN32(ERROR_DISK_FULL) if there is no room to
    preallocate. */
@@ -63,8 +63,8 @@ HRESULT session_file_close(struct session_file *f, int64_t utc);
 /* ---- real-time consumers ---- */
 
 /* The real-time consumers of a hosted session. Each has a ring, and a backlog of buffers while it is behind; another
-   backlog is for the first consumer to connect. The host process never waits for a consumer: buffers without room are
-   lost and counted. */
+   backlog is for the first consumer to connect. The host process never waits for a consumer: buffers for which there is
+   no room are lost and counted. */
 enum { SESSION_CONSUMERS = 32 };
 
 struct session_realtime {

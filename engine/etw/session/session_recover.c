@@ -63,9 +63,10 @@ static bool has_parts(struct directory *d, const struct directory_session *s)
     return count != 0;
 }
 
-/* Returns whether the session has ended because its host process (while it is starting: its starter) has exited. A
-   private session has no host process. It has ended if its starter has exited, it has no parts, and no process can
-   begin one: the session is limited to the starter's process, or no living process has registered the provider. */
+/* Returns whether the session has ended because its host process has exited (or, while the session is starting, its
+   starter). A private session has no host process. It has ended if its starter has exited, it has no parts, and no
+   process can begin one: the session is limited to the starter's process, or no living process has registered the
+   provider. */
 static bool has_ended(struct directory *d, const struct directory_session *s)
 {
     const struct directory_process *p = s->state == DIRECTORY_STARTING ? &s->starter : &s->host;

@@ -7,8 +7,8 @@
 #include "engine/etw/directory.h"
 #include "engine/etw/trace_properties.h"
 
-/* Starts a session with these settings, which must be complete (trace_settings_complete), in a new host process, and
-   waits until it accepts events. Returns a Windows error code with an error text. *out is a copy. */
+/* Starts a session in a new host process, and waits until it accepts events. The settings must be complete
+   (trace_settings_complete). Returns a Windows error code with an error text. *out is a copy. */
 ULONG session_start(struct directory *d, const struct trace_settings *s, struct directory_session *out);
 
 /* Starts a private session, which has no host process: each process in `scope` that has registered the session's
@@ -29,19 +29,20 @@ int session_host_main(int count, char *const *arguments);
 
 /* ---- recovery ---- */
 
-/* Recovers a session whose host process (while it is starting: whose starter) has exited. Appends all accepted events
-   to the log, removes the session from the directory, notifies the providers' processes that it had enabled, and adds
-   an entry to the event journal. Waits while another process recovers it; continues a recovery that a killed process
-   had begun. S_FALSE: nothing to do. If the log cannot be written, it returns a failure with an error text and the
-   session stays, so that recovery can be tried again; with `give_up` its events are lost instead. First recovers the
-   dead parts of a private session. The session itself is removed when it has no parts and no process can begin one. */
+/* Recovers a session whose host process has exited (or, while the session is starting, whose starter has exited).
+   Appends all accepted events to the log, removes the session from the directory, notifies the providers' processes
+   that it had enabled, and adds an entry to the event journal. Waits while another process recovers it; continues a
+   recovery that a killed process had begun. S_FALSE: nothing to do. If the log cannot be written, it returns a failure
+   with an error text and the session stays, so that recovery can be tried again; with `give_up` its events are lost
+   instead. For a private session, first recovers its dead parts. The session itself ends when its starter has exited,
+   it has no parts, and no process can begin one. */
 HRESULT session_recover_or(struct directory *d, uint32_t logger, uint32_t generation, bool give_up);
 static inline HRESULT session_recover(struct directory *d, uint32_t logger, uint32_t generation)
 {
     return session_recover_or(d, logger, generation, false);
 }
-/* Recovers the part of a private session whose host was a thread of this process, which is exiting: no other thread
-   runs any more. Nothing is written to the journal. */
+/* Recovers the part of a private session whose host was a thread of this process. The process is exiting, and no other
+   thread runs any more. Nothing is written to the journal. */
 HRESULT session_recover_own(struct directory *d, uint32_t logger, uint32_t generation);
 /* Recovers the parts of a private session. */
 void session_recover_parts(struct directory *d, const struct directory_session *s);
