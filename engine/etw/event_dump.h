@@ -15,7 +15,8 @@ struct dumped_event {
     const struct event_schema *schema; /* NULL: unknown */
     const char *reason;                /* why the schema is unknown */
     uint32_t pointer_size;             /* pointer size of the trace, for events that do not state theirs */
-    uint32_t timer_resolution;         /* unit of the header's KernelTime and UserTime, in units of 100 ns */
+    uint32_t timer_resolution;         /* the header's KernelTime and UserTime count intervals of this length, in units
+                                          of 100 ns */
     bool gmt;                          /* times in WPP messages are UTC, otherwise local */
 };
 

@@ -108,7 +108,7 @@ struct value_type {
 };
 struct value_extent {
     size_t size;        /* all bytes of the value */
-    size_t at, content; /* offset and bytes of the content, without a preceding count or a trailing NUL */
+    size_t at, content; /* offset and size in bytes of the content, without a preceding count or a trailing NUL */
 };
 
 /* Measures the value at the start of `size` bytes. Returns EVENT_DATA_INVALID, with an error text, if there are too few

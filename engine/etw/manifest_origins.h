@@ -59,8 +59,8 @@ HRESULT manifest_register(const struct provider_manifest *m, const char *path, c
 /* Removes the event provider, its channels and its compiled file. Returns S_FALSE if it is not registered,
    HRESULT_FROM_WIN32(ERROR_ACCESS_DENIED) if another program registered it and `force` is not set. */
 HRESULT manifest_unregister(const GUID *guid, bool force);
-/* Returns the path of the manifest from which `openpla manifest add` registered the event provider, from memory_alloc.
-   S_FALSE if OpenPLA did not register it. */
+/* Returns the path of the manifest from which `openpla manifest add` registered the event provider. *path is from
+   memory_alloc. S_FALSE if OpenPLA did not register the provider. */
 HRESULT manifest_registered_from(const GUID *guid, char **path);
 
 /* ---- manifests that .NET's EventSource writes into a trace in pieces, as events 65534 ---- */

@@ -58,7 +58,7 @@ HRESULT mof_event_schema(const struct mof_classes *c, const struct mof_event_cla
 const struct mof_qualifier *mof_event_types(const struct mof_event_class *e);
 /* Finds a class by name, ignoring case; NULL if unknown. */
 const struct mof_class *mof_classes_find(const struct mof_classes *c, const char *name);
-/* Returns the base class; NULL if none or unknown. */
+/* Returns the base class; NULL if the class has none, or if it is unknown. */
 const struct mof_class *mof_classes_base(const struct mof_classes *c, const struct mof_class *of);
 /* Maximum depth of inheritance; deeper or circular inheritance is rejected with MOF_E_INVALID_SUPERCLASS. */
 #define MOF_BASES_MOST 32
@@ -73,7 +73,8 @@ const char *mof_classes_text(const struct mof_classes *c, const struct mof_class
    "file(line): ...". */
 HRESULT mof_files_add(const char *path, bool replace);
 HRESULT mof_files_list(struct texts *names); /* without files, the result is an empty list */
-/* Removes the added file with this name, ignoring case. HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND). */
+/* Removes the added file with this name, ignoring case. Returns HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) if there is no
+   file with this name. */
 HRESULT mof_files_remove(const char *name);
 
 /* Loads the built-in classes and the classes of the added files, with texts in the user's language. */

@@ -28,9 +28,10 @@ struct stack_counts {
 };
 
 struct stack_joiner;
-/* `inputs`: number of traces that are read as one. E_OUTOFMEMORY. */
+/* `inputs`: number of traces that are read as one. Errors: E_OUTOFMEMORY. */
 HRESULT stack_joiner_create(size_t inputs, struct stack_joiner **out);
-/* Processes the next event of the first pass. Its time must be a raw time stamp (trace_inputs.raw). E_OUTOFMEMORY. */
+/* Processes the next event of the first pass. Its time must be a raw time stamp (trace_inputs.raw). Errors:
+   E_OUTOFMEMORY. */
 HRESULT stack_joiner_take(struct stack_joiner *j, const struct trace_event *e);
 /* Ends the first pass. */
 void stack_joiner_finish(struct stack_joiner *j, struct stack_counts *counts);

@@ -57,7 +57,7 @@ ULONG trace_settings_reserved(struct trace_settings *s);
 /* Checks that Properties has the size for its kind (error 24) and that its offsets lie in the block, after the
    structure (error 87). */
 ULONG trace_block_check(const EVENT_TRACE_PROPERTIES *p);
-/* Reads the name of a session; *out NULL: empty or too long. ERROR_NOT_ENOUGH_MEMORY. */
+/* Reads the name of a session; *out NULL: empty or too long. Errors: ERROR_NOT_ENOUGH_MEMORY. */
 ULONG trace_name_read(const void *name, bool wide, char **out);
 /* Reads the log file's name from a checked block; *out NULL: no name. ERROR_BAD_LENGTH: it is not terminated in the
    block. */
@@ -74,7 +74,8 @@ struct trace_machine {
     uint32_t processors;
     uint64_t memory; /* size of the memory in bytes */
 };
-/* Second step: the session manager's checks, defaults and limits. ERROR_INVALID_PARAMETER with an error text. */
+/* Second step: the session manager's checks, defaults and limits. Returns ERROR_INVALID_PARAMETER, with an error text,
+   if a check fails. */
 ULONG trace_settings_complete(struct trace_settings *s, bool autologger, const struct trace_machine *machine);
 /* Computes the buffers of the session. *keep: for a session in memory, how many buffers are kept
    (session_drain_options); otherwise 0. */

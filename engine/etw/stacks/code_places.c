@@ -118,7 +118,7 @@ static uint64_t take_pointer(struct payload *p)
     return p->width == 4 ? take_u32(p) : take_u64(p);
 }
 
-/* Reads UTF-16 up to its NUL or the end, as text from memory_alloc; NULL: out of memory. */
+/* Reads UTF-16 up to its NUL or the end. The returned text is from memory_alloc; NULL: out of memory. */
 static char *take_text(struct payload *p)
 {
     size_t units = 0;

@@ -22,7 +22,7 @@ struct image_facts {
 /* Reads the facts about the file. HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT) with a text: the file is neither PE nor
    ELF. */
 HRESULT image_read_facts(const uint8_t *bytes, size_t size, struct image_facts *out);
-/* Adds the functions. Skips tables that are not completely in the file. E_OUTOFMEMORY. */
+/* Adds the functions. Skips tables that are not completely in the file. Errors: E_OUTOFMEMORY. */
 HRESULT image_read_symbols(const uint8_t *bytes, size_t size, struct symbol_table *out);
 
 #endif

@@ -18,7 +18,7 @@ struct pdb_identity {
     uint32_t file_age; /* age in the PDB stream */
 };
 /* Reads the identity. HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text: the file is not a PDB file, or is corrupt.
-   E_OUTOFMEMORY. */
+   Other errors: E_OUTOFMEMORY. */
 HRESULT pdb_read_identity(const struct pdb_source *source, struct pdb_identity *out);
 /* Adds all functions to the table; after a failure, the table has those that could be read. */
 HRESULT pdb_read_symbols(const struct pdb_source *source, struct symbol_table *out);

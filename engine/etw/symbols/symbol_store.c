@@ -221,7 +221,7 @@ static HRESULT take_debug_file(void *context, const char *path)
 }
 
 /* Searches for the debug information that was split from a stripped image: FOLDER/.build-id/ab/cdef.debug, as in Linux
-   distributions below /usr/lib/debug, or its name in a symbol store. */
+   distributions below /usr/lib/debug, or _.debug/elf-buildid-sym-abcdef/_.debug, as in symbol stores. */
 static HRESULT find_debug_file(struct wanted *w)
 {
     struct symbols *s = w->symbols;
