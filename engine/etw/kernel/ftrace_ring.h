@@ -16,7 +16,7 @@ enum { RING_SMALLEST_PAGE = 64, RING_LARGEST_PAGE = 1 << 16, RING_UNCOUNTED = -1
 
 struct ring_page {
     const uint8_t *at, *end;
-    uint64_t time;  /* ns of the instance's clock: time of the previous event; before the first event, of the page */
+    uint64_t time;  /* ns of the instance's clock: time of the previous event; at the first event, time of the page */
     int64_t missed; /* number of events lost before this page; RING_UNCOUNTED: unknown */
 };
 struct ring_event {

@@ -22,8 +22,8 @@
    3. Each Linux event is passed to the `take` function of its tracepoint (kernel_tasks.c, kernel_schedule.c,
       kernel_io.c, kernel_memory.c, kernel_stacks.c). It updates the maps of k and appends Windows events to k->queue.
    4. An event that cannot be completed yet reserves a place: an entry in the queue at its own time, without data. A
-      process start is filled in when the name is known, a soft fault when its thread continues, the stack of a fault
-      with the fault.
+      process start is filled in when the name is known. A soft fault is filled in when its thread continues; the stack
+      of a fault is filled in together with the fault.
    5. At the end of the pass, everything that is still waiting is settled. Process starts get the name known by now
       (kernel_tasks_settle), new images are read (images_settle), and faults that did not wait for a disk become soft
       faults (fault_settle_all). Then the queue is flushed to the sink; entries that are still empty are skipped.

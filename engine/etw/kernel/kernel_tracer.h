@@ -41,7 +41,7 @@ struct kernel_state {
 };
 void kernel_tracer_state(const struct kernel_tracer *k, struct kernel_state *out);
 /* Emits the processes and threads that exist now as rundown events. Emit the begin rundown before the first pass; its
-   time is before all other events. Emit the end rundown after the last pass. */
+   time is before the times of all other events. Emit the end rundown after the last pass. */
 HRESULT kernel_tracer_rundown(struct kernel_tracer *k, bool end, const struct kernel_sink *sink);
 /* Selects the hooks whose events are followed by StackWalk events from now on. Other hooks have no stacks. */
 HRESULT kernel_tracer_stacks(struct kernel_tracer *k, const uint16_t *hooks, size_t count);

@@ -316,7 +316,7 @@ void network_begin(struct kernel_tracer *k, size_t most);
 void fault_begin(struct kernel_tracer *k);
 /* Determines the kind of the thread's last fault, because the thread continues or exits now. */
 HRESULT fault_settle(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t thread);
-/* Treats faults that are not known to have waited for a disk as soft faults. */
+/* If a fault is not known to have waited for a disk, treats it as a soft fault. */
 void fault_settle_all(struct kernel_tracer *k);
 /* Creates the maps of stacks, and the list of expected stacks per processor. */
 HRESULT stack_begin(struct kernel_tracer *k, uint32_t processors);
