@@ -43,8 +43,8 @@ HRESULT private_session_create(struct directory *d, const struct directory_sessi
 void private_session_stop(struct private_session *p);
 /* Frees the part. Call it when no thread can be writing events to it any more. NULL is allowed. */
 void private_session_free(struct private_session *p);
-/* Returns the number of existing threads of this process's private sessions in the low 32 bits. The value as a whole
-   never repeats after a thread has begun or ended. */
+/* Returns the number of existing threads of this process's private sessions in the low 32 bits. Each time a thread
+   begins or ends, the complete value changes, and it never repeats. */
 uint64_t private_sessions_threads(void);
 
 #endif

@@ -332,7 +332,7 @@ static bool has_name(const struct name_filter *f, const struct filter_event *eve
     return false;
 }
 
-/* Returns whether the event passes. An event to which the filter does not apply passes. */
+/* Returns whether the event passes. If the filter does not apply to the event, the event passes. */
 static bool ids_pass(const struct id_filter *f, const struct filter_event *event)
 {
     return !f->set || event->name || has_id(f, event->descriptor->Id) == f->in;

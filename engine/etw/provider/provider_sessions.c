@@ -140,8 +140,8 @@ static struct mapping *session_map(uint32_t logger, uint32_t generation)
     return m;
 }
 
-/* Removes the mapping of a logger. Also wakes the host process, which may have to detect that the directory was reset
-   but sleeps while no events are written. */
+/* Removes the mapping of a logger. Also wakes the host process: it may have to detect that the directory was reset, but
+   it sleeps while no events are written. */
 static void mapping_take_out(uint32_t logger)
 {
     struct mapping *m = atomic_exchange_explicit(&by_logger[logger], NULL, memory_order_relaxed);

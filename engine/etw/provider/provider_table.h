@@ -67,8 +67,8 @@ static inline struct provider_thread *provider_thread_own(void)
     struct provider_thread *t = thread_slot();
     return __builtin_expect(t != NULL, 1) ? t : provider_thread_make();
 }
-/* Returns the user-mode time of the calling thread, in cycles, at most 10 ms old, because querying the system costs as
-   much as a hundred events. */
+/* Returns the user-mode time of the calling thread, in cycles. The value can be up to 10 ms old, because querying the
+   system costs as much as writing a hundred events. */
 uint64_t provider_processor_time(struct provider_thread *t);
 /* Sets the slot of this process. The slot number marks events that are being written. */
 void provider_threads_own_slot(uint32_t slot);
@@ -240,7 +240,7 @@ void provider_waits(bool waits);
 /* Frees everything that no thread can use any more. Returns true if it must be called again after PROVIDER_GRACE_MS.
    Two threads must not call it simultaneously. */
 bool provider_reclaim(void);
-/* Returns whether something was retired and the last provider_reclaim did not announce that it must be called again. */
+/* Returns true if something is retired and the last call of provider_reclaim returned false. */
 bool provider_has_retired(void);
 
 /* ---- between provider_table.c and provider_notice.c ---- */
@@ -272,8 +272,8 @@ const struct provider_enable *provider_same_enable(const struct provider_enables
 HRESULT provider_note_changes(struct registration_record *record, const struct provider_enables *old,
                               const struct provider_enables *new);
 void provider_notices_free(struct registration_record *record);
-/* Waits until no other thread runs a callback of the registration. Returns false if this thread runs one; it recycles
-   the registration after the callback. */
+/* Waits until no other thread runs a callback of the registration. Returns false if this thread runs one; this thread
+   then recycles the registration after the callback. */
 bool provider_outlast_callback(struct registration_record *record);
 
 /* ---- sessions: provider_sessions.c ---- */
