@@ -63,8 +63,8 @@ bool realtime_ring_is_over(const struct realtime_ring *r);
 /* Returns the time, in the session's clock, up to which all events are in buffers that were put before this call. */
 int64_t realtime_ring_complete(const struct realtime_ring *r);
 /* Announces that the consumer will sleep. The host process wakes it for a new buffer and at the end of the session.
-   With `holds`, it also wakes it when the value of realtime_ring_complete exceeds `complete`. Returns false if one of
-   these has already happened; then the consumer must not sleep. */
+   With `holds`, the host process also wakes the consumer when the value of realtime_ring_complete exceeds `complete`.
+   Returns false if one of these has already happened; then the consumer must not sleep. */
 bool realtime_ring_sleep(const struct realtime_ring *r, bool holds, int64_t complete);
 void realtime_ring_awake(const struct realtime_ring *r);
 void realtime_ring_leave(const struct realtime_ring *r);
@@ -105,7 +105,7 @@ uint32_t realtime_ring_progress(const struct realtime_ring *r);
 /* Buffers that wait while a consumer is behind or no consumer is connected: first in, first out, up to a number of
    bytes. */
 struct realtime_backlog {
-    uint64_t most;    /* limit of the bytes of events and buffer headers */
+    uint64_t most;    /* maximum number of bytes of events and buffer headers */
     uint64_t bytes;   /* bytes in the backlog now */
     uint64_t count;   /* number of buffers in the backlog now */
     uint64_t dropped; /* number of buffers that did not fit */

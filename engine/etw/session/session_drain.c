@@ -384,8 +384,8 @@ static uint32_t processor_of(const struct session_drain *d, uint32_t buffer)
     return said < d->b.processors ? said : 0;
 }
 
-/* Frees a closed buffer with this word for the writers. No process writes to it any more, and its events are in the log
-   or counted as lost. */
+/* Frees a closed buffer, whose word is `word`, so that writers can use it again. No process writes to it any more, and
+   its events are in the log or counted as lost. */
 static void drain_free_buffer(struct session_drain *d, uint32_t buffer, uint64_t word)
 {
     struct session_line *line = &d->b.line[buffer];
@@ -395,7 +395,7 @@ static void drain_free_buffer(struct session_drain *d, uint32_t buffer, uint64_t
     atomic_store_explicit(&line->word, session_line_closed(SESSION_WRITTEN, place, low), memory_order_release);
     memset(session_data(&d->b, buffer), 0, end);
     for (uint32_t i = 0; i < d->b.processors; i++) {
-        /* A processor's word may still refer to it if the writer that sealed the word died. */
+        /* If the writer that sealed a processor's word died, the word may still refer to this buffer. */
         uint64_t named = session_load(&d->b.processor[i].word);
         for (uint32_t tries = 0; named != SESSION_STOPPED && session_word_buffer(named) == buffer; tries++)
             if (tries == SESSION_MOST_TRIES || session_swap(&d->b.processor[i].word, &named, SESSION_WORD_NONE))
@@ -609,7 +609,7 @@ uint32_t session_drain_reap(struct session_drain *d)
         d->seen[i].claimed = word;
         d->seen[i].end = end;
     }
-    /* A writer that died between closing a buffer and counting it left an incorrect count. */
+    /* If a writer died between closing a buffer and counting it, the count is incorrect. */
     atomic_store_explicit(&d->b.shared->closed, closed, memory_order_relaxed);
     return done;
 }

@@ -175,7 +175,7 @@ HRESULT session_drain_stop(struct session_drain *d, const struct session_sink *s
    in memory. */
 HRESULT session_drain_snapshot(struct session_drain *d, const struct session_sink *sink);
 /* Does the same as session_drain_stop for a dead host process, except that it skips buffers that the log already has.
-   If its process is killed, another process can repeat it. */
+   If the recovering process is killed, another process can repeat the recovery. */
 HRESULT session_drain_recover(struct session_drain *d, const struct session_sink *sink, uint32_t patience);
 
 /* Announces that the host process is about to sleep. Returns false if it may sleep for at most 1 ms, because there is

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The host of one session: a process, or, for a part of a private session, a thread of the process to which the part
-   belongs. This header also declares the functions for the kernel's events of a session, which another thread of the
-   host writes, and defines how often the host checks for closed buffers. */
+   belongs. This header also declares the functions for the kernel's events of a session; another thread of the host
+   writes these events. It also defines how often the host checks for closed buffers. */
 #ifndef OPENPLA_SESSION_HOST_H
 #define OPENPLA_SESSION_HOST_H
 
@@ -102,7 +102,7 @@ struct session_host {
 /* Creates the buffers and the file of a session that is about to start, and publishes that it runs. Returns a
    Windows error code with an error text; call session_host_release even after a failure. */
 ULONG session_host_begin(struct session_host *h, uint32_t logger, uint32_t generation);
-/* Makes the calling thread the one that empties the session (LoggerThreadId). */
+/* Publishes the calling thread as the one that empties the session's buffers (LoggerThreadId). */
 void session_host_own(struct session_host *h);
 /* Runs until the session ends. */
 void session_host_run(struct session_host *h);

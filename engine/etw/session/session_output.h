@@ -34,7 +34,7 @@ struct session_file;
    clock, or if its clock has restarted since then; HRESULT_FROM_WIN32(ERROR_DISK_FULL) if there is no room to
    preallocate. */
 HRESULT session_file_create(const struct session_file_options *options, struct session_file **out);
-/* Continues file number `number` of a session whose host process has exited. `reported` are the losses of events and
+/* Continues file number `number` of a session whose host process has exited. `reported`: the losses of events and
    buffers that the file already reports (session_totals). */
 HRESULT session_file_continue(const struct session_file_options *options, uint64_t number, const uint64_t reported[2],
                               struct session_file **out);
