@@ -18,7 +18,8 @@ struct trace_event {
     uint64_t number; /* number of the event in reading order, starting from 1, the same whenever the same files are
                         read; 0 for sessions */
 };
-/* Called for each event. A failure ends the reading and becomes its result; S_FALSE ends it successfully. */
+/* Called for each event. If it fails, the reading stops and returns this failure. S_FALSE stops the reading
+   successfully. */
 typedef HRESULT trace_take(void *context, const struct trace_event *e);
 
 struct trace_input {
