@@ -186,7 +186,7 @@ struct classic_event {
     EVENT_DATA_DESCRIPTOR piece[MAX_MOF_FIELDS];
 };
 
-/* Reads what follows the caller's header, which has `own` bytes: the data, or MOF_FIELDs that point to them. */
+/* Reads what follows the caller's header (`own` bytes): either the data, or MOF_FIELDs that point to the data. */
 static ULONG read_pieces(const void *event, uint32_t size, uint32_t own, uint32_t flags, struct classic_event *out)
 {
     const uint8_t *at = (const uint8_t *)event + own;
@@ -398,9 +398,9 @@ ULONG WINAPI CreateTraceInstanceId(HANDLE class_handle, EVENT_INSTANCE_INFO *ins
 
 /* ---- messages ---- */
 
-/* TraceMessage, which WPP's macros call: a header of optional parts, and arguments whose meaning is in a TMF file.
-   On disk: u16 size, 0x00, 0x90, u16 number, u16 flags; then, by the flags, u32 sequence, GUID or u32 component, i64
-   time, u32 thread, u32 process; then the arguments. */
+/* TraceMessage, which WPP's macros call: a header of optional parts, and arguments whose meaning is in a TMF file. On
+   disk: u16 size, 0x00, 0x90, u16 number, u16 flags; then each of these parts whose flag is set: u32 sequence, GUID or
+   u32 component, i64 time, u32 thread and u32 process; then the arguments. */
 
 enum { HEAD = 8, POINTER_FLAG = BY_POINTER(0x80, 0x40) };
 enum { TIMES = TRACE_MESSAGE_TIMESTAMP | TRACE_MESSAGE_PERFORMANCE_TIMESTAMP };

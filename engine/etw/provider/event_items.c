@@ -11,7 +11,7 @@
 
 #define HEADER_MARKS (UINT64_C(0xC000) | BY_POINTER(0x13, 0x12))
 
-/* In the order in which they are written. */
+/* The extended items, in the order in which they are written. */
 enum item {
     ADD_RELATED,
     ADD_SID,
@@ -273,7 +273,7 @@ static void write_copy(const struct event *event, struct provider_thread *t, con
     uint16_t flags = (uint16_t)(c->to->session->header_flags | call->header_flags);
     uint64_t marks = HEADER_MARKS << 16;
     uint64_t stamp = c->stamp;
-    /* Replaces the kernel and user times. */
+    /* In private sessions, the header contains this time in place of the kernel and user times. */
     const uint64_t time = (flags & ETW_HEADER_PRIVATE_SESSION) != 0 ? provider_processor_time(t) : 0;
     if (event->stamp) {
         memcpy(&stamp, event->stamp, sizeof stamp);
@@ -321,7 +321,7 @@ struct general {
     struct event event;
     struct provider_thread *thread;
     ULONG status;
-    uint32_t count; /* number of copies; if `at` is set, the copy has a place that is not written yet */
+    uint32_t count; /* number of copies; a copy with `at` set has a reserved place that is not written yet */
     struct copy copy[PROVIDER_MOST_ENABLES];
 };
 

@@ -10,9 +10,9 @@
 
 /* ---- copies ---- */
 
-/* Copies a few bytes, or up to a few hundred. For so few bytes, a call of the C library would cost as much as writing
-   the whole event. The addresses come from the program, so either the caller runs under guard_call, or each read is
-   guarded. */
+/* Functions that copy from a few bytes to a few hundred. For so few bytes, a call of the C library would cost as much
+   as writing the whole event. The addresses come from the program, so either the caller runs under guard_call, or each
+   read is guarded. */
 struct event_reads {
     bool guarded;
     void *context; /* passed to guard_left */
@@ -53,7 +53,7 @@ GUARDED bool event_copy(uint8_t *to, const uint8_t *from, size_t size, struct ev
     return true;
 }
 
-/* Copies no further than `end`, because the program can have changed a size in the meantime. */
+/* Copies no further than `end`, because the program may have changed a size after the place was reserved. */
 GUARDED bool event_copy_bounded(uint8_t **to, const uint8_t *end, uint64_t from, size_t size, struct event_reads reads)
 {
     const size_t room = (size_t)(end - *to);
@@ -70,7 +70,7 @@ GUARDED bool event_copy_bounded(uint8_t **to, const uint8_t *end, uint64_t from,
    these lines, so they are still in the cache of its processor. Without prefetching, the next atomic exchange would
    wait until they have arrived. */
 enum { EVENT_LINE = 64, EVENT_AHEAD = 1024 };
-enum { EVENT_HEADER_BYTES = 0x50, EVENT_MOST_BYTES = 0xFFF8 /* the limit of session_processor.word */ };
+enum { EVENT_HEADER_BYTES = 0x50, EVENT_MOST_BYTES = 0xFFF8 /* the maximum size in session_processor.word */ };
 
 /* A call of EventWriteEx, of which the other functions are special cases. */
 struct event_call {
@@ -82,7 +82,7 @@ struct event_call {
     uint64_t filter;
     uint32_t flags;
     uint16_t header_flags;
-    const void *from; /* return address of the API function, with which stacks begin */
+    const void *from; /* return address of the API function; stacks begin with it */
 };
 /* Writes the event to all sessions that receive it, with all items that they request. The thread must be marked as
    inside (provider_enter). ERROR_NOACCESS: the call contains an invalid address. */

@@ -15,12 +15,13 @@
 HRESULT private_parts(struct directory *d, const struct directory_session *s, struct directory_totals *ended,
                       struct directory_session **out, size_t *count);
 /* Adds the entry for a part of this process that is about to start. The part's file gets the session's log file name if
-   this part is the session's first one or the session has EVENT_TRACE_PRIVATE_IN_PROC. Otherwise its name is
-   `name_<process id>`. S_FALSE: the session has ended. */
+   no other part has used this name, or if the session has EVENT_TRACE_PRIVATE_IN_PROC. Otherwise, and always with
+   CONTROLLER_NUMBERED, its name is `name_<process id>`. S_FALSE: the session has ended. */
 HRESULT private_part_enter(struct directory *d, const struct directory_session *s, struct directory_session *part);
 /* Removes a part that could not start, so that another part can use the session's log file name. */
 void private_part_refuse(struct directory *d, const struct directory_session *part);
-/* Adds the totals of a part whose log has ended to its session (`b` NULL: no totals). Later calls do nothing. */
+/* Call it when the log of a part has ended: adds the part's totals to its session (`b` NULL: no totals). Later calls do
+   nothing. */
 HRESULT private_part_over(struct directory *d, const struct directory_session *part, const struct session_buffers *b);
 /* Chooses the part's file name. Process ids are reused, so a file of that name may already have been written since the
    session began. In this case the part uses `name_<process id>_2` or a higher number. Errors:

@@ -201,9 +201,9 @@ bool provider_get_identity(uint64_t handle, struct provider_identity *out);
    its callback on this thread. From then on, every change causes a callback. Returns the result of a classic provider's
    callback, otherwise 0. */
 ULONG provider_begun(uint64_t handle);
-/* Ends a registration. Waits until no other thread is in a callback of the registration or in provider_begun for it.
-   Afterwards there are no callbacks, `context` is not used, and the handle is rejected. Errors:
-   ERROR_INVALID_HANDLE. */
+/* Ends a registration. Waits until no other thread is in a callback of the registration, and until provider_begun has
+   returned if another thread must call it. Afterwards there are no callbacks, `context` is not used, and the handle is
+   rejected. Errors: ERROR_INVALID_HANDLE. */
 ULONG provider_end(uint64_t handle, bool classic, struct provider_numbers *numbers);
 
 /* EventSetInformation: sets the traits; this is possible only once (ERROR_GEN_FAILURE the second time). Returns the
@@ -278,9 +278,9 @@ bool provider_outlast_callback(struct registration_record *record);
 
 /* ---- sessions: provider_sessions.c ---- */
 
-/* Adds a registration from provider_begin to the directory and enables it, with a callback on this thread if it is
-   enabled. Waits for other threads only briefly, so a DllMain may call it. *said: the result of a classic callback. On
-   failure (a Windows error code) the registration has ended. */
+/* Adds a registration from provider_begin to the directory, and applies the current enable settings to it. If a session
+   enables the provider, runs the callback on this thread. Waits for other threads only briefly, so a DllMain may call
+   it. *said: the result of a classic callback. On failure (a Windows error code) the registration has ended. */
 ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said);
 /* Calls provider_end and removes the registration from the directory. */
 ULONG provider_part(uint64_t handle, bool classic);
