@@ -50,7 +50,7 @@ enum kernel_hook {
 /* Types in both network groups; IPv6 types are higher by NET_V6. */
 enum { NET_SEND = 10, NET_RECEIVE, NET_CONNECT, NET_DISCONNECT, NET_RETRANSMIT, NET_ACCEPT, NET_V6 = 16 };
 
-/* EVENT_TRACE_FLAG_ of evntrace.h. */
+/* The EVENT_TRACE_FLAG_ constants of evntrace.h. */
 enum kernel_flag {
     FLAG_PROCESS = 0x1,
     FLAG_THREAD = 0x2,

@@ -368,8 +368,8 @@ static void list_add_address(struct text_buffer *out, const char *address)
 
 /* ---- IPv4 ---- */
 
-/* Returns the number of mask bits of the narrowest route through the adapter to the address (in network byte order, as
-   the kernel writes it); -1: no route matches. */
+/* Finds the narrowest route through the adapter to the address, and returns the number of bits in its mask; -1: no
+   route matches. `address` is in network byte order, as the kernel writes it. */
 static int route_of(const char *routes, const char *name, uint32_t address)
 {
     int best = -1;
@@ -395,7 +395,7 @@ static uint32_t in_memory(const unsigned bytes[4])
 
 static bool is_address_of_adapter(const char *routes, const char *name, const unsigned bytes[4])
 {
-    if (bytes[0] == 127) /* loopback addresses are in no routing table */
+    if (bytes[0] == 127) /* /proc/net/route has no routes for loopback addresses */
         return strcmp(name, "lo") == 0;
     return route_of(routes, name, in_memory(bytes)) > 0;
 }

@@ -219,8 +219,9 @@ const struct tracepoint disk_tracepoints[] = {
 
 /* ---- network ---- */
 
-/* TCP and UDP traffic, call by call, and connections. Linux reports addresses only when a connection changes its state,
-   and reports sizes without addresses. Therefore each socket is stored by its kernel address. */
+/* Calls that send or receive TCP and UDP data, and connections. Linux reports IP addresses only when a connection
+   changes its state, and it reports sizes without IP addresses. Therefore k->sockets keeps the IP addresses of each
+   socket; its key is the kernel's pointer to the socket. */
 
 enum {
     STATE_KEY,
@@ -302,7 +303,8 @@ static HRESULT socket_emit(struct kernel_tracer *k, const struct tracepoint_even
                        NET_VERSION);
 }
 
-/* Returns the socket with this key. Key 0 is not an address. */
+/* Returns the entry of the event's socket, and adds it if it is missing. NULL: the event has no pointer to a socket,
+   the family is neither IPv4 nor IPv6, or out of memory. */
 static struct kernel_socket *socket_of(struct kernel_tracer *k, const struct tracepoint_event *e, int key, int family)
 {
     const uint16_t number = (uint16_t)tracepoint_number(e, family);

@@ -26,7 +26,7 @@ enum {
     UNKNOWN_CODE = 259   /* STILL_ACTIVE; only the parent of a process can read its real exit code */
 };
 
-/* Counters that cost microseconds to read and show whether a poll is needed. */
+/* Counters that show whether a poll is needed. Reading them takes only microseconds. */
 struct counts {
     bool forks_known, newest_known;
     uint64_t forks;         /* processes and threads that were started on the whole host OS */
@@ -193,7 +193,8 @@ static HRESULT found_add_thread(const struct looking *l, const struct found *pro
     return found_add(l, &f);
 }
 
-/* Inspects the threads of a process, even if no thread is known yet. A thread that is now hidden has not exited. */
+/* Inspects the threads of a process, even if no thread is known yet. If /proc does not show the threads, sets *hidden;
+   then the known threads do not count as exited. */
 static HRESULT inspect_threads(const struct looking *l, const struct found *process, bool *hidden)
 {
     const struct kernel_tracer *k = l->k;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Collects data that can be read only while a process exists: its command line, user and package, which the exit event
-   needs, and its resource counters. They come from /proc and, for Wine's processes, also from Windows functions. */
+/* Collects data about processes that can be read only while the process exists. These are the command line, user and
+   package, which the exit event needs, and the resource counters. The data come from /proc and, for Wine's processes,
+   also from Windows functions. */
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/kernel/tracepoint.h"

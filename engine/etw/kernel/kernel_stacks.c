@@ -68,7 +68,7 @@ static const struct {
 };
 enum { CARRIERS = sizeof carriers / sizeof *carriers };
 
-/* Returns the hook to look up in `carriers`: for an IPv6 type, that of the same IPv4 type. */
+/* Returns the hook to look up in `carriers`. For an IPv6 type, this is the hook of the corresponding IPv4 type. */
 static uint16_t ipv4_hook(uint16_t hook)
 {
     const bool of_network = hook >> 8 == HOOK_TCP >> 8 || hook >> 8 == HOOK_UDP >> 8;

@@ -157,7 +157,7 @@ HRESULT kernel_process_write(struct kernel_tracer *k, uint32_t process, struct k
     return kernel_queue_fill(&k->queue, p->entry, HOOK_PROCESS_START, &k->data);
 }
 
-/* Drops exited processes whose start event was lost. Each pass drops as many as fit into its list. */
+/* Drops exited processes whose start event was lost. Each pass drops at most MOST of them. */
 static HRESULT forget_lost_starts(struct kernel_tracer *k)
 {
     enum { PATIENCE_S = 10, MOST = 64 };

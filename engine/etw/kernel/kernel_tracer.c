@@ -42,8 +42,8 @@
    Failures. If a pass fails and the source no longer works (tracefs was unmounted, access was withdrawn), the next
    source takes over within the same pass. If the pass fails because memory ran out, the source is kept.
 
-   After a crash. A tracefs instance survives its process and keeps recording. The name of its folder contains the owner
-   process and its start time. When a tracer starts, it first removes the instances of dead owners
+   After a crash. A tracefs instance survives its process and keeps recording. The name of its folder contains the ids
+   and start times of the owner's processes. When a tracer starts, it first removes the instances of dead owners
    (trace_instance_sweep). Events that a dead tracer had not forwarded are lost with its instance. */
 #include "engine/etw/kernel/kernel_tracer.h"
 
@@ -61,7 +61,7 @@ static const struct tracepoint *const groups[] = {task_tracepoints,    schedule_
                                                   network_tracepoints, fault_tracepoints,    interrupt_tracepoints,
                                                   stack_tracepoints};
 
-/* ---- shared by the parts ---- */
+/* ---- functions for the other files of the tracer ---- */
 
 bool kernel_wants(const struct kernel_tracer *k, uint32_t flags)
 {
@@ -217,8 +217,7 @@ static HRESULT tracefs_begin(struct kernel_tracer *k, const struct kernel_tracer
         .name = options->name,
         .buffer_kb = options->buffer_kb ? options->buffer_kb : DEFAULT_BUFFER_KB,
     };
-    size_t left; /* unused: the next tracer tries again to remove the instances of killed processes that could not be
-                    removed now */
+    size_t left; /* not used: if an instance of a killed process cannot be removed now, the next tracer tries again */
     (void)trace_instance_sweep(options->root, &left);
     HRESULT hr = k->host_ids ? S_OK : windows_ids_begin(options->name, &k->windows);
     if (SUCCEEDED(hr))

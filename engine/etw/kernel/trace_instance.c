@@ -340,7 +340,7 @@ HRESULT trace_instance_end(struct trace_instance *t)
     }
     if (t->path) {
         /* If tracefs has been unmounted, the instance still exists, but its folder does not. Removing the folder then
-           seems to succeed, but these writes fail, and their failure is returned. */
+           seems to succeed, but these writes fail. Therefore the first write's failure is returned. */
         const HRESULT off = trace_instance_set(t, "tracing_on", "0");
         (void)trace_instance_set(t, "events/enable", "0");
         hr = kernel_control_remove(t->path);

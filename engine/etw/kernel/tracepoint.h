@@ -82,7 +82,7 @@ struct kernel_source {
     HRESULT (*pass)(struct kernel_tracer *k, bool last, const struct kernel_sink *sink);
     /* Called after a failed pass. A failure means that the source no longer works. NULL: the source always works. */
     HRESULT (*works)(struct kernel_tracer *k);
-    /* Returns the minimum number of events that the source lost. */
+    /* Returns the number of events that the source is known to have lost; the real number can be higher. */
     uint64_t (*lost)(const struct kernel_tracer *k);
     /* Also returns S_OK if the source has not begun. */
     HRESULT (*end)(struct kernel_tracer *k);
@@ -208,7 +208,7 @@ struct kernel_tracer {
     uint32_t disks[KERNEL_MOST_DISKS]; /* the kernel's number of each disk */
     uint32_t disk_count;
     uint64_t request_number;
-    size_t looked;                     /* position in the list of processes for counters_poll */
+    size_t looked;                     /* position of counters_poll in the list of processes */
     struct id_map sockets;             /* struct kernel_socket */
     struct id_map details;             /* struct process_details, by process */
     struct id_map images, image_files; /* struct image_list, by process; struct image_file */
@@ -223,7 +223,7 @@ struct kernel_tracer {
         bool has_stack; /* the event's stacktrace trigger is set */
     } points[TRACEPOINT_MOST];
     size_t point_count;
-    uint8_t point_of[RING_MOST_ID + 1]; /* index + 1 by event number; 0: the event is not used here */
+    uint8_t point_of[RING_MOST_ID + 1]; /* by event number: index in `points` + 1; 0: not used here */
     struct ring_field common_thread, common_flags;
 };
 
@@ -285,7 +285,7 @@ bool kernel_proc_hides(const struct kernel_tracer *k);
 bool kernel_has_kthreadd(const struct kernel_tracer *k);
 bool kernel_is_kthreadd(const struct kernel_tracer *k, uint32_t process);
 
-/* ---- parts: each creates its map with at most `most` items ---- */
+/* ---- parts of the tracer; `most`: maximum number of items in the part's map ---- */
 
 void disk_begin(struct kernel_tracer *k, size_t most);
 /* Lists the host OS's disks by name. Leaves out devices that are built on other devices (dm, md) or on nothing (loop,

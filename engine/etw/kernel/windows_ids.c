@@ -21,7 +21,8 @@ enum { BUFFER_KB = 64, NS_PER_TICK = 100, MOST_IDS = 1 << 16, MOST_STARTING = 25
 /* EARLIER_NS is a tolerance, because another instance can record the same event a little earlier or later. */
 enum { LONGEST_START_NS = 1000000000, EARLIER_NS = 10000000, CLONE_SAME_PROCESS = 0x10000 };
 
-/* The events of the instance. For the last two, the field is the thread that begins or ends. */
+/* The events of the instance. Each has a field "pid": the thread whose affinity is set, the new thread, or the thread
+   that exits. */
 enum { SET_PROCESSORS, THREAD_BEGINS, THREAD_ENDS, EVENTS };
 static const char *const events[EVENTS][2] = {
     {"syscalls", "sys_enter_sched_setaffinity"}, {"task", "task_newtask"}, {"sched", "sched_process_exit"}};
@@ -32,7 +33,7 @@ struct known {
 };
 
 struct starting {
-    uint64_t since, until; /* ns; until 0: it has neither started up nor exited yet */
+    uint64_t since, until; /* ns; `until` 0: the process has neither started up nor exited yet */
 };
 
 /* A thread whose affinity was set, and what the kernel reported about it. */
@@ -53,7 +54,7 @@ struct windows_ids {
     struct id_map threads;  /* struct known, by Windows' number */
     struct id_map starting; /* struct starting: processes that Wine's threads have started, by their first thread */
     uint32_t mark;
-    /* asked: threads were listed before; again: a new thread or a failure requires another listing */
+    /* `asked`: threads were listed before; `again`: a new thread or a failure requires another listing */
     bool asked, again;
     struct windows_shown *shown;
     size_t shown_count;
