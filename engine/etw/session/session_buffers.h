@@ -8,7 +8,7 @@
 
    The layout. One section, created by the session's host process and mapped by each process that writes to the session:
 
-     session_shared         constants, the search for a free buffer, waking the host, totals
+     session_shared         constants, the search for a free buffer, waking the host process, totals
      session_processor[]    per processor: the word of the buffer that takes its events now; lost events
      session_line[]         per buffer: its state, generation, claim time, number in the log
      buffers[]              events from ETL_BUFFER_HEAD on; the head itself is written into the log's copy only
@@ -40,11 +40,11 @@
 
    The life of a buffer, and the process that makes each step:
 
-     free -> claimed     a writer without room, which then puts it into the processor's word
-     claimed -> closed   any writer that finds the word sealed, or the host when it flushes
-     closed              the host settles it: waits for living owners, and marks events of dead owners as torn
-     closed -> written   the host, when the log has the buffer; it then zeroes it
-     written -> free     the host
+     free -> claimed     a writer that needs a new buffer; it then puts the buffer into the processor's word
+     claimed -> closed   any writer that finds the word sealed, or the host process when it flushes
+     closed              the host process settles it: waits for living owners, marks events of dead owners as torn
+     closed -> written   the host process, when the log has the buffer; then it zeroes the buffer
+     written -> free     the host process
 
    States that can be seen half done. Each step is one exchange, so another process always finds the state before or
    after it: a sealed word whose buffer is not closed yet (the next writer closes it), a claimed buffer that no
@@ -123,10 +123,10 @@ struct session_shared {
     _Atomic uint32_t given;     /* how many buffers were returned; wraps */
     _Atomic uint32_t none_at;   /* `given` + 1 at the time when no free buffer was found */
     _Atomic uint32_t allocated; /* buffers in use so far: from the minimum to all */
-    _Atomic uint32_t most;      /* MaximumBuffers: how many may be used now; 0: all. Set by the host */
+    _Atomic uint32_t most;      /* MaximumBuffers: how many may be used now; 0: all. Set by the host process */
     _Atomic uint32_t in_vain;   /* `given` + 1 at the time when a writer waited in vain */
     uint32_t reserved_2[26];
-    /* Waking the host. */
+    /* Waking the host process. */
     _Atomic uint32_t closed; /* number of closed buffers that wait for the host process; approximate */
     _Atomic uint32_t asleep; /* the host process sleeps: a writer wakes it when `wake_at` buffers are closed */
     _Atomic uint32_t idle;   /* the host process sleeps and no buffer is in use: the writer that claims a buffer wakes

@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 enum {
-    ASK_MS = 10000,  /* maximum wait; a host process answers immediately unless its disk is slow */
-    LEAVE_MS = 1000, /* the host process also sees in the ring that the consumer left */
+    ASK_MS = 10000,  /* maximum wait for an answer; a host process answers immediately unless its disk is slow */
+    LEAVE_MS = 1000, /* the same for a disconnect; the host process also sees in the ring that the consumer left */
 };
 
 struct session_connection {

@@ -203,7 +203,8 @@ bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t p
     return true;
 }
 
-/* Never inlined: the sanitizer's suppression of its deliberate data races names this function. */
+/* Never inlined: the data races in this function are deliberate, and a suppression for the thread sanitizer names
+   it. */
 __attribute__((noinline)) uint32_t session_unclosed_end(const struct session_buffers *b, uint32_t buffer)
 {
     struct walk w = walk_begin(b, buffer, session_place(b->buffer_size, 0, 0));

@@ -190,8 +190,8 @@ struct session_statistics {
 };
 /* May be called by any process that maps the section. */
 void session_statistics_read(const struct session_buffers *b, struct session_statistics *out);
-/* Returns the time stamp at which the oldest buffer that may refer to writers' slots was claimed. A slot may be reused
-   if its process exited before that time. UINT64_MAX: no buffer refers to a slot. */
+/* Finds the oldest claim among the buffers that may refer to writers' slots, and returns its time stamp. A slot may be
+   reused if its process exited before that time. UINT64_MAX: no buffer refers to a slot. */
 uint64_t session_drain_oldest(const struct session_drain *d);
 /* Returns the time, in the session's clock, up to which all events have been passed to the sink; later events may have
    been passed, too. Events whose time stamp was supplied by their writer are not considered. */

@@ -19,7 +19,7 @@ struct session_file {
     char *path; /* the path as the caller gave it */
     char *logger_name, *standard_name, *daylight_name;
     struct etl_file *file;
-    struct etl_file *before; /* the previous file, while it is being completed; the next one then exists */
+    struct etl_file *before; /* the previous file, while it is being completed; its successor already exists */
     uint64_t number;
     uint64_t *held; /* numbers of the buffers that a continued file already contained, in file order */
     size_t held_count, held_capacity;

@@ -97,7 +97,7 @@ static uint64_t clock_ms(const struct session_host *h, int64_t time)
     }
 }
 
-/* Publishes a time: the session no longer refers to the slots of processes that exited before it. */
+/* Publishes a time: the session no longer refers to the slots of processes that exited before this time. */
 static void session_host_publish_reaped(const struct session_host *h)
 {
     enum { MARGIN_MS = 1000 };
@@ -129,7 +129,7 @@ static void session_host_reap(struct session_host *h, uint64_t now)
         session_output_show(&h->output);
 }
 
-/* Without its directory, no controller can find and stop the session. */
+/* Ends the session if it is no longer in the directory, because then no controller can find and stop it. */
 static void session_host_check_directory(struct session_host *h, uint64_t now)
 {
     const bool look = clock_passed_ms(h->checked, now) >= CHECK_MS;

@@ -56,9 +56,9 @@ enum {
 };
 #define SESSION_PACE_NEVER UINT32_MAX
 
-/* Returns the time in ms until the next check. `ms`: the previous time (0: this is the first, or the host process was
-   not checking); `found`: the number of closed buffers found since then; `wake_at`: the number of closed buffers at
-   which writers wake the host process. */
+/* Returns the time in ms until the next check. `ms`: the previous time (0: first check, or the host process was not
+   checking); `found`: the number of closed buffers found since then; `wake_at`: the number of closed buffers at which
+   writers wake the host process. */
 static inline uint32_t session_pace(uint32_t ms, uint32_t found, uint32_t wake_at)
 {
     if (found != 0 && found >= wake_at)

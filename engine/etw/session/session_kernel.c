@@ -156,8 +156,8 @@ static void put_flag_names(struct kernel_data *d, uint32_t flags)
     kernel_data_text(d, names, sizeof names);
 }
 
-/* Writes a "Source" record: where the events come from, the reason for this source, and the `flags` without a
-   source. */
+/* Writes a "Source" record: where the events come from, why a better source is not used, `flags`, and the requested
+   flags that have no source. */
 static void kernel_note_source(const struct kernel_state *state, uint32_t flags, struct kernel_data *record)
 {
     static const struct field fields[] = {

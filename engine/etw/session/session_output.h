@@ -31,8 +31,8 @@ void session_log_begin_again(struct etl_log *log);
 struct session_file;
 /* Creates the file, or opens the one to append to. Errors: those of etl_file_create and etl_file_resume;
    HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER) if the file to append to has another buffer size, number of processors or
-   clock, or if its clock has restarted since then; HRESULT_FROM_WIN32(ERROR_DISK_FULL) if there is no room to
-   preallocate. */
+   clock, or if its clock has restarted since the file was written; HRESULT_FROM_WIN32(ERROR_DISK_FULL) if there is no
+   room to preallocate. */
 HRESULT session_file_create(const struct session_file_options *options, struct session_file **out);
 /* Continues file number `number` of a session whose host process has exited. `reported`: the losses of events and
    buffers that the file already reports (session_totals). */

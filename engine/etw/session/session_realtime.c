@@ -56,7 +56,7 @@ static void realtime_move_backlog(struct realtime_backlog *from, struct realtime
 static void realtime_remove(struct session_realtime *r, size_t i)
 {
     struct session_consumer *c = r->consumer[i];
-    if (!c->leaves && realtime_count_staying(r) == 1) /* the last consumer; others would get these buffers */
+    if (!c->leaves && realtime_count_staying(r) == 1) /* the last consumer: keep its buffers for the next one */
         realtime_move_backlog(&c->backlog, &r->backlog);
     consumer_free(c);
     process_close(r->process[i]);
