@@ -34,7 +34,7 @@ struct injection_image {
    programs, DLLs and corrupt headers; `name` is used in the error text. */
 HRESULT injection_program_read(const struct injection_source *from, const char *name, bool *narrow);
 /* Reads the parts of the headers that are identical in a file and in memory. Errors: those of injection_program_read;
-   32-bit programs are an error, too. */
+   32-bit programs are rejected, too. */
 HRESULT injection_image_read(const struct injection_source *from, const char *name, struct injection_image *out);
 
 /* Checks whether the first import of an image in memory is one of the two functions. If so, returns S_OK: *children is
@@ -52,7 +52,7 @@ struct injection_block {
    is one UTF-16 unit. */
 HRESULT injection_block_make(const struct injection_source *from, const struct injection_image *image, const char *name,
                              const char *dll, const char *function, struct injection_block *out);
-/* Relocates the block to this RVA, once. The RVA plus the block's size must be below 2^32. */
+/* Relocates the block to this RVA. Call it only once. The RVA plus the block's size must be below 2^32. */
 void injection_block_place(struct injection_block *block, uint32_t rva);
 
 /* ---- processes ---- */
@@ -132,8 +132,8 @@ void *injection_set_system_begin(void);
    from Wine, or must already be replaced because this process was injected. Otherwise returns
    HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), with an error text. */
 HRESULT injection_children_supported(void);
-/* Returns our replacement for NtCreateUserProcess, which injects the DLL into each new process. It stays in use until
-   the process exits. NULL if the original cannot be copied, or out of memory. */
+/* Returns our replacement for NtCreateUserProcess, which injects the DLL into each new process. The replacement stays
+   in use until the process exits. NULL if the original cannot be copied, or out of memory. */
 void *injection_children_begin(const char *dll);
 
 /* For openetw.dll's DllMain. If this process was injected (injection_restore_self), redirects the event functions of

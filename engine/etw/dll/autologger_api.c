@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The autologgers of the registry: reads them, starts each once per start of the prefix, and stores the results. */
+/* The autologgers of the registry: reads them, starts each one once after a Wine prefix has started, and stores the
+   results. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -14,7 +15,7 @@
 #define RUNNING_KEY L"SYSTEM\\CurrentControlSet\\Control\\WMI\\OpenETW\\%hs"
 #define KEY_UNITS   256
 
-/* Completes the settings of the GlobalLogger, which has no GUID and no providers. */
+/* Completes the settings of the GlobalLogger: its GUID is fixed, and it enables no providers. */
 static HRESULT make_global(struct autologger *a)
 {
     a->global = true;
@@ -61,8 +62,8 @@ static void start_one(struct directory *d, const char *path, const char *name, b
     registry_close(key);
 }
 
-/* Returns whether this process is the first and must start the autologgers. Returns false if another process has
-   started them or the key cannot be created. */
+/* Returns true if no process has started the autologgers since the Wine prefix started; then this process must start
+   them. Returns false otherwise, and also if the key cannot be created. */
 static bool is_first(const char *directory)
 {
     WCHAR name[KEY_UNITS];

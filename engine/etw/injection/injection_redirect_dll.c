@@ -32,7 +32,7 @@ static const IMAGE_EXPORT_DIRECTORY *exports_of(const uint8_t *base)
     return (const void *)(base + directory_of(base, IMAGE_DIRECTORY_ENTRY_EXPORT)->VirtualAddress);
 }
 
-/* Returns whether another export of the module begins within the bytes of the jump. */
+/* Returns whether another export of the module begins within the bytes that the jump would overwrite. */
 static bool has_export_within(const uint8_t *code)
 {
     void *base;
@@ -101,7 +101,7 @@ static bool is_tdh_function(const char *name)
     return strncmp(name, "Tdh", 3) == 0;
 }
 
-/* Lists the exports of a module that `is_wanted` selects; returns their number. */
+/* Lists those exports of a module that `is_wanted` selects; returns their number. */
 static size_t list_exports(const void *module, bool (*is_wanted)(const char *name), struct injection_export *list)
 {
     const uint8_t *base = module;
