@@ -16,8 +16,8 @@ struct event_providers {
     size_t count, capacity;
 };
 struct etw_api;
-/* Returns the ETW functions to use, which are selected once. On Windows, they are the system's. In the native build and
-   under Wine, they are OpenPLA's, because Wine's own functions are stubs. */
+/* Returns the ETW functions to use, which are selected once. On Windows, they are the system's. Elsewhere they are
+   OpenPLA's: in the native build there are no others, and Wine's own functions are stubs. */
 const struct etw_api *host_etw(void);
 
 /* Lists each event provider once: providers that TDH lists, then providers that set their name in their traits, then
@@ -39,8 +39,8 @@ struct event_registrations {
     struct event_registration *items;
     size_t count, capacity;
 };
-/* Lists the processes in which the provider is now registered (NULL: any provider). Each pair of provider and process
-   is listed once; provider groups are not listed. *out is empty on failure. Returns
+/* Lists the processes in which the provider is now registered (`guid` NULL: any provider). Each pair of provider and
+   process is listed once; provider groups are not listed. *out is empty on failure. Returns
    HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) in 32-bit programs under Wine. */
 HRESULT event_registrations_list(const struct etw_api *etw, const GUID *guid, struct event_registrations *out);
 HRESULT event_registrations_add(struct event_registrations *list, const GUID *guid, uint32_t process);
@@ -56,7 +56,7 @@ struct event_fields {
     size_t count, capacity;
 };
 /* Lists the levels or keywords of an event provider. Returns S_FALSE and an empty *out if this computer has no
-   description of it. */
+   description of the provider. */
 HRESULT event_provider_fields(const struct etw_api *etw, const GUID *guid, bool keywords, struct event_fields *out);
 void event_fields_free(struct event_fields *fields);
 
@@ -94,7 +94,8 @@ struct event_providers;
 struct event_registrations;
 struct etw_api {
     ETW_API_LIST(ETW_API_MEMBER)
-    ULONG (*open_trace)(EVENT_TRACE_LOGFILEW *logfile, TRACEHANDLE *handle); /* OpenTraceW; returns its last error */
+    /* Calls OpenTraceW. Returns ERROR_SUCCESS or, if OpenTraceW fails, its last error. */
+    ULONG (*open_trace)(EVENT_TRACE_LOGFILEW *logfile, TRACEHANDLE *handle);
     /* Only OpenPLA's ETW has these functions; in the system's table they are NULL. seen_providers appends the providers
        that set their name in their traits (TDH does not list those). registrations appends all registrations, grouped
        by provider. */

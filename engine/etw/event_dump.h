@@ -15,8 +15,7 @@ struct dumped_event {
     const struct event_schema *schema; /* NULL: unknown */
     const char *reason;                /* why the schema is unknown */
     uint32_t pointer_size;             /* pointer size of the trace, for events that do not state theirs */
-    uint32_t timer_resolution;         /* the header's KernelTime and UserTime count intervals of this length, in units
-                                          of 100 ns */
+    uint32_t timer_resolution;         /* length of one unit of the header's KernelTime and UserTime, in 100 ns */
     bool gmt;                          /* times in WPP messages are UTC, otherwise local */
 };
 
@@ -30,7 +29,7 @@ struct event_dump_options {
                      hexadecimal */
     /* Receives the output. A failure becomes the result of the dump. */
     HRESULT (*write)(void *context, const void *bytes, size_t size);
-    /* EVTX only: overwrites the output at that offset, because the file's header is known only at the end. */
+    /* EVTX only: overwrites the output at `offset`, because the file's header is known only at the end. */
     HRESULT (*write_at)(void *context, uint64_t offset, const void *bytes, size_t size);
     void *context;
 };
@@ -45,9 +44,9 @@ HRESULT event_dump_add(struct event_dump *d, const struct dumped_event *e, bool 
 /* Ends the dump and frees it, even on failure. NULL is allowed. */
 HRESULT event_dump_close(struct event_dump *d);
 
-/* Returns "Provider/Event" for a TraceLogging event, the task name such as "Process" for a MOF class, otherwise the
-   provider's name. An event without a schema has a name only if its provider is well known. NULL if unknown. A composed
-   name is written to `room`. */
+/* Returns "Provider/Event" for a TraceLogging event, the task name (for example "Process") for an event of a MOF class,
+   otherwise the provider's name. An event without a schema has a name only if its provider is well known. NULL if
+   unknown. A composed name is written to `room`. */
 const char *dumped_event_name(const struct dumped_event *e, struct text_buffer *room);
 /* Appends the text of a WPP message with its arguments. Returns EVENT_DATA_INVALID if the data are too short. */
 HRESULT dumped_event_sentence(const struct dumped_event *e, struct text_buffer *out);

@@ -31,7 +31,8 @@ HRESULT registered_manifests_origin(const char *languages, struct schema_origin 
 
 /* Moves the event providers of `from` to the end of `to`, and frees `from` even on failure. */
 HRESULT provider_manifests_append(struct provider_manifests *to, struct provider_manifests *from);
-/* Reads the manifest from XML, a program or a DLL. */
+/* Reads the event providers that a file defines: a manifest (XML), or a program or DLL with a WEVT_TEMPLATE
+   resource. */
 HRESULT manifest_file_load(const char *path, struct texts *warnings, struct provider_manifests *out);
 
 /* The event providers registered on this computer, under HKEY_LOCAL_MACHINE, SOFTWARE\Microsoft\Windows\
@@ -53,7 +54,7 @@ struct manifest_files {
    template. Without one, uses the resource file that the manifest names; if that file does not exist or does not
    contain the template, compiles the manifest to a DLL in the folder `manifests` of OpenPLA's data. Replaces a provider
    that OpenPLA registered before. Returns HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) if another program registered it and
-   `force` is not set. `path` (of the manifest) is stored so that users can see where it came from. */
+   `force` is not set. `path` (of the manifest) is stored so that users can see where the provider came from. */
 HRESULT manifest_register(const struct provider_manifest *m, const char *path, const struct manifest_files *files,
                           bool force);
 /* Removes the event provider, its channels and its compiled file. Returns S_FALSE if it is not registered,

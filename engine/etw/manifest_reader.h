@@ -40,7 +40,7 @@ struct manifest_reader {
     const struct xml_document *document;
     struct texts *warnings; /* may be NULL */
     struct manifest_strings strings;
-    /* Contents of messageTable: the symbols of $(mc.symbol). */
+    /* The messages of the messageTable element, by symbol. $(mc.SYMBOL) refers to them. */
     struct manifest_strings table;
     struct name_index table_values; /* symbol -> id of its message; the names belong to the table */
     /* The event provider that is being read. */

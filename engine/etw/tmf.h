@@ -44,7 +44,7 @@ struct tmf_document {
 HRESULT tmf_text_read(const char *source, const void *bytes, size_t size, struct tmf_document **out);
 void tmf_document_free(struct tmf_document *d); /* NULL is allowed */
 void tmf_message_clear(struct tmf_message *m);
-/* Returns NULL if it has no such message. */
+/* Returns NULL if the file has no such message. */
 const struct tmf_message *tmf_document_find(const struct tmf_document *d, const GUID *guid, uint16_t number);
 /* Creates a schema: the arguments become properties, and the format becomes the message, with inserts starting at %1.
    Returns HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), with an error text, if an argument has an unknown type. */

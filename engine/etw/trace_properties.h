@@ -49,8 +49,8 @@ struct trace_settings {
    ERROR_SUCCESS free *out with trace_settings_free. */
 ULONG trace_properties_check(const struct trace_call *call, struct trace_settings *out);
 void trace_settings_free(struct trace_settings *s);
-/* Handles the names of the kernel loggers: a session with such a name gets the logger's GUID. Returns 87 if it has the
-   GUID and another name. */
+/* Handles the names of the kernel loggers: a session with such a name gets the logger's GUID. Returns 87 if the session
+   has such a GUID but another name. */
 ULONG trace_settings_reserved(struct trace_settings *s);
 
 /* Parts of the first step, for functions that are called for an existing session. */
@@ -72,7 +72,7 @@ bool trace_file_is_pattern(const char *file);
 
 struct trace_machine {
     uint32_t processors;
-    uint64_t memory; /* size of the memory in bytes */
+    uint64_t memory; /* size of the computer's memory in bytes */
 };
 /* Second step: the session manager's checks, defaults and limits. Returns ERROR_INVALID_PARAMETER, with an error text,
    if a check fails. */
