@@ -120,7 +120,7 @@ struct session_shared {
     uint32_t reserved_1[24];
     /* The search for a free buffer. */
     _Atomic uint32_t hint;      /* index of a buffer that may be free */
-    _Atomic uint32_t given;     /* how many buffers were returned; wraps */
+    _Atomic uint32_t given;     /* increases whenever a buffer becomes free; wraps */
     _Atomic uint32_t none_at;   /* `given` + 1 at the time when no free buffer was found */
     _Atomic uint32_t allocated; /* buffers in use so far: from the minimum to all */
     _Atomic uint32_t most;      /* MaximumBuffers: how many may be used now; 0: all. Set by the host process */

@@ -237,11 +237,11 @@ struct stream {
 };
 /* The state of a buffer. Values of its word never repeat. */
 struct seen {
-    uint64_t settled; /* the word as it was when the buffer was settled and its losses counted */
-    uint64_t claimed; /* the word, if the buffer was claimed and no processor named it; otherwise 0 */
-    uint32_t end;     /* the end of its events at that time */
-    uint64_t pass;    /* number of the search that found it */
-    uint64_t number;  /* number reserved for it because later buffers were written first; 0: not reserved */
+    uint64_t settled; /* the word at the time when the buffer was settled and its losses were counted */
+    uint64_t claimed; /* the word at the last reaping, if the buffer was claimed and no processor named it; else 0 */
+    uint32_t end;     /* end of the buffer's events at the last reaping */
+    uint64_t pass;    /* number of the search that found the buffer */
+    uint64_t number;  /* number reserved for the buffer because later buffers were written first; 0: none */
 };
 struct session_drain {
     struct session_buffers b;

@@ -27,7 +27,7 @@ bool session_kernel_is_one(const struct directory_session *s);
    buffers until session_kernel_ended returns true. */
 HRESULT session_kernel_begin(struct directory *d, const struct directory_session *s, const struct session_buffers *b,
                              struct session_kernel_reported *reported, struct session_kernel **out);
-/* Applies a changed list of the session; k NULL: it has no kernel events at present. */
+/* Applies a changed list of the session; k NULL: the session has no kernel events at present. */
 void session_kernel_list(struct session_kernel *k, const struct directory_session *s, enum directory_kernel_list list,
                          struct session_kernel_reported *reported);
 /* Requests the end of the kernel events, with the final rundown. NULL is allowed here and below. */
@@ -52,7 +52,7 @@ HRESULT system_providers_enabled(struct directory *d, const struct directory_ses
    has woken up. */
 enum {
     SESSION_PACE_LEAST_MS = 2,
-    SESSION_PACE_MOST_MS = 1000, /* instead of a longer interval, it waits until it is woken */
+    SESSION_PACE_MOST_MS = 1000, /* if the interval would be longer, the host process sleeps until it is woken */
 };
 #define SESSION_PACE_NEVER UINT32_MAX
 
@@ -86,7 +86,7 @@ struct session_host {
     struct session_kernel_reported reported;
     uint64_t flushed; /* ms: since when partly filled buffers may contain events */
     uint64_t reaped;
-    uint64_t checked; /* ms: when the directory was checked */
+    uint64_t checked; /* ms: when the directory was last checked */
     uint32_t reap_ms; /* interval of reaping */
     uint32_t pace_ms; /* time between checks for closed buffers; by session_pace */
     uint32_t found;   /* number of closed buffers found since the host last slept */

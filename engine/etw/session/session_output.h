@@ -154,8 +154,8 @@ ULONG session_code(HRESULT hr);
 
 /* Events about sessions in the event journal, for conditions that no error code reports to a caller. */
 enum session_journal_id {
-    SESSION_RECOVERED = 9101,     /* the host process had exited */
-    SESSION_NOT_RECOVERED = 9102, /* the contents of its buffers are lost */
+    SESSION_RECOVERED = 9101,     /* the host process had exited; the session's events were recovered */
+    SESSION_NOT_RECOVERED = 9102, /* the host process had exited; the session's last events are lost */
     SESSION_NOT_WRITTEN = 9103,   /* the file cannot be written; the session continues in memory */
     SESSION_WRITTEN_AGAIN = 9104,
     SESSION_FULL = 9105,            /* the file has reached its maximum and is closed */
@@ -168,7 +168,7 @@ enum session_journal_id {
     SESSION_WITHOUT_KERNEL = 9112,  /* a kernel logger has no source of events here */
     SESSION_KERNEL_FLAGS = 9113,    /* some of the requested flags have no source here */
     SESSION_KERNEL_LEFT = 9114,     /* buffers in the kernel could not be removed */
-    SESSION_KERNEL_COUNTERS = 9116, /* processor counters are requested */
+    SESSION_KERNEL_COUNTERS = 9116, /* processor counters are requested, which have no source here */
     SESSION_KERNEL_STACKS = 9117,   /* some of the requested stacks have no source here */
     SESSION_KERNEL_POORER = 9115,   /* events do not come from tracefs, or no longer do */
     SESSION_KERNEL_HIDDEN = 9118,   /* /proc does not show processes of other users, or no longer does */

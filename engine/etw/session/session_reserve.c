@@ -111,7 +111,7 @@ __attribute__((noinline)) bool session_next_buffer(const struct session_buffers 
     session_close_buffer(b, processor, word);
     const uint32_t buffer = session_claim_buffer(b, owner, (uint32_t)(processor - b->processor), &mine);
     if (buffer == SESSION_NO_BUFFER)
-        return session_load(&processor->word) != word; /* true: another writer has changed the buffer */
+        return session_load(&processor->word) != word; /* true: the processor's word has changed, so try again */
     assert(buffer < b->buffers);
     session_step(SESSION_STEP_GIVING);
     const uint64_t generation = session_line_generation(mine);
@@ -140,10 +140,10 @@ static int64_t us_since(int64_t ticks)
 
 enum { PATIENCE_US = 125000 };
 
-/* How long a writer waits, in us, for a host that returns no buffer. After a wait in vain, no writer of the session
-   waits again until the host returns a buffer. A process could maliciously keep changing the words that show whether
-   buffers are returned. Therefore a thread also spends at most an eighth of its time waiting in vain, or a quarter if
-   buffers seem to be returned. */
+/* How long a writer waits, in us, for a session host that returns no buffer. After a wait in vain, no writer of the
+   session waits again until the session host returns a buffer. A process could maliciously keep changing the words that
+   show whether buffers are returned. Therefore a thread also spends at most an eighth of its time waiting in vain, or a
+   quarter if buffers seem to be returned. */
 static int64_t patience_of(const struct session_writer *w, bool hangs)
 {
     enum { LEAST_US = 200, PARTS = 8 };
@@ -164,7 +164,7 @@ __attribute__((noinline)) uint8_t *session_reserve_late(const struct session_buf
     uint32_t given = atomic_load_explicit(&s->given, memory_order_relaxed);
     const bool hangs = atomic_load_explicit(&s->in_vain, memory_order_relaxed) == given + 1;
     const int64_t patience = patience_of(w, hangs);
-    int64_t waited = 0, idle = 0; /* idle: part of `waited` since the host last returned a buffer */
+    int64_t waited = 0, idle = 0; /* idle: part of `waited` since the session host last returned a buffer */
     for (int i = 0; i < YIELDS || (idle < patience && waited < 2 * patience); i++) {
         const int64_t from = clock_ticks();
         struct session_processor *p = &b->processor[w->processor < b->processors ? w->processor : 0];

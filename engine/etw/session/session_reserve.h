@@ -18,7 +18,7 @@ struct session_writer {
     uint32_t owner;         /* the slot of this process in the directory, 1 to SESSION_MOST_OWNERS */
     uint32_t thread;        /* the thread id */
     uint32_t processor;     /* the processor on which the thread last ran; a hint */
-    int64_t waited_in_vain; /* ticks: when it last lost an event after waiting; 0: never */
+    int64_t waited_in_vain; /* ticks: when the thread last lost an event after waiting; 0: never */
 };
 
 /* Tests terminate the process at one of these steps. */
@@ -28,7 +28,7 @@ void session_step(int step);
 #define session_step(step) ((void)0)
 #endif
 enum {
-    SESSION_STEP_CLAIMED = 1, /* 1 to 6: changing to another buffer; 7 to 11: each event */
+    SESSION_STEP_CLAIMED = 1, /* steps 1 to 6: replacing a full buffer; steps 7 to 11: writing an event */
     SESSION_STEP_SEALED,
     SESSION_STEP_CLOSING,
     SESSION_STEP_CLOSED,
@@ -39,10 +39,10 @@ enum {
     SESSION_STEP_MARKED,
     SESSION_STEP_WRITTEN,
     SESSION_STEP_COMMITTED,
-    SESSION_STEP_WAITING, /* waiting for a buffer; before each attempt */
+    SESSION_STEP_WAITING, /* before each attempt of a writer that waits for a buffer */
 };
 
-enum { SESSION_MOST_TRIES = 1000000 }; /* limit for one exchange; about 20 ms */
+enum { SESSION_MOST_TRIES = 1000000 }; /* maximum attempts of one exchange; they take about 20 ms */
 
 /* Replaces the processor's buffer, which is full according to `word`, with another one. Returns true if the caller must
    try again, false if no buffer is free or the session has stopped. */
@@ -91,7 +91,7 @@ session_try_reserve(const struct session_buffers *b, struct session_writer *w, u
             const uint32_t size = session_word_size(word);
             _Atomic uint64_t *before = session_first_word(at - size);
             uint64_t nothing = 0;
-            /* This place is not committed yet, so the buffer cannot become free. */
+            /* The buffer cannot be freed and reused here, because this place is not committed yet. */
             if (__builtin_expect(size != 0 && session_load(before) == 0, 0))
                 (void)session_swap(before, &nothing,
                                    session_event_open(SESSION_EVENT_HELPED, size, session_word_owner(word), 0));
@@ -107,9 +107,9 @@ session_try_reserve(const struct session_buffers *b, struct session_writer *w, u
 }
 
 /* Called when no place was found. Tries again, first yielding and then sleeping between the attempts. Gives up and
-   counts the event as lost when the host has returned no buffer for 125 ms, and after 250 ms at the latest. After such
-   a wait in vain, further calls give up after 0.2 ms, until the host returns a buffer. Returns NULL immediately if the
-   session has stopped. */
+   counts the event as lost when the session host has returned no buffer for 125 ms, and after 250 ms at the latest.
+   After such a wait in vain, further calls give up after 0.2 ms, until the session host returns a buffer. Returns NULL
+   immediately if the session has stopped. */
 uint8_t *session_reserve_late(const struct session_buffers *b, struct session_writer *w, uint32_t bytes,
                               uint64_t *stamp);
 /* Counts an event as lost without trying to reserve a place for it. */
