@@ -42,7 +42,7 @@ struct found {
     struct kernel_process is; /* for PROCESS_BEGINS */
 };
 struct kernel_polling {
-    struct kernel_file *load, *stat; /* NULL: not available */
+    struct kernel_file *load, *stat; /* open files of /proc; NULL: not available */
     struct counts counts, latest;    /* counts at the last full poll, and at the last poll */
     uint64_t looked, due, whole_due; /* ticks */
     uint64_t counted;                /* the counting of starts began at this time */

@@ -253,7 +253,7 @@ HRESULT trace_instance_begin(const struct trace_options *options, struct trace_i
         return S_OK;
     }
     const struct error_kept why = error_keep(hr);
-    if (t && !made) { /* another process has created it */
+    if (t && !made) { /* do not remove a folder that this call has not created */
         memory_free(t->path);
         t->path = NULL;
     }

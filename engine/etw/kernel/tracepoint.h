@@ -141,20 +141,20 @@ struct kernel_process {
     bool has_code;    /* the process is exiting, and exit_code is known */
     /* Time of the first event about the process while its start is unknown; 0: its start is known. */
     uint64_t first_seen;
-    uint64_t ended; /* time and processor of the exit of a process whose start is unknown; 0: it has not exited */
+    uint64_t ended; /* time and processor of the exit, if the start is unknown; 0: the process has not exited */
     uint32_t ended_on;
     bool is_waiting;              /* the start event of the process waits in the queue for the name */
-    size_t entry;                 /* index in the queue */
+    size_t entry;                 /* index of the start event in the queue */
     char name[KERNEL_NAME_BYTES]; /* "" if unknown */
-    uint64_t start;               /* in units of 10 ms since boot; 0: unknown */
+    uint64_t start;               /* start time in units of 10 ms since boot; 0: unknown */
     uint32_t look;                /* polling: number of the last poll that found the process */
     bool threads_hidden;          /* the last poll that found the process could not see its threads */
-    bool replaced;                /* another process now has its number */
+    bool replaced;                /* another process now has this process's number */
 };
 struct kernel_thread {
     uint32_t process;
-    uint64_t out;  /* time when it was last switched out; 0: not seen */
-    uint32_t look; /* polling: as in kernel_process */
+    uint64_t out;  /* time when the thread was last switched out; 0: not seen */
+    uint32_t look; /* polling: number of the last poll that found the thread */
     bool replaced;
 };
 struct kernel_polling;

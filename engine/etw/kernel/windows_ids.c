@@ -47,7 +47,7 @@ struct windows_shown {
 struct windows_ids {
     struct trace_instance *instance;
     struct trace_stream *stream;
-    uint32_t server; /* Wine's server, which makes the calls */
+    uint32_t server; /* process of Wine's server, which sets the affinity */
     uint32_t ids[EVENTS];
     struct ring_field fields[EVENTS], caller, clone_flags;
     struct id_map by_host;  /* struct windows_thread */
@@ -185,7 +185,7 @@ static HRESULT ids_show_new(struct windows_ids *w, const struct windows_thread *
         if (windows_thread_show(&threads[i], &shown->from, &shown->to) == S_OK)
             w->shown[w->shown_count++].thread = threads[i];
         else
-            id_map_remove(&w->threads, threads[i].id); /* another thread may soon have its number */
+            id_map_remove(&w->threads, threads[i].id); /* another thread may soon have this number */
     }
     return S_OK;
 }
