@@ -55,7 +55,7 @@ struct provider_thread {
     GUID activity;
     uint64_t time_read, time; /* in cycles: the time when provider_processor_time last queried the system, and the
                                  result */
-    bool never_waits;         /* other threads wait for it, so it must not wait for a session */
+    bool never_waits;         /* other threads wait for this thread, so it must not wait for a session */
     struct provider_thread *next;
     uint32_t seen; /* used by provider_threads_outside */
 };
@@ -252,9 +252,9 @@ struct registration_record {
     uint64_t generation; /* generation in the handles of this entry */
     struct registration *next;
     struct notice *first, *last; /* queued callbacks */
-    bool calling;                /* the thread `caller` runs its callbacks */
+    bool calling;                /* the thread `caller` runs the registration's callbacks */
     uint32_t caller;
-    bool waits; /* its callback waits until every process has applied a change, so it counts as ended */
+    bool waits; /* the callback waits until every process has applied a change, so the callback counts as ended */
     bool begun, gone, recycle;
     bool typed, has_group, has_decode;
     GUID group, decode;
