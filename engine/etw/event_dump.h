@@ -71,7 +71,8 @@ struct event_summary {
 enum { EVENT_SUMMARY_KINDS = 65536 };
 /* Counts an event. Fails only with E_OUTOFMEMORY. */
 HRESULT event_summary_count(struct event_summary *s, const struct dumped_event *e, bool decoded);
-/* Appends the table, in descending order of the number of events, and then the line about undecoded events. */
+/* Appends the table, in descending order of the number of events. If there were more than EVENT_SUMMARY_KINDS kinds,
+   the last row has the events of all further kinds. */
 HRESULT event_summary_table(const struct event_summary *s, struct text_buffer *out);
 void event_summary_free(struct event_summary *s);
 
@@ -88,7 +89,7 @@ struct event_kinds {
     struct event_schemas *schemas;
     struct counted_kind *items; /* in order of appearance */
     size_t count, capacity;
-    uint32_t *places; /* hash table: index + 1; 0: free */
+    uint32_t *places; /* hash table of indexes in `items`, plus 1; 0: free */
     size_t room;
     uint64_t events_more; /* events of kinds beyond EVENT_KINDS_MOST */
 };

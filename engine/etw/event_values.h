@@ -194,8 +194,8 @@ HRESULT value_text(const struct value_type *type, const struct event_map *map, c
                    struct text_buffer *out, size_t *used);
 /* Appends the text of a value from a walk (STEP_VALUE), using its map if the map has the value. */
 HRESULT event_value_text(const struct event_schema *schema, const struct event_value *value, struct text_buffer *out);
-/* Appends the map's text for a number. For a map of bits, appends the texts of the bits, joined by `|`. Returns false
-   if the map has no such text. */
+/* Appends the map's text for a number. For a map of bits, appends the texts of the bits that are set, joined by `|`,
+   and the bits without a text in hexadecimal. Returns false if the map has no text for the number. */
 bool event_map_text(const struct event_map *map, uint64_t number, struct text_buffer *out);
 
 /* ---- times, addresses, identifiers; each function appends to a buffer ---- */
@@ -206,7 +206,7 @@ char *put_date_time(char at[DATE_TIME_TEXT], const struct calendar_time *t);
 
 void add_guid(struct text_buffer *out, const uint8_t bytes[16]);          /* braced, lower case */
 void add_filetime(struct text_buffer *out, int64_t filetime);             /* xs:dateTime with 9 digits, UTC */
-void add_system_time(struct text_buffer *out, const uint8_t bytes[16]);   /* the same format, without conversion */
+void add_system_time(struct text_buffer *out, const uint8_t bytes[16]);   /* like add_filetime, from a SYSTEMTIME */
 void add_sid(struct text_buffer *out, const uint8_t *bytes, size_t size); /* S-1-...; `size` must cover the whole SID */
 void add_ipv4(struct text_buffer *out, const uint8_t bytes[4]);
 void add_ipv6(struct text_buffer *out, const uint8_t bytes[16]); /* RFC 5952 */

@@ -23,7 +23,7 @@ struct injection_entries {
     uint32_t imports, imports_size, bound, bound_size;
 };
 struct injection_image {
-    uint32_t size;         /* bytes in memory */
+    uint32_t size;         /* size of the image in memory, in bytes */
     uint32_t import_entry; /* offset of the header's 8-byte entry for imports */
     uint32_t bound_entry;  /* offset of the entry for bound imports; 0: no such entry */
     struct injection_entries entries;
@@ -107,7 +107,7 @@ struct injection_exports {
     uint32_t directory;  /* bytes of the directory */
     uint32_t size;       /* bytes of the whole block */
     uint32_t entry;      /* offset, in the image, of the header's 8-byte entry for exports */
-    uint32_t image_size; /* bytes in memory */
+    uint32_t image_size; /* size of the image in memory, in bytes */
 };
 /* Plans the block. `image`: a 64-bit module as mapped by the loader; it is trusted. Skips names that the module already
    exports. Returns S_FALSE if it exports all names or has no export directory; E_OUTOFMEMORY. */

@@ -20,7 +20,7 @@ struct manifest_channel {
     bool imported, enabled;
     uint8_t type;                              /* 0 Admin, 1 Operational, 2 Analytic, 3 Debug */
     uint8_t isolation;                         /* 0 Application, 1 System, 2 Custom */
-    char *chid;                                /* the name by which events refer to it; NULL: only its own name */
+    char *chid;                                /* another name by which events can refer to the channel; NULL: none */
     char *access;                              /* SDDL, or NULL */
     uint64_t auto_backup, retention, max_size; /* attributes of the log; max_size in bytes */
     uint64_t level, keywords, buffer_size, min_buffers, max_buffers, latency, clock_type, sid_type, file_max;

@@ -98,8 +98,8 @@ enum tmf_form {
     TMF_FORM_NUMBER, /* formatted as by printf */
     TMF_FORM_REAL,
     TMF_FORM_TEXT,     /* the value's text */
-    TMF_FORM_LIST,     /* the name at the index given by the number */
-    TMF_FORM_SET,      /* the names of its bits */
+    TMF_FORM_LIST,     /* the name at the index that the number gives */
+    TMF_FORM_SET,      /* the names of the bits that are set in the number */
     TMF_FORM_TIME,     /* FILETIME */
     TMF_FORM_SPAN,     /* a duration in units of 100 ns */
     TMF_FORM_ONE_LINE, /* a string without its line ends */

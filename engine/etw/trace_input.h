@@ -12,14 +12,14 @@
 
 struct trace_event {
     const EVENT_RECORD *record;
-    uint32_t pointer_size, timer_resolution; /* properties of the file or session */
+    uint32_t pointer_size, timer_resolution; /* properties of the event's file or session */
     bool known;      /* false: a header of an unknown form, in which case UserData is the whole event */
-    size_t input;    /* index of its trace; 0 for sessions */
+    size_t input;    /* index of the event's trace; 0 for sessions */
     uint64_t number; /* number of the event in reading order, starting from 1, the same whenever the same files are
                         read; 0 for sessions */
 };
-/* Called for each event. If it fails, the reading stops and returns this failure. S_FALSE stops the reading
-   successfully. */
+/* Called for each event. If it fails, the reader stops and returns this failure. If it returns S_FALSE, the reader
+   stops successfully. */
 typedef HRESULT trace_take(void *context, const struct trace_event *e);
 
 struct trace_input {
@@ -42,7 +42,7 @@ struct trace_inputs {
     bool raw;                      /* times are raw timestamps of the file's clock, not FILETIMEs */
     bool ranged;                   /* return only events from `from` to `to`, and the header event of each log */
     int64_t from, to;              /* FILETIMEs, inclusive */
-    struct trace_schemas *schemas; /* learns the definitions in events outside that time range; may be NULL */
+    struct trace_schemas *schemas; /* learns the definitions in events outside the time range; may be NULL */
     uint64_t events_lost;          /* lost events that the logs report */
     uint64_t number;               /* number of the latest event */
     struct event_view *view;

@@ -22,12 +22,12 @@ struct trace_options {
    instance there. Returns S_OK, or HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) or HRESULT_FROM_WIN32(ERROR_ACCESS_DENIED)
    with an error text. */
 HRESULT trace_instance_possible(const char *root);
-/* Removes the instances of exited processes, no matter which of OpenPLA's programs created them. *left: the number that
-   could not be removed. */
+/* Removes the instances of exited processes, no matter which of OpenPLA's programs created them. *left: the number of
+   instances that could not be removed. */
 HRESULT trace_instance_sweep(const char *root, size_t *left);
 /* Creates an instance. It does not record yet. */
 HRESULT trace_instance_begin(const struct trace_options *options, struct trace_instance **out);
-const char *trace_instance_path(const struct trace_instance *t); /* Unix path of its folder */
+const char *trace_instance_path(const struct trace_instance *t); /* Unix path of the instance's folder */
 const struct ring_layout *trace_instance_layout(const struct trace_instance *t);
 uint32_t trace_instance_processors(const struct trace_instance *t);
 

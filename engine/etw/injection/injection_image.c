@@ -156,7 +156,7 @@ HRESULT injection_image_has_import(const struct injection_source *from, const st
     if (!image->entries.imports ||
         FAILED(from->read(from->user, image->entries.imports, descriptor, sizeof descriptor)) || !get32(descriptor) ||
         FAILED(from->read(from->user, get32(descriptor), thunk, sizeof thunk)) ||
-        get32(thunk + 4)) /* imported by ordinal, or not an RVA */
+        get32(thunk + 4)) /* the function is imported by ordinal, or the entry is not an RVA */
         return S_FALSE;
     /* Read the shorter name first; the longer one could extend beyond the mapped memory. */
     const uint64_t at = (uint64_t)get32(thunk) + 2;
@@ -230,7 +230,7 @@ HRESULT injection_block_make(const struct injection_source *from, const struct i
     memset(bytes, 0, DESCRIPTOR);
     memset(bytes + directory - DESCRIPTOR, 0, size - (directory - DESCRIPTOR));
     put32(bytes, (uint32_t)tables);                         /* name table: one entry, and the end mark */
-    put32(bytes + DESCRIPTOR_TABLE, (uint32_t)tables + 16); /* address table: the same */
+    put32(bytes + DESCRIPTOR_TABLE, (uint32_t)tables + 16); /* address table: also one entry, and the end mark */
     put32(bytes + DESCRIPTOR_NAME, (uint32_t)path);
     put32(bytes + tables, (uint32_t)hint);
     put32(bytes + tables + 16, (uint32_t)hint);

@@ -90,7 +90,7 @@ static const uint8_t *take_bytes(struct payload *p, size_t size)
     static const uint8_t zeros[16];
     if (size > p->left) {
         p->failed = true;
-        return zeros; /* no value is longer than this */
+        return zeros; /* 16 bytes; no value is longer */
     }
     const uint8_t *at = p->at;
     p->at += size;

@@ -16,7 +16,7 @@ struct image_facts {
     char symbols[260]; /* last part of the PDB's path */
     /* For ELF files: */
     bool is_elf, has_symbol_table;
-    uint64_t base;                   /* address of its first page */
+    uint64_t base;                   /* address of the file's first page */
     char build_id[2 * BUILD_ID + 1]; /* hexadecimal digits; "": no build id */
 };
 /* Reads the facts about the file. HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT) with a text: the file is neither PE nor

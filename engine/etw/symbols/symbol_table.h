@@ -20,7 +20,7 @@ struct symbol_table {
     size_t count, capacity;
     struct symbol_extent *extents;
     size_t extent_count, extent_capacity;
-    struct text_buffer names; /* each with its NUL */
+    struct text_buffer names; /* the names, each with its NUL */
 };
 /* Adds a function. The name ends at the first NUL or after `size` bytes; functions with empty names are ignored.
    E_OUTOFMEMORY; S_FALSE: the table is full. */
