@@ -18,7 +18,7 @@
    1. The word of a processor names its current buffer and how far it is reserved:
         end 21         bytes in use / 8
         size 13        of the newest reservation / 8; 0: none yet
-        owner 12       slot of the provider's process that made it
+        owner 12       slot of the process that made the newest reservation
         buffer 12      index of the buffer; SESSION_NO_BUFFER: none
         generation 5   low bits of the buffer's generation, which counts how often it was handed out
         sealed 1       the buffer accepts no more events
@@ -26,17 +26,18 @@
         free, claimed     owner 12 (who claimed it), generation 48
         closed, written   end, size and owner of the processor's last word (46 bits); generation 14
    3. The first 8 bytes of an event; bits 28 to 31 are its state:
-        0    not marked yet: at most reserved. Buffers are zeroed before they are handed out
+        0    no mark yet; the place may already be reserved. Buffers are zeroed before they are handed out
         1    {size 16, owner 12, thread}: its owner is writing it
         2    {size 16, owner 12, 0}: the same; the writer of the next event set this mark, before the owner did
         3    {size 16, 0, 0}: torn: its owner ended before the commit; counted as lost
         12   its final header (9: that of a TraceMessage event): the event is complete
 
    A writer (session_reserve.h) reserves a place by advancing `end` in its processor's word, marks the event with state
-   1, writes it, and commits it by storing the final first 8 bytes. If the place before it is still 0, the writer sets
-   that to state 2, based on the word that it has just replaced. Therefore an unfinished place has a known owner: its
-   own first word names the owner, or it is the newest place of the buffer, and the word of the processor (later of the
-   buffer) names the owner. Only between the exchange and the mark of the next writer is its owner unknown.
+   1, writes it, and commits it by storing the final first 8 bytes. If the previous place still has state 0, the writer
+   sets that place to state 2, based on the word that it has just replaced. Therefore an unfinished place has a known
+   owner. Normally the first word of the place names the owner. For the newest place of a buffer, the processor's word
+   names the owner or, after the buffer was closed, the buffer's word. The owner is unknown only between the exchange
+   and the mark of the next writer.
 
    The life of a buffer, and the process that makes each step:
 
@@ -47,15 +48,15 @@
      written -> free     the host process
 
    States that can be seen half done. Each step is one exchange, so another process always finds the state before or
-   after it: a sealed word whose buffer is not closed yet (the next writer closes it), a claimed buffer that no
-   processor names (session_drain_reap frees or closes it), a reservation without a mark (state 2 or the word names its
-   owner). `closed`, `hint`, `given` and `allocated` are hints; if a process dies before it updates them, this only
-   costs time.
+   after a step. Between two steps it can find a sealed word whose buffer is not closed yet (the next writer closes it),
+   a claimed buffer that no processor names (session_drain_reap frees or closes it), and a reservation without a mark
+   (state 2 or the word names its owner). `closed`, `hint`, `given` and `allocated` are hints; if a process dies before
+   it updates them, this only costs time.
 
    What a crash leaves. A dead writer leaves places that the host process marks as torn. If the host process dies,
    closed buffers stay in place: the next process that detects this continues with session_drain_recover. Because
    `number` is set before a buffer is written to the log, this next process can determine whether the log already
-   contains the buffer. "written" marks buffers that only had to be zeroed.
+   contains the buffer. A buffer in the state "written" only has to be zeroed.
 
    Trust. Any process that maps the section may write anything into it. Each side keeps the constants that it checked
    when it mapped the section, loads each word once, and stays inside the limits that it has checked, regardless of the

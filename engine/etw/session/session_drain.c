@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Empties the buffers of a session: which of them are closed, the order in which they go to the log, and how they are
-   freed.
+/* Empties the buffers of a session: finds the closed ones, writes them to the log in order, and frees them.
 
    One pass (drain_pass) takes each closed buffer in the order in which the buffers were claimed, which on each
    processor is the order of its events:
