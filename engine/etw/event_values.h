@@ -181,7 +181,8 @@ struct property_step {
 struct found_property {
     size_t offset, size; /* offset in the data, and size in bytes as stored */
 };
-/* Returns S_FALSE if the event has no such property or element, EVENT_DATA_INVALID if the data end before it. */
+/* Returns S_FALSE if the event has no such property or element, EVENT_DATA_INVALID if the data end before the end of
+   the property. */
 HRESULT event_property_find(const struct event_schema *schema, const struct event_data *data,
                             const struct property_step *path, size_t steps, struct found_property *out);
 
