@@ -11,7 +11,7 @@ struct stack_tree {
     uint32_t most;     /* maximum nodes; further nodes are refused */
     uint32_t count;    /* number of nodes, without the root */
     uint64_t *values;  /* value of node n at n - 1 */
-    uint32_t *parents; /* the next outer node; 0: no such node */
+    uint32_t *parents; /* the next outer node of node n at n - 1; 0: no such node */
     uint64_t *slots;   /* hash table of nodes: the node in the low 32 bits, 32 bits of its hash above */
     size_t capacity, slot_count;
     uint32_t *latest; /* recently added stacks, by the hash of their values; NULL: out of memory, or not created yet */

@@ -41,11 +41,11 @@ struct code_places {
     struct code_ranges images, methods;
     struct code_module **modules;
     size_t module_count, module_capacity;
-    struct id_map module_index; /* hash -> index + 1 */
+    struct id_map module_index; /* hash of a module -> its index in `modules` + 1 */
     struct id_map identities;   /* process and base -> struct identity */
     char **names;               /* names of methods and of their modules */
     size_t name_count, name_capacity, name_bytes;
-    struct id_map name_index;    /* hash -> index + 1 */
+    struct id_map name_index;    /* hash of a name -> its index in `names` + 1 */
     struct id_map method_module; /* process and module id -> index + 1 of a name */
     uint64_t refused;
     struct text_buffer room;

@@ -41,18 +41,18 @@ static const GUID explanations[] = {
 struct recent {
     int64_t stamp;
     uint64_t number;
-    uint32_t thread, match; /* match: index + 1; 0: no stack yet */
+    uint32_t thread, match; /* `match`: index of the event's record + 1; 0: no stack yet */
     uint16_t processor;
 };
 struct thread_state {
-    uint32_t waiting; /* list of records without their user part, linked by their field `user` */
+    uint32_t waiting; /* list of the thread's records without a user part, linked by the field `user` */
     uint64_t clr;     /* number of the thread's latest CLR event without a stack; 0: no such event */
 };
 struct source {
     struct recent *recent; /* a ring */
     size_t begin, count, capacity;
     struct id_map kernel_keys, user_keys; /* key + 1 -> first record, linked by its field `kernel` or `user` */
-    struct id_map threads;                /* id + 1 -> struct thread_state */
+    struct id_map threads;                /* thread id + 1 -> struct thread_state */
     struct id_map pairs;                  /* match id -> record, for events whose two stack parts are separate */
 };
 

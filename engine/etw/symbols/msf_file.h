@@ -10,7 +10,7 @@
 
 struct msf_stream {
     uint32_t size;
-    uint32_t first; /* index in `blocks` */
+    uint32_t first; /* index of the stream's first block in `blocks` */
 };
 struct msf_file {
     const struct pdb_source *source;
@@ -19,8 +19,8 @@ struct msf_file {
     uint32_t stream_count;
     uint32_t *blocks;
 };
-/* Opens the container and checks that the blocks of all streams are in the file. Errors like those of
-   pdb_read_identity. Free *out even after a failure. */
+/* Opens the container and checks that the blocks of all streams are in the file. Errors: those of pdb_read_identity.
+   Free *out even after a failure. */
 HRESULT msf_open(const struct pdb_source *source, struct msf_file *out);
 /* Returns the size of a stream; 0: the stream does not exist. */
 uint32_t msf_size(const struct msf_file *m, uint32_t stream);

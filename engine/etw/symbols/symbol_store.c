@@ -20,7 +20,7 @@ struct module_symbols {
 };
 struct symbols {
     struct texts folders;
-    struct id_map modules; /* index + 1 -> struct module_symbols */
+    struct id_map modules; /* index of a module + 1 -> struct module_symbols */
     size_t bytes;          /* bytes of all tables */
     struct symbols_count count;
 };
