@@ -101,7 +101,7 @@ enum value_out_type {
 struct value_type {
     uint16_t in, out; /* enum value_in_type, value_out_type */
     bool has_length;
-    uint32_t length;       /* characters for strings, bytes for all other types */
+    uint32_t length;       /* in characters for strings, in bytes for all other types */
     uint32_t pointer_size; /* 4 or 8 */
     bool six_decimals;     /* floating-point numbers get six decimals; false: as many digits as needed to read the same
                               number back */

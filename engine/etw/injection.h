@@ -58,7 +58,7 @@ void injection_block_place(struct injection_block *block, uint32_t rva);
 /* ---- processes ---- */
 
 /* Returns the path of openetw.dll in the form that Wine's loader expects in imports (each byte is one UTF-16 unit);
-   uses the short name of `folder` (UTF-8) if necessary. From memory_alloc. Returns
+   uses the short name of `folder` (UTF-8) if necessary. *out is from memory_alloc. Returns
    HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME) if the path cannot be expressed. */
 HRESULT injection_dll_path(const char *folder, char **out);
 

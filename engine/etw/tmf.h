@@ -20,7 +20,7 @@
 struct tmf_item; /* A type of argument. */
 struct tmf_argument {
     char *name;
-    uint32_t number; /* number in the format, from 10 on */
+    uint32_t number; /* number of the argument in the format, from 10 on */
     const struct tmf_item *item;
     char *item_name;
     struct texts list; /* the names in ItemListLong(a,b) and similar items */

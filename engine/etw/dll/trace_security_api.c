@@ -15,7 +15,8 @@
 
 /* ---- descriptors ---- */
 
-/* Wine's check of a descriptor covers only the revision, and functions that read a descriptor trust its contents. */
+/* Wine checks only the revision of a descriptor, and functions that read a descriptor trust its contents. Therefore the
+   contents are checked here. */
 enum { HEAD = 20, ACL_HEAD = 8, ACE_HEAD = 4, ACE_MASK = 4, SID_HEAD = 8, SID_PARTS = 15 };
 
 static bool is_sid(const uint8_t *at, size_t size)

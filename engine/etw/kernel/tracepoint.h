@@ -323,7 +323,7 @@ HRESULT stack_begin(struct kernel_tracer *k, uint32_t processors);
 void stack_end(struct kernel_tracer *k);
 /* Selects the hooks whose events get stacks. Other hooks are deselected. */
 void stack_choose(struct kernel_tracer *k, const uint16_t *hooks, size_t count);
-/* Reports that another event arrived from this processor, so that the expected stack is missing. */
+/* Call it when another event arrives from this processor: the expected stack is then missing. */
 void stack_clear_due(struct kernel_tracer *k, uint32_t processor);
 /* Expects the stack of an event of this hook that was created from e. kernel_emit and kernel_emit_of call this
    function. */

@@ -40,7 +40,7 @@ struct starting {
 struct windows_shown {
     struct windows_thread thread;
     uint64_t from, to; /* ticks */
-    uint32_t host;     /* the Linux thread */
+    uint32_t host;     /* number of the Linux thread */
     unsigned times;    /* number of changes by the server in that time; only 1 is conclusive */
 };
 

@@ -181,7 +181,7 @@ struct classic_event {
     bool numbered;
     bool own_stamp;
     uint64_t stamp;
-    uint32_t header; /* size in bytes, as logged */
+    uint32_t header; /* size of the logged header in bytes */
     uint32_t pieces;
     EVENT_DATA_DESCRIPTOR piece[MAX_MOF_FIELDS];
 };

@@ -27,8 +27,8 @@ HRESULT private_part_over(struct directory *d, const struct directory_session *p
    session began. In this case the part uses `name_<process id>_2` or a higher number. Errors:
    HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), E_OUTOFMEMORY. */
 HRESULT private_part_find_file(struct directory_session *part);
-/* Returns the part's file name for a session whose file name is `file`. From memory_alloc; NULL: out of memory, or no
-   file. */
+/* Returns the part's file name for a session whose file name is `file`. The name is from memory_alloc; NULL: out of
+   memory, or no file. */
 char *private_part_file(const struct directory_session *part, const char *file);
 
 /* ---- the part of this process ---- */

@@ -116,7 +116,7 @@ static bool has_process(const struct directory_filter *f, const struct directory
     return false;
 }
 
-/* Returns whether the filter names the program. Its data are UTF-16 names separated by `;`. */
+/* Returns whether the filter names the program. The filter's data are UTF-16 names separated by `;`. */
 static bool has_program(const struct directory_filter *f, const char *program)
 {
     WCHAR units[MAX_EVENT_FILTER_DATA_SIZE / sizeof(WCHAR)];

@@ -13,7 +13,7 @@
 /* ---- kinds, in the form that EnableTraceEx2 accepts and that autologgers store below their key ---- */
 
 struct filter_kind {
-    uint32_t type, least, most;                        /* EVENT_FILTER_TYPE_*; size of the data in bytes */
+    uint32_t type, least, most;                        /* EVENT_FILTER_TYPE_*; limits of the data's size in bytes */
     bool (*check)(const uint8_t *data, uint32_t size); /* may be NULL */
     const char *name;                                  /* name of the type in evntprov.h */
 };

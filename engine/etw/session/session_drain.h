@@ -65,7 +65,7 @@ struct session_anchor {
     uint64_t cycles;
     int64_t time; /* reading of the session's clock */
 };
-enum { SESSION_ANCHORS = 64 }; /* a minute of anchors; events wait for seconds at most */
+enum { SESSION_ANCHORS = 64 }; /* anchors of one minute; an event waits for some seconds at most */
 
 struct session_clock {
     uint32_t clock; /* ETL_CLOCK_* */

@@ -381,7 +381,7 @@ static void answer_stop(const struct session_host *h)
     }
 }
 
-/* For at most timeout_ms, delivers to consumers the events that they have not read yet. */
+/* Delivers to consumers the events that they have not read yet; takes at most timeout_ms. */
 static void end_consumers(struct session_host *h, uint32_t timeout_ms)
 {
     const uint64_t from = clock_monotonic_ms();

@@ -88,7 +88,7 @@ struct session_host {
     uint64_t reaped;
     uint64_t checked; /* ms: when the directory was last checked */
     uint32_t reap_ms; /* interval of reaping */
-    uint32_t pace_ms; /* time between checks for closed buffers; by session_pace */
+    uint32_t pace_ms; /* time between checks for closed buffers, from session_pace */
     uint32_t found;   /* number of closed buffers found since the host last slept */
     uint64_t seen;    /* checksum of all words of session_processor at the last check */
     /* Set by any thread, which then wakes the host process; all other members belong to the holder of `lock`. */

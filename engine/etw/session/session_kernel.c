@@ -352,7 +352,7 @@ static uint64_t session_time(const struct session_kernel *k, uint64_t ticks)
 
 /* ---- events ---- */
 
-/* Writes the event as a provider on the event's processor would have done, with its original time. */
+/* Writes the event with its original time, as a provider on the event's processor would have done. */
 static HRESULT kernel_write_event(void *context, const struct kernel_event *e)
 {
     struct session_kernel *k = context;
