@@ -301,9 +301,9 @@ static HRESULT check_root(struct checked *c, const struct data_collector_set *se
     char *root = os_expand_environment(set_root(set)), *reason = NULL;
     HRESULT hr = root ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !folder_exists(root) && !set_creates_root(root)) {
-        reason = text_format(
-            "the folder '%s' does not exist (create it; a start creates only folders below %%systemdrive%%\\PerfLogs)",
-            root);
+        reason = text_format("the folder '%s' does not exist (create it; starting a set creates only folders below "
+                             "%%systemdrive%%\\PerfLogs)",
+                             root);
         hr = reason ? wishes_add(&c->settings, "", "RootPath", reason) : E_OUTOFMEMORY;
     }
     memory_free(reason);

@@ -142,7 +142,7 @@ static void show_step(const struct looked *l, const struct retention_step *step)
     } else {
         printf("%s", retention_why_text(step->why));
     }
-    printf("%s\n", step->what == RETENTION_DELETE_DATA && step->packed ? ", which the cabinet contains" : "");
+    printf("%s\n", step->what == RETENTION_DELETE_DATA && step->packed ? "; the cabinet contains the data" : "");
 }
 
 static void show_plan(const struct looked *l)
@@ -173,13 +173,13 @@ static void show_text(const struct showing *s, const struct looked *l)
     for (size_t i = 0; !s->dry_run && i < l->scanned.count; i++)
         show_folder(&l->scanned.folders[i], l->now);
     if (l->others.count && !s->dry_run)
-        printf("Folders that its runs did not create, which are kept unchanged: %zu\n", l->others.count);
+        printf("Folders not created by its runs (they are kept unchanged): %zu\n", l->others.count);
     for (size_t i = 0; !s->dry_run && i < l->others.count; i++)
         printf("%s\n", l->others.items[i]);
     show_plan(l);
     fflush(stdout);
     for (size_t i = 0; i < l->scanned.failure_count; i++)
-        fprintf(stderr, "openpla " VERB ": cannot read '%s', which is kept: %s\n", l->scanned.failures[i].name,
+        fprintf(stderr, "openpla " VERB ": cannot read '%s' (it is kept): %s\n", l->scanned.failures[i].name,
                 l->scanned.failures[i].reason);
 }
 

@@ -27,7 +27,7 @@ static bool dcom_is_here(void)
     if (os_is_wine())
         return true;
 #ifdef _WIN32
-    fputs("openpla " VERB ": Windows serves remote DCOM clients itself (configure them with dcomcnfg)\n",
+    fputs("openpla " VERB ": Windows serves remote DCOM clients itself (configure DCOM with dcomcnfg)\n",
           cli_messages());
 #else
     (void)cli_needs_server(VERB);

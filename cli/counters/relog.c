@@ -80,9 +80,9 @@ static int check_name(const struct relog *r)
         if (others[i].word && text_equal_nocase(extension, others[i].extension))
             format = log_format_by_word(others[i].word);
     if (sql_source_is(r->output))
-        return cli_usage(VERB, "-o '%s': this is a database, but the format without -f is BIN (use -f SQL)", r->output);
+        return cli_usage(VERB, "-o '%s': this is a database, but the default format is BIN (use -f SQL)", r->output);
     if (format && format != r->format)
-        return cli_usage(VERB, "-o '%s': the format without -f is BIN (use -f %s, or the extension %s)", r->output,
+        return cli_usage(VERB, "-o '%s': the default format is BIN (use -f %s, or the extension %s)", r->output,
                          format->word, r->format->extension);
     log_format_words(LOG_FOR_COPIES, ", ", words, sizeof words);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)

@@ -301,7 +301,7 @@ static HRESULT server_check_answer(struct doctor *d, const struct question *q)
     const enum doctor_id id = server_is_gone(q->answer)     ? DOCTOR_FOUND_SERVER_DEAD_ENTRY
                               : q->answer == E_ACCESSDENIED ? DOCTOR_FOUND_NO_RIGHTS
                                                             : DOCTOR_FOUND_SERVER_FAILS;
-    return doctor_find(d, id, NULL, "the server answered a query with: %s (0x%08X)", q->text, (unsigned)q->answer);
+    return doctor_find(d, id, NULL, "a query to the server failed: %s (0x%08X)", q->text, (unsigned)q->answer);
 }
 
 /* Returns false if a query would start a stopped service, or would only repeat an earlier finding. */

@@ -144,7 +144,7 @@ static HRESULT server_fill(struct tls_server *s, const struct web_config *config
         hr = key_load(config->key_file, &s->key);
     if (SUCCEEDED(hr) && mbedtls_pk_check_pair(&s->chain.pk, &s->key, random_fill, NULL) != 0)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                       "cannot use certificate '%s' with key '%s': the key is that of another certificate",
+                       "cannot use certificate '%s' with key '%s': the key belongs to another certificate",
                        config->cert_file, config->key_file);
     if (SUCCEEDED(hr) && config->client_ca_file)
         hr = certificates_load("client_ca_file", config->client_ca_file, &s->clients);

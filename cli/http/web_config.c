@@ -214,7 +214,8 @@ static HRESULT config_check(const struct web_config *c)
     if (c->client_certificate >= WEB_CLIENT_VERIFY_IF_GIVEN && !c->client_ca_file)
         return error_set(E_INVALIDARG, "tls_server_config: client_auth_type requires client_ca_file");
     if (c->client_ca_file && c->client_certificate < WEB_CLIENT_VERIFY_IF_GIVEN)
-        return error_set(E_INVALIDARG, "tls_server_config: client_ca_file requires a client_auth_type that verifies");
+        return error_set(E_INVALIDARG, "tls_server_config: client_ca_file requires a client_auth_type that "
+                                       "verifies certificates");
     if (c->min_version > c->max_version)
         return error_set(E_INVALIDARG, "tls_server_config: min_version is above max_version");
     return S_OK;
@@ -226,7 +227,7 @@ HRESULT web_config_parse(const char *text, size_t size, struct web_config *out)
     HRESULT hr = S_OK;
     *out = (struct web_config){.min_version = 12, .max_version = 13};
     if (size > MOST_BYTES || memchr(text, 0, size))
-        return error_set(E_INVALIDARG, "expected a text file without zero bytes, of at most %u bytes",
+        return error_set(E_INVALIDARG, "expected a text file of at most %u bytes, without zero bytes",
                          (unsigned)MOST_BYTES);
     if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
         text += 3, size -= 3;

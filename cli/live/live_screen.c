@@ -68,7 +68,7 @@ static void add_title(const struct live_history *h, uint64_t taken, const struct
                       struct text_buffer *out)
 {
     struct text_buffer title = {0};
-    text_buffer_format(&title, "openpla live  %u counter%s, each %.3g s  ", (unsigned)h->count,
+    text_buffer_format(&title, "openpla live  %u counter%s, every %.3g s  ", (unsigned)h->count,
                        h->count == 1 ? "" : "s", (double)h->interval_ms / 1000);
     if (taken > 0) {
         const struct calendar_time t = clock_calendar(clock_utc_to_local(live_history_time(h, taken - 1)));

@@ -242,7 +242,7 @@ static bool begins_query(const char *word, const char *before)
 static HRESULT change_warn_joined(const struct change *c, const struct logman_option *o, const char *words)
 {
     return change_add_warning(
-        c, text_format("-%s: '%s' is treated as one item, because its words have no quotes", name_of(o), words));
+        c, text_format("-%s: '%s' is treated as one item, because its words are not in quotes", name_of(o), words));
 }
 
 static HRESULT join_words(const struct change *c, const struct logman_option *o,
@@ -303,7 +303,7 @@ static HRESULT put_paths(const struct change *c, enum logman_use use, const char
         hr = put_texts(c->collector, property, &paths);
     texts_free(&paths);
     return hr == E_INVALIDARG && use == LOGMAN_THRESHOLDS
-               ? error_set(hr, "%s (in cmd, put the whole threshold in quotes, because > and < redirect otherwise)",
+               ? error_set(hr, "%s (in cmd, put the whole threshold in quotes; without quotes, > and < redirect)",
                            error_text(hr))
                : hr;
 }

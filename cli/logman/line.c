@@ -345,7 +345,7 @@ static bool is_option(const char *word)
 
 /* Option names that users and programs use by mistake, with the right option. */
 static const char *const meant[][2] = {
-    {"task", "-rc, or for an alert -tn"},
+    {"task", "-rc, or -tn for an alert"},
     {"duration", "-rf"},
     {"interval", "-si"},
     {"counter", "-c"},
@@ -378,7 +378,7 @@ static HRESULT no_such_option(const char *word)
             return error_set(E_INVALIDARG, "unknown option '%s' (use %s)", word, meant[i][1]);
     bool circular;
     if (log_format_by_option(n.word, &circular))
-        return error_set(E_INVALIDARG, "unknown option '%s' (use -f %s, or for an existing log openpla relog)", word,
+        return error_set(E_INVALIDARG, "unknown option '%s' (use -f %s, or openpla relog for an existing log)", word,
                          n.word);
     for (int i = 0; i < LOGMAN_OPTIONS; i++)
         nearest_consider(&n, logman_rows[i].name);
@@ -600,7 +600,7 @@ static HRESULT read_word(struct reader *r, struct operands *o)
     if (use >= 0) {
         r->at++;
         HRESULT hr =
-            foreign ? line_add_warning(r->line, text_format("'%s' is treated as an option with a hyphen", word)) : S_OK;
+            foreign ? line_add_warning(r->line, text_format("the dash in '%s' is treated as a hyphen", word)) : S_OK;
         return SUCCEEDED(hr) ? add_option(r, use, negated) : hr;
     }
     if (name && (strcmp(name, "?") == 0 || text_equal_nocase(name, "help"))) {

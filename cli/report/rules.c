@@ -74,7 +74,7 @@ static HRESULT check_output(const struct rules_request *r)
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         const bool is_report = asked[i] && file_is_same(asked[i], r->operands.items[0]);
         if (is_report && asked[i] == r->log)
-            return error_set(E_INVALIDARG, "cannot write '%s': the report cannot be the log", asked[i]);
+            return error_set(E_INVALIDARG, "cannot write '%s': the log (-log) would overwrite the report", asked[i]);
         if (is_report && r->made.path)
             return error_set(E_INVALIDARG, "cannot write '%s': it is an input file", asked[i]);
         if (asked[i] && !is_report && !r->yes && file_exists(asked[i]) && !cli_may_overwrite(asked[i]))

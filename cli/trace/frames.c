@@ -49,7 +49,7 @@ void trace_frames_report(const struct trace_frames *f)
     for (size_t i = 0; c && i < c->warnings.count; i++)
         fprintf(stderr, "openpla trace: %s\n", c->warnings.items[i]);
     if (c && c->found < c->asked)
-        fprintf(stderr, "openpla trace: symbols of %zu of %zu images were found\n", c->found, c->asked);
+        fprintf(stderr, "openpla trace: symbols were found for %zu of %zu images\n", c->found, c->asked);
 }
 
 void trace_frame_add(struct text_buffer *b, const struct trace_frame *frame)

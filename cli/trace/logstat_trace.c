@@ -159,7 +159,7 @@ static void print_decoded(const struct trace_contents *c)
 {
     struct text_buffer b = {0};
     add_share(&b, c->decoded, c->events);
-    printf("%-12s%llu events, %s (openpla trace schema lists what the others need)\n",
+    printf("%-12s%llu events, %s (openpla trace schema lists what the other events need)\n",
            "Decoded:", (unsigned long long)c->decoded, b.failed ? "" : b.text);
     text_buffer_free(&b);
 }

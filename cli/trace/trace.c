@@ -233,7 +233,8 @@ static int show_check_line(struct show *s, const struct texts *words)
     if (s->files.count != 0 && s->sessions.count != 0)
         return cli_usage(VERB, "-rt: sessions cannot be combined with files");
     if (s->sessions.count != 0 && s->begin.count + s->end.count != 0)
-        return cli_usage(VERB, "-%s: only valid for files (sessions are read from now on)", s->begin.count ? "b" : "e");
+        return cli_usage(VERB, "-%s: only valid for files (a session delivers only new events)",
+                         s->begin.count ? "b" : "e");
     if (s->symbols.count != 0 && !s->stacks)
         return cli_usage(VERB, "-symbols: only valid with -stack");
     if (s->stacks && (s->sessions.count != 0 || s->follow))

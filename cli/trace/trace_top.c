@@ -380,7 +380,7 @@ static HRESULT refuse_empty(struct top *t, const struct texts *files)
 {
     trace_inputs_print_warnings(&t->inputs, VERB);
     return error_set(HRESULT_FROM_WIN32(ERROR_NO_DATA),
-                     "no table: '%s'%s: the kernel events for a table are missing (record them with a kernel "
+                     "cannot show '%s'%s: the kernel events for a table are missing (record them with a kernel "
                      "session with the flags " NEEDED_FLAGS ")",
                      files->items[0], files->count > 1 ? " and the other traces" : "");
 }

@@ -171,7 +171,7 @@ static int tracerpt_check_line(struct tracerpt *t)
     if (result == CLI_DONE && t->files.count != 0 && t->sessions.count != 0)
         result = cli_usage(VERB, "-rt: sessions cannot be combined with files");
     if (result == CLI_DONE && t->sessions.count != 0 && t->begin.count + t->end.count != 0)
-        result = cli_usage(VERB, "-%s: only valid for files (sessions are read from now on)",
+        result = cli_usage(VERB, "-%s: only valid for files (a session delivers only new events)",
                            t->begin.count != 0 ? "b" : "e");
     if (result == CLI_DONE)
         result = choose_form(t);

@@ -90,7 +90,7 @@ def main():
     text, _ = data(0, root)
     check("3 folders of its runs, 3.0 MB" in text, "the set's folders", text)
     check(" 40 d " in text and " 3 d " in text, "the ages", text)
-    check("run3\n" in text and "photos\n" in text and "Folders that its runs did not create, which are kept unchanged: 2" in text, "the folders of other origin", text)
+    check("run3\n" in text and "photos\n" in text and "Folders not created by its runs (they are kept unchanged): 2" in text, "the folders of other origin", text)
     check("newest" in text, "the newest", text)
     check("1 foreign file, kept" in text, "a foreign file in a run's folder", text)
     check("create cabinet" in text and "action 1 (age 1 d, size 0 MB)" in text and "MaxFolderCount" in text, "the planned steps", text)
@@ -112,7 +112,7 @@ def main():
     shutil.rmtree(os.path.join(kept_set.root, "run5"))
     os.symlink("photos", os.path.join(kept_set.root, "run5"))
     output = "".join(data(3, root, "--dry-run"))
-    check("cannot read 'run5', which is kept: " in output and "is a link" in output, "a folder that cannot be read", output)
+    check("cannot read 'run5' (it is kept): " in output and "is a link" in output, "a folder that cannot be read", output)
     (shown,) = json.loads(data(3, root, "--json")[0])
     check(shown["others"] == ["photos", "run3"] and [f["folder"] for f in shown["failures"]] == ["run5"],
           "JSON's failures", shown)

@@ -146,7 +146,7 @@ def selects_parts():
 def requires_format_for_other_extensions():
     """The format without -f is BLG. A name with another format's extension is refused, because other programs would
     reject it."""
-    for name, says in (("u.csv", "-o 'u.csv': the format without -f is BIN (use -f CSV, or the extension .blg)"),
+    for name, says in (("u.csv", "-o 'u.csv': the default format is BIN (use -f CSV, or the extension .blg)"),
                        ("u.TSV", "(use -f TSV, or the extension .blg)"),
                        ("u.parquet", "-o 'u.parquet': cannot write this format (use -f with one of "),
                        ("SQL:Data!set", "(use -f SQL)")):

@@ -161,7 +161,7 @@ def openmetrics():
 def requires_format_for_other_extensions():
     for name, word in (("u.arrow", "ARROW"), ("u.jsonl", "JSONL"), ("u.lp", "INFLUX"), ("u.om", "OPENMETRICS"), ("u.feather", "ARROW"), ("u.ndjson", "JSONL")):
         output = openpla(2, "relog", "wild.blg", "-o", name)
-        check(f"-o '{name}': the format without -f is BIN (use -f {word}, or the extension .blg)" in output and not os.path.exists(name), f"{name}: the format is required", output)
+        check(f"-o '{name}': the default format is BIN (use -f {word}, or the extension .blg)" in output and not os.path.exists(name), f"{name}: the format is required", output)
     output = openpla(2, "relog", "wild.blg", "-f", "arrow", "-o", "u.arrow", "-a")
     check("-a: cannot append to a file of the format ARROW" in output, "appending", output)
     output = openpla(2, "relog", "wild.blg", "-f", "parquet", "-o", "u.parquet")

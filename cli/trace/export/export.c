@@ -151,7 +151,7 @@ static void print_result(const struct command *c, const struct export *x)
                 (unsigned long long)x->undecoded, (unsigned long long)x->events);
     if (x->tree.refused != 0)
         fprintf(stderr, "openpla " VERB
-                        ": some stacks are truncated: the trace has more different stacks than are kept in memory\n");
+                        ": some stacks are truncated: the trace has more stacks than OpenPLA keeps in memory\n");
     if (x->samples == 0 && !x->format->event)
         fprintf(stderr,
                 "openpla " VERB ": no CPU samples (record them with a kernel session with the flag 0x1000000)\n");

@@ -255,8 +255,8 @@ HRESULT output_check_root(const struct data_collector_set *set)
     if (SUCCEEDED(hr) && !folder_exists(root))
         hr = set_creates_root(root) ? folder_create(root)
                                     : error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND),
-                                                "RootPath: the folder '%s' does not exist (create it; a start "
-                                                "creates only folders below %%systemdrive%%\\PerfLogs)",
+                                                "RootPath: the folder '%s' does not exist (create it; starting a "
+                                                "set creates only folders below %%systemdrive%%\\PerfLogs)",
                                                 root);
     memory_free(root);
     return hr;

@@ -93,7 +93,7 @@ static void corrected_input_is_reported(void **state)
     (void)state;
     go_to("corrected");
     expect("logman create counter –n “two words” -c \\Network Interface(*)\\*", 0,
-           "Warning: -c: '\\Network Interface(*)\\*' is treated as one item, because its words have no quotes\n");
+           "Warning: -c: '\\Network Interface(*)\\*' is treated as one item, because its words are not in quotes\n");
     expect_only_warning(
         "logman create counter thrice -c \\Processor(_Total)\\% Processor Time",
         "Warning: -c: '\\Processor(_Total)\\% Processor Time' is treated as one item, because its words have "
