@@ -136,7 +136,7 @@ HRESULT wrapper_model(IUnknown *pointer, const struct class *class, const char *
     if (!pointer)
         return error_set(E_POINTER, "%s: the object is missing", argument);
     if (FAILED(IUnknown_QueryInterface(pointer, &IID_OpenPlaWrapper, (void **)&s)))
-        return error_set(E_INVALIDARG, "%s: the object is not one of this server's", argument);
+        return error_set(E_INVALIDARG, "%s: the object does not belong to this server", argument);
     if (class && s->model->class != class) {
         wrapper_release(s);
         return error_set(E_INVALIDARG, "%s: the object is not a %s", argument, class->name);

@@ -119,10 +119,11 @@ static HRESULT settings_check(const struct dcom_settings *s)
         return error_set(E_INVALIDARG, "invalid address of remote DCOM '%.60s': expected an IP address or *",
                          s->address);
     if (!is_loopback(s->address) && !admits_others(s->from))
-        return error_set(E_INVALIDARG,
-                         "no other computer may connect to '%.60s': '%.100s' permits only this one (use -from with the "
-                         "addresses of the clients, such as 10.1.2.*)",
-                         s->address, s->from);
+        return error_set(
+            E_INVALIDARG,
+            "no other computer may connect to '%.60s': '%.100s' permits only this computer (use -from with the "
+            "addresses of the clients, such as 10.1.2.*)",
+            s->address, s->from);
     return S_OK;
 }
 

@@ -256,7 +256,7 @@ static void add_xml(struct text_buffer *b, const struct object *o, const struct 
         break;
     case XML_SHOWN:
         text_buffer_format(b, "`<%s>`, written; %s", p->xml,
-                           p->read ? "read only for information that no other element contains"
+                           p->read ? "if it is read, only information that no other element contains is used"
                                    : "ignored when it is read");
         break;
     case XML_STORED:

@@ -51,8 +51,8 @@ static HRESULT take_parts(char *text, uint32_t *numbers)
             *end++ = 0;
         if (*part && !take_part(part, numbers))
             return error_set(E_INVALIDARG,
-                             QUOTAS_VARIABLE
-                             ": invalid quota '%.200s': expected a quota that can be set, and a number from 1 to %u",
+                             QUOTAS_VARIABLE ": invalid quota '%.200s': expected NAME=NUMBER with the name of a quota "
+                                             "that can be set and a number from 1 to %u",
                              part, UINT32_MAX);
         part = end;
     }

@@ -188,7 +188,8 @@ static bool read_flags(const char *at, const char *end, bool *for_heirs)
 
 /* ---- SDDL: entries ---- */
 
-static const char not_an_entry[] = "an entry is not (type;flags;rights;object;inherited object;account)";
+static const char not_an_entry[] =
+    "an entry does not have the form (type;flags;rights;object;inherited object;account)";
 static const char unknown_rights[] = "an entry has unknown rights or flags";
 static const char unknown_account[] = "an account is neither S-1-... nor one of the aliases";
 static const char unknown_type[] = "an entry of the DACL is neither an allow nor a deny entry";
@@ -306,7 +307,7 @@ HRESULT sddl_read(const char *text, struct sddl *out, const char **why)
     while (SUCCEEDED(hr) && !*why && *s) {
         const char *part = strchr(parts, *s);
         if (!part || s[1] != ':') {
-            *why = "its parts are O:, G:, D: and S:, each at most once and in this order";
+            *why = "expected the parts O:, G:, D: and S:, each at most once and in this order";
             break;
         }
         parts = part + 1;

@@ -161,7 +161,7 @@ def drops_refused_data():
     receiver.otherwise = (400, {}, b"\x08\x03\x12\x08bad data")
     arguments = ("-otlp", receiver.url, "-si", "1", "-queue", host_path("q5"), *COUNTERS)
     text = openpla(1, "push", "-sc", "3", *arguments)
-    check(text.count("refuses data, which is dropped: HTTP status 400: bad data") == 1, "the reason is reported once", text)
+    check(text.count("refuses data, so the data is dropped: HTTP status 400: bad data") == 1, "the reason is reported once", text)
     check(re.search(r"sent 0 points in 0 requests, \d+ points dropped", text) and len(receiver.requests) == 3, "dropped points are counted", text)
     receiver.answers, receiver.otherwise = [(400, {}, b"")], (200, {}, b"\x0a\x09\x08\x02\x12\x05wrong")
     text = openpla(3, "push", "-sc", "2", *arguments)

@@ -570,7 +570,7 @@ static void providers_cross_to_the_server(void **state)
     item = named_collector(session, plaTrace, L"U");
     v = of_object(item);
     assert_hr(invoke(collectors, L"Add", DISPATCH_METHOD, NULL, &v, 1), E_INVALIDARG);
-    assert_message("Add: the object is not one of this server's");
+    assert_message("Add: the object does not belong to this server");
     VariantClear(&v);
     release(item);
     VariantClear(&bytes);

@@ -242,7 +242,7 @@ HRESULT signal_wait_or_process(struct signal *e, struct process *p, uint32_t tim
 {
     size_t ended;
     HRESULT hr = signal_wait_or_processes(e, &p, p ? 1 : 0, timeout_ms, &ended);
-    return hr == E_ABORT ? error_set(hr, "process %u exited first", (unsigned)process_id(p)) : hr;
+    return hr == E_ABORT ? error_set(hr, "process %u exited before the signal was set", (unsigned)process_id(p)) : hr;
 }
 
 HRESULT signal_wait(struct signal *e, uint32_t timeout_ms)

@@ -131,7 +131,8 @@ HRESULT api_settings_read(const uint8_t *data, size_t size, struct api_settings 
     HRESULT hr = S_OK;
     *out = (struct api_settings){.flags = 0};
     if (size < sizeof head)
-        return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "API tracing: settings have only %zu bytes", size);
+        return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "API tracing: the settings are only %zu bytes long",
+                         size);
     memcpy(&head, data, sizeof head);
     size_t left = size - sizeof head;
     const char *row = (const char *)data + sizeof head;
@@ -151,7 +152,7 @@ HRESULT api_settings_read(const uint8_t *data, size_t size, struct api_settings 
     }
     texts_free(&program);
     if (!good)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "API tracing: settings are corrupt");
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "API tracing: the settings are corrupt");
     if (FAILED(hr))
         api_settings_free(out);
     return hr;

@@ -59,8 +59,8 @@ ULONG controller_scope(const EVENT_TRACE_PROPERTIES *p, struct directory_scope *
         const EVENT_FILTER_DESCRIPTOR *f = &v2->FilterDesc[i];
         code = is_scope_type(f->Type)
                    ? controller_add_filter(&filters, f, "FilterDesc")
-                   : controller_refuse(ERROR_INVALID_PARAMETER,
-                                       "invalid FilterDesc.Type 0x%08X: not a filter of processes", (unsigned)f->Type);
+                   : controller_refuse(ERROR_INVALID_PARAMETER, "invalid FilterDesc.Type 0x%08X: not a process filter",
+                                       (unsigned)f->Type);
     }
     if (code == ERROR_SUCCESS)
         put_filters(&filters, out);

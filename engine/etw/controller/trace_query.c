@@ -251,8 +251,8 @@ static ULONG set_list(TRACEHANDLE handle, enum directory_kernel_list list, const
                                  "invalid InformationLength %u: expected up to %u elements of %u bytes",
                                  (unsigned)bytes, (unsigned)most, (unsigned)size);
     if (of_events ? (bytes == 0) != !in : bytes == 0 || !in)
-        return controller_refuse(ERROR_INVALID_PARAMETER, "invalid TraceInformation: %s for %u bytes",
-                                 in ? "a pointer" : "NULL", (unsigned)bytes);
+        return controller_refuse(ERROR_INVALID_PARAMETER, "invalid TraceInformation: %s, but InformationLength is %u",
+                                 in ? "not NULL" : "NULL", (unsigned)bytes);
     if (of_events)
         count = read_hooks(in, count, items);
     else
@@ -310,9 +310,10 @@ static ULONG set_disallowed(TRACEHANDLE handle, const void *in, ULONG bytes)
     uint64_t revision;
     size_t count, groups = 0;
     if (bytes % sizeof(GUID) != 0 || (bytes != 0 && !in))
-        return controller_refuse(ERROR_INVALID_PARAMETER,
-                                 "invalid InformationLength %u: expected a multiple of 16, and a list",
-                                 (unsigned)bytes);
+        return controller_refuse(
+            ERROR_INVALID_PARAMETER,
+            "invalid InformationLength %u: expected a multiple of 16 and a TraceInformation that is not NULL",
+            (unsigned)bytes);
     if (bytes > sizeof s.disallowed)
         return controller_refuse(ERROR_NO_SYSTEM_RESOURCES, "invalid InformationLength: expected at most %u GUIDs",
                                  (unsigned)DIRECTORY_DISALLOWED);

@@ -191,7 +191,8 @@ static HRESULT put_block(const struct target *t, const struct injection_image *i
     uint8_t *memory = allocate_behind(t, image->size, block->size);
     if (!memory)
         return error_set(HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_MEMORY),
-                         "cannot inject into '%s': no memory after its image for another import", name);
+                         "cannot inject into '%s': no memory for another import can be allocated after its image",
+                         name);
     const uint32_t rva = (uint32_t)(memory - t->base);
     injection_block_place(block, rva);
     /* The loader would use bound imports instead of the import directory, so their entry is cleared. */

@@ -586,7 +586,7 @@ HRESULT provider_apply(uint64_t handle, const struct directory_enable *list, siz
                        const struct provider_source *source)
 {
     HRESULT hr = S_OK;
-    TRACE_STEP(etw, "apply %zu enables to the providers of this process", count);
+    TRACE_STEP(etw, "apply %zu enable settings to the event providers of this process", count);
     lock_enter(&provider_lock);
     for (struct registration *r = provider_in_use; r; r = r->record->next)
         if (!r->record->gone && (handle == 0 || atomic_load_explicit(&r->handle, memory_order_relaxed) == handle)) {

@@ -150,10 +150,11 @@ static HRESULT session_file_check_same(const struct session_file *f, const char 
         return error_set(hr, "cannot append to '%s': it uses clock %u, but the session uses clock %u", path,
                          (unsigned)old->clock, (unsigned)own->clock);
     if (appends && !same_boot(old, own))
-        return error_set(hr,
-                         "cannot append to '%s': the computer was restarted, and with it the clock of this log (only "
-                         "system time can be continued)",
-                         path);
+        return error_set(
+            hr,
+            "cannot append to '%s': the clock of this log started over when the computer was restarted (a log "
+            "can be continued only if it uses system time)",
+            path);
     return S_OK;
 }
 

@@ -141,7 +141,7 @@ static void report_refused(struct push *p, const char *reason)
     if (strcmp(p->refused, reason) == 0)
         return;
     text_fit(p->refused, sizeof p->refused, reason);
-    char *text = text_format("the server refuses data, which is dropped: %s", reason);
+    char *text = text_format("the server refuses data, so the data is dropped: %s", reason);
     report(p, E_FAIL, text ? text : reason);
     memory_free(text);
 }

@@ -411,8 +411,8 @@ static HRESULT place_buffer(struct etl_file *e, uint64_t place, const struct etl
 HRESULT etl_file_add_buffer(struct etl_file *e, int64_t utc, const struct etl_buffer_header *head, const uint8_t *bytes)
 {
     if (head->used < ETL_BUFFER_HEAD || head->used > e->size || (head->used & 7) != 0) {
-        return error_set(E_INVALIDARG, "invalid buffer: %u bytes in use of a buffer of %u bytes", (unsigned)head->used,
-                         (unsigned)e->size);
+        return error_set(E_INVALIDARG, "invalid buffer: %u bytes are in use, but the buffer size is %u bytes",
+                         (unsigned)head->used, (unsigned)e->size);
     }
     const bool replaces = is_empty(e);
     const uint64_t place = replaces ? e->place : etl_container_next_place(e, e->place);

@@ -92,10 +92,10 @@ static HRESULT odbc_handle_failed(struct odbc *c, DWORD code, SQLSMALLINT kind, 
     if (text && text[0])
         error_set(hr, "%s: %s (SQLSTATE %s)", what, text, c->state);
     else
-        error_set(
-            hr,
-            "%s: ODBC reported no reason (check that its driver manager is installed; under Wine, the host's unixODBC)",
-            what);
+        error_set(hr,
+                  "%s: ODBC reported no reason (check that a driver manager is installed; under Wine, unixODBC on the "
+                  "host OS)",
+                  what);
     memory_free(text);
     return hr;
 }
@@ -110,7 +110,7 @@ static HRESULT not_connected(struct odbc *c)
     strcpy(c->state, "IM002");
     return error_set(hr,
                      "cannot connect: no data source or driver of this name is registered, or no driver manager is "
-                     "installed (under Wine, the host's unixODBC) (SQLSTATE %s)",
+                     "installed (under Wine, unixODBC on the host OS) (SQLSTATE %s)",
                      c->state);
 }
 

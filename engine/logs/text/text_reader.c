@@ -378,7 +378,7 @@ static bool read_values(struct text_reader *t, const struct text_row *row, struc
     while (text_cell_next(&at, end, t->separator, &cell))
         surplus += cell.length > 0;
     if (surplus > 0) {
-        REMARK(t, row, PLACE ": the row has %zu values more than the header has counters", PLACE_OF(row), surplus);
+        REMARK(t, row, PLACE ": the row has %zu more values than the header has counters", PLACE_OF(row), surplus);
         return false;
     }
     return true;

@@ -222,7 +222,7 @@ static HRESULT read_scale(struct counter_reader *c, xmlNodePtr e, int32_t *out)
     if (!text_to_i64(text, &number))
         hr = manifest_wrong(e, "defaultScale", text, "not a number");
     else if (number < -10 || number > 10)
-        hr = manifest_wrong(e, "defaultScale", text, "not from -10 to 10");
+        hr = manifest_wrong(e, "defaultScale", text, "not between -10 and 10");
     *out = (int32_t)number;
     memory_free(text);
     return hr;

@@ -222,8 +222,8 @@ static void note_end(struct api_tracing *a, uint64_t lost)
         note_formatted(a, text_format("API tracing: processes whose first calls were missed: %" PRIu64, now.late));
     if (now.attached)
         note_formatted(a, text_format("API tracing: processes that were already running: %" PRIu64
-                                      " (their earlier calls, and calls "
-                                      "through function addresses that they obtained earlier, are missing)",
+                                      " (their calls before the start of the trace, and calls "
+                                      "through function addresses that they obtained before it, are missing)",
                                       now.attached));
 }
 

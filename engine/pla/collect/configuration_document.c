@@ -309,7 +309,7 @@ static bool begin_data(struct configuration_document *d, const char *column, con
     while (found < columns->count && strcmp(columns->items[found], column) != 0)
         found++;
     if (found == columns->count) {
-        misused(d, "no such column is left", column);
+        misused(d, "unknown column, or column out of order", column);
         return false;
     }
     add_empty(d, found);

@@ -395,7 +395,7 @@ static HRESULT collection_check_name(struct object *collection, struct object *i
     const struct items *items = &((struct collection *)collection)->items;
     const struct data_collector_set *set = (const struct data_collector_set *)collection->parent;
     if (set && set->one_collector && items->count)
-        return error_set(PLA_E_DCS_SINGLETON_REQUIRED, "Add: a set of this namespace has one data collector");
+        return error_set(PLA_E_DCS_SINGLETON_REQUIRED, "Add: a set of this namespace can have only one data collector");
     if (collector_of(item)->Name[0]) {
         if (name_taken(items, item, collector_of(item)->Name))
             return error_set(PLA_E_DC_ALREADY_EXISTS, "Add: the set already has a data collector '%s'",

@@ -315,7 +315,7 @@ const char *retention_why_text(enum retention_why why)
 {
     static const char *const texts[] = {
         [RETENTION_BY_ACTION] = "folder action",
-        [RETENTION_BEGUN] = "its deletion was started before",
+        [RETENTION_BEGUN] = "an earlier pass began to delete it",
         [RETENTION_EMPTY] = "the folder is empty",
         [RETENTION_FOLDERS] = "MaxFolderCount",
         [RETENTION_SIZE] = "MaxSize",

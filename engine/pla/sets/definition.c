@@ -130,8 +130,8 @@ static HRESULT check_kernel(const struct caller *caller, const struct category *
             &(struct set_access_object){.space = c->space, .name = name, .security = security, .session = true});
     if (hr == SET_ACCESS_REFUSED)
         hr = error_set(hr,
-                       "Commit: '%s\\%.300s' requests kernel events, which are for administrators unless the "
-                       "descriptor of SystemTraceControlGuid grants them",
+                       "Commit: '%s\\%.300s' requests kernel events, which only administrators may collect unless "
+                       "the security descriptor of SystemTraceControlGuid grants more accounts the right",
                        c->space, name);
     memory_free(security);
     return hr;

@@ -199,7 +199,7 @@ static void test_counter(const struct run_comparison *c, const struct run_compar
     if (count_a < RUN_LEAST_SLICES || count_b < RUN_LEAST_SLICES)
         x->why = "too short";
     else if (x->drift > RUN_LARGEST_DRIFT)
-        x->why = "the runs are too short for this drift";
+        x->why = "the counter drifts too slowly for the length of the runs";
     if (*x->why)
         x->p = 1;
 }

@@ -103,7 +103,7 @@ static void errors_name_the_line(void **state)
         {OF_SET(COUNTER("1", "A", "perf_counter_text", "")), "a counterset cannot contain string counters"},
         {OF_SET(COUNTER("1", "A", "perf_none", "")), "line 5: counter type=\"perf_none\": unknown counter type"},
         {OF_SET(COUNTER("x", "A", "perf_counter_rawcount", "")), "counter id=\"x\": not a number"},
-        {OF_SET(COUNTER("1", "A", "perf_counter_rawcount", "defaultScale='11'")), "not from -10 to 10"},
+        {OF_SET(COUNTER("1", "A", "perf_counter_rawcount", "defaultScale='11'")), "not between -10 and 10"},
         {OF_SET(COUNTER("1", "A", "perf_counter_rawcount", "detailLevel='some'")),
          "expected one of standard, advanced"},
         {OF_SET(COUNTER("1", "A", "perf_counter_rawcount", "aggregate='mean'")), "expected one of undefined, sum, avg"},

@@ -401,9 +401,9 @@ static void an_invalid_file_is_rejected_with_line_and_token(void **state)
         {"[a(\"x)] class A {};\n", "unterminated string on this line", MOF_E_ILLEGAL_CONSTANT_VALUE},
         {"[a(\"\\q\")] class A {};", "invalid escape '\\q'", MOF_E_ILLEGAL_CONSTANT_VALUE},
         {"[a('ab')] class A {};", "expected a single character, not 'ab'", MOF_E_ILLEGAL_CONSTANT_VALUE},
-        {"[a(0x11112222333344445)] class A {};", "'0x11112222333344445' is not a number of 64 bits",
+        {"[a(0x11112222333344445)] class A {};", "'0x11112222333344445' is not a 64-bit number",
          MOF_E_ILLEGAL_CONSTANT_VALUE},
-        {"[a(1.2.3)] class A {};", "'1.2.3' is not a number of 64 bits", MOF_E_ILLEGAL_CONSTANT_VALUE},
+        {"[a(1.2.3)] class A {};", "'1.2.3' is not a 64-bit number", MOF_E_ILLEGAL_CONSTANT_VALUE},
         {"\n/* no end", "f.mof(2): unterminated comment", MOF_E_UNRECOGNIZED_TOKEN},
         {"[a(\"x\" ?)] class A {};", "unexpected character '?'", MOF_E_UNRECOGNIZED_TOKEN},
         {"class ?", "unexpected character '?'", MOF_E_UNRECOGNIZED_TOKEN},
@@ -447,8 +447,8 @@ static void an_invalid_file_is_rejected_with_line_and_token(void **state)
          MOF_E_OUT_OF_RANGE},
         {CLASS("[Values{\"a\", \"b\", \"c\"}, ValueMap{\"1\"}] uint8 a;"),
          "a: expected one value for each string in 'ValueMap'", MOF_E_ILLEGAL_CONSTANT_VALUE},
-        {CLASS("[Values{\"a\"}, ValueMap{\"q\"}] uint8 a;"),
-         "a: its map has a value that is not a number of 32 bits: 'q'", MOF_E_TYPE_MISMATCH},
+        {CLASS("[Values{\"a\"}, ValueMap{\"q\"}] uint8 a;"), "a: its map has a value that is not a 32-bit number: 'q'",
+         MOF_E_TYPE_MISMATCH},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         HRESULT hr = mof_classes_add(classes, "f.mof", rows[i].text, strlen(rows[i].text));

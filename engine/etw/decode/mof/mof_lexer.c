@@ -248,7 +248,7 @@ static HRESULT read_number(struct mof_lexer *l)
     l->token = MOF_TOKEN_REAL;
     return is_real(l->text.text)
                ? S_OK
-               : mof_lexer_error(l, MOF_E_ILLEGAL_CONSTANT_VALUE, "'%.40s' is not a number of 64 bits", l->text.text);
+               : mof_lexer_error(l, MOF_E_ILLEGAL_CONSTANT_VALUE, "'%.40s' is not a 64-bit number", l->text.text);
 }
 
 HRESULT mof_lexer_next(struct mof_lexer *l)

@@ -341,7 +341,7 @@ static HRESULT fill_entry(const struct placed *p, const struct mof_qualifier *nu
             entry->value &= UINT16_MAX;
         return S_OK;
     }
-    return refuse(p, MOF_E_TYPE_MISMATCH, "its map has a value that is not a number of 32 bits: ", input);
+    return refuse(p, MOF_E_TYPE_MISMATCH, "its map has a value that is not a 32-bit number: ", input);
 }
 
 static HRESULT fill_map(const struct maker *m, const struct placed *p, const struct mof_qualifier *texts,
