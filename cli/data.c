@@ -323,7 +323,7 @@ static HRESULT show_sets(struct showing *s)
         hr = try_set(s, SYSTEM_SPACE, set->name, set->xml, strlen(set->xml));
     if (SUCCEEDED(hr) && !s->sets)
         hr = error_set(PLA_E_DCS_NOT_FOUND, "no set has the RootPath '%s'%s", s->folder,
-                       s->is_there ? "" : ", and the folder itself is missing");
+                       s->is_there ? "" : ", and no folder has this path");
     return hr;
 }
 

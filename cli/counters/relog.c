@@ -433,7 +433,7 @@ static int relog_copy(struct relog *r)
         char *nearest = counter_nearest_in_logs(&r->inputs, r->filter.patterns[0].text);
         hr = error_set((HRESULT)PDH_NO_DATA, "No data to return: '%s' matches no counter of the input%s%s (-c)",
                        r->filter.patterns[0].text, nearest ? nearest : "",
-                       r->filter.count > 1 ? ", nor do the others" : "");
+                       r->filter.count > 1 ? ", nor do the other paths" : "");
         memory_free(nearest);
     }
     if (FAILED(hr))

@@ -11,7 +11,7 @@ static void serving_warn(const char *verb, const struct http_serving *s)
     if (!http_server_is_public(s->server))
         return;
     if (!s->security || !http_security_has_accounts(s->security))
-        fprintf(stderr, "openpla %s: everybody who reaches this address can read the counters, without a password\n",
+        fprintf(stderr, "openpla %s: anyone who can reach this address can read the counters without a password\n",
                 verb);
     else if (!http_security_has_tls(s->security))
         fprintf(stderr, "openpla %s: passwords and tokens are sent to this address without encryption\n", verb);

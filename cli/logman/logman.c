@@ -218,7 +218,8 @@ static HRESULT logman_target_add(struct logman_target *t, unsigned adverb)
         hr = has_name(list[i], t->short_name, &taken);
     objects_release(list, count);
     if (SUCCEEDED(hr) && taken)
-        hr = error_set(PLA_E_DC_ALREADY_EXISTS, "the set '%s' already has a collector of that name", t->short_name);
+        hr = error_set(PLA_E_DC_ALREADY_EXISTS, "the set '%s' already has a collector with the set's name",
+                       t->short_name);
     if (SUCCEEDED(hr))
         hr = object_create(class, t->set, &t->collector);
     if (SUCCEEDED(hr))
@@ -250,7 +251,7 @@ static HRESULT logman_target_choose(struct logman_target *t, unsigned adverb)
     else if (SUCCEEDED(hr) && !named && fit != 1)
         hr = error_set(E_INVALIDARG,
                        fit ? "the set '%s' has several collectors (name one as \"Set\\Collector\")"
-                           : "the set '%s' has no collector of that type",
+                           : "the set '%s' has no collector of the requested type",
                        t->short_name);
     if (SUCCEEDED(hr))
         t->collector = object_reference(named ? named : only);

@@ -442,7 +442,7 @@ static int print_usage(void)
           "  /beside      separate classes, OpenPLA.DataCollectorSet; the default on Windows\n"
           "  /dropin      replace another PLA, which /unregserver restores; the default under Wine\n"
           "  /start       also start the service; if it does not start, nothing is registered\n"
-          "  /rows        do not create or delete the service, which an installer does; /unregserver only stops it\n"
+          "  /rows        leave creating and deleting the service to an installer; /unregserver only stops it\n"
           "openplasrv /sets [/stop]   list or stop the running sets; exit code 1: some are still running\n"
           "openplasrv -Embedding                          serve the classes; used by COM\n"
           "openplasrv /service                            serve the classes as a service\n"

@@ -126,7 +126,7 @@ def main():
     output = "".join(data(1, host_path(base)))
     check("no set has the RootPath" in output and "does not exist" not in output, "a folder that is no set's RootPath", output)
     output = "".join(data(1, host_path(base + "/logz")))
-    check("and the folder itself is missing" in output, "a missing folder", output)
+    check("and no folder has this path" in output, "a missing folder", output)
     check_system_set(base)
     data(2)
     data(2, root, root)
