@@ -191,7 +191,7 @@ static bool read_flags(const char *at, const char *end, bool *for_heirs)
 static const char not_an_entry[] =
     "an entry does not have the form (type;flags;rights;object;inherited object;account)";
 static const char unknown_rights[] = "an entry has unknown rights or flags";
-static const char unknown_account[] = "an account is neither S-1-... nor one of the aliases";
+static const char unknown_account[] = "an account is neither a SID (S-1-...) nor an SDDL alias";
 static const char unknown_type[] = "an entry of the DACL is neither an allow nor a deny entry";
 
 enum { TYPE, FLAGS, RIGHTS, OBJECT, HEIR, ACCOUNT, FIELDS };
@@ -321,7 +321,7 @@ HRESULT sddl_read(const char *text, struct sddl *out, const char **why)
         has_dacl = has_dacl || *part == 'D';
     }
     if (SUCCEEDED(hr) && !*why && !has_dacl)
-        *why = "without D: it would grant everyone full access";
+        *why = "the part D: is missing, which would grant everyone full access";
     return *why ? E_INVALIDARG : hr;
 }
 

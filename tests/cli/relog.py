@@ -208,7 +208,7 @@ def overwrites_nothing_unasked():
     with open("cut.csv", "wb") as f:
         f.write(before[:-5])
     output = openpla(3, "relog", "cut.csv", "-f", "csv", "-o", "whole.csv")
-    check("cut.csv: line 11 at byte " in output and "is cut" in output, "corruption is reported", output)
+    check("cut.csv: line 11 at byte " in output and "is truncated" in output, "corruption is reported", output)
     check(read("whole.csv") == before[:before[:-2].rindex(b"\n") + 1], "all complete samples are copied")
 
 

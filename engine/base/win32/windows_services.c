@@ -172,7 +172,7 @@ static const struct {
     HRESULT hr;
     const char *means;
 } meanings[] = {
-    {(HRESULT)WBEM_E_FAILED, "WMI failed without a reason"},
+    {(HRESULT)WBEM_E_FAILED, "WMI failed and gave no reason"},
     {(HRESULT)WBEM_E_NOT_FOUND, "the object does not exist"},
     {(HRESULT)WBEM_E_ACCESS_DENIED, "access is denied"},
     {(HRESULT)WBEM_E_PROVIDER_FAILURE, "the provider of the class failed"},

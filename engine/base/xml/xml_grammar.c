@@ -124,8 +124,7 @@ static HRESULT check_children(const struct xml_checking *c, xmlNodePtr e, unsign
     for (xmlNodePtr child = xml_grammar_element(g, e->children, NULL); child && SUCCEEDED(hr);
          child = xml_grammar_element(g, child->next, NULL))
         if (!xml_grammar_within(g, type, (const char *)child->name))
-            hr =
-                xml_checking_warn(c, child, "an element that a %.60s cannot contain is skipped", (const char *)e->name);
+            hr = xml_checking_warn(c, child, "skipped: a %.60s cannot contain this element", (const char *)e->name);
     for (size_t i = 0; i < g->within_count && SUCCEEDED(hr); i++) {
         const struct xml_within *row = &g->withins[i];
         unsigned count = 0;

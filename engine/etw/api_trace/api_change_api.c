@@ -159,7 +159,7 @@ static enum api_change_state signal_again(struct api_change *c, HRESULT *reason)
     if (c->signals > SIGNALS || GetTickCount64() - c->since < (c->signals + (ULONGLONG)1) * SILENT_MS)
         return API_CHANGE_PENDING;
     if (c->signals++ == SIGNALS) {
-        *reason = api_inject_failed(c->program, "its process does not answer (it may be stopped)", WAIT_TIMEOUT);
+        *reason = api_inject_failed(c->program, "its process does not respond (it may be stopped)", WAIT_TIMEOUT);
         return API_CHANGE_SILENT;
     }
     if (DuplicateHandle(GetCurrentProcess(), c->process, GetCurrentProcess(), &process, 0, FALSE,

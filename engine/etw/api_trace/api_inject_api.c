@@ -344,7 +344,7 @@ HRESULT api_trace_supports_32(const char *name)
     if (!units || units >= MAX_PATH || GetFileAttributesW(path) == INVALID_FILE_ATTRIBUTES)
         return error_set(HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT),
                          "cannot trace '%s': it is a 32-bit program, and this Wine runs only 64-bit programs (install "
-                         "its 32-bit part, in Debian wine32:i386)",
+                         "Wine's 32-bit part; the Debian package is wine32:i386)",
                          name);
     char *dll = dll_name(true);
     HRESULT hr = dll ? S_OK : E_OUTOFMEMORY;

@@ -395,8 +395,8 @@ ULONG controller_request(const struct controller_call *c, const struct directory
     if (c->code == EVENT_TRACE_CONTROL_UPDATE || (c->code == EVENT_TRACE_CONTROL_FLUSH && in_memory))
         code = read_file(c, r);
     if (code == ERROR_SUCCESS && r->file && s->file && text_equal_nocase(r->file, s->file))
-        code = controller_refuse(ERROR_BAD_PATHNAME, "invalid log file name '%.200s': the session is writing this file",
-                                 s->file);
+        code = controller_refuse(ERROR_BAD_PATHNAME,
+                                 "invalid log file name '%.200s': the session is writing to this file", s->file);
     if (code == ERROR_SUCCESS && r->file && (s->mode & TRACE_MODE_NEWFILE) != 0 && !trace_file_is_pattern(r->file))
         code = controller_refuse(ERROR_INVALID_NAME, "invalid log file name '%.200s': expected one %%d", r->file);
     return code;

@@ -129,8 +129,9 @@ HRESULT push_url(enum push_kind kind, const char *url, char **out)
     if (memchr(host, '@', (size_t)(path - host)))
         return error_set(E_INVALIDARG, "invalid URL: it contains a user or password (use a credentials file)");
     if (!authority_is_valid(host, path))
-        return error_set(E_INVALIDARG, "invalid URL '%s': '%.*s' is not a host or a host with a port from 1 to 65535",
-                         url, (int)(path - host), host);
+        return error_set(E_INVALIDARG,
+                         "invalid URL '%s': expected a host, or a host and a port from 1 to 65535, not '%.*s'", url,
+                         (int)(path - host), host);
     const bool has_path = *path && strcmp(path, "/") != 0;
     if (kind == PUSH_INFLUX && !has_path)
         return error_set(E_INVALIDARG,

@@ -144,7 +144,7 @@ HRESULT column_store_read(struct column_store *s, unsigned reader, size_t column
             r->is_filled = false;
             HRESULT hr = file_read_at(s->file, part * size + s->offsets[column], r->bytes, length, &got);
             if (SUCCEEDED(hr) && got < length)
-                hr = error_set(E_FAIL, "it is shorter than what was written");
+                hr = error_set(E_FAIL, "it is shorter than the data that was written");
             if (FAILED(hr))
                 return error_prefix(hr, "temporary file of samples");
             *r = (struct column_reader){r->bytes, column, part, true};

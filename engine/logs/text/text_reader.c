@@ -371,7 +371,7 @@ static bool read_values(struct text_reader *t, const struct text_row *row, struc
     if (column < count || !last_is_whole) {
         REMARK(t, row,
                row->whole ? PLACE ": the row has %zu values, but the header has %zu counters"
-                          : PLACE ": the row is cut after %zu of its %zu values",
+                          : PLACE ": the row is truncated after %zu of its %zu values",
                PLACE_OF(row), column - (column > 0 && !last_is_whole), count);
         return false;
     }
@@ -407,7 +407,8 @@ static void skip_row(struct text_reader *t, const struct text_row *row)
                PLACE_OF(row));
     } else if (!is_farewell(row->text, row->length)) {
         REMARK(t, row,
-               row->whole ? PLACE ": skipped a row: '%s' is not a time" : PLACE ": the row is cut inside its time '%s'",
+               row->whole ? PLACE ": skipped a row: '%s' is not a time"
+                          : PLACE ": the row is truncated inside its time '%s'",
                PLACE_OF(row), printable_start(row->text, row->length, beginning));
     }
 }

@@ -204,7 +204,7 @@ static HRESULT read_entry(struct opening *o, const uint8_t *rows, size_t size, s
     const size_t room = size - *at - CABINET_FILE_BYTES;
     const uint8_t *end = memchr(name, 0, room < CABINET_NAME_BYTES + 1 ? room : CABINET_NAME_BYTES + 1);
     if (!end)
-        return cabinet_fault(c, "has an entry whose name is not terminated or longer than 255 bytes");
+        return cabinet_fault(c, "has an entry whose name is unterminated or longer than 255 bytes");
     struct cabinet_entry *entry = &c->entries[index];
     const uint32_t attributes = get_u16(row + FILE_ATTRIBUTES);
     *at += CABINET_FILE_BYTES + (size_t)(end - name) + 1;

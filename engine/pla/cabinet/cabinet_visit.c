@@ -264,7 +264,8 @@ static HRESULT compare_bytes(void *user, size_t entry, const uint8_t *data, size
         return S_OK;
     HRESULT hr = file_read_at(m->file, m->at, m->bytes, size, &got);
     if (SUCCEEDED(hr) && (got < size || memcmp(data, m->bytes, size) != 0))
-        hr = comparison_fail(m, m->member_of[entry], "differs from its copy in the cabinet: it has changed since");
+        hr = comparison_fail(m, m->member_of[entry],
+                             "differs from its copy in the cabinet: it has changed since it was packed");
     m->at += size;
     return hr;
 }

@@ -221,9 +221,10 @@ static HRESULT put_below(struct walk *w, struct registry_key *key, uint32_t dept
     if (hr == E_OUTOFMEMORY)
         return hr;
     char *name, *path = NULL;
-    struct error_kept why = error_keep(
-        hr == S_FALSE ? error_set(GONE, "%.300s: a key below it was deleted while it was read", registry_key_path(key))
-                      : hr);
+    struct error_kept why =
+        error_keep(hr == S_FALSE ? error_set(GONE, "%.300s: a key below this key was deleted while the keys were read",
+                                             registry_key_path(key))
+                                 : hr);
     hr = text_from_utf16(w->entry->name, w->entry->name_units, true, &name);
     if (SUCCEEDED(hr))
         path = text_format("%s\\%s", registry_key_path(key), name);

@@ -36,7 +36,7 @@ static HRESULT answer_result(struct orpc_answer *answer)
 {
     const HRESULT hr = (HRESULT)ndr_read_u32(&answer->reader);
     return answer->reader.fault
-               ? error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "the other computer sent a malformed answer")
+               ? error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "the other computer sent a malformed response")
                : hr;
 }
 

@@ -232,9 +232,9 @@ static void pass_report_limits(const struct retention_pass *p, const struct rete
 {
     for (size_t i = 0; i < sizeof plan->over / sizeof *plan->over; i++)
         if (plan->over[i]) {
-            HRESULT hr =
-                error_set(S_FALSE, "%s is still exceeded: the rest belongs to the newest run or cannot be deleted",
-                          retention_why_text((enum retention_why)(RETENTION_FOLDERS + i)));
+            HRESULT hr = error_set(
+                S_FALSE, "%s is still exceeded: the remaining data belongs to the newest run or cannot be deleted",
+                retention_why_text((enum retention_why)(RETENTION_FOLDERS + i)));
             p->report(p->user, &(struct retention_event){.folder = p->scan.root, .hr = hr});
         }
 }

@@ -614,10 +614,10 @@ static void check_limits(struct run *r)
 {
     int64_t now = tick_clock();
     if (is_over(r, now, limit_at(r->started, r->set.set->Duration)))
-        end_with_reason(r, "the run ended because its Duration is over");
+        end_with_reason(r, "the run ended because its Duration has passed");
     else if (!r->end && !r->roll && is_over(r, now, limit_at(r->segment_started, r->set.set->SegmentMaxDuration)) &&
              !r->roll)
-        limit_reached(r, "the run ended because SegmentMaxDuration is over");
+        limit_reached(r, "the run ended because SegmentMaxDuration has passed");
     if (!r->end && now < next_tick(r) && now >= segment_opens_at(r))
         next_segment(r, next_tick(r));
     /* No further sample is due, or a member cannot wait for it. */

@@ -296,7 +296,7 @@ HRESULT run_section_ask(struct run_section *s, enum run_request request, uint64_
     *number = atomic_fetch_add(&r->asked, 1) + 1;
     if (*number <= atomic_load(&r->answered))
         return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                         "the memory that the run shares (host process %u) contains invalid data",
+                         "the shared memory of the run (host process %u) contains invalid data",
                          (unsigned)s->host.process_id);
     set_signal(s);
     return S_OK;
@@ -311,7 +311,7 @@ bool run_section_answered(struct run_section *s, enum run_request request, uint6
     *hr = atomic_load(&r->result);
     if (!error_is_result(*hr)) {
         *hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                        "the memory that the run shares (host process %u) contains the invalid answer 0x%08X",
+                        "the shared memory of the run (host process %u) contains the invalid response 0x%08X",
                         (unsigned)s->host.process_id, (unsigned)*hr);
     } else if (FAILED(*hr)) {
         memcpy(text, r->text, sizeof text);

@@ -323,7 +323,7 @@ HRESULT run_compare(struct run_comparison *c, const struct run_compare_options *
     c->nothing = NULL;
     if (!(c->span > 0)) {
         c->nothing = options->by_clock ? "they have no time of day in common"
-                                       : "they have no time in common that is not skipped";
+                                       : "they have no time in common after the skipped part";
         return S_FALSE;
     }
     HRESULT hr = pair_counters(c);

@@ -169,8 +169,8 @@ static HRESULT set_tag(struct rules_run *run, xmlNodePtr e, xmlNodePtr context, 
     if (!found)
         return rules_add_note(run, e, "its target is not part of the report");
     return refused ? rules_add_note(run, e,
-                                    "it cannot be linked to its target: its tag has several lines, or the tags there "
-                                    "exceed %d bytes in total",
+                                    "the warning cannot be linked to its target: its tag has several lines, or the "
+                                    "tags of the target exceed %d bytes in total",
                                     REPORT_TAGS_MOST)
                    : S_OK;
 }

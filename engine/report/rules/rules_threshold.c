@@ -248,7 +248,7 @@ static void add_details(struct text_buffer *b, const struct threshold *t, const 
     text_buffer_add(b, ".");
     for (size_t i = 1; i < all->count && i <= OTHERS_NAMED; i++) {
         const struct threshold_finding *other = &all->items[i];
-        text_buffer_add(b, i == 1 ? " Also beyond it: " : ", ");
+        text_buffer_add(b, i == 1 ? " Also beyond the limit: " : ", ");
         if (*other->machine)
             text_buffer_format(b, "\\\\%s ", other->machine);
         text_buffer_format(b, "%s (", *other->instance ? other->instance : other->object);

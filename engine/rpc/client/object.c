@@ -16,7 +16,7 @@ HRESULT answer_malformed(uint32_t fault)
 {
     if (fault == RPC_FAULT_NO_MEMORY)
         return E_OUTOFMEMORY;
-    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "the other computer sent a malformed answer");
+    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "the other computer sent a malformed response");
 }
 
 HRESULT orpc_request_begin(struct ndr_writer *request)

@@ -231,7 +231,7 @@ static void truncated_log_returns_complete_samples_and_the_position(void **state
         if (!at_end) {
             snprintf(place, sizeof place, "line %d at byte ", whole + 2);
             assert_non_null(strstr(warnings->items[0], place));
-            assert_non_null(strstr(warnings->items[0], "is cut"));
+            assert_non_null(strstr(warnings->items[0], "is truncated"));
         }
         log_reader_close(log);
     }

@@ -265,7 +265,7 @@ static void at_most_sixteen_others_are_named(void **state)
     assert_no_fault(&r);
     assert_int_equal(r.outcome.warning_count, 1);
     assert_string_equal(r.outcome.warnings[0].symptom, "d29 40/10 0 40 and 29 more");
-    assert_non_null(strstr(r.outcome.warnings[0].details, "Also beyond it: d28 (39), d27 (38)"));
+    assert_non_null(strstr(r.outcome.warnings[0].details, "Also beyond the limit: d28 (39), d27 (38)"));
     assert_non_null(strstr(r.outcome.warnings[0].details, "d13 (24) and 13 more."));
     ruled_free(&r);
 }

@@ -243,7 +243,7 @@ static void completion_ends_the_run(void **state)
     fixture_await("completion", RUN_STOPPED, PATIENCE_MS);
     assert_int_equal(fixture_lines(root, "duration of it.csv") - 1 + fixture_late("completion"), 2);
     record = fixture_record("completion");
-    assert_non_null(strstr(record.last_message, "the run ended because its Duration is over"));
+    assert_non_null(strstr(record.last_message, "the run ended because its Duration has passed"));
     run_record_free(&record);
 
     fixture_commit("completion", root, "<StopOnCompletion>-1</StopOnCompletion><Segment>-1</Segment>",
@@ -269,7 +269,7 @@ static void reason_for_the_end_is_always_reported(void **state)
     fixture_await("notes", RUN_STOPPED, PATIENCE_MS);
     struct run_record record = fixture_record("notes");
     assert_non_null(strstr(record.last_message, "100 more\n"));
-    assert_non_null(strstr(record.last_message, "the run ended because its Duration is over\n"));
+    assert_non_null(strstr(record.last_message, "the run ended because its Duration has passed\n"));
     run_record_free(&record);
     memory_free(collector);
     memory_free(root);

@@ -89,7 +89,7 @@ static void running_set_applies_a_new_limit(void **state)
     assert_int_equal(fixture_events(9005, "limit"), 1);
     assert_int_equal(fixture_events(1003, "limit"), 1);
     fixture_await_event(1005, "limit");
-    assert_string_equal(fixture_reason, "the run ended because its Duration is over");
+    assert_string_equal(fixture_reason, "the run ended because its Duration has passed");
     object_release(set);
     memory_free(root);
 }

@@ -409,7 +409,7 @@ static HRESULT read_entry(struct manifest_reader *r, xmlNodePtr e, void *about)
        combinations of bits. */
     if (map->bits && value & (value - 1))
         hr = manifest_warn_element(
-            r, e, "the value has several bits (its string is also shown for every value that has all of them)");
+            r, e, "the value has several bits (its string is also shown for every value that has all these bits)");
     if (SUCCEEDED(hr) && !xmlHasProp(e, BAD_CAST "message"))
         hr = manifest_wrong(e, "message", NULL, "the attribute is missing");
     if (SUCCEEDED(hr))
