@@ -59,10 +59,11 @@ static void add_absent(struct text_buffer *b)
         b, "\n"
            "## Unsupported counters\n"
            "\n"
-           "Windows' counters that have no reliable source on this host OS, with the reason. Counters that are in "
-           "neither list\n"
-           "belong to a program, such as a database, and exist if that program provides them: see [Counters of your\n"
-           "own](../user/counters.md#counters-of-your-own). `*` stands for all counters of the object.\n"
+           "Windows' counters that have no reliable source on this host OS, with the reason. A counter that is neither "
+           "listed above\n"
+           "nor in this table belongs to a program, such as a database, and exists if that program provides it: see\n"
+           "[Counters of your own](../user/counters.md#counters-of-your-own). `*` stands for all counters of the "
+           "object.\n"
            "\n"
            "| object | counters | why |\n"
            "|---|---|---|\n");
@@ -88,17 +89,18 @@ static void add_functions(struct text_buffer *b)
     } rows[] = {
         {"PdhBrowseCounters, PdhBrowseCountersH, PdhSelectDataSource, PdhVbCreateCounterPathList, "
          "PdhVbGetCounterPathFromList, PdhVbGetOneCounterPath",
-         "Dialogs and their results."},
+         "They show dialogs, or use the results of dialogs."},
         {"PdhRelog", "No header declares its structure; use `openpla relog`."},
         {"PdhPla..., PdhiPla..., PlaTimeInfoToMilliSeconds",
-         "Windows XP's interface to sets, in no header; replaced by [IDataCollectorSet](IDataCollectorSet.md)."},
+         "Windows XP's interface to sets, which no header declares; replaced by "
+         "[IDataCollectorSet](IDataCollectorSet.md)."},
         {"PdhLogServiceCommand, PdhLogServiceControl", "They control a service of Windows 2000."},
         {"PdhVbOpenLog, PdhVbUpdateLog, PdhVbGetLogFileSize", "The order of their parameters is not documented."},
     };
-    text_buffer_add(
-        b,
-        "\n## Unsupported functions\n\nFunctions of `pdh.dll` that `openpdh.dll` exports but that return "
-        "`PDH_NOT_IMPLEMENTED`; functions with strings in\nboth forms, A and W.\n\n| functions | why |\n|---|---|\n");
+    text_buffer_add(b,
+                    "\n## Unsupported functions\n\n`openpdh.dll` exports these functions of `pdh.dll`, but they return "
+                    "`PDH_NOT_IMPLEMENTED`. Functions with strings\nexist in both forms, A and W.\n\n| functions | why "
+                    "|\n|---|---|\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         text_buffer_format(b, "| %s | %s |\n", rows[i].names, rows[i].reason);
 }
@@ -118,19 +120,19 @@ HRESULT counters_page(const char *origin, struct text_buffer *b)
                        "computed, from columns of the object's table or from numbers in kernel files: "
                        "`meminfo.MemFree` is the line MemFree of\n"
                        "/proc/meminfo, and `net/snmp.Tcp.InSegs` the column InSegs of the lines Tcp of /proc/net/snmp. "
-                       "`time` is the time of the\n"
-                       "reading in units of 100 ns. If its source does not exist, a counter is absent, never zero. The "
-                       "index is the name's number\n"
-                       "on Windows, if that number is known. Other computers request an object by its GUID and a "
-                       "counter by its id, see\n"
-                       "[Remote counters](../user/remote-counters.md).\n"
+                       "`time` is the time at\n"
+                       "which the source is read, in units of 100 ns. A counter whose source does not exist is absent, "
+                       "never zero. The index is\n"
+                       "the name's number on Windows, if that number is known. Other computers request an object by "
+                       "its GUID and a counter\n"
+                       "by its id, see [Remote counters](../user/remote-counters.md).\n"
                        "\n"
                        "A file is read once per sample, regardless of the number of counters that use it. If reading "
                        "an object takes longer than\n"
                        "two seconds (`OPENPLA_SAMPLE_LIMIT`: another number of milliseconds, 0 for no limit), the "
                        "object has no values in that\n"
-                       "sample, nor in the following samples until the reading has finished. The other objects are "
-                       "sampled without it.\n"
+                       "sample, nor in the following samples until it has been read. The other objects are sampled "
+                       "without it.\n"
                        "\n"
                        "The counters of Process and Thread, and the numbers of processes and threads, cover the Wine "
                        "prefix. With the environment\n"

@@ -256,7 +256,7 @@ static void add_xml(struct text_buffer *b, const struct object *o, const struct 
         break;
     case XML_SHOWN:
         text_buffer_format(b, "`<%s>`, written; %s", p->xml,
-                           p->read ? "if it is read, only information that no other element contains is used"
+                           p->read ? "when it is read, only information that no other element contains is used"
                                    : "ignored when it is read");
         break;
     case XML_STORED:
@@ -448,12 +448,15 @@ static void add_reserved(const struct idl_interface *i, struct text_buffer *b)
     for (size_t k = 0; k < i->count; k++) {
         if (!i->members[k].reserved)
             continue;
-        text_buffer_format(b,
-                           any ? ", %u"
-                               : "## The reserved opnums\n"
-                                 "\n"
-                                 "Not used on the wire; they preserve the opnums of the other members: %u",
-                           i->members[k].opnum);
+        text_buffer_format(
+            b,
+            any ? ", %u"
+                : "## The reserved opnums\n"
+                  "\n"
+                  "These opnums are not used on the wire. They preserve the opnums of the other members.\n"
+                  "\n"
+                  "Reserved: %u",
+            i->members[k].opnum);
         any = true;
     }
     if (any)
