@@ -596,8 +596,8 @@ const struct counter_object_type pdh_gpu_adapter_memory = {
     .help = "The memory of each graphics card.",
     .has_instances = true,
     TABLE_OBJECT(gpu_memory, ALL_OF, struct gpu_state, gather_cards, close_state,
-                 "/sys/class/drm/CARD/device/mem_info_vram_used and mem_info_gtt_used, or, where the driver has none, "
-                 "the sum over the clients of " FILES MEMORY)};
+                 "/sys/class/drm/CARD/device/mem_info_vram_used and mem_info_gtt_used; if the driver has none, the sum "
+                 "over the clients of " FILES MEMORY)};
 const struct counter_object_type pdh_gpu_engine = {
     .name = "GPU Engine",
     .help = "The work of each graphics card engine for each process of the host OS.",

@@ -227,7 +227,7 @@ static HRESULT gather_threads(struct counter_object *o, struct source *source, u
 
 #define ORIGIN                                                                                                         \
     "Windows processes: the system's list of processes (NtQuerySystemInformation). Under Wine, faults, private, "      \
-    "resident_private and the four columns of transfers come from the Linux process of the Windows process: "          \
+    "resident_private and the four columns of transfers come from the Linux process that runs the program: "           \
     "/proc/<id>/stat, status (RssAnon + VmSwap, RssAnon) and io (syscr, syscw, rchar, wchar), and handles has no "     \
     "value. Processes of the host OS: /proc/<id>/stat, status, io and the entries of fd. user and kernel are in "      \
     "units of 100 ns"
@@ -242,8 +242,9 @@ const struct counter_object_type pdh_thread = {
     .index = 232,
     .help = "The threads of the processes that the object Process lists.",
     .has_instances = true,
-    TABLE_OBJECT(thread, ALL_OF, struct process_state, gather_threads, NULL,
-                 "Windows processes: the system's list (NtQuerySystemInformation); the host's: "
-                 "/proc/<id>/task/<id>/stat and status (voluntary_ctxt_switches + nonvoluntary_ctxt_switches). user "
-                 "and kernel are in units of 100 ns. The priorities are of Windows processes alone; switches, state "
-                 "and wait_reason, under Wine, of the host's alone")};
+    TABLE_OBJECT(
+        thread, ALL_OF, struct process_state, gather_threads, NULL,
+        "Windows processes: the system's list of processes (NtQuerySystemInformation). Processes of the host OS: "
+        "/proc/<id>/task/<id>/stat and status (voluntary_ctxt_switches + nonvoluntary_ctxt_switches). user "
+        "and kernel are in units of 100 ns. Only Windows processes have priorities. Under Wine, only "
+        "processes of the host OS have switches, state and wait_reason")};

@@ -225,11 +225,11 @@ const struct counter_object_type pdh_redirector = {
     .index = 262,
     .help = "File accesses of this computer's programs to other computers by SMB.",
     TABLE_OBJECT(redirector, ALL_OF, struct table_state, gather_all, NULL,
-                 "/proc/fs/cifs/Stats: summed over the shares SMBs, Reads, Writes, Bytes read, Bytes written; "
+                 "/proc/fs/cifs/Stats: SMBs, Reads, Writes, Bytes read and Bytes written, each summed over the shares; "
                  "CIFS Session, reconnects of sessions, Operations (MIDs)")};
 const struct counter_object_type pdh_smb_client_shares = {
     .name = "SMB Client Shares",
     .help = "Shares of other computers that are mounted here by SMB, as SERVER_SHARE.",
     .has_instances = true,
     TABLE_OBJECT(smb_client_shares, ALL_OF, struct table_state, gather_shares, NULL,
-                 "/proc/fs/cifs/Stats, of each share SMBs, Reads, Writes, Bytes read and Bytes written")};
+                 "/proc/fs/cifs/Stats: SMBs, Reads, Writes, Bytes read and Bytes written of each share")};

@@ -321,7 +321,8 @@ const struct counter_object_type pdh_server = {
                  "the number of records of /run/samba/smbXsrv_session_global.tdb and smbXsrv_open_global.tdb")};
 const struct counter_object_type pdh_smb_server_sessions = {
     .name = "SMB Server Sessions",
-    .help = "Sessions of other computers with Samba's server on this one, by the session number that smbstatus shows.",
+    .help =
+        "Sessions of other computers with Samba's server on this computer, by the session number that smbstatus shows.",
     .has_instances = true,
     TABLE_OBJECT(smb_server, ALL_OF, struct samba_state, gather_sessions, close_state,
                  CONNECTIONS_OF "session; sessions of smbXsrv_session_global.tdb without a connection are included")};
