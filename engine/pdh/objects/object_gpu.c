@@ -400,7 +400,7 @@ static void drm_files_close(struct drm_files *d)
     COUNTER("Total Committed", PERF_COUNTER_LARGE_RAWCOUNT, 0, -6, NO_TOTAL, "committed",                              \
             "Memory committed by the graphics card's driver, in bytes.")                                               \
     COUNTER("Dedicated Usage", PERF_COUNTER_LARGE_RAWCOUNT, 0, -6, NO_TOTAL, "dedicated",                              \
-            "Memory of the graphics card that is in use, in bytes.")                                                   \
+            "Graphics card memory that is in use, in bytes.")                                                          \
     COUNTER("Shared Usage", PERF_COUNTER_LARGE_RAWCOUNT, 0, -6, NO_TOTAL, "shared",                                    \
             "System memory that is in use for the graphics card, in bytes.")
 

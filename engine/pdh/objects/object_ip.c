@@ -121,7 +121,8 @@
     COUNTER("Datagrams No Port/sec", PERF_COUNTER_COUNTER, 664, 0, SUM, KEY("Udp", "NoPorts"),                         \
             "Datagrams received for a port without a listening program.")                                              \
     COUNTER("Datagrams Received Errors", PERF_COUNTER_RAWCOUNT, 666, 0, SUM, KEY("Udp", "InErrors"),                   \
-            "Received datagrams that could not be delivered for another reason, since the computer started.")          \
+            "Received datagrams that could not be delivered, except those without a listening program, since the "     \
+            "computer started.")                                                                                       \
     COUNTER("Datagrams Sent/sec", PERF_COUNTER_COUNTER, 0, 0, SUM, KEY("Udp", "OutDatagrams"),                         \
             "UDP datagrams sent over " IP ".")
 

@@ -173,7 +173,7 @@ const struct counter_object_type pdh_network_interface = {
 #define NETWORK_ACTIVITY_ROWS                                                                                          \
     COLUMN(CARD_INTERRUPTS, "interrupts")                                                                              \
     COUNTER("Interrupts/sec", PERF_COUNTER_COUNTER, 148, -2, SUM, "interrupts",                                        \
-            "Interrupts of the network card that this processor handled. Each port of a device shows the interrupts "  \
+            "Network card interrupts that this processor handled. Each port of a device shows the interrupts "         \
             "of the whole device.")
 
 #define OBJECT network_activity

@@ -48,7 +48,7 @@
     COUNTER("Working Set Peak", PERF_COUNTER_LARGE_RAWCOUNT, 178, -5, SUM, "resident_peak",                            \
             "The largest working set so far, in bytes.")                                                               \
     COUNTER("Working Set", PERF_COUNTER_LARGE_RAWCOUNT, 180, -5, SUM, "resident",                                      \
-            "Memory of the process that is in physical memory, in bytes, including shared pages.")                     \
+            "The part of the process' memory that is in physical memory, in bytes, including shared pages.")           \
     COUNTER("Page File Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 184, -6, SUM, "private",                                   \
             "Memory that the process has touched and does not share, in memory or in the paging space, in bytes. "     \
             "Same as Private Bytes.")                                                                                  \
@@ -65,7 +65,7 @@
             "Identifier of the process that started this one. That process may have exited and its identifier may "    \
             "have been reused. Not available for _Total.")                                                             \
     COUNTER("Handle Count", PERF_COUNTER_RAWCOUNT, 952, 0, SUM, "handles",                                             \
-            "Number of open handles; for processes of the host OS, of open file descriptors.")                         \
+            "Number of open handles. For processes of the host OS: number of open file descriptors.")                  \
     COUNTER("IO Read Operations/sec", PERF_COUNTER_BULK_COUNT, 1412, 0, SUM, "reads",                                  \
             "Read calls, from files, devices, pipes and the network.")                                                 \
     COUNTER("IO Write Operations/sec", PERF_COUNTER_BULK_COUNT, 1414, 0, SUM, "writes",                                \

@@ -229,7 +229,7 @@ const struct counter_object_type pdh_redirector = {
                  "CIFS Session, reconnects of sessions, Operations (MIDs)")};
 const struct counter_object_type pdh_smb_client_shares = {
     .name = "SMB Client Shares",
-    .help = "Shares of other computers that are mounted here by SMB, as SERVER_SHARE.",
+    .help = "Mounted SMB shares of other computers, each as SERVER_SHARE.",
     .has_instances = true,
     TABLE_OBJECT(smb_client_shares, ALL_OF, struct table_state, gather_shares, NULL,
                  "/proc/fs/cifs/Stats: SMBs, Reads, Writes, Bytes read and Bytes written of each share")};

@@ -328,6 +328,6 @@ const struct counter_object_type pdh_smb_server_sessions = {
                  CONNECTIONS_OF "session; sessions of smbXsrv_session_global.tdb without a connection are included")};
 const struct counter_object_type pdh_smb_server_shares = {
     .name = "SMB Server Shares",
-    .help = "Shares of Samba's server on this computer that have connected clients.",
+    .help = "The shares of this computer's Samba server to which clients are connected.",
     .has_instances = true,
     TABLE_OBJECT(smb_server, ALL_OF, struct samba_state, gather_shares, close_state, CONNECTIONS_OF "share")};
