@@ -278,8 +278,7 @@ static HRESULT check_private(struct trace_plan *plan)
     if (!(plan->mode & TRACE_MODE_PRIVATE_LOGGER))
         return S_OK;
     if (!plan->count)
-        return error_set(E_INVALIDARG,
-                         "ProcessMode: session '%s' has no event provider, but it can run only in the processes of one",
+        return error_set(E_INVALIDARG, "ProcessMode: session '%s' has no provider in whose processes it could run",
                          plan->session);
     if (plan->kernel)
         return error_set(E_INVALIDARG, "ProcessMode: session '%s' has a kernel provider, which has no process",

@@ -96,8 +96,8 @@ static void corrected_input_is_reported(void **state)
            "Warning: -c: '\\Network Interface(*)\\*' is treated as one item, because its words are not in quotes\n");
     expect_only_warning(
         "logman create counter thrice -c \\Processor(_Total)\\% Processor Time",
-        "Warning: -c: '\\Processor(_Total)\\% Processor Time' is treated as one item, because its words have "
-        "no quotes\n");
+        "Warning: -c: '\\Processor(_Total)\\% Processor Time' is treated as one item, because its words are "
+        "not in quotes\n");
     expect("logman delete thrice", 0, DONE);
     expect("logman create counter Größe -c \\System\\Threads", 0, DONE);
     expect("logman", 0, "\nGröße                                   Counter ");
