@@ -208,10 +208,10 @@ static void add_values(struct text_buffer *b, const struct property *p)
         break;
     case PROPERTY_ENUM:
     case PROPERTY_FLAGS:
-        text_buffer_format(b, "- Values: %s of [%s](enumerations.md#", p->kind == PROPERTY_ENUM ? "one" : "any",
-                           p->enumeration->name);
+        text_buffer_format(b, "- Values: %s of [%s](enumerations.md#",
+                           p->kind == PROPERTY_ENUM ? "one" : "the sum of any", p->enumeration->name);
         add_anchor(b, p->enumeration->name);
-        text_buffer_add(b, p->kind == PROPERTY_ENUM ? "): " : "), added together; other bits are ignored: ");
+        text_buffer_add(b, p->kind == PROPERTY_ENUM ? "): " : ") (other bits are ignored): ");
         for (size_t i = 0; i < p->enumeration->count; i++)
             text_buffer_format(b, "%s`%s` %s%X", i ? ", " : "", p->enumeration->items[i].name,
                                p->enumeration->items[i].value > 9 ? "0x" : "",
@@ -266,10 +266,10 @@ static void add_xml(struct text_buffer *b, const struct object *o, const struct 
         add_item_elements(b, o, p);
         break;
     case XML_INSIDE:
-        text_buffer_format(b, "`<%s>`, which contains the elements of the text", p->xml);
+        text_buffer_format(b, "`<%s>`, which contains the elements of the value", p->xml);
         break;
     case XML_WHOLE:
-        text_buffer_format(b, "the text itself is the element `<%s>`", p->xml);
+        text_buffer_format(b, "the value itself is the element `<%s>`", p->xml);
         break;
     }
     if (p->alias)
