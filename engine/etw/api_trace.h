@@ -53,7 +53,7 @@ struct api_settings {
     struct texts exclude;       /* functions that are never logged, as module!function */
 };
 void api_settings_free(struct api_settings *s); /* zeroes the struct; a zero struct is allowed */
-/* Both add the canonical form of each name. api_settings_add_apis returns E_INVALIDARG if a name is not
+/* These two functions add the canonical form of each name. api_settings_add_apis returns E_INVALIDARG if a name is not
    <module>!<function>; the error text begins with `property`. */
 HRESULT api_settings_add_modules(struct api_settings *s, const struct texts *modules);
 HRESULT api_settings_add_apis(struct texts *list, const struct texts *apis, const char *property);
@@ -94,15 +94,15 @@ HRESULT api_trace_supported(void);
 /* Returns HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT) if this host OS cannot run 32-bit programs or their openapitrace.dll
    is missing. `name` is used in the error text. */
 HRESULT api_trace_supports_32(const char *name);
-struct api_trace; /* the section, the claim on the program and the watcher */
+struct api_trace; /* holds the section, the claim on the program and the watcher */
 /* Claims the program and creates the section with the settings. Nothing is injected before api_trace_watch. Returns
    PLA_E_EXE_ALREADY_CONFIGURED if another collector traces the program. `claimed`: an existing api_trace of this
    process, or NULL. If it traces the same program, the new api_trace shares its claim; if its settings are also the
    same, no new api_trace is created and *out is `claimed` itself. */
 HRESULT api_trace_open(struct api_settings *settings, struct api_trace *claimed, struct api_trace **out);
 void api_trace_close(struct api_trace *t); /* NULL is allowed */
-/* Returns whether several users hold this api_trace: api_trace_open has returned it several times, and api_trace_close
-   has not been called yet for at least two of these calls. */
+/* Returns whether this api_trace is in use more than once. Each api_trace_open that returned it counts as one use,
+   until the matching api_trace_close. */
 bool api_trace_is_shared(const struct api_trace *t);
 /* Returns the filter's data, borrowed. */
 const struct api_filter *api_trace_filter(const struct api_trace *t);
@@ -128,8 +128,8 @@ struct injection_source;
 /* Checks that the program in this file can be traced. Errors: those of injection_program_read and
    api_trace_supports_32. */
 HRESULT api_trace_check_program(const struct injection_source *from, const char *name);
-/* Injects the DLL into a suspended process that has not run yet (a HANDLE with all access). `name` is used in error
-   texts. */
+/* Injects the DLL into a suspended process that has not run yet. `process` is a HANDLE with all access; `name` is used
+   in error texts. */
 HRESULT api_trace_inject(void *process, const char *name);
 
 #endif

@@ -41,11 +41,11 @@ struct autologger {
     char *damaged;            /* the first value with a wrong type or format; NULL: all are valid */
     struct texts problems;    /* one message per invalid value and per value that autologger_override changed */
 };
-void autologger_free(struct autologger *a); /* frees the memory to which it points */
+void autologger_free(struct autologger *a); /* frees what the members point to, but not *a */
 void autologger_provider_free(struct autologger_provider *p);
 
-/* Replaces values that ETW cannot support by the values that will apply, and adds an explanation to `problems` for
-   each. E_OUTOFMEMORY. */
+/* Replaces values that ETW cannot support with the values that will apply, and adds a message to `problems` for each
+   replacement. E_OUTOFMEMORY. */
 HRESULT autologger_override(struct autologger *a);
 
 #define AUTOLOGGER_NO_COUNTER UINT32_MAX
@@ -56,12 +56,12 @@ HRESULT autologger_override(struct autologger *a);
 ULONG autologger_settings(const struct autologger *a, const char *folder, struct trace_settings *out,
                           uint32_t *counter);
 /* Starts the session and enables its providers. A provider that cannot be enabled is reported in the journal and
-   skipped. The result becomes the value Status. */
+   skipped. The caller stores the result in the registry value Status. */
 ULONG autologger_start(struct directory *d, const struct autologger *a, const char *folder, uint32_t *counter);
 
-/* Starts the autologgers described for the directory of this name (OPENPLA_ETW; at most 32 characters). The first
-   call that finds a description starts them; later calls have no effect until the last process of the Wine prefix has
-   exited. Natively there is no registry, and nothing happens. */
+/* Starts the autologgers described for the directory of this name (OPENPLA_ETW; at most 32 characters). The first call
+   that finds a description starts them; later calls have no effect until the last process of the Wine prefix has
+   exited. The native build has no registry, so the function does nothing. */
 void autologgers_begin(struct directory *d, const char *directory);
 
 /* ---- registry keys; the same table of values serves readers and writers ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the code at an address in a process: an image that the trace reports as loaded there, with the identity of its
-   symbols, or a method that was compiled at run time. */
+/* Finds the code at an address in a process. The result is either a method that was compiled at run time, or an image
+   that was loaded at this address according to the trace. For an image, the result includes the identity of its
+   symbols. */
 #ifndef OPENPLA_CODE_PLACES_H
 #define OPENPLA_CODE_PLACES_H
 

@@ -31,7 +31,7 @@ static HRESULT failed(ULONG status, const char *what)
     return hr == E_OUTOFMEMORY ? hr : error_set(hr, "%s: %s", what, error_standard_text(hr));
 }
 
-/* Returns the string at an offset from `start`; for offset 0 the empty string. */
+/* Returns the string that begins `offset` bytes after `start`. Offset 0 means the empty string. */
 static HRESULT text_at(const void *start, ULONG offset, char **out)
 {
     static const WCHAR none;
@@ -121,7 +121,7 @@ static HRESULT add_registrations(const struct etw_api *etw, const GUID *guid, st
     size_t at = sizeof head;
     for (ULONG i = 0; SUCCEEDED(hr) && i < head.InstanceCount && at + sizeof instance <= size; i++) {
         memcpy(&instance, block + at, sizeof instance);
-        if (!(instance.Flags & PROVIDER_FLAG_PRE_ENABLE)) /* enabled, but not registered */
+        if (!(instance.Flags & PROVIDER_FLAG_PRE_ENABLE)) /* the flag means: enabled there, but not registered */
             hr = add_registration(list, first, guid, instance.Pid);
         if (instance.NextOffset < sizeof instance)
             break;

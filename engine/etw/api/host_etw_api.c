@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Selects the ETW implementation: the system's on Windows, and OpenPLA's under Wine, whose own functions exist but do
-   nothing or raise an exception. */
+/* Selects the ETW implementation: the system's on Windows, OpenPLA's under Wine. Wine also has ETW functions, but they
+   do nothing or raise an exception. */
 #include "engine/base/os.h"
 #include "engine/etw/etw_api.h"
 

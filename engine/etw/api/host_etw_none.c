@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Natively OpenPLA's ETW is the only one. */
+/* The native build always uses OpenPLA's ETW, because Linux has no other. */
 #include "engine/etw/etw_api.h"
 
 const struct etw_api *host_etw(void)

@@ -68,9 +68,8 @@ static HRESULT advance(struct trace_input *one)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Returns the trace with the oldest next event; NULL if there are no more events. If several traces have a next
-   event with the oldest time, returns the first of them whose event is a definition, or else the first of them in the
-   list. */
+/* Returns the trace whose next event is the oldest; NULL if no trace has more events. If several next events have the
+   same time, a definition comes first; otherwise the order of the list decides. */
 static struct trace_input *inputs_oldest(const struct trace_inputs *in)
 {
     struct trace_input *found = NULL;
@@ -117,7 +116,7 @@ HRESULT trace_inputs_begin(struct trace_inputs *in)
     return hr;
 }
 
-/* Advances past the oldest event, which its reader overwrites with the next one. */
+/* Advances one trace to its next event. The trace's reader overwrites the current event. */
 static HRESULT inputs_leave(struct trace_inputs *in, struct trace_input *one)
 {
     const bool last = one->event->last;

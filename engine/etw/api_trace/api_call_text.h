@@ -18,18 +18,18 @@ enum {
 
 /* How to read a call's arguments and result. */
 struct api_registers {
-    const uint8_t *xmm0; /* the saved xmm0; xmm1 to xmm3 are at lower addresses, each 16 bytes below the previous one;
-                            NULL: floating-point values are in `arguments` and `result` */
+    const uint8_t *xmm0; /* the saved xmm0; xmm1 to xmm3 are 16, 32 and 48 bytes below it. NULL: floating-point values
+                            are in `arguments` and `result` */
     bool addresses;      /* write strings as addresses, because the address of one of them is invalid */
 };
 
-/* Reads the arguments of a call in a 32-bit program from its stack, up to the first structure. `end` is the end of the
-   stack; arguments that would be at or after it are 0. */
+/* Reads the arguments of a call in a 32-bit program from the stack at `at`; stops at the first structure. `end` is the
+   end of the stack; arguments that would be at or after it are 0. */
 void api_arguments_read_32(const struct api_signature *signature, const uint32_t *at, const uint32_t *end,
                            uint64_t values[API_ARGUMENTS_MAX]);
-/* Writes UTF-8 with a NUL into API_TEXT_ROOM bytes; what does not fit is replaced by "...". `arguments` has
-   signature->count values, in the form in which x64 Windows passes them. In 32-bit programs, only the values before the
-   first structure are valid, because the structure's size is unknown. Returns the number of bytes, including the
+/* Writes UTF-8 with a NUL into API_TEXT_ROOM bytes; replaces text that does not fit with "...". `arguments` has
+   signature->count values, in the form in which x64 Windows passes them. In 32-bit programs, only the values before
+   the first structure are valid, because the structure's size is unknown. Returns the number of bytes, including the
    NUL. */
 size_t api_arguments_text(const struct api_signature *signature, const uint64_t *arguments,
                           const struct api_registers *registers, char *out);

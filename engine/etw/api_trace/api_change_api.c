@@ -8,12 +8,12 @@
    page stay as they are: whenever the stub runs, it restores the original bytes. In a process that was running before
    the watcher, a remote thread loads the DLL at once.
 
-   Under Wine, memory of another process is allocated and protected, and threads are created in it, by one of that
-   process's own threads: Wine's server sends the request to this thread, a signal wakes it, and the caller waits for
-   the answer. A process does not answer while it is stopped (SIGSTOP, a debugger, a frozen container), and never
-   answers if it exits in the meantime. A thread that has just started can miss the signal. Therefore these calls run as
-   timed work (thread.h): the watcher waits for them for STEP_MS at most, and handles other processes while one does
-   not answer. After SILENT_MS, a call from another thread sends another signal.
+   Under Wine, one of the target process's own threads must allocate and protect its memory and create its threads.
+   Wine's server sends the request to this thread, a signal wakes it, and the caller waits for the answer. A process
+   does not answer while it is stopped (SIGSTOP, a debugger, a frozen container), and never answers if it exits in the
+   meantime. A thread that has just started can miss the signal. Therefore these calls run as timed work (thread.h): the
+   watcher waits for them for STEP_MS at most, and handles other processes while one does not answer. After SILENT_MS, a
+   call from another thread sends another signal.
 
    api_change_release does not wait either. If the process answers after it, the timed work only cleans up. The work
    must not change the entry point any more, because the process is running again and may be executing the code there.
@@ -65,7 +65,7 @@ static bool take_claim(struct api_change *c, enum claim claim)
     return atomic_compare_exchange_strong(&c->claim, &expected, claim);
 }
 
-/* Resumes the process once: both the work and api_change_release call this. */
+/* Resumes the process. Both the work and api_change_release call this; the second call has no effect. */
 static void resume(struct api_change *c)
 {
     if (atomic_exchange(&c->suspended, false))
@@ -179,7 +179,7 @@ static enum api_change_state injected(struct api_change *c, HRESULT *reason)
         return API_CHANGE_PENDING;
     }
     if (GetTickCount64() - c->began < SETTLE_MS) {
-        (void)begin_injection(c); /* otherwise it is tried again at the next call */
+        (void)begin_injection(c); /* if this fails, the next call tries again */
         return API_CHANGE_PENDING;
     }
     *reason = api_inject_failed(c->program, "its process cannot be read", ERROR_PARTIAL_COPY);

@@ -210,7 +210,7 @@ void api_log_leave(uint8_t *base)
     api_guard_set(1);
     const uint64_t value = result_of(frame, &registers);
     const uint8_t failed = api_result_failed(&f->signature, value);
-    /* The rest of the event follows the arguments; API_FRAME_ROOM includes its size. */
+    /* The rest of the event is written after the arguments. API_FRAME_ROOM includes room for it. */
     char *result = frame->text + frame->text_bytes;
     uint8_t *at = (uint8_t *)result + api_result_text(&f->signature, value, &registers, result);
     at = put_bytes(at, &error, sizeof error);
@@ -372,7 +372,8 @@ static void tracing_start(const struct api_filter *filter)
     api_hook_install(&tracing.settings);
 }
 
-/* The data of the remaining filters: for each a header with the session's instance, followed by struct api_filter. */
+/* The filters that have not been read yet. Each consists of a header with the session's instance and a struct
+   api_filter. */
 struct filters {
     const uint8_t *at;
     size_t size;

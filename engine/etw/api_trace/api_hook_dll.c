@@ -16,7 +16,7 @@
    process exits. The stubs' memory is mapped twice, writable and executable, because other threads run stubs while new
    stubs are added.
 
-   GetProcAddress and the other functions that resolve names are replaced by versions that return stubs. Therefore
+   GetProcAddress and the other functions that resolve names are replaced with versions that return stubs. Therefore
    delayed imports and later lookups are traced, too, and a looked-up address is still equal to the address in a slot.
 
    The tables of modules are read in a guard_call (guard.h), because the program can unmap or overwrite them. */
@@ -42,7 +42,8 @@ enum {
     LOADER_TRIES = 2000, /* attempts, 1 ms apart */
     CELL_FRAMED = 0,
     CELL_NAMES = 1,
-    STUB_FUNCTION = sizeof(void *) == 8 ? 2 : 1, /* offset in the stub of the address of struct api_function */
+    STUB_FUNCTION = sizeof(void *) == 8 ? 2 : 1, /* where the stub contains the address of its struct api_function:
+                                                    offset in bytes */
     STRUCTURE_WORDS = 16, /* 4-byte words to copy for a structure passed by value in 32-bit programs; no hooked function
                              takes a larger one */
 };
@@ -252,7 +253,7 @@ static struct api_function *function_create(const char *name, void *real)
     stub_write(f, stubs_writable + stub_bytes_used);
     stub_bytes_used += STUB_BYTES;
     f->next = buckets[bucket_of(real)];
-    buckets[bucket_of(real)] = f; /* linked last, because readers take no lock and must find a complete entry */
+    buckets[bucket_of(real)] = f; /* after all members are set, because readers take no lock */
     return f;
 }
 

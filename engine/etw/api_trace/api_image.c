@@ -123,7 +123,8 @@ bool api_image_exports(const struct api_image *image, void (*take)(void *user, c
         struct api_export found = {.name = image_string(image, name), .rva = rva};
         if (!found.name)
             return false;
-        /* When Wine loads user32, it replaces some of user32's forwarders by addresses in ntdll, outside the image. */
+        /* When Wine loads user32, it replaces some of user32's forwarders with addresses in ntdll, outside the
+           image. */
         found.forwards = rva >= image->size || (rva >= image->exports && rva - image->exports < image->exports_size);
         if (rva)
             take(user, &found);

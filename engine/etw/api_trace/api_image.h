@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists the exports and import slots of a module in memory that has this process's bitness. A program can change its
-   headers and tables at any time. Therefore each value is copied, checked against the size of the image and then used,
-   and every loop ends at the end of the image. */
+/* Lists the exports and import slots of a loaded module. The module must have the bitness of this process. A program
+   can change its headers and tables at any time. Therefore each value is copied, checked against the size of the image
+   and then used, and every loop ends at the end of the image. */
 #ifndef OPENPLA_API_IMAGE_H
 #define OPENPLA_API_IMAGE_H
 
@@ -24,7 +24,7 @@ bool api_image_is_code(const struct api_image *image, uint32_t rva);
 struct api_export {
     const char *name; /* a NUL terminates the name inside the image */
     uint32_t rva;
-    bool forwards; /* the export forwards to a function of another module; `rva` is then not the address of code */
+    bool forwards; /* the export forwards to a function of another module, so `rva` is not the address of code */
 };
 /* Calls `take` for each export that has a name and an address. Returns false if the table is corrupt; `take` may have
    been called for a part of the table. */

@@ -8,11 +8,11 @@
 
 enum { API_ENTRY_KEPT = 16, API_THREAD_WAIT_MS = 10000 /* maximum time for a thread to load the DLL */ };
 
-/* A process with a stub; unless `entry` is NULL, its entry point jumps to the stub. */
+/* A process into which a stub was written. Unless `entry` is NULL, the process's entry point jumps to the stub. */
 struct api_entry {
     HANDLE process;
     uint8_t *stub, *entry;
-    uint8_t *done;            /* address in the process of the flag that the stub sets */
+    uint8_t *done;            /* the flag that the stub sets; an address in the process */
     void *routine, *argument; /* start address and argument for a remote thread that loads the DLL */
     uint8_t kept[API_ENTRY_KEPT];
     DWORD protection; /* original protection of the entry point's page */

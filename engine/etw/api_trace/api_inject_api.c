@@ -12,9 +12,9 @@
    that process is killed. A 32-bit process loads the DLL from the folder x86, with different code (api_entry_32.h). In
    a 32-bit process the page stays writable.
 
-   The jump is as short as a call instruction. If the first thread is already in a function that the code at the entry
-   point has called, the return address is therefore behind the jump. Only if no memory is free within 2 GB of the entry
-   point, the jump is mov rax, stub; jmp rax (12 bytes). */
+   The jump is as short as a call instruction. So if the code at the entry point has already called a function, the
+   return address is after the jump. If no memory is free within 2 GB of the entry point, the jump is longer: mov rax,
+   stub; jmp rax (12 bytes). */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -30,8 +30,8 @@ enum {
     ENTRY_BYTES = API_ENTRY_KEPT,
     JUMP_BYTES = 5, /* a near jump: opcode and distance from its end, in 32-bit and 64-bit code */
     STUB_ROOM = 4096,
-    STUB_ALIGN = 1 << 16, /* VirtualAllocEx allocates at multiples of it */
-    NEAR_REGIONS = 64,    /* regions behind the entry point that are checked for free memory */
+    STUB_ALIGN = 1 << 16, /* VirtualAllocEx returns multiples of this */
+    NEAR_REGIONS = 64,    /* regions after the entry point that are checked for free memory */
     STUB_DONE = 1024,
     STUB_PATH = 2048,
     PATH_UNITS = (STUB_ROOM - STUB_PATH) / sizeof(WCHAR),
@@ -138,8 +138,8 @@ static void code_add_protect(struct code *c, const struct api_entry *e, DWORD pr
     code_add(c, "\xFF\xD0", 2);                              /* call rax */
 }
 
-/* Assembles the stub, which will be at e->stub. The page of the entry point is writable already, unless a second
-   program has injected its own stub, which then ran first and restored the protection. */
+/* Assembles the stub for the address e->stub. The stub makes the page of the entry point writable again: the stub of a
+   second injecting program may have run first and restored the protection. */
 static void make_stub(const struct api_entry *e, struct code *c)
 {
     const uintptr_t path = (uintptr_t)(e->stub + STUB_PATH), done = (uintptr_t)e->done;

@@ -11,7 +11,7 @@ struct api_watch_numbers {
     uint64_t late, failed, attached; /* as in struct api_trace_numbers */
 };
 /* Starts watching. `program` is the full path. Processes that are already running are left alone unless `attach` is
-   set. Returns HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) natively. */
+   set. The native build returns HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED). */
 HRESULT api_watch_start(const char *program, bool attach, struct api_watch **out);
 void api_watch_stop(struct api_watch *w); /* NULL is allowed */
 void api_watch_read(struct api_watch *w, struct api_watch_numbers *out);
@@ -19,7 +19,8 @@ void api_watch_read(struct api_watch *w, struct api_watch_numbers *out);
    traced. */
 char *api_watch_take_failure(struct api_watch *w);
 
-/* Returns the frequency of the processor's time stamp counter in ticks per second. Measures for some milliseconds. */
+/* Returns the frequency of the processor's time stamp counter in ticks per second. Takes some milliseconds to measure
+   it. */
 uint64_t api_watch_cycles_per_second(void);
 
 #endif

@@ -43,7 +43,7 @@ enum {
     LIST_ROOM = 1 << 16,
     LIST_ROOM_MOST = 1 << 26,
     CALIBRATE_MS = 20,
-    TICKS_PER_MS = 10000, /* of a creation time */
+    TICKS_PER_MS = 10000, /* a creation time counts units of 100 ns */
 };
 
 struct seen {
@@ -139,7 +139,8 @@ static bool list_processes(struct api_watch *w)
     }
 }
 
-/* Checks the program of a process. S_OK: it is ours. S_FALSE: it cannot be read yet. E_FAIL: it is another program. */
+/* Checks the program of a process. S_OK: it is the traced program. S_FALSE: it cannot be read yet. E_FAIL: it is
+   another program. */
 static HRESULT is_program(const struct api_watch *w, HANDLE process)
 {
     WCHAR path[MAX_PATH * 4];
@@ -205,9 +206,9 @@ static void changes_end(struct api_watch *w)
 
 /* ---- the list of processes ---- */
 
-/* Begins to inject into a process if it runs the program. S_FALSE: check the process again. E_FAIL: it is another
-   program, or cannot be opened. `initializes`: its creation time is unset; then nothing about it is final. `attaches`:
-   it was running before the watcher. */
+/* Begins to inject into a process if it runs the program. S_FALSE: check the process again. E_FAIL: the process runs
+   another program or cannot be opened. `initializes`: the process has no creation time yet; in this case it is always
+   checked again. `attaches`: the process was running before the watcher. */
 static HRESULT take_process(struct api_watch *w, DWORD id, bool initializes, bool attaches)
 {
     HANDLE process = OpenProcess(PROCESS_ALL_ACCESS, FALSE, id);
@@ -226,7 +227,7 @@ static HRESULT take_process(struct api_watch *w, DWORD id, bool initializes, boo
 }
 
 /* Checks all processes of this name. Returns whether one of them still initializes, so that it must be checked again.
-   `first`: they were running before the watcher. */
+   `first`: this is the first check, so the processes were running before the watcher. */
 static bool check_processes(struct api_watch *w, bool first)
 {
     bool again = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Native stand-ins: natively there are no Windows programs to trace. */
+/* Stubs for the native build, in which there are no Windows programs to trace. */
 #include "engine/etw/api_trace/api_watch.h"
 
 static HRESULT none(void)

@@ -22,8 +22,8 @@ enum { MOST_NAME = 32767, MOST_PLACES = 0xFFFE, ZONE_NAME_UNITS = 32 };
 /* An open processing handle. */
 struct consumer {
     EVENT_TRACE_LOGFILEW logfile; /* copy of OpenTrace's argument; passed to BufferCallback */
-    enum consumer_form form;      /* encoding of the strings of OpenTrace's caller */
-    void *name;                   /* name of the log or session, in that form */
+    enum consumer_form form;      /* encoding of the caller's strings in OpenTrace */
+    void *name;                   /* name of the log or session, in that encoding */
     struct consumer_source *source;
     bool real_time, raw, records;
     /* Protected by the table's lock. */
@@ -404,8 +404,8 @@ static PEVENT_CALLBACK consumer_class_callback(const GUID *class)
 
 /* ---- processing ---- */
 
-/* ProcessTrace always delivers the oldest of the handles' next events. For each file, one buffer per processor is in
-   memory. */
+/* ProcessTrace compares the next events of all handles and delivers the oldest. For each file, one buffer per processor
+   is in memory. */
 
 enum { MOST_HANDLES = 64 };
 
@@ -535,8 +535,8 @@ static ULONG processing_deliver(struct processing *p, const struct running *r)
     return status;
 }
 
-/* Returns the handle with the oldest next event. If several handles have a next event with the oldest time, returns
-   the first of them whose event defines other events, or else the first of them. */
+/* Returns the handle whose next event is the oldest. If several next events have the same time, one that defines other
+   events comes first; otherwise the order of the handles decides. */
 static struct running *processing_oldest(struct processing *p)
 {
     struct running *found = p->running;

@@ -53,7 +53,7 @@ extern const struct realtime_source session_connections;
    The source ends when the session ends or its host process exits. `source` NULL: sessions are not available. */
 HRESULT realtime_source_open(const struct realtime_source *source, const char *session, struct consumer_source **out);
 
-/* ---- processing handles: functions return Windows error codes and set error texts; any thread may call them ---- */
+/* ---- processing handles (for any thread; the functions return Windows error codes and set error texts) ---- */
 
 /* The encoding of the caller's strings. */
 enum consumer_form { CONSUMER_WIDE, CONSUMER_ANSI };

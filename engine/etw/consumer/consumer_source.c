@@ -79,7 +79,7 @@ enum {
     DEFAULT_FLUSH_MS = 1000,
     IDLE_MS = 10000,    /* maximum wait; the host process wakes this thread earlier */
     CONNECT_MS = 10000, /* maximum wait for the log file header, the first buffer that the host process sends */
-    LOST_EVENT = 32,    /* types of RT_LostEvent */
+    LOST_EVENT = 32,    /* event types of the class RT_LostEvent */
     LOST_BUFFER = 33,
     LOST_SIZE = 0x30 + 4, /* a classic header and a count */
 };
@@ -236,7 +236,7 @@ static uint32_t window(const struct session_source *s)
     return s->connection.flush_ms != 0 ? s->connection.flush_ms : DEFAULT_FLUSH_MS;
 }
 
-/* Returns whether the oldest event can be returned now. If not, *wait is how many ms to hold it back. */
+/* Returns whether the oldest event can be returned now. If not, *wait is the number of ms to hold it back. */
 static bool is_due(struct session_source *s, const struct held *h, uint32_t *wait)
 {
     if (s->draining || s->count == s->most || h->key <= s->until)
@@ -261,7 +261,7 @@ static HRESULT wait_for_host(struct session_source *s, uint32_t timeout)
     return hr;
 }
 
-/* Waits for the oldest event until it can be returned. S_FALSE: no more events. */
+/* Waits until the oldest event can be returned. S_FALSE: no more events. */
 static HRESULT find_due(struct session_source *s, struct held **out)
 {
     bool host_ended = false;

@@ -190,7 +190,7 @@ static HRESULT open_file(struct relogger *r)
     return relogged_file_create(r->output, r->streams[0].source->log, processors, &r->file);
 }
 
-/* Returns the stream with the oldest next event; NULL if there are no more events. */
+/* Returns the stream whose next event is the oldest; NULL if no stream has more events. */
 static struct relogger_stream *relogger_oldest(struct relogger *r)
 {
     struct relogger_stream *found = NULL;

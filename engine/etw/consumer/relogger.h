@@ -31,7 +31,7 @@ void relogged_event_free(struct relogged_event *e);
    most RELOGGED_EVENT_LARGEST. HRESULT_FROM_WIN32(ERROR_MORE_DATA) with an error text: too long. */
 HRESULT relogged_event_bytes(const EVENT_RECORD *record, uint8_t *out, uint32_t *size);
 
-/* ---- a log file with events from other logs, each in the buffers of its processor ---- */
+/* ---- the output file: each event goes to the buffers of the processor that logged it ---- */
 
 struct relogged_file;
 /* Creates or replaces the file. `first`: the header of the first input log; the new header is based on it, but the new
@@ -57,7 +57,7 @@ struct relogger_callback {
 
 struct relogger;
 HRESULT relogger_create(struct relogger **out);
-void relogger_free(struct relogger *r); /* call it when no other call runs; NULL is allowed */
+void relogger_free(struct relogger *r); /* NULL is allowed; no other call may be running */
 /* Opens the log or the session. Errors of consumer_open; HRESULT_FROM_WIN32(ERROR_BUSY): the relogger is processing;
    HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED): a session together with another stream; E_INVALIDARG: more than 64
    streams. */

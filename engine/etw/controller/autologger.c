@@ -185,7 +185,7 @@ static HRESULT read_provider(const char *path, const char *name, struct autologg
     return SUCCEEDED(hr) ? S_OK : hr;
 }
 
-/* Reads up to eight masks of 32 bits, as in the GlobalLogger's key, or one number. */
+/* Reads EnableKernelFlags: up to eight masks of 32 bits, as in the GlobalLogger's key, or one number. */
 static HRESULT read_kernel_flags(struct registry_key *key, struct autologger *a)
 {
     struct registry_value v;
@@ -429,7 +429,7 @@ HRESULT autologger_override(struct autologger *a)
 
 /* ---- the session ---- */
 
-/* The GlobalLogger's counter restarts at 0, other counters restart at 1. */
+/* Returns the number of the next log file. After `most`, the GlobalLogger's counter restarts at 0, all others at 1. */
 static uint32_t next_counter(const struct autologger *a, uint32_t most)
 {
     const uint32_t before = number_or(&a->file_counter, 0), first = a->global ? 0 : 1;
