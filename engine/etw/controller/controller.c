@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* StartTrace, ControlTrace and QueryAllTraces: finds the session, sends the request to its host process, and fills in
-   the answer. */
+/* Implements StartTrace, ControlTrace and QueryAllTraces. These functions find the session, send the request to its
+   host process, and fill in the caller's block. */
 #include "engine/etw/controller/controller.h"
 
 #include "engine/base/clock.h"
@@ -89,7 +89,7 @@ static ULONG find_alive(struct directory *d, const struct wanted *w, bool give_u
         return code == ERROR_WMI_INSTANCE_NOT_FOUND ? not_found(w) : code;
     const HRESULT hr = session_recover_or(d, out->logger, out->generation, give_up);
     if (hr == S_FALSE && out->state != DIRECTORY_STARTING)
-        return ERROR_SUCCESS; /* success, because the session's host process is running */
+        return ERROR_SUCCESS; /* the session's host process is running */
     directory_session_free(out);
     return FAILED(hr) ? session_code(hr) : not_found(w);
 }
@@ -119,7 +119,7 @@ ULONG controller_find(struct directory *d, TRACEHANDLE handle, const char *name,
     return find_alive(d, &w, give_up, out);
 }
 
-/* ---- answers: EVENT_TRACE_PROPERTIES with a session's current state ---- */
+/* ---- EVENT_TRACE_PROPERTIES with a session's current state ---- */
 
 ULONG controller_refuse(ULONG code, const char *format, ...)
 {
@@ -157,8 +157,8 @@ static size_t unit_of(bool wide)
     return wide ? sizeof(WCHAR) : 1;
 }
 
-/* Returns the number of bytes that the name at `offset` can have: up to the other name if that follows, otherwise up to
-   the end of the block. */
+/* Returns the room in bytes for the name at `offset`. It ends at the other name, if that is at a higher offset,
+   otherwise at the end of the block. */
 static size_t room_at(const EVENT_TRACE_PROPERTIES *p, ULONG offset, ULONG other)
 {
     const ULONG end = other > offset && other < p->Wnode.BufferSize ? other : p->Wnode.BufferSize;
@@ -419,7 +419,8 @@ ULONG controller_ask(struct directory *d, const struct controller_call *c, const
                                  s->name);
     if (hr != E_ABORT)
         return session_code(hr);
-    /* The host process exited just now, normally or by a crash. A request to stop the session then counts as done. */
+    /* The host process has just exited, normally or by a crash. If the request was to stop the session, it has
+       succeeded. */
     const HRESULT recovered = session_recover_or(d, s->logger, s->generation, c->code == EVENT_TRACE_CONTROL_STOP);
     if (recovered == S_OK && c->code == EVENT_TRACE_CONTROL_STOP)
         return ERROR_SUCCESS;
@@ -454,7 +455,7 @@ static ULONG control_session(struct directory *d, const struct controller_call *
         directory_request_free(&request);
     }
     if (code == ERROR_SUCCESS && c->code == EVENT_TRACE_CONTROL_STOP)
-        (void)session_remove(d, s); /* before the caller gets the result, so that it can use the name again */
+        (void)session_remove(d, s); /* now, so that the caller can use the name again after this call */
     if (code == ERROR_SUCCESS && directory_session_at(d, s->logger, s->generation, &now) == S_OK) {
         directory_session_free(s);
         *s = now;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of controllers. `wide`: names are WCHARs, otherwise in the ANSI code page. All return Windows error
-   codes, with an error text that names the member or the session. */
+/* The functions of controllers. If `wide` is set, names consist of WCHARs; otherwise they are in the ANSI code page.
+   All functions return Windows error codes, with an error text that names the member or the session. */
 #ifndef OPENPLA_CONTROLLER_H
 #define OPENPLA_CONTROLLER_H
 
@@ -30,8 +30,8 @@ ULONG controller_enable(const struct controller_enable *e);
 ULONG controller_refuse(ULONG code, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Finds the running or stopping session of this name or, if the name is NULL, of this handle. With a name, the
    private-session bits of `mode` and of the session's LogFileMode must be equal, and an in-process session is found
-   only in its process. 87: invalid handle; 4201: no such session. A session whose host process has exited is recovered
-   first; with `give_up`, even if its log cannot be written. */
+   only in its process. 87: invalid handle; 4201: no such session. If the session's host process has exited, recovers
+   the session first; with `give_up`, even if its log cannot be written. */
 ULONG controller_find(struct directory *d, TRACEHANDLE handle, const char *name, uint32_t mode, bool give_up,
                       struct directory_session *out);
 
@@ -65,13 +65,12 @@ ULONG controller_request(const struct controller_call *c, const struct directory
 /* Sends the request and waits for the answer. */
 ULONG controller_ask(struct directory *d, const struct controller_call *c, const struct directory_request *r,
                      const struct directory_session *s);
-/* Converts the result `code` of filling in the block to the result of the call. The request has already been executed,
-   so out of memory for a name is an error only for a query. */
+/* Returns the result of the call; `code` is the result of filling in the block. Only a query fails if there is no
+   memory for a name: all other requests have already been executed. */
 ULONG controller_answered(const struct controller_call *c, ULONG code);
 /* ControlTrace of a private session: sends the request to all its parts. */
 ULONG controller_private(struct directory *d, const struct controller_call *c, struct directory_session *s);
-/* Reads the filters of EVENT_TRACE_PROPERTIES_V2, the only structure with filters. 87 for a filter that does not select
-   processes. */
+/* Reads the filters; only an EVENT_TRACE_PROPERTIES_V2 has filters. 87: a filter does not select processes. */
 ULONG controller_scope(const EVENT_TRACE_PROPERTIES *p, struct directory_scope *out);
 /* Checks and adds a filter; `member` names it in error texts. The start times of processes go to to->filter_data,
    which the caller frees; everything else points to the caller's data. 87, 8. */
@@ -79,9 +78,9 @@ ULONG controller_add_filter(struct directory_enable *to, const EVENT_FILTER_DESC
 
 /* ---- trace_query.c ---- */
 
-/* Replaces a list of the session by `items`: hook ids or profile sources, at most directory_kernel_room(list). Does the
-   same as TraceSetInformation, for callers that already have such items. The session must accept kernel events. Returns
-   a Windows error code with an error text. */
+/* Replaces a list of the session with `items`: hook ids or profile sources, at most directory_kernel_room(list). Does
+   the same as TraceSetInformation, but takes the items as they are stored. The session must accept kernel events.
+   Returns a Windows error code with an error text. */
 ULONG trace_information_set_list(TRACEHANDLE session, enum directory_kernel_list list, const uint32_t *items,
                                  uint32_t count);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Declares ETW's functions for controllers and queries under their own names, as openetw.dll exports them. Native
-   builds declare them here. Windows builds use the system's declarations, but without dllimport, because the functions
-   are defined in the same module. Include this header before all others that mention ETW. */
+/* Declares ETW's functions for controllers and queries under their own names, as openetw.dll exports them. In native
+   builds, the declarations are in this header. Windows builds use the system's declarations, but without dllimport,
+   because the functions are defined in the same module. Include this header before all others that mention ETW. */
 #ifndef OPENPLA_CONTROLLER_API_H
 #define OPENPLA_CONTROLLER_API_H
 

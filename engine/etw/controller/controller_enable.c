@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* EnableTrace, EnableTraceEx and EnableTraceEx2: checks a controller's request to enable a provider for a session,
-   stores the enable in the directory, and waits until the provider's processes have applied it. */
+/* Implements EnableTrace, EnableTraceEx and EnableTraceEx2. These functions check a controller's request to enable a
+   provider for a session, store its settings in the directory, and wait until the provider's processes have applied
+   them. */
 #include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/etw/controller/controller.h"
@@ -119,7 +120,7 @@ static ULONG enable_change(struct directory *d, const struct controller_enable *
     return session_code(hr);
 }
 
-/* The session's host process applies the change itself, because no process registers system providers. */
+/* System providers are not registered by any process, so the session's host process applies the change. */
 static ULONG change_system(struct directory *d, const struct controller_enable *e, const struct directory_session *s,
                            const struct directory_enable *wanted)
 {

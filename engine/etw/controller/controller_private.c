@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ControlTrace of private sessions: sends each request to the part in each process, and adds up their statistics. */
+/* ControlTrace of private sessions. Such a session has a part in each of its processes. Sends each request to all
+   parts, and adds up their statistics. */
 #include "engine/base/memory.h"
 #include "engine/etw/controller/controller.h"
 #include "engine/etw/provider/private_session.h"
@@ -145,7 +146,7 @@ static ULONG open_parts(struct directory *d, const struct directory_session *s, 
     return session_code(hr);
 }
 
-/* Adds up the totals of all parts. Parts that have ended in the meantime contribute their final totals. */
+/* Adds up the totals of all parts. For a part that has ended in the meantime, uses its final totals. */
 static struct controller_totals totals_of(const struct parts *p)
 {
     struct controller_totals f = {
@@ -174,7 +175,7 @@ static ULONG ask_part(struct directory *d, const struct controller_call *c, cons
     const ULONG code = controller_ask(d, c, &own, part);
     memory_free(own.file);
     if (code == ERROR_SUCCESS && c->code == EVENT_TRACE_CONTROL_STOP)
-        (void)session_remove(d, part); /* the part's host, a thread of its process, waits for this */
+        (void)session_remove(d, part); /* the part's host thread waits for this */
     return code == ERROR_WMI_INSTANCE_NOT_FOUND ? ERROR_SUCCESS : code;
 }
 
@@ -191,7 +192,7 @@ static ULONG ask_all(struct directory *d, const struct controller_call *c, const
     return first;
 }
 
-/* Converts a result. S_FALSE: the session no longer exists. */
+/* Converts an HRESULT to a Windows error code. S_FALSE means that the session no longer exists. */
 static ULONG found_code(HRESULT hr)
 {
     return hr == S_FALSE ? ERROR_WMI_INSTANCE_NOT_FOUND : session_code(hr);
@@ -207,8 +208,9 @@ static ULONG private_change(struct directory *d, const struct directory_session 
     return hr == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION) ? ERROR_BAD_PATHNAME : found_code(hr);
 }
 
-/* Updates the parts that differ from *r. The part whose log has exactly the given name is updated first: if its file
-   cannot be used, the derived files of the other parts cannot be used either, and no part is changed. */
+/* Updates the parts that differ from *r. First updates the part whose log has exactly the given name; the names of the
+   other logs are derived from it. If this part cannot use its file, the other parts cannot use theirs either, and no
+   part is changed. */
 static ULONG update_parts(struct directory *d, const struct controller_call *c, const struct directory_request *r,
                           const struct directory_session *s, bool *named)
 {
@@ -235,7 +237,7 @@ static ULONG update_parts(struct directory *d, const struct controller_call *c, 
     return code;
 }
 
-/* Changes the session's entry for parts that begin later; `now` is the current entry. */
+/* Changes the session's entry, from which new parts take their settings. `now` is the current entry. */
 static ULONG update_whole(struct directory *d, const struct directory_request *r, const struct directory_session *now,
                           bool named)
 {
@@ -256,7 +258,8 @@ static ULONG update_whole(struct directory *d, const struct directory_request *r
     return code;
 }
 
-/* If a part fails, the parts before it stay updated; repeating the call updates the rest. */
+/* If the update of a part fails, the parts that were already updated stay updated. If the call is repeated, it updates
+   the rest. */
 static ULONG private_update(struct directory *d, const struct controller_call *c, struct directory_request *r,
                             struct directory_session *s)
 {
@@ -271,10 +274,11 @@ static ULONG private_update(struct directory *d, const struct controller_call *c
         return code;
     code = update_whole(d, r, &now, named);
     if (code == ERROR_SUCCESS) {
-        code = update_parts(d, c, r, s, &named); /* a second time, for parts that began in the meantime */
+        code = update_parts(d, c, r, s, &named); /* again, for parts that have started in the meantime */
         if (code != ERROR_SUCCESS) {
             const struct error_kept why = error_keep(HRESULT_FROM_WIN32((LONG)code));
-            /* Without this, the repeated call would be refused because the session already had that file. */
+            /* Restores the entry. Otherwise a repeated call would be refused, because the session would already have
+               that file. */
             (void)private_change(d, &now);
             (void)error_restore(&why);
         }
@@ -283,7 +287,7 @@ static ULONG private_update(struct directory *d, const struct controller_call *c
     return code;
 }
 
-/* Marks the session as stopping, so that no further parts begin. */
+/* Marks the session as stopping, so that no further parts start. */
 static ULONG private_publish_stopping(struct directory *d, struct directory_session *s)
 {
     struct directory_session now;

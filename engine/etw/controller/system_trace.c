@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The structures of SystemPerformanceTraceInformation, which TraceQueryInformation and TraceSetInformation create for
-   programs on Windows (published notes on TraceSetInformation). All begin with EVENT_TRACE_INFORMATION_CLASS:
+/* The structures of SystemPerformanceTraceInformation. On Windows, TraceQueryInformation and TraceSetInformation create
+   these structures for programs (published notes on TraceSetInformation). Each structure begins with an
+   EVENT_TRACE_INFORMATION_CLASS:
 
        group masks  class 4 | 4 | TraceHandle 8 | 8 masks of 4
        interval     class 4 | interval 4

@@ -10,9 +10,9 @@
 
 enum { SYSTEM_PERFORMANCE_TRACE = 31 }; /* SystemPerformanceTraceInformation */
 
-/* `information`: `bytes` bytes from the program; the first four select the request (EVENT_TRACE_INFORMATION_CLASS). The
-   size of the answer is stored in *need, an NTSTATUS in *status. Both functions return false for other requests, which
-   the system must answer. */
+/* `information` has `bytes` bytes from the program; the first four select the request (EVENT_TRACE_INFORMATION_CLASS).
+   *need is the size of the result, *status an NTSTATUS. Both functions return false if the request is another one; the
+   system must then execute it. */
 bool system_trace_query(void *information, uint32_t bytes, uint32_t *need, int32_t *status);
 bool system_trace_set(const void *information, uint32_t bytes, int32_t *status);
 

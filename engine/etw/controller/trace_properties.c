@@ -24,7 +24,7 @@ enum {
     NEEDS_GUID = 0x10,
     NEEDS_AUTOLOGGER = 0x20,
     NEEDS_NO_END = 0x40,          /* requires a mode in which a full file does not end the session */
-    NEEDS_MAXIMUM_AT_ONCE = 0x80, /* requires a maximum size and a file; checked before the session manager's checks */
+    NEEDS_MAXIMUM_AT_ONCE = 0x80, /* requires a maximum size and a file; this check precedes the session manager's */
     NO_KERNEL = 0x100,
     NO_AUTOLOGGER = 0x200,
     KERNEL_NEEDS_BUFFERING = 0x400,
@@ -154,9 +154,9 @@ static ULONG check_name(const struct trace_call *call, const struct trace_settin
     return s->name ? ERROR_SUCCESS : refuse(ERROR_INVALID_NAME, "invalid InstanceName: expected 1 to 1024 characters");
 }
 
-/* With the extension flag, EnableFlags contains an offset of 16 bits and a length of 8 bits in dwords; length 255 means
-   that the length is in a header at the offset. Eight dwords without a header are group masks; items with other lengths
-   are not read. */
+/* With the extension flag, EnableFlags consists of a 16-bit offset in bytes and an 8-bit length in dwords. Length 255
+   means that a header at the offset contains the length. Only eight dwords without a header are group masks; items of
+   other lengths are checked, but not read. */
 ULONG trace_masks_read(const EVENT_TRACE_PROPERTIES *p, uint32_t masks[8])
 {
     enum { MASKS = 8 };
@@ -181,7 +181,7 @@ ULONG trace_masks_read(const EVENT_TRACE_PROPERTIES *p, uint32_t masks[8])
 
 /* ---- modes ---- */
 
-/* Returns the name of a mode in `mask` that is also set; NULL: no such mode. */
+/* Returns the name of a mode that is set in both `mode` and `mask`; NULL: no such mode. */
 static const char *set_too(uint32_t mode, uint32_t mask)
 {
     const uint32_t both = mode & mask;
@@ -368,7 +368,7 @@ static void complete_times(struct trace_settings *s)
 ULONG trace_settings_complete(struct trace_settings *s, bool autologger, const struct trace_machine *machine)
 {
     if ((s->mode & M(BUFFERING)) != 0)
-        s->mode &= ~(uint32_t)M(REAL_TIME); /* without an error */
+        s->mode &= ~(uint32_t)M(REAL_TIME); /* not an error: BUFFERING takes precedence */
     ULONG status = check_pairs(s->mode, true);
     for (size_t i = 0; !status && i < MODES; i++)
         if ((s->mode & modes[i].bit) != 0)
@@ -393,8 +393,8 @@ void trace_settings_shape(const struct trace_settings *s, uint32_t processors, s
     enum { WAKE_PARTS = 4, SPARE_PARTS = 8 };
     const bool stays = (s->mode & M(BUFFERING)) != 0;
     const uint32_t streams = (s->mode & M(NO_PER_PROCESSOR)) != 0 ? 1 : within(processors, 1, SESSION_MOST_PROCESSORS);
-    /* Buffers in addition to the kept ones: one per stream, which is being filled, and some that are free while the
-       oldest kept buffer is being emptied for reuse. */
+    /* Buffers in addition to those whose events are kept: one per stream that is being filled, and some free ones to
+       use while the oldest kept buffer is being emptied. */
     const uint32_t spare = stays ? streams + 2 + s->minimum_buffers / SPARE_PARTS : 0;
     *shape = (struct session_shape){
         .buffers = within(s->maximum_buffers + spare, 1, SESSION_MOST_BUFFERS),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* TraceQueryInformation, TraceSetInformation, EnumerateTraceGuids and EnumerateTraceGuidsEx. The session's host process
-   applies the settings that Windows applies in its kernel. A setting for which this host OS has no source is stored and
-   reported in the journal. */
+/* TraceQueryInformation, TraceSetInformation, EnumerateTraceGuids and EnumerateTraceGuidsEx. On Windows, the kernel
+   applies the settings; here, the session's host process does. If this host OS has no source for a setting, the setting
+   is stored, and the journal reports it. */
 #include "engine/base/memory.h"
 #include "engine/etw/controller/controller.h"
 #include "engine/etw/controller/controller_api.h"
@@ -329,7 +329,7 @@ static ULONG set_disallowed(TRACEHANDLE handle, const void *in, ULONG bytes)
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
         if (enables[i].logger == s.logger && (enables[i].property & EVENT_ENABLE_PROPERTY_PROVIDER_GROUP) != 0)
             woken[groups++] = enables[i].provider;
-    directory_enables_free(enables, count); /* the list is empty after a failure */
+    directory_enables_free(enables, count); /* after a failure, the list is empty */
     if (SUCCEEDED(hr))
         hr = directory_begin(d);
     if (SUCCEEDED(hr)) {
@@ -363,9 +363,9 @@ ULONG WINAPI TraceSetInformation(TRACEHANDLE session, TRACE_INFO_CLASS what, voi
     }
 }
 
-/* ---- EnumerateTraceGuids(Ex): providers, the processes that registered them, the sessions that enable them ---- */
+/* ---- EnumerateTraceGuids(Ex): lists of providers, their processes and the sessions that enable them ---- */
 
-/* A copy of the directory's registrations and enables. */
+/* A copy of the directory's registrations and enable settings. */
 struct known {
     struct directory_registration *registrations;
     struct directory_enable *enables;
@@ -482,8 +482,8 @@ static size_t pack_enables(const struct known *k, const GUID *guid, bool group, 
     return count;
 }
 
-/* Writes the structure for a registration (NULL: the provider is enabled but not registered) with all enables. Returns
-   the size of the structure. */
+/* Writes the structure for a registration, followed by all enable settings of the provider. `r` is NULL if the provider
+   is enabled but not registered. Returns the size in bytes, even if `to` is NULL. */
 static size_t pack_instance(const struct known *k, const GUID *guid, bool group, const struct directory_registration *r,
                             bool last, uint8_t *to)
 {
@@ -567,7 +567,7 @@ ULONG WINAPI EnumerateTraceGuidsEx(TRACE_QUERY_INFO_CLASS what, void *in, ULONG 
     return status;
 }
 
-/* Returns the properties of a provider according to its newest enable. */
+/* Returns the properties of a provider as set by the session that enabled it last. */
 static TRACE_GUID_PROPERTIES properties_of(const struct known *k, const GUID *guid)
 {
     TRACE_GUID_PROPERTIES p = {.Guid = *guid};

@@ -17,8 +17,8 @@ enum {
     TRACE_RIGHT_ALL = 0x120FFF,
 };
 /* Checks the caller's rights. Returns ERROR_ACCESS_DENIED, with an error text, if the GUID's descriptor (or else the
-   registered default) does not grant all of them or cannot be read. Without a registered descriptor everything is
-   allowed, because under Wine all processes belong to one user. Natively everything is always allowed. While no
+   registered default) does not grant all of them or cannot be read. If no descriptor is registered, everything is
+   allowed, because under Wine all processes belong to one user. The native build always allows everything. While no
    descriptor is registered, the registry is read at most once a second. */
 ULONG trace_allowed(const GUID *guid, uint32_t rights);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes events to files. This file has the stream (formats, encodings and undecodable events), the strings that
-   messages insert, and the CSV format. */
+/* Writes events to files. This file contains the output stream for all formats and encodings, the handling of events
+   that cannot be decoded, the strings to insert into messages, and the CSV format. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/base/text_put.h"

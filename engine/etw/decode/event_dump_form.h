@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Declares what the writers of event files share: the functions of a format, and the strings that an event's message
-   inserts. */
+/* Shared by the writers of event files: the functions that each format has, and the strings to insert into an event's
+   message. */
 #ifndef OPENPLA_EVENT_DUMP_FORM_H
 #define OPENPLA_EVENT_DUMP_FORM_H
 
@@ -12,12 +12,13 @@ struct event_inserts {
     struct text_buffer texts; /* the strings, each with a NUL */
     size_t starts[EVENT_INSERTS_MOST];
     bool there[EVENT_INSERTS_MOST];
-    size_t last; /* 1 + index of the property to which the end of `texts` belongs */
+    size_t last; /* 1 + index of the last property that was added; 0: none */
 };
 /* Clears the strings for the next event. */
 void event_inserts_clear(struct event_inserts *inserts);
 void event_inserts_free(struct event_inserts *inserts);
-/* Adds the text of a top-level value, in the order of the properties. The elements of an array are joined by commas. */
+/* Adds the text of a top-level value. Call it in the order of the properties. Several values of one property are the
+   elements of an array and are joined with commas. */
 void event_inserts_add(struct event_inserts *inserts, size_t property, const char *text);
 
 /* Appends the schema's message with property n in place of %n. Appends nothing if the schema has no message. */
@@ -27,7 +28,7 @@ void event_inserts_add_message(const struct event_inserts *inserts, const struct
 void event_inserts_add_user_data(const struct event_inserts *inserts, const struct event_schema *schema,
                                  struct text_buffer *out);
 
-/* ---- formats: start of a file, events, end ---- */
+/* ---- the writers of the formats ---- */
 
 #define EVENT_DUMP_EVENT_SPACE "http://schemas.microsoft.com/win/2004/08/events/event"
 #define EVENT_DUMP_TRACE_SPACE "http://schemas.microsoft.com/win/2004/08/events/trace"
@@ -54,7 +55,7 @@ enum { EVENT_DUMP_DEPTH = 64 };
 struct event_dump_step {
     struct event_dump *dump;
     const struct dumped_event *event;
-    bool elements;                         /* values become elements with the values' names (UserData) */
+    bool elements;                         /* each value becomes an element with the value's name (UserData) */
     const char *structs[EVENT_DUMP_DEPTH]; /* element names of the open structs */
     unsigned depth;
     struct evtx_place before_values;

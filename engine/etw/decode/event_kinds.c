@@ -62,7 +62,7 @@ HRESULT event_kinds_count(struct event_kinds *s, const EVENT_RECORD *event, cons
         s->places[at] = (uint32_t)s->count;
     }
     struct counted_kind *kind = &s->items[s->places[at] - 1];
-    if (found->schema && !kind->found->schema) { /* a schema was found later in the trace */
+    if (found->schema && !kind->found->schema) { /* earlier events of this kind had no schema yet */
         found_schema_hold(s->schemas, found);
         found_schema_release(s->schemas, kind->found);
         kind->found = found;

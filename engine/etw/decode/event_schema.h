@@ -108,7 +108,8 @@ bool event_property_is_shown(const struct event_property *property);
    returns a schema. */
 HRESULT event_schema_check(const struct event_schema *schema);
 
-/* All schemas that a process knows, and the lookup by event. Its functions can be called from any thread. */
+/* All schemas that a process knows. event_schemas_find looks up the schema of an event. Any thread may call the
+   functions of the collection. */
 struct event_schemas;
 /* Creates a collection without origins. Until an origin is added, it has schemas only for TraceLogging events, which
    describe themselves, and for strings without a manifest (EventWriteString). E_OUTOFMEMORY. */
@@ -182,16 +183,16 @@ struct found_schema {
     uint64_t kind;                     /* equal for all events with the same lookup key */
     enum schema_source source;         /* kind of the origins that were queried */
 };
-/* Finds a schema by the flags and items of the header: WPP message (TMF), TraceLogging, classic (MOF), otherwise
-   manifest. The only failure is E_OUTOFMEMORY. `pointer_size`: for events that do not have their own; 0: this
-   process's. */
+/* Finds the schema of an event. The flags and items of the header determine the kind of schema: WPP message (TMF),
+   TraceLogging, classic (MOF), otherwise manifest. The only failure is E_OUTOFMEMORY. `pointer_size` applies to events
+   that do not record their own pointer size; 0: that of this process. */
 HRESULT event_schemas_find(struct event_schemas *schemas, const EVENT_RECORD *event, uint32_t pointer_size,
                            const struct found_schema **out);
 /* Adds a holder, who must call found_schema_release. */
 void found_schema_hold(struct event_schemas *schemas, const struct found_schema *found);
 void found_schema_release(struct event_schemas *schemas, const struct found_schema *found); /* NULL is allowed */
 
-/* Lists each event provider one time, as the most recently added origin describes it. */
+/* Lists each event provider once. If several origins know it, uses the description of the one that was added last. */
 HRESULT event_schemas_providers(struct event_schemas *schemas, struct known_providers *out);
 /* Calls take(context, manifest) with the manifest from the most recently added origin that has one. The manifest is
    valid during the call. S_FALSE: no origin has a manifest of the event provider. */

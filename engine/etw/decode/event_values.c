@@ -77,8 +77,8 @@ size_t value_text_end(const uint8_t *bytes, size_t size, size_t unit)
     return at;
 }
 
-/* Returns the extent of a string with a fixed length, or up to its NUL. A string without a NUL extends to the end of
-   the data. */
+/* Returns the extent of a string, which either has a fixed length or ends at its NUL. A string without either extends
+   to the end of the data. */
 static HRESULT extent_terminated(const struct value_type *type, size_t unit, const uint8_t *bytes, size_t size,
                                  struct value_extent *out)
 {
@@ -208,7 +208,7 @@ struct walk {
     void *context;
     size_t at;
     uint32_t left;     /* number of further values that are allowed */
-    uint64_t *numbers; /* values of the properties read so far, which lengths and counts refer to */
+    uint64_t *numbers; /* values of the properties read so far; lengths and counts of later properties refer to them */
 };
 
 struct event_data event_data_of(const EVENT_RECORD *event, uint32_t pointer_size)
@@ -329,7 +329,8 @@ HRESULT event_values_walk(const struct event_schema *schema, const struct event_
 
 struct search {
     const struct property_step *path;
-    size_t steps, inside; /* steps of `path`; how many of the path's structs contain the walk's current position */
+    size_t steps, inside; /* number of steps in `path`; number of structs of the path that contain the current
+                             position */
     const uint8_t *start;
     bool found;
     struct found_property *out;
