@@ -41,7 +41,7 @@ struct autologger {
     char *damaged;            /* the first value with a wrong type or format; NULL: all are valid */
     struct texts problems;    /* one message per invalid value and per value that autologger_override changed */
 };
-void autologger_free(struct autologger *a); /* frees what the members point to, but not *a */
+void autologger_free(struct autologger *a); /* frees what the members point to, not *a */
 void autologger_provider_free(struct autologger_provider *p);
 
 /* Replaces values that ETW cannot support with the values that will apply, and adds a message to `problems` for each

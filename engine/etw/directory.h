@@ -15,11 +15,11 @@ enum {
     DIRECTORY_PRIVATE = 192, /* private sessions and their parts; their logger ids follow */
     DIRECTORY_PLACES = DIRECTORY_SESSIONS + DIRECTORY_PRIVATE,
     DIRECTORY_ENABLES_OF_ONE = 8,    /* maximum sessions that enable one provider */
-    DIRECTORY_ENABLES = 8192,        /* maximum enables of all sessions */
+    DIRECTORY_ENABLES = 8192,        /* maximum enable records: one for each session and provider */
     DIRECTORY_REGISTRATIONS = 16384, /* maximum registrations of all processes */
     DIRECTORY_TEXT = 1024,           /* maximum UTF-16 units of a session or file name (up to 3 bytes each in UTF-8) */
     DIRECTORY_FILTERS = 13,          /* MAX_EVENT_FILTERS_COUNT */
-    DIRECTORY_FILTER_BYTES = 16384,  /* total bytes for all filters of one enable, each rounded up to 8 */
+    DIRECTORY_FILTER_BYTES = 16384,  /* total bytes of the filters in one enable record, each rounded up to 8 */
     DIRECTORY_PROVIDER_NAMES = 1024, /* maximum stored provider names */
     DIRECTORY_PROVIDER_NAME_ROOM = 232, /* bytes of a name, including its NUL */
     DIRECTORY_DISALLOWED = 64,          /* maximum providers that a session does not enable through their groups */
@@ -40,16 +40,16 @@ HRESULT directory_get(struct directory **out);
    deleted, and HRESULT_FROM_WIN32(ERROR_INVALID_DATA), with an error text, if it is corrupt (the next directory_get
    creates it again). */
 HRESULT directory_check(void);
-/* Returns a number that changes each time a corrupt directory is re-created. The sessions, enables and registrations of
-   the corrupt directory are lost. */
+/* Returns a number that changes each time a corrupt directory is re-created. The sessions, enable records and
+   registrations of the corrupt directory are lost. */
 uint64_t directory_born(struct directory *d);
-/* Removes the directory's name. Processes that have it open keep it; the next directory_get creates another one (under
-   Wine once no process has it open). The host processes of its sessions detect this and exit. Tests do this at their
-   end. */
+/* Removes the directory's name. Processes that have the directory open keep it. The next directory_get creates another
+   directory; under Wine it does so only when no process has the old one open. The host processes of the sessions detect
+   the removal and exit. Tests call this before they exit. */
 void directory_delete(struct directory *d);
-/* For programs of OpenPLA, at their end: removes the directory if no other process uses it and it has neither a session
-   nor names of providers nor a profile interval. Otherwise it would stay in memory until the host OS restarts. Has no
-   effect if this process has not opened the directory. */
+/* OpenPLA's programs call this before they exit. Removes the directory if no other process uses it and it contains no
+   session, no names of providers and no profile interval; an unused directory would stay in memory until the host OS
+   restarts. Has no effect if this process has not opened the directory. */
 void directory_leave(void);
 /* Returns false if the directory was deleted, so that directory_get would return another one. With `look`, also checks
    whether the file was deleted manually. If that cannot be determined, the directory counts as existing. */
@@ -74,10 +74,10 @@ struct directory_process {
     uint32_t id;
     uint64_t start_time; /* process_start_time */
 };
-/* Not in a change. Returns the slot of this process, 1 to SESSION_MOST_OWNERS. The slot is allocated by the first call,
-   and again after a corrupt directory was created again. The slot of an exited process is reused once no session can
-   refer to it (directory_session_reaped). Returns HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES) if all slots are
-   taken. */
+/* Not in a change. Returns the slot of this process, 1 to SESSION_MOST_OWNERS. The first call allocates the slot. After
+   a corrupt directory was re-created, the next call allocates another slot. The slot of an exited process is reused
+   once no session can refer to it (directory_session_reaped). Returns HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES) if
+   all slots are taken. */
 HRESULT directory_join(struct directory *d, uint32_t *slot);
 /* Returns whether the process that owns the slot is alive and, unless `thread` is 0, still has that thread. It is the
    callback for session_liveness, with the directory as context. */
@@ -110,7 +110,7 @@ struct directory_scope {
 };
 /* Lists that TraceSetInformation sets for a system logger, one per information class. */
 enum directory_kernel_list {
-    DIRECTORY_STACKS,          /* hooks of events */
+    DIRECTORY_STACKS,          /* hook ids of kernel events */
     DIRECTORY_PROFILE_SOURCES, /* KPROFILE_SOURCE */
     DIRECTORY_COUNTED_EVENTS,  /* hooks */
     DIRECTORY_COUNTER_SOURCES, /* KPROFILE_SOURCE */
@@ -164,7 +164,7 @@ struct directory_session {
     struct directory_scope scope;
     char *name, *file; /* UTF-8, from memory_alloc; file NULL: no log file */
 };
-void directory_session_free(struct directory_session *s); /* frees the memory to which it points */
+void directory_session_free(struct directory_session *s); /* frees what the members point to, not *s */
 /* Returns the handle of a session: the logger id in the low 16 bits, the generation above. Programs compare the handle
    of the NT Kernel Logger with 0xFFFF, so its handle has no generation: it refers to whichever kernel session is
    running (behaviour 22). */
@@ -177,9 +177,10 @@ void directory_sessions_free(struct directory_session *list, size_t count);
 /* Finds a session by logger id and generation (0: any). Returns S_FALSE if it does not exist. */
 HRESULT directory_session_at(struct directory *d, uint32_t logger, uint32_t generation, struct directory_session *out);
 /* In a change. Adds a session and assigns its logger id and generation. HRESULTs: ERROR_ALREADY_EXISTS (another session
-   of its kind has the name, ignoring case, or the GUID; private sessions are one kind, and so are the in-process
-   sessions of each process), ERROR_NO_SYSTEM_RESOURCES (no free logger id; the error text names the oldest session
-   whose creator has exited), ERROR_SHARING_VIOLATION (another session writes this file; callers report error 161). */
+   of the same kind has the same name, ignoring case, or the same GUID), ERROR_NO_SYSTEM_RESOURCES (no free logger id;
+   the error text names the oldest session whose creator has exited), ERROR_SHARING_VIOLATION (another session writes
+   this file; callers report error 161). All private sessions are of one kind, and so are the in-process sessions of one
+   process. */
 HRESULT directory_session_add(struct directory *d, struct directory_session *s);
 /* In a change. Replaces everything but the logger id, the generation and the disallowed providers. Returns S_FALSE if
    the session does not exist. */
@@ -188,8 +189,8 @@ HRESULT directory_session_set(struct directory *d, const struct directory_sessio
    group. Returns S_FALSE if the session does not exist. */
 HRESULT directory_session_disallow(struct directory *d, uint32_t logger, uint32_t generation, const GUID *providers,
                                    size_t count);
-/* In a change. Removes the session with its enables. *providers: the providers that the session had enabled, to be
-   passed to directory_end; from memory_alloc. */
+/* In a change. Removes the session and its enable records. *providers: the providers that the session had enabled, to
+   be passed to directory_end; from memory_alloc. */
 HRESULT directory_session_remove(struct directory *d, uint32_t logger, uint32_t generation, GUID **providers,
                                  size_t *count);
 /* Records that the session no longer refers to slots of processes that exited before `since_ms` (clock_monotonic_ms,
@@ -207,7 +208,7 @@ enum directory_verb {
     DIRECTORY_CONNECT, /* connects a real-time consumer: `file` is the name of its ring's section, `process` the
                           consumer */
     DIRECTORY_DISCONNECT,
-    DIRECTORY_SET_LIST,         /* list, items: replace the session's list */
+    DIRECTORY_SET_LIST,         /* replaces the session's list `list` with `items` */
     DIRECTORY_SYSTEM_PROVIDERS, /* the set of enabled system providers has changed */
 };
 struct directory_request {
@@ -227,13 +228,13 @@ HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t generation,
                       const struct directory_request *request, uint32_t timeout_ms, uint32_t *answer);
 /* For host processes: returns the pending request, with strings from memory_alloc. S_FALSE: no request. */
 HRESULT directory_asked(struct directory *d, uint32_t logger, struct directory_request *out);
-void directory_request_free(struct directory_request *r); /* frees the memory to which it points */
+void directory_request_free(struct directory_request *r); /* frees what the members point to, not *r */
 void directory_answer(struct directory *d, uint32_t logger, uint32_t answer);
 /* Wakes the controllers whose requests to the session are pending. A host process that keeps running calls this after
    it has removed the session from the directory. */
 void directory_hang_up(struct directory *d, uint32_t logger, uint32_t generation);
 
-/* ---- enables ---- */
+/* ---- enable records: the settings with which a session enables a provider ---- */
 
 struct directory_filter {
     uint32_t type; /* EVENT_FILTER_TYPE_* */
@@ -250,9 +251,9 @@ struct directory_filter_process {
 struct directory_enable {
     GUID provider, source;
     uint32_t logger, generation;
-    uint64_t serial;   /* unique number of this enable or update, higher than all previous numbers */
-    uint64_t captures; /* number of captures of the provider's state since the first enable; a capture does not change
-                          `serial` */
+    uint64_t serial;   /* unique number of the call that set this record, higher than all previous numbers */
+    uint64_t captures; /* number of captures of the provider's state since the session first enabled it; a capture does
+                          not change `serial` */
     uint64_t any, all;
     uint32_t property; /* EVENT_ENABLE_PROPERTY_* */
     uint8_t level;
@@ -263,18 +264,18 @@ struct directory_enable {
 };
 _Static_assert(sizeof(struct directory_filter_process) == 16, "the same for programs of 32 and 64 bits");
 void directory_enables_free(struct directory_enable *list, size_t count); /* frees the list as well */
-/* In a change. Adds or replaces the session's enable of the provider. HRESULTs: ERROR_NO_SYSTEM_RESOURCES (eight other
-   sessions, which the error text names, have enabled the provider; or there is no free record or no space for the
-   filters), ERROR_WMI_INSTANCE_NOT_FOUND (the session does not exist). */
+/* In a change. Enables the provider for the session, or replaces the settings if it is already enabled. HRESULTs:
+   ERROR_NO_SYSTEM_RESOURCES (eight other sessions, which the error text names, have enabled the provider; or there is
+   no free record or no space for the filters), ERROR_WMI_INSTANCE_NOT_FOUND (the session does not exist). */
 HRESULT directory_enable_set(struct directory *d, const struct directory_enable *e);
-/* In a change. Removes the session's enable of the provider. Returns S_FALSE if the session had not enabled it. */
+/* In a change. Disables the provider for the session. Returns S_FALSE if the session had not enabled it. */
 HRESULT directory_enable_clear(struct directory *d, uint32_t logger, uint32_t generation, const GUID *provider);
-/* In a change. Requests one more capture of the provider's state; `source` is passed to its callback. Returns S_FALSE
-   if the provider is not enabled. */
+/* In a change. Requests one more capture of the provider's state; `source` is passed to the provider's callback.
+   Returns S_FALSE if the provider is not enabled. */
 HRESULT directory_enable_capture(struct directory *d, uint32_t logger, uint32_t generation, const GUID *provider,
                                  const GUID *source);
-/* Lists the enables of a provider (NULL: of all providers) by RUNNING sessions. *revision: the directory's revision to
-   which the list belongs. */
+/* Lists the enable records of a provider (NULL: of all providers) in RUNNING sessions. *revision: the directory's
+   revision to which the list belongs. */
 HRESULT directory_enables(struct directory *d, const GUID *provider, struct directory_enable **out, size_t *count,
                           uint64_t *revision);
 
@@ -292,7 +293,7 @@ struct directory_registration {
     struct directory_process process;
 };
 /* Registers the provider for this process, without the mutex and without a system call. Call it before
-   directory_enables, so that no enable is missed. Each call adds a registration, even if the process has already
+   directory_enables, so that no enable record is missed. Each call adds a registration, even if the process has already
    registered the provider. Returns HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES) if the table is full. */
 HRESULT directory_register(struct directory *d, const GUID *provider, enum directory_kind kind, uint32_t *registration);
 void directory_unregister(struct directory *d, uint32_t registration);

@@ -38,7 +38,7 @@ struct payload_condition {
 };
 
 /* Creates a filter for one event. `any`: an event passes if one condition is true; otherwise all conditions must be
-   true. *bytes is from memory_alloc. Returns E_INVALIDARG for an unknown field, a type without comparison, or an
+   true. *bytes is from memory_alloc. Returns E_INVALIDARG for an unknown field, a type that cannot be compared, or an
    operator or value that does not apply; the error text names the field and the value. Returns
    HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER) if the filter exceeds PAYLOAD_MOST_BYTES. */
 HRESULT payload_filter_create(const struct event_schema *schema, uint16_t id, uint8_t version, bool any,

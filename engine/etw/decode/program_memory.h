@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Access to the memory of programs that call TDH's functions. Their addresses may be invalid, so input is copied one
-   time, before it is used, and output is written last. In native builds, an invalid address crashes the program. */
+/* Access to the memory of programs that call TDH's functions. The addresses in a call may be invalid. So input is
+   copied once, before it is used, and output is written last. In native builds, an invalid address crashes the
+   program. */
 #ifndef OPENPLA_PROGRAM_MEMORY_H
 #define OPENPLA_PROGRAM_MEMORY_H
 

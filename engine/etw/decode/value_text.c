@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats values of all types as text, including maps, times, addresses and identifiers. Also has the parts that the
-   dumps use. */
+/* Formats values of all types as text, including maps, times, addresses and identifiers. Some of these functions are
+   also used by the dumps. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
@@ -327,7 +327,7 @@ bool event_map_text(const struct event_map *map, uint64_t number, struct text_bu
     return e;
 }
 
-/* Adds the text of a string map, which is looked up with the value's own text. */
+/* Formats a string value with a string map: finds the entry for the string and adds the entry's text. */
 static HRESULT add_mapped_text(const struct value_type *type, const struct event_map *map, const uint8_t *bytes,
                                size_t size, struct text_buffer *out)
 {

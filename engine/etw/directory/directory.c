@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The directory's section: opening, changing it under its mutex, reading it at a revision. directory_layout.h describes
+/* Opens the directory's section, changes it under its mutex, and reads it at a revision. directory_layout.h describes
    the records and the commit. */
 #include "engine/base/assert.h"
 #include "engine/base/clock.h"
@@ -253,7 +253,7 @@ void directory_delete(struct directory *d)
     directory_sessions_free(list, count);
 }
 
-/* Returns whether the directory can be deleted with its last user: it has no session (which might have to be
+/* Returns whether the directory can be deleted when its last user exits: it contains no session (which might have to be
    recovered), no provider names and no profile interval. */
 static bool has_nothing_to_keep(struct directory *d)
 {

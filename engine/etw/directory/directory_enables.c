@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The enables of the directory (which session enables which provider with which settings) and the bytes of their
+/* The directory's enable records (which session enables which provider with which settings), and the bytes of their
    filters in the arena. */
 #include "engine/base/assert.h"
 #include "engine/base/memory.h"
@@ -27,7 +27,7 @@ static bool is_provider(struct enable_record *record, const GUID *provider)
     return guid_equal(&guid, provider);
 }
 
-/* In a change: returns the session's enable of the provider, or NULL. */
+/* In a change: returns the session's enable record for the provider, or NULL. */
 static struct enable_record *enable_find(struct directory *d, uint32_t logger, uint32_t generation,
                                          const GUID *provider)
 {
@@ -173,8 +173,8 @@ HRESULT directory_enables_end(struct directory *d, uint32_t logger, uint32_t gen
     size_t capacity = 0;
     *providers = NULL;
     *count = 0;
-    for (int pass = 0; pass < 2; pass++) { /* the first pass only collects the providers, so that no enable has
-                                              ended yet if memory for the list runs out */
+    for (int pass = 0; pass < 2; pass++) { /* the first pass only collects the providers, so nothing has changed if
+                                              memory for the list runs out */
         for (uint32_t i = 0; i < all; i++) {
             struct enable_record *record = &d->shared->enable[i];
             if (!directory_holds(&record->span, d->target))
@@ -273,7 +273,7 @@ void directory_enables_free(struct directory_enable *list, size_t count)
 
 /* ---- filters ---- */
 
-/* The arena holds the bytes of filters. A block belongs to the enable whose record refers to it, and becomes free
+/* The arena holds the bytes of filters. A block belongs to the enable record that refers to it, and becomes free
    together with that record. */
 
 static uint32_t filter_rounded(uint32_t size)
@@ -286,7 +286,7 @@ static uint32_t directory_filter_units(uint32_t bytes)
     return (bytes + ARENA_UNIT - 1) / ARENA_UNIT;
 }
 
-/* Marks the units of all enables that are valid now or after the change. */
+/* Marks the units of all enable records that are valid now or after the change. */
 static void arena_mark_used(struct directory *d, uint64_t used[ARENA_UNITS / 64])
 {
     const uint32_t enables = directory_load_limited(&d->shared->enables_used, DIRECTORY_ENABLES);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The section of the directory, which all processes of a host OS (under Wine: of a prefix) share.
 
-   The problem. Sessions, enables and registrations outlive the processes that created them. Any process may be killed
-   at any instruction, even in the middle of a change. Readers must neither wait for it nor see half of its change. In
-   addition, any process of the account may write anything here.
+   The problem. Sessions, enable records and registrations outlive the processes that created them. Any process may be
+   killed at any instruction, even in the middle of a change. Readers must neither wait for a killed process nor see
+   half of its change. In addition, any process of the account may write anything here.
 
    The layout, in a section over a file:
 
@@ -18,11 +18,11 @@
      name[]                         names that providers gave themselves
      tail                           the last word, which a shortened file does not have
 
-   Who writes what. The mutex protects `revision`, sessions, enables, the arena and the states of slots. Without the
-   mutex, a process writes its registrations and the `listens` and `applied` words of its slot; a host process writes
-   its `reaped` word and the answers in its mailbox; and a controller withdraws its request.
+   Who writes what. The mutex protects `revision`, sessions, enable records, the arena and the states of slots. Without
+   the mutex, a process writes its registrations and the `listens` and `applied` words of its slot; a host process
+   writes its `reaped` word and the answers in its mailbox; and a controller withdraws its request.
 
-   One-store commit. Sessions and enables are records with a span: `from` is the first revision at which a record is
+   One-store commit. Session records and enable records have a span: `from` is the first revision at which a record is
    valid, and `until` the first at which it is no longer valid (0: no end). Committed revisions are even. A change from
    G works as follows:
 
@@ -97,8 +97,8 @@ struct enable_payload {
     uint32_t property;
     uint8_t level, classic;
     uint16_t filter_count;
-    /* First unit of the filters in the arena: type and size of each filter, then the data of each filter, rounded up to
-       8 bytes. */
+    /* First unit of the filters in the arena. The types and sizes of all filters come first, then the data of each
+       filter, rounded up to 8 bytes. */
     uint32_t filter_at;
     uint32_t filter_bytes;
     uint64_t reserved[3];
@@ -178,7 +178,8 @@ struct directory_shared {
     _Atomic uint64_t event_key;
     uint64_t reserved_4[15];
     _Atomic uint64_t generation[DIRECTORY_PLACES];
-    _Atomic uint64_t reaped[DIRECTORY_SESSIONS]; /* parts of private sessions refer only to their processes' slots */
+    _Atomic uint64_t reaped[DIRECTORY_SESSIONS]; /* not needed for private sessions: a part refers only to the slot of
+                                                    its process */
     struct mailbox_record mailbox[DIRECTORY_PLACES];
     struct slot_record slot[DIRECTORY_SLOTS];
     struct registration_record registration[DIRECTORY_REGISTRATIONS];
@@ -275,8 +276,8 @@ void directory_object_name(const struct directory *d, char kind, uint32_t number
 /* Sets the signal of this name, if it exists. */
 void directory_set_signal(const char *name);
 
-/* Stores a string of at most DIRECTORY_TEXT units; otherwise fails with the HRESULT of `code`, naming `subject`. NULL
-   is stored as a missing string. */
+/* Stores a string of at most DIRECTORY_TEXT units. If it is longer, fails with the HRESULT of `code`, and the error
+   text names `subject`. NULL is stored as a missing string. */
 HRESULT directory_put_text(char *to, uint32_t *bytes, const char *text, DWORD code, const char *subject);
 /* Reads a string that directory_put_text has stored. *out is from memory_alloc. S_FALSE: not a valid string. */
 HRESULT directory_take_text(const char *from, uint32_t bytes, char **out);
@@ -286,14 +287,14 @@ HRESULT directory_take_text(const char *from, uint32_t bytes, char **out);
 /* Returns the session of this logger and generation (0: any) that is valid at the revision, or NULL. */
 struct session_record *directory_find_session(struct directory *d, uint32_t logger, uint32_t generation,
                                               uint64_t revision);
-/* Returns the state of such a session; 0: no such session. */
+/* Returns the state of the session that directory_find_session returns; 0: no such session. */
 uint32_t directory_session_state(struct directory *d, uint32_t logger, uint32_t generation, uint64_t revision);
 /* Returns the session's name for error texts, from memory_alloc. NULL: out of memory. */
 char *directory_session_name(struct session_record *record);
 
 /* ---- directory_enables.c ---- */
 
-/* In a change: ends all enables of a session. *providers: the providers of these enables, from memory_alloc. */
+/* In a change: ends all enable records of a session. *providers: their providers, from memory_alloc. */
 HRESULT directory_enables_end(struct directory *d, uint32_t logger, uint32_t generation, GUID **providers,
                               size_t *count);
 

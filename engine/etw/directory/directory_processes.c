@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The processes in the directory: their slots, the providers that they have registered, the names of providers, waking
-   processes after a change, and the changes that each process has applied. */
+/* The processes in the directory. Manages their slots, the providers that they have registered, and the names of
+   providers. Wakes processes after a change, and waits until they have applied it. */
 #include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"

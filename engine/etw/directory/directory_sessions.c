@@ -6,7 +6,7 @@
 #include "engine/etw/etw_types.h"
 #include "engine/etw/trace_properties.h"
 
-/* ---- as records ---- */
+/* ---- conversion to and from records ---- */
 
 enum { PAYLOAD_NAMED = 1, PAYLOAD_NUMBERED = 2 }; /* bits of session_payload's `named` */
 
@@ -329,7 +329,7 @@ static HRESULT session_check_unique(struct directory *d, const struct directory_
     return S_OK;
 }
 
-/* Writes to the record of the pair that is not valid now. */
+/* Writes the payload to that record of the pair that is not valid now, and ends the validity of the other record. */
 static void session_put_record(struct directory *d, uint32_t logger, const struct session_payload *payload)
 {
     struct session_record *pair = d->shared->session[logger - 1];

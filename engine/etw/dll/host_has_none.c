@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Native stand-ins for features of Windows and Wine: access control of providers, and sessions that start with the host
-   OS. */
+/* Stubs for the native build, which lacks two features of Windows and Wine: access control of providers, and sessions
+   that start with the host OS. */
 #include "engine/etw/autologger.h"
 #include "engine/etw/controller/trace_security.h"
 

@@ -201,7 +201,7 @@ HRESULT binary_xml_read(const uint8_t *bytes, size_t size, char **xml)
 
 #define MORE 0x40u
 
-/* ---- pieces ---- */
+/* ---- parts of binary XML ---- */
 
 static HRESULT write_units(struct byte_buffer *to, const char *text, size_t bytes, bool name)
 {

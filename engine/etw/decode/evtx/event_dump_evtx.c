@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes EVTX dumps: each event becomes a record with the elements of the XML dump. A value keeps its type if all
-   readers show it with the same text. All other values, and all values of arrays, become strings. */
+   EVTX readers show it with the text that the XML dump contains. All other values, and all values of arrays, become
+   strings. */
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"
 #include "engine/etw/decode/event_dump_form.h"
@@ -153,8 +154,9 @@ static void discard_values(struct event_dump_step *s)
     evtx_record_back(&s->dump->record, &s->before_values);
 }
 
-/* Returns the EVTX type that all readers show with the same text as a value of this input and output type; EVTX_TEXT if
-   no type qualifies. Signed numbers become strings, because existing readers (libevtx 20181227) show -3 as -32765. */
+/* Returns the EVTX type for a value of this type. All readers must show the value with the text that event_value_text
+   returns. If no EVTX type qualifies, returns EVTX_TEXT. Signed numbers become strings, because existing readers
+   (libevtx 20181227) show -3 as -32765. */
 static enum evtx_type type_of(const struct value_type *t)
 {
     static const struct {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Declares binary XML and the event log's files (.evtx). A file has a header and chunks of 64 KB that can be read
-   independently. An event consists of a shape (the elements, whose names and strings are the same for all events of its
-   kind) and of the values that differ, for which the shape has places. A chunk contains each of its names and shapes
-   one time; a record refers to its shape and contains the values. Files are written as a stream. Only the header is
-   written a second time, at the end. */
+   independently. An event consists of a shape and values. The shape has the elements, names and strings that all events
+   of the kind share, and a place for each value that differs. A chunk contains each of its names and shapes once; a
+   record refers to its shape and contains the values. Files are written as a stream. Only the header is written a
+   second time, at the end. */
 #ifndef OPENPLA_EVTX_H
 #define OPENPLA_EVTX_H
 
 #include "engine/base/text.h"
 #include "engine/logs/little_endian.h"
 
-/* ---- binary XML in WEVT_TEMPLATE (MS-EVEN6 2.2.12, with names in place of their offsets) ---- */
+/* ---- binary XML in WEVT_TEMPLATE (MS-EVEN6 2.2.12, but with inline names instead of offsets) ---- */
 
 /* Converts binary XML to XML, with %n for substitution n-1. `bytes` are untrusted and extend to the end of their block.
    Returns HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error text. *xml is from memory_alloc. */
@@ -41,8 +41,8 @@ enum evtx_type {
     EVTX_HEX64 = 21,
     EVTX_TEXTS = 0x81, /* an array of strings, each with a NUL; the element is repeated for each string */
 };
-/* Steps that make up a shape, one byte each. Names and strings follow with their NUL; a value is followed by its
-   type. */
+/* A shape is a sequence of steps of one byte each. A step with a name or string is followed by that string and its NUL,
+   and EVTX_VALUE is followed by the type of the value. */
 enum evtx_step { EVTX_BEGIN, EVTX_ATTRIBUTE, EVTX_CONSTANT, EVTX_VALUE, EVTX_END };
 /* Maximum depth of elements; deeper content is added to the deepest allowed element. */
 enum { EVTX_DEPTH = 80 };

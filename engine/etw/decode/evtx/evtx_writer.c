@@ -248,7 +248,7 @@ struct shape {
 
 struct evtx_writer {
     uint8_t chunk[EVTX_CHUNK_BYTES];
-    size_t at, last; /* position of the next record and of the last one */
+    size_t at, last; /* position of the next record; position of the last record written */
     bool full;       /* a part of the record did not fit */
     uint64_t next, first;
     unsigned chunks, most_chunks;
@@ -317,7 +317,7 @@ static void four(struct evtx_writer *w, size_t value)
     put(w, b, sizeof b);
 }
 
-/* Writes the number of bytes after the size field at `at` into this field. */
+/* Sets the size field at `at` to the number of bytes that follow it. */
 static void set_size(struct evtx_writer *w, size_t at)
 {
     if (!w->full)
@@ -562,7 +562,8 @@ static void end_chunk(struct evtx_writer *w, struct text_buffer *to)
     uint8_t *c = w->chunk;
     const bool any = w->next != w->first;
     memcpy(c, "ElfChnk", 8);
-    for (size_t i = 8; i < 40; i += 16) { /* first and last record: numbers in the file, then in the log */
+    for (size_t i = 8; i < 40; i += 16) { /* numbers of the first and the last record: first those in the file, then
+                                             those in the log */
         put_u64(c + i, w->first);
         put_u64(c + i + 8, any ? w->next - 1 : UINT64_MAX);
     }

@@ -608,7 +608,7 @@ static const char *reference_end(const struct manifest_reader *r, const char *id
     return balanced ? balanced : first;
 }
 
-/* Replaces the references by the culture's strings. Returns S_FALSE if a string does not exist, and sets *missing to
+/* Replaces the references with the culture's strings. Returns S_FALSE if a string does not exist, and sets *missing to
    its id. */
 static HRESULT text_resolve_strings(const struct manifest_reader *r, const char *text, size_t culture, char **out,
                                     char **missing)

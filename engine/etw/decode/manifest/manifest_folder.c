@@ -233,7 +233,8 @@ static HRESULT index_add_file(struct manifest_index *index, const char *folder, 
     return hr;
 }
 
-/* Copies the file's lines from the previous index. S_FALSE: the index has no lines of the file with that stamp. */
+/* Copies the file's lines from the previous index. S_FALSE: that index has no lines for the file, or they have another
+   stamp. */
 static HRESULT index_copy_file(struct manifest_index *index, const struct manifest_index *before,
                                const struct found_file *file)
 {
@@ -279,7 +280,7 @@ static HRESULT index_build(const char *folder, struct manifest_index *index)
     return hr;
 }
 
-/* ---- as an origin ---- */
+/* ---- the origin of schemas ---- */
 
 /* Compares by GUID and then by file name, because the first file by name is used if several files describe an event
    provider. */

@@ -54,8 +54,8 @@ static const struct unknown *find_unknown(const struct manifest_origin *o, const
     return NULL;
 }
 
-/* Remembers that an event provider is unknown. If there is no memory for this, the registry is searched again for the
-   provider's next event. */
+/* Remembers that an event provider is unknown. If there is no memory for this, the next event of this provider causes
+   another search of the registry. */
 static void origin_note_absent(struct manifest_origin *o, const GUID *guid, HRESULT hr)
 {
     void *items = o->unknown;
@@ -421,8 +421,8 @@ static HRESULT read_manifest(const char *xml, size_t size, const GUID *provider,
     return hr;
 }
 
-/* Adds a complete manifest to the schemas. Returns S_FALSE if the manifest is unusable. The reason is reported one time
-   and becomes the reason for each undecoded event of the event provider. */
+/* Adds a complete manifest to the schemas. Returns S_FALSE if the manifest is unusable. The reason is reported once,
+   and it is also the reason for each undecoded event of the event provider. */
 static HRESULT gathering_join_schemas(struct inband_manifests *all, struct gathering *g, const char *xml, size_t size,
                                       struct event_schemas *schemas)
 {

@@ -18,7 +18,7 @@ struct template_reading {
     uint64_t least; /* minimum size of an event in bytes */
     /* Index of the first property that lengths and counts may refer to: 0, or the struct's first member. */
     size_t scope;
-    size_t outer; /* number of top-level properties before the struct */
+    size_t outer; /* number of top-level properties before the struct that is being read */
     bool in_struct;
     xmlNodePtr *elements; /* top-level elements; structs are read a second time for their members */
     size_t skipped;       /* number of top-level elements skipped because they follow binary data of unknown length */
@@ -31,11 +31,11 @@ static bool is_number(const struct event_property *p)
             p->in_type == IN_TYPE_HEXINT64);
 }
 
-/* Finds the number to which a length or count refers. It must come before the property, in the same struct or outside
-   it. */
+/* Finds the property to which a length or count refers. It must precede the property with this length or count, in the
+   same struct or outside it. */
 static const struct event_property *find_before(const struct template_reading *k, const char *name, size_t *index)
 {
-    for (size_t i = k->t->property_count - 1; i > k->scope; i--) /* the last property is the referring one */
+    for (size_t i = k->t->property_count - 1; i > k->scope; i--) /* the last property is the one with the reference */
         if (strcmp(k->t->properties[i - 1].name, name) == 0) {
             *index = i - 1;
             return &k->t->properties[*index];

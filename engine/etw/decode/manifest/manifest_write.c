@@ -139,7 +139,7 @@ static HRESULT name_fields(struct manifest_writing *w)
     return hr;
 }
 
-/* ---- values of events without a field ---- */
+/* ---- values that events have but no field declares ---- */
 
 static HRESULT add_undeclared(struct manifest_writing *w, enum manifest_kind kind, uint64_t value, uint16_t task)
 {
@@ -225,8 +225,8 @@ static void end(struct text_buffer *b, unsigned depth, const char *element)
     text_buffer_add(b, ">\r\n");
 }
 
-/* Writes the start of the element without its last character. `shown`: text to show if the field has no message; NULL:
-   its name is shown. */
+/* Writes the start tag of a field without the characters that close it. `shown`: text to show if the field has no
+   message; NULL: its name is shown. */
 static HRESULT write_field(struct manifest_writing *w, enum manifest_kind kind, const struct manifest_field *f,
                            const char *name, const char *shown, size_t index, unsigned depth)
 {

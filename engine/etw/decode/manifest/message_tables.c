@@ -90,7 +90,7 @@ static void sort_language(struct message_language *l)
     size_t kept = 0;
     if (spare)
         sort_messages(l->items, spare, l->count);
-    else /* without memory, only the order of duplicates is lost */
+    else /* out of memory: this sort works, but loses the order of duplicates */
         qsort(l->items, l->count, sizeof *l->items, by_id);
     memory_free(spare);
     for (size_t i = 0; i < l->count; i++)

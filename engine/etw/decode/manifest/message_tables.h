@@ -29,7 +29,7 @@ struct message_tables {
 
 /* Adds a message; copies the text. If an id has two texts in the same language, the first text is used. */
 HRESULT message_tables_add(struct message_tables *tables, const char *language, uint32_t id, const char *text);
-/* Sorts the messages. Call it one time, after adding the last message; before that, no message is found. */
+/* Sorts the messages. Call it once, after adding the last message; until then, no message is found. */
 void message_tables_sort(struct message_tables *tables);
 /* Returns the text of a message, borrowed; NULL: the language does not have the message. */
 const char *message_language_find(const struct message_language *language, uint32_t id);

@@ -280,7 +280,7 @@ static void write_headers(uint8_t *file, size_t section)
     put_u64(optional + 24, 0x180000000u);     /* image base */
     put_u32(optional + 32, 0x1000);           /* section alignment */
     put_u32(optional + 36, 0x200);            /* file alignment */
-    put_u16(optional + 40, 6);                /* version of the system */
+    put_u16(optional + 40, 6);                /* version of the operating system */
     put_u16(optional + 48, 6);                /* version of the subsystem */
     put_u32(optional + 56, (uint32_t)(ADDRESS + rounded(section, 0x1000)));
     put_u32(optional + 60, HEADERS);

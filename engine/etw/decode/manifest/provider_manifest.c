@@ -75,7 +75,7 @@ void provider_manifests_free(struct provider_manifests *list)
     *list = (struct provider_manifests){0};
 }
 
-/* ---- for the readers ---- */
+/* ---- creation by the readers ---- */
 
 struct provider_manifest *provider_manifest_create(const GUID *guid)
 {

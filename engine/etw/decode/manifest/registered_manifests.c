@@ -15,7 +15,7 @@
    Interruptions. OpenPLAManifest is written first, so that an incomplete registration is recognized as OpenPLA's.
    Registering the manifest again overwrites the remains, and removing it deletes them. Deletion removes the channels
    first, then the event provider's key, and then the DLL. Keys without OpenPLAManifest belong to other programs and are
-   changed only if `force` is set. A key without a resource file is an error of that event provider only. */
+   changed only if `force` is set. If a key has no resource file, only its event provider cannot be used. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -69,8 +69,8 @@ static HRESULT add_messages(const char *path, struct message_tables *to)
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* Adds the messages of the MUI files of the preferred languages (folder\de-DE\name.mui) and of en-US, for which most
-   files have one. */
+/* Adds the messages in the MUI files for the preferred languages (folder\de-DE\name.mui) and for en-US. Most files have
+   an MUI file for en-US. */
 static HRESULT add_satellites(const char *path, const char *languages, struct message_tables *to)
 {
     char *folder = path_folder(path), *all = text_format("%s;en-US", languages ? languages : "");
@@ -116,7 +116,7 @@ static HRESULT add_all_messages(struct provider_manifest *m, const char *message
     return hr;
 }
 
-/* Moves the event provider out of the list of a file's event providers. */
+/* Reads the WEVT_TEMPLATE of a file and returns its event provider with this GUID. */
 static HRESULT take_provider(const char *path, const GUID *guid, struct provider_manifest **out)
 {
     struct provider_manifests list;
@@ -279,7 +279,7 @@ static HRESULT store_compiled(const struct provider_manifest *m, char **path)
     return hr;
 }
 
-/* Checks whether the file has the event provider's template. S_OK: it has the template. */
+/* Checks whether the file has a template of the event provider. S_OK: yes; S_FALSE: no. */
 static HRESULT has_template(const char *unexpanded, const GUID *guid)
 {
     struct provider_manifests list;

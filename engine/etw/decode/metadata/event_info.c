@@ -114,8 +114,8 @@ static HRESULT add_map(struct event_schema *s, struct event_property *p, event_i
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* Returns the length of a property. The pointer size comes from the event's own header, so the definition's length of a
-   pointer is ignored. */
+/* Returns the length of a property. For a pointer, the definition's length is ignored, because the event's header
+   determines the pointer size. */
 static uint16_t own_length(const struct event_property *p, uint16_t length)
 {
     const bool pointer = p->in_type == IN_TYPE_POINTER || p->in_type == IN_TYPE_SIZET;

@@ -160,7 +160,7 @@ static HRESULT definition_keep(struct trace_metadata *m, const GUID *provider, u
     return S_OK;
 }
 
-/* ---- as an origin ---- */
+/* ---- the origin of schemas ---- */
 
 static HRESULT metadata_map(void *context, const GUID *provider, const char *name, struct event_map *out)
 {
@@ -173,7 +173,7 @@ static uint32_t number_of(const EVENT_DESCRIPTOR *d)
     return d->Id | (uint32_t)d->Version << 16;
 }
 
-/* Reads the definition of an event. If the definition is malformed, this becomes the reason why its events are not
+/* Reads the definition of an event. If the definition is malformed, its error text is the reason why its events are not
    decoded, unless another origin knows them. */
 static HRESULT metadata_schema(void *context, const EVENT_RECORD *event, uint32_t pointer_size,
                                struct event_schema **out)
@@ -201,7 +201,7 @@ HRESULT trace_metadata_add_origin(struct trace_metadata *m, struct event_schemas
     return event_schemas_add(schemas, &origin, NULL);
 }
 
-/* ---- taking ---- */
+/* ---- adding definitions ---- */
 
 bool trace_metadata_event(const EVENT_RECORD *event)
 {
@@ -218,7 +218,8 @@ static HRESULT take_event(struct trace_metadata *m, const uint8_t *bytes, size_t
     const HRESULT hr = event_info_key(bytes, size, provider, &descriptor, &source);
     if (FAILED(hr))
         return unusable("it is too short for an event", size);
-    /* MOF classes are built in or added, and TraceLogging and WPP events never need a definition. */
+    /* Ignore all other definitions: MOF classes come from OpenPLA or the user, and TraceLogging and WPP events need
+       none. */
     if (source != SCHEMA_MANIFEST)
         return S_OK;
     lock_enter(&m->lock);

@@ -30,7 +30,7 @@ struct trace_metadata_statistics {
 };
 struct trace_metadata_statistics trace_metadata_count(struct trace_metadata *m);
 
-/* ---- the structures themselves ---- */
+/* ---- TRACE_EVENT_INFO and EVENT_MAP_INFO ---- */
 
 /* Finds an event provider's map by its name, and copies it to *out. S_FALSE: the map is unknown. */
 typedef HRESULT event_info_map(void *context, const GUID *provider, const char *name, struct event_map *out);

@@ -52,7 +52,7 @@ static HRESULT load_one(struct mof_classes *classes, const char *folder, const c
     return hr;
 }
 
-/* Tries to load each remaining file one time. Names of loaded files are removed from the list. */
+/* Tries once to load each remaining file. Names of loaded files are removed from the list. */
 static HRESULT load_left(struct mof_classes *classes, const char *folder, struct texts *left, bool *any,
                          struct texts *warnings)
 {
@@ -200,7 +200,7 @@ HRESULT mof_files_remove(const char *name)
     return hr;
 }
 
-/* ---- as an origin of schemas ---- */
+/* ---- the origin of schemas ---- */
 
 /* Returns the language number of the first preferred language that has one; 0: no language has a number. */
 static HRESULT user_language(uint16_t *number)
@@ -262,8 +262,8 @@ static HRESULT origin_providers(void *context, struct known_providers *list)
     return hr;
 }
 
-/* Appends the keywords, which are the Flags of the event provider's class, or the levels, which are its Level. There
-   are no other fields. */
+/* Appends the keywords (the Flags of the event provider's class) or the levels (its Level). There are no other
+   fields. */
 static HRESULT origin_fields(void *context, const GUID *provider, unsigned kind, struct known_fields *list)
 {
     const struct mof_provider *providers;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STRING_MOST 65536u /* limit of a string in bytes: a description fits */
+#define STRING_MOST 65536u /* limit of a string in bytes, large enough for a description */
 #define SHOWN_MOST  40     /* maximum bytes of a token shown in an error */
 
 HRESULT mof_lexer_error(const struct mof_lexer *l, HRESULT hr, const char *format, ...)

@@ -175,8 +175,8 @@ static HRESULT extension_type(const struct placed *p, const char *extension, str
     return refuse(p, MOF_E_ILLEGAL_CONSTANT_VALUE, "unknown Extension ", extension);
 }
 
-/* Determines the type from Format of a property that is not a string: "x" is hexadecimal, "c" is a character, and "s"
-   and "w" are an array of characters as a string. */
+/* Determines the type from Format of a property that is not a string: "x" means hexadecimal, "c" a character, and "s"
+   or "w" that an array of characters is a string. */
 static HRESULT format_type(const struct placed *p, const char *format, struct event_property *out)
 {
     enum mof_type type = p->property->type;

@@ -79,7 +79,7 @@ bool mof_qualifier_is_set(const struct mof_qualifiers *q, const char *name)
            found->values[0].kind != MOF_NULL;
 }
 
-/* ---- steps ---- */
+/* ---- tokens, values and qualifiers ---- */
 
 static HRESULT want_sign(struct reader *r, char sign, HRESULT hr)
 {

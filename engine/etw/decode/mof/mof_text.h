@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a MOF file as a list of classes: its tokens (Managed Object Format, DMTF DSP0004, in mofcomp's dialect) and its
-   classes. Instances, methods and qualifier declarations are skipped, because event classes do not need them. */
+/* Reads a MOF file (Managed Object Format, DMTF DSP0004, in mofcomp's dialect): splits it into tokens, and parses these
+   into a list of classes. Instances, methods and qualifier declarations are skipped, because event classes do not need
+   them. */
 #ifndef OPENPLA_MOF_TEXT_H
 #define OPENPLA_MOF_TEXT_H
 
@@ -115,7 +116,7 @@ enum mof_type {
     MOF_TYPE_STRING,
     MOF_TYPE_OBJECT,
     MOF_TYPE_DATETIME,
-    MOF_TYPE_CLASS, /* another class, or a reference to one, which is not event data */
+    MOF_TYPE_CLASS, /* an object of another class or a reference to it; neither is event data */
 };
 
 struct mof_property {
@@ -132,7 +133,7 @@ struct mof_class {
     char *name, *superclass; /* superclass NULL: the class has no base class */
     const char *source;      /* name of the file; borrowed from the document */
     uint32_t line;
-    uint16_t language; /* for classes in the namespaces ms_XXXX, which only contain texts; otherwise 0 */
+    uint16_t language; /* language of a class in a namespace ms_XXXX, whose classes contain only texts; otherwise 0 */
     struct mof_qualifiers qualifiers;
     struct mof_property *properties;
     size_t property_count;

@@ -15,7 +15,7 @@ struct tmf_property;
 /* Converts a property of a message to TDH's form: UTF-16 string, number, GUID or SYSTEMTIME. *bytes is from
    memory_alloc. */
 HRESULT tdh_wpp_value(const struct tmf_property *property, void **bytes, size_t *size);
-/* Adds the TMF files or folders (separated by `;`) that a call names, for this process. */
+/* Adds TMF files, or with `folders` folders, for all later calls of this process. `paths` is separated by `;`. */
 HRESULT tdh_add_tmf(const char *paths, bool folders);
 /* Processes events that define other events: a piece of a manifest that .NET wrote into the trace, or a definition
    written by a program that merges traces. Ignores all other events. */
@@ -125,9 +125,9 @@ ULONG WINAPI tdh_get_wpp_property(void *handle, const EVENT_RECORD *event, const
                                   void *buffer);
 ULONG WINAPI tdh_get_wpp_message(void *handle, const EVENT_RECORD *event, ULONG *size, void *buffer);
 
-/* ---- structures that TDH's functions return: a fixed part, which refers to UTF-16 strings by their offsets from its
-   start; identical on all host OSs ---- */
-/* A block under construction. Zero-initialise. After a failed allocation, all later additions fail too. */
+/* ---- structures that TDH's functions return, identical on all host OSs ---- */
+/* A block under construction: a fixed part, followed by UTF-16 strings. The fixed part contains the strings' offsets
+   from the start of the block. Zero-initialise. After a failed allocation, all later additions fail too. */
 struct tdh_block {
     uint8_t *bytes;
     size_t size, capacity;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the metadata of TraceLogging events and the traits of their event providers. The metadata are a stream of
-   fields (name, NUL, input type, output type, tags, count). A struct is a field with the number of following fields
-   that are its members. Both metadata and traits are untrusted. */
+   fields (name, NUL, input type, output type, tags, count). The field of a struct contains the number of its members,
+   which are the next fields in the stream. Both metadata and traits are untrusted. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/event_schema.h"
 #include "engine/etw/event_values.h"
@@ -254,7 +254,7 @@ static HRESULT fill_property(struct event_property *p, const struct field *f)
 
 /* ---- layout: moves the members of each struct so that they are adjacent ---- */
 
-/* Returns the number of properties for the fields from `first` to `end` without members of structs. */
+/* Returns the number of properties for the fields from `first` to `end`. Members of structs are not counted. */
 static size_t level_size(const struct reader *r, size_t first, size_t end)
 {
     size_t n = 0;

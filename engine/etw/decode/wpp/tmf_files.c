@@ -326,7 +326,7 @@ HRESULT tmf_property(struct tmf_files *t, const EVENT_RECORD *event, uint32_t po
     return hr;
 }
 
-/* ---- as an origin of schemas ---- */
+/* ---- the origin of schemas ---- */
 
 static HRESULT origin_schema(void *context, const EVENT_RECORD *event, uint32_t pointer_size, struct event_schema **out)
 {

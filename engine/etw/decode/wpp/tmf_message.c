@@ -2,8 +2,8 @@
 /* Creates the schema of a WPP message, and formats its text.
 
    In a format, %10 to %n are arguments, each with a printf form between exclamation marks ("%10!s!"). %0 is the prefix,
-   which the reader adds. %1 to %9 are parts of the event's header. %!FUNC! and similar inserts are replaced by data
-   that the TMF file has next to the format (function, level, flags, component).
+   which the reader adds. %1 to %9 are parts of the event's header. %!FUNC! and similar inserts are replaced with other
+   data of the message in the TMF file (function, level, flags, component).
 
    There are two ways to format a message. Generic decoders use the schema, whose message has %1 for the first argument,
    in the syntax of FormatMessage. It lacks the printf forms, except that hexadecimal forms select an output type.
