@@ -132,8 +132,8 @@ struct directory_totals {
     uint64_t events_lost, buffers_written, buffers_lost;
 };
 
-/* A copy of a session's entry. Its host process wrote all of it when it started or updated the session; counters that
-   change with each event are in the section of the session's buffers. */
+/* A copy of a session's entry. The session's host process wrote the whole entry when it started or updated the session;
+   counters that change with each event are in the section of the session's buffers. */
 struct directory_session {
     uint32_t logger;     /* 1 to DIRECTORY_PLACES */
     uint32_t generation; /* number of times that this logger id was assigned; logger id and generation permanently
@@ -202,7 +202,8 @@ void directory_session_reaped(struct directory *d, uint32_t logger, uint64_t sin
 enum directory_verb {
     DIRECTORY_STOP = 1,
     DIRECTORY_FLUSH,  /* for a session in memory, writes a snapshot to `file` */
-    DIRECTORY_UPDATE, /* file (NULL: keep), maximum_buffers, flush_timer (0: keep), mode, enable_flags */
+    DIRECTORY_UPDATE, /* changes file (unless NULL), maximum_buffers and flush_timer (unless 0), real-time mode,
+                         enable_flags */
     DIRECTORY_INCREMENT_FILE,
     DIRECTORY_TO_REALTIME,
     DIRECTORY_CONNECT, /* connects a real-time consumer: `file` is the name of its ring's section, `process` the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes a call's arguments and result as text, such as "L\"a.txt\", 0x80000000, 1, NULL". This runs in the traced
-   program during the call, so it uses no C library function that could be traced itself or need a lock that the program
-   holds. */
+/* Writes a call's arguments and result as text, such as "L\"a.txt\", 0x80000000, 1, NULL". This code runs in the traced
+   program during the call. So it avoids C library functions that could themselves be traced, and those that could wait
+   for a lock held by the program. */
 #ifndef OPENPLA_API_CALL_TEXT_H
 #define OPENPLA_API_CALL_TEXT_H
 
@@ -27,10 +27,10 @@ struct api_registers {
    end of the stack; arguments that would be at or after it are 0. */
 void api_arguments_read_32(const struct api_signature *signature, const uint32_t *at, const uint32_t *end,
                            uint64_t values[API_ARGUMENTS_MAX]);
-/* Writes UTF-8 with a NUL into API_TEXT_ROOM bytes; replaces text that does not fit with "...". `arguments` has
-   signature->count values, in the form in which x64 Windows passes them. In 32-bit programs, only the values before
-   the first structure are valid, because the structure's size is unknown. Returns the number of bytes, including the
-   NUL. */
+/* Writes UTF-8 with a NUL into API_TEXT_ROOM bytes. A text that is too long is cut and ends with "...". `arguments`
+   has signature->count values, in the form in which x64 Windows passes them. In 32-bit programs, only the values
+   before the first structure are valid, because the structure's size is unknown. Returns the number of bytes,
+   including the NUL. */
 size_t api_arguments_text(const struct api_signature *signature, const uint64_t *arguments,
                           const struct api_registers *registers, char *out);
 /* Writes the result to `out`, which has API_RESULT_ROOM bytes. Returns the number of bytes, including the NUL. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Machine code for 32-bit processes, which 64-bit programs also contain because they inject it.
+/* Machine code for 32-bit processes. 64-bit programs contain it too, because they inject it.
 
    A 64-bit watcher cannot determine the address of a 32-bit DLL's function in another process, and a suspended process
-   has not loaded its DLLs yet. Therefore the code itself finds ntdll's LdrLoadDll, in the loader's module list and
+   has not loaded its DLLs yet. Therefore the code itself finds ntdll in the loader's module list, and LdrLoadDll in
    ntdll's export table. Both exist when the entry point runs. A jump at the entry point leads to the code:
 
        entry point: jmp api_entry_32             (replaces 5 of the 16 saved bytes)

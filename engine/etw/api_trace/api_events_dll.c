@@ -41,7 +41,7 @@ static struct {
 static struct api_statistics *_Atomic statistics;
 static uint64_t nanoseconds_multiplier; /* nanoseconds per cycle, with 32 fractional bits */
 
-/* Number of calls, in stripes by thread so that threads do not contend for one cache line. */
+/* Number of calls. Threads count in different stripes, so that they do not contend for one cache line. */
 static struct {
     _Alignas(64) atomic_uint_least64_t calls;
 } stripes[STRIPES];
@@ -293,8 +293,7 @@ void api_events_module(void *base, uint32_t size, const WCHAR *path, size_t unit
 
 /* ---- settings ---- */
 
-/* Adds to the statistics the calls that count_call has so far counted only in the stripes. From then on, the statistics
-   are not updated. */
+/* Adds the calls that only the stripes contain to the statistics, and then stops updating the statistics. */
 static void publish_rest(void)
 {
     uint64_t rest = 0;

@@ -124,7 +124,7 @@ static inline void api_guard_set(uintptr_t value)
 
 /* ---- hooks ---- */
 
-/* Called one time, by DllMain. The modules `own` (this DLL) and `events` (openetw.dll) are never hooked. */
+/* Called once, by DllMain. The modules `own` (this DLL) and `events` (openetw.dll) are never hooked. */
 bool api_hook_begin(HMODULE own, HMODULE events);
 /* Hooks the functions that the settings select. The settings are borrowed until api_hook_remove. Can be called by any
    thread. */

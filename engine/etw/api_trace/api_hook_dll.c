@@ -42,8 +42,7 @@ enum {
     LOADER_TRIES = 2000, /* attempts, 1 ms apart */
     CELL_FRAMED = 0,
     CELL_NAMES = 1,
-    STUB_FUNCTION = sizeof(void *) == 8 ? 2 : 1, /* where the stub contains the address of its struct api_function:
-                                                    offset in bytes */
+    STUB_FUNCTION = sizeof(void *) == 8 ? 2 : 1, /* offset in the stub: the address of struct api_function */
     STRUCTURE_WORDS = 16, /* 4-byte words to copy for a structure passed by value in 32-bit programs; no hooked function
                              takes a larger one */
 };

@@ -21,8 +21,8 @@ enum {
     DELAY_ENTRY = 13,
 };
 
-/* Values for images of this process's bitness. OPTIONAL_DIRECTORIES: offset of NumberOfRvaAndSizes, which the directory
-   entries follow. */
+/* Values for images of this process's bitness. OPTIONAL_DIRECTORIES: offset of NumberOfRvaAndSizes; the directory
+   entries come after it. */
 #if UINTPTR_MAX == UINT64_MAX
 enum { OWN_MAGIC = 0x20B, OWN_MACHINE = 0x8664, OPTIONAL_DIRECTORIES = 24 + 108 };
 #else

@@ -97,8 +97,8 @@ static bool is_unset(int64_t created)
     return created - now_utc() > 24 * INT64_C(3600000) * TICKS_PER_MS;
 }
 
-/* An entry whose creation time was unset matches the process when the time is set. Otherwise the process would be taken
-   for another one, and the DLL injected twice. */
+/* An entry with an unset creation time still matches its process after Wine has set the time. Otherwise the process
+   would be taken for another one, and the DLL would be injected twice. */
 static bool is_seen(const struct api_watch *w, DWORD id, int64_t created)
 {
     for (size_t i = 0; i < w->seen_count; i++)

@@ -350,7 +350,7 @@ static size_t find_class(const GUID *guid)
 }
 
 /* Sets the callback of a class, replacing an earlier one. Each event of the class is passed to it first, and then to
-   the EventCallback of the event's handle, if it has one. ERROR_INVALID_PARAMETER, ERROR_NOT_ENOUGH_MEMORY. */
+   the EventCallback of the handle, if the handle has one. ERROR_INVALID_PARAMETER, ERROR_NOT_ENOUGH_MEMORY. */
 static ULONG consumer_set_class(const GUID *class, PEVENT_CALLBACK callback)
 {
     if (!class || !callback)

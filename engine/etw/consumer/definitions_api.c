@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Passes the definitions in a merged trace to TDH. Some programs query TDH only for the events that they know, and skip
-   the definitions that are needed to decode those events. TDH stores a definition when it is queried for the event that
-   contains it. */
+   the definitions that are needed to decode those events. TDH stores a definition when it receives a query for the
+   event with this definition. */
 #include "engine/etw/consumer/consumer.h"
 #include "engine/etw/decode/tdh/tdh.h"
 

@@ -44,7 +44,8 @@ static void add_item(struct event_view *view, uint16_t type, const void *data, u
     r->EventHeader.Flags |= EVENT_HEADER_FLAG_EXTENDED_INFO;
 }
 
-/* Items are adjacent: u16 length rounded up to a multiple of 8, u16 type, u16 flag (another item follows), u16 size. */
+/* The items follow one another. Each begins with u16 length rounded up to a multiple of 8, u16 type, u16 flag (another
+   item follows) and u16 size of the data. */
 static void add_items(const struct etl_record *e, struct event_view *view)
 {
     uint32_t done = 0;

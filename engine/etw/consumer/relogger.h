@@ -38,8 +38,8 @@ struct relogged_file;
    file's clock counts FILETIMEs. Errors of etl_file_create. */
 HRESULT relogged_file_create(const char *path, const struct etl_log *first, uint32_t processors,
                              struct relogged_file **out);
-/* Adds an event. Events of a processor are sorted by time within each buffer. Returns the errors of
-   relogged_event_bytes, after which the file is unchanged, and those of the file system. */
+/* Adds an event. Events of a processor are sorted by time within each buffer. Errors: those of relogged_event_bytes
+   (the file is then unchanged) and those of the file system. */
 HRESULT relogged_file_add(struct relogged_file *f, const EVENT_RECORD *record);
 /* Completes the file, stores the losses in its header, and frees *f, even on failure. NULL is allowed. */
 HRESULT relogged_file_close(struct relogged_file *f, uint64_t events_lost, uint64_t buffers_lost);

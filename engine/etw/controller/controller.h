@@ -72,8 +72,8 @@ ULONG controller_answered(const struct controller_call *c, ULONG code);
 ULONG controller_private(struct directory *d, const struct controller_call *c, struct directory_session *s);
 /* Reads the filters; only an EVENT_TRACE_PROPERTIES_V2 has filters. 87: a filter does not select processes. */
 ULONG controller_scope(const EVENT_TRACE_PROPERTIES *p, struct directory_scope *out);
-/* Checks and adds a filter; `member` names it in error texts. The start times of processes go to to->filter_data,
-   which the caller frees; everything else points to the caller's data. 87, 8. */
+/* Checks and adds a filter; `member` names it in error texts. The start times of processes go to to->filter_data, which
+   the caller frees; everything else points to the caller's data. Errors: 87, 8. */
 ULONG controller_add_filter(struct directory_enable *to, const EVENT_FILTER_DESCRIPTOR *f, const char *member);
 
 /* ---- trace_query.c ---- */

@@ -11,8 +11,8 @@
 enum { SYSTEM_PERFORMANCE_TRACE = 31 }; /* SystemPerformanceTraceInformation */
 
 /* `information` has `bytes` bytes from the program; the first four select the request (EVENT_TRACE_INFORMATION_CLASS).
-   *need is the size of the result, *status an NTSTATUS. Both functions return false if the request is another one; the
-   system must then execute it. */
+   *need is the size of the result, *status an NTSTATUS. Both functions return false for a request that they do not
+   implement; the system must then execute it. */
 bool system_trace_query(void *information, uint32_t bytes, uint32_t *need, int32_t *status);
 bool system_trace_set(const void *information, uint32_t bytes, int32_t *status);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes XML dumps: one Event element of the event schema per event, as tracerpt writes them. */
+/* Writes XML dumps like those of tracerpt: one Event element, as the event schema defines it, for each event. */
 #include "engine/base/xml_text.h"
 #include "engine/etw/decode/event_dump_form.h"
 #include "engine/etw/event_values.h"

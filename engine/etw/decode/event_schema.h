@@ -162,8 +162,8 @@ struct schema_origin {
     void (*free)(void *context);
 };
 /* Adds an origin. If several origins know an event, the one added last is used. Takes ownership of the context, even on
-   failure. Schemas that were found earlier stay valid for their holders, but later events are looked up again. *id (may
-   be NULL) is for event_schemas_remove. */
+   failure. Schemas that have been found stay valid for their holders, but the next event of each kind is looked up
+   again. *id (may be NULL) is for event_schemas_remove. */
 HRESULT event_schemas_add(struct event_schemas *schemas, const struct schema_origin *origin, uint64_t *id);
 /* Adds an origin in place of *id, which is removed only if the addition succeeds. *id becomes the id of the new
    origin. */

@@ -11,7 +11,7 @@
 #include <wchar.h>
 
 #define GLOBAL_GUID "{E8908ABC-AA84-11D2-9A93-00805F85D7C6}"
-/* A volatile key, which disappears with the prefix's last process. */
+/* A volatile key: it disappears when the last process of the prefix exits. */
 #define RUNNING_KEY L"SYSTEM\\CurrentControlSet\\Control\\WMI\\OpenETW\\%hs"
 #define KEY_UNITS   256
 
@@ -30,7 +30,7 @@ static HRESULT make_global(struct autologger *a)
 
 static void set_number(struct registry_key *key, const char *name, uint32_t value)
 {
-    /* without the right to write to the key, the result is not stored */
+    /* if this process may not write to the key, the result is not stored */
     (void)registry_write_number(key, name, REGISTRY_NUMBER, value);
 }
 

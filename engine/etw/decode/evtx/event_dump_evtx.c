@@ -14,8 +14,8 @@
 
 enum {
     CODE_OF_LENGTH = 234, /* ERROR_MORE_DATA */
-    MOST_PAYLOAD = 60000, /* data of an event that does not fit into a record; strings are truncated to this length */
-    MOST_TEXT = 200,
+    MOST_PAYLOAD = 60000, /* maximum data bytes of an event that had to be shortened */
+    MOST_TEXT = 200,      /* maximum bytes of each of its strings */
 };
 
 /* ---- the file ---- */
@@ -154,9 +154,9 @@ static void discard_values(struct event_dump_step *s)
     evtx_record_back(&s->dump->record, &s->before_values);
 }
 
-/* Returns the EVTX type for a value of this type. All readers must show the value with the text that event_value_text
-   returns. If no EVTX type qualifies, returns EVTX_TEXT. Signed numbers become strings, because existing readers
-   (libevtx 20181227) show -3 as -32765. */
+/* Returns the EVTX type whose values all readers show with the text that event_value_text returns. If no type
+   qualifies, returns EVTX_TEXT. Signed numbers become strings, because existing readers (libevtx 20181227) show -3 as
+   -32765. */
 static enum evtx_type type_of(const struct value_type *t)
 {
     static const struct {

@@ -90,7 +90,7 @@ static void record_check(struct evtx_record *r, HRESULT hr)
         evtx_record_fail(r, hr);
 }
 
-/* Returns the size of the UTF-8 text in bytes, reduced to at most r->longest without cutting a character. */
+/* Returns how many bytes of the UTF-8 text to write: all, or at most r->longest, without cutting a character. */
 static size_t text_cut_size(const struct evtx_record *r, const char *text)
 {
     size_t size = strlen(text);

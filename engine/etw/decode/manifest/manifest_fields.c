@@ -205,7 +205,7 @@ static HRESULT read_mask(struct manifest_reader *r, xmlNodePtr e, uint64_t *out)
         hr = manifest_wrong(e, "mask", text, "not a number");
     else if (SUCCEEDED(hr) && (!*out || *out & (*out - 1)))
         hr = manifest_wrong(e, "mask", text, "expected one of the bits 0 to %u", LAST_KEYWORD_BIT);
-    else if (SUCCEEDED(hr) && *out > UINT64_C(1) << LAST_KEYWORD_BIT) /* PerfView's dumps declare channels' bits */
+    else if (SUCCEEDED(hr) && *out > UINT64_C(1) << LAST_KEYWORD_BIT) /* PerfView declares channels as keywords */
         hr = manifest_warn_element(r, e, "bits 48 to 63 of keywords are reserved for Windows");
     memory_free(hex);
     memory_free(text);

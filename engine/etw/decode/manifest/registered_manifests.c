@@ -33,7 +33,7 @@
 #define MANIFEST_VALUE "OpenPLAManifest"        /* OpenPLA's own value: the path of the manifest that was registered */
 #define NO_TEMPLATE    HRESULT_FROM_WIN32(1813) /* ERROR_RESOURCE_TYPE_NOT_FOUND */
 
-/* Opens the registry key of an event provider. Returns S_FALSE, and *out is NULL, if it is not registered. */
+/* Opens the registry key of an event provider. If it is not registered, returns S_FALSE and sets *out to NULL. */
 static HRESULT registered_provider_open(const GUID *guid, bool to_change, struct registry_key **out)
 {
     char text[39];

@@ -15,7 +15,8 @@ struct trace_metadata;
 struct trace_metadata *trace_metadata_create(void); /* NULL: out of memory */
 /* Frees the definitions. Free the schemas first, because their origins use *m. NULL is allowed. */
 void trace_metadata_free(struct trace_metadata *m);
-/* Adds the definitions as an origin of manifest events, which takes precedence over the origins added earlier. */
+/* Adds the definitions as an origin of schemas for manifest events. It takes precedence over all origins that were
+   added before it. */
 HRESULT trace_metadata_add_origin(struct trace_metadata *m, struct event_schemas *schemas);
 /* Returns whether the event is a definition. */
 bool trace_metadata_event(const EVENT_RECORD *event);

@@ -22,9 +22,9 @@ struct event_key {
 
 /* Built from all documents together. Borrows the documents' classes. */
 struct class_table {
-    const struct mof_class **classes; /* sorted by name; those without a language */
+    const struct mof_class **classes; /* the classes without a language, by name */
     size_t class_count;
-    const struct mof_class **texts; /* sorted by name; those with a language */
+    const struct mof_class **texts; /* the classes with a language, by name */
     size_t text_count;
     struct mof_event_class *events;
     size_t event_count, event_capacity;

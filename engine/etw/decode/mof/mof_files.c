@@ -107,8 +107,8 @@ static HRESULT load_all(struct mof_classes *classes, const char *except, struct 
     return hr;
 }
 
-/* Adds the classes of all files, whatever the order of their dependencies is. A file with an error does not affect the
-   other files: it is skipped with a warning in `warnings` (may be NULL). */
+/* Adds the classes of all files. A file may depend on any other file. A file with an error does not affect the other
+   files: it is skipped with a warning in `warnings` (may be NULL). */
 static HRESULT mof_files_load(struct mof_classes *classes, struct texts *warnings)
 {
     return load_all(classes, NULL, warnings);
@@ -202,7 +202,7 @@ HRESULT mof_files_remove(const char *name)
 
 /* ---- the origin of schemas ---- */
 
-/* Returns the language number of the first preferred language that has one; 0: no language has a number. */
+/* Returns the number of the first preferred language that has a number; 0: no language has one. */
 static HRESULT user_language(uint16_t *number)
 {
     char *list = os_ui_languages();

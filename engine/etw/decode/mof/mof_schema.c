@@ -364,7 +364,7 @@ static HRESULT fill_map(const struct maker *m, const struct placed *p, const str
 }
 
 /* Adds a property's map. The texts in Values belong to the values in ValueMap, and those in BitValues to the bits in
-   BitMap. Without such texts, the names for programs in DefineValues or DefineBitMap are used. */
+   BitMap. Without such texts, the identifiers in DefineValues or DefineBitMap are used. */
 static HRESULT add_map(struct maker *m, const struct placed *p, struct event_property *out)
 {
     static const struct {
@@ -414,7 +414,7 @@ static HRESULT fill_property(struct maker *m, const struct placed *p, struct eve
     } else if (SUCCEEDED(hr) && property->array) {
         hr = array_type(m, p, out);
     } else if (SUCCEEDED(hr) && size_is && out->in_type == IN_TYPE_BINARY && !out->length) {
-        /* An object without Extension is a value with that many bytes. */
+        /* An object without Extension: the property named by WmiSizeIs contains its size in bytes. */
         out->flags |= PROPERTY_PARAM_LENGTH;
         hr = size_property(m, p, size_is, &out->length);
     }

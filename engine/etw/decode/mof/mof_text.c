@@ -135,7 +135,7 @@ static HRESULT add_value(struct reader *r, struct mof_qualifier *q, size_t *capa
     return take_value(r, v);
 }
 
-/* Reads "(value)" or "{value, ...}". Without a value, the value is true. */
+/* Reads "(value)" or "{value, ...}". If the source has no value, the result is `true`. */
 static HRESULT take_values(struct reader *r, struct mof_qualifier *q)
 {
     size_t capacity = 0;

@@ -10,8 +10,8 @@
                             --tmf_sentence----> the text, formatted by the printf forms of the format
 
    Named files are parsed when struct tmf_files is created; an error in one of them makes the creation fail. If these
-   files do not contain a GUID, each folder of the search path is searched for GUID.tmf, one time per GUID. The result
-   is stored in `lookups`, even if no file was found, so that a trace with a million messages of an unknown GUID causes
+   files do not contain a GUID, each folder of the search path is searched for GUID.tmf, once per GUID. The result is
+   stored in `lookups`, even if no file was found, so that a trace with a million messages of an unknown GUID causes
    only one search. A document is never replaced or freed before the whole object, so callers may keep pointers to its
    messages without holding the lock, which only protects `lookups`. */
 #include "engine/base/file.h"
@@ -172,8 +172,8 @@ static HRESULT search_folders(struct tmf_files *t, struct tmf_lookup *l)
     return hr;
 }
 
-/* Returns the result for a GUID, and searches for its file if necessary. The caller holds the lock. (*out)->document
-   may be NULL. */
+/* Returns the result for a GUID. If the GUID was not looked up before, searches for its file. The caller holds the
+   lock. (*out)->document may be NULL. */
 static HRESULT tmf_files_look_up(struct tmf_files *t, const GUID *guid, const struct tmf_lookup **out)
 {
     for (size_t i = 0; i < t->lookup_count; i++)
