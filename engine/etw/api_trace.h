@@ -107,7 +107,7 @@ bool api_trace_is_shared(const struct api_trace *t);
 /* Returns the filter's data, borrowed. */
 const struct api_filter *api_trace_filter(const struct api_trace *t);
 /* Starts watching for new processes of the program. With `attach`, processes that are already running are traced from
-   now on, but calls through function addresses that the processes have stored outside their import slots are missed.
+   now on. A call of such a process is missed if it uses a function address that was stored outside the import slots.
    Returns S_FALSE if the program is already being watched. */
 HRESULT api_trace_watch(struct api_trace *t, bool attach);
 struct api_trace_numbers {
@@ -118,8 +118,8 @@ struct api_trace_numbers {
     bool restored;     /* the settings in the section had been changed since the last call and were restored */
 };
 void api_trace_read(struct api_trace *t, struct api_trace_numbers *out);
-/* Returns the error text for the latest process that could not be traced, from memory_alloc; NULL if every process
-   since the last call could be traced. */
+/* Returns the error text for the latest process that could not be traced; from memory_alloc. NULL: every process since
+   the last call could be traced. */
 char *api_trace_take_failure(struct api_trace *t);
 /* Returns a session name that is unique to the traced program; from memory_alloc. */
 char *api_trace_session_name(const struct api_trace *t);

@@ -243,8 +243,8 @@ struct directory_filter {
     /* For EVENT_FILTER_TYPE_PID, an array of directory_filter_process. In a copy, it points into the copy. */
     const uint8_t *data;
 };
-/* Process ids are reused. Therefore the filter stores the id with the start time of the process that had it when the
-   filter was set, or with 0, which matches no process. */
+/* Process ids are reused. Therefore the filter also stores the start time of the process that had the id when the
+   filter was set. If no process had it, the start time is 0, which matches no process. */
 struct directory_filter_process {
     uint32_t id, reserved;
     uint64_t start_time;

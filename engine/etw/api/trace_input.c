@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Event traces as input: merges them by time, and finds the schemas of their events. */
+/* Reads event traces, merges their events by time, and finds the schemas of the events. */
 #include "engine/etw/trace_input.h"
 
 #include "engine/base/assert.h"

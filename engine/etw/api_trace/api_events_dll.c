@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The events of openapitrace.dll: loads the settings when an API tracing session enables the event provider, and logs
-   the calls.
+/* Writes the events of openapitrace.dll. Loads the settings when an API tracing session enables the event provider, and
+   logs the calls.
 
    Several sessions can enable the event provider, each for a different program. This process logs only to the first
    session that traces its program, and uses EventWriteEx's filter of session instances to withhold its events from the
@@ -293,7 +293,7 @@ void api_events_module(void *base, uint32_t size, const WCHAR *path, size_t unit
 
 /* ---- settings ---- */
 
-/* Adds the calls that only the stripes contain to the statistics, and then stops updating the statistics. */
+/* Updates the statistics for the last time: adds the calls that have been counted only in the stripes. */
 static void publish_rest(void)
 {
     uint64_t rest = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the parts of openapitrace.dll, which runs in the traced program: the hooks (api_hook_dll.c) and the events
-   (api_events_dll.c). */
+/* Shared by the two parts of openapitrace.dll: the hooks (api_hook_dll.c) and the events (api_events_dll.c). The DLL
+   runs in the traced program. */
 #ifndef OPENPLA_API_HOOK_H
 #define OPENPLA_API_HOOK_H
 

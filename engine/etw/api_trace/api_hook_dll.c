@@ -99,9 +99,9 @@ static unsigned bucket_of(const void *address)
     return (unsigned)((value >> 2 ^ value >> 16) % BUCKETS);
 }
 
-/* Finds the function at an address. If several functions have the address, one of `module` (canonical, may be NULL)
-   takes precedence, then the one that was added first, for example NtClose before ZwClose. The search does not stop at
-   the first match: a bucket begins with the function that was added last, so the last match was added first. */
+/* Finds the function at an address. If several functions have the address, prefers one of `module` (canonical, may be
+   NULL); otherwise returns the one that was added first, for example NtClose rather than ZwClose. The search does not
+   stop at the first match: a bucket begins with the function that was added last, so its last match is the oldest. */
 static struct api_function *function_find(const void *address, const char *module)
 {
     struct api_function *found = NULL, *any = NULL;

@@ -163,7 +163,7 @@ static bool imports_walk(const struct api_image *image, void (*take)(void *user,
     return true;
 }
 
-/* Walks the delayed imports. Skips descriptors with addresses instead of RVAs, which old 32-bit linkers wrote. */
+/* Walks the delayed imports. Old 32-bit linkers wrote descriptors with addresses instead of RVAs; these are skipped. */
 static bool delays_walk(const struct api_image *image, void (*take)(void *user, const char *dll, void **slot),
                         void *user)
 {

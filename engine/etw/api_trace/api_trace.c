@@ -2,9 +2,9 @@
 /* The collector's side of API tracing: the claim on a program, the section with the settings, and the watcher.
 
    It uses two named sections. The claim is an empty section whose name is derived from the program's path: if it
-   exists, another collector already traces that program. The settings are in a section with a random name, which traced
-   programs read from the session's filter. Both sections exist as long as this process has them open, so a killed
-   collector leaves nothing behind. */
+   exists, another collector already traces that program. The settings are in a section with a random name; traced
+   programs read this name from the session's filter. Both sections exist as long as this process has them open, so a
+   killed collector leaves nothing behind. */
 #include "engine/etw/api_trace.h"
 
 #include "engine/base/file.h"

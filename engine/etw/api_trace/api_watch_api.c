@@ -8,11 +8,11 @@
 
    Under Wine each query wakes Wine's server, and so does waiting for an event object. Two measures keep the server
    asleep while no process starts. First, between polls the watcher waits on an address, which only involves the host
-   OS's kernel. Second, it skips the query if the server has hardly run since the last one: a process cannot start
-   without the server, because it makes hundreds of requests to the server before it reaches its entry point. The
-   kernel counts in schedstat how many times and for how long the server has run. Under Wine the server opens files for
-   the programs, so /proc/self/schedstat is that of the server. At least every 20th poll queries the number in any
-   case. While processes are starting, the watcher queries the number whenever the server has run at all.
+   OS's kernel. Second, it skips the query if the server has hardly run since the last one. A new process makes hundreds
+   of requests to the server before it reaches its entry point. The kernel counts in schedstat how many times and for
+   how long the server has run. Under Wine the server opens files for the programs, so /proc/self/schedstat is that of
+   the server. At least every 20th poll queries the number in any case. While processes are starting, the watcher
+   queries the number whenever the server has run at all.
 
    The watcher never waits for the answer of a traced process (api_change_api.c). So a stopped process (SIGSTOP, a
    debugger) neither prevents other processes from being traced nor delays the stop of the data collector set. */

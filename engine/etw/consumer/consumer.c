@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The processing handles of this process, the callbacks of classes, and ProcessTrace. A handle consists of mark << 56 |
    generation << 16 | index + 1. The generation distinguishes a live handle from a closed or invented one; the mark
-   distinguishes it from the handle of a session, which programs pass by mistake. */
+   distinguishes it from a session's handle, because some programs pass such a handle by mistake. */
 #include "engine/etw/consumer/consumer.h"
 
 #include "engine/base/debug_trace.h"

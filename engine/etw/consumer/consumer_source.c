@@ -68,9 +68,9 @@ HRESULT consumer_source_of_file(const char *path, struct consumer_source **out)
 
 /* ---- a session ---- */
 
-/* Buffers from different processors arrive one after another. Each is held back until one of three conditions is true:
-   the host process reports that all events up to the buffer's next event have been sent, so that no older event can
-   arrive; the FlushTimer has elapsed; or the maximum number of buffers is held back. */
+/* Buffers from different processors arrive one after another. A buffer is held back as long as older events could
+   arrive: until the host process reports that it has sent all events up to the buffer's next event. The buffer is also
+   released when the FlushTimer has elapsed, or when the maximum number of buffers is held back. */
 
 enum {
     MOST_HELD = 4096,

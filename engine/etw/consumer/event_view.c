@@ -12,8 +12,7 @@ enum {
     ITEM_HEAD = 8,
     MESSAGE_SEQUENCE = 1, /* TRACE_MESSAGE_SEQUENCE: the sequence number is the first part of the header */
     MESSAGE_SEQUENCE_AT = 8,
-    ALIGNMENT = 8, /* ETW_BUFFER_CONTEXT.Alignment for buffers from before Windows 8, which have an 8-bit processor
-                      number */
+    ALIGNMENT = 8, /* ETW_BUFFER_CONTEXT.Alignment for buffers with an 8-bit processor number, as before Windows 8 */
 };
 #define NO_PROCESS            UINT32_MAX /* process id and thread id of an event that has none */
 #define FLAG_PRIVATE_SESSION  0x0002

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of ITraceRelogger: reads logs or a session, and writes selected and changed events to a log file.
+/* The functions of ITraceRelogger. They read logs or a session, and write selected and changed events to a log file.
    Events are stored as changeable copies of EVENT_RECORDs. */
 #ifndef OPENPLA_RELOGGER_H
 #define OPENPLA_RELOGGER_H

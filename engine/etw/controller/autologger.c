@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Autologgers: reads and writes their registry keys, and starts their sessions. */
+/* Reads and writes the registry keys of autologgers, and starts the sessions. */
 #include "engine/etw/autologger.h"
 
 #include "engine/base/file.h"

@@ -58,8 +58,8 @@ struct controller_call {
     ULONG code; /* EVENT_TRACE_CONTROL_* */
     EVENT_TRACE_PROPERTIES *properties;
 };
-/* Creates the request to the session's host process from the caller's block, which is not changed. Free the request
-   with directory_request_free. */
+/* Creates the request to the session's host process from the caller's block. Does not change the block. Free the
+   request with directory_request_free. */
 ULONG controller_request(const struct controller_call *c, const struct directory_session *s,
                          struct directory_request *out);
 /* Sends the request and waits for the answer. */
@@ -79,8 +79,8 @@ ULONG controller_add_filter(struct directory_enable *to, const EVENT_FILTER_DESC
 /* ---- trace_query.c ---- */
 
 /* Replaces a list of the session with `items`: hook ids or profile sources, at most directory_kernel_room(list). Does
-   the same as TraceSetInformation, but takes the items as they are stored. The session must accept kernel events.
-   Returns a Windows error code with an error text. */
+   the same as TraceSetInformation, for callers that already have hook ids or sources. The session must accept kernel
+   events. Returns a Windows error code with an error text. */
 ULONG trace_information_set_list(TRACEHANDLE session, enum directory_kernel_list list, const uint32_t *items,
                                  uint32_t count);
 

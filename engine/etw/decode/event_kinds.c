@@ -306,8 +306,8 @@ static void add_type(struct text_buffer *b, const struct event_schema *s, const 
 
 enum { MOST_DEPTH = 32 };
 
-/* Adds the properties and their members. `left` limits the number of lines to the number of properties: in a crafted
-   schema, several structs can share members, and writing the members of each of them would practically never end. */
+/* Adds the properties and their members. `left` limits the number of lines to the number of properties. In a crafted
+   schema, several structs can share members, and writing the members of each struct would practically never end. */
 static void add_properties(struct text_buffer *b, const struct event_schema *s, size_t first, size_t count,
                            unsigned depth, size_t *left)
 {
@@ -455,7 +455,7 @@ static uint64_t hash_mix(uint64_t hash, const void *bytes, size_t size)
     return hash;
 }
 
-/* Returns the label for events without a schema, which are counted by event provider and number. */
+/* Returns the label for events without a schema. Such events are counted by event provider and number. */
 static const char *label_of(const struct dumped_event *e)
 {
     return e->schema && e->schema->source == SCHEMA_TRACE_LOGGING ? e->schema->event_name : NULL;

@@ -215,8 +215,8 @@ const EVENT_HEADER_EXTENDED_DATA_ITEM *event_item(const EVENT_RECORD *event, uin
 /* Limits for the depth of structs and the number of fields; metadata that exceed them are rejected. */
 enum { TRACE_LOGGING_DEPTH = 32, TRACE_LOGGING_FIELDS = 4096 };
 
-/* Creates the schema from an event's metadata, its descriptor (level, opcode) and the traits of its event provider (may
-   be NULL), which contain the provider's name. An array whose count is in the data is preceded by a property
+/* Creates the schema from an event's metadata, its descriptor (level, opcode) and the traits of its event provider. The
+   traits contain the provider's name; they may be NULL. An array whose count is in the data is preceded by a property
    NAME.Count. Returns HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error text that names the malformed field. */
 HRESULT trace_logging_schema(const GUID *provider, const EVENT_DESCRIPTOR *descriptor, const uint8_t *metadata,
                              size_t size, const uint8_t *traits, size_t traits_size, struct event_schema **out);

@@ -290,7 +290,7 @@ static const struct event_map_entry *entry_of(const struct event_map *map, uint6
     return others;
 }
 
-/* Adds the names of the bits that are set, and bits without a name as a number after the names. */
+/* Adds the names of the bits that are set. Set bits without a name follow as one number. */
 static bool add_bits(const struct event_map *map, uint64_t number, struct text_buffer *out)
 {
     const bool masks = (map->flag & (MAP_MANIFEST_BITS | MAP_MOF_FLAG)) != 0;
@@ -526,7 +526,8 @@ static bool add_if_not_finite(struct text_buffer *out, double value)
     return true;
 }
 
-/* Adds the text of a number. The program may have set a locale with another decimal separator, which is replaced. */
+/* Adds the text of a number. If the program has set a locale with another decimal separator, replaces this
+   separator. */
 static void add_real_text(struct text_buffer *out, char *text)
 {
     for (char *p = text; *p; p++)

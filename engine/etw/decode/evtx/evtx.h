@@ -17,7 +17,8 @@
 HRESULT binary_xml_read(const uint8_t *bytes, size_t size, char **xml);
 
 struct event_property;
-/* Writes the fragment of UserData. `xml` contains %n for the values, which have the input types of the properties. */
+/* Writes the fragment of UserData. `xml` contains %n for each value. The types of the values are the input types of the
+   properties. */
 HRESULT binary_xml_write(const char *xml, const struct event_property *properties, size_t count,
                          struct byte_buffer *to);
 /* Writes the fragment of EventData: a Data element with the property's name for each property. */

@@ -230,7 +230,7 @@ static HRESULT read_user_data(struct manifest_reader *r, xmlNodePtr e, struct ma
 
 /* ---- templates ---- */
 
-/* Returns whether the property is binary data without a length, which extend to the end of the event. */
+/* Returns whether the property is binary data without a length. Such data extend to the end of the event. */
 static bool is_endless(const struct event_property *p)
 {
     return p->in_type == IN_TYPE_BINARY && p->out_type != OUT_TYPE_IPV6 &&

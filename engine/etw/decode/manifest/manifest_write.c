@@ -70,7 +70,7 @@ static char *made_name(enum manifest_kind kind, const struct manifest_field *f)
 }
 
 /* Returns whether two opcodes with the same name conflict. A task's opcode and a global opcode conflict if an event of
-   the task has the global opcode: when the manifest is read, the name would select the task's opcode. */
+   the task has the global opcode. In this case the name would select the task's opcode when the manifest is read. */
 static bool opcode_hides(struct manifest_writing *w, const struct manifest_field *one,
                          const struct manifest_field *other)
 {
@@ -496,7 +496,7 @@ static HRESULT write_events(struct manifest_writing *w)
     return hr;
 }
 
-/* Marks a template as needed. A template without data, which a resource can contain, is treated as missing. */
+/* Marks a template as needed. A resource can contain a template without data; such a template is treated as missing. */
 static void want_layout(struct manifest_writing *w, uint16_t layout)
 {
     if (layout < w->m->layout_count && w->m->layouts[layout].property_count)

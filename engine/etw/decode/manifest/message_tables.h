@@ -43,7 +43,7 @@ void message_tables_free(struct message_tables *tables);
 /* Adds the messages of an untrusted resource. Returns HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error text;
    messages that were added before the error remain. */
 HRESULT message_table_read(const uint8_t *bytes, size_t size, const char *language, struct message_tables *to);
-/* Writes a language's messages, which must be sorted, as a resource. *bytes is from memory_alloc. */
+/* Writes the messages of a language as a resource. The messages must be sorted. *bytes is from memory_alloc. */
 HRESULT message_table_write(const struct message_language *language, uint8_t **bytes, size_t *size);
 
 /* ---- messages with their inserts, in the syntax of FormatMessage and TDH ---- */

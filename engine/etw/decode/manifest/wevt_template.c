@@ -169,7 +169,8 @@ static HRESULT read_map(struct blob *b, uint32_t at)
     return placed_add(&b->maps, &b->map_count, &b->map_capacity, at, b->m->map_count - 1);
 }
 
-/* Reads the maps. The first map is directly after the list of offsets, which contains the offsets of the other maps. */
+/* Reads the maps. The first map directly follows the list of offsets. The list contains the offsets of all other
+   maps. */
 static HRESULT read_maps(struct blob *b, uint32_t at)
 {
     const uint32_t count = get_u32(b->bytes + at + 8);

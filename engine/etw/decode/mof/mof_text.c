@@ -371,7 +371,7 @@ static HRESULT take_class(struct reader *r, struct mof_qualifiers *qualifiers)
 
 /* ---- directives ---- */
 
-/* Handles a path such as \\.\root\wmi\ms_409: sets the language, and rejects other computers. */
+/* Handles a path such as \\.\root\wmi\ms_409: sets the language, and rejects paths on other computers. */
 static HRESULT use_namespace(struct reader *r, const char *path)
 {
     const char *last = path;

@@ -15,7 +15,8 @@ struct tmf_property;
 /* Converts a property of a message to TDH's form: UTF-16 string, number, GUID or SYSTEMTIME. *bytes is from
    memory_alloc. */
 HRESULT tdh_wpp_value(const struct tmf_property *property, void **bytes, size_t *size);
-/* Adds TMF files, or with `folders` folders, for all later calls of this process. `paths` is separated by `;`. */
+/* Adds TMF files (or folders, if `folders` is set) for all later calls of this process. `paths` is a list separated by
+   `;`. */
 HRESULT tdh_add_tmf(const char *paths, bool folders);
 /* Processes events that define other events: a piece of a manifest that .NET wrote into the trace, or a definition
    written by a program that merges traces. Ignores all other events. */
