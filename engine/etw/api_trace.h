@@ -115,7 +115,8 @@ struct api_trace_numbers {
     uint64_t late;     /* processes whose first calls were missed */
     uint64_t failed;   /* processes that could not be traced */
     uint64_t attached; /* processes that were already running */
-    bool restored;     /* the settings in the section had been changed since the last call and were restored */
+    bool restored;     /* another program had changed the settings in the section since the last call; they were
+                          restored */
 };
 void api_trace_read(struct api_trace *t, struct api_trace_numbers *out);
 /* Returns the error text for the latest process that could not be traced; from memory_alloc. NULL: every process since

@@ -32,7 +32,8 @@ struct autologger {
     bool global;       /* the GlobalLogger: a single session of an older kind, which enables no providers */
     char *name;        /* name of the key and of the session */
     char *guid, *file; /* NULL: not set */
-    char *set; /* XML of the data collector set that created it, with the properties that ETW lacks; NULL: not set */
+    char *set; /* XML of the data collector set that created this autologger; contains properties that ETW lacks; NULL:
+                  not set */
     struct autologger_number start, buffer_kb, minimum_buffers, maximum_buffers, flush_timer, clock, mode, maximum_file,
         file_max, file_counter;
     struct autologger_provider *providers;
@@ -44,8 +45,8 @@ struct autologger {
 void autologger_free(struct autologger *a); /* frees what the members point to, not *a */
 void autologger_provider_free(struct autologger_provider *p);
 
-/* Replaces values that ETW cannot support with the values that will apply, and adds a message to `problems` for each
-   replacement. E_OUTOFMEMORY. */
+/* If ETW cannot support a value, replaces it with the value that will apply, and adds a message to `problems`.
+   E_OUTOFMEMORY. */
 HRESULT autologger_override(struct autologger *a);
 
 #define AUTOLOGGER_NO_COUNTER UINT32_MAX

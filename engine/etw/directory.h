@@ -108,7 +108,7 @@ struct directory_scope {
     } filter[DIRECTORY_SCOPES];
     uint8_t data[DIRECTORY_SCOPE_BYTES]; /* data of all filters, one after another */
 };
-/* Lists that TraceSetInformation sets for a system logger, one per information class. */
+/* The lists that TraceSetInformation sets for a system logger; each belongs to one information class. */
 enum directory_kernel_list {
     DIRECTORY_STACKS,          /* hook ids of kernel events */
     DIRECTORY_PROFILE_SOURCES, /* KPROFILE_SOURCE */

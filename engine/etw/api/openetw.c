@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The etw_api table of OpenPLA's own ETW, with the listing of its event providers and their registrations. */
+/* The etw_api table of OpenPLA's own ETW, and the functions that list its event providers and their registrations. */
 #include "engine/base/memory.h"
 #include "engine/etw/consumer/consumer.h"
 #include "engine/etw/controller/controller_api.h"

@@ -116,8 +116,8 @@ static struct api_function *function_find(const void *address, const char *modul
     return found ? found : any;
 }
 
-/* Returns whether the function changes where its caller continues, reads the caller's frame or never returns. A thunk
-   must not insert a frame before such functions. */
+/* Returns whether a thunk must not insert a frame before the function: because the function continues execution
+   elsewhere, reads its caller's frame, or never returns. */
 static bool is_frameless(const char *name)
 {
     static const char *const names[] = {"setjmp",

@@ -34,7 +34,7 @@ enum {
     HOT_POLL_MS = 2,
     HOT_MS = 150,        /* how long HOT_POLL_MS applies after the last change of the number ... */
     HOT_MOST_MS = 10000, /* ... and while a process initializes */
-    SETTLE_MS = 2000,    /* how long a new process is checked again if its program cannot be read yet */
+    SETTLE_MS = 2000,    /* how long the check of a new process is repeated while its program cannot be read */
     END_MS = 150,        /* when the watcher ends: maximum wait for injections that have begun */
     READY_MS = 10000,
     SKIPPED_MOST = 20,      /* at least every 20th poll queries the number */
@@ -255,7 +255,7 @@ static bool check_processes(struct api_watch *w, bool first)
             break;
         at += s->NextEntryOffset;
     }
-    /* Keep only the entries of this check, because the ids of exited processes can be reused. */
+    /* Keep only the entries that this check has added, because the ids of exited processes can be reused. */
     for (size_t i = before; i < w->seen_count; i++)
         w->seen[kept++] = w->seen[i];
     w->seen_count = kept;

@@ -139,7 +139,7 @@ static bool next_event(struct held *h)
     return true;
 }
 
-/* Of events with equal times, the one in the buffer with the lower number comes first. */
+/* If both events have the same time, the event from the buffer with the lower number comes first. */
 static bool is_older(const struct held *a, const struct held *b)
 {
     return a->key != b->key ? a->key < b->key : a->head.sequence < b->head.sequence;

@@ -9,8 +9,8 @@
 #include <windows.h>
 #include <string.h>
 
-/* Returns whether the module is opentdh.dll or a copy of it. Wine's own tdh.dll has functions of the same names that
-   terminate the program. The export directory contains the name with which the module was linked. */
+/* Returns whether the module is opentdh.dll or a copy of it. Wine's own tdh.dll has functions with these names, but
+   they terminate the program. The export directory contains the name with which the module was linked. */
 static bool is_our_tdh(HMODULE module)
 {
     const uint8_t *base = (const uint8_t *)module;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Manifests as sources of schemas: a list to which registered manifests are added on demand, and manifests that .NET
-   writes into a trace in pieces. */
+/* Two sources of schemas: a list of manifests, to which registered manifests are added on demand; and the manifests
+   that .NET writes into a trace in pieces. */
 #include "engine/etw/manifest_origins.h"
 
 #include "engine/base/file.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Combines the classes of all MOF files: inheritance, languages, and the index that finds the class of an event. */
+/* Combines the classes of all MOF files: resolves inheritance and languages, and builds the index that finds the class
+   of an event. */
 #include "engine/etw/mof_classes.h"
 
 #include "engine/base/memory.h"
@@ -344,7 +345,7 @@ static HRESULT index_events(struct class_table *t, const struct mof_classes *of)
     return hr;
 }
 
-/* Checks that every class that is not built in has a valid schema. A file with an invalid class is rejected. */
+/* Checks that every class has a valid schema, except the built-in classes. A file with an invalid class is rejected. */
 static HRESULT check_events(const struct mof_classes *c)
 {
     HRESULT hr = S_OK;

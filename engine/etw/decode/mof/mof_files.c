@@ -76,7 +76,7 @@ static HRESULT load_left(struct mof_classes *classes, const char *folder, struct
     return hr;
 }
 
-/* Loads all files except `except`, if that file exists. */
+/* Loads all files. Skips the file `except`, if it exists. */
 static HRESULT load_all(struct mof_classes *classes, const char *except, struct texts *warnings)
 {
     char *folder;
@@ -116,7 +116,7 @@ static HRESULT mof_files_load(struct mof_classes *classes, struct texts *warning
 
 /* ---- add, remove ---- */
 
-/* Checks the file together with the stored files, except the one that it replaces. */
+/* Checks the file together with all stored files other than the one that it replaces. */
 static HRESULT check_together(const char *path, const char *name, const char *bytes, size_t size)
 {
     struct mof_classes *classes;

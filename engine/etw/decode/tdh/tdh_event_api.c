@@ -182,7 +182,7 @@ static HRESULT take_path(ULONG steps, const struct tdh_property_step *given, str
     return hr;
 }
 
-/* Finds a property of a WPP message that is not an argument. */
+/* Finds a property of a WPP message, other than an argument. */
 static HRESULT find_of_message(struct decoded *d, const char *name, size_t *size)
 {
     const EVENT_RECORD *event = &d->event.record;

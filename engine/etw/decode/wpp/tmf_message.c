@@ -299,7 +299,7 @@ static void add_padded(struct text_buffer *out, const struct form *f, const char
         text_buffer_add(out, " ");
 }
 
-/* Appends the number with zeros before it if it has fewer than `least` digits. If the form requests padding with zeros,
+/* Appends the number, with leading zeros if it has fewer than `least` digits. If the form requests padding with zeros,
    zeros fill its width. */
 static void add_digits(struct text_buffer *out, const struct form *f, const char *sign, const char *digits, int least,
                        bool zeros)
