@@ -132,7 +132,7 @@ struct directory_totals {
     uint64_t events_lost, buffers_written, buffers_lost;
 };
 
-/* A copy of a session's entry. The session's host process wrote the whole entry when it started or updated the session;
+/* A copy of a session's entry. The session's host process wrote the entry when it started or updated the session;
    counters that change with each event are in the section of the session's buffers. */
 struct directory_session {
     uint32_t logger;     /* 1 to DIRECTORY_PLACES */
@@ -202,8 +202,8 @@ void directory_session_reaped(struct directory *d, uint32_t logger, uint64_t sin
 enum directory_verb {
     DIRECTORY_STOP = 1,
     DIRECTORY_FLUSH,  /* for a session in memory, writes a snapshot to `file` */
-    DIRECTORY_UPDATE, /* changes file (unless NULL), maximum_buffers and flush_timer (unless 0), real-time mode,
-                         enable_flags */
+    DIRECTORY_UPDATE, /* changes file (unless NULL), maximum_buffers and flush_timer (unless 0), enable_flags (if
+                         flags_given is set), and whether the session is a real-time session (a bit of mode) */
     DIRECTORY_INCREMENT_FILE,
     DIRECTORY_TO_REALTIME,
     DIRECTORY_CONNECT, /* connects a real-time consumer: `file` is the name of its ring's section, `process` the

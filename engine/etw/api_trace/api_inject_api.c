@@ -216,8 +216,8 @@ static bool stub_write_32(struct api_entry *e, const WCHAR *path)
     return size && (uintptr_t)e->stub <= UINT32_MAX && write_memory(e->process, e->stub, bytes, size);
 }
 
-/* Computes the distance of a near jump from `entry` to `to`. Returns false if a near jump cannot reach `to`, which is
-   possible only in a 64-bit process. */
+/* Computes the distance of a near jump from `entry` to `to`. Returns false if a near jump cannot reach `to` in a 64-bit
+   process. In a 32-bit process a near jump reaches every address, so callers ignore the result. */
 static bool near_distance(const uint8_t *entry, const uint8_t *to, int32_t *distance)
 {
     const int64_t bytes = (int64_t)((uintptr_t)to - ((uintptr_t)entry + JUMP_BYTES));

@@ -32,8 +32,8 @@ enum api_kind {
     API_STATUS = 'l', /* a Windows error code */
     API_FLOAT = 'f',
     API_DOUBLE = 'd',
-    API_STRUCTURE = 's', /* passed by value or as the address of a copy; in 64-bit programs, the register that contains
-                            either is logged as a number */
+    API_STRUCTURE = 's', /* passed by value or as the address of a copy; in 64-bit programs, the 8 bytes of this
+                            argument are logged as a number */
 };
 
 enum { API_ARGUMENTS_MAX = 32 };

@@ -207,8 +207,8 @@ static void changes_end(struct api_watch *w)
 /* ---- the list of processes ---- */
 
 /* Begins to inject into a process if it runs the program. S_FALSE: check the process again. E_FAIL: the process runs
-   another program or cannot be opened. `initializes`: the process has no creation time yet; in this case it is always
-   checked again. `attaches`: the process was running before the watcher. */
+   another program or cannot be opened. `initializes`: the process has no creation time yet; in this case the function
+   returns S_FALSE instead of E_FAIL. `attaches`: the process was running before the watcher. */
 static HRESULT take_process(struct api_watch *w, DWORD id, bool initializes, bool attaches)
 {
     HANDLE process = OpenProcess(PROCESS_ALL_ACCESS, FALSE, id);
@@ -227,7 +227,7 @@ static HRESULT take_process(struct api_watch *w, DWORD id, bool initializes, boo
 }
 
 /* Checks all processes of this name. Returns whether one of them still initializes, so that it must be checked again.
-   `first`: this is the first check, so the processes were running before the watcher. */
+   `first`: this is the first check, so processes that no longer initialize were running before the watcher. */
 static bool check_processes(struct api_watch *w, bool first)
 {
     bool again = false;

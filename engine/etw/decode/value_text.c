@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats values of all types as text, including maps, times, addresses and identifiers. Some of these functions are
-   also used by the dumps. */
+/* Formats values of all types as text, including maps, times, addresses and identifiers. Also contains the functions
+   that format times and quoted strings in dumps. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"

@@ -30,7 +30,7 @@ static HRESULT make_global(struct autologger *a)
 
 static void set_number(struct registry_key *key, const char *name, uint32_t value)
 {
-    /* if this process may not write to the key, the result is not stored */
+    /* if this process has no right to write to the key, the result is not stored */
     (void)registry_write_number(key, name, REGISTRY_NUMBER, value);
 }
 

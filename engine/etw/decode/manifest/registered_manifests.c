@@ -15,7 +15,7 @@
    Interruptions. OpenPLAManifest is written first, so that an incomplete registration is recognized as OpenPLA's.
    Registering the manifest again overwrites the remains, and removing it deletes them. Deletion removes the channels
    first, then the event provider's key, and then the DLL. Keys without OpenPLAManifest belong to other programs and are
-   changed only if `force` is set. If a key has no resource file, only its event provider cannot be used. */
+   changed only if `force` is set. If a key has no resource file, its event provider cannot be used; all others can. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"

@@ -218,8 +218,8 @@ static HRESULT take_event(struct trace_metadata *m, const uint8_t *bytes, size_t
     const HRESULT hr = event_info_key(bytes, size, provider, &descriptor, &source);
     if (FAILED(hr))
         return unusable("it is too short for an event", size);
-    /* Ignore all other definitions: MOF classes come from OpenPLA or the user, and TraceLogging and WPP events need
-       none. */
+    /* Keep only definitions of manifest events: MOF classes come from OpenPLA or the user, and TraceLogging and WPP
+       events need no definition. */
     if (source != SCHEMA_MANIFEST)
         return S_OK;
     lock_enter(&m->lock);
