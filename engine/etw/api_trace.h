@@ -13,9 +13,9 @@
               v                                        openetw.dll: the session's log
 
    The watcher injects the DLL into each new process of the program, before its entry point runs. The DLL registers the
-   event provider below, which is enabled only while an API tracing session runs. When the session ends, even because
-   its host process was killed, the DLL removes the hooks. The session uses EVENT_TRACE_BLOCKING_MODE: the traced
-   program waits for a free buffer if it makes calls faster than the log is written. */
+   event provider below, which is enabled only while an API tracing session runs. When the session ends or its host
+   process is killed, the DLL removes the hooks. The session uses EVENT_TRACE_BLOCKING_MODE: the traced program waits
+   for a free buffer if it makes calls faster than the log is written. */
 #ifndef OPENPLA_API_TRACE_H
 #define OPENPLA_API_TRACE_H
 

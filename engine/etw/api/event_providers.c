@@ -77,7 +77,7 @@ static ULONG providers_enumerate(const struct etw_api *etw, TRACE_QUERY_INFO_CLA
             return ERROR_NOT_ENOUGH_MEMORY;
     }
     if (status == ERROR_INSUFFICIENT_BUFFER && need == 0)
-        status = ERROR_SUCCESS; /* the list is empty */
+        status = ERROR_SUCCESS; /* not an error: the list is empty */
     *size = need < *size ? need : *size;
     return status;
 }
@@ -121,7 +121,7 @@ static HRESULT add_registrations(const struct etw_api *etw, const GUID *guid, st
     size_t at = sizeof head;
     for (ULONG i = 0; SUCCEEDED(hr) && i < head.InstanceCount && at + sizeof instance <= size; i++) {
         memcpy(&instance, block + at, sizeof instance);
-        if (!(instance.Flags & PROVIDER_FLAG_PRE_ENABLE)) /* the flag means: enabled there, but not registered */
+        if (!(instance.Flags & PROVIDER_FLAG_PRE_ENABLE)) /* the flag marks an enabled provider without registration */
             hr = add_registration(list, first, guid, instance.Pid);
         if (instance.NextOffset < sizeof instance)
             break;
@@ -279,7 +279,7 @@ HRESULT event_provider_fields(const struct etw_api *etw, const GUID *guid, bool 
     return SUCCEEDED(hr) && !out->count ? S_FALSE : hr;
 }
 
-/* ---- providers in the registry, which Wine's TDH does not return ---- */
+/* ---- registered providers, which Wine's TDH does not return ---- */
 
 HRESULT registered_providers(struct event_providers *list)
 {

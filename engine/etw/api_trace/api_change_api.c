@@ -4,9 +4,9 @@
    A new process is suspended, a jump to the stub (api_inject_api.c) is written to its entry point, and the process is
    resumed. A process that does not reach its entry point within 3 seconds had probably already passed it. In this case
    a remote thread loads the DLL; the first calls of the process are missed. On a busy machine the process may just be
-   slow, and its first thread may be before the entry point or in the stub. Therefore the jump and the protection of its
-   page stay as they are: whenever the stub runs, it restores the original bytes. In a process that was running before
-   the watcher, a remote thread loads the DLL at once.
+   slow: its first thread may not have reached the entry point yet, or may be running the stub. Therefore the jump and
+   the protection of its page stay as they are: whenever the stub runs, it restores the original bytes. In a process
+   that was running before the watcher, a remote thread loads the DLL at once.
 
    Under Wine, one of the target process's own threads must allocate and protect its memory and create its threads.
    Wine's server sends the request to this thread, a signal wakes it, and the caller waits for the answer. A process
@@ -15,8 +15,8 @@
    watcher waits for them for STEP_MS at most, and handles other processes while one does not answer. After SILENT_MS, a
    call from another thread sends another signal.
 
-   api_change_release does not wait either. If the process answers after it, the timed work only cleans up. The work
-   must not change the entry point any more, because the process is running again and may be executing the code there.
+   api_change_release does not wait either. If the process answers after that call, the timed work only cleans up. The
+   work must not change the entry point then, because the process is running again and may be executing the code there.
    `claim` decides between the work and api_change_release: the first of them to set it wins. */
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
@@ -140,8 +140,8 @@ static bool begin_injection(struct api_change *c)
 
 /* ---- silent processes ---- */
 
-/* Allocates memory in the process, because Wine's server then sends it a signal. Blocks until the process answers or
-   exits. Closes the handle. */
+/* Allocates memory in the process, so that Wine's server sends a signal to the process. Blocks until the process
+   answers or exits. Closes the handle. */
 static DWORD WINAPI send_signal(void *process)
 {
     void *page = VirtualAllocEx(process, NULL, PAGE_BYTES, MEM_RESERVE, PAGE_NOACCESS);

@@ -4,8 +4,8 @@
 
    Several sessions can enable the event provider, each for a different program. This process logs only to the first
    session that traces its program, and uses EventWriteEx's filter of session instances to withhold its events from the
-   other sessions. Each enable callback passes the filters of all remaining sessions, and the process chooses again; it
-   keeps its current session if that is among them. */
+   other sessions. Each enable callback passes the filters of all sessions that still enable the event provider. The
+   process then chooses again; it keeps its current session if the callback still passes that session's filter. */
 #include "engine/base/guard.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"

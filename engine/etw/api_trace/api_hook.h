@@ -130,7 +130,7 @@ bool api_hook_begin(HMODULE own, HMODULE events);
    thread. */
 void api_hook_install(const struct api_settings *settings);
 void api_hook_remove(void);
-/* Stops logging but leaves the hooked slots unchanged. For a process that is exiting. */
+/* Stops logging but leaves the hooked slots unchanged. Call it when the process exits. */
 void api_hook_abandon(void);
 
 /* ---- events ---- */

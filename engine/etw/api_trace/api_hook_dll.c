@@ -11,10 +11,10 @@
    compiler helper functions do take an argument in eax; they are not hooked in 32-bit programs.
 
    Every stub jumps through one of two cells: one for functions to which a thunk can add a frame, one for all others. A
-   cell contains the address of the current mode's thunk, or of api_thunk_pass after the hooks have been removed. The
-   program can have copied a stub's address anywhere (registers, other tables), so the stubs and this DLL stay until the
-   process exits. The stubs' memory is mapped twice, writable and executable, because other threads run stubs while new
-   stubs are added.
+   cell contains the address of the thunk that the settings require; after the hooks have been removed, the address of
+   api_thunk_pass. The program can have copied a stub's address anywhere (registers, other tables), so the stubs and
+   this DLL stay until the process exits. The stubs' memory is mapped twice, writable and executable, because other
+   threads run stubs while new stubs are added.
 
    GetProcAddress and the other functions that resolve names are replaced with versions that return stubs. Therefore
    delayed imports and later lookups are traced, too, and a looked-up address is still equal to the address in a slot.
@@ -39,7 +39,7 @@ enum {
     STUBS_BYTES = CELLS_BYTES + STUBS * STUB_BYTES,
     MODULE_NAME = 64,
     API_NAME = 320,
-    LOADER_TRIES = 2000, /* attempts, 1 ms apart */
+    LOADER_TRIES = 2000, /* attempts to take the loader's lock, 1 ms apart */
     CELL_FRAMED = 0,
     CELL_NAMES = 1,
     STUB_FUNCTION = sizeof(void *) == 8 ? 2 : 1, /* offset in the stub: the address of struct api_function */

@@ -13,7 +13,7 @@ struct api_image {
     uint8_t *base;
     uint32_t size; /* bytes in memory: SizeOfImage, limited to the bytes that the caller knows to be mapped */
     uint32_t sections, section_count;
-    uint32_t exports, exports_size, imports, imports_size, delays, delays_size; /* RVAs and sizes; RVA 0: none */
+    uint32_t exports, exports_size, imports, imports_size, delays, delays_size; /* RVAs and sizes; RVA 0: no table */
 };
 
 /* Reads the headers. Returns false if `base` is not an image of this process's bitness. */
@@ -22,7 +22,7 @@ bool api_image_read(void *base, size_t mapped, struct api_image *out);
 bool api_image_is_code(const struct api_image *image, uint32_t rva);
 
 struct api_export {
-    const char *name; /* a NUL terminates the name inside the image */
+    const char *name; /* points into the image, which contains the whole name and its NUL */
     uint32_t rva;
     bool forwards; /* the export forwards to a function of another module, so `rva` is not the address of code */
 };

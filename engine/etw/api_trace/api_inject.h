@@ -26,7 +26,7 @@ HRESULT api_entry_prepare(HANDLE process, const char *name, struct api_entry *e)
 HRESULT api_entry_replace(const struct api_entry *e, const char *name);
 /* Returns whether the process has run the stub, which loads the DLL. */
 bool api_entry_is_done(const struct api_entry *e);
-/* Restores the protection of the entry point's page, if api_entry_replace is not called. */
+/* Restores the protection of the entry point's page. Call it if api_entry_replace will not be called. */
 void api_entry_protect(const struct api_entry *e);
 /* Writes the stub into a running process, for api_entry_thread. */
 HRESULT api_attach_prepare(HANDLE process, const char *name, struct api_entry *e);

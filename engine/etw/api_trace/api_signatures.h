@@ -40,7 +40,7 @@ enum { API_ARGUMENTS_MAX = 32 };
 struct api_signature {
     char result;           /* enum api_kind */
     uint8_t count;         /* number of arguments */
-    const char *arguments; /* enum api_kind, borrowed from the table */
+    const char *arguments; /* an enum api_kind for each argument; points into the table */
 };
 
 /* Returns how many 4-byte stack words an argument takes in 32-bit programs. Not for structures. */
@@ -49,9 +49,9 @@ static inline unsigned api_words_32(char kind)
     return kind == API_SIGNED_64 || kind == API_UNSIGNED_64 || kind == API_DOUBLE ? 2 : 1;
 }
 
-/* Finds the signature of a function. Returns false if the table lacks it or it has more than API_ARGUMENTS_MAX
-   arguments. The table omits variadic functions and functions that return a structure, because a thunk cannot insert a
-   frame between them and their caller. */
+/* Finds the signature of a function. Returns false if the function is not in the table or has more than
+   API_ARGUMENTS_MAX arguments. The table omits variadic functions and functions that return a structure, because a
+   thunk cannot insert a frame between them and their caller. */
 bool api_signature_find(const char *name, struct api_signature *out);
 
 #endif

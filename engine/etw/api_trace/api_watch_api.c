@@ -3,8 +3,8 @@
 
    Windows has no notification of new processes that every account can use, and Wine has none at all. Therefore the
    watcher polls: every 8 ms it queries a number that changes when processes or threads start or end
-   (windows_threads_mark). It lists the processes when the number has changed, and at each poll in the HOT_MS after
-   that.
+   (windows_threads_mark). When the number has changed, it lists the processes, and again at each poll during the next
+   HOT_MS.
 
    Under Wine each query wakes Wine's server, and so does waiting for an event object. Two measures keep the server
    asleep while no process starts. First, between polls the watcher waits on an address, which only involves the host
