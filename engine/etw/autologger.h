@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Autologgers: sessions that start with the host OS, described in the registry under Control\WMI\Autologger and
+/* Autologgers are sessions that start with the host OS. The registry describes them under Control\WMI\Autologger and
    Control\WMI\GlobalLogger. Under Wine they start when the first process of the prefix opens the directory. */
 #ifndef OPENPLA_AUTOLOGGER_H
 #define OPENPLA_AUTOLOGGER_H

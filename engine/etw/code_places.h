@@ -35,8 +35,9 @@ bool code_places_find(const struct code_places *p, uint32_t process, uint64_t ad
                       struct code_place *out);
 size_t code_places_modules(const struct code_places *p);
 const struct code_module *code_places_module(const struct code_places *p, size_t index);
-uint64_t code_places_refused(const struct code_places *p); /* number of images and methods beyond the memory limits */
-void code_places_free(struct code_places *p);              /* NULL is allowed */
+/* Returns the number of images and methods that were ignored because of the memory limits. */
+uint64_t code_places_refused(const struct code_places *p);
+void code_places_free(struct code_places *p); /* NULL is allowed */
 
 /* "0123ABCD...1": GUID as 32 digits and the age, in the form that symbol stores use for a folder name. */
 enum { CODE_IDENTITY = 32 + 8 + 1 };

@@ -9,7 +9,7 @@
 /* An event has at most 64 KB, an item at least 8 bytes. */
 enum { EVENT_VIEW_ITEMS = 0x10000 / 8 };
 
-/* The pointers in it refer to the event and to its own members. */
+/* The pointers in this struct refer to the event and to members of the struct. */
 struct event_view {
     EVENT_RECORD record;
     EVENT_TRACE trace;

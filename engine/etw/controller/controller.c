@@ -541,7 +541,7 @@ static ULONG answer_one(bool wide, const struct directory_session *s, EVENT_TRAC
     controller_view_open(s, &view);
     const ULONG code = controller_answer_view(wide, s, &view, p);
     controller_view_close(&view);
-    return code == ERROR_MORE_DATA ? ERROR_SUCCESS : code; /* the names are truncated */
+    return code == ERROR_MORE_DATA ? ERROR_SUCCESS : code; /* here, a truncated name is not an error */
 }
 
 ULONG controller_query_all(bool wide, EVENT_TRACE_PROPERTIES **list, ULONG room, ULONG *count)

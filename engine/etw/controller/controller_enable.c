@@ -23,7 +23,7 @@ static bool is_for_group(uint32_t type)
            type != EVENT_FILTER_TYPE_PAYLOAD;
 }
 
-/* Adds the start times of the processes that currently have these ids. */
+/* Extends a filter by process ids: adds the start times of the processes that currently have these ids. */
 static ULONG find_processes(struct directory_enable *to, struct directory_filter *f)
 {
     const size_t count = f->size / sizeof(uint32_t);

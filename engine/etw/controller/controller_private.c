@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ControlTrace of private sessions. Such a session has a part in each of its processes. Sends each request to all
-   parts, and adds up their statistics. */
+/* ControlTrace of private sessions. Such a session has a part in each of its processes. ControlTrace sends each request
+   to all parts, and adds up their statistics. */
 #include "engine/base/memory.h"
 #include "engine/etw/controller/controller.h"
 #include "engine/etw/provider/private_session.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* ---- the processes in the session ---- */
+/* ---- the filters that select the session's processes ---- */
 
 /* Filters are stored in this order, so that equal filters have equal bytes. */
 static const uint32_t scope_types[DIRECTORY_SCOPES] = {EVENT_FILTER_TYPE_PID, EVENT_FILTER_TYPE_EXECUTABLE_NAME,
@@ -81,7 +81,7 @@ static void clear_start_times(struct directory_scope *s)
     }
 }
 
-/* Filters are optional here; if given, they must equal the session's. */
+/* Checks the filters of a call. Filters are optional; if the call has any, they must equal those of the session. */
 static ULONG check_scope(const struct controller_call *c, const struct directory_session *s)
 {
     struct directory_scope scope, own = s->scope;

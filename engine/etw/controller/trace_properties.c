@@ -251,7 +251,7 @@ bool trace_file_is_pattern(const char *file)
     return at && at[1] == 'd' && !strchr(at + 1, '%');
 }
 
-/* ---- the steps ---- */
+/* ---- checking and completing the settings ---- */
 
 ULONG trace_block_check(const EVENT_TRACE_PROPERTIES *p)
 {
