@@ -89,7 +89,7 @@ struct skipped_events {
     size_t kinds, names;
     const char *name[NAMES_SHOWN]; /* names of events, classes or event providers, without duplicates; borrowed from the
                                       schemas */
-    GUID unnamed;                  /* the first event provider without a schema */
+    GUID unnamed;                  /* event provider of the first skipped kind; shown if no kind has a name */
 };
 
 static const char *name_of(const struct event_schema *s)

@@ -59,7 +59,7 @@ enum event_map_flag {
 struct event_map_entry {
     uint32_t value; /* unused if `input` is set */
     char *input;    /* the string of a MOF string map; NULL: `value` is used */
-    char *text;     /* without the space with which Windows ends each text */
+    char *text;     /* without the space that Windows appends to each text */
 };
 struct event_map {
     char *name;
@@ -72,7 +72,7 @@ struct tmf_message;
 struct event_schema {
     enum schema_source source;
     enum schema_place place; /* set by the lookup */
-    GUID provider;           /* event provider, or MOF's event provider class */
+    GUID provider;           /* the event provider; for MOF, the class of the event provider */
     GUID event;              /* event class or task; zero if missing */
     /* The schema's descriptor; its version and other members may differ from the event's. */
     EVENT_DESCRIPTOR descriptor;
@@ -103,7 +103,7 @@ void event_map_clear(struct event_map *map);
 /* Returns whether the property is shown to users: false for MOF's Extension("NoPrint") and TraceLogging's NOPRINT. */
 bool event_property_is_shown(const struct event_property *property);
 /* Checks that an untrusted schema is consistent: lengths and counts refer to preceding scalar integers, members of
-   structs follow the top level, no struct contains itself, and the maps exist. Returns
+   structs come after all top-level properties, no struct contains itself, and the maps exist. Returns
    HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error text that names the property. Every reader calls this before it
    returns a schema. */
 HRESULT event_schema_check(const struct event_schema *schema);

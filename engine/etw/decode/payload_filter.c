@@ -16,7 +16,7 @@ enum {
     PAYLOAD_PROPERTY = 14,
     PAYLOAD_CONDITION_HEAD = 22,
     PAYLOAD_ANY = 1, /* the event passes if one of the conditions is true */
-    PAYLOAD_ALL = 2, /* this filter must pass regardless of the event's other filters */
+    PAYLOAD_ALL = 2, /* the filter was marked in `all` (payload_filter_join) */
     PAYLOAD_PROPERTY_FLAGS =
         PROPERTY_STRUCT | PROPERTY_PARAM_LENGTH | PROPERTY_PARAM_COUNT | PROPERTY_FIXED_LENGTH | PROPERTY_FIXED_COUNT,
 };
@@ -208,7 +208,7 @@ static bool number_passes(const struct condition *c, uint16_t in_type, uint64_t 
 static bool text_passes(const struct condition *c, const char *text)
 {
     char *folded = text_fold(text);
-    bool passes = true; /* without memory for the conversion, the event passes */
+    bool passes = true; /* if there is no memory for the conversion, the condition is true */
     if (folded) {
         const bool is = strcmp(folded, c->text) == 0, has = strstr(folded, c->text) != NULL;
         passes = c->operation == PAYLOAD_IS         ? is

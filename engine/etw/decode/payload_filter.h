@@ -44,8 +44,7 @@ struct payload_condition {
 HRESULT payload_filter_create(const struct event_schema *schema, uint16_t id, uint8_t version, bool any,
                               const struct payload_condition *conditions, size_t count, uint8_t **bytes, size_t *size);
 /* Joins filters of several events, or several filters of the same event. An event with several filters passes if all
-   filters that are marked in `all` pass, or if one filter passes that is not marked. `all` NULL: no filter is
-   marked. */
+   filters that are marked in `all` pass, or if at least one unmarked filter passes. `all` NULL: no filter is marked. */
 HRESULT payload_filter_join(const uint8_t *const *filters, const size_t *sizes, const bool *all, size_t count,
                             uint8_t **bytes, size_t *size);
 

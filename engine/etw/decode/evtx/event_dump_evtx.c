@@ -14,8 +14,8 @@
 
 enum {
     CODE_OF_LENGTH = 234, /* ERROR_MORE_DATA */
-    MOST_PAYLOAD = 60000, /* maximum data bytes of an event that had to be shortened */
-    MOST_TEXT = 200,      /* maximum bytes of each of its strings */
+    MOST_PAYLOAD = 60000, /* maximum data bytes in a shortened event */
+    MOST_TEXT = 200,      /* maximum bytes of each string in a shortened event */
 };
 
 /* ---- the file ---- */

@@ -149,7 +149,7 @@ void evtx_constant(struct evtx_record *r, const char *text)
         shape_add_step(r, EVTX_CONSTANT, text);
 }
 
-/* Adds a value's size and type. The caller adds its bytes before or after this. */
+/* Adds a value's size and type. The caller adds the value's bytes before or after this call. */
 static bool value_declare(struct evtx_record *r, enum evtx_type type, size_t size)
 {
     if (size > UINT16_MAX || r->items.size / 4 >= UINT16_MAX) {

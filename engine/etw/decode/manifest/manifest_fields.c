@@ -24,7 +24,7 @@ static uint32_t message_id(enum manifest_kind kind, uint64_t value, uint16_t tas
     case MANIFEST_LEVELS:
         return 0x50000000u + (uint32_t)value;
     case MANIFEST_CHANNELS:
-        return 0x90000002u + (uint32_t)value; /* the channel's index; 0x90000001 is the event provider's message */
+        return 0x90000002u + (uint32_t)value; /* `value`: index of the channel; 0x90000001: the event provider */
     case MANIFEST_TASKS:
         return 0x70000000u + (uint32_t)value;
     case MANIFEST_OPCODES:

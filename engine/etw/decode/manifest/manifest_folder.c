@@ -9,9 +9,10 @@
        <stamp> TAB <file> TAB {guid} TAB <provider>
        <stamp> TAB <file> TAB ! TAB <reason>
 
-   A file is read again if its stamp (size and time of the last write) differs. The index is written as a whole to a
-   temporary file, which then replaces the old index. If the index cannot be read or written, all files are read each
-   time. The contents of the index are untrusted: at worst, a wrong line leads to a file without the event provider. */
+   A file is read again if its stamp (size and time of the last write) differs from the stamp in the index. The index is
+   written as a whole to a temporary file, which then replaces the old index. If the index cannot be read or written,
+   all files are read each time. The contents of the index are untrusted: at worst, a wrong line leads to a file without
+   the event provider. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"

@@ -478,7 +478,7 @@ HRESULT inband_manifests_take(struct inband_manifests *all, const EVENT_RECORD *
     struct gathering *g = gathering_of(all, &event->EventHeader.ProviderId, &hr);
     if (!g)
         return hr;
-    if (g->pieces != pieces || (number == 0 && g->all && g->all[0].bytes)) /* the first piece of another copy */
+    if (g->pieces != pieces || (number == 0 && g->all && g->all[0].bytes)) /* another copy of the manifest begins */
         drop_pieces(all, g);
     if (!g->all) {
         g->all = memory_zero(pieces, sizeof *g->all);

@@ -262,7 +262,7 @@ static HRESULT write_entry(struct table_writer *w, const struct message *m)
     HRESULT hr = text_to_utf16(m->text, &wide, &units);
     if (FAILED(hr))
         return hr;
-    /* The size of header, text, CR LF and NUL, in whole 32-bit words. */
+    /* The size in bytes of header, text, CR LF and NUL, rounded up to whole 32-bit words. */
     size_t length = (ENTRY_HEADER + (units + 3) * 2 + 3) / 4 * 4;
     uint8_t *entry = length <= UINT16_MAX ? add_bytes(w, length) : NULL;
     if (length > UINT16_MAX)

@@ -192,7 +192,7 @@ static HRESULT add_one(struct known_providers *list, const char *key_name)
     registry_close(key);
     if (hr == S_OK)
         return known_providers_add(list, &guid, SCHEMA_MANIFEST, name);
-    return hr == E_OUTOFMEMORY ? hr : S_OK; /* without a name, users cannot refer to the event provider */
+    return hr == E_OUTOFMEMORY ? hr : S_OK; /* skip it: without a name, users cannot refer to the event provider */
 }
 
 HRESULT registered_providers_list(struct known_providers *list)

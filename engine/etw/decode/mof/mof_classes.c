@@ -345,7 +345,7 @@ static HRESULT index_events(struct class_table *t, const struct mof_classes *of)
     return hr;
 }
 
-/* Checks that every class has a valid schema, except the built-in classes. A file with an invalid class is rejected. */
+/* Checks that every class has a valid schema; skips the built-in classes. A file with an invalid class is rejected. */
 static HRESULT check_events(const struct mof_classes *c)
 {
     HRESULT hr = S_OK;

@@ -175,8 +175,8 @@ static HRESULT extension_type(const struct placed *p, const char *extension, str
     return refuse(p, MOF_E_ILLEGAL_CONSTANT_VALUE, "unknown Extension ", extension);
 }
 
-/* Determines the type from Format of a property that is not a string: "x" means hexadecimal, "c" a character, and "s"
-   or "w" that an array of characters is a string. */
+/* Determines the type of a property from its qualifier Format, if the property is not a string. "x" means hexadecimal,
+   and "c" a character. With "s" or "w", an array of characters is a string. */
 static HRESULT format_type(const struct placed *p, const char *format, struct event_property *out)
 {
     enum mof_type type = p->property->type;
@@ -414,7 +414,8 @@ static HRESULT fill_property(struct maker *m, const struct placed *p, struct eve
     } else if (SUCCEEDED(hr) && property->array) {
         hr = array_type(m, p, out);
     } else if (SUCCEEDED(hr) && size_is && out->in_type == IN_TYPE_BINARY && !out->length) {
-        /* An object without Extension: the property named by WmiSizeIs contains its size in bytes. */
+        /* This is an object without Extension. The property that WmiSizeIs names contains the object's size in
+           bytes. */
         out->flags |= PROPERTY_PARAM_LENGTH;
         hr = size_property(m, p, size_is, &out->length);
     }

@@ -184,7 +184,7 @@ static struct lock schemas_lock = LOCK_INIT;
 static struct event_schemas *own;
 static struct inband_manifests *inband;
 static struct trace_metadata *metadata;
-static struct texts tmf_paths; /* paths that calls have added */
+static struct texts tmf_paths; /* paths that calls of tdh_add_tmf have added */
 
 static HRESULT add(struct event_schemas *schemas, HRESULT hr, const struct schema_origin *origin)
 {
@@ -200,7 +200,7 @@ static HRESULT schemas_create(struct event_schemas **out)
         hr = add(*out, mof_origin(&origin), &origin);
     if (SUCCEEDED(hr))
         hr = add(*out, registered_manifests_origin(NULL, &origin), &origin);
-    if (SUCCEEDED(hr)) /* TMF files in the folders of TRACE_FORMAT_SEARCH_PATH */
+    if (SUCCEEDED(hr)) /* add the TMF files in the folders of TRACE_FORMAT_SEARCH_PATH */
         hr = add(*out, tmf_origin(NULL, NULL, &origin), &origin);
     if (SUCCEEDED(hr) && (!(inband = inband_manifests_create(NULL)) || !(metadata = trace_metadata_create())))
         hr = E_OUTOFMEMORY;

@@ -511,7 +511,7 @@ static HRESULT add_text(const struct found_values *found, const EVENT_RECORD *ev
             if (index < m->argument_count && index < found->count)
                 hr = add_argument(found, index, i.part, gmt, out);
             else
-                text_buffer_format(out, "%%%u", (unsigned)i.number); /* no such argument: the insert is unchanged */
+                text_buffer_format(out, "%%%u", (unsigned)i.number); /* no such argument: the text keeps the insert */
         } else if (more && i.part[0]) {
             const char *part = named_part(m, i.part);
             text_buffer_format(out, part ? "%s" : "%%!%s!", part ? part : i.part);
