@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The directory: the state of tracing that all processes of a host OS (under Wine: of a prefix) share, except the
-   buffers. It records the sessions and their host processes, the providers that each session enabled and how, and the
-   providers that each process registered. It is a section over a file, so it outlives its processes. Changes are made
-   under a mutex; readers take no lock and check a revision instead. Its contents are untrusted: they are copied first
-   and then checked. */
+/* The directory contains the state of tracing that all processes of a host OS (under Wine: of a prefix) share: the
+   sessions and their host processes, the providers that each session enabled and how, and the providers that each
+   process registered. The buffers of the sessions are elsewhere. The directory is a section over a file, so it outlives
+   its processes. Changes are made under a mutex; readers take no lock and check a revision instead. The contents of the
+   directory are untrusted: they are copied first and then checked. */
 #ifndef OPENPLA_DIRECTORY_H
 #define OPENPLA_DIRECTORY_H
 
@@ -12,7 +12,7 @@
 
 enum {
     DIRECTORY_SESSIONS = 64, /* EtwMaxLoggers; logger ids 1 to 64 */
-    DIRECTORY_PRIVATE = 192, /* private sessions and their parts; their logger ids follow */
+    DIRECTORY_PRIVATE = 192, /* private sessions and their parts; logger ids 65 to 256 */
     DIRECTORY_PLACES = DIRECTORY_SESSIONS + DIRECTORY_PRIVATE,
     DIRECTORY_ENABLES_OF_ONE = 8,    /* maximum sessions that enable one provider */
     DIRECTORY_ENABLES = 8192,        /* maximum enable records: one for each session and provider */
@@ -165,8 +165,8 @@ struct directory_session {
     char *name, *file; /* UTF-8, from memory_alloc; file NULL: no log file */
 };
 void directory_session_free(struct directory_session *s); /* frees what the members point to, not *s */
-/* Returns the handle of a session: the logger id in the low 16 bits, the generation above. Programs compare the handle
-   of the NT Kernel Logger with 0xFFFF, so its handle has no generation: it refers to whichever kernel session is
+/* Returns the handle of a session: the logger id in the low 16 bits, the generation above them. Programs compare the
+   handle of the NT Kernel Logger with 0xFFFF, so its handle has no generation: it refers to whichever kernel session is
    running (behaviour 22). */
 uint64_t directory_handle(const struct directory_session *s);
 
@@ -258,7 +258,7 @@ struct directory_enable {
     uint64_t any, all;
     uint32_t property; /* EVENT_ENABLE_PROPERTY_* */
     uint8_t level;
-    bool classic; /* enabled by EnableTrace: the keywords are its 32 flags, unchanged */
+    bool classic; /* enabled by EnableTrace: the keywords are the 32 flags of that call, unchanged */
     uint32_t filter_count;
     struct directory_filter filter[DIRECTORY_FILTERS];
     uint8_t *filter_data; /* memory to which the filters' `data` points, from memory_alloc; NULL: no such memory */

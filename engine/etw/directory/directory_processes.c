@@ -22,7 +22,7 @@ static void directory_registered_slots(struct directory *d, const GUID *provider
 /* Frees the registrations that a dead process left in this slot. */
 static void directory_registrations_end(struct directory *d, uint32_t slot);
 
-#define REAPED_BY_JOIN 4 /* number of slots that each call checks */
+#define REAPED_BY_JOIN 4 /* number of slots that each directory_join checks */
 #define REAPED_BY_HOST 16
 #define LISTENS        (UINT64_C(1) << 16)
 
