@@ -178,10 +178,10 @@ void event_schemas_forget(struct event_schemas *schemas, const GUID *provider);
 /* The result of a lookup. Its holders share it, and it is reused for the next event of the same kind. */
 struct found_schema {
     const struct event_schema *schema; /* NULL: no schema was found */
-    HRESULT status;                    /* S_OK; S_FALSE: no origin knows the event; or the failure of an origin */
-    const char *reason;                /* why no schema was found; NULL: a schema was found */
-    uint64_t kind;                     /* equal for all events with the same lookup key */
-    enum schema_source source;         /* kind of the origins that were queried */
+    HRESULT status;            /* S_OK: found; S_FALSE: no origin knows the event; otherwise the failure of an origin */
+    const char *reason;        /* why no schema was found; NULL: a schema was found */
+    uint64_t kind;             /* equal for all events with the same lookup key */
+    enum schema_source source; /* kind of the origins that were queried */
 };
 /* Finds the schema of an event. The flags and items of the header determine the kind of schema: WPP message (TMF),
    TraceLogging, classic (MOF), otherwise manifest. The only failure is E_OUTOFMEMORY. `pointer_size` applies to events

@@ -268,7 +268,7 @@ static HRESULT add_mixed(struct byte_buffer *to, const char *text, const struct 
     return SUCCEEDED(hr) ? add_text(to, from, strlen(from)) : hr;
 }
 
-/* Writes the token, the dependency, the size and the name. Returns the position of the size. */
+/* Writes the token, the dependency, the size and the name. Returns the position of the size field. */
 static HRESULT begin_element(struct byte_buffer *to, const char *prefix, const char *name, bool attributes,
                              size_t *size)
 {

@@ -393,7 +393,7 @@ static const uint8_t *behind_text(const uint8_t *text)
 struct open_elements {
     size_t sizes[EVTX_DEPTH];
     unsigned depth;
-    size_t attributes; /* position of the size of the attributes; 0: no attributes */
+    size_t attributes; /* position of the size field of the attributes; 0: no attributes */
     bool start;        /* the start tag is not closed yet */
 };
 

@@ -306,7 +306,7 @@ static HRESULT write_data(struct manifest_writing *w, const struct manifest_temp
     add_name(b, "name", t, index);
     if (type)
         text_buffer_format(b, " inType=\"win:%s\"", type->name);
-    else /* without a name in the manifest, the reader generates one */
+    else /* manifests have no name for this type: read_back rejects the manifest and reports the type's number */
         text_buffer_format(b, " inType=\"win:%u\"", p->in_type);
     if (out && !(type && type->out == p->out_type))
         text_buffer_format(b, " outType=\"%s\"", out);

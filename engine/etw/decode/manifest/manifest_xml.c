@@ -491,7 +491,7 @@ static HRESULT read_event(struct manifest_reader *r, xmlNodePtr e, void *about)
 HRESULT manifest_read_events(struct manifest_reader *r, xmlNodePtr events)
 {
     uint8_t *seen =
-        memory_zero(65536 * VERSIONS / 8, 1); /* a bit per (id, version) pair: an event with this pair was read */
+        memory_zero(65536 * VERSIONS / 8, 1); /* a bit for each (id, version) pair: set if its event was read */
     HRESULT hr = seen ? manifest_children(r, events, "event", read_event, seen) : E_OUTOFMEMORY;
     memory_free(seen);
     return hr;

@@ -33,7 +33,7 @@ struct place {
     size_t size;
 };
 
-/* Finds the section that contains the resources, according to the directory entry. S_FALSE: no resources. */
+/* Finds the section that contains the resource directory to which the headers refer. S_FALSE: no resources. */
 static HRESULT find_section(const uint8_t *head, size_t size, struct pe_resources *out, struct place *where)
 {
     if (size < DOS_BYTES || head[0] != 'M' || head[1] != 'Z')

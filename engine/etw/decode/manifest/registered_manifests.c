@@ -408,7 +408,7 @@ static HRESULT write_provider(const struct provider_manifest *m, const char *pat
     HRESULT hr = make_key(provider_key(&m->guid, ""), &key);
     if (FAILED(hr))
         return hr;
-    /* Write the owner first, so that an interrupted registration can be removed. */
+    /* This value marks the key as OpenPLA's. Write it first, so that an interrupted registration can be removed. */
     hr = registry_write_text(key, MANIFEST_VALUE, path);
     if (SUCCEEDED(hr))
         hr = registry_write_text(key, "", m->name);

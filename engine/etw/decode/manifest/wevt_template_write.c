@@ -303,7 +303,7 @@ static void put_event(struct template_writer *w, const struct manifest_event *e)
     byte_buffer_u32(&w->b, field_offset(w, MANIFEST_OPCODES, d->Opcode, d->Task));
     byte_buffer_u32(&w->b, field_offset(w, MANIFEST_LEVELS, d->Level, 0));
     byte_buffer_u32(&w->b, field_offset(w, MANIFEST_TASKS, d->Task, 0));
-    byte_buffer_add(&w->b, 12); /* keywords: count, offset of their offsets; flags */
+    byte_buffer_add(&w->b, 12); /* number of keywords, offset of the list of their offsets, flags */
 }
 
 static void put_keywords(struct template_writer *w, const struct manifest_event *e, size_t event)

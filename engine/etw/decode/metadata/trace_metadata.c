@@ -17,7 +17,7 @@ enum { TYPE_EVENT_INFO = 32, TYPE_MAP_INFO = 33, GUID_BYTES = 16, FIRST_ROOM = 6
 
 struct definition {
     GUID provider;
-    uint32_t number; /* id and version << 16; unused for a map */
+    uint32_t number; /* id | version << 16; unused for a map */
     char *map;       /* name of a map; NULL: an event definition */
     uint8_t *bytes;  /* NULL: a free entry of the table */
     size_t size;

@@ -51,7 +51,7 @@ struct mof_lexer {
     uint32_t line;           /* line of `at`, from 1 */
     enum mof_token token;    /* the current token; the following members describe it */
     uint32_t token_line;     /* line on which the token begins */
-    struct text_buffer text; /* the token as it is in the file; for a string, its contents */
+    struct text_buffer text; /* the token as it is in the file; for a string, the text that it represents */
     uint64_t number;         /* value of an integer or character, without the sign */
     bool negative;
 };
@@ -84,7 +84,7 @@ struct mof_value {
     enum mof_kind kind;
     bool negative;
     uint64_t number; /* value of an integer, character or Boolean, without the sign */
-    char *text;      /* the value as it is in the file; for a string, its contents */
+    char *text;      /* the value as it is in the file; for a string, the text that it represents */
 };
 
 struct mof_qualifier {
