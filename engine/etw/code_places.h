@@ -30,7 +30,7 @@ HRESULT code_places_create(struct code_places **out); /* E_OUTOFMEMORY */
 HRESULT code_places_take(struct code_places *p, const struct trace_event *e);
 /* Call it after the last event and before code_places_find. E_OUTOFMEMORY. */
 HRESULT code_places_finish(struct code_places *p);
-/* Finds the code at an address at the time of the event with that number. Returns false if it is unknown. */
+/* Finds the code that was at an address at the time of event `number`. Returns false if it is unknown. */
 bool code_places_find(const struct code_places *p, uint32_t process, uint64_t address, uint64_t number,
                       struct code_place *out);
 size_t code_places_modules(const struct code_places *p);

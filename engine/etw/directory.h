@@ -22,7 +22,7 @@ enum {
     DIRECTORY_FILTER_BYTES = 16384,  /* total bytes of the filters in one enable record, each rounded up to 8 */
     DIRECTORY_PROVIDER_NAMES = 1024, /* maximum stored provider names */
     DIRECTORY_PROVIDER_NAME_ROOM = 232, /* bytes of a name, including its NUL */
-    DIRECTORY_DISALLOWED = 64,          /* maximum providers that a session does not enable through their groups */
+    DIRECTORY_DISALLOWED = 64,          /* maximum providers that stay disabled when a session enables their group */
     DIRECTORY_SCOPES = 4,               /* maximum filters that select the processes of a private session */
     DIRECTORY_SCOPE_BYTES = 1152, /* total bytes of the data of these filters, each rounded up to 8: eight process ids
                                      and the program names */
@@ -185,7 +185,7 @@ HRESULT directory_session_add(struct directory *d, struct directory_session *s);
 /* In a change. Replaces everything but the logger id, the generation and the disallowed providers. Returns S_FALSE if
    the session does not exist. */
 HRESULT directory_session_set(struct directory *d, const struct directory_session *s);
-/* In a change. Sets the group members, at most DIRECTORY_DISALLOWED, that the session does not enable through their
+/* In a change. Sets the providers (at most DIRECTORY_DISALLOWED) that stay disabled when the session enables their
    group. Returns S_FALSE if the session does not exist. */
 HRESULT directory_session_disallow(struct directory *d, uint32_t logger, uint32_t generation, const GUID *providers,
                                    size_t count);
@@ -240,7 +240,8 @@ void directory_hang_up(struct directory *d, uint32_t logger, uint32_t generation
 struct directory_filter {
     uint32_t type; /* EVENT_FILTER_TYPE_* */
     uint32_t size;
-    /* For EVENT_FILTER_TYPE_PID, an array of directory_filter_process. In a copy, it points into the copy. */
+    /* For EVENT_FILTER_TYPE_PID, an array of directory_filter_process. In a list from directory_enables, `data` points
+       into filter_data. */
     const uint8_t *data;
 };
 /* Process ids are reused. Therefore the filter also stores the start time of the process that had the id when the

@@ -32,7 +32,7 @@ NTSYSAPI LONG NTAPI NtResumeProcess(HANDLE process);
 enum {
     STEP_MS = 50,         /* maximum wait for a step; it usually takes less than a millisecond */
     SILENT_MS = 1500,     /* time without an answer after which another signal is sent */
-    SIGNALS = 2,          /* further signals; then the process is reported as silent */
+    SIGNALS = 2,          /* number of further signals before the process is reported as silent */
     ENTRY_WAIT_MS = 3000, /* maximum time until a process reaches its entry point */
     SETTLE_MS = 2000,     /* how long injection into a new process is retried while the process cannot be read */
     PAGE_BYTES = 4096,

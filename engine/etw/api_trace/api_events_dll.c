@@ -226,7 +226,7 @@ void api_log_leave(uint8_t *base)
 
 #ifdef _WIN64
 /* The unwind handler of api_thunk_arguments: logs that an exception or longjmp left the function. 32-bit programs have
-   no such handler, because the compiler's own exceptions would not remove it from the thread's list of handlers. */
+   no such handler: the exceptions of MinGW's compilers would leave it in the thread's list of handlers. */
 EXCEPTION_DISPOSITION api_log_unwound(EXCEPTION_RECORD *record, void *establisher, CONTEXT *context, void *dispatcher)
 {
     enum { RBP = 0xB0 }; /* .seh_setframe */

@@ -173,7 +173,7 @@ static char *dll_name(bool narrow)
     return path;
 }
 
-/* Finds the DLL for a process of that bitness. */
+/* Finds the DLL for a 64-bit or (`narrow`) 32-bit process. */
 static HRESULT find_dll(const char *name, bool narrow, WCHAR out[PATH_UNITS])
 {
     WCHAR *wide = NULL;

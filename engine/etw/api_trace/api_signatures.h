@@ -43,7 +43,7 @@ struct api_signature {
     const char *arguments; /* an enum api_kind for each argument; points into the table */
 };
 
-/* Returns how many 4-byte stack words an argument takes in 32-bit programs. Not for structures. */
+/* Returns how many 4-byte stack words an argument takes in 32-bit programs. `kind` must not be API_STRUCTURE. */
 static inline unsigned api_words_32(char kind)
 {
     return kind == API_SIGNED_64 || kind == API_UNSIGNED_64 || kind == API_DOUBLE ? 2 : 1;

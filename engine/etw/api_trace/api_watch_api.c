@@ -32,14 +32,14 @@
 enum {
     POLL_MS = 8,
     HOT_POLL_MS = 2,
-    HOT_MS = 150,        /* how long HOT_POLL_MS applies after the last change of the number ... */
-    HOT_MOST_MS = 10000, /* ... and while a process initializes */
+    HOT_MS = 150,        /* how long HOT_POLL_MS applies after the last change of the number */
+    HOT_MOST_MS = 10000, /* maximum time for which HOT_POLL_MS applies while a process initializes */
     SETTLE_MS = 2000,    /* how long the check of a new process is repeated while its program cannot be read */
     END_MS = 150,        /* when the watcher ends: maximum wait for injections that have begun */
     READY_MS = 10000,
     SKIPPED_MOST = 20,      /* at least every 20th poll queries the number */
-    SERVER_TIMES = 8,       /* query if the server has run this many times since the last query ... */
-    SERVER_RAN_NS = 250000, /* ... or for this long */
+    SERVER_TIMES = 8,       /* query if the server has run this many times since the last query */
+    SERVER_RAN_NS = 250000, /* query if the server has run for this long since the last query */
     LIST_ROOM = 1 << 16,
     LIST_ROOM_MOST = 1 << 26,
     CALIBRATE_MS = 20,

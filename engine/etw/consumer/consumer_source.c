@@ -77,7 +77,7 @@ enum {
     LEAST_HELD = 4,
     MOST_HELD_BYTES = 16 * 1024 * 1024,
     DEFAULT_FLUSH_MS = 1000,
-    IDLE_MS = 10000,    /* maximum wait; the host process wakes this thread earlier */
+    IDLE_MS = 10000,    /* maximum wait; normally the host process wakes this thread earlier */
     CONNECT_MS = 10000, /* maximum wait for the log file header, the first buffer that the host process sends */
     LOST_EVENT = 32,    /* event types of the class RT_LostEvent */
     LOST_BUFFER = 33,

@@ -22,7 +22,7 @@ struct number_row {
     uint32_t type;
     bool of_etw; /* ETW writes this value itself */
 };
-/* In the order of writing: values that decide whether a session starts come last. */
+/* The rows are in the order of writing: values that decide whether a session starts come last. */
 static const struct number_row numbers[] = {
 #define NUMBER_ROW(field, name, ...)                                                                                   \
     {                                                                                                                  \
@@ -131,7 +131,7 @@ static char **text_of(const struct autologger *a, const struct text_row *row)
     return (char **)(void *)((char *)a + row->offset);
 }
 
-/* Returns whether the key is a provider's, that is, named after a GUID in braces. */
+/* Returns whether the key belongs to a provider: its name is then a GUID in braces. */
 static bool is_provider(const char *name, GUID *guid)
 {
     return name[0] == '{' && text_to_guid(name, guid);

@@ -35,7 +35,7 @@ ULONG controller_refuse(ULONG code, const char *format, ...) PRINTF_LIKE(2, 3);
 ULONG controller_find(struct directory *d, TRACEHANDLE handle, const char *name, uint32_t mode, bool give_up,
                       struct directory_session *out);
 
-/* The statistics of a session, valid while the view is open even if the session ends. */
+/* The statistics of a session. They are valid while the view is open, even if the session ends. */
 struct controller_view {
     struct section *section; /* NULL: the session no longer has a section */
     struct session_buffers buffers;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The settings of a session: checks and defaults of EVENT_TRACE_PROPERTIES and kernel flags, and group masks. The
-   checks are in Windows' order, so that a program with two mistakes gets the same error code. */
+/* The settings of a session: checks EVENT_TRACE_PROPERTIES and kernel flags, fills in defaults, and handles group
+   masks. The checks are in Windows' order, so that a program with two mistakes gets the same error code. */
 #include "engine/etw/trace_properties.h"
 
 #include "engine/base/memory.h"

@@ -408,7 +408,7 @@ static int by_bytes(const void *a, const void *b)
 
 enum { REGISTERED = 1, ENABLED = 2, GROUPS = 4, OWN = 8 };
 
-/* Lists each GUID once. *out from memory_alloc. */
+/* Lists each GUID once. *out is from memory_alloc. */
 static ULONG list_guids(const struct known *k, unsigned which, GUID **out, size_t *count)
 {
     const bool groups = (which & GROUPS) != 0;

@@ -376,7 +376,7 @@ HRESULT directory_register(struct directory *d, const GUID *provider, enum direc
     HRESULT hr = has_slot(d) ? S_OK : directory_join(d, &slot);
     if (FAILED(hr) || registration_claim_any(d, provider, kind, registration))
         return hr;
-    hr = mutex_take(d->mutex, UINT32_MAX); /* some registrations may belong to dead processes */
+    hr = mutex_take(d->mutex, UINT32_MAX); /* the table is full, but some registrations may belong to dead processes */
     if (FAILED(hr))
         return hr;
     directory_slots_reap(d, DIRECTORY_SLOTS);

@@ -68,12 +68,12 @@ bool trace_is_descriptor(const uint8_t *bytes, size_t size)
    without their own descriptor. */
 #define SECURITY_KEY     L"SYSTEM\\CurrentControlSet\\Control\\WMI\\Security"
 #define SECURITY_DEFAULT L"0811c1af-7a07-4a06-82ed-869455cdf713"
-/* The default that Windows documents: everyone may register; services, administrators and Performance Log Users (as a
-   numeric SID, because Wine has no SDDL name for the group) have more rights. */
+/* The default descriptor that Windows documents: everyone may register; services, administrators and Performance Log
+   Users (as a numeric SID, because Wine has no SDDL name for the group) have more rights. */
 #define SECURITY_TEXT                                                                                                  \
     L"O:BAG:BAD:(A;;0x800;;;WD)(A;;0x120fff;;;SY)(A;;0x120fff;;;LS)(A;;0x120fff;;;NS)(A;;0x120fff;;;BA)"               \
     L"(A;;0xee5;;;S-1-5-32-559)"
-/* The default of the kernel provider, whose events concern all users. */
+/* The default descriptor of the kernel provider, whose events concern all users. */
 #define SECURITY_KERNEL_TEXT L"O:BAG:BAD:(A;;0x120fff;;;SY)(A;;0x120fff;;;BA)"
 #define DESCRIPTOR_MOST      (64u << 10) /* bytes; the maximum size of an ACL */
 #define LOOK_AGAIN           1000        /* ms until an empty key is read again */
