@@ -349,8 +349,9 @@ static size_t find_class(const GUID *guid)
     return i;
 }
 
-/* Sets the callback of a class, replacing an earlier one. Each event of the class is passed to it first, and then to
-   the EventCallback of the handle, if the handle has one. ERROR_INVALID_PARAMETER, ERROR_NOT_ENOUGH_MEMORY. */
+/* Sets the callback of a class, replacing an earlier one. It has no effect on handles opened with
+   PROCESS_TRACE_MODE_EVENT_RECORD. On all other handles, each event of the class is passed to this callback first, and
+   then to the EventCallback of the handle, if there is one. ERROR_INVALID_PARAMETER, ERROR_NOT_ENOUGH_MEMORY. */
 static ULONG consumer_set_class(const GUID *class, PEVENT_CALLBACK callback)
 {
     if (!class || !callback)

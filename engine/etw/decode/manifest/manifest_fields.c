@@ -239,7 +239,7 @@ HRESULT manifest_read_fields(struct manifest_reader *r, xmlNodePtr provider)
 
 /* ---- channels ---- */
 
-/* Reads an attribute whose value must be one of `words`. NULL ends the list of words. */
+/* Reads an attribute whose value must be one of `words`; *out is its index there. NULL ends the list of words. */
 static HRESULT read_word(struct manifest_reader *r, xmlNodePtr e, const char *attribute, const char *const *words,
                          uint8_t *out)
 {
