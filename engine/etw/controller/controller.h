@@ -25,7 +25,7 @@ struct controller_enable {
 };
 ULONG controller_enable(const struct controller_enable *e);
 
-/* ---- shared by the functions ---- */
+/* ---- shared by the source files of this folder ---- */
 
 ULONG controller_refuse(ULONG code, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Finds the running or stopping session of this name or, if the name is NULL, of this handle. With a name, the

@@ -39,8 +39,7 @@ const char *message_language_find(const struct message_language *language, uint3
 const char *message_tables_find(const struct message_tables *tables, uint32_t id, const char *languages);
 void message_tables_free(struct message_tables *tables);
 
-#define MESSAGES_MOST_BYTES (64u << 20) /* limit of message_tables.bytes, and of its sum for the providers of a file   \
-                                         */
+#define MESSAGES_MOST_BYTES (64u << 20) /* limit of message_tables.bytes, per table and per file */
 /* Adds the messages of an untrusted resource. Returns HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error text;
    messages that were added before the error remain. */
 HRESULT message_table_read(const uint8_t *bytes, size_t size, const char *language, struct message_tables *to);
