@@ -20,7 +20,7 @@ struct http_span {
     size_t size;
 };
 bool http_span_is(struct http_span s, const char *text);
-bool http_span_equals(struct http_span s, const char *text); /* ignores case; `text` must have less than 64 bytes */
+bool http_span_equals(struct http_span s, const char *text); /* ignores case; `text` must be shorter than 64 bytes */
 /* Copies the bytes and adds a NUL. False if there are no bytes or they do not fit. */
 bool http_span_fits(struct http_span s, char *out, size_t room);
 /* Splits *from at the first `end`: *out becomes the bytes before it, *from the bytes after it. False if there is no
@@ -31,7 +31,7 @@ bool http_span_is_digits(struct http_span s);
 
 /* A request. The spans point into the received bytes. */
 struct http_request {
-    size_t size;                          /* number of received bytes that the request consists of */
+    size_t size;                          /* size of this request in bytes; further bytes may have been received */
     bool keep_alive;                      /* the client may send another request */
     bool head;                            /* HEAD: the response has no body */
     struct http_span path, query;         /* as sent, before and after the first '?' */
@@ -40,8 +40,8 @@ struct http_request {
 };
 /* Parses the bytes received so far. `own_name` is this computer's name, which a client may use as the Host; NULL: any
    Host is accepted. Returns 0 if more bytes are needed, 200 with *out, or the status with which to refuse the request.
-   The statuses are 400 malformed, 403 foreign Host (the page of another site whose name resolves to this computer), 405
-   neither GET nor HEAD, 431 too long, 505 not HTTP/1. */
+   The statuses are 400 malformed, 403 foreign Host (a page of another site can point its own name to this computer's
+   address), 405 neither GET nor HEAD, 431 too long, 505 not HTTP/1. */
 unsigned http_request_read(const char *bytes, size_t size, const char *own_name, struct http_request *out);
 /* Returns a text such as "Not Found". */
 const char *http_status_text(unsigned status);
@@ -99,13 +99,13 @@ void http_server_close(struct http_server *s); /* waits for the server's threads
 
 /* ---- http_serving.c ---- */
 
-/* A server and the security settings of the file of -web. Zero-initialise. */
+/* A server, and the security settings from the -web file. Zero-initialise. */
 struct http_serving {
     struct http_server *server;
     struct http_security *security;
 };
 /* Opens the server, prints its URL followed by `page`, and warns on stderr if other users can read the counters or
-   passwords. `web` is the file of -web or NULL. Ignores options->security. */
+   passwords. `web` is the path of the -web file or NULL. Ignores options->security. */
 HRESULT http_serving_begin(const char *verb, const char *web, const char *page, const struct http_options *options,
                            struct http_serving *out);
 void http_serving_end(struct http_serving *s);

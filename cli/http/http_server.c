@@ -16,7 +16,7 @@
 
 enum {
     MOST_CONNECTIONS = 16,
-    KEPT_CONNECTIONS = 8, /* if there are more, connections are closed after a response or while they are idle */
+    KEPT_CONNECTIONS = 8, /* when more connections exist, a connection is closed after a response or while it is idle */
     IDLE_MS = 120000,     /* maximum time until the next request of a kept connection; scrapes are usually at most a
                              minute apart */
     REQUEST_MS = 5000,    /* time limit for all bytes of a request */
@@ -69,8 +69,8 @@ static void body_end(struct http_body *body)
 }
 
 /* Authenticates the client with the current files, and creates the body. Returns the status. 0 means that the
-   connection must end, because its TLS session was negotiated, and its client's certificate accepted, with files that
-   have been replaced since then. The client reconnects, and no response is lost, because none was sent. */
+   connection must end: it has a TLS session, and the certificates or accounts have been replaced since that session
+   began. The client must then reconnect. No response is lost, because none was sent. */
 static unsigned answer_make(struct http_connection *c, const struct http_request *request, struct http_body *body,
                             const char **challenge)
 {
@@ -196,8 +196,8 @@ static unsigned connection_read(struct http_connection *c, bool kept, struct htt
     return status;
 }
 
-/* Answers requests until the connection ends. A client may send its next request before it has the response; its bytes
-   then follow those of the previous request. */
+/* Answers requests until the connection ends. A client may send its next request before it has received the response.
+   The bytes of that request then follow those of the previous one. */
 static void connection_serve_requests(struct http_connection *c)
 {
     struct http_request request = {.head = false};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bcrypt with crypt(3), whose library is loaded when the file of -web has passwords. */
+/* bcrypt with crypt(3). Its library is loaded when the -web file contains passwords. */
 #include "cli/http/security.h"
 #include "engine/base/memory.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The state that the file of -web describes. A state is immutable and reference-counted, and is replaced as a whole
-   when a file changes. Only the list of accepted headers grows. A scraper sends the same header every few seconds and
-   bcrypt takes 0.1 s, so accepted headers are kept in memory. They are wiped when the state is freed. */
+/* Holds the certificates and accounts that the -web file specifies, as a state. A state is immutable and
+   reference-counted, and is replaced as a whole when a file changes. Only the list of accepted headers grows. A scraper
+   sends the same header every few seconds and bcrypt takes 0.1 s, so accepted headers are kept in memory. They are
+   wiped when the state is freed. */
 #include "cli/http/security.h"
 
 #include "engine/base/clock.h"
@@ -29,7 +30,7 @@ struct http_security_state {
 
 struct http_security {
     char *path;
-    bool tls, accounts; /* as they were when the server began */
+    bool tls, accounts; /* whether the server began with TLS, and with accounts */
     struct lock lock;
     struct http_security_state *state;
     uint64_t checked, refused; /* `checked`: time of the last check; `refused`: hash of the files that were reported as

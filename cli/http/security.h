@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* TLS and accounts of a server, as the file of -web specifies them. The server reads the file again when it or a file
-   to which it refers changes. */
+/* TLS and accounts of a server, as the -web file specifies them. The server reads the file again when it or a file to
+   which it refers changes. */
 #ifndef OPENPLA_HTTP_SECURITY_H
 #define OPENPLA_HTTP_SECURITY_H
 
@@ -12,17 +12,17 @@ struct http_security;
 /* Loads the file. Fails with a message that names the file, also if a required library is missing on this computer. */
 HRESULT http_security_open(const char *path, struct http_security **out);
 void http_security_close(struct http_security *s); /* release all states first; NULL is allowed */
-/* Return true if clients connect by TLS, and if they must log on or present a certificate. */
+/* The first returns true if clients connect by TLS, the second if they must log on or present a certificate. */
 bool http_security_has_tls(const struct http_security *s);
 bool http_security_has_accounts(const struct http_security *s);
 
 /* The contents of the files at one time. A TLS session keeps using the state with which its connection began. */
 struct http_security_state;
-/* Returns the current state. Reads the files again if the last reading is not recent and one of them has changed. If
-   the new files cannot be used, reports this on stderr and keeps the previous state. */
+/* Returns the current state. If the last check was some time ago and a file has changed since then, reads the files
+   again. If the new files cannot be used, reports this on stderr and keeps the previous state. */
 struct http_security_state *http_security_take(struct http_security *s);
 void http_security_release(struct http_security_state *state); /* NULL is allowed */
-/* Returns true if no later state has been loaded. */
+/* Returns true if no newer state has been loaded. */
 bool http_security_is_current(struct http_security *s, const struct http_security_state *state);
 struct tls_server *http_security_tls(const struct http_security_state *state); /* NULL: no TLS */
 /* Returns true if the request's Authorization header has the credentials of an account, or if there are no accounts. */

@@ -10,8 +10,7 @@
 
 struct tls_server;
 /* Loads the library, the certificate and the key. Fails with HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND) and a message that
-   names the missing package, or with HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) if this program was built so that it
-   cannot use TLS. */
+   names the missing package, or with HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) if this program was built without TLS. */
 HRESULT tls_server_open(const struct web_config *config, struct tls_server **out);
 void tls_server_close(struct tls_server *s); /* NULL is allowed */
 

@@ -124,9 +124,9 @@ static HRESULT key_load(const char *path, mbedtls_pk_context *out)
     return error == 0 ? S_OK : file_failed(error, "key", path);
 }
 
-/* Requests client certificates. The library requires one only if client_ca_file must have signed it. For
-   WEB_CLIENT_REQUIRE it only requests one, because it refuses required certificates that it cannot check;
-   session_check_client then checks that the client has presented a certificate. */
+/* Requests client certificates. The library itself requires a certificate only for WEB_CLIENT_VERIFY, because it
+   refuses a required certificate that client_ca_file has not signed. For WEB_CLIENT_REQUIRE it only requests one, and
+   session_check_client checks that the client has presented it. */
 static void server_request_certificates(struct tls_server *s)
 {
     static const int modes[] = {[WEB_CLIENT_NONE] = MBEDTLS_SSL_VERIFY_NONE,
@@ -243,8 +243,8 @@ static HRESULT session_result(int error)
     return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "TLS: %s", why);
 }
 
-/* Checks the client's certificate. The library has already checked its issuers, its dates and, if it lists its
-   purposes, that client authentication is one of them. */
+/* Checks the client's certificate. The library has already checked its issuers and dates. If the certificate lists its
+   purposes, the library has also checked that client authentication is one of them. */
 static HRESULT session_check_client(const struct tls_session *s)
 {
     const enum web_client_certificate kind = s->server->client_certificate;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses the file of -web. It is YAML, but the format uses little of it: sections at the beginning of a line, and below
-   them indented lines "key: value". Any other YAML syntax is an error that names the line, because a security setting
-   must never be skipped. */
+/* Parses the -web file. It is YAML, but the format uses only two of YAML's forms: sections at the beginning of a line,
+   and below them indented lines "key: value". Any other YAML syntax is an error that names the line, because a security
+   setting must never be skipped. */
 #include "cli/http/web_config.h"
 
 #include "engine/base/error.h"
@@ -135,7 +135,7 @@ static HRESULT take_tls(const struct reader *r, const char *key, const char *val
     if (strcmp(key, "max_version") == 0)
         return take_version(r, &c->max_version, value);
     if (strcmp(key, "prefer_server_cipher_suites") == 0)
-        return S_OK; /* TLS libraries no longer have this choice */
+        return S_OK; /* accepted but ignored: TLS libraries no longer offer this choice */
     return line_fault(r, "unsupported key", key);
 }
 
@@ -260,7 +260,7 @@ HRESULT web_config_parse(const char *text, size_t size, struct web_config *out)
 
 /* ---- files ---- */
 
-/* Reads a file into the hash. *file becomes its full path. */
+/* Reads a file and adds its bytes to the hash. *file becomes its full path. */
 static HRESULT file_add(const char *folder, char **file, uint64_t *hash, char **bytes, size_t *size)
 {
     if (!*file)

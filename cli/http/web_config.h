@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The file of -web: TLS and accounts, in the format of the Prometheus exporter toolkit. */
+/* The contents of the -web file: TLS and accounts, in the format of the Prometheus exporter toolkit. */
 #ifndef OPENPLA_WEB_CONFIG_H
 #define OPENPLA_WEB_CONFIG_H
 
@@ -13,7 +13,7 @@ enum web_client_certificate {
     WEB_CLIENT_VERIFY,          /* require a certificate signed by client_ca_file */
 };
 
-/* Paths are absolute or relative to the file's folder; NULL: not specified. */
+/* Paths are absolute, or relative to the folder of the -web file; NULL: not specified. */
 struct web_config {
     bool tls;
     char *cert_file, *key_file, *client_ca_file;

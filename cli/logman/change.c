@@ -218,8 +218,8 @@ static HRESULT change_add_warning(const struct change *c, char *text)
 
 /* ---- lists ---- */
 
-/* Returns true if a word begins a new item. Other words are appended to the previous item, as for unquoted paths with
-   spaces. */
+/* Returns true if a word begins a new item. Any other word belongs to the previous item, for example to an unquoted
+   path with spaces. */
 static bool begins_path(const char *word, const char *before)
 {
     const char *object = before + strspn(before, "\\");
@@ -349,7 +349,7 @@ static HRESULT put_number(const struct logman_option *o, struct object *object, 
     return hr;
 }
 
-/* Applies the options that set the property named in their row. */
+/* Sets the properties of those options that are simply the value of a property (see options.def). */
 static HRESULT put_properties(const struct change *c)
 {
     HRESULT hr = S_OK;

@@ -97,7 +97,7 @@ static HRESULT show_options(unsigned verbs, unsigned adverb)
     return hr;
 }
 
-/* Prints each line after the program's name. */
+/* Prints each line of `use` after the program's name. */
 static void show_use(const char *use)
 {
     while (*use) {

@@ -332,7 +332,7 @@ static int find_option(const char *word, bool *negated, bool *foreign)
     return -1;
 }
 
-/* Returns true if the word, at the position of an option, must be treated as an option. */
+/* Returns true if the word must be an option, known or unknown, and not a value. */
 static bool is_option(const char *word)
 {
     bool negated, foreign;

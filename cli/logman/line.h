@@ -17,7 +17,8 @@ enum logman_verb {
     LOGMAN_EXPORT
 };
 
-/* These are bits, so that a row can name several. The collector types are in the order of DataCollectorType. */
+/* Each is one bit, so that a row of options.def can name several. The collector types are in the order of
+   DataCollectorType. */
 enum logman_adverb {
     LOGMAN_COUNTER = 1,
     LOGMAN_TRACE = 2,
@@ -68,8 +69,7 @@ struct logman_row {
     bool negatable;                     /* "--name" removes the setting */
     unsigned verbs;                     /* the verbs whose help lists the option: 1 << enum logman_verb */
     unsigned adverbs;                   /* the collector types that accept the option */
-    bool (*is_value)(const char *word); /* for WORDS_MAYBE, and for recognizing a value after --name, which is
-                                           ignored */
+    bool (*is_value)(const char *word); /* for WORDS_MAYBE, and to find a value after --name, which is ignored */
     struct logman_property property;
     const char *form, *text; /* for the help: the form of the value (NULL: no value) and the description */
 };
@@ -81,7 +81,8 @@ struct logman_word {
     const char *name;
     unsigned value;
 };
-/* The verbs, and the words after create (collector types) and query (providers). NULL ends each list. */
+/* The verbs, and the words that can follow a verb: a collector type after create, `providers` after query. NULL ends
+   each list. */
 extern const struct logman_word logman_verbs[], logman_adverbs[];
 
 struct logman_option {
@@ -101,9 +102,9 @@ struct logman_line {
     struct texts warnings; /* warnings about words that were not interpreted as written */
 };
 
-/* Parses a command line. `settings` has the words of -config's files, which the command line overrides. argv is UTF-8,
-   without the program's name and -config. Fails with E_INVALIDARG and a message that names the word, or with
-   E_OUTOFMEMORY. *out must be freed even after a failure. */
+/* Parses a command line. `settings` has the words from the -config files. Options on the command line override these.
+   argv is UTF-8, without the program's name and -config. Fails with E_INVALIDARG and a message that names the word, or
+   with E_OUTOFMEMORY. *out must be freed even after a failure. */
 HRESULT logman_line_read(const struct texts *settings, int argc, char **argv, struct logman_line *out);
 void logman_line_free(struct logman_line *line);
 /* Returns the last option with that use; NULL if the line does not have it. */

@@ -33,7 +33,7 @@
 static HRESULT new_object(const char *server, bool is_collection, struct object **out)
 {
 #ifdef _WIN32
-    (void)server; /* the facade forwards to remote computers itself */
+    (void)server; /* the facade's objects forward calls to a remote computer */
     return is_collection ? facade_collection_create(NULL, out) : facade_set_create(NULL, out);
 #else
     bool own;

@@ -41,7 +41,7 @@ HRESULT logman_show_providers(const struct logman_line *line);
 
 /* Finds the event provider that the command line names, and a value map of the processes that have registered it. */
 HRESULT logman_find_provider(const struct logman_line *line, struct object **out, struct object **processes);
-/* Returns a reference to a collection of all known event providers, or with -pid of the process's event providers. */
+/* Returns a reference to a collection of all known event providers, or, with -pid, of the process's event providers. */
 HRESULT logman_list_providers(const struct logman_line *line, struct object **out);
 /* Returns a name such as "Counter" or "Trace". */
 const char *logman_type_of(const struct object *collector);

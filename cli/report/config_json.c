@@ -59,7 +59,7 @@ static bool is_number_type(const char *type)
     return is_one_of(type, types);
 }
 
-/* Returns true for facts in reports that are numbers without a unit. */
+/* Returns true for a fact of a report that is a number without a unit. */
 static bool is_count(const char *fact)
 {
     static const char *const counts[] = {"samples", "gaps", "events", "eventsLost", "buffersLost", NULL};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints a configuration's XML as tables of aligned columns, or with a paragraph for each row if a table is too wide.
-   The first rows determine the widths; a column that is empty in them is shown in later rows that have a value. */
+   The first rows determine the widths. A column that is empty in these rows gets no width; its later values are printed
+   after the other cells. */
 #include "cli/output.h"
 #include "cli/report/config.h"
 #include "engine/base/memory.h"

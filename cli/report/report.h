@@ -45,8 +45,8 @@ void report_request_free(struct report_request *r); /* frees everything except `
 /* Runs the sub-verb import-pal of "openpla rules". */
 int rules_import_pal(int argc, char **argv);
 
-/* Reads rules files, or built-in rules by name; without names, the built-in rules that contain all others. *out must be
-   freed even after a failure. */
+/* Reads rules files, or built-in rules by name; without names, the built-in rules RULES_GENERAL, which include all
+   others. *out must be freed even after a failure. */
 HRESULT rules_read_named(const struct texts *names, struct rules **out);
 
 /* Prints the rules with their limits and sources. */

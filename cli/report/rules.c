@@ -52,8 +52,8 @@ static bool is_counter_log(const char *path)
     return is;
 }
 
-/* Finds the report. For a log, a trace or a folder of a run, creates the report first. A binary log has the same
-   container format as traces. */
+/* Finds the report. For a log, a trace or a folder of a run, creates the report first. Both kinds are checked in this
+   order, because a binary counter log has the same container format as a trace. */
 static HRESULT find_report(struct rules_request *r)
 {
     const char *path = r->operands.items[0];

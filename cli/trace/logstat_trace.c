@@ -16,12 +16,12 @@
 #include <string.h>
 
 struct trace_statistics {
-    uint64_t bytes, events, buffers; /* without the log file header, but with the buffer that contains it */
+    uint64_t bytes, events, buffers; /* the log file header is no event, but its buffer counts */
     uint64_t unknown;                /* number of events of an unknown form; included in `events` */
     int64_t first, last;             /* FILETIMEs of the first and last event */
     uint64_t counter_samples;        /* number of events from a log of performance counters */
     struct trace_contents contents;
-    char *computer; /* also from an incomplete event; from memory_alloc; NULL: unknown */
+    char *computer; /* name, even from an incomplete event; from memory_alloc; NULL: unknown */
     struct texts damage;
     struct event_view *view;
     struct trace_schemas schemas;
@@ -261,7 +261,7 @@ int logstat_trace(const char *path, const char *shown, struct json *j)
     cli_progress_end(&progress);
     if (FAILED(hr) && reader) {
         result = cli_error(VERB, hr);
-    } else if (SUCCEEDED(hr) && s.counter_samples == 0) { /* otherwise the file is a corrupt performance log */
+    } else if (SUCCEEDED(hr) && s.counter_samples == 0) { /* with counter samples: a corrupt performance log */
         if (j)
             print_json(j, shown, etl_reader_log(reader), &s);
         else

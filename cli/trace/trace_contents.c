@@ -237,7 +237,7 @@ static HRESULT machine_take(struct trace_machine *m, const struct machine_event 
     const struct event_data data = event_data_of(e->record, e->pointer_size);
     memcpy(w.names, of->fields, sizeof w.names);
     HRESULT hr = event_values_walk(e->schema, &data, take_field, &w, NULL);
-    if (SUCCEEDED(hr) || hr == EVENT_DATA_INVALID) /* if the data is truncated, use the fields before that */
+    if (SUCCEEDED(hr) || hr == EVENT_DATA_INVALID) /* if the data is truncated, use the complete fields */
         hr = of->take(m, &w);
     fields_free(&w);
     return hr;

@@ -217,7 +217,7 @@ static void put_value(struct fields *f, const char *name, const struct event_val
     else if (is_real(v->type.in) && !isfinite(strtod(text, &end)) && end != text)
         json_text(f->json, name, NULL); /* JSON does not have such numbers */
     else if (is_integer(v->type.in) || is_real(v->type.in))
-        json_number_text(f->json, name, text); /* names from maps and hexadecimal values are strings */
+        json_number_text(f->json, name, text); /* writes a string for a hexadecimal value or a name from a map */
     else
         json_text(f->json, name, text);
 }

@@ -163,7 +163,9 @@ HRESULT trace_sessions_read(const struct texts *names, bool raw, trace_take *tak
     }
     for (size_t i = 0; sessions && i < names->count; i++) {
         thread_close(sessions[i].thread);
-        if (!sessions[i].open) /* closed above; a thread that started later finds no handle, which is not a failure */
+        /* wait_for_all has closed the session. If the thread calls ProcessTrace after that, it gets an error, which is
+           expected. */
+        if (!sessions[i].open)
             continue;
         (void)r.etw->CloseTrace(sessions[i].handle);
         if (SUCCEEDED(hr) && i < started && sessions[i].status != ERROR_SUCCESS)

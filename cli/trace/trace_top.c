@@ -21,7 +21,7 @@
 
 #define PREFIX "OpenPLA trace top "
 enum { NAME_UNITS = 1025, SESSIONS = 64 };
-enum { BUFFER_KB = 256, BUFFERS = 32, FLUSH_S = 1 }; /* 100,000 switches per second take 4 MB */
+enum { BUFFER_KB = 256, BUFFERS = 32, FLUSH_S = 1 }; /* enough for 100,000 switches per second, which need 4 MB */
 enum { FLAGS = FLAG_PROCESS | FLAG_THREAD | FLAG_SWITCH | FLAG_DISPATCHER | FLAG_DISK | FLAG_NETWORK };
 
 struct block {

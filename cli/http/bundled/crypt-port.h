@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The header that libxcrypt's crypt-bcrypt.c includes by this name. It renames that file's functions, so that they
-   cannot conflict with those of a crypt(3), and defines the macros that the file expects. The file handles the three
-   prefixes $2a$, $2b$ and $2y$ in one function. */
+/* libxcrypt's crypt-bcrypt.c includes a header with this name. This one renames the functions of that file, so that
+   they cannot conflict with those of a crypt(3), and defines the macros that the file expects. The file handles the
+   three prefixes $2a$, $2b$ and $2y$ in one function. */
 #ifndef OPENPLA_CRYPT_PORT_H
 #define OPENPLA_CRYPT_PORT_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The header that Mbed TLS includes by this name: its locks, which tls_mbedtls.c implements with the engine's locks. */
+/* Mbed TLS includes a header with this name to find its lock type. tls_mbedtls.c implements the lock with the engine's
+   locks. */
 #ifndef OPENPLA_THREADING_ALT_H
 #define OPENPLA_THREADING_ALT_H
 

@@ -13,9 +13,9 @@
 #define EXPORT_SECOND INT64_C(10000000) /* times are in units of 100 ns since `begin` */
 
 enum { EXPORT_NAME_BLOCK = 16 };
-/* A location in code that is the same in all stacks: a function, or an address without a known function. */
+/* A location in code: a function, or an address without a known function. All stacks share one frame for it. */
 struct export_frame {
-    char *name; /* "ntdll.dll!NtRead", "app.exe+0x1080"; in whole blocks of EXPORT_NAME_BLOCK */
+    char *name; /* "ntdll.dll!NtRead", "app.exe+0x1080"; its size is a multiple of EXPORT_NAME_BLOCK */
     size_t name_length;
     const struct code_module *module; /* NULL: not in a module */
     const char *function;             /* the part of `name` after the module; the whole name if there is no module */
@@ -46,8 +46,8 @@ struct export_switch {
     uint32_t node;         /* stack of the thread that is switched in; 0: unknown */
     const struct event_stack *stack;
 };
-/* A wait of a thread between two periods on a processor. `ready`: time since which it was only waiting for a processor;
-   0: unknown. */
+/* A wait of a thread between two periods on a processor. `ready`: time when the thread became ready and only needed a
+   processor; 0: unknown. */
 struct export_wait {
     struct export_thread *thread;
     int64_t begin, ready, end;

@@ -91,7 +91,7 @@ static bool is_integer(uint16_t in)
     return in >= IN_TYPE_INT8 && in <= IN_TYPE_UINT64;
 }
 
-/* Returns true for numbers in JSON's form that readers keep exactly, with at most 15 digits. */
+/* Returns true for a JSON number with at most 15 digits, because readers keep no more digits exactly. */
 static bool is_number(const char *text)
 {
     enum { DIGITS = 15 };

@@ -9,11 +9,11 @@
 
 enum { EXPORT_PUT_TIME = 1 + TEXT_PUT_DECIMAL + 1 + 4 }; /* maximum length of a time */
 
-/* Writes a string literal and returns its end. The compiler replaces the copy by a few stores. */
+/* Writes a string literal and returns its end. The compiler replaces the copy with a few stores. */
 #define EXPORT_PUT(at, literal) ((char *)memcpy((at), "" literal, sizeof(literal) - 1) + sizeof(literal) - 1)
 
-/* Writes a time with `digits` digits after the point, of which `unit` is the power of ten; without a fraction, it has
-   no point. */
+/* Writes a time as a decimal number. `unit` is 10 to the power of `digits`, the number of digits after the point. If
+   the fraction is 0, writes neither the point nor these digits. */
 static inline char *export_put_decimal(char *at, int64_t time, uint64_t unit, unsigned digits)
 {
     const uint64_t positive = time < 0 ? 0 - (uint64_t)time : (uint64_t)time, fraction = positive % unit;
@@ -37,7 +37,7 @@ static inline char *export_put_ms(char *at, int64_t time)
     return export_put_decimal(at, time, 10000, 4);
 }
 
-/* Writes a number that the format has as a signed 32-bit integer. */
+/* Writes a number that the format defines as a signed 32-bit integer. */
 static inline char *export_put_i32(char *at, uint32_t value)
 {
     const int64_t number = (int32_t)value;
@@ -46,7 +46,7 @@ static inline char *export_put_i32(char *at, uint32_t value)
     return text_put_u64(at, (uint64_t)(number < 0 ? -number : number));
 }
 
-/* Ends the value in the buffer in which text_buffer_reserve returned its beginning. */
+/* Ends a value that was written to `b` after text_buffer_reserve. `at` is the end of the value. */
 static inline void export_put_end(struct text_buffer *b, char *at)
 {
     *at = 0;

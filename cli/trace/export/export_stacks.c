@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts stacks of addresses to stacks of named frames. The two trees have the same structure: within one process, a
-   node of the trace's tree corresponds to one node here. Caches store this correspondence, so most stacks need only two
-   lookups. */
+/* Converts stacks of addresses to stacks of named frames. The trace has a tree of addresses, and the export has a tree
+   of frames. Within one process, a node of the first tree corresponds to one node of the second. Caches store this
+   correspondence, so most stacks need only two lookups. */
 #include "cli/trace/export/export.h"
 #include "cli/trace/export/threads.h"
 #include "engine/base/memory.h"
@@ -13,9 +13,9 @@ enum {
     MOST_NAME = 1024,      /* maximum bytes of a frame's name */
 };
 
-/* The latest stacks, among which most stacks are found. */
+/* A cache of recent stacks; it contains most stacks that are looked up. */
 struct export_latest {
-    uint64_t process, stack; /* process and epoch, kernel and user node */
+    uint64_t process, stack; /* `process`: with its epoch; `stack`: kernel and user node */
     uint32_t node;
 };
 enum { LATEST_BITS = 16, LATEST = 1 << LATEST_BITS };
@@ -193,8 +193,8 @@ static HRESULT part_frames(struct export *x, const struct part *p, const uint32_
     return hr;
 }
 
-/* Adds the frames of `from`, a node of the trace's tree, below *node. Frames outside the innermost cached frame are not
-   looked up again. */
+/* Adds the frames of `from`, a node of the trace's tree, below *node. If a frame of the path is cached, its callers are
+   not looked up again. */
 static HRESULT part_add(struct export *x, uint32_t from, const struct part *p, uint32_t *node)
 {
     enum { AHEAD = 4 };
@@ -283,8 +283,10 @@ static void prefetch_nodes(const struct export *x, uint32_t node)
 }
 
 /* A trace has more different stacks than fit into the processor's cache, so each step of the search for a stack would
-   wait for memory: its place among the latest stacks, then its nodes or, if it is missing, the entry of its user part
-   and then the entry of its kernel part. Each step is done ahead by one stack more than the step after it. */
+   wait for memory. First its place among the latest stacks is read. If the stack is found there, its nodes are read
+   next. Otherwise the cache entry of its user part is read, and then that of its kernel part. Therefore each call
+   prefetches for three different stacks: the place of the third stack ahead, the user entry of the second, and the
+   nodes or the kernel entry of the next stack. */
 void export_stacks_prefetch(const struct export *x)
 {
     enum { PLACE = 3, USER = 2, NODES = 1 };

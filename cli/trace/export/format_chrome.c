@@ -18,7 +18,7 @@ struct chrome {
 /* The profile of a thread. */
 struct profile {
     int64_t last;  /* time of the latest sample */
-    char head[80]; /* what each of its chunks has before the nodes */
+    char head[80]; /* the text that each chunk of the profile has before the nodes */
 };
 
 static HRESULT begin(struct export *x)

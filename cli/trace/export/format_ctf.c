@@ -178,7 +178,7 @@ static HRESULT readied(struct export *x, int64_t time, uint32_t processor, struc
 
 /* Writes the names of at most STACK_MOST_FRAMES frames, each with ';', and returns the next node. A sample has some 50
    names of 20 bytes, so whole blocks are copied (EXPORT_NAME_BLOCK) instead of calling memcpy. Frames and names are
-   prefetched, because they are anywhere in memory. */
+   prefetched, because they are scattered in memory. */
 static uint32_t put_some_names(struct export *x, struct byte_buffer *b, uint32_t node)
 {
     size_t depth = 0, size = EXPORT_NAME_BLOCK;

@@ -147,7 +147,7 @@ static HRESULT wait(struct export *x, const struct export_wait *w)
     struct track *track = track_of(w->thread);
     if (!track)
         return E_OUTOFMEMORY;
-    enum { DATA = 128 + 3 * EXPORT_PUT_TIME }; /* without the reason */
+    enum { DATA = 128 + 3 * EXPORT_PUT_TIME }; /* size of the marker's data without the text of the reason */
     const char *reason = export_wait_reason(w->reason);
     const size_t size = strlen(reason);
     char *at = text_buffer_reserve(&track->data.text, DATA + JSON_ESCAPE_MOST * size);
