@@ -41,7 +41,7 @@ static const char help_text[] =
 struct wish {
     char *collector, *name;
     char *reason; /* why it is not supported; NULL: it is supported */
-    bool ignored; /* for settings: it has no effect */
+    bool ignored; /* true for a setting that has no effect */
 };
 struct wishes {
     struct wish *items;
@@ -51,7 +51,7 @@ struct checked {
     struct wishes counters, providers, settings;
     size_t ignored;                    /* number of settings without effect */
     const struct counter_names *names; /* borrowed */
-    struct names_summary summary;      /* for the counters */
+    struct names_summary summary;      /* summary of the counters' names */
     struct counter_nearest nearest;
 };
 
@@ -134,7 +134,7 @@ static void refusal_note(void *user, HRESULT reason, const char *path, const cha
     }
 }
 
-/* Counts the columns of one path, in a separate query, so that it is known which path has no counters. */
+/* Counts the columns of one path. Each path has its own query; so the result shows which path has no counters. */
 static HRESULT count_columns(const struct pdh_api *pdh, char *path, struct refusal *r, size_t *columns)
 {
     struct texts one = {.count = 1, .capacity = 1, .items = &path};
@@ -159,9 +159,9 @@ static HRESULT summarise_name(struct checked *c, const char *path)
     return hr;
 }
 
-/* Searches for a path that can replace this one: collectors understand only the built-in names of counters, but the
-   files of the option -names may translate this path. S_OK: *out, from memory_alloc, is a text that names the path to
-   use instead. */
+/* Searches for a path to use instead of this one. Collectors understand only the built-in names of counters, but the
+   files of the option -names may translate the path to these names. S_OK: *out is a message with the path to use, from
+   memory_alloc. */
 static HRESULT find_english(const struct pdh_api *pdh, const struct checked *c, const char *path, char **out)
 {
     struct refusal ignored = {NULL, S_OK};

@@ -42,8 +42,8 @@ int cli_error(const char *verb, HRESULT hr);
 /* Prints "openpla VERB: ..." and how to get help to cli_messages(). Returns CLI_USAGE. */
 int cli_usage(const char *verb, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* From now on, writes all messages to stdout, and begins errors with "Error: ", as the Windows tool with the verb's
-   name does. Has no effect if the command line requests JSON, so that stdout contains only JSON. */
+/* From now on, writes all messages to stdout, and begins errors with "Error: ", like the Windows tool with the verb's
+   name. Has no effect if the command line requests JSON: stdout must then contain only JSON. */
 void cli_speak_as_windows(int argc, char **argv);
 /* Returns the stream of messages: stderr, or stdout after cli_speak_as_windows. */
 FILE *cli_messages(void);
@@ -60,7 +60,7 @@ struct option {
         OPTION_OPTIONAL, /* one value or no value; target as for OPTION_TEXT, "" if there is no value */
         OPTION_TEXTS,    /* all arguments up to the next option; target: struct texts, copies */
         OPTION_COUNT,    /* one value, a whole number from 1; target: uint32_t */
-        OPTION_FORM,     /* not for options_parse; target: const char[], the value as the help shows it */
+        OPTION_FORM,     /* not for options_parse. target: const char[], the text that the help shows for the value */
     } kind;
     void *target;
 };
@@ -97,8 +97,8 @@ struct nearest {
 void nearest_consider(struct nearest *n, const char *name);
 
 bool settings_is_config(const char *argument); /* returns true for "-config" */
-/* Adds the arguments to `out`, and replaces each "-config FILE" by the contents of FILE: parts of a command line, or a
-   line "[option]" followed by lines with its values. Fails with E_INVALIDARG if the file name is missing. */
+/* Adds the arguments to `out`, and replaces each "-config FILE" with the contents of FILE: parts of a command line, or
+   a line "[option]" followed by lines with its values. Fails with E_INVALIDARG if the file name is missing. */
 HRESULT settings_expand(int argc, char **argv, struct texts *out);
 /* Calls settings_expand. Returns CLI_DONE, or prints a message and returns CLI_USAGE or CLI_FAILED. */
 int options_with_settings(const char *verb, int argc, char **argv, struct texts *out);
@@ -119,8 +119,8 @@ HRESULT cli_ask_password(const char *account, char **out);
 /* Returns true if standard input is a console, so that a person can answer. */
 bool cli_input_is_console(void);
 
-/* Shows the progress of long work in percent on stderr, if that is a terminal. The first output is after one second;
-   then it is updated twice per second. Zero-initialise. */
+/* Shows the progress of long work in percent on stderr, if that is a terminal. It appears after one second and is
+   updated twice per second. Zero-initialise. */
 struct cli_progress {
     uint64_t begun, shown; /* times of clock_monotonic_ms() */
     bool visible;
@@ -128,7 +128,7 @@ struct cli_progress {
 void cli_progress_show(struct cli_progress *p, uint64_t done, uint64_t total);
 void cli_progress_end(struct cli_progress *p); /* removes the progress from the screen */
 
-/* Most verbs are in the file with their name. */
+/* Most verbs are defined in the file that has their name. */
 extern const struct verb verb_check, verb_compare, verb_completion, verb_config, verb_data, verb_dcom, verb_diskperf,
     verb_doctor, verb_events, verb_live, verb_lodctr, verb_logman, verb_logstat, verb_manifest, verb_mof, verb_plot,
     verb_push, verb_relog, verb_remote, verb_report, verb_rules, verb_run, verb_schema, verb_serve, verb_store,

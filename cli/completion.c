@@ -14,7 +14,8 @@ extern const struct shipped_schema completion_drivers[];
 /* The names of Windows' tools. */
 static const char *const tools[] = {"diskperf", "lodctr", "logman", "relog", "tracerpt", "typeperf", "unlodctr"};
 
-/* The forms in which a shell needs a list of words, a row of the table, and the verbs with their summaries. */
+/* What a shell puts before, between and after the parts of three lists: a list of words, a row of the table, and the
+   verbs with their summaries. */
 struct shell {
     const char *name, *driver;
     const char *head; /* the beginning of a line that contains the names of the programs; NULL: no such line */
@@ -185,7 +186,7 @@ static void put_verb(const struct shell *shell, const struct verb *verb)
     texts_free(&subs);
 }
 
-/* Prints the summaries in single quotes, with typographic apostrophes, because the quotes end at a plain one. */
+/* Prints each summary in single quotes. Apostrophes become typographic ones, which cannot end the quotes. */
 static void put_summaries(const struct shell *shell)
 {
     fputs(shell->summaries_begin, stdout);

@@ -153,13 +153,13 @@ int cli_time(const char *verb, const char *option, const struct texts *words, in
 }
 
 #ifdef _WIN32
-/* Waits for input. Ctrl+C ends the reading of a console. */
+/* Waits for input. Nothing to do on Windows, where Ctrl+C interrupts a read from the console. */
 static bool input_comes(void)
 {
     return true;
 }
 #else
-/* Waits for input. False if the user wants to exit, because blocked signals do not interrupt a read from the
+/* Waits for input. Returns false if the user presses Ctrl+C: its signal is blocked and cannot interrupt a read from the
    terminal. */
 static bool input_comes(void)
 {

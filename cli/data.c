@@ -16,7 +16,7 @@
 
 #define VERB "data"
 
-/* A set with runs that write below the requested folder. */
+/* A set whose runs write below the requested folder. */
 struct looked {
     const char *space;
     const char *name;
@@ -57,8 +57,8 @@ static HRESULT add_first_name(struct texts *own, const char *name)
     return first ? texts_add_owned(own, first) : E_OUTOFMEMORY;
 }
 
-/* Finds the folders that do not belong to the set. Searches the set's folders by bisection, because there may be
-   thousands of both. Unreadable folders of the set are not listed as foreign. */
+/* Finds the folders that do not belong to the set. There may be thousands of folders in both lists, so the set's
+   folders are searched by bisection. Unreadable folders of the set are not listed as foreign. */
 static HRESULT find_others(struct looked *l)
 {
     struct texts all = {0}, own = {0};

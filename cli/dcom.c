@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla dcom: manages remote DCOM clients of a server under Wine: whether and at which address they are served, and
-   the accounts with which they log on. */
+/* openpla dcom: manages remote DCOM clients of a server under Wine: whether they are served, at which address, and with
+   which accounts they log on. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "com/server/dcom_settings.h"

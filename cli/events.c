@@ -94,7 +94,7 @@ static void print_text(const struct journal_entry *e)
     printf("\n");
 }
 
-/* Shows the selected events after the first `skipped`. *seen is the number of selected events. */
+/* Skips the first `skipped` selected events and shows the following ones. *seen is the number of selected events. */
 static HRESULT event_show(struct journal_reader *r, const struct choice *c, uint64_t skipped, uint64_t *shown,
                           uint64_t *seen)
 {

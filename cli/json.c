@@ -61,8 +61,8 @@ static char *put_line(const struct json *j, char *at)
     return at + blanks;
 }
 
-/* Writes everything before a value of at most `size` bytes. NULL if memory runs out, which the text then also
-   reports. */
+/* Writes everything before a value of at most `size` bytes. NULL if memory runs out; j->text then also reports the
+   failure. */
 static char *text_begin(struct json *j, const char *name, size_t size)
 {
     const size_t length = name ? strlen(name) : 0;

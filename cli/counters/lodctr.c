@@ -285,8 +285,8 @@ static int lodctr_trust(const char *service)
     return CLI_DONE;
 }
 
-/* Returns what to use instead of an option that only Windows' program supports; NULL: the option does not exist there
-   either. */
+/* Returns what to use instead of an option that only Windows' program supports; NULL: Windows' program has no such
+   option either. */
 static const char *instead_of(char letter)
 {
     switch (letter) {

@@ -13,7 +13,7 @@
 enum { MAX_GAPS = 100 };
 
 struct counter_statistics {
-    uint64_t missing;      /* number of samples in which the counter has no value, or its wildcard no instance */
+    uint64_t missing;      /* number of samples in which the counter has no value, or the wildcard has no instance */
     uint64_t fewest, most; /* lowest and highest number of instances of a wildcard */
 };
 

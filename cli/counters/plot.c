@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla plot: draws charts of counter logs, as a picture or a page. The charts are those of a report page: a first
-   report lists the counters, and a second report contains the selected counters. */
+/* openpla plot: draws charts of counter logs, as a picture or a page. The program creates two reports. The first lists
+   the counters. The second contains only the selected counters, and its report page has the charts. */
 #include "cli/cli.h"
 #include "cli/counters/counter_list.h"
 #include "engine/base/file.h"
@@ -24,7 +24,7 @@
 struct plot_limit {
     const char *text, *number;
     struct filter of; /* empty: the limit applies to every counter */
-    bool used, here;  /* used in any chart; applies to the current counter */
+    bool used, here;  /* `used`: applies to any chart; `here`: applies to the current counter */
 };
 
 struct plot {
@@ -329,7 +329,7 @@ static HRESULT plot_write(struct plot *p)
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "'%s' already exists (use -y to overwrite)",
                          p->output);
     p->draft = text_format("%s.%u.report", p->output, (unsigned)process_own_id());
-    if (p->draft && file_exists(p->draft)) { /* another process uses it */
+    if (p->draft && file_exists(p->draft)) { /* another process is creating this report */
         memory_free(p->draft);
         p->draft = NULL;
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),

@@ -67,7 +67,8 @@ static int choose_format(struct relog *r)
    Windows' relog. */
 static int check_name(const struct relog *r)
 {
-    /* Other extensions of formats that relog writes, and formats that analysts expect and relog does not write. */
+    /* Extensions to report: other extensions of formats that relog writes, and extensions of formats that it cannot
+       write. */
     static const struct {
         const char *extension, *word;
     } others[] = {{".feather", "ARROW"},    {".ipc", "ARROW"}, {".ndjson", "JSONL"}, {".line", "INFLUX"},
@@ -132,7 +133,7 @@ static HRESULT check_interrupt(void *user)
     return interrupt_asked(NULL) ? error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "interrupted by the user") : S_OK;
 }
 
-/* Reads all samples to find the instances, for formats that list them, and to count the samples for -q. */
+/* Reads all samples. Finds the instances for formats whose header lists them, and counts the samples for -q. */
 static HRESULT look_through(struct relog *r)
 {
     size_t at;
@@ -148,7 +149,7 @@ static HRESULT look_through(struct relog *r)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Returns true if a log without formatted values may have wildcards with instances that only its samples contain. */
+/* Returns true if a log has raw values. Its wildcards may then have instances that only the samples contain. */
 static bool names_appear_late(const struct relog *r)
 {
     for (size_t i = 0; i < r->inputs.count; i++)
@@ -211,8 +212,8 @@ static HRESULT write_log(struct relog *r)
 {
     const struct log_info *info = log_reader_info(r->inputs.items[0].reader);
     const bool is_file = r->format->is_file;
-    /* The file that output_begin created may be replaced, because it is empty unless the output is appended to a
-       log. */
+    /* output_begin has created the file. The writer may replace it, because it is empty unless the output is appended
+       to an existing log. */
     const struct log_options options = {.append = is_file ? r->append && r->appends : r->append,
                                         .replace = is_file && !r->appends,
                                         .comment = info->comment,
@@ -350,7 +351,7 @@ static HRESULT list_counters(struct relog *r)
     return hr;
 }
 
-/* Prints how many names were translated, if a pattern matched by its translation or the output has English names. */
+/* Prints how many names were translated, if the output has English names or a pattern was translated. */
 static void print_names(const struct relog *r)
 {
     bool translated = r->format->english && !r->query;
@@ -421,7 +422,7 @@ static int relog_copy(struct relog *r)
     if (result != CLI_DONE)
         return result;
     r->columns.filter = &r->filter;
-    r->columns.values = !r->query && r->format->values; /* otherwise wildcards are listed unexpanded */
+    r->columns.values = !r->query && r->format->values; /* false: wildcards are listed unexpanded */
     r->columns.raw = r->query || r->format->raw;
     hr = columns_begin(&r->columns, &r->inputs);
     if (SUCCEEDED(hr) && (r->query || names_appear_late(r))) {

@@ -33,7 +33,7 @@ HRESULT doctor_find(struct doctor *d, enum doctor_id id, const char *about, cons
 
 /* The following functions are the checks. They fail only if memory runs out; whatever cannot be checked is a
    finding. */
-HRESULT doctor_check_store(struct doctor *d); /* checks its files, its sets with their runs, its disk and its clock */
+HRESULT doctor_check_store(struct doctor *d);    /* checks its files, its sets with their runs, disk and clock */
 HRESULT doctor_check_sessions(struct doctor *d); /* checks trace sessions */
 HRESULT doctor_check_host(struct doctor *d);     /* checks the kernel's files, databases, the time zone and counters */
 #ifdef _WIN32

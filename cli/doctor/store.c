@@ -25,8 +25,8 @@ struct looking {
     int64_t newest;       /* time of the newest file */
     char newest_path[512];
     uint32_t faults;
-    bool locked; /* the store check failed; the sets are not checked, because waiting for the lock of each set could
-                    take minutes */
+    bool locked; /* the store check failed. The sets are then not checked, because waiting for the lock of each set
+                    could take minutes */
 };
 
 /* ---- problems found by store check ---- */
@@ -101,7 +101,7 @@ static HRESULT check_run(struct looking *l, const char *space, const char *name)
 #endif
     }
     memory_free(full);
-    if (FAILED(hr) && hr != E_OUTOFMEMORY) { /* store check reports unreadable files */
+    if (FAILED(hr) && hr != E_OUTOFMEMORY) { /* the store check reports unreadable files */
         error_clear();
         hr = S_OK;
     }
@@ -136,8 +136,8 @@ static HRESULT add_folder(struct looking *l, const char *root)
     return hr;
 }
 
-/* Checks a definition. If `name` is NULL, the name and therefore the run are unknown. store check reports errors in the
-   XML. */
+/* Checks a definition. If `name` is NULL, the name and therefore the run are unknown. The store check reports errors in
+   the XML. */
 static HRESULT see_set(struct looking *l, const char *space, const char *name, const char *xml, size_t size)
 {
     struct object *set = NULL;
@@ -180,7 +180,7 @@ static HRESULT see_system_sets(struct looking *l)
         run_record_free(&record);
         if (has_run)
             hr = see_set(l, SYSTEM_SPACE, set->name, set->xml, strlen(set->xml));
-        if (FAILED(hr) && hr != E_OUTOFMEMORY) { /* store check reports unreadable files */
+        if (FAILED(hr) && hr != E_OUTOFMEMORY) { /* the store check reports unreadable files */
             error_clear();
             hr = S_OK;
         }
@@ -216,7 +216,7 @@ static HRESULT see_folder(struct looking *l, const char *space, const char *fold
     HRESULT hr = folder_each_file(folder, see_file, &p);
     if (hr == E_OUTOFMEMORY)
         return hr;
-    error_clear(); /* store check reports the error */
+    error_clear(); /* the store check reports the error */
     return S_OK;
 }
 

@@ -271,7 +271,7 @@ HRESULT doctor_check_service(struct doctor *d)
 
 /* ---- the server ---- */
 
-/* Freed only when the program exits if the server hangs, because the thread still uses it. */
+/* A query to the server. If the server hangs, this is never freed, because the thread still uses it. */
 struct question {
     HRESULT answer;
     char text[1024];

@@ -38,7 +38,7 @@ struct live_settings {
     const char *counter_file, *interval, *machine, *http, *web;
     uint32_t samples; /* 0: no limit */
     uint64_t interval_ms;
-    struct texts counters, paths; /* as specified, and with computers */
+    struct texts counters, paths; /* `counters`: as the user specified them; `paths`: with computer names */
 };
 
 struct live_run {
@@ -276,7 +276,7 @@ static int live_collect(const struct live_settings *s)
 {
     struct live_run r = {.settings = s};
     int result;
-    if (!interrupt_begin()) /* before PDH creates threads, because these might receive the signals */
+    if (!interrupt_begin()) /* must run before PDH creates threads, because a signal could go to one of these threads */
         return cli_error(LIVE_VERB, E_FAIL);
     HRESULT hr = live_open(&r);
     const bool is_default = s->counters.count == 0 && !s->counter_file;
@@ -290,7 +290,7 @@ static int live_collect(const struct live_settings *s)
         if (s->http && !is_default)
             live_put_refused(&r);
         hr = live_show(&r);
-        if (!s->http && !is_default) /* printed after the display has ended, because it would hide the messages */
+        if (!s->http && !is_default) /* The display has ended now. It would have hidden the messages. */
             live_put_refused(&r);
         result = FAILED(hr) ? cli_error(LIVE_VERB, hr) : r.refused.count > 0 && !is_default ? CLI_REMARKS : CLI_DONE;
     }

@@ -348,7 +348,8 @@ static int push_run(int argc, char **argv)
     int result = options_with_settings(verb_name, argc, argv, &arguments);
     if (result == CLI_DONE)
         result = push_parse((int)arguments.count, arguments.items, &v);
-    if (result == CLI_DONE && !interrupt_begin()) /* before threads run, because these might receive the signals */
+    /* Begin before any thread is created, because a signal could go to that thread. */
+    if (result == CLI_DONE && !interrupt_begin())
         result = cli_error(verb_name, E_FAIL);
     else if (result == CLI_DONE) {
         result = v.logs.count > 0 ? push_logs(&v) : push_live(&v);

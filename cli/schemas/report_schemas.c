@@ -123,8 +123,8 @@ static void grammar_add_child(struct text_buffer *b, const struct xml_within *ro
     text_buffer_add(b, "      </xs:element>\n");
 }
 
-/* Adds the children of an element. Children that may occur repeatedly can be in any order; otherwise they are in the
-   order of the rows. */
+/* Adds the children of an element. If any child has a minimum or maximum number, the children must be in the order of
+   the rows. Otherwise they may be in any order, any number of times. */
 static void grammar_add_children(struct text_buffer *b, enum schema_type type)
 {
     bool any = false, ordered = false;
@@ -201,7 +201,7 @@ static void grammar_add_pattern(struct text_buffer *b, const char *name, const c
     grammar_end_simple(b);
 }
 
-/* Writes the words of each type as an enumeration, and the type that is a list of such words. */
+/* Writes the words of each type as an enumeration. Also writes the type whose values are lists of counter columns. */
 static void grammar_add_words(struct text_buffer *b)
 {
     for (size_t sort = 0; sort < SCHEMA_SORT_COUNT; sort++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Generates the XML Schema of a set: elements for the rows in any order, with the values that the reader accepts. */
+/* Generates the XML Schema of a set. The elements may be in any order, and each accepts the values that the reader
+   accepts. */
 #include "cli/schemas/schemas.h"
 
 #include <inttypes.h>

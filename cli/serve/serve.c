@@ -154,7 +154,7 @@ static int serve_until_interrupted(const struct serve_settings *s, struct export
 static int serve_counters(const struct serve_settings *s)
 {
     struct exporter *e;
-    if (!interrupt_begin()) /* before PDH creates threads, because these might receive the signals */
+    if (!interrupt_begin()) /* must run before PDH creates threads, because a signal could go to one of these threads */
         return cli_error(verb_name, E_FAIL);
     const HRESULT hr = exporting_open(verb_name, &s->counters, false, &e);
     const int result = FAILED(hr) ? cli_error(verb_name, hr) : serve_until_interrupted(s, e);
@@ -164,8 +164,8 @@ static int serve_counters(const struct serve_settings *s)
 }
 
 /* Limits glibc to one heap. Each connection has a thread, and by default glibc uses several heaps for threads. Data
-   that the exporter keeps would then be spread over these heaps, and memory would grow for hundreds of pages. Large
-   blocks are mapped separately, so that freeing them returns their memory. */
+   that the exporter keeps would then be spread over these heaps, and memory use would grow during the first hundreds of
+   requests. Large blocks are mapped separately, so that freeing them returns their memory. */
 static void serve_use_one_heap(void)
 {
 #ifdef __GLIBC__

@@ -32,7 +32,7 @@ struct exporting {
     const char *counter_file, *set, *machine, *preset, *names;
     bool totals;
     enum export_names which_names;
-    struct texts counters, paths; /* as specified, and with computers */
+    struct texts counters, paths; /* `counters`: as the user specified them; `paths`: with computer names */
     uint64_t interval_ms;         /* the shortest sample interval of the set's collectors; 0: no set */
 };
 /* Checks -preset and -names, and that at least one counter is selected. Prints a message on failure. */
