@@ -10,7 +10,7 @@
 struct filter_pattern {
     char *text;
     struct log_counters
-        parts;      /* one: the parsed pattern; none: not a counter path, so the text is compared as a whole */
+        parts;      /* one counter: the parsed pattern; empty: not a counter path, and the whole text is compared */
     char *instance; /* "parent/instance#index" with wildcards; NULL: matches counters with any instance, and those
                        without one */
     const char *english_object, *english_counter; /* translated to English; NULL: unnecessary, or unknown */
@@ -40,7 +40,7 @@ HRESULT counter_instance(const struct log_counter *counter, char **out);
 /* Zero-initialise, then set filter, values and raw. */
 struct columns {
     struct filter *filter; /* borrowed */
-    bool values;           /* computed values: instances become columns; otherwise wildcard counters stay wildcards */
+    bool values;           /* true: computed values, one column per instance; false: wildcard counters stay wildcards */
     bool raw;              /* keep raw values: all values of a column have the same type */
     struct log_counters counters;
     struct log_cell *cells; /* the current sample, one per column */
@@ -62,7 +62,7 @@ struct columns {
 HRESULT columns_learn(struct columns *c, const struct inputs *in, size_t input);
 /* Adds columns for the counters that the logs name, without their instances. */
 HRESULT columns_begin(struct columns *c, const struct inputs *in);
-/* Sorts the columns in the order of the inputs' counters, after the last call of columns_learn. */
+/* Sorts the columns in the order of the inputs' counters. Call it after the last call of columns_learn. */
 HRESULT columns_arrange(struct columns *c);
 /* Fills in `cells` from the input's current sample. Computes values from the raw values of this call and of the
    previous call for the same input. Ignores counters and instances that are new in the sample. */

@@ -15,7 +15,7 @@ enum { MOST_SERIES = 20000, MOST_ROWS = 200000 };
 /* A row of a table of counters. */
 struct side_row {
     char *object, *name; /* `name`: as in charts, "counter (instance)" */
-    size_t counter;      /* bytes of the counter in `name` */
+    size_t counter;      /* length in bytes of the counter's part of `name` */
     struct run_figures figures;
 };
 struct side_reading {

@@ -30,7 +30,7 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Returns the number of sorted values that are less than `value`, or with `or_equal` not greater. */
+/* Returns the number of sorted values that are less than `value`. `or_equal`: also counts equal values. */
 static size_t count_less(const double *sorted, size_t count, double value, bool or_equal)
 {
     size_t low = 0, high = count;

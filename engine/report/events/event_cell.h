@@ -36,15 +36,18 @@ void event_cell_show(const struct event_cell *cell, struct text_buffer *out);
 
 /* Adds bytes that are equal if and only if the cells are equal. The cell can be restored from them. */
 void event_cell_pack(const struct event_cell *cell, struct text_buffer *out);
-/* Reads the cell at `at` that event_cell_pack wrote; its text points there. Returns the position after it. */
+/* Reads a cell that event_cell_pack wrote at `at`. The cell's text points into these bytes. Returns the position after
+   them. */
 const char *event_cell_unpack(const char *at, struct event_cell *out);
 
-/* Adds bytes that compare in the order of the cells: first numbers by value, then texts, compared first without and
-   then with case; empty cells are last in both directions. E_OUTOFMEMORY. */
+/* Adds bytes that compare in the order of the cells. Numbers come first, by value. Texts follow, in an order that
+   ignores case; texts that differ only in case are ordered by case. Empty cells are last in both directions.
+   E_OUTOFMEMORY. */
 HRESULT event_cell_sort(const struct event_cell *cell, bool descending, struct text_buffer *out);
 
-/* Sums numbers: exactly while they are whole and fit into 63 bits, otherwise with Neumaier's compensated sum, so that
-   the order of the events does not affect the result. Zero-initialise. */
+/* Sums numbers. Whole numbers are added exactly, while their sum fits into 63 bits. For all others, Neumaier's
+   compensated summation keeps the rounding error, so that the order of the events does not affect the result.
+   Zero-initialise. */
 struct event_sum {
     uint64_t count; /* numbers added */
     int64_t whole;
@@ -54,8 +57,8 @@ struct event_sum {
 void event_sum_add(struct event_sum *sum, const struct event_cell *cell); /* ignores anything but numbers */
 void event_sum_merge(struct event_sum *sum, const struct event_sum *other);
 double event_sum_value(const struct event_sum *sum);
-struct event_cell event_sum_total(const struct event_sum *sum);   /* an empty cell without numbers */
-struct event_cell event_sum_average(const struct event_sum *sum); /* an empty cell without numbers */
+struct event_cell event_sum_total(const struct event_sum *sum);   /* empty if no number was added */
+struct event_cell event_sum_average(const struct event_sum *sum); /* empty if no number was added */
 
 /* ---- fields: a property of the event, or a field of its header ---- */
 struct event_field {
@@ -82,7 +85,7 @@ struct event_fields {
         size_t at, length;
         bool has;
     } spans[EVENT_FIELDS]; /* positions of the cells' texts */
-    size_t missing;        /* a field that this event's schema does not have; `count`: none is missing */
+    size_t missing;        /* index of a field that this event's schema lacks; `count`: none is missing */
 };
 void event_field_set_free(struct event_fields *f);
 /* Fills a cell for each field; the cells' texts are valid until the next call. A field that the event does not have is
@@ -93,7 +96,7 @@ HRESULT event_fields_take(struct event_fields *f, const struct dumped_event *e, 
 /* Returns the thread's processor time at the event, in ms, in kernel and user mode; false: the event has none. */
 bool event_processor_ms(const struct dumped_event *e, double *kernel, double *user);
 
-/* ---- columns: their events, and what happens to their cells ---- */
+/* ---- columns: the events that fill them, and how ---- */
 enum {
     EVENT_COLUMNS = 2 * SCHEMA_MOST_COLUMNS, /* maximum columns of the table and its sub-table */
     EVENT_SOURCES = 16,                      /* maximum event sources of a table */
@@ -102,9 +105,9 @@ enum {
 
 /* The events that a column shows. */
 struct event_source {
-    const struct schema_field *said; /* guid, number and version */
+    const struct schema_field *said; /* the event's guid, number and version */
     uint64_t met, of_another_version;
-    unsigned other_version; /* the last one that was found */
+    unsigned other_version; /* version of the latest such event */
 };
 /* Compares only the event's header: the class and type of a classic event, the provider and id of other events. "Any
    provider" does not include the events of the log itself. */
@@ -124,8 +127,8 @@ struct event_columns {
     struct event_source sources[EVENT_SOURCES];
     size_t source_count;
 };
-/* E_INVALIDARG, with an error text that names column, field and value: the table's definition is invalid. Adds skipped
-   parts to `warnings`. */
+/* Fails with E_INVALIDARG and a message that names column, field and value if the table's definition is invalid. Adds
+   warnings about skipped parts to `warnings`. */
 HRESULT event_columns_make(const struct schema_table *table, struct event_columns *out, struct texts *warnings);
 /* Returns the place of a table for messages: "FILE: line N: table T". From memory_alloc. */
 char *event_table_place(const struct schema_table *table);

@@ -253,7 +253,7 @@ static HRESULT event_fields_visit(void *context, enum event_step step, const str
             continue;
         hr = take_value(t, i, v);
         if (v->array)
-            break; /* its text continues with the next element; other columns have copied it */
+            break; /* the next elements extend this text; share_arrays copies it to other columns */
     }
     if (hr != S_OK)
         return hr;
@@ -354,7 +354,7 @@ static void take_header(struct event_fields *f, size_t field, const struct dumpe
         if (!guid_equal(&h->ActivityId, &none))
             add_guid_text(f, field, &h->ActivityId, cell);
         break;
-    default: /* fields that the table computes, not the event */
+    default: /* fields that the table computes */
         break;
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash table whose entries are in blocks. When it is full, all entries become records of a sort by their keys, and
-   the table is emptied; the parts of a key are adjacent when the records come back. */
+/* A hash table whose entries are in blocks. When it is full, all entries are written to a sort by key, and the table is
+   emptied. A key can then have several entries in the sort; they are adjacent when they are read back. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/report/events/event_sink.h"
@@ -10,7 +10,7 @@
 
 enum { BLOCK = 64 * 1024, FEW_BUCKETS = 1024 };
 
-/* Its sums, key and first cells follow it. */
+/* Is followed in memory by the entry's sums, key and first cells. */
 struct entry {
     struct entry *next; /* next entry of the bucket */
     uint64_t hash, order, events;

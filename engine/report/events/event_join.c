@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairs events: by a value that they share (EqualJoin), and starts with ends of transactions by their thread. */
+/* Pairs events. EqualJoin pairs events with equal values. Transactions pair start events with end events of the same
+   thread. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/report/events/event_sink.h"
@@ -51,7 +52,7 @@ HRESULT event_join_add(struct event_join *j, unsigned side, const struct event_c
     const char which = (char)side;
     if (value->kind == CELL_EMPTY)
         return S_OK;
-    if (event_cell_is_number(value)) { /* one event may contain it as an address, the other as a number */
+    if (event_cell_is_number(value)) { /* one event may format the number as an address, the other as digits */
         plain.text = NULL;
         plain.length = 0;
     }
@@ -226,7 +227,7 @@ HRESULT event_transactions_begin(struct event_transactions *t, const struct even
     const size_t before = thread ? thread->capacity : 0;
     if (!thread || !memory_grow((void **)&thread->open, &thread->capacity, thread->count + 1, sizeof *thread->open))
         return E_OUTOFMEMORY;
-    /* The array is kept even when no transaction of the thread is open. */
+    /* The array also counts when it is empty, because it is never freed before the end. */
     t->held += (thread->capacity - before) * sizeof *thread->open;
     char *copy = memory_copy(body, size);
     if (!copy)

@@ -348,7 +348,8 @@ static HRESULT write_rows(struct event_sink *s, struct report_document *to)
 
 /* ---- rows with their sub-tables ---- */
 
-/* Sorts the rows that will be written by their groups' keys; the body contains the row's position and its cells. */
+/* Takes the rows that will be written, and sorts them by their groups' keys. The body contains the row's position and
+   its cells. */
 static HRESULT sort_by_group(struct event_sink *s, struct row_sort *by_group)
 {
     struct sorted_row row;

@@ -23,7 +23,7 @@ struct event_moment {
     uint64_t kind; /* the values that an end shares with its start */
     int64_t utc;
     bool has_processor_time;
-    double processor_ms; /* processor time of the thread, in both modes */
+    double processor_ms; /* processor time of the thread, in kernel and user mode */
 };
 /* Keeps a copy of `body`. E_OUTOFMEMORY. */
 HRESULT event_transactions_begin(struct event_transactions *t, const struct event_moment *begin, const char *body,
@@ -45,8 +45,9 @@ struct event_transaction_counts event_transactions_counts(const struct event_tra
 
 /* ---- joins ----
 
-   Events of two kinds that share a value (MS-PLA 2.2.3.3, EqualJoin): each event of one kind is paired with each event
-   of the other. The events of both kinds are sorted by that value, in a scratch file if they exceed the memory. */
+   Joins events of two kinds by a value (MS-PLA 2.2.3.3, EqualJoin): each event of one kind is paired with each event
+   of the other kind that has the same value. The events of both kinds are sorted by that value, in a scratch file if
+   they exceed the memory. */
 #define EVENT_JOIN_MOST_PAIRS 100000000u
 
 struct event_join;
@@ -61,15 +62,17 @@ HRESULT event_join_add(struct event_join *j, unsigned side, const struct event_c
 /* The bodies of a pair, in the order of the sides. */
 typedef HRESULT event_join_take(void *context, const char *const bodies[2]);
 /* Passes all pairs to `take`. Calls `go_on` for each event that is checked for a partner, because many events may have
-   no partner and cause no call of `take`. Counts in *omitted the events with the same value that exceed the memory, and
-   the pairs beyond the limit. Errors: the failures of `take` and `go_on`, and those of event_join_add. */
+   no partner and cause no call of `take`. *omitted is the number of events that did not fit into memory with the other
+   events of their value, plus the number of pairs beyond the limit. Errors: the failures of `take` and `go_on`, and
+   those of event_join_add. */
 HRESULT event_join_pairs(struct event_join *j, event_join_take *take, HRESULT (*go_on)(void *context), void *context,
                          uint64_t *omitted);
 
 /* ---- groups ----
 
-   Rows of a table that groups its events: one for each key, with sums. Groups that exceed the memory limit go to a
-   scratch file and are merged at the end, so that sums are exact for any number of keys. */
+   The rows of a table that groups its events. Each row has a key, and the sums over all events with this key. Groups
+   that exceed the memory limit go to a scratch file and are merged at the end, so that sums are exact for any number
+   of keys. */
 enum { EVENT_GROUP_SUMS = 256 };
 
 struct event_groups;
@@ -77,17 +80,17 @@ struct event_groups;
    E_OUTOFMEMORY. */
 HRESULT event_groups_create(size_t memory, size_t sums, struct event_groups **out);
 void event_groups_free(struct event_groups *g); /* NULL is allowed */
-/* Counts one event for the key and adds its cells, one for each sum. `first` of the key's first event is kept. Errors:
-   E_OUTOFMEMORY, or an error of the scratch file (row_sort.h). */
+/* Counts one event for the key, and adds each of its cells to one sum. `first` is stored only for the first event of
+   the key. Errors: E_OUTOFMEMORY, or an error of the scratch file (row_sort.h). */
 HRESULT event_groups_add(struct event_groups *g, const char *key, size_t key_size, const char *first, size_t first_size,
                          const struct event_cell *cells);
-/* Call it after all events were added; from then on they can only be read. */
+/* Call it after the last event_groups_add. After it, the groups can only be read. */
 HRESULT event_groups_finish(struct event_groups *g);
 
 struct event_group {
     const char *key, *first;
     size_t key_size, first_size;
-    uint64_t order; /* number of the first event among all that were added */
+    uint64_t order; /* position of the group's first event among all events added */
     uint64_t events;
     struct event_sum sums[EVENT_GROUP_SUMS];
 };

@@ -60,9 +60,9 @@ static bool is_own_source(const struct event_table *t, size_t source, const stru
            (said->any_event || said->id == field->id);
 }
 
-/* Determines the fields of a source's events. In a table of single events (no join, no transactions), an event fills
-   every column without a sum from its field of the same name, so that different kinds of events can be grouped
-   together. All other columns show only events of the column's own source. */
+/* Determines the fields of a source's events. In a table of single events (no join, no transactions), each source fills
+   every column without a sum, from the event's field that has the name of the column's field. Different kinds of events
+   can therefore be in one group. Any other column shows only events of its own source. */
 static HRESULT make_source(struct event_table *t, size_t source)
 {
     const struct event_columns *c = &t->columns;
@@ -277,7 +277,7 @@ static HRESULT take_pair(void *context, const char *const bodies[2])
 
 /* ---- transactions ---- */
 
-/* An end belongs to a start of the same provider; if the table does not name both events, also of the same task. */
+/* A start and its end have the same provider. If the table names only one event, they must also have the same task. */
 static bool is_of_transaction(const struct event_table *t, const EVENT_RECORD *record, size_t *source)
 {
     static const GUID any;
@@ -464,7 +464,7 @@ static HRESULT table_write(void *table, const struct report_totals *totals, stru
     }
     hr = note_sources(t);
     if (SUCCEEDED(hr) && !has_events(t))
-        return S_OK; /* no empty table, because schemas cover more systems than the traced one */
+        return S_OK; /* write no empty table, because schemas cover more systems than the traced one */
     if (SUCCEEDED(hr) && t->undecoded)
         hr = add_warning(
             t, text_format("%llu events could not be decoded and are omitted", (unsigned long long)t->undecoded));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the counters of logs by patterns, finds the column of each counter and instance, and computes the values that
-   text logs and databases show from raw values.
+/* Chooses the counters of logs by patterns, and finds the column of each counter and instance. Computes values from
+   raw values, because text logs and databases contain computed values.
 
    A rate needs two samples. The older one is the last written sample, so if only every nth sample is written, the rate
    is the mean over n intervals. */
@@ -175,7 +175,7 @@ void filter_free(struct filter *f)
 struct source {
     size_t column;        /* NO_COLUMN: filtered out, or a wildcard whose instances are columns */
     bool matches;         /* the filter accepts it, or some of its instances */
-    struct place *places; /* positions of the instances of the last sample, in its order */
+    struct place *places; /* places of the last sample's instances, in the order of that sample */
     size_t place_count, place_capacity;
 };
 
@@ -259,7 +259,7 @@ static void enter_column(struct columns *c, size_t place)
     c->columns[place].is_twin = true;
 }
 
-/* Rebuilds all columns in their current order. */
+/* Empties the hash table and adds all columns again, in their current order. */
 static void fill_buckets(struct columns *c)
 {
     memset(c->buckets, 0, c->bucket_count * sizeof *c->buckets);
@@ -442,7 +442,7 @@ static HRESULT place_of_item(struct columns *c, struct source *s, const struct l
     HRESULT hr = same_before ? number_places(c, s, i) : S_OK;
     if (SUCCEEDED(hr))
         hr = instance_numbers_next(&c->numbers, item, &twins);
-    char *numbered = SUCCEEDED(hr) ? instance_numbers_text(item, twins) : NULL; /* as PDH distinguishes them */
+    char *numbered = SUCCEEDED(hr) ? instance_numbers_text(item, twins) : NULL; /* with "#1", "#2" for repeated names */
     if (SUCCEEDED(hr))
         hr = numbered ? filter_matches(c->filter, names, numbered, &matches) : no_memory();
     if (SUCCEEDED(hr) && matches) {
@@ -498,8 +498,8 @@ static int compare_ranks(const void *left, const void *right)
                               : (a->column > b->column) - (a->column < b->column);
 }
 
-/* Moves all values of the ranked columns from their old positions to their new ones. `places`: space for the same
-   number. */
+/* Moves all values of the ranked columns from their old positions to their new ones. `places` is scratch space for one
+   index per column. */
 static void move_columns(struct columns *c, const struct ranked *order, size_t *places, struct log_counter *counters,
                          struct column *columns)
 {
@@ -640,7 +640,7 @@ HRESULT columns_fill(struct columns *c, const struct inputs *in, size_t input)
         const struct log_cell *cell = &from->cells[i];
         const size_t place = c->first_source[input] + i;
         if (place >= c->source_count || (input + 1 < in->count && place >= c->first_source[input + 1]))
-            break; /* the log named it after columns_learn had run */
+            break; /* this counter appeared after the last columns_learn */
         struct source *s = &c->sources[place];
         if (!s->matches || (s->column == NO_COLUMN && !(counters[i].wildcard && c->values)))
             continue;

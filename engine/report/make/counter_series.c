@@ -2,7 +2,8 @@
 /* The values of a counter: statistics, and the points of its chart, in limited memory. Sums use Kahan's method. For
    percentiles, all values are kept while there are few. Beyond that, only the number of values in ranges of 2 % each is
    kept, as in DDSketch (Masson, Rim, Lee: VLDB 2019), so percentiles are then within 1 % of the exact value. A chart
-   has a limited number of points: when the time exceeds them, pairs of points are merged. */
+   has a limited number of points. When a value is beyond the last point, pairs of points are merged, which doubles the
+   time that each point covers. */
 #include "engine/base/memory.h"
 #include "engine/report/make/report_counters.h"
 
@@ -18,7 +19,7 @@ struct bin {
     int32_t place; /* index of the range; ranges of negative values are below ZERO_PLACE, in ascending order */
     uint64_t count;
 };
-enum { ZERO_PLACE = 0, BEYOND = 1 << 20 /* keeps the ranges of positive and of negative values away from 0 */ };
+enum { ZERO_PLACE = 0, BEYOND = 1 << 20 /* keeps positive and negative ranges away from ZERO_PLACE */ };
 
 struct value_sketch {
     double *values; /* all values; NULL: bins are used */

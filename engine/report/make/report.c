@@ -82,7 +82,7 @@ static bool log_sample_seen(void *context)
     inputs_progress(&m->inputs.logs, &done, &total);
     atomic_store_explicit(&m->logs_done, done, memory_order_relaxed);
     if (!m->events)
-        show_progress(m); /* otherwise the thread that reads the traces shows it */
+        show_progress(m); /* if there are events, the trace thread shows it */
     return !is_stopped(m);
 }
 

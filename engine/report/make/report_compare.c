@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares two report documents: the rows of both become records, are sorted, and are read side by side. A key
-   consists of texts, in which XML allows no bytes below 9, separated by these bytes:
+/* Compares two report documents: every row of both becomes a record; the records are sorted and read side by side. A
+   key consists of texts and separators. The separators are bytes below 9, which XML does not allow in texts:
 
        section 1 table 1 source [3 the outer row's keys 1 table 1 source]... 2 kind [2 key]... 1 keys in their own case
 
@@ -35,7 +35,7 @@ static bool is_key(char use)
 
 struct level {
     struct text_buffer path;  /* key of the table */
-    struct text_buffer outer; /* key of the current row, for the tables in it */
+    struct text_buffer outer; /* names the current row, for the tables in it */
     size_t row_path;          /* length of the path; the row's keys follow it */
     char uses[REPORT_MAX_COLUMNS];
     bool dropped[REPORT_MAX_COLUMNS];
@@ -232,7 +232,7 @@ static HRESULT add_pair(struct keying *k, const struct level *l, const struct us
     return hr;
 }
 
-/* Identifies the row for its tables, in their keys and in messages. */
+/* Records which row is current: its key for the keys of the tables in it, and its name for their messages. */
 static void note_row(struct keying *k, struct level *l, const struct used_cell *cells, size_t count)
 {
     l->path.length = l->row_path;

@@ -102,8 +102,8 @@ HRESULT report_counters_create(const struct report_counters_make *make, struct r
 
 /* ---- reading ---- */
 
-/* Halves the points of each watched series if all together exceed WATCHED_POINTS. The newest series already has its
-   limit. */
+/* Halves the points of each watched series if all together exceed WATCHED_POINTS. The caller sets the limit of the
+   newest series. */
 static void share_points(struct report_counters *c)
 {
     if (c->watched * c->watched_points <= WATCHED_POINTS || c->watched_points <= CHART_LEAST_POINTS)
@@ -201,7 +201,7 @@ static HRESULT take_values(struct report_counters *c, int64_t utc, int64_t inter
             c->bytes += (s->slices.capacity - slices) * sizeof *s->slices.items;
         }
         if (c->bytes > c->make.memory && s->percentiles &&
-            SUCCEEDED(hr)) { /* percentiles cover all values of a series, or it has none */
+            SUCCEEDED(hr)) { /* without memory for all values, a series has no percentiles */
             c->exhausted = true;
             s->percentiles = false;
             c->bytes -= value_statistics_memory(&s->statistics);
@@ -243,7 +243,8 @@ static HRESULT note_time(struct report_counters *c, struct rhythm *r, int64_t ut
     return hr;
 }
 
-/* Returns the interval as far as it is known, from the second sample on. A sample after the first may be missing. */
+/* Returns the shorter of the first two distances between samples, because a sample after the first may be missing. 0:
+   fewer than two samples. */
 static int64_t interval_of(const struct sample_distances *d)
 {
     if (d->count < 2)

@@ -19,15 +19,16 @@ enum {
 struct value_statistics {
     uint64_t count;
     double least, greatest, last;
-    double sum, lost; /* Kahan's sum: the rounding error of `sum` so far */
+    double sum, lost; /* `lost`: the rounding error of `sum` so far (Kahan) */
     struct value_sketch *sketch;
 };
-/* Adds a finite value. `percentiles`: keep percentiles, starting with the first value. E_OUTOFMEMORY. */
+/* Adds a finite value. `percentiles`: also keep what percentiles need; it must then be set from the first value on.
+   E_OUTOFMEMORY. */
 HRESULT value_statistics_add(struct value_statistics *s, double value, bool percentiles);
 double value_statistics_sum(const struct value_statistics *s);
 double value_statistics_mean(const struct value_statistics *s); /* NaN without values */
-/* Returns the value with the nearest rank, `part` of 0 to 1; NaN without values, or if percentiles were not
-   requested. */
+/* Returns a percentile by the nearest rank: 0.95 for P95. Returns NaN if there are no values, or if percentiles were
+   not requested. */
 double value_statistics_percentile(struct value_statistics *s, double part);
 size_t value_statistics_memory(const struct value_statistics *s); /* bytes in addition to the struct */
 /* Drops the percentiles. */
@@ -78,10 +79,10 @@ void chart_series_free(struct chart_series *s);
 
 /* ---- slices ----
 
-   A series in equal parts of the time, which begin at multiples of their length in UTC, so that the parts of all
-   counters and of two runs line up. Rules use them to detect a lasting load that the mean of the whole log does not
-   show. */
-#define SLICES_TABLE      "slices" /* the table in a row */
+   A series divided into slices of equal length. Slices begin at multiples of their length in UTC, so that the slices
+   of all counters, and of two runs, line up. Rules use them to detect a lasting load that the mean of the whole log
+   does not show. */
+#define SLICES_TABLE      "slices" /* name of the table in a counter's row */
 #define SLICES_MOST       98       /* slices of a series: 96, and the partial slices at both ends */
 #define SLICES_MOST_FIXED 1000     /* maximum slices of a series if their length is specified */
 
@@ -92,7 +93,7 @@ struct time_slice {
 /* Zero-initialise. */
 struct slice_series {
     int64_t width; /* in units of 100 ns; 0: no value yet */
-    int64_t fixed; /* the first width, before any value; 0: automatic, starting at 10 s */
+    int64_t fixed; /* specified width, set before the first value; 0: automatic, starting at 10 s */
     int64_t first; /* the first slice begins at this multiple of the width */
     struct time_slice *items;
     size_t count, capacity;
@@ -160,16 +161,16 @@ struct counter_series {
 struct counter_rows {
     const struct report_schema *schema;
     const struct schema_table *table;
-    const char *object; /* the object, for a table of any object; NULL: the table's object */
+    const char *object; /* if the table is for any object: the object to write; NULL: the table's own */
     const struct log_counter *counters;
     struct counter_series *series;
     size_t count;
-    size_t *slices_left; /* rows of slices that the document may still contain; NULL: none */
+    size_t *slices_left; /* rows of slices that the document may still contain; NULL: write no slices */
 };
 /* Writes nothing if no series had a value. */
 HRESULT counter_rows_write(const struct counter_rows *rows, struct report_document *to, struct texts *warnings);
-/* Writes a chart for each of the table's patterns, with the series with the greatest means, at most 8; _Total is one of
-   them. */
+/* Writes one chart for each of the table's chart patterns. A chart has at most 8 series: _Total, and those with the
+   greatest means. */
 HRESULT counter_rows_chart(const struct counter_rows *rows, struct report_document *to, struct texts *warnings);
 #define COUNTER_MOST_WATCHED 512 /* series of a watched counter's chart */
 /* Writes a chart of each counter that the table watches, if the table's own charts do not contain all series of the

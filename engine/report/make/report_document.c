@@ -22,8 +22,8 @@ struct report_document {
     char *path, *draft; /* `draft` is the temporary file until the document is complete */
     char *base;         /* folder below which the document must be; NULL: anywhere */
     struct file *file;
-    struct text_buffer text, cell; /* cell: the text of the current number or time */
-    int64_t cell_time;             /* the time of the text in `time` */
+    struct text_buffer text, cell; /* cell: the text of the current number or time or time */
+    int64_t cell_time;             /* the time that `time` contains as text */
     struct text_buffer time;
     struct error_kept failed; /* hr: the first failure */
     struct {
@@ -263,7 +263,7 @@ void report_cell_number(struct report_document *d, double value)
 
 void report_cell_time(struct report_document *d, int64_t utc)
 {
-    if (d->time.length == 0 || d->cell_time != utc) { /* a slice begins where the one before ends */
+    if (d->time.length == 0 || d->cell_time != utc) { /* two cells in a row often have the same time */
         d->time.length = 0;
         report_add_time(&d->time, utc, d->bias_minutes);
         d->cell_time = utc;

@@ -26,7 +26,7 @@ struct report_head {
     int bias_minutes; /* time zone of the document: UTC = local + bias */
 };
 struct report_column_head {
-    const char *name; /* name of the column's elements Data in the rows; a title, or the ID of a string */
+    const char *name; /* name of the Data elements of this column; its title, or the ID of the title's string */
     bool left;        /* left-aligned; otherwise right-aligned */
     const char *units, *format, *note;
     const char *sort; /* "primary", "secondary" */
@@ -69,12 +69,13 @@ void report_cell_time(struct report_document *d, int64_t utc);    /* a time in t
    `local`). */
 void report_cell_with(struct report_document *d, const char *text, const char *const *attributes);
 void report_row_end(struct report_document *d);
-/* Call it after the rows; cells as in a row. */
+/* Begins the footer. Call it after the rows, and write its cells like those of a row. */
 void report_footer_begin(struct report_document *d);
 void report_footer_end(struct report_document *d);
 /* Ends the table. *omitted (may be NULL): number of rows that were not written. */
 void report_table_end(struct report_document *d, uint64_t *omitted);
-/* Values over time, in a section. The text of the points is that of chart_series_text (report_counters.h). */
+/* A chart of values over time. Write it in a section. chart_series_text (report_counters.h) creates the text of the
+   points. */
 struct report_chart_head {
     const char *name, *title;
     const char *source;  /* the counters' object */
@@ -102,8 +103,8 @@ HRESULT report_draft_open(const char *base, const char *path, struct file **out)
 void report_draft_drop(const char *base, const char *path); /* if deleting fails, the next draft overwrites it */
 
 /* ---- numbers: XPath 1.0, which reads reports, does not support exponents ---- */
-/* Adds the fewest digits, at least 6, that read back as the same number, without an exponent, a separator or a sign of
-   zero; nothing unless the number is finite. */
+/* Adds the fewest digits, at least 6, that read back as the same number. There is no exponent, no separator, and no
+   sign of zero. If the number is not finite, adds nothing. */
 void plain_number_add(struct text_buffer *out, double value);
 
 /* ---- tags of a table, a row or a cell, by which warnings refer to it ----

@@ -134,7 +134,7 @@ static const char *data_list_name(const struct data_list *l, size_t at)
     return l->texts.text + l->places[at].name;
 }
 
-/* Fills in l->items, of which there are l->count; valid until the list changes. */
+/* Fills in l->items and l->count. They are valid until the list changes. */
 static HRESULT data_list_give(struct data_list *l)
 {
     if (!memory_grow((void **)&l->items, &l->item_capacity, l->count, sizeof *l->items) ||
@@ -177,7 +177,7 @@ const struct report_data *report_find(const struct report_data *items, size_t co
 #define LONGEST_MARKUP (8u << 20)  /* bytes of a tag, a comment or an instruction */
 #define LARGEST_ROW    (64u << 20) /* bytes of the texts of a row or a Header */
 #define MOST_WARNINGS  32
-#define MOST_ELEMENTS  (3 * REPORT_MAX_TABLES + 8) /* nested elements; skipped ones are not kept */
+#define MOST_ELEMENTS  (3 * REPORT_MAX_TABLES + 8) /* depth of nested elements; skipped ones are only counted */
 
 struct open_table {
     struct report_table given;
@@ -194,11 +194,11 @@ struct reader {
     struct xml_memory *memory;
     xmlParserCtxtPtr context;
     enum xml_excess excess;
-    HRESULT failed; /* a handler's failure, or the error that the document has another form */
+    HRESULT failed; /* a handler's failure, or an error in the form of the document */
     enum form_type open[MOST_ELEMENTS];
-    bool begun;            /* Report has been seen */
+    bool begun;            /* the element Report has been seen */
     bool ending;           /* further errors of libxml2 mean an incomplete tag at the end of the file */
-    size_t depth, skipped; /* number of open elements, and the innermost of them that are skipped */
+    size_t depth, skipped; /* number of open elements; how many of them are skipped (always the innermost) */
     size_t within;         /* open elements within a text, such as <b>: their content belongs to the text */
     bool row_given;        /* the open row was passed to the handler: its tables are being read */
     struct open_table tables[REPORT_MAX_TABLES];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads report schemas: elements checked against the grammar, patterns, files with their imports, sections, strings. */
+/* Reads report schemas. Checks elements against the grammar. Reads patterns, files with their imports, sections and
+   strings. */
 #include "engine/report/report_schema.h"
 
 #include "engine/base/memory.h"
@@ -129,8 +130,8 @@ struct pattern {
     bool no_case;
 };
 
-/* Splits a pattern into its parts. A text without '/', or with anything but "i" before it, is a pattern itself:
-   Pages/sec. */
+/* Splits a pattern into its parts. A text without '/', or with anything except "i" before the first '/', is the pattern
+   itself, for example Pages/sec. */
 static struct pattern open_pattern(const char *text)
 {
     const size_t length = strlen(text);
@@ -503,7 +504,7 @@ static bool key_number(const char *key, uint64_t *out)
     return key && text_to_u64(key, out);
 }
 
-/* Orders first numbers, then other texts, then tables without a key. */
+/* Compares keys. Numbers come first, then other texts, then missing keys. */
 static int compare_keys(const char *a, const char *b)
 {
     uint64_t x = 0, y = 0;

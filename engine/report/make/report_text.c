@@ -24,7 +24,7 @@ void report_add_time(struct text_buffer *b, int64_t utc, int bias_minutes)
         *at++ = parts[i].before;
         at = text_put_digits(at, parts[i].value, parts[i].digits);
     }
-    text_buffer_add_n(b, text, (size_t)(at - text)); /* a report has two times per slice: printf is slow */
+    text_buffer_add_n(b, text, (size_t)(at - text)); /* printf is too slow, because a report has two times per slice */
     if (east)
         text_buffer_format(b, "%c%02d:%02d", east < 0 ? '-' : '+', minutes / 60, minutes % 60);
     else

@@ -11,7 +11,7 @@
 enum { MOST_RUNS = 4096, READ_BLOCK = 0x8000, LEAST_BLOCK = 0x1000 };
 #define LARGEST_RECORD 0x7FFFFFFFu
 
-/* Key and body follow it. */
+/* Is followed in memory by the record's key and body. */
 struct head {
     uint32_t key_size, body_size;
 };

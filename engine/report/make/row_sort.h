@@ -8,15 +8,15 @@
 
 struct row_sort;
 
-/* `memory`: limit in bytes for records before they go to the file, and for the buffers of the runs, each at least 4 KB;
-   a single record may be larger. NULL: out of memory. */
+/* `memory`: limit in bytes for the records in memory, and later for the buffers from which the runs are read. A buffer
+   has at least 4 KB, and a single record may exceed the limit. NULL: out of memory. */
 struct row_sort *row_sort_create(size_t memory);
 void row_sort_free(struct row_sort *s); /* NULL is allowed */
 /* Adds a record. It consists of its key, which is compared byte by byte, and its body; both together have at most 2 GB.
    ERROR_DISK_FULL and similar errors if the scratch file cannot store the record; ERROR_FILE_TOO_LARGE for more than
    4,096 runs. */
 HRESULT row_sort_add(struct row_sort *s, const void *key, size_t key_size, const void *body, size_t body_size);
-/* Call it after all records were added; from then on they can only be read. */
+/* Call it after the last row_sort_add. After it, the records can only be read. */
 HRESULT row_sort_finish(struct row_sort *s);
 
 struct sorted_row {

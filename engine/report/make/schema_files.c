@@ -38,7 +38,7 @@ static bool ends_with_folder(const char *path, size_t length, const char *folder
 }
 
 /* Finds the built-in file that an Import names. The part before the file name must be empty or end with Windows'
-   folder, which is recognised for every value of %systemroot%, because natively this variable is empty. */
+   folder, This folder is recognised for every value of %systemroot%, because on Linux the variable is empty. */
 static const struct shipped_schema *find_shipped(const struct shipped_files *of, const char *name, const char *wanted)
 {
     const char *last = strrchr(wanted, '/');
@@ -83,7 +83,7 @@ static HRESULT leads_out(const struct shipped_files *of, const char *name, const
         why, of->folder);
 }
 
-/* Places names below a base; *out then owns it. */
+/* Sets *out to the path `names` below the folder `base`. *out then owns `base`. */
 static HRESULT place_below(const struct shipped_files *of, const char *name, char *base, const char *names,
                            struct import_place *out)
 {
@@ -97,7 +97,8 @@ static HRESULT place_below(const struct shipped_files *of, const char *name, cha
     return out->path ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Returns the names below Windows' folder for these files, ignoring case; NULL: the path is outside that folder. */
+/* Returns the part of the path after Windows' folder for these files, ignoring case. NULL: the path is outside that
+   folder. */
 static const char *names_in_windows(const struct shipped_files *of, const char *root, const char *wanted)
 {
     const size_t length = strlen(of->folder);
@@ -121,10 +122,10 @@ static HRESULT place_of_import(const struct shipped_files *of, const char *wante
         hr = place_below(of, wanted, windows, names, out);
         windows = NULL;
     } else if (SUCCEEDED(hr) && strchr(wanted, '/') && find_shipped(of, path_name(wanted), wanted)) {
-        hr = S_OK; /* natively, without a Windows folder, its files are the built-in ones */
+        hr = S_OK; /* on Linux, the files of Windows' folder are built in */
     } else if (SUCCEEDED(hr) && !*importer) {
         const char *fault = path_names_fault(wanted);
-        hr = fault ? leads_out(of, wanted, fault) : S_OK; /* a text that is not a file has no folder for imports */
+        hr = fault ? leads_out(of, wanted, fault) : S_OK; /* a document that is not a file has no folder */
     } else if (SUCCEEDED(hr)) {
         names = path_names_behind(folder, wanted);
         char *base = *folder ? text_copy(folder) : text_copy(".");

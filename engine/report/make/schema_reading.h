@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the reader of report schemas: elements checked against the grammar. */
+/* The parts of the reader of report schemas, and functions that check elements against the grammar. */
 #ifndef OPENPLA_SCHEMA_READING_H
 #define OPENPLA_SCHEMA_READING_H
 

@@ -84,7 +84,7 @@ static HRESULT read_out_type(struct schema_reading *r, xmlNodePtr e, struct sche
 {
     HRESULT hr = schema_text_of(r, e, "outType", &out->out_type_text);
     if (SUCCEEDED(hr) && !out->out_type_text)
-        hr = schema_text_of(r, e, "outtype", &out->out_type_text); /* as MS-PLA writes it */
+        hr = schema_text_of(r, e, "outtype", &out->out_type_text); /* MS-PLA writes the name in lower case */
     if (FAILED(hr) || !out->out_type_text)
         return hr;
     for (size_t i = 1; i < schema_out_type_count; i++)

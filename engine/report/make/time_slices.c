@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Slices of the time of a counter's series, and the trend of their means. */
+/* Divides a counter's series into slices of time, and computes the trend of their means. */
 #include "engine/base/memory.h"
 #include "engine/report/make/report_counters.h"
 
