@@ -15,7 +15,7 @@ enum {
 /* Zero-initialise. */
 struct pal_question {
     char *variable, *text, *value;
-    bool is_answered; /* set by the caller; otherwise the default of the file */
+    bool is_answered; /* the caller has answered; otherwise `value` is the file's default */
     bool is_memory;   /* not answered, and asks for the amount of memory: the report's amount is used if it has one */
 };
 struct pal_imported {
@@ -30,7 +30,7 @@ struct pal_imported {
 void pal_imported_free(struct pal_imported *i);
 
 struct pal_job {
-    const char *path;            /* the file, which also names it in messages */
+    const char *path;            /* path of the file; messages contain it */
     const char *text;            /* its content, which cannot inherit from other files; NULL: `path` is read */
     size_t size;                 /* size of `text` */
     const struct texts *answers; /* "NAME=VALUE"; may be NULL */

@@ -17,7 +17,7 @@ enum {
     RULES_GROUPS_MAX = 4096,
     RULES_TEXT_MAX = 65536, /* bytes of an expanded text or of a variable */
     RULES_VARIABLES_MAX = 1000,
-    RULES_SECONDS = 120,        /* default of a run */
+    RULES_SECONDS = 120,        /* default time limit of a run */
     RULES_NODES_MAX = 10000,    /* nodes of a step; further nodes are ignored */
     RULES_INSERTED_MAX = 100000 /* elements that rules add to a report */
 };
@@ -45,8 +45,8 @@ const char *rules_log_name(const struct rules *r);
 struct rules_listed {
     const char *pack, *group, *rule, *tag; /* pack: name of the file */
     const char *limits;                    /* "\Object\Counter: over 5 %, serious over 10 %, for 5 min" */
-    const char *severity;                  /* "warning, error": of the limits in this order */
-    const char *source;                    /* who published them */
+    const char *severity;                  /* "warning, error": the severity of each limit, in the order of `limits` */
+    const char *source;                    /* publisher of the rules */
     bool enabled;
 };
 typedef HRESULT rules_list_each(void *context, const struct rules_listed *one);

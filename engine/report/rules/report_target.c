@@ -16,7 +16,8 @@ enum {
     MEMORY_OF_BYTE = 16,     /* the maximum memory per byte of XML, reached by empty cells: <Data name="a"/> */
     DEEPEST = 200,           /* maximum depth of elements that rules create; libxml2 reads 256 levels */
 };
-/* A word of the mark: the first line of `tag` belongs to the report itself, which another program has evaluated. */
+/* A word of the mark. It means that the first line of `tag` is the report's own, for example from another program's
+   rules. */
 #define OWN_TAG "+tag"
 _Static_assert(REPORT_BYTES_MAX > REPORT_MOST_BYTES, "rules must be able to check every report");
 

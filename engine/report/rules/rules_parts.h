@@ -173,7 +173,7 @@ HRESULT rules_copy(struct rules_run *run, xmlNodePtr from, bool expand, xmlNodeP
 HRESULT rules_add_warning(struct rules_run *run, xmlNodePtr e, xmlNodePtr table, xmlNodePtr item);
 /* Runs a Threshold (rules_threshold.c). S_FALSE: an error was noted. */
 HRESULT rules_do_threshold(struct rules_run *run, xmlNodePtr threshold);
-/* Checks the combination of its attributes. */
+/* Checks that the attributes of the Threshold can be combined. */
 HRESULT rules_threshold_check(xmlNodePtr threshold);
 /* Returns whether the text is a decimal number without an exponent. */
 bool rules_is_real(const char *text);

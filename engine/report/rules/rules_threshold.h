@@ -5,7 +5,7 @@
 
 #include "engine/report/rules/rules_parts.h"
 
-#define THRESHOLD_SECONDS 300 /* time beyond the limit, if a rule does not specify it */
+#define THRESHOLD_SECONDS 300 /* seconds beyond the limit, if a rule does not specify them */
 
 /* The attributes of a Threshold; strings belong to the element. */
 struct threshold {

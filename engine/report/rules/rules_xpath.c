@@ -366,7 +366,7 @@ static HRESULT expression_prepare(const char *expression, struct prepared *out)
 
 struct evaluation {
     const char *expression; /* prepared */
-    xmlNodePtr node;        /* NULL: it is compiled alone */
+    xmlNodePtr node;        /* NULL: the expression is only compiled */
     const struct rule_value *const *values;
     size_t value_count;
     uint32_t limit;

@@ -64,7 +64,7 @@ static bool starts_nocase(const char *text, const char *start)
     return true;
 }
 
-/* The bytes before the ':' of an object of SQL Server. */
+/* Returns the number of bytes before the ':' in the name of an SQL Server object; 0: another object. */
 static size_t sql_owner(const char *object)
 {
     const char *colon = strchr(object, ':');
@@ -159,7 +159,7 @@ static int compare_divisors(const void *left, const void *right)
     return owners || !a->by_instance || !b->by_instance ? owners : text_compare_nocase(a->instance, b->instance);
 }
 
-/* The row of the other counter that belongs to this row; NULL: none. */
+/* Returns the row of the other counter that belongs to this row; NULL: no such row. */
 static xmlNodePtr find_partner(const struct counted_rows *partners, const struct counted_row *row)
 {
     struct counted_row key = *row;
@@ -183,7 +183,7 @@ static HRESULT collect_partners(xmlNodePtr report, const char *path, struct coun
 
 /* ---- processors and memory ---- */
 
-/* Number of instances of a counter with one instance per processor; 0: unknown. */
+/* Sets *out to the number of instances of a counter with one instance per processor; 0: unknown. */
 static HRESULT count_processors(xmlNodePtr report, const char *machine, double *out, uint64_t *visited)
 {
     static const char *const paths[] = {"\\Processor(*)\\% Processor Time",
@@ -229,7 +229,7 @@ struct read_slices {
     struct read_slice *items;
     size_t count, capacity;
     double seconds; /* length of each slice */
-    double covered; /* seconds of all slices with values, before counters are joined */
+    double covered; /* total length in seconds of the slices that were read with a value */
 };
 
 static HRESULT slices_read(xmlNodePtr row, struct read_slices *out, uint64_t *visited)
@@ -263,7 +263,8 @@ static HRESULT slices_read(xmlNodePtr row, struct read_slices *out, uint64_t *vi
 }
 
 /* Subtracts the means of the counter `minus`, and divides by those of the counter `per`, if the Threshold has them. The
-   slices must have the same start. Slices with too little use become empty. */
+   slices must have the same start. A slice becomes empty if the value of `per` (without `per`: the slice's own mean) is
+   not above `least`. */
 static void slices_join(const struct threshold *t, struct read_slices *a, const struct read_slices *per,
                         const struct read_slices *minus)
 {

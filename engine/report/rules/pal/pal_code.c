@@ -2,10 +2,10 @@
 /* Interprets the PowerShell of a threshold or of a computed counter without running it.
 
    The code is interpreted once. Values are constants, collections, or XPath for values that only a report contains
-   (pal_value.h). Questions are constants, so the result of a condition on a question is known; a condition on a counter
-   becomes part of the threshold's condition. A loop is interpreted once, with an arbitrary instance of its collection,
-   because rules are applied to each instance and each time slice, as PAL's loop is. StaticThreshold creates an alert,
-   and so does CreateAlert under the conditions of the enclosing branches:
+   (pal_value.h). Questions are constants, so the result of a condition on a question is known; a condition on a
+   counter becomes part of the threshold's condition. A loop is interpreted once, with an arbitrary instance of its
+   collection, because rules, like PAL's loop, are applied to each instance and each time slice. StaticThreshold
+   creates an alert, and so does CreateAlert under the conditions of the enclosing branches:
 
        ForEach ($d in $Disk) { If ($d.QuantizedAvg[$t] -gt 0.02) { $hit = $true } ... If ($hit) { CreateAlert ... } }
                                path: mean > 0.02                hit: mean > 0.02      alert: mean > 0.02

@@ -73,7 +73,7 @@ static struct pal_value question_value(struct pal_machine *m, const struct pal_q
     const struct pal_value text = {.kind = PAL_TEXT, .text = pal_keep(m->pool, text_copy(q->value))};
     if (!q->is_memory)
         return text;
-    const struct pal_value usual = pal_value_number(&text); /* GB, if the report lacks the amount */
+    const struct pal_value usual = pal_value_number(&text); /* GB if the report has no amount of memory */
     static const char memory[] = "/Report/Header/Data[@name='memory']";
     return (struct pal_value){.kind = PAL_EXPRESSION,
                               .text = pal_format(m->pool, "(sum(%s) div 1024 + %s * not(%s))", memory,
@@ -209,7 +209,8 @@ static void read_arguments(struct pal_machine *m, struct pal_value first[2])
     pal_take(m, ")");
 }
 
-/* Keeps the value if it is an arithmetic expression of several counters, which may be the computed counter. */
+/* Keeps the value if it is an arithmetic expression of several counters. It may then be the formula of the computed
+   counter. */
 void pal_consider(struct pal_machine *m, const struct pal_value *v)
 {
     const bool several = v->kind == PAL_EXPRESSION && (v->of & (v->of - 1)) != 0;

@@ -99,7 +99,8 @@ static const char *part_of(struct pal_set *set, const char *from, const char *en
     return pal_keep(&set->pool, text_copy_n(from, end > from ? (size_t)(end - from) : 0));
 }
 
-/* Returns the condition on an object by its name or regular expression. */
+/* Returns the XPath condition that a table's object has this name or, if `regular` is set, matches this regular
+   expression. NULL: the expression is not supported. */
 static const char *object_test(struct pal_set *set, struct pal_source *s, const char *object, bool regular)
 {
     static const char of[] = PAL_LOWER("@source");

@@ -65,8 +65,8 @@ static const struct pal_source *counter_named(const struct pal_analysis *a, cons
     return NULL;
 }
 
-/* Recognises a computed counter by its name and its operands. `wrong`: only counters whose code is known to be wrong;
-   otherwise only the others. */
+/* Recognises a computed counter by its name and its operands. If `wrong` is set, recognises only counters whose code is
+   known to be wrong; otherwise only the other counters. */
 static bool formula_known(struct pal_set *set, const struct pal_analysis *a, const struct pal_source *s, bool wrong,
                           struct pal_formula *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of importing PAL's threshold files: reading them, understanding their PowerShell, writing rules. */
+/* The parts of the import of PAL's threshold files: read the files, interpret their PowerShell, write rules. */
 #ifndef OPENPLA_PAL_PARTS_H
 #define OPENPLA_PAL_PARTS_H
 
@@ -21,7 +21,8 @@ const char *pal_format(struct pal_pool *p, const char *format, ...) PRINTF_LIKE(
 /* ---- XPath ----
 
    Conditions contain PAL_ROW before each path that starts at a counter's row. PAL_ROW becomes "" for the row and
-   "../../" for one of its slices. The Data mean, min and max have the same names in both. */
+   "../../" for one of its slices. The elements Data with the mean, min and max have the same names in a row and in a
+   slice. */
 #define PAL_ROW      "\x01"
 #define PAL_LOWER(x) "translate(" x ",'ABCDEFGHIJKLMNOPQRSTUVWXYZ','abcdefghijklmnopqrstuvwxyz')"
 /* Returns the text as an XPath literal, with ASCII letters in lower case if `folded` is set. */

@@ -11,7 +11,7 @@
 
 enum { ALTERNATIVES_MOST = 32, SEQUENCE_MOST = 300, DEEPEST = 16 };
 #define GAP      '\x02' /* any characters */
-#define GAP_SOME '\x03' /* at least one */
+#define GAP_SOME '\x03' /* a gap of at least one character */
 #define BEGIN    '\x04'
 #define END      '\x05'
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes rules from the interpreted thresholds of PAL: a Rule for each threshold, a Group for each category.
 
-   A rule selects the rows of a counter with a slice that meets the condition, or rows without slices that meet it
-   themselves, and adds a warning to each. A threshold with a lower priority omits rows that already have a warning of
-   the same analysis with a higher priority, because PAL shows only the highest. A computed counter has no row: its rule
-   walks along the slices of its first operand and finds the others by instance and time. */
+   A rule selects a row of a counter if one of its slices meets the condition. A row without slices must meet the
+   condition itself. The rule adds a warning to each selected row. A threshold with a lower priority omits rows that
+   already have a warning of the same analysis with a higher priority, because PAL shows only the highest. A computed
+   counter has no row: its rule walks along the slices of its first operand and finds the others by instance and time.
+ */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/xml_text.h"
@@ -382,7 +383,7 @@ static const char *alert_write(struct writing *w, const struct pal_alert *a)
     return write_computed_alert(w, a, &f) ? NULL : "its counters are too long for an expression";
 }
 
-/* Adds the condition by which thresholds with a lower priority ignore rows with this warning. */
+/* Adds a condition for the following thresholds, which have lower priorities: they ignore rows with this warning. */
 static void precede(struct writing *w)
 {
     if (w->higher_count++ < HIGHER_MOST)
@@ -411,7 +412,7 @@ static HRESULT write_threshold(struct writing *w)
     for (size_t i = 0; i < o.count && !why; i++)
         why = alert_write(w, &o.alerts[i]);
     text_buffer_add(w->to, "   </Rule>\n");
-    if (why && !w->to->failed && !w->strings.failed) { /* drop what was written of it */
+    if (why && !w->to->failed && !w->strings.failed) { /* remove the incomplete rule from both buffers */
         w->to->length = begin;
         w->to->text[begin] = 0;
         w->strings.length = strings;

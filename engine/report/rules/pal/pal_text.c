@@ -250,7 +250,7 @@ const char *pal_html_text(struct pal_pool *p, const char *html, struct texts *li
         }
         c += n;
     }
-    if (h.out.length > TEXT_MOST) { /* at the end of a character */
+    if (h.out.length > TEXT_MOST) { /* cut it, but not within a character */
         while (h.out.length && ((unsigned char)h.out.text[h.out.length - 1] & 0xC0) == 0x80)
             h.out.length--;
         h.out.length -= h.out.length && (unsigned char)h.out.text[h.out.length - 1] >= 0xC0;

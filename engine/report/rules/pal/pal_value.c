@@ -202,7 +202,7 @@ static struct pal_value compare(struct pal_pool *p, const char *word, const stru
         return compare_string(p, word, b, a);
     if (!xpath_operator(word))
         return pal_unknown(pal_format(p, "the operator -%.20s", word));
-    if (a->text == pal_null || b->text == pal_null) /* the compared value exists */
+    if (a->text == pal_null || b->text == pal_null) /* a value that is compared with $null counts as existing */
         return pal_truth((a->text == b->text) == !strcmp(word, "eq"));
     if (a->kind == PAL_UNKNOWN || b->kind == PAL_UNKNOWN)
         return a->kind == PAL_UNKNOWN ? *a : *b;
