@@ -37,18 +37,19 @@ struct page_bounds {
 };
 /* Reads the report twice: first its content, then the part to show. Each table gets a share of the cells, small tables
    first; rows of warnings and the rows that they refer to are always shown, and charts of the rows' counters precede
-   other charts. Attributes in addition to the report's: title; on a Table, rows (their total number); on a warning's
-   Item number, from the most severe on; on a Data number, raw (the number before formatting) and id (the target of a
-   warning). A Data and a Table have an element Tag for each of their tags; the first Data of a row also has the tags of
-   its row and of hidden cells. An element Waves has the values of all series for the script (page_waves.h). An element
-   Damage describes problems of the report. Errors and notes of report_read. */
+   other charts. The elements have these additional attributes: `title`; on a Table, `rows` (the total number of rows);
+   on the Item of a warning, `number` (from the most severe on); on a Data element with a number, `raw` (the number
+   before formatting) and `id` (the target of a warning). A Data and a Table have an element Tag for each of their tags;
+   the first Data of a row also has the tags of its row and of hidden cells. An element Waves has the values of all
+   series for the script (page_waves.h). An element Damage describes problems of the report. Errors and notes of
+   report_read. */
 HRESULT page_document_make(const char *report, const struct page_bounds *bounds, struct text_buffer *out,
                            struct texts *notes);
 
 /* ---- charts ----
 
-   The layout of a report's charts: points become paths of whole numbers and a scale with round steps. The sheets draw
-   these into a page or a picture. */
+   The layout of a report's charts. Values are converted to paths with whole coordinates, and to a scale with round
+   steps. The sheets draw these in a page or a picture. */
 #define CHART_WIDTH       1000 /* units of a path */
 #define CHART_HEIGHT      240
 #define CHART_MOST_SERIES 8

@@ -5,9 +5,10 @@
 
    Tables are the same if their sections, names and sources are equal and, for tables within rows, also the keys of
    these rows. The keys of a row are the columns that the Header marks (key="1"); without marks, the first of the
-   following that the table has: path; key and name; key; __PATH; __RELPATH; DeviceID; counter and instance; name. Keys
-   are compared ignoring case. Without any of them the whole row is its key: it is added or removed, but never changed.
-   Rows whose keys are equal are paired in the order of their keys compared with case, and then in document order. */
+   following that the table has: path; key and name; key; __PATH; __RELPATH; DeviceID; counter and instance; name.
+   Keys are compared ignoring case. Without any of them the whole row is its key: it is added or removed, but never
+   changed. If several rows of a document have equal keys, they are ordered by their keys with case, and then by
+   position. Rows at the same place in this order are paired. */
 #ifndef OPENPLA_REPORT_COMPARE_H
 #define OPENPLA_REPORT_COMPARE_H
 
@@ -35,7 +36,7 @@ struct report_difference {
 };
 
 struct report_compare {
-    /* Patterns with * and ? of columns, or of table/column, to ignore. */
+    /* Patterns of columns to ignore, with * and ?. A pattern is a column or "table/column". */
     const struct texts *ignore;
     /* Patterns of the tables to compare; NULL or empty: all. */
     const struct texts *tables;

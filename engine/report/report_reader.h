@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a report document (report_form.def; configuration collectors write it too) as a stream: memory is limited by
-   the largest row, 64 MB, and does not depend on the file's size. Files are not trusted: no document type, no entities
-   that they define, limited attributes, names, columns and depth. */
+   the largest row, 64 MB, and does not depend on the file's size. Files are not trusted. They must not have a document
+   type or define entities, and their attributes, names, columns and depth are limited. */
 #ifndef OPENPLA_REPORT_READER_H
 #define OPENPLA_REPORT_READER_H
 
@@ -19,7 +19,7 @@ struct report_attribute {
 /* An element Data: a fact, a column, or a cell of a row. */
 struct report_data {
     const char *name, *text;
-    const struct report_attribute *attributes; /* without the name */
+    const struct report_attribute *attributes; /* all attributes except the name */
     size_t attribute_count;
 };
 struct report_section {

@@ -75,7 +75,7 @@ struct schema_event_table {
     struct schema_field join[2]; /* EqualJoin, if `joined` */
     bool transaction;
 };
-/* `[i]/pattern/`, or the whole text is a pattern; * and ? are wildcards, \ escapes a character. */
+/* The text is `[i]/pattern/` (i: ignore case) or only a pattern. * and ? are wildcards, \ escapes a character. */
 struct schema_pattern {
     const char *text;
     bool include; /* Include; otherwise Exclude */
@@ -117,7 +117,7 @@ struct schema_table {
     const char *name, *topic, *note;
     unsigned level;     /* 1 to SCHEMA_HIGHEST_LEVEL */
     const char *key;    /* a number or a text; texts sort after numbers */
-    uint32_t threshold; /* rows shown initially; 0: the report's */
+    uint32_t threshold; /* rows shown initially; 0: as many as the report specifies */
     uint32_t row_count; /* maximum of rows; 0: the document's limit */
     const char *file;   /* the schema file */
     unsigned line;
@@ -145,7 +145,7 @@ struct report_schema {
     size_t string_count, string_capacity;
     struct texts files;    /* files read, each once */
     struct texts errors;   /* skipped parts: "FILE: line N: section S: table T: element: why" */
-    struct texts warnings; /* problems that skip nothing else, with their places */
+    struct texts warnings; /* problems because of which nothing is skipped, with their places */
     struct texts owned;    /* all strings of the schema */
     size_t table_count;
 };
@@ -203,7 +203,7 @@ struct schema_file {
 /* The names of one kind of files, and the built-in ones. */
 struct shipped_files {
     const char *sort;   /* kind of file in messages: "schema" */
-    const char *folder; /* Windows' own, below %systemroot%: "pla/reports" */
+    const char *folder; /* folder of Windows' own files, below %systemroot%: "pla/reports" */
     const struct shipped_schema *rows;
 };
 /* Loads the file `name` of an Import, or of a user (`importer` NULL). Expands variables; '\' and '/' both separate. A

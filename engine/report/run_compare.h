@@ -37,7 +37,7 @@ struct run_change {
 /* A counter of a run. `values` as in page.h. */
 struct run_series {
     char *object, *counter, *instance;
-    double begin, step; /* seconds: middle of the first value, in the zone of the log; from value to value */
+    double begin, step; /* seconds: time of the middle of the first value, in the log's zone; step between values */
     size_t count;
     struct chart_value *values;
     bool has_figures; /* statistics of the whole run, from the table of counters */
@@ -50,7 +50,7 @@ struct run_side {
     double begin, end;                /* time range of all series */
     char *start, *duration, *samples; /* facts of the report; the start is without its zone; NULL: none */
     char *names;                      /* the fact about names of counters in another language; NULL: none */
-    double from, to;                  /* the part that is compared */
+    double from, to;                  /* start and end of the compared part, in seconds */
 };
 /* Reads a report. S_FALSE: it has no values over time. */
 HRESULT run_side_read(const char *report, struct run_side *out, struct texts *notes);
@@ -68,7 +68,7 @@ struct run_comparison {
     struct run_change *changes; /* the most important first */
     size_t count, verdicts[RUN_VERDICTS];
     struct texts only[2]; /* paths of counters that only one side has */
-    double span;          /* seconds that both have */
+    double span;          /* seconds that both runs cover */
     const char *nothing;  /* reason why nothing can be compared; NULL: comparison is possible */
     struct texts notes;
 };

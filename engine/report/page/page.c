@@ -47,7 +47,7 @@ static HRESULT transform_share(struct making *m, size_t part, struct texts *note
     HRESULT hr = page_document_make(make->report, &bounds, &document, notes);
     const char *sheet = make->picture ? page_sheet_svg : page_sheet_html;
     m->size = document.length;
-    if (SUCCEEDED(hr) && document.length <= PAGE_MOST_INPUT) /* otherwise the page would be too large, too */
+    if (SUCCEEDED(hr) && document.length <= PAGE_MOST_INPUT) /* else the page would be too large as well */
         hr = page_transform(
             &(struct page_part){make->picture ? "the style sheet for pictures" : "the style sheet for pages", sheet,
                                 strlen(sheet)},
@@ -221,7 +221,7 @@ struct transforming {
     const struct page_part *sheet, *document;
     struct complaint complaint;
     HRESULT failed;
-    const struct page_part *at; /* the first problem */
+    const struct page_part *at; /* where the first problem is: in the sheet or the document */
     const char *why;            /* NULL: libxslt's message */
     xmlChar *result;
     int size;
@@ -354,7 +354,7 @@ static HRESULT take_result(const struct transforming *t, char **out, size_t *siz
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Stops a transformation: by the caller of the page, or when a sheet has run for too long. */
+/* Stops a transformation if the caller of page_make requests it, or if a sheet has run for too long. */
 struct transform_watch {
     const struct page_make *make;
     uint64_t began; /* clock_monotonic_ms */

@@ -47,7 +47,7 @@
 
 struct shown_column {
     char *name, *format;
-    bool left, hidden, counted; /* counted: a column of a CounterTable; digit groups in whole numbers */
+    bool left, hidden, counted; /* counted: column of a CounterTable, so whole numbers get digit groups */
     bool bars;
     double longest; /* the value of the first row, which has the longest bar */
 };
@@ -252,7 +252,7 @@ static HRESULT on_table(void *about, const struct report_table *table)
     HRESULT hr = status(w);
     if (w->skipped || FAILED(hr))
         return hr;
-    if (table->depth && !strcmp(table->name, "slices")) { /* for rules only; the charts show them better */
+    if (table->depth && !strcmp(table->name, "slices")) { /* skip: slices are for rules; charts show them better */
         w->skipped = table->depth + 1;
         return S_OK;
     }
@@ -280,7 +280,7 @@ static HRESULT on_table(void *about, const struct report_table *table)
     return FAILED(hr) ? hr : status(w);
 }
 
-/* In the form that the sheet uses. */
+/* The sheet's names of the severities. */
 static const char *const severity_words[] = {[REPORT_OTHER] = "information",
                                              [REPORT_GOOD] = "good",
                                              [REPORT_INFORMATION] = "information",
@@ -556,7 +556,7 @@ static HRESULT write_all(struct writing *w, const char *report, const struct tex
                                                     .series = on_series,
                                                     .chart_end = on_chart_end,
                                                     .section_end = on_section_end};
-    struct texts again = {0}; /* the first reading has added them */
+    struct texts again = {0}; /* the first reading has already added these warnings to `notes` */
     const HRESULT hr = report_read(report, &handlers, w, &again);
     texts_free(&again);
     if (FAILED(hr))

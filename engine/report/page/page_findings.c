@@ -179,7 +179,8 @@ static const struct found_warning *worst_with(const struct page_findings *f, con
     return worst;
 }
 
-/* Inserts it into the worst warnings, in their order and only once. Returns their new count. */
+/* Inserts the warning into the list `worst`, which is in order of severity, unless the list already contains it.
+   Returns the new length of the list. */
 static size_t add_found(const struct found_warning **worst, size_t count, const struct found_warning *w)
 {
     size_t place = 0;
@@ -361,7 +362,7 @@ static HRESULT on_string(void *about, const char *id, const char *text)
         return S_OK;
     const size_t length = strlen(text);
     struct surveyed_string *string = &s->strings[s->string_count];
-    /* One byte more than a cell can contain shows that it is truncated. */
+    /* A few bytes more than a cell can contain, so that page_text sees that the string is too long and truncates it. */
     *string = (struct surveyed_string){
         text_copy(id), text_copy_n(text, length > PAGE_LONGEST_CELL + 4 ? PAGE_LONGEST_CELL + 4 : length),
         s->string_count};
@@ -393,7 +394,7 @@ HRESULT page_survey_make(struct page_survey *s, const char *report, struct texts
 const char *page_survey_string(const struct page_survey *s, const char *id)
 {
     size_t low = 0, high = s->string_count;
-    while (low < high) { /* the first one that is not before it */
+    while (low < high) { /* find the first string whose ID is not before `id` */
         const size_t middle = low + (high - low) / 2;
         if (strcmp(s->strings[middle].id, id) < 0)
             low = middle + 1;

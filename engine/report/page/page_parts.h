@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of making a page: strings and numbers, the first reading of the report, the transformation. */
+/* The code that creates pages: strings and numbers, the first reading of the report, the transformation. */
 #ifndef OPENPLA_PAGE_PARTS_H
 #define OPENPLA_PAGE_PARTS_H
 
@@ -23,15 +23,15 @@ void page_attribute(struct text_buffer *out, const char *name, const char *text,
 /* Returns whether the text is a number as in reports, with digits and at most one point: "12", "-0.5". */
 bool page_is_number(const char *text);
 /* Adds the number in an XSLT format ("#,##0.0", "0.0 %", "0;(0)"). Works on the decimal digits, so no number is too
-   long; halves are rounded away from zero, and a number that rounds to zero has no sign. `mask` NULL or "": about three
-   significant digits of a fraction, in groups of three; a whole number unchanged, in groups with `grouped`. A text that
-   is not a number is added unchanged. */
+   long; halves are rounded away from zero, and a number that rounds to zero has no sign. Without a mask (NULL or ""), a
+   fraction gets about three significant digits, in groups of three; a whole number keeps all digits, in groups of three
+   if `grouped` is set. A text that is not a number is added unchanged. */
 void page_number_add(struct text_buffer *out, const char *text, const char *mask, bool grouped);
 
 /* ---- the subjects of a report's warnings ----
 
-   Their numbers, worst first, the counters of the rows that they refer to, and the charts and limits of these counters.
-   Filled by the first reading, used by the second. */
+   For each warning: its number (1 is the worst), the counters in the rows that it refers to, and the charts and
+   limits of these counters. The first reading collects them, and the second uses them. */
 #define FINDINGS_MOST_WARNINGS 500
 #define FINDINGS_MOST_ROWS     200 /* rows that warnings refer to */
 #define FINDINGS_MOST_CHARTS   200
@@ -48,8 +48,8 @@ struct found_warning {
 /* A row of a table of counters that has a tag. */
 struct found_row {
     char *tags;            /* tags of the row and its cells (report_document.h) */
-    char *source, *series; /* the object; as charts name their lines: "counter (instance)" */
-    size_t counter;        /* bytes of the counter in `series` */
+    char *source, *series; /* `source`: the object; `series`: its name in charts, "counter (instance)" */
+    size_t counter;        /* length in bytes of the counter's part of `series` */
     const struct found_warning *worst[FINDINGS_MOST_LIMITS]; /* warnings that refer to it, the worst first */
     size_t worst_count;
 };
@@ -76,8 +76,8 @@ HRESULT page_findings_series(struct page_findings *f, const struct report_data *
    warning refers to come first; a watched chart is shown only if no other chart has the series. *omitted: charts that
    are missing only because of the limit. */
 void page_findings_settle(struct page_findings *f, size_t most, unsigned *omitted);
-/* The severity of a row of the table of warnings, from its `img`; without one it counts as an ordinary warning, as for
-   rules. */
+/* Returns the severity of a row of the table of warnings, from its `img`. A row without `img` is an ordinary warning,
+   as it is for rules. */
 enum report_severity page_findings_severity(const struct report_row *warning);
 /* Returns the number, from 1, of the document's warning with the index `at`. */
 size_t page_findings_number(const struct page_findings *f, size_t at);

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The first matching entry determines the unit. Windows' names of counters, in lower case. */
+/* Parts of Windows' counter names, in lower case. The first part that a name contains determines its unit. */
 static const struct {
     const char *part;
     struct page_unit unit;

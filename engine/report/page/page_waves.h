@@ -15,7 +15,7 @@
 
 /* Zero-initialise, and set `most`. */
 struct page_waves {
-    size_t most; /* bytes of all series; omitted series are counted in `omitted` */
+    size_t most; /* maximum bytes of all series; `omitted` counts the series beyond it */
     struct text_buffer waves, charts;
     struct texts charted;       /* names of objects and series that a chart without "watch" contains */
     struct chart_value *values; /* values of the current series */
