@@ -62,7 +62,7 @@ static bool is_own_source(const struct event_table *t, size_t source, const stru
 
 /* Determines the fields of a source's events. In a table of single events (no join, no transactions), each source fills
    every column without a sum, from the event's field that has the name of the column's field. Different kinds of events
-   can therefore be in one group. Any other column shows only events of its own source. */
+   can therefore be in one group. Any other column shows only events of the source that its definition names. */
 static HRESULT make_source(struct event_table *t, size_t source)
 {
     const struct event_columns *c = &t->columns;
