@@ -134,7 +134,7 @@ static void refusal_note(void *user, HRESULT reason, const char *path, const cha
     }
 }
 
-/* Counts the columns of one path. Each path has its own query; so the result shows which path has no counters. */
+/* Counts the columns of one path. Uses a separate query for each path, to find the paths without counters. */
 static HRESULT count_columns(const struct pdh_api *pdh, char *path, struct refusal *r, size_t *columns)
 {
     struct texts one = {.count = 1, .capacity = 1, .items = &path};

@@ -19,7 +19,7 @@ enum cli_exit {
                           rules" */
 };
 
-/* A verb: usually a separate file, and a row in main.c's table. */
+/* A verb is a row in main.c's table. Usually it is implemented in a separate file. */
 struct verb {
     const char *name;
     const char *summary; /* one line, for the list of verbs */
@@ -31,7 +31,7 @@ struct verb {
 /* A verb with sub-verbs: "openpla manifest add". */
 struct sub_verb {
     const char *name;                  /* "": the row that runs if argv[0] names no other row; must be the last row */
-    int (*run)(int argc, char **argv); /* argv does not contain the sub-verb's name either */
+    int (*run)(int argc, char **argv); /* argv has neither the verb's name nor the sub-verb's name */
 };
 /* Runs the sub-verb that argv[0] names, ignoring case. Returns an enum cli_exit. For an unknown name, prints the list
    of sub-verbs and returns CLI_USAGE. */
@@ -77,13 +77,14 @@ typedef void options_heard(void *user, const char *sub, const struct option *opt
 void options_ask(const struct verb *verb, options_heard *heard, void *user);
 /* Reports a table if options_ask requested it. A verb must first call options_parse, options_with_settings or
    cli_sub_verb, which report their tables in the same way. A verb that parses its command line itself calls
-   options_report first. If the result is true, the options have been reported, and the verb returns with any result. */
+   options_report first. If the result is true, the options have been reported. The verb must then return; its result is
+   ignored. */
 bool options_report(const char *sub, const struct option *options, size_t count);
 bool options_are_asked(void);
 /* Returns true if the argument is -?, /?, -h or --help. */
 bool cli_asks_for_help(const char *argument);
-/* Returns true if the last parsed command line contained one of these arguments. The verb then does nothing, and main
-   prints its help. */
+/* Returns true if the last parsed command line contained an argument for which cli_asks_for_help is true. The verb then
+   does nothing, and main prints its help. */
 bool options_help_wanted(void);
 
 /* Finds the name that is most similar to a mistyped word, by the number of different letters. */
@@ -108,13 +109,13 @@ int options_with_settings(const char *verb, int argc, char **argv, struct texts 
 void cli_console_restore(void);
 #endif
 
-/* Parses the words of -b or -e as one time. *local is a FILETIME in local time, unchanged if there are no words.
-   Returns CLI_DONE, or prints a message and returns CLI_USAGE or CLI_FAILED. */
+/* Parses the words of -b or -e, which together are one time. *local is a FILETIME in local time, unchanged if there are
+   no words. Returns CLI_DONE, or prints a message and returns CLI_USAGE or CLI_FAILED. */
 int cli_time(const char *verb, const char *option, const struct texts *words, int64_t *local);
 /* Asks the user whether to overwrite the existing file. */
 bool cli_may_overwrite(const char *path);
-/* Asks for the account's password on the console without echo, or reads a line from standard input if that is not a
-   console. Free *out with memory_free_secret. Fails with E_INVALIDARG if no line can be read. */
+/* Asks for the account's password on the console without echo. If standard input is not a console, reads a line from it
+   instead. Free *out with memory_free_secret. Fails with E_INVALIDARG if no line can be read. */
 HRESULT cli_ask_password(const char *account, char **out);
 /* Returns true if standard input is a console, so that a person can answer. */
 bool cli_input_is_console(void);
@@ -141,9 +142,9 @@ int cli_needs_server(const char *verb);
    folder. */
 HRESULT cli_start_error(HRESULT hr, const char *program);
 #ifndef _WIN32
-/* Replaces this process by the command of the server's package if the package is installed, unless the verb always runs
-   natively. "--native" as the first word prevents this and is removed. Returns CLI_DONE if this program must run the
-   command line, or prints a message and returns CLI_FAILED. */
+/* If the server's package is installed, replaces this process with the package's command, unless this program always
+   runs the verb itself. "--native" as the first word prevents this and is removed. Returns CLI_DONE if this program
+   must run the command line, or prints a message and returns CLI_FAILED. */
 int cli_hand_to_server(int *argc, char **argv);
 #endif
 

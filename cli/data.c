@@ -57,8 +57,8 @@ static HRESULT add_first_name(struct texts *own, const char *name)
     return first ? texts_add_owned(own, first) : E_OUTOFMEMORY;
 }
 
-/* Finds the folders that do not belong to the set. There may be thousands of folders in both lists, so the set's
-   folders are searched by bisection. Unreadable folders of the set are not listed as foreign. */
+/* Finds the folders that do not belong to the set. Uses a sorted list of the set's folders, because there may be
+   thousands of folders. Unreadable folders of the set are not listed as foreign. */
 static HRESULT find_others(struct looked *l)
 {
     struct texts all = {0}, own = {0};

@@ -12,8 +12,8 @@ static HANDLE asked, done;
 static int begun;
 
 /* Runs on a system thread. When the window is closed, the user logs off or the system shuts down, the process is
-   terminated as soon as this function returns. Therefore it waits until interrupt_end, so that the verb can complete
-   its file, but at most 4 seconds. */
+   terminated as soon as this function returns. Therefore it waits at most 4 seconds for interrupt_end, so that the verb
+   can complete its file. */
 static BOOL WINAPI on_control(DWORD control)
 {
     SetEvent(asked);

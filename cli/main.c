@@ -153,8 +153,8 @@ int wmain(int argc, WCHAR **argv)
 int main(int argc, char **argv)
 {
 #ifdef OPENPLA_STATIC
-    /* Use only the sources of names that the C library itself contains. Others are libraries of this computer, which
-       are built for a different C library. */
+    /* Use only the name services that are built into this C library. Others would be loaded from this computer's
+       libraries, which are built for a different C library. */
     (void)__nss_configure_lookup("passwd", "files");
     (void)__nss_configure_lookup("hosts", "files dns");
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses a verb's command line and the files of -config, or reports the verb's options. */
+/* Parses a verb's command line and the -config files, or reports the verb's options. */
 #include "cli/cli.h"
 #include "engine/base/memory.h"
 

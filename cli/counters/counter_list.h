@@ -12,7 +12,7 @@
    prints one path per instance. `json`: prints JSON, which also has the descriptions. Fails with PDH's status and a
    message that names the object. */
 HRESULT counter_list_show(const char *machine, const char *object, bool instances, bool json);
-/* Adds the same paths to `paths`. */
+/* Adds the paths that counter_list_show prints to `paths`. */
 HRESULT counter_list_paths(const char *machine, const char *object, bool instances, struct texts *paths);
 /* Returns true if the PDH in use is OpenPLA's, so that OpenPLA's tables describe its counters. */
 bool counter_list_is_ours(void);

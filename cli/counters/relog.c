@@ -67,8 +67,8 @@ static int choose_format(struct relog *r)
    Windows' relog. */
 static int check_name(const struct relog *r)
 {
-    /* Extensions to report: other extensions of formats that relog writes, and extensions of formats that it cannot
-       write. */
+    /* Extensions that are rejected without -f: other extensions of formats that relog writes, and extensions of formats
+       that it cannot write. */
     static const struct {
         const char *extension, *word;
     } others[] = {{".feather", "ARROW"},    {".ipc", "ARROW"}, {".ndjson", "JSONL"}, {".line", "INFLUX"},

@@ -20,8 +20,7 @@ struct doctor_finding {
 };
 /* Zero-initialise and set the options. */
 struct doctor {
-    uint64_t room; /* in bytes; a disk is nearly full with less free space than this, and full with less than a tenth of
-                      it */
+    uint64_t room; /* bytes; a disk with less free space is nearly full, and with less than a tenth of it full */
     uint32_t wait_ms;
     struct doctor_finding *items;
     size_t count, capacity;
@@ -31,7 +30,7 @@ struct doctor {
 /* Adds a finding. `about` replaces "{}" in the remedy and may be NULL. Fails with E_OUTOFMEMORY. */
 HRESULT doctor_find(struct doctor *d, enum doctor_id id, const char *about, const char *format, ...) PRINTF_LIKE(4, 5);
 
-/* The following functions are the checks. They fail only if memory runs out; whatever cannot be checked is a
+/* The following functions are the checks. They fail only if memory runs out. If something cannot be checked, that is a
    finding. */
 HRESULT doctor_check_store(struct doctor *d);    /* checks its files, its sets with their runs, disk and clock */
 HRESULT doctor_check_sessions(struct doctor *d); /* checks trace sessions */
@@ -47,7 +46,7 @@ HRESULT doctor_check_dcom(struct doctor *d);   /* call it after doctor_check_ser
 bool doctor_service_runs(const struct doctor *d);
 HRESULT doctor_check_wine(struct doctor *d);
 #endif
-/* Returns the file's last write time, as clock_utc; 0 if the file does not exist or the time is unknown. */
+/* Returns the file's last write time as a time of clock_utc(); 0 if the file does not exist or the time is unknown. */
 int64_t doctor_file_written(const char *path);
 
 #endif

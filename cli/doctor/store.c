@@ -319,6 +319,6 @@ HRESULT doctor_check_sessions(struct doctor *d)
     directory_sessions_free(list, count);
     if (hr == E_OUTOFMEMORY)
         return hr;
-    error_clear(); /* without a directory there are no sessions */
+    error_clear(); /* without the directory of sessions there are no sessions */
     return S_OK;
 }

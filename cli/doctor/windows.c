@@ -19,7 +19,7 @@
 #include <winsock2.h>
 
 #define SERVER     "openplasrv.exe"
-#define MOST_ROWS  20 /* maximum number of listed findings about the table; further findings are only counted */
+#define MOST_ROWS  20 /* maximum number of listed registry faults; further faults are only counted */
 #define FIRST_WINE 8  /* oldest Wine version with which the tests run */
 
 /* ---- files ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Holds the certificates and accounts that the -web file specifies, as a state. A state is immutable and
+/* Keeps the contents of the -web file, and of the files that it names, as a state. A state is immutable and
    reference-counted, and is replaced as a whole when a file changes. Only the list of accepted headers grows. A scraper
    sends the same header every few seconds and bcrypt takes 0.1 s, so accepted headers are kept in memory. They are
    wiped when the state is freed. */

@@ -148,8 +148,8 @@ static HRESULT put_end(const struct logman_line *line, struct object *set, struc
 }
 
 /* Applies -b, -e, -r and -m, which specify when a set is started and stopped. Changes the set's first schedule, and
-   creates it if needed. A schedule has no end time, so -b and -e set the set's Duration unless -rf is specified. Fails
-   with E_INVALIDARG. */
+   creates it if needed. A schedule has no end time, so -b and -e determine the Duration of the set, unless -rf is
+   specified. Fails with E_INVALIDARG. */
 static HRESULT logman_put_schedule(const struct logman_line *line, struct object *set)
 {
     const struct logman_option *manual = logman_option(line, LOGMAN_MANUAL),
@@ -349,7 +349,7 @@ static HRESULT put_number(const struct logman_option *o, struct object *object, 
     return hr;
 }
 
-/* Sets the properties of those options that are simply the value of a property (see options.def). */
+/* Applies the options that options.def maps to a property. */
 static HRESULT put_properties(const struct change *c)
 {
     HRESULT hr = S_OK;

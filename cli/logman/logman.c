@@ -618,7 +618,7 @@ static HRESULT run_line(const struct texts *settings, const struct texts *words,
     return hr;
 }
 
-/* Splits the words of the command line from the words in the files of -config. */
+/* Separates the words of the command line from the words of the -config files. */
 static HRESULT split_settings(int argc, char **argv, struct texts *words, struct texts *settings)
 {
     HRESULT hr = S_OK;

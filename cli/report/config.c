@@ -84,7 +84,7 @@ static HRESULT name_table(struct diff *d, const struct report_difference *x)
     return S_OK;
 }
 
-/* Prints the row's keys; for rows without keys, and with -all, all cells that are not empty. */
+/* Prints the row's keys. With -all, or if the row has no keys, prints all cells that are not empty. */
 static void print_cells(const struct report_difference *x, bool all)
 {
     bool keyed = false, first = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla logstat for event traces: the computer, the events of each event provider with the share that can be decoded,
-   and losses. Reads the whole trace. */
+/* openpla logstat for event traces: the computer, the lost events and, for each event provider, the number of events
+   and the share that can be decoded. Reads the whole trace. */
 #include "cli/trace/logstat_trace.h"
 
 #include "cli/cli.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 
 struct trace_statistics {
-    uint64_t bytes, events, buffers; /* the log file header is no event, but its buffer counts */
+    uint64_t bytes, events, buffers; /* `events` is without the log file header, `buffers` with its buffer */
     uint64_t unknown;                /* number of events of an unknown form; included in `events` */
     int64_t first, last;             /* FILETIMEs of the first and last event */
     uint64_t counter_samples;        /* number of events from a log of performance counters */

@@ -95,13 +95,13 @@ struct export
     struct export_file out;
     const char *folder, *title; /* folder: for formats that write a folder; title: name of the trace */
     struct trace_frames *frames;
-    const struct live_threads *live; /* at the time of the current event */
+    const struct live_threads *live; /* threads at the time of the current event */
     struct stack_tree tree;          /* tree of frames: a value is an index in `frame` + 1 */
     struct export_frame *frame;
     size_t frame_count, frame_capacity;
     struct export_thread **threads;
     size_t thread_count, thread_capacity;
-    int64_t begin, end; /* FILETIME of the first event; duration of the trace from there */
+    int64_t begin, end; /* `begin`: FILETIME of the first event; `end`: latest time, relative to `begin` */
     uint32_t processors;
     uint64_t samples, runs, waits, events, undecoded;
     /* The caches of export_stacks.c: */
@@ -140,7 +140,8 @@ void export_add_ms(struct text_buffer *b, int64_t time);
 typedef void export_field(void *context, const char *name, const char *text, bool is_number);
 /* Calls `take` for each field. S_FALSE if the event cannot be decoded or its data is incomplete. */
 HRESULT export_fields(const struct export_event *e, export_field *take, void *context);
-/* Adds the fields as members of a JSON object. Each member follows a comma, except the first one if `first` is set. */
+/* Adds the fields as members of a JSON object. Writes a comma before each member, but not before the first one if
+   `first` is set. */
 HRESULT export_json_fields(struct text_buffer *b, const struct export_event *e, bool first);
 
 #endif

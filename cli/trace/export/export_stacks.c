@@ -13,9 +13,9 @@ enum {
     MOST_NAME = 1024,      /* maximum bytes of a frame's name */
 };
 
-/* A cache of recent stacks; it contains most stacks that are looked up. */
+/* An entry of the cache of recent stacks, in which most stacks are found. */
 struct export_latest {
-    uint64_t process, stack; /* `process`: with its epoch; `stack`: kernel and user node */
+    uint64_t process, stack; /* `process`: id and epoch; `stack`: user and kernel node */
     uint32_t node;
 };
 enum { LATEST_BITS = 16, LATEST = 1 << LATEST_BITS };

@@ -16,8 +16,8 @@ struct live_thread {
     uint32_t process;
     uint32_t index; /* index of the exported thread + 1; 0: none yet */
     char *name;
-    int64_t out, ready; /* out: time + 1 since which the thread is not running; ready: time + 1 since which it is
-                           waiting for a processor; 0: unknown */
+    int64_t out, ready; /* `out`: time since which the thread is not running; `ready`: time since which it is waiting
+                           for a processor. Both are stored plus 1; 0: unknown */
     uint8_t state, reason;
     bool seen;
 };
