@@ -13,7 +13,7 @@ struct page_make {
     const char *report, *output; /* paths of the files */
     const char *base;            /* folder below which the output must be after following links; NULL: anywhere */
     const char *sheet; /* an XSLT file of the user, which transforms the report itself; NULL: the built-in sheet */
-    bool picture;      /* the charts as SVG, by the built-in sheet */
+    bool picture;      /* create a picture: the charts as SVG, with the built-in sheet */
     uint32_t seconds;  /* time limit of a transformation; 0: PAGE_SECONDS */
     bool (*stop)(void *context); /* true stops with HRESULT_FROM_WIN32(ERROR_CANCELLED); may be NULL */
     void *context;
@@ -31,7 +31,7 @@ HRESULT page_make(const struct page_make *make, struct texts *notes);
 
 struct page_bounds {
     size_t cells;                /* maximum cells of all tables */
-    size_t waves;                /* bytes of the values that the script draws; 0: none */
+    size_t waves;                /* maximum bytes of the values that the script draws; 0: none */
     bool (*stop)(void *context); /* true stops with HRESULT_FROM_WIN32(ERROR_CANCELLED); may be NULL */
     void *context;
 };
@@ -65,7 +65,7 @@ struct chart_value {
 struct chart_source {
     const char *name, *points;
     bool has_place;     /* `first` and `step` are known; otherwise the items divide the chart's duration evenly */
-    double first, step; /* seconds: to the middle of the first item, and between items */
+    double first, step; /* seconds: from the chart's start to the middle of the first item; between items */
 };
 /* Reads at most CHART_MOST_POINTS of the items min:mean:max, min:max or value; anything else is a gap. */
 size_t chart_values_read(const char *points, struct chart_value *out);

@@ -16,7 +16,7 @@ enum {
 struct pal_question {
     char *variable, *text, *value;
     bool is_answered; /* the caller has answered; otherwise `value` is the file's default */
-    bool is_memory;   /* not answered, and asks for the amount of memory: the report's amount is used if it has one */
+    bool is_memory;   /* unanswered question about the amount of memory: rules use the report's amount, if any */
 };
 struct pal_imported {
     char *rules; /* the rules file, XML */

@@ -22,14 +22,14 @@ struct report_make {
     const char *events_output;  /* EventsFileName: all events as XML; NULL: none */
     const char *set, *computer; /* for the header; NULL: taken from the inputs */
     const char *language;       /* language of the schema's strings; NULL: strings without a language, or English */
-    unsigned level;             /* highest level of tables; 0: 1 */
+    unsigned level;             /* highest level of tables; 0 means 1 */
     size_t memory;              /* bytes that all tables may use; 0: REPORT_MEMORY */
     uint32_t slice;             /* seconds of the slices of all counter tables; 0: as specified by the schema */
     bool ranged;                /* use only samples of counter logs from `from` to `to`, inclusive: FILETIMEs */
     int64_t from, to;           /* in the time zone of the first log; INT64_MIN, INT64_MAX: no limit */
     const struct counter_names *names; /* for counters in other languages; NULL: keep the logs' names */
     char **names_result; /* receives the result of inputs_describe_names, from memory_alloc or NULL; may be NULL */
-    const struct trace_knowledge *known; /* schemas of events; NULL: those registered here */
+    const struct trace_knowledge *known; /* schemas of events; NULL: the schemas registered on this computer */
     /* Called often, from the threads that read; true stops with HRESULT_FROM_WIN32(ERROR_CANCELLED). May be NULL. */
     bool (*stop)(void *context);
     /* Progress in bytes of the inputs; may be NULL. */

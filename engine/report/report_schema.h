@@ -145,7 +145,7 @@ struct report_schema {
     size_t string_count, string_capacity;
     struct texts files;    /* files read, each once */
     struct texts errors;   /* skipped parts: "FILE: line N: section S: table T: element: why" */
-    struct texts warnings; /* problems because of which nothing is skipped, with their places */
+    struct texts warnings; /* problems that did not cause a skipped part, with their places */
     struct texts owned;    /* all strings of the schema */
     size_t table_count;
 };

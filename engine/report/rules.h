@@ -80,9 +80,9 @@ struct rules_outcome {
     size_t notice_count, notice_capacity;
     enum rules_severity worst;  /* the highest severity of the warnings */
     struct texts errors, notes; /* of this run; errors of the rules themselves are in rules_errors */
-    uint64_t known;             /* parts of tables that steps selected; 0: no rule fits the report's contents */
-    bool unfinished;            /* a limit for all rules together stopped them; see `errors` */
-    char *log;                  /* the lines of rules.log; NULL: none */
+    uint64_t known;  /* number of parts of tables that steps selected; 0: no rule fits the report's contents */
+    bool unfinished; /* a limit for all rules together stopped them; see `errors` */
+    char *log;       /* the lines of rules.log; NULL: none */
 };
 void rules_outcome_free(struct rules_outcome *o);
 /* Returns whether the rules neither selected anything in the report's tables nor reported anything: the report was not
@@ -95,7 +95,7 @@ static inline bool rules_know_nothing(const struct rules_outcome *o)
 struct rules_job {
     const struct rules *rules;
     const char *report;          /* path of the report to read */
-    const char *output;          /* the report with the changes of the rules; NULL: not written */
+    const char *output;          /* path of the report with the changes of the rules; NULL: not written */
     const char *base;            /* folder below which the output must be (file_open_below); NULL: anywhere */
     const char *language;        /* language of strings; NULL: any */
     uint32_t log_level;          /* overrides the rules' level; 0: use theirs */

@@ -57,7 +57,7 @@ HRESULT run_side_read(const char *report, struct run_side *out, struct texts *no
 void run_side_free(struct run_side *s);
 
 struct run_compare_options {
-    bool by_clock;       /* aligned by the time of day; otherwise by their starts */
+    bool by_clock;       /* align the runs by the time of day; otherwise by their starts */
     double skip;         /* seconds to skip at the start of both */
     double slice;        /* seconds of a slice; 0: the shared time / RUN_SLICES */
     double least_change; /* percent; smaller changes of the mean are ignored */
@@ -87,7 +87,7 @@ double run_correlation(const double *values, size_t count);
 double run_rank_test(const double *a, size_t count_a, const double *b, size_t count_b, double widening, double *effect,
                      double *room);
 /* Returns the greatest p value that passes at the false discovery rate; less than 0 if no value passes. `room` has
-   space for the same number of values. */
+   space for `count` values. */
 double run_discovery_limit(const double *p, size_t count, double rate, double *room);
 /* "\Processor(_Total)\% Processor Time"; the caller frees it. */
 char *run_path(const char *object, const char *counter, const char *instance);

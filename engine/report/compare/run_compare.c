@@ -16,8 +16,9 @@ enum { MOST_SLICES = 200 };
 #define MUCH_WORSE     50.0  /* percent */
 #define DAY            86400.0
 
-/* Counters for which a higher value is worse, or a lower value. The built-in rules evaluate these counters in the same
-   direction; for any other counter, a higher value is neither good nor bad. */
+/* Parts of counter names. A higher value of such a counter is worse if `more_is_worse` is set; otherwise a lower value
+   is worse. The built-in rules evaluate these counters in the same direction; for any other counter, a higher value is
+   neither good nor bad. */
 static const struct {
     const char *part; /* in lower case */
     bool more_is_worse;

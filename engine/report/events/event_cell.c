@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* First bytes of sort keys. Descending order inverts all kinds except SORT_EMPTY, which remains the largest. */
+/* The first byte of a sort key. For descending order, all bytes of a key are inverted, except for an empty cell: its
+   key remains the largest. */
 enum { SORT_NUMBER = 0x10, SORT_TEXT = 0x20, SORT_EMPTY = 0xFF };
 enum { PACKED_TEXT = 0x80 }; /* ORed with the kind: a text follows */
 

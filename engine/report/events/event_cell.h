@@ -45,7 +45,7 @@ const char *event_cell_unpack(const char *at, struct event_cell *out);
    E_OUTOFMEMORY. */
 HRESULT event_cell_sort(const struct event_cell *cell, bool descending, struct text_buffer *out);
 
-/* Sums numbers. Whole numbers are added exactly, while their sum fits into 63 bits. For all others, Neumaier's
+/* Sums numbers. Whole numbers are added exactly, while their sum fits into 63 bits. For all other numbers, Neumaier's
    compensated summation keeps the rounding error, so that the order of the events does not affect the result.
    Zero-initialise. */
 struct event_sum {

@@ -33,7 +33,7 @@ struct event_groups {
     struct text_buffer body;
     struct block *at; /* for reading from memory: the block of the next entry */
     size_t at_byte;
-    struct sorted_row ahead; /* for reading from the sort: the next part */
+    struct sorted_row ahead; /* for reading from the sort: the next record */
     bool has_ahead;
     struct text_buffer key, first; /* key and first cells of the returned group */
 };

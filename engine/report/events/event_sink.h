@@ -84,7 +84,7 @@ void event_groups_free(struct event_groups *g); /* NULL is allowed */
    the key. Errors: E_OUTOFMEMORY, or an error of the scratch file (row_sort.h). */
 HRESULT event_groups_add(struct event_groups *g, const char *key, size_t key_size, const char *first, size_t first_size,
                          const struct event_cell *cells);
-/* Call it after the last event_groups_add. After it, the groups can only be read. */
+/* Call it after the last event_groups_add. From then on, the groups can only be read. */
 HRESULT event_groups_finish(struct event_groups *g);
 
 struct event_group {

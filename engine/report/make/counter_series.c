@@ -228,8 +228,8 @@ static size_t most_points(const struct chart_series *s)
     return s->most ? s->most : CHART_POINTS;
 }
 
-/* Returns the time from the start of the first point to `to`, if the first value is at `from`. Unsigned, because times
-   in a malicious log may have any value. */
+/* Returns the time from the start of the first point to `to`. `from` is the time of the first value. Unsigned, because
+   times in a malicious log may have any value. */
 static uint64_t distance(const struct chart_series *s, int64_t from, int64_t to)
 {
     const uint64_t lead = (uint64_t)s->lead, since = to > from ? (uint64_t)to - (uint64_t)from : 0;

@@ -21,7 +21,7 @@
       belong to this thread. The thread that fails first sets `failed`, which stops the other one with ERROR_CANCELLED;
       read_both then returns the first failure. Only this thread calls the progress function if there are traces.
    4. report_collect_warnings takes over the readers' warnings about corrupt parts, and the notes about lost events and
-      gaps: those are facts of the recording, not problems of an input.
+      gaps. These notes are facts of the recording, not problems of an input.
    5. write_document writes the sections in the order of the schema. The document is a draft under another name until
       report_document_close renames it; events_output is a draft, too, until report_events_keep renames it. Therefore a
       failure, a stop or a crash leaves an old report unchanged; a crash leaves the draft behind.

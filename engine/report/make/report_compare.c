@@ -4,7 +4,8 @@
 
        section 1 table 1 source [3 the outer row's keys 1 table 1 source]... 2 kind [2 key]... 1 keys in their own case
 
-   Therefore the rows of a table follow it, and precede the rows of tables in its rows. */
+   Therefore the record of a table precedes the records of its rows, and these precede all records of tables within the
+   rows. */
 #include "engine/report/report_compare.h"
 
 #include "engine/base/memory.h"
@@ -219,7 +220,7 @@ static const char *type_of(const struct report_data *cell)
     return type ? type : "";
 }
 
-/* Adds the values that pair the row: its keys, or all its compared cells. */
+/* Adds the values by which the row is paired with a row of the other document: its keys, or all its compared cells. */
 static HRESULT add_pair(struct keying *k, const struct level *l, const struct used_cell *cells, size_t count)
 {
     HRESULT hr = S_OK;

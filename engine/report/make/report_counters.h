@@ -27,8 +27,8 @@ struct value_statistics {
 HRESULT value_statistics_add(struct value_statistics *s, double value, bool percentiles);
 double value_statistics_sum(const struct value_statistics *s);
 double value_statistics_mean(const struct value_statistics *s); /* NaN without values */
-/* Returns a percentile by the nearest rank: 0.95 for P95. Returns NaN if there are no values, or if percentiles were
-   not requested. */
+/* Returns a percentile by the nearest rank. `part` 0.95 means P95. Returns NaN if there are no values, or if
+   percentiles were not requested. */
 double value_statistics_percentile(struct value_statistics *s, double part);
 size_t value_statistics_memory(const struct value_statistics *s); /* bytes in addition to the struct */
 /* Drops the percentiles. */
@@ -37,9 +37,9 @@ void value_statistics_free(struct value_statistics *s);
 
 /* ---- charts ----
 
-   A series of values over time in a limited number of points. Each point is a part of the time with its least, mean and
-   greatest value. Therefore no peak is lost, regardless of the log's length. If all samples fit, each one is a point.
-   */
+   A series of values over time in a limited number of points. Each point covers a part of the time, with the least,
+   mean and greatest value in it. Therefore no peak is lost, regardless of the log's length. If all samples fit, each
+   one is a point. */
 #define CHART_POINTS       1024 /* per series; about the width of a chart in pixels */
 #define CHART_LEAST_POINTS 32   /* per series, if there are very many series */
 

@@ -22,7 +22,7 @@ struct report_document {
     char *path, *draft; /* `draft` is the temporary file until the document is complete */
     char *base;         /* folder below which the document must be; NULL: anywhere */
     struct file *file;
-    struct text_buffer text, cell; /* cell: the text of the current number or time or time */
+    struct text_buffer text, cell; /* cell: the text of the current number */
     int64_t cell_time;             /* the time that `time` contains as text */
     struct text_buffer time;
     struct error_kept failed; /* hr: the first failure */

@@ -21,8 +21,8 @@ struct report_totals {
     bool (*stop)(void *context);
     void *stop_context;
 };
-/* Returns whether to stop. To save time, calls totals->stop only in every 256th call of this function. *calls counts
-   its calls. */
+/* Returns whether to stop. Calls totals->stop only once in 256 calls, to save time. *calls counts the calls of this
+   function. */
 static inline bool report_is_stopped(const struct report_totals *totals, unsigned *calls)
 {
     return totals->stop && ++*calls % 256 == 0 && totals->stop(totals->stop_context);

@@ -16,7 +16,7 @@ void row_sort_free(struct row_sort *s); /* NULL is allowed */
    ERROR_DISK_FULL and similar errors if the scratch file cannot store the record; ERROR_FILE_TOO_LARGE for more than
    4,096 runs. */
 HRESULT row_sort_add(struct row_sort *s, const void *key, size_t key_size, const void *body, size_t body_size);
-/* Call it after the last row_sort_add. After it, the records can only be read. */
+/* Call it after the last row_sort_add. From then on, the records can only be read. */
 HRESULT row_sort_finish(struct row_sort *s);
 
 struct sorted_row {

@@ -38,7 +38,7 @@ static bool ends_with_folder(const char *path, size_t length, const char *folder
 }
 
 /* Finds the built-in file that an Import names. The part before the file name must be empty or end with Windows'
-   folder, This folder is recognised for every value of %systemroot%, because on Linux the variable is empty. */
+   folder. This folder is recognised for every value of %systemroot%, because on Linux the variable is empty. */
 static const struct shipped_schema *find_shipped(const struct shipped_files *of, const char *name, const char *wanted)
 {
     const char *last = strrchr(wanted, '/');

@@ -22,8 +22,8 @@
 #include <libxslt/xsltutils.h>
 #include <string.h>
 
-#define MOST_CELLS 16000                /* cells of a page; about 1.2 MB */
-#define MOST_WAVES ((size_t)5500 << 10) /* bytes of the values for the script */
+#define MOST_CELLS 16000                /* maximum cells of a page; about 1.2 MB */
+#define MOST_WAVES ((size_t)5500 << 10) /* maximum bytes of the values for the script */
 
 struct making {
     const struct page_make *make;

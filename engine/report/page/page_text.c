@@ -13,8 +13,8 @@
 #define ELLIPSIS    "\xE2\x80\xA6"
 #define REPLACEMENT "\xEF\xBF\xBD"
 
-/* Returns whether a direction mark is here: U+202A to U+202E are E2 80 AA to AE, and U+2066 to U+2069 are E2 81 A6 to
-   A9. */
+/* Returns whether `at` points to a direction mark: U+202A to U+202E are E2 80 AA to AE, and U+2066 to U+2069 are E2 81
+   A6 to A9. */
 static bool is_direction(const char *at)
 {
     const unsigned char *c = (const unsigned char *)at;

@@ -19,9 +19,10 @@ extern const struct shipped_schema shipped_rules[];
 
 /* ---- functions of XPath ----
 
-   The functions of XPath 1.0 (4.2, 4.4) that take texts, with their cost counted. libxml2 counts one operation for each
-   call, even if it collects the text of a whole report. Its contains(), substring-before() and substring-after()
-   compare one text with every position of the other. One-line expressions therefore took hours. */
+   Replacements for the functions of XPath 1.0 (4.2, 4.4) that take texts. They count their cost. libxml2's functions
+   count one operation for each call, even if it collects the text of a whole report. libxml2's contains(),
+   substring-before() and substring-after() compare one text with the other text at every position. One-line
+   expressions therefore took hours. */
 enum { COMPARED_BYTES = 50 }; /* bytes that count as one operation */
 
 /* ---- XPath ----

@@ -370,7 +370,7 @@ static double trend_of(const struct threshold *t, const struct read_slices *all,
     return !isnan(trend) && is_steady(all, trend) ? f->value : (double)NAN;
 }
 
-/* The total increase of an event counter, which may restart at zero. */
+/* Returns the total increase of an event counter, which may restart at zero. */
 static double increase_of(const struct read_slices *all, xmlNodePtr row, struct threshold_finding *f)
 {
     double before = (double)NAN, sum = 0, largest = 0;

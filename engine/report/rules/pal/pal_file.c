@@ -15,7 +15,7 @@ enum { SOURCES_MAX = 60, OF_ANALYSIS_MAX = 200, ANALYSES_MAX = 10000, DOCUMENT_M
 struct pal_reading {
     struct pal_set *set;
     const struct pal_job *job;
-    const char *file; /* its name, for messages */
+    const char *file; /* name of the file being read, for messages */
     HRESULT hr;
 };
 
@@ -151,7 +151,7 @@ static void find_rows(struct pal_set *set, xmlNodePtr e, struct pal_source *s)
         is_regular(set, e, "ISCOUNTERINSTANCEREGULAREXPRESSION"))
         s->why = "a regular expression for counters or instances is not supported";
     const char *object = part_of(set, path + 1, instance ? instance : counter);
-    if (regular && *expression) { /* the expression has the form of the path, so its instance ends likewise */
+    if (regular && *expression) { /* EXPRESSIONPATH has the form of a path, so the instance ends it in the same way */
         const char *end = strrchr(expression, '\\'), *begin = expression + (*expression == '\\');
         const char *bracket = end && instance ? instance_begin(begin, end) : NULL;
         object = part_of(set, begin, bracket ? bracket : end ? end : begin);

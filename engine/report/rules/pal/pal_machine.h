@@ -53,7 +53,7 @@ uint64_t pal_bit(const struct pal_machine *m, const struct pal_source *s);
 struct pal_value pal_read(struct pal_machine *m);
 /* Keeps the value if it may belong to a computed counter: an arithmetic expression of several counters. */
 void pal_consider(struct pal_machine *m, const struct pal_value *v);
-/* Interprets the code. *empty, *old: there is no code, or it is VBScript. The caller frees the candidates. */
+/* Interprets the code. *empty: there is no code. *old: the code is VBScript. The caller frees the candidates. */
 HRESULT pal_machine_run(struct pal_machine *m, const char *code, bool *empty, bool *old);
 
 #endif

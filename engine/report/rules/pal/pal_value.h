@@ -12,7 +12,7 @@ enum pal_value_kind {
     PAL_TEXT,       /* text */
     PAL_TRUTH,      /* number: 0 or 1 */
     PAL_EXPRESSION, /* text: XPath, a number */
-    PAL_STRING_OF,  /* text: XPath, a string in lower case, of the row */
+    PAL_STRING_OF,  /* text: XPath of a string of the row, in lower case */
     PAL_CONDITION,  /* text: XPath, a Boolean */
     PAL_COLLECTION, /* collection of `source` */
     PAL_ITEM,       /* one of its instances */
