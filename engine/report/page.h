@@ -39,9 +39,9 @@ struct page_bounds {
    first; rows of warnings and the rows that they refer to are always shown, and charts of the rows' counters precede
    other charts. The elements have these additional attributes: `title`; on a Table, `rows` (the total number of rows);
    on the Item of a warning, `number` (from the most severe on); on a Data element with a number, `raw` (the number
-   before formatting) and `id` (the target of a warning). A Data and a Table have an element Tag for each of their tags;
-   the first Data of a row also has the tags of its row and of hidden cells. An element Waves has the values of all
-   series for the script (page_waves.h). An element Damage describes problems of the report. Errors and notes of
+   before formatting) and `id` (the target of a warning). Data and Table elements have a Tag element for each of their
+   tags; the first Data of a row also has the tags of its row and of hidden cells. A Waves element has the values of all
+   series for the script (page_waves.h). Each Damage element describes a problem of the report. Errors and notes of
    report_read. */
 HRESULT page_document_make(const char *report, const struct page_bounds *bounds, struct text_buffer *out,
                            struct texts *notes);
@@ -100,7 +100,7 @@ HRESULT chart_layout_begin(struct chart_layout *c, const char *name, const char 
 HRESULT chart_layout_series(struct chart_layout *c, const struct chart_source *series, bool must);
 /* Ignores lines beyond CHART_MOST_LIMITS, and lines without a warning at the position of another line. */
 void chart_layout_limit(struct chart_layout *c, const struct chart_limit *limit);
-/* Adds the element Chart: attributes id, name, `title` and the common counter of all series, Mark elements from the top
+/* Adds the Chart element: attributes id, name, `title` and the common counter of all series, Mark elements from the top
    of the scale down, Time elements at round times from left to right, Limit elements with warning, y and value if they
    are known, and Series elements with path (the means), band (from least to greatest; absent if they are equal), least,
    greatest and last. Values have the unit that the counter's name implies (page_unit.h). */

@@ -16,7 +16,7 @@
 struct report_attribute {
     const char *name, *value;
 };
-/* An element Data: a fact, a column, or a cell of a row. */
+/* A Data element: a fact, a column, or a cell of a row. */
 struct report_data {
     const char *name, *text;
     const struct report_attribute *attributes; /* all attributes except the name */
@@ -56,7 +56,7 @@ struct report_handlers {
     HRESULT (*row)(void *about, const struct report_table *table, const struct report_row *row);
     HRESULT (*row_end)(void *about, const struct report_table *table); /* called after the tables in the row */
     HRESULT (*table_end)(void *about, const struct report_table *table);
-    HRESULT (*chart_begin)(void *about, const struct report_data *chart); /* the element Chart, which has no text */
+    HRESULT (*chart_begin)(void *about, const struct report_data *chart); /* the Chart element, which has no text */
     HRESULT (*series)(void *about, const struct report_data *series); /* a series of the open chart, with its points */
     HRESULT (*chart_end)(void *about);
     HRESULT (*section_end)(void *about);
@@ -71,7 +71,7 @@ HRESULT report_read(const char *path, const struct report_handlers *handlers, vo
 
 /* Returns the value of the attribute; NULL: no such attribute. */
 const char *report_attribute(const struct report_attribute *attributes, size_t count, const char *name);
-/* Returns the element Data with that name, or NULL. The search starts at index `at`. */
+/* Returns the Data element with that name, or NULL. The search starts at index `at`. */
 const struct report_data *report_find(const struct report_data *items, size_t count, const char *name, size_t at);
 
 /* ---- the format of report documents: the rows of report_form.def ---- */

@@ -386,7 +386,8 @@ static HRESULT add_ranked(struct event_sink *s, struct row_sort *to, const char 
     return s->key.failed ? E_OUTOFMEMORY : row_sort_add(to, s->key.text, s->key.length, body, size);
 }
 
-/* Merges rows and records, which are both sorted by the groups' keys: each row reads the records with its key. */
+/* Merges the rows with the records of their sub-tables. Both are sorted by the groups' keys, so the records with a
+   row's key are the next ones. */
 static HRESULT bring_together(struct event_sink *s, struct row_sort *by_group, struct row_sort *ranked)
 {
     struct sorted_row row, sub;

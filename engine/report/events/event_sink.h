@@ -28,8 +28,8 @@ struct event_moment {
 /* Keeps a copy of `body`. E_OUTOFMEMORY. */
 HRESULT event_transactions_begin(struct event_transactions *t, const struct event_moment *begin, const char *body,
                                  size_t size);
-/* Ends a transaction. S_OK: *begin and *body are the start event, valid until the next call. S_FALSE: the event ends no
-   transaction; this is counted. */
+/* Ends a transaction. S_OK: *begin and *body are the start event, valid until the next call. S_FALSE: the event matches
+   no open transaction and is counted. */
 HRESULT event_transactions_end(struct event_transactions *t, const struct event_moment *end, struct event_moment *begin,
                                const char **body, size_t *size);
 /* Call it when the thread has ended, or a new thread has its ID: the open transactions of the thread will never be

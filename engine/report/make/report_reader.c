@@ -41,7 +41,7 @@ static const struct form_child *form_find_child(enum form_type parent, const cha
     return NULL;
 }
 
-/* ---- the elements Data of one Header or row, collected as they are read ---- */
+/* ---- the Data elements of one Header or row, collected as they are read ---- */
 
 /* Zero-initialise. The strings are in one block; `places` contains offsets in it, and `items` points into it after all
    have been read. */
@@ -52,7 +52,7 @@ struct data_list {
         size_t attribute_count;
     } * places;
     size_t count, capacity;
-    size_t ordered; /* how many elements Data, from the first on, are in the order of the Header */
+    size_t ordered; /* number of leading Data elements that are in the order of the Header */
     struct attribute_place {
         const char *name; /* borrowed */
         size_t value;
@@ -87,7 +87,7 @@ static HRESULT add_whole(struct data_list *l, const char *text, size_t length)
     return l->texts.failed ? E_OUTOFMEMORY : S_OK;
 }
 
-/* Begins an element Data. Later calls add its attributes, then its text in parts, and then end it. E_OUTOFMEMORY. */
+/* Begins a Data element. Later calls add its attributes, then its text in parts, and then end it. E_OUTOFMEMORY. */
 static HRESULT data_list_begin(struct data_list *l, const char *name, size_t length)
 {
     if (!memory_grow((void **)&l->places, &l->capacity, l->count + 1, sizeof *l->places))
@@ -181,7 +181,7 @@ const struct report_data *report_find(const struct report_data *items, size_t co
 
 struct open_table {
     struct report_table given;
-    struct data_list own;     /* contains one element Data with the table's name and attributes */
+    struct data_list own;     /* contains one Data element with the table's name and attributes */
     struct data_list columns; /* the columns of its Header */
     bool begun;               /* the handler was called */
 };
@@ -196,14 +196,14 @@ struct reader {
     enum xml_excess excess;
     HRESULT failed; /* a handler's failure, or an error in the form of the document */
     enum form_type open[MOST_ELEMENTS];
-    bool begun;            /* the element Report has been seen */
+    bool begun;            /* the Report element has been seen */
     bool ending;           /* further errors of libxml2 mean an incomplete tag at the end of the file */
     size_t depth, skipped; /* number of open elements; how many of them are skipped (always the innermost) */
     size_t within;         /* open elements within a text, such as <b>: their content belongs to the text */
     bool row_given;        /* the open row was passed to the handler: its tables are being read */
     struct open_table tables[REPORT_MAX_TABLES];
     size_t table_count;
-    /* section and item: the attributes of these elements; row: the elements Data of the row; single: the current
+    /* section and item: the attributes of these elements; row: the Data elements of the row; single: the current
        Report, chart, fact or string. */
     struct data_list section, item, row, single;
     struct data_list *filled; /* destination of the current text; NULL: none */
@@ -254,7 +254,7 @@ static const char *find_value(const struct sax_attributes *a, const char *name, 
     return "";
 }
 
-/* Begins an element Data. Its name is the value of the attribute `name_attribute`; all other attributes become its
+/* Begins a Data element. Its name is the value of the attribute `name_attribute`; all other attributes become its
    attributes. */
 static HRESULT add_data(struct data_list *l, const char *name_attribute, const struct sax_attributes *a)
 {

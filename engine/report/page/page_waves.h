@@ -27,7 +27,7 @@ HRESULT page_waves_series(struct page_waves *w, const struct chart_layout *chart
 /* Adds a chart of the page. `at`: its index in the findings. */
 void page_waves_chart(struct page_waves *w, unsigned id, const char *object, const struct chart_layout *chart,
                       const struct page_findings *findings, size_t at);
-/* Adds the element Waves. */
+/* Adds the Waves element. */
 void page_waves_add(struct text_buffer *out, const struct page_waves *w);
 void page_waves_free(struct page_waves *w);
 

@@ -407,7 +407,7 @@ static void run_block(struct pal_machine *m)
 
 /* ---- whole scripts ---- */
 
-/* Returns whether the code is VBScript, as in thresholds of PAL 1, which PAL 2 cannot run. */
+/* Returns whether the code is VBScript. Thresholds of PAL 1 have such code, but PAL 2 cannot run it. */
 static bool is_vbscript(const struct pal_tokens *tokens)
 {
     for (size_t i = 0; i + 1 < tokens->count; i++)

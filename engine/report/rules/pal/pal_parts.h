@@ -21,7 +21,7 @@ const char *pal_format(struct pal_pool *p, const char *format, ...) PRINTF_LIKE(
 /* ---- XPath ----
 
    Conditions contain PAL_ROW before each path that starts at a counter's row. PAL_ROW becomes "" for the row and
-   "../../" for one of its slices. The elements Data with the mean, min and max have the same names in a row and in a
+   "../../" for one of its slices. The Data elements with the mean, min and max have the same names in a row and in a
    slice. */
 #define PAL_ROW      "\x01"
 #define PAL_LOWER(x) "translate(" x ",'ABCDEFGHIJKLMNOPQRSTUVWXYZ','abcdefghijklmnopqrstuvwxyz')"
