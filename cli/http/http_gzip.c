@@ -7,8 +7,8 @@
 #include <zlib.h>
 
 enum {
-    LEVEL = 2, /* for pages of metrics, as fast as level 1 with smaller results; level 6 saves a further fifth, but
-                  takes three times as long */
+    LEVEL = 2, /* zlib's level. For pages of metrics, it is as fast as level 1, with smaller results. Level 6 saves a
+                  further fifth, but takes three times as long */
     GZIP_FORMAT = 16, /* added to WINDOW_BITS, tells zlib to write gzip */
     WINDOW_BITS = 15, /* zlib's largest window, which with its default memory level takes 256 KB */
     MEMORY_LEVEL = 8,
