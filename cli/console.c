@@ -159,8 +159,8 @@ static bool input_comes(void)
     return true;
 }
 #else
-/* Waits for input. Returns false if the user presses Ctrl+C: its signal is blocked and cannot interrupt a read from the
-   terminal. */
+/* Waits for input. Returns false if the user wants to exit: the signals are blocked and do not interrupt a read from
+   the terminal. */
 static bool input_comes(void)
 {
     enum { AGAIN = 100 /* ms */ };
