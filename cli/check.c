@@ -87,8 +87,8 @@ static HRESULT wishes_add(struct wishes *w, const char *collector, const char *n
     return S_OK;
 }
 
-/* Adds a counter that is not supported. The reason is from OpenPLA's tables if they have one, otherwise PDH's message
-   without the path. Appends the most similar counter. */
+/* Adds a counter that is not supported. If OpenPLA's tables contain no reason, it is PDH's message without the path,
+   followed by the most similar counter. */
 static HRESULT counter_refuse(struct checked *c, const char *collector, const char *path, const char *said, HRESULT why)
 {
     struct counter_path parts;
@@ -160,8 +160,8 @@ static HRESULT summarise_name(struct checked *c, const char *path)
 }
 
 /* Searches for a path to use instead of this one. Collectors understand only the built-in names of counters, but the
-   files of the option -names may translate the path to these names. S_OK: *out is a message with the path to use, from
-   memory_alloc. */
+   files of the option -names may translate the path to these names. S_OK: *out, from memory_alloc, is a message that
+   names the path to use. */
 static HRESULT find_english(const struct pdh_api *pdh, const struct checked *c, const char *path, char **out)
 {
     struct refusal ignored = {NULL, S_OK};
@@ -282,8 +282,8 @@ static HRESULT check_collector(struct checked *c, struct object *collector)
     return hr;
 }
 
-/* Adds an issue that reading the XML or Commit reported. Windows' exports contain many ignored settings, which do not
-   prevent a start. */
+/* Adds an issue that Commit or the reader of the XML has reported. Windows' exports contain many ignored settings,
+   which do not prevent a start. */
 static HRESULT add_issue(void *user, HRESULT what, const char *key, const char *text)
 {
     struct checked *c = user;

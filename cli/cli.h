@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that the verbs of openpla.exe share: the table of verbs, exit codes, messages, options, questions, input
+/* Declarations that the verbs of openpla.exe share: the table of verbs, exit codes, messages, options, questions, input
    files and the terminal. */
 #ifndef OPENPLA_CLI_H
 #define OPENPLA_CLI_H
@@ -69,16 +69,16 @@ struct option {
    path. Returns CLI_DONE, or prints a message and returns CLI_USAGE or CLI_FAILED. */
 int options_parse(const char *verb, int argc, char **argv, const struct option *options, size_t count,
                   struct texts *operands);
-/* Receives a verb's options. `sub` is the name of the sub-verb ("": no sub-verb, NULL: the requested one). All
-   arguments are valid only during the call, and the function must not write to any target. */
+/* Receives a verb's options. `sub` is the name of the sub-verb; "" means that the verb has none. All arguments are
+   valid only during the call, and the function must not write to any target. */
 typedef void options_heard(void *user, const char *sub, const struct option *options, size_t count);
 /* Makes the verb report all its option tables instead of running, so that completion, the list of verbs and help --json
    show exactly the options that the verb parses. Not thread-safe. */
 void options_ask(const struct verb *verb, options_heard *heard, void *user);
-/* Reports a table if options_ask requested it. A verb must first call options_parse, options_with_settings or
-   cli_sub_verb, which report their tables in the same way. A verb that parses its command line itself calls
-   options_report first. If the result is true, the options have been reported. The verb must then return; its result is
-   ignored. */
+/* Reports a table of options if options_ask requested it. `sub` NULL means the sub-verb that options_ask is running.
+   Before anything else, a verb must call options_parse, options_with_settings or cli_sub_verb, which report their
+   tables in the same way. A verb that parses its command line itself calls options_report instead. If the result is
+   true, the options have been reported. The verb must then return; its result is ignored. */
 bool options_report(const char *sub, const struct option *options, size_t count);
 bool options_are_asked(void);
 /* Returns true if the argument is -?, /?, -h or --help. */
@@ -120,8 +120,8 @@ HRESULT cli_ask_password(const char *account, char **out);
 /* Returns true if standard input is a console, so that a person can answer. */
 bool cli_input_is_console(void);
 
-/* Shows the progress of long work in percent on stderr, if that is a terminal. It appears after one second and is
-   updated twice per second. Zero-initialise. */
+/* Shows the progress of long work in percent on stderr, if that is a terminal. The progress appears after one second
+   and is updated twice per second. Zero-initialise. */
 struct cli_progress {
     uint64_t begun, shown; /* times of clock_monotonic_ms() */
     bool visible;

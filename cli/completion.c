@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla completion: scripts for bash, zsh and fish that complete the command lines of all verbs. A script contains
    the option tables of the verbs and finds sets in the store's folders. Tab therefore starts no program, because under
-   Wine that would take seconds. The folder completion contains the shell functions that use the tables. */
+   Wine that would take seconds. The shell functions that use the tables are in the folder cli/completion. */
 #include "cli/cli.h"
 #include "engine/report/report_schema.h"
 
@@ -14,8 +14,8 @@ extern const struct shipped_schema completion_drivers[];
 /* The names of Windows' tools. */
 static const char *const tools[] = {"diskperf", "lodctr", "logman", "relog", "tracerpt", "typeperf", "unlodctr"};
 
-/* What a shell puts before, between and after the parts of three lists: a list of words, a row of the table, and the
-   verbs with their summaries. */
+/* The strings that the shell's syntax needs before, between and after the parts of a script: lists of words, rows of
+   the table, and summaries of the verbs. */
 struct shell {
     const char *name, *driver;
     const char *head; /* the beginning of a line that contains the names of the programs; NULL: no such line */

@@ -153,7 +153,7 @@ int cli_time(const char *verb, const char *option, const struct texts *words, in
 }
 
 #ifdef _WIN32
-/* Waits for input. Nothing to do on Windows, where Ctrl+C interrupts a read from the console. */
+/* Waits for input. On Windows there is nothing to do, because Ctrl+C interrupts a read from the console. */
 static bool input_comes(void)
 {
     return true;

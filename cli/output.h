@@ -64,7 +64,7 @@ struct json {
                                  values */
     int depth;
     bool filled[JSON_DEPTH];   /* the list at this depth has at least one element */
-    char brackets[JSON_DEPTH]; /* its opening bracket */
+    char brackets[JSON_DEPTH]; /* the opening bracket of the list at this depth */
     bool compact;              /* write everything on one line */
 };
 

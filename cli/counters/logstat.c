@@ -68,7 +68,7 @@ static void add_gap(struct log_statistics *s, int64_t from, int64_t to)
     s->gaps_in_all++;
 }
 
-/* Reads the times a second time, because gaps can be found only when the interval is known. */
+/* Reads the times of the samples again, because gaps can be found only when the interval is known. */
 static HRESULT find_gaps(struct log_reader *log, struct cli_progress *progress, struct log_statistics *s)
 {
     const struct log_cell *cells;

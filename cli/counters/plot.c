@@ -24,7 +24,7 @@
 struct plot_limit {
     const char *text, *number;
     struct filter of; /* empty: the limit applies to every counter */
-    bool used, here;  /* `used`: applies to any chart; `here`: applies to the current counter */
+    bool used, here;  /* `used`: applies to at least one chart; `here`: applies to the current counter */
 };
 
 struct plot {
@@ -329,7 +329,7 @@ static HRESULT plot_write(struct plot *p)
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "'%s' already exists (use -y to overwrite)",
                          p->output);
     p->draft = text_format("%s.%u.report", p->output, (unsigned)process_own_id());
-    if (p->draft && file_exists(p->draft)) { /* another process is creating this report */
+    if (p->draft && file_exists(p->draft)) { /* a process with this ID is writing it, or has left it */
         memory_free(p->draft);
         p->draft = NULL;
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),

@@ -26,8 +26,8 @@ struct relog {
     bool listed; /* only list the counters, -q */
 
     const struct log_format_traits *format;
-    struct counter_names *names; /* for -c in a language other than the log's, and for English names in the output;
-                                    NULL: not needed */
+    struct counter_names *names; /* translates names, for -c in another language than the log's and for English names in
+                                    the output; NULL: not needed */
     struct filter filter;
     struct inputs inputs;
     struct columns columns;

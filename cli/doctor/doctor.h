@@ -20,7 +20,9 @@ struct doctor_finding {
 };
 /* Zero-initialise and set the options. */
 struct doctor {
-    uint64_t room; /* bytes; a disk with less free space is nearly full, and with less than a tenth of it full */
+    /* In bytes. A disk with less free space than this is nearly full. With less than a tenth of it, the disk is full.
+     */
+    uint64_t room;
     uint32_t wait_ms;
     struct doctor_finding *items;
     size_t count, capacity;

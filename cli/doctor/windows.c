@@ -81,7 +81,7 @@ static HRESULT check_elsewhere(struct doctor *d, const char *own)
     return hr;
 }
 
-/* ---- the table ---- */
+/* ---- the registry values ---- */
 
 struct rows {
     struct doctor *d;

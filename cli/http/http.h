@@ -40,7 +40,7 @@ struct http_request {
 };
 /* Parses the bytes received so far. `own_name` is this computer's name, which a client may use as the Host; NULL: any
    Host is accepted. Returns 0 if more bytes are needed, 200 with *out, or the status with which to refuse the request.
-   The statuses are 400 malformed, 403 foreign Host (a page of another site can point its own name to this computer's
+   The statuses are 400 malformed, 403 foreign Host (another site can let its own name resolve to this computer's
    address), 405 neither GET nor HEAD, 431 too long, 505 not HTTP/1. */
 unsigned http_request_read(const char *bytes, size_t size, const char *own_name, struct http_request *out);
 /* Returns a text such as "Not Found". */

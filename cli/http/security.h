@@ -18,8 +18,8 @@ bool http_security_has_accounts(const struct http_security *s);
 
 /* The contents of the files at one time. A TLS session keeps using the state with which its connection began. */
 struct http_security_state;
-/* Returns the current state. If the last check was some time ago and a file has changed since then, reads the files
-   again. If the new files cannot be used, reports this on stderr and keeps the previous state. */
+/* Returns the current state. If the last check is not recent, checks first whether a file has changed, and if so, loads
+   the files again. If the new files cannot be used, reports this on stderr and keeps the previous state. */
 struct http_security_state *http_security_take(struct http_security *s);
 void http_security_release(struct http_security_state *state); /* NULL is allowed */
 /* Returns true if no newer state has been loaded. */

@@ -33,7 +33,7 @@ struct live_history {
     struct live_counter *counters; /* constant after live_history_open, except for `largest` */
     size_t count, rows;
     uint64_t interval_ms;
-    uint64_t begun; /* start of this run in ms; tells this run from every other run */
+    uint64_t begun; /* start of this run in ms; no other run has the same value */
     uint64_t taken; /* number of samples since the beginning */
     int64_t *times; /* FILETIME, UTC */
     float *values;  /* rows of `count` values; NAN: no value */

@@ -90,7 +90,7 @@ static HRESULT make_manual(const struct logman_option *o, struct object *set, st
 /* ---- -b, -e, -r ---- */
 
 struct moments {
-    double begin_day, begin_time, end_day, end_time; /* times: -1: not specified */
+    double begin_day, begin_time, end_day, end_time; /* `..._time`: -1 if not specified */
     bool begins, ends, daily;
 };
 

@@ -521,7 +521,7 @@ static HRESULT add_option(struct reader *r, int use, bool negated)
     *o = (struct logman_option){.use = (enum logman_use)use, .negated = negated};
     if (!negated)
         return take_words(r, row, &o->words);
-    /* Flags and level after the provider to remove are ignored. */
+    /* After the event provider to remove, flags and level may follow. They are ignored. */
     if (row->words == WORDS_PROVIDER)
         return next(r) ? take_provider(r, &o->words) : error_set(E_INVALIDARG, "--p: missing provider");
     /* A value after --name, as in "--max 100", is also ignored. */

@@ -17,7 +17,7 @@ enum logman_verb {
     LOGMAN_EXPORT
 };
 
-/* Each is one bit, so that a row of options.def can name several. The collector types are in the order of
+/* These are bits, so that a row of options.def can name several. The collector types are in the order of
    DataCollectorType. */
 enum logman_adverb {
     LOGMAN_COUNTER = 1,

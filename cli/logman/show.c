@@ -294,8 +294,8 @@ static HRESULT show_trace(struct object *collector)
     return hr;
 }
 
-/* Prints the output location. OutputLocation refers to the next run (MS-PLA 3.2.4.5), so the active run's file is shown
-   if there is one. */
+/* Prints the output location. OutputLocation refers to the next run (MS-PLA 3.2.4.5), so if a run is active, the file
+   of that run is shown. */
 static void line_output(struct object *set, struct object *collector)
 {
     enum { RUNNING = 1, COMPILING }; /* DataCollectorSetStatus */

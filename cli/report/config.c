@@ -18,7 +18,7 @@ struct diff {
     const char *paths[2];
     struct json *j;          /* NULL: print text */
     struct text_buffer last; /* the table whose name was printed last */
-    unsigned side; /* part of the JSON being written; 0, 1: facts of that file; 2: differences; 3: nothing yet */
+    unsigned side; /* the part that was written last; 0, 1: facts of that file; 2: differences; 3: nothing yet */
 };
 
 /* ---- as text ---- */

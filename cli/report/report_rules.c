@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the rules that a command line names, and creates from logs temporary reports, which exist only while a command
+/* Reads the rules that a command line names. Creates temporary reports of logs, which exist only while a command
    runs. */
 #include "cli/report/report.h"
 #include "engine/base/file.h"

@@ -16,7 +16,7 @@
 #include <string.h>
 
 struct trace_statistics {
-    uint64_t bytes, events, buffers; /* `events` is without the log file header, `buffers` with its buffer */
+    uint64_t bytes, events, buffers; /* `events` does not count the log file header; `buffers` counts its buffer */
     uint64_t unknown;                /* number of events of an unknown form; included in `events` */
     int64_t first, last;             /* FILETIMEs of the first and last event */
     uint64_t counter_samples;        /* number of events from a log of performance counters */
@@ -261,7 +261,7 @@ int logstat_trace(const char *path, const char *shown, struct json *j)
     cli_progress_end(&progress);
     if (FAILED(hr) && reader) {
         result = cli_error(VERB, hr);
-    } else if (SUCCEEDED(hr) && s.counter_samples == 0) { /* with counter samples: a corrupt performance log */
+    } else if (SUCCEEDED(hr) && s.counter_samples == 0) { /* a file with counter samples is a corrupt performance log */
         if (j)
             print_json(j, shown, etl_reader_log(reader), &s);
         else

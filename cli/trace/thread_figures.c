@@ -72,8 +72,8 @@ static HRESULT take_switch(struct thread_figures *f, const uint8_t *data, uint32
     struct one_thread *out = thread_of(f, old);
     if (!p || (!out && old != 0))
         return no_memory();
-    /* A thread whose switch-out is the first switch of its processor has run since the start. If a different thread is
-       switched out than was switched in, events were lost. */
+    /* If the first switch on a processor switches a thread out, that thread has been running since the start. If a
+       different thread is switched out than was switched in, events were lost. */
     if (out && (!p->known || p->running == old))
         out->of.ran += passed(p->known ? p->since : f->begin, time);
     if (out) {
@@ -236,7 +236,8 @@ HRESULT thread_figures_take(struct thread_figures *f, const struct dumped_event 
     if (!s)
         return S_OK;
     const bool is_process = s->take == take_process || s->take == take_thread;
-    /* Rundown events of existing threads and processes have the time of the rundown, so they are not the beginning. */
+    /* Rundown events of existing threads and processes have the time of the rundown, so they do not set the
+       beginning. */
     if (f->begin == 0 && !(is_process && (type == RUNDOWN_START || type == RUNDOWN_END)))
         f->begin = time;
     if (s->take == take_thread && type == SWITCH)

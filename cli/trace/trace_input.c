@@ -254,8 +254,8 @@ const char *trace_process_name(struct trace_processes *p, uint32_t id)
         return NULL;
     if (process_program(id, process_start_time(id), &path) != S_OK)
         path = NULL;
-    const HRESULT hr = processes_set_name(p, id, path ? path : ""); /* store even an unknown name, so that it is
-                                                                       requested only one time */
+    /* Store even an unknown name, so that it is requested only once. */
+    const HRESULT hr = processes_set_name(p, id, path ? path : "");
     memory_free(path);
     return SUCCEEDED(hr) && p->kept[at].name[0] ? p->kept[at].name : NULL;
 }

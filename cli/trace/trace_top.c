@@ -308,7 +308,7 @@ static HRESULT next_table(struct top *t, int64_t now)
     t->next += interval;
     if (t->next > now)
         return hr;
-    /* After a time without events, start again at the current event. */
+    /* After a period without events, start again at the current event. */
     thread_figures_reset(&t->figures, now);
     t->next = now + interval;
     return hr;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Selects the parts of Mbed TLS that the server needs: TLS 1.2 and 1.3 with only forward secrecy and authenticated
-   encryption. Certificates have RSA or NIST curve keys and come from PEM files. It omits the client side, session
-   resumption, compression and renegotiation. */
+   encryption. Certificates have RSA or NIST curve keys and come from PEM files. The client side, session resumption,
+   compression and renegotiation are omitted. */
 #ifndef OPENPLA_MBEDTLS_SETTINGS_H
 #define OPENPLA_MBEDTLS_SETTINGS_H
 
@@ -73,7 +73,7 @@ void memory_free(void *p);
 #define MBEDTLS_SHA384_C
 #define MBEDTLS_SHA512_C
 #define MBEDTLS_HKDF_C
-#define MBEDTLS_PSA_CRYPTO_C /* the implementation of TLS 1.3 uses its functions */
+#define MBEDTLS_PSA_CRYPTO_C /* TLS 1.3 uses the functions of PSA */
 #define MBEDTLS_PSA_CRYPTO_EXTERNAL_RNG
 #define MBEDTLS_PSA_KEY_STORE_DYNAMIC
 

@@ -200,7 +200,7 @@ static HRESULT switch_in(struct export_events *x, const struct moment *m, struct
     return SUCCEEDED(hr) && waited && x->to->format->wait ? x->to->format->wait(x->to, &wait) : hr;
 }
 
-/* Adds to the counter the time up to `until` during which the processor ran threads. */
+/* Adds the time for which the processor has run a thread, up to `until`, to the counter EXPORT_CPU. */
 static void count_running(struct export_events *x, struct export_processor *p, int64_t until)
 {
     if (p->known && p->running != 0 && until > p->since)

@@ -91,7 +91,8 @@ static bool is_integer(uint16_t in)
     return in >= IN_TYPE_INT8 && in <= IN_TYPE_UINT64;
 }
 
-/* Returns true for a JSON number with at most 15 digits, because readers keep no more digits exactly. */
+/* Returns true for a JSON number with at most 15 digits before the point, because readers keep no longer integer
+   exactly. */
 static bool is_number(const char *text)
 {
     enum { DIGITS = 15 };

@@ -11,7 +11,7 @@
 enum { MOST_NODES = 2 << 20 };
 
 struct chrome {
-    struct id_map nodes; /* key: profile and node that were written; no value */
+    struct id_map nodes; /* keys: the pairs of profile and node that were written; no values */
     uint64_t written;
 };
 

@@ -4,7 +4,8 @@
 #include "cli/trace/export/export.h"
 #include "engine/base/memory.h"
 
-/* When there are this many counts, their lines are written; readers add the numbers of equal stacks. */
+/* Maximum number of counts in memory. When it is reached, their lines are written and counting starts again. Therefore
+   a stack can have several lines; readers add their numbers. */
 enum { MOST_COUNTS = 1 << 20 };
 
 struct folded {
