@@ -20,8 +20,7 @@ struct doctor_finding {
 };
 /* Zero-initialise and set the options. */
 struct doctor {
-    /* In bytes. A disk with less free space than this is nearly full. With less than a tenth of it, the disk is full.
-     */
+    /* In bytes. A disk with less free space than this is nearly full, and with less than a tenth of this it is full. */
     uint64_t room;
     uint32_t wait_ms;
     struct doctor_finding *items;

@@ -19,7 +19,7 @@ struct page_make {
     void *context;
 };
 /* Creates the output completely or not at all: after a failure an existing file is unchanged. `notes`: problems of the
-   report. OPENPLA_E_MALFORMED_XML: not a report, or an invalid style sheet; errors of files. */
+   report. Fails with OPENPLA_E_MALFORMED_XML for an invalid report or style sheet, or with an error of the files. */
 HRESULT page_make(const struct page_make *make, struct texts *notes);
 
 /* ---- the document of a page ----
@@ -38,11 +38,11 @@ struct page_bounds {
 /* Reads the report twice: first its content, then the part to show. Each table gets a share of the cells, small tables
    first; rows of warnings and the rows that they refer to are always shown, and charts of the rows' counters precede
    other charts. The elements have these additional attributes: `title`; on a Table, `rows` (the total number of rows);
-   on the Item of a warning, `number` (from the most severe on); on a Data element with a number, `raw` (the number
-   before formatting) and `id` (the target of a warning). Data and Table elements have a Tag element for each of their
-   tags; the first Data of a row also has the tags of its row and of hidden cells. A Waves element has the values of all
-   series for the script (page_waves.h). Each Damage element describes a problem of the report. Errors and notes of
-   report_read. */
+   on the Item of a warning, `number` (the most severe warning has 1); on a Data element with a number, `raw` (the
+   number before formatting) and `id` (the target of a warning). Data and Table elements have a Tag element for each of
+   their tags; the first Data of a row also has the tags of its row and of hidden cells. A Waves element has the values
+   of all series for the script (page_waves.h). Each Damage element describes a problem of the report. Fails like
+   report_read, whose warnings become notes. */
 HRESULT page_document_make(const char *report, const struct page_bounds *bounds, struct text_buffer *out,
                            struct texts *notes);
 

@@ -6,7 +6,7 @@
 #include "engine/base/text.h"
 
 enum {
-    PAL_FILES_MAX = 64, /* a file and the files that it inherits from */
+    PAL_FILES_MAX = 64, /* maximum number: a file and the files that it inherits from */
     PAL_BYTES_MAX = 16 << 20,
     PAL_THRESHOLDS_MAX = 20000,
     PAL_QUESTIONS_MAX = 200
@@ -36,8 +36,8 @@ struct pal_job {
     const struct texts *answers; /* "NAME=VALUE"; may be NULL */
     bool means;                  /* compares means of slices; otherwise peaks, as PAL does */
 };
-/* E_INVALIDARG: an answer to a question that does not exist; OPENPLA_E_MALFORMED_XML: not a threshold file; errors of
-   files; E_OUTOFMEMORY. Free `out` in any case. */
+/* Fails with E_INVALIDARG for an answer to a question that does not exist, with OPENPLA_E_MALFORMED_XML if the file is
+   not a threshold file, with an error of a file, or with E_OUTOFMEMORY. Free `out` in any case. */
 HRESULT pal_import(const struct pal_job *job, struct pal_imported *out);
 
 #endif

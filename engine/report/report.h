@@ -53,8 +53,9 @@ HRESULT report_make(const struct report_make *make, struct texts *warnings);
 #define REPORT_FILE_NAME "report.xml"  /* RuleTargetFileName */
 #define PAGE_FILE_NAME   "report.html" /* ReportFileName */
 
-/* Checks whether the file is a configuration document. S_OK: it is; *computer becomes its computer, from memory_alloc,
-   or is unchanged. S_FALSE: another file. E_OUTOFMEMORY. Reads only the start of the file. */
+/* Checks whether the file is a configuration document. Reads only the start of the file. S_OK: it is one; *computer
+   becomes the name of its computer, from memory_alloc, or is unchanged. S_FALSE: it is another file. Fails with
+   E_OUTOFMEMORY. */
 HRESULT report_configuration_is(const char *path, char **computer);
 
 #endif

@@ -20,7 +20,7 @@ struct report_cell {
     const char *column, *text, *type; /* type: the attribute, or "" */
     bool key;
 };
-/* Different texts, or the same text with different types; "": none. */
+/* A column whose texts differ, or whose texts are equal but have different types. "": no text or no type. */
 struct report_change {
     const char *column, *before, *after, *type_before, *type_after;
 };

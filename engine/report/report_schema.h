@@ -160,9 +160,10 @@ typedef HRESULT schema_loader(const char *name, const char *importer, struct sch
    and is added to `errors`. OPENPLA_E_MALFORMED_XML: not a schema; E_OUTOFMEMORY: the schema can only be freed. */
 HRESULT report_schema_add(struct report_schema *s, const char *path, const char *text, size_t size,
                           schema_loader *load);
-/* Loads and adds a file by a name as in Import. */
+/* Loads a file and adds it. `name` has the form of a name in an Import element. */
 HRESULT report_schema_add_file(struct report_schema *s, const char *name, schema_loader *load);
-/* Adds to all counter tables the slices of the counters that match, and a column of trends. Rules need both. */
+/* In all counter tables, requests slices for the counters that match `patterns`, and a column of trends. Rules need
+   both. */
 HRESULT report_schema_want_slices(struct report_schema *s, const char *patterns);
 /* Sorts sections and tables by key, after the last schema was added. */
 void report_schema_order(struct report_schema *s);
@@ -174,7 +175,7 @@ void report_schema_free(struct report_schema *s);
 
 /* Returns whether the text matches the pattern. Takes time at most proportional to the product of both lengths. */
 bool schema_pattern_matches(const char *pattern, const char *text);
-#define SCHEMA_LONGEST_PATTERN 1024 /* bytes of one pattern of several */
+#define SCHEMA_LONGEST_PATTERN 1024 /* maximum bytes of one pattern in a list */
 /* Copies the first of several patterns separated by '|' to `out`; an escaped '|' does not separate. A pattern that is
    too long becomes empty: no counter has such a name. Returns the rest, or NULL. */
 const char *schema_pattern_first(const char *patterns, char out[SCHEMA_LONGEST_PATTERN]);
@@ -195,23 +196,24 @@ extern const struct shipped_schema shipped_schemas[];
 #define SCHEMA_GENERAL "Report.General.xml"
 
 struct schema_file {
-    char *path; /* the file, or the name of a built-in one: for messages, and as the importer of its imports */
+    char *path; /* path of the file, or name of a built-in file; used in messages, and as `importer` of its imports */
     char *text;
     size_t size;
     bool shipped;
 };
-/* The names of one kind of files, and the built-in ones. */
+/* One kind of files: its name, its folder, and the files that are built in. */
 struct shipped_files {
     const char *sort;   /* kind of file in messages: "schema" */
     const char *folder; /* folder of Windows' own files, below %systemroot%: "pla/reports" */
     const struct shipped_schema *rows;
 };
-/* Loads the file `name` of an Import, or of a user (`importer` NULL). Expands variables; '\' and '/' both separate. A
-   user may name any file. An import must be in or below the folder of the path `importer`, or in Windows' folder: names
-   and links that lead elsewhere fail with HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME). `importer` "": the importing text is
-   not a file. If no such file exists, loads the built-in file of that name, ignoring case, if the name has no folder or
-   Windows' folder. HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), with the kind of file and its path in the error text;
-   HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE) above 16 MB; errors of file_load. *out is empty after a failure. */
+/* Loads the file `name`, which an Import or (`importer` NULL) a user has specified. Expands variables; '\' and '/' both
+   separate. A user may name any file. An import must be in or below the folder of the path `importer`, or in Windows'
+   folder: names and links that lead elsewhere fail with HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME). `importer` "": the
+   importing text is not a file. If no such file exists, loads the built-in file of that name, ignoring case, if the
+   name has no folder or Windows' folder. HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), with the kind of file and its path
+   in the error text; HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE) above 16 MB; errors of file_load. *out is empty after a
+   failure. */
 HRESULT shipped_file_load(const struct shipped_files *of, const char *name, const char *importer,
                           struct schema_file *out);
 /* Loads a report schema with shipped_file_load. */

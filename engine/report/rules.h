@@ -33,7 +33,7 @@ void rules_free(struct rules *r); /* NULL is allowed */
    that was added before is skipped. An error in an element becomes one of rules_errors. OPENPLA_E_MALFORMED_XML: not
    rules at all; the error of schema_file_load for a fatal Include; E_OUTOFMEMORY: the rules can only be freed. */
 HRESULT rules_add(struct rules *r, const char *path, const char *text, size_t size);
-/* Adds a file, or a built-in one, by a name as in Import. */
+/* Loads a file, or a built-in file, and adds it. `name` has the form of a name in an Import element. */
 HRESULT rules_add_file(struct rules *r, const char *name);
 /* Returns the errors, in the form "FILE: group 'g': rule 'r': step 1: line N: ELEMENT attribute="value": why". */
 const struct texts *rules_errors(const struct rules *r);

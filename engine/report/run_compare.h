@@ -58,7 +58,7 @@ void run_side_free(struct run_side *s);
 
 struct run_compare_options {
     bool by_clock;       /* align the runs by the time of day; otherwise by their starts */
-    double skip;         /* seconds to skip at the start of both */
+    double skip;         /* seconds to skip at the start of both runs */
     double slice;        /* seconds of a slice; 0: the shared time / RUN_SLICES */
     double least_change; /* percent; smaller changes of the mean are ignored */
 };
@@ -80,16 +80,16 @@ void run_comparison_free(struct run_comparison *c);
 
 /* ---- statistics of the comparison ---- */
 
-/* The correlation of adjacent slices, corrected for the bias of short series; 0 to 0.95. */
+/* Returns the correlation of adjacent slices, corrected for the bias of short series; 0 to 0.95. */
 double run_correlation(const double *values, size_t count);
-/* The two-sided p of the test; ties have mean ranks. *effect: Cliff's delta. `widening` of the variance: 1 or more.
-   `room` has space for count_a + count_b values. */
+/* Returns the two-sided p of the test; ties have mean ranks. *effect: Cliff's delta. `widening` of the variance: 1 or
+   more. `room` has space for count_a + count_b values. */
 double run_rank_test(const double *a, size_t count_a, const double *b, size_t count_b, double widening, double *effect,
                      double *room);
 /* Returns the greatest p value that passes at the false discovery rate; less than 0 if no value passes. `room` has
    space for `count` values. */
 double run_discovery_limit(const double *p, size_t count, double rate, double *room);
-/* "\Processor(_Total)\% Processor Time"; the caller frees it. */
+/* Returns a path such as "\Processor(_Total)\% Processor Time", which the caller frees. */
 char *run_path(const char *object, const char *counter, const char *instance);
 const char *run_verdict_name(enum run_verdict verdict);
 

@@ -41,7 +41,7 @@ void event_cell_pack(const struct event_cell *cell, struct text_buffer *out);
 const char *event_cell_unpack(const char *at, struct event_cell *out);
 
 /* Adds bytes that compare in the order of the cells. Numbers come first, by value. Texts follow, in an order that
-   ignores case; texts that differ only in case are ordered by case. Empty cells are last in both directions.
+   ignores case; texts that differ only in case are ordered by case. Empty cells are last in both directions. Fails with
    E_OUTOFMEMORY. */
 HRESULT event_cell_sort(const struct event_cell *cell, bool descending, struct text_buffer *out);
 
@@ -90,7 +90,7 @@ struct event_fields {
 void event_field_set_free(struct event_fields *f);
 /* Fills a cell for each field; the cells' texts are valid until the next call. A field that the event does not have is
    an empty cell. EVENT_DATA_INVALID: the data do not match their schema; S_FALSE: properties are requested, but the
-   event has no known schema. E_OUTOFMEMORY. */
+   event has no known schema. Fails with E_OUTOFMEMORY. */
 HRESULT event_fields_take(struct event_fields *f, const struct dumped_event *e, struct event_cell *cells);
 
 /* Returns the thread's processor time at the event, in ms, in kernel and user mode; false: the event has none. */
@@ -105,9 +105,9 @@ enum {
 
 /* The events that a column shows. */
 struct event_source {
-    const struct schema_field *said; /* the event's guid, number and version */
+    const struct schema_field *said; /* GUID, ID and version of the events */
     uint64_t met, of_another_version;
-    unsigned other_version; /* version of the latest such event */
+    unsigned other_version; /* version of the latest event that has another version */
 };
 /* Compares only the event's header: the class and type of a classic event, the provider and id of other events. "Any
    provider" does not include the events of the log itself. */

@@ -227,7 +227,7 @@ HRESULT event_transactions_begin(struct event_transactions *t, const struct even
     const size_t before = thread ? thread->capacity : 0;
     if (!thread || !memory_grow((void **)&thread->open, &thread->capacity, thread->count + 1, sizeof *thread->open))
         return E_OUTOFMEMORY;
-    /* The array also counts when it is empty, because it is never freed before the end. */
+    /* Count the array even when it becomes empty again, because it is freed only at the end. */
     t->held += (thread->capacity - before) * sizeof *thread->open;
     char *copy = memory_copy(body, size);
     if (!copy)

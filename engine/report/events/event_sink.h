@@ -13,7 +13,7 @@
    newest start of its kind that is open in its thread. */
 
 struct event_transactions;
-/* `memory`: bytes for open start events; further start events are dropped and counted. E_OUTOFMEMORY. */
+/* `memory`: bytes for open start events; further start events are dropped and counted. Fails with E_OUTOFMEMORY. */
 HRESULT event_transactions_create(size_t memory, struct event_transactions **out);
 void event_transactions_free(struct event_transactions *t); /* NULL is allowed */
 
@@ -25,7 +25,7 @@ struct event_moment {
     bool has_processor_time;
     double processor_ms; /* processor time of the thread, in kernel and user mode */
 };
-/* Keeps a copy of `body`. E_OUTOFMEMORY. */
+/* Keeps a copy of `body`. Fails with E_OUTOFMEMORY. */
 HRESULT event_transactions_begin(struct event_transactions *t, const struct event_moment *begin, const char *body,
                                  size_t size);
 /* Ends a transaction. S_OK: *begin and *body are the start event, valid until the next call. S_FALSE: the event matches
@@ -52,7 +52,7 @@ struct event_transaction_counts event_transactions_counts(const struct event_tra
 
 struct event_join;
 /* `memory`: bytes for the sort, and the same amount for the events of one value. `most`: the maximum number of pairs.
-   E_OUTOFMEMORY. */
+   Fails with E_OUTOFMEMORY. */
 HRESULT event_join_create(size_t memory, uint64_t most, struct event_join **out);
 void event_join_free(struct event_join *j); /* NULL is allowed */
 /* `side`: 0 or 1. An event without a value has no partner. Errors: E_OUTOFMEMORY, or an error of scratch files. */
@@ -77,11 +77,11 @@ enum { EVENT_GROUP_SUMS = 256 };
 
 struct event_groups;
 /* `memory`: bytes for keys, their data, and sorting. `sums`: the number of sums of a group, at most EVENT_GROUP_SUMS.
-   E_OUTOFMEMORY. */
+   Fails with E_OUTOFMEMORY. */
 HRESULT event_groups_create(size_t memory, size_t sums, struct event_groups **out);
 void event_groups_free(struct event_groups *g); /* NULL is allowed */
-/* Counts one event for the key, and adds each of its cells to one sum. `first` is stored only for the first event of
-   the key. Errors: E_OUTOFMEMORY, or an error of the scratch file (row_sort.h). */
+/* Counts one event for the key, and adds each of `cells` to the sum with the same index. `first` is stored only for the
+   first event of the key. Errors: E_OUTOFMEMORY, or an error of the scratch file (row_sort.h). */
 HRESULT event_groups_add(struct event_groups *g, const char *key, size_t key_size, const char *first, size_t first_size,
                          const struct event_cell *cells);
 /* Call it after the last event_groups_add. From then on, the groups can only be read. */
@@ -102,7 +102,7 @@ HRESULT event_groups_next(struct event_groups *g, struct event_group *out);
    Rows of a table in the order of their keys: all of them by an external sort, or only the first ones, which are kept
    in a heap while they are few. */
 struct event_rows;
-/* `memory`: bytes. `most`: the maximum number of returned rows; 0: all. E_OUTOFMEMORY. */
+/* `memory`: bytes. `most`: the maximum number of returned rows; 0: all. Fails with E_OUTOFMEMORY. */
 HRESULT event_rows_create(size_t memory, uint64_t most, struct event_rows **out);
 void event_rows_free(struct event_rows *r); /* NULL is allowed */
 /* Keys are compared byte by byte; rows with the same key stay in the order in which they were added. Errors:
@@ -120,7 +120,8 @@ uint64_t event_rows_count(const struct event_rows *r); /* number of rows added *
 enum { EVENT_SUB_ROWS = 1000 }; /* limit of one row's sub-table; the table reports the number of skipped rows */
 
 struct event_sink;
-/* `memory`: bytes that it may use; the rest goes to scratch files. Both structs are borrowed. E_OUTOFMEMORY. */
+/* `memory`: bytes that it may use; the rest goes to scratch files. Both structs are borrowed. Fails with
+   E_OUTOFMEMORY. */
 HRESULT event_sink_create(const struct schema_table *table, const struct event_columns *columns, size_t memory,
                           struct event_sink **out);
 void event_sink_free(struct event_sink *s); /* NULL is allowed */

@@ -26,7 +26,8 @@
       report_document_close renames it; events_output is a draft, too, until report_events_keep renames it. Therefore a
       failure, a stop or a crash leaves an old report unchanged; a crash leaves the draft behind.
 
-   The document contains all warnings and notes (section "howMade"), because its readers do not see the caller's. */
+   The document contains all warnings and notes (section "howMade"), because readers of the document do not see the
+   messages of the program that created it. */
 #include "engine/report/report.h"
 
 #include "engine/base/clock.h"
@@ -82,7 +83,7 @@ static bool log_sample_seen(void *context)
     inputs_progress(&m->inputs.logs, &done, &total);
     atomic_store_explicit(&m->logs_done, done, memory_order_relaxed);
     if (!m->events)
-        show_progress(m); /* if there are events, the trace thread shows it */
+        show_progress(m); /* if there are traces, the thread that reads them shows the progress */
     return !is_stopped(m);
 }
 

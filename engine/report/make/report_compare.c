@@ -15,7 +15,7 @@
 
 /* A record for a table or a row. */
 struct keyed_row {
-    struct sorted_row record; /* key_size covers the part that identifies it in the other document */
+    struct sorted_row record; /* key_size: length of the part that is equal in the record of the other document */
     bool is_table;
     const char *section, *table, *source, *outer; /* place of the table */
     struct keyed_cell {

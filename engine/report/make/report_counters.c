@@ -46,7 +46,7 @@ struct report_counters {
     int bias_minutes; /* UTC offset of the first log */
     char **log_names;
     size_t bytes;   /* memory of sketches and charts */
-    bool exhausted; /* there is no more memory for them */
+    bool exhausted; /* no memory is left for sketches and charts */
     uint64_t samples;
     int64_t first, last;
 };

@@ -23,7 +23,7 @@ struct value_statistics {
     struct value_sketch *sketch;
 };
 /* Adds a finite value. `percentiles`: also keep what percentiles need; it must then be set from the first value on.
-   E_OUTOFMEMORY. */
+   Fails with E_OUTOFMEMORY. */
 HRESULT value_statistics_add(struct value_statistics *s, double value, bool percentiles);
 double value_statistics_sum(const struct value_statistics *s);
 double value_statistics_mean(const struct value_statistics *s); /* NaN without values */
@@ -64,7 +64,7 @@ struct chart_series {
 /* Adds a value. Times may be in any order; a time before the first one counts as the first. `interval`: the log's
    sample interval, which is also the initial length of a point; 0: not known yet, so a point is one second long until a
    later call specifies the interval. If another log has a longer interval, the time between its samples is not a gap.
-   E_OUTOFMEMORY. */
+   Fails with E_OUTOFMEMORY. */
 HRESULT chart_series_add(struct chart_series *s, int64_t utc, double value, int64_t interval);
 /* Limits the number of points from now on, to CHART_POINTS or less; existing points are merged. */
 void chart_series_limit(struct chart_series *s, size_t most);
@@ -99,7 +99,7 @@ struct slice_series {
     size_t count, capacity;
 };
 /* Adds a value. A value before the first slice is counted in the first slice. Slices are merged into longer ones when
-   there are too many. E_OUTOFMEMORY. */
+   there are too many. Fails with E_OUTOFMEMORY. */
 HRESULT slice_series_add(struct slice_series *s, int64_t utc, double value);
 /* Makes the slices at least that long. */
 void slice_series_widen(struct slice_series *s, int64_t width);
@@ -135,7 +135,8 @@ HRESULT report_counters_write_charts(struct report_counters *c, const struct sch
                                      struct report_document *to);
 void report_counters_free(struct report_counters *c); /* NULL is allowed */
 
-/* Returns whether a counter belongs to a table, by object and patterns. `instance` "": it has none. */
+/* Returns whether a counter belongs to a table, by object and patterns. `instance` "" means that the counter has no
+   instance. */
 bool counter_table_takes(const struct report_schema *schema, const struct schema_table *table,
                          const struct log_counter *counter, const char *instance);
 
@@ -148,8 +149,8 @@ const char *counter_table_name(const struct schema_table *table, const struct lo
 
 struct counter_series {
     struct value_statistics statistics;
-    char *instance; /* "parent/instance#index"; NULL: it has none */
-    bool wanted;    /* some table needs it */
+    char *instance; /* "parent/instance#index"; NULL: no instance */
+    bool wanted;    /* at least one table needs the series */
     bool percentiles, charted, watched;
     /* sliced: the row may have a table of slices; in_slices: slices exist, for that table or for the trend */
     bool sliced, in_slices;
@@ -172,7 +173,7 @@ HRESULT counter_rows_write(const struct counter_rows *rows, struct report_docume
 /* Writes one chart for each of the table's chart patterns. A chart has at most 8 series: _Total, and those with the
    greatest means. */
 HRESULT counter_rows_chart(const struct counter_rows *rows, struct report_document *to, struct texts *warnings);
-#define COUNTER_MOST_WATCHED 512 /* series of a watched counter's chart */
+#define COUNTER_MOST_WATCHED 512 /* maximum number of series in the chart of a watched counter */
 /* Writes a chart of each counter that the table watches, if the table's own charts do not contain all series of the
    counter. First come the series with the 8 greatest and the 8 least means, the 8 highest peaks and the 8 greatest
    growths, and _Total; then the other series. */

@@ -263,7 +263,8 @@ void report_cell_number(struct report_document *d, double value)
 
 void report_cell_time(struct report_document *d, int64_t utc)
 {
-    if (d->time.length == 0 || d->cell_time != utc) { /* two cells in a row often have the same time */
+    /* A slice begins when the previous one ends, so two successive times are often equal. */
+    if (d->time.length == 0 || d->cell_time != utc) {
         d->time.length = 0;
         report_add_time(&d->time, utc, d->bias_minutes);
         d->cell_time = utc;

@@ -103,8 +103,8 @@ HRESULT report_draft_open(const char *base, const char *path, struct file **out)
 void report_draft_drop(const char *base, const char *path); /* if deleting fails, the next draft overwrites it */
 
 /* ---- numbers: XPath 1.0, which reads reports, does not support exponents ---- */
-/* Adds the fewest digits, at least 6, that read back as the same number. There is no exponent, no separator, and no
-   sign of zero. If the number is not finite, adds nothing. */
+/* Adds the fewest digits, at least 6, that read back as the same number. The digits have no exponent and no thousands
+   separators, and zero has no sign. If the number is not finite, adds nothing. */
 void plain_number_add(struct text_buffer *out, double value);
 
 /* ---- tags of a table, a row or a cell, by which warnings refer to it ----

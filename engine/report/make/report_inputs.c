@@ -175,7 +175,7 @@ static HRESULT check_begin(void *about, const struct report_attribute *attribute
     const char *name = report_attribute(attributes, count, "name");
     l->begun = true;
     l->is_one = name && !strcmp(name, CONFIGURATION_NAME);
-    return l->is_one ? S_OK : HRESULT_FROM_WIN32(ERROR_CANCELLED); /* enough is known */
+    return l->is_one ? S_OK : HRESULT_FROM_WIN32(ERROR_CANCELLED); /* any other report: do not read the rest */
 }
 
 static HRESULT check_fact(void *about, const struct report_data *fact)

@@ -32,7 +32,7 @@ const struct form_attribute form_attributes[] = {
 };
 const size_t form_attribute_count = sizeof form_attributes / sizeof *form_attributes;
 
-/* NULL: the type does not allow such a child element. */
+/* Returns the row of a child element; NULL: an element of type `parent` must not contain it. */
 static const struct form_child *form_find_child(enum form_type parent, const char *element)
 {
     for (size_t i = 0; i < form_child_count; i++)
@@ -64,7 +64,7 @@ struct data_list {
     size_t item_attribute_capacity;
 };
 
-/* Keeps its memory for the next list. */
+/* Empties the list, but keeps its memory for the next one. */
 static void data_list_clear(struct data_list *l)
 {
     l->texts.length = l->count = l->attribute_count = l->ordered = 0;
@@ -87,7 +87,8 @@ static HRESULT add_whole(struct data_list *l, const char *text, size_t length)
     return l->texts.failed ? E_OUTOFMEMORY : S_OK;
 }
 
-/* Begins a Data element. Later calls add its attributes, then its text in parts, and then end it. E_OUTOFMEMORY. */
+/* Begins a Data element. Later calls add its attributes, then its text in parts, and then end it. Fails with
+   E_OUTOFMEMORY. */
 static HRESULT data_list_begin(struct data_list *l, const char *name, size_t length)
 {
     if (!memory_grow((void **)&l->places, &l->capacity, l->count + 1, sizeof *l->places))
@@ -232,7 +233,7 @@ static void reader_fail(struct reader *r, HRESULT hr)
     }
 }
 
-/* The result of a handler's call. */
+/* Calls a handler and returns its result; S_OK if the caller has no such handler. */
 #define CALL(r, handler, ...) ((r)->handlers->handler ? (r)->handlers->handler((r)->about, __VA_ARGS__) : S_OK)
 
 /* ---- starts of elements ---- */

@@ -11,7 +11,7 @@
 /* Applies to all inputs, after they are read. */
 struct report_totals {
     int64_t first, last; /* FILETIMEs of the first and the last event of all traces; 0: no event */
-    double seconds;      /* their difference: the duration for rates of MS-PLA 2.2.3.3 */
+    double seconds;      /* seconds from `first` to `last`: the duration by which rates are divided (MS-PLA 2.2.3.3) */
     uint64_t events, events_lost, buffers_lost, undecoded;
     uint64_t samples;                  /* samples of all counter logs */
     int64_t sample_first, sample_last; /* FILETIMEs of the first and the last sample; 0: no sample */
@@ -48,7 +48,7 @@ struct report_event {
     const struct found_schema *found;
 };
 /* Decodes the event, if no table has done so. *out is valid until the next event; (*out)->schema is NULL for an unknown
-   event. E_OUTOFMEMORY. */
+   event. Fails with E_OUTOFMEMORY. */
 HRESULT report_event_look(struct report_event *e, const struct dumped_event **out);
 
 /* Returns whether the event belongs to the log itself (class {68FDD900-4A3E-11D1-84F4-0000F80464E3}), not to a
@@ -62,7 +62,8 @@ static inline bool report_event_is_of_log(const EVENT_RECORD *record)
 struct report_table_kind {
     /* Called for each event of all traces. A failure ends the report; the table counts invalid events. */
     HRESULT (*event)(void *table, struct report_event *e);
-    /* Writes the table, from report_table_begin to report_table_end, or only a warning. `stop` as in report.h. */
+    /* Writes the table, from report_table_begin to report_table_end, or only a warning. Stops if totals->stop returns
+       true. */
     HRESULT (*write)(void *table, const struct report_totals *totals, struct report_document *to);
     void (*free)(void *table);
 };
@@ -71,8 +72,8 @@ struct report_table {
     void *state;
 };
 
-/* Creates an event table (event_table.c). E_OUTOFMEMORY. Errors of a table that are found only here or with the events
-   (too many event sources, a sum of texts) become warnings when it is written. */
+/* Creates an event table (event_table.c). Fails with E_OUTOFMEMORY. Errors of a table that are found only here or with
+   the events (too many event sources, a sum of texts) become warnings when it is written. */
 HRESULT event_table_create(const struct report_table_make *make, struct report_table *out);
 
 /* ---- the event tables of a report, from one reading of all traces ---- */

@@ -26,7 +26,7 @@ struct schema_reading {
 /* Returns SCHEMA_INVALID with "line N: ELEMENT attribute="value": why"; attribute and value may be NULL. */
 HRESULT schema_wrong(xmlNodePtr element, const char *attribute, const char *value, const char *format, ...)
     PRINTF_LIKE(4, 5);
-/* Records a warning about `node`, with file, section and table. S_OK; E_OUTOFMEMORY. */
+/* Records a warning about `node`, with file, section and table. Returns S_OK or E_OUTOFMEMORY. */
 HRESULT schema_add_warning(struct schema_reading *r, xmlNodePtr node, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* Checks the element's attributes and child elements against the grammar; unknown ones are warnings. */

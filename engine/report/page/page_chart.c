@@ -33,7 +33,7 @@ void chart_layout_free(struct chart_layout *c)
     memset(c, 0, sizeof *c);
 }
 
-/* Advances *at after the number. */
+/* Reads a number, and moves *at to the position after it. */
 static bool read_value(const char **at, float *out)
 {
     char *end;

@@ -74,7 +74,7 @@ struct writing {
     unsigned skipped; /* depth + 1 of the table that is skipped, or whose row is skipped; 0: none */
     bool row_open[REPORT_MAX_TABLES];
     struct chart_layout chart;
-    bool chart_shown, chart_watched; /* about the open chart */
+    bool chart_shown, chart_watched; /* the open chart is shown; it is a watched chart */
     struct page_waves waves;
 };
 

@@ -50,7 +50,7 @@ static HRESULT add_warning(struct page_findings *f, const struct report_row *row
     return w->link ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Returns the object; if the report names none, it is the table's name. */
+/* Returns the name of the object; if the report does not contain it, the name of the table. */
 static const char *source_of(const struct report_attribute *attributes, size_t count, const char *name)
 {
     const char *source = report_attribute(attributes, count, "source");

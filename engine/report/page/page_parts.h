@@ -68,7 +68,7 @@ struct page_findings {
     bool chart_open; /* series that follow belong to the last chart */
 };
 /* Adds a row of a table in a section; the table's name shows whether it is the table of warnings. Ignores rows beyond
-   the limits. E_OUTOFMEMORY. */
+   the limits. Fails with E_OUTOFMEMORY. */
 HRESULT page_findings_row(struct page_findings *f, const struct report_table *table, const struct report_row *row);
 HRESULT page_findings_chart(struct page_findings *f, const struct report_data *chart);
 HRESULT page_findings_series(struct page_findings *f, const struct report_data *series);
@@ -109,7 +109,7 @@ struct page_survey {
     bool (*stop)(void *context); /* may be NULL */
     void *context;
 };
-/* Skips tables and strings beyond the limits. Errors of report_read; HRESULT_FROM_WIN32(ERROR_CANCELLED). */
+/* Skips tables and strings beyond the limits. Fails like report_read, or with HRESULT_FROM_WIN32(ERROR_CANCELLED). */
 HRESULT page_survey_make(struct page_survey *s, const char *report, struct texts *notes);
 /* Returns the text of an ID, or the ID itself. */
 const char *page_survey_string(const struct page_survey *s, const char *id);
@@ -136,7 +136,7 @@ struct page_part {
 };
 /* *out (memory_alloc, with a NUL) is the result of applying the sheet to the document. OPENPLA_E_MALFORMED_XML, with
    the name of the part and the reason: not well-formed, a document type declaration, not XSLT; an import, an include,
-   document(), xsl:document, an extension; too deep a recursion, too many steps, too much memory or output.
+   document(), xsl:document, an extension; too deep a recursion, too many steps, too much memory or output. Fails with
    E_OUTOFMEMORY. */
 struct page_make;
 HRESULT page_transform(const struct page_part *sheet, const struct page_part *document, const struct page_make *make,

@@ -41,7 +41,7 @@ static bool is_text(const xmlNode *node)
     return node->type == XML_TEXT_NODE || node->type == XML_CDATA_SECTION_NODE;
 }
 
-/* Returns whether it contains text between its elements, other than layout whitespace. */
+/* Returns whether the element contains text, other than layout whitespace, between its child elements. */
 static bool is_mixed(const xmlNode *from)
 {
     for (const xmlNode *n = from->children; n; n = n->next)
@@ -218,7 +218,7 @@ static HRESULT open_document(struct rules_run *run, xmlNodePtr e, struct xml_doc
 
 static HRESULT insert_selected(struct rules_run *run, struct insertion *i, const struct xml_document *d)
 {
-    struct rules_run other = *run; /* with the same variables, on the other document */
+    struct rules_run other = *run; /* the same run and variables, but on the other document */
     struct report_target target = {.document = *d};
     struct xpath_result nodes = {0};
     if (!rules_attribute(i->node, "select"))

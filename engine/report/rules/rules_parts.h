@@ -48,7 +48,7 @@ struct rule_value {
     double number; /* for RULE_NUMBER; 0 or 1 for RULE_TRUTH */
     char *text;    /* for all kinds, as converted by XPath; from memory_alloc */
 };
-/* Returns a variable's value; NULL: it has none. */
+/* Returns the value of a variable; NULL: the variable has no value. */
 typedef const struct rule_value *rule_variable_find(void *context, const char *name);
 
 struct xpath_scope {
@@ -56,7 +56,7 @@ struct xpath_scope {
     rule_variable_find *find;
     void *context;
     uint32_t limit;              /* operations of an evaluation; 0: EXPRESSION_OPERATIONS */
-    uint64_t operations;         /* total so far; each evaluation counts at least 200 */
+    uint64_t operations;         /* total of all evaluations so far; each counts at least 200 */
     bool (*stop)(void *context); /* called often while libxml2 evaluates; may be NULL */
     void *stop_context;
 };
@@ -68,7 +68,8 @@ struct xpath_result {
     struct rule_value value; /* the result as a variable's value; for nodes, the text of the first node */
 };
 /* Evaluates an expression. E_INVALIDARG with the reason and the position in the text: unknown variable, invalid XPath,
-   too many operations or too much memory. HRESULT_FROM_WIN32(ERROR_CANCELLED): `stop` returned true. E_OUTOFMEMORY. */
+   too many operations or too much memory. HRESULT_FROM_WIN32(ERROR_CANCELLED): `stop` returned true. Fails with
+   E_OUTOFMEMORY. */
 HRESULT rules_evaluate(struct xpath_scope *scope, const char *expression, struct xpath_result *out);
 void xpath_result_free(struct xpath_result *r);
 
@@ -124,7 +125,8 @@ const char *rules_attribute(xmlNodePtr e, const char *name);
    `special` are taken literally. */
 void rules_add_pattern(struct text_buffer *b, const char *counter, const char *special);
 bool rules_flag(xmlNodePtr e, const char *name, bool usual);
-xmlNodePtr rules_child(xmlNodePtr e, const char *name); /* the first element with that name; NULL: any name */
+/* Returns the first child element with that name; NULL: any name. */
+xmlNodePtr rules_child(xmlNodePtr e, const char *name);
 xmlNodePtr rules_next(xmlNodePtr e, const char *name);
 
 /* ---- a run ---- */

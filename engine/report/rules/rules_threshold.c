@@ -378,7 +378,7 @@ static HRESULT put_item(struct rules_run *run, const struct threshold *t, const 
                         const char *tag, xmlNodePtr item)
 {
     static const struct {
-        const char *name, *written; /* template; NULL: from the rule's element */
+        const char *name, *written; /* `written`: a template; NULL: the rule's element contains the text */
     } parts[] = {{"when", "{when}"},       {"first", "{first}"}, {"last", "{last}"},
                  {"seconds", "{seconds}"}, {"worst", "{worst}"}, {"worstAt", "{worstAt}"},
                  {"cause", NULL},          {"details", NULL},    {"resolution", NULL}};

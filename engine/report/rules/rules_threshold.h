@@ -39,7 +39,7 @@ struct threshold_finding {
     const char *object, *instance, *machine; /* "" for none */
     double limit, critical;                  /* multiplied by the number of processors or the amount of memory */
     double value;                            /* the mean of the slices beyond the limit; a trend or increase */
-    double worst;                            /* the extreme sample of those slices */
+    double worst;                            /* the extreme sample in the slices beyond the limit */
     const char *first, *last; /* start of the first and end of the last slice beyond the limit; "": unknown */
     const char *worst_at;
     double seconds; /* total time beyond the limit; 0: unknown */
@@ -51,7 +51,7 @@ struct threshold_findings {
     uint64_t known;   /* rows that were compared */
     uint64_t visited; /* number of rows and slices that were read */
 };
-/* Compares all rows of the threshold's counter; the worst comes first. E_OUTOFMEMORY. */
+/* Compares all rows of the threshold's counter; the worst comes first. Fails with E_OUTOFMEMORY. */
 HRESULT threshold_measure(const struct threshold *t, const struct rules_run *run, struct threshold_findings *out);
 void threshold_findings_free(struct threshold_findings *f);
 

@@ -117,7 +117,7 @@ COUNTED(round_of, xmlXPathRoundFunction, false)
 
 struct search {
     xmlChar *in, *what;
-    const char *at; /* its position in `in`; NULL: not found */
+    const char *at; /* where `in` contains `what`; NULL: not found */
 };
 
 /* Counts the comparisons. False: the limit is exceeded. */
@@ -397,7 +397,7 @@ static void on_error(void *user, xmlErrorPtr error)
     e->position = error->int1;
 }
 
-/* Returns whether it is a decimal number: `10`, `-2.5`. */
+/* Returns whether the text is a decimal number: `10`, `-2.5`. */
 static bool looks_decimal(const char *text)
 {
     bool some = false;

@@ -79,7 +79,8 @@ static bool object_matches(const char *pattern, const char *object)
     return text_matches(pattern, object);
 }
 
-/* Instances that are not part of the load: sums, and the process Idle, which stands for unused processor time. */
+/* Returns whether the instance is not part of the load: a sum, or the process Idle, which stands for unused processor
+   time. */
 static bool is_no_part(const char *instance)
 {
     static const char *const names[] = {"_Total", "__Total__", "_Global_", "Idle"};

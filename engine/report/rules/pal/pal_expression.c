@@ -73,7 +73,7 @@ static struct pal_value question_value(struct pal_machine *m, const struct pal_q
     const struct pal_value text = {.kind = PAL_TEXT, .text = pal_keep(m->pool, text_copy(q->value))};
     if (!q->is_memory)
         return text;
-    const struct pal_value usual = pal_value_number(&text); /* GB if the report has no amount of memory */
+    const struct pal_value usual = pal_value_number(&text); /* in GB; used if the report has no amount of memory */
     static const char memory[] = "/Report/Header/Data[@name='memory']";
     return (struct pal_value){.kind = PAL_EXPRESSION,
                               .text = pal_format(m->pool, "(sum(%s) div 1024 + %s * not(%s))", memory,

@@ -151,7 +151,7 @@ static void find_rows(struct pal_set *set, xmlNodePtr e, struct pal_source *s)
         is_regular(set, e, "ISCOUNTERINSTANCEREGULAREXPRESSION"))
         s->why = "a regular expression for counters or instances is not supported";
     const char *object = part_of(set, path + 1, instance ? instance : counter);
-    if (regular && *expression) { /* EXPRESSIONPATH has the form of a path, so the instance ends it in the same way */
+    if (regular && *expression) { /* EXPRESSIONPATH also is a path: cut off its counter and its instance */
         const char *end = strrchr(expression, '\\'), *begin = expression + (*expression == '\\');
         const char *bracket = end && instance ? instance_begin(begin, end) : NULL;
         object = part_of(set, begin, bracket ? bracket : end ? end : begin);

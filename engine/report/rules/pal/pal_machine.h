@@ -42,7 +42,8 @@ static inline bool is_word(const struct pal_token *t, const char *word)
 /* Moves past the sign if it is the current token. */
 bool pal_take(struct pal_machine *m, const char *sign);
 void pal_skip_lines(struct pal_machine *m);
-void pal_skip_brackets(struct pal_machine *m); /* from an opening bracket to the position after its closing one */
+/* Moves from an opening bracket to the position after its closing bracket. */
+void pal_skip_brackets(struct pal_machine *m);
 
 /* Records why the code is not understood; only the first reason is kept. */
 void pal_fails(struct pal_machine *m, const char *why);

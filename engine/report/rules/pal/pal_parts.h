@@ -48,7 +48,7 @@ struct pal_source {
     const char *variable, *path, *code; /* COLLECTIONVARNAME, EXPRESSIONPATH; for a generated counter, its code */
     const char *counter;                /* counter name in `path` */
     bool generated;
-    bool has_instances; /* all instances of the object */
+    bool has_instances; /* the path selects all instances of the object */
     bool is_sql;      /* its object is a regular expression, so it is combined with other counters of the same server */
     int decimals;     /* decimals to which PAL rounds its values; -1: not rounded */
     const char *rows; /* XPath of its rows in a report; NULL: see `why` */
