@@ -23,7 +23,8 @@ enum cli_exit {
 struct verb {
     const char *name;
     const char *summary; /* one line, for the list of verbs */
-    const char *help;    /* complete, ends with a newline; NULL: the verb itself prints its help if -? is an argument */
+    const char *help;    /* the whole help, with a newline at the end; NULL: the verb prints its help itself if -? is an
+                            argument */
     /* Runs the verb. argv is UTF-8, without the names of program and verb. Returns an enum cli_exit. */
     int (*run)(int argc, char **argv);
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla lodctr and unlodctr: register names and help of counters of extension DLLs and of countersets, because Wine's
-   lodctr does nothing. The output on stdout has the form of Windows' programs. Also openpla diskperf, an old tool that
-   scripts still call before they log disk counters. */
+/* openpla lodctr and unlodctr: register the counters of extension DLLs and of countersets, with their names and help,
+   because Wine's lodctr does nothing. The output on stdout has the form of Windows' programs. Also openpla diskperf, an
+   old tool that scripts still call before they log disk counters. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/trace/manifest.h"

@@ -22,8 +22,8 @@ struct relog {
     const char *format_text, *output;
     uint32_t every;
     bool append, yes, as_json;
-    bool query;  /* only list information; nothing is copied */
-    bool listed; /* only list the counters, -q */
+    bool query;  /* show the logs' contents and copy nothing: -q, or no -o */
+    bool listed; /* -q: list the counters */
 
     const struct log_format_traits *format;
     struct counter_names *names; /* translates names, for -c in another language than the log's and for English names in

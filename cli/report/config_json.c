@@ -29,7 +29,8 @@ static void close_bracket(struct json_show *s)
     json_end(s->j, s->open[--s->depth]);
 }
 
-/* Begins a part of the document. The parts follow in this order; missing parts are written as empty. */
+/* Begins a part of the document: facts, then sections, then strings. Writes the parts before it as empty if they are
+   missing. */
 static void go_to(struct json_show *s, int part)
 {
     static const char *const names[] = {[FACTS] = "facts", [SECTIONS] = "sections", [STRINGS] = "strings"};

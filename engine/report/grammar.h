@@ -37,7 +37,7 @@ struct schema_word {
 extern const struct schema_word schema_words[];
 extern const size_t schema_word_count;
 extern const char *const schema_out_types[], *const schema_system_fields[]; /* index: enum value; index 0 is "" */
-extern const size_t schema_out_type_count, schema_system_field_count;       /* number of elements, with index 0 */
+extern const size_t schema_out_type_count, schema_system_field_count;       /* number of elements, including index 0 */
 
 /* Returns the row of an element inside an element of that type; NULL if the element is not allowed there. */
 const struct xml_within *schema_find_within(enum schema_type parent, const char *element);

@@ -38,15 +38,15 @@ struct report_make {
 };
 
 /* Finds the inputs in a folder, sorted by name: *.blg, *.csv, *.tsv, *.etl, and *.xml that are configuration documents.
-   Omits the report and its outputs (`except`: names, ignoring case). Does not search subfolders. Missing folder:
-   PATH_NOT_FOUND. */
+   Omits the report and its outputs (`except`: names, ignoring case). Does not search subfolders. Fails with
+   HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND) if the folder is missing. */
 HRESULT report_find_inputs(const char *folder, const struct texts *except, struct texts *out);
 
 /* Creates the document. It also contains everything that the user must know: corrupt and unreadable inputs, lost events
    and gaps, and omitted parts of the schema. `warnings` has the problems of inputs and schema, but not lost events and
-   gaps. REPORT_NO_DATA: no input could be read, or the schema has no table and the inputs have no configuration;
-   ERROR_CANCELLED; errors of writing. After each of these failures no new document exists, and an old one is
-   unchanged. */
+   gaps. Fails with REPORT_NO_DATA if no input could be read, or if the schema has no table and the inputs have no
+   configuration. Also fails with HRESULT_FROM_WIN32(ERROR_CANCELLED), or with an error of writing. After a failure no
+   new document exists, and an old one is unchanged. */
 HRESULT report_make(const struct report_make *make, struct texts *warnings);
 
 /* Names of a run's reports if its data manager does not name them. */

@@ -64,9 +64,9 @@ struct report_handlers {
 };
 
 /* Returns all complete rows, even if the file is truncated or corrupt after them. A warning with the line number
-   reports a truncated or corrupt place, an unexpected element, or a collection that stopped early.
-   OPENPLA_E_MALFORMED_XML, with the file, the line and the reason: not a report document, an unknown form, or a limit
-   is exceeded. */
+   reports a truncated or corrupt place, an unexpected element, or a collection that stopped early. Fails with
+   OPENPLA_E_MALFORMED_XML if the file is not a report document, has an unknown form, or exceeds a limit; the message
+   has the file, the line and the reason. */
 HRESULT report_read(const char *path, const struct report_handlers *handlers, void *about, struct texts *warnings);
 
 /* Returns the value of the attribute; NULL: no such attribute. */

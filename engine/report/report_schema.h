@@ -157,7 +157,8 @@ typedef HRESULT schema_loader(const char *name, const char *importer, struct sch
 /* Adds a schema with its imports. `text` is UTF-8 or has a byte order mark; `path` names it in errors and is the base
    of relative imports. Sections with the same name are merged; the first string of an ID and language takes precedence,
    as do the first Report's name, version and threshold. An error in an element skips only its table, string or import,
-   and is added to `errors`. OPENPLA_E_MALFORMED_XML: not a schema; E_OUTOFMEMORY: the schema can only be freed. */
+   and is added to `errors`. Fails with OPENPLA_E_MALFORMED_XML if the text is not a schema, or with E_OUTOFMEMORY,
+   after which the schema can only be freed. */
 HRESULT report_schema_add(struct report_schema *s, const char *path, const char *text, size_t size,
                           schema_loader *load);
 /* Loads a file and adds it. `name` has the form of a name in an Import element. */
@@ -211,9 +212,9 @@ struct shipped_files {
    separate. A user may name any file. An import must be in or below the folder of the path `importer`, or in Windows'
    folder: names and links that lead elsewhere fail with HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME). `importer` "": the
    importing text is not a file. If no such file exists, loads the built-in file of that name, ignoring case, if the
-   name has no folder or Windows' folder. HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), with the kind of file and its path
-   in the error text; HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE) above 16 MB; errors of file_load. *out is empty after a
-   failure. */
+   name has no folder or Windows' folder. Fails with HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) and a message with the
+   kind of file and its path, with HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE) above 16 MB, or with an error of file_load.
+   *out is empty after a failure. */
 HRESULT shipped_file_load(const struct shipped_files *of, const char *name, const char *importer,
                           struct schema_file *out);
 /* Loads a report schema with shipped_file_load. */

@@ -30,8 +30,9 @@ struct rules *rules_create(void);
 void rules_free(struct rules *r); /* NULL is allowed */
 /* Adds rules and the files that they import, at the place of the import. `text` is UTF-8, or UTF-16 with a byte order
    mark; `path` names it in errors. Imports are searched in its folder, if it has one, and in Windows' folder. A file
-   that was added before is skipped. An error in an element becomes one of rules_errors. OPENPLA_E_MALFORMED_XML: not
-   rules at all; the error of schema_file_load for a fatal Include; E_OUTOFMEMORY: the rules can only be freed. */
+   that was added before is skipped. An error in an element becomes one of rules_errors. Fails with
+   OPENPLA_E_MALFORMED_XML if the text is not rules, with the error of schema_file_load for a fatal Include, or with
+   E_OUTOFMEMORY, after which the rules can only be freed. */
 HRESULT rules_add(struct rules *r, const char *path, const char *text, size_t size);
 /* Loads a file, or a built-in file, and adds it. `name` has the form of a name in an Import element. */
 HRESULT rules_add_file(struct rules *r, const char *name);
@@ -105,9 +106,9 @@ struct rules_job {
     void *context;
 };
 /* Runs the rules over a report. Documents that rules insert are in the report's folder. First removes everything that
-   rules added earlier, so that rules can run again. PLA_E_RULES_MANAGER_FAILED, with the reason: no rules to run, or
-   not a report; HRESULT_FROM_WIN32(ERROR_CANCELLED); errors of files; E_OUTOFMEMORY. After a failure the report is
-   unchanged. */
+   rules added earlier, so that rules can run again. Fails with PLA_E_RULES_MANAGER_FAILED and the reason if there are
+   no rules to run or the file is not a report, with HRESULT_FROM_WIN32(ERROR_CANCELLED), with an error of a file, or
+   with E_OUTOFMEMORY. After a failure the report is unchanged. */
 HRESULT rules_apply(const struct rules_job *job, struct rules_outcome *out);
 
 #endif

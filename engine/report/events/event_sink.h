@@ -128,7 +128,8 @@ void event_sink_free(struct event_sink *s); /* NULL is allowed */
 /* Adds a record. Errors: E_OUTOFMEMORY, or an error of scratch files (row_sort.h). */
 HRESULT event_sink_add(struct event_sink *s, const struct event_cell *cells);
 /* Writes the table; rates use the totals' seconds. A warning reports rows that are omitted because the report is full;
-   rows beyond the table's own rowcount are omitted silently. HRESULT_FROM_WIN32(ERROR_CANCELLED) if it is stopped. */
+   rows beyond the table's own rowcount are omitted silently. Fails with HRESULT_FROM_WIN32(ERROR_CANCELLED) if
+   totals->stop returns true. */
 HRESULT event_sink_write(struct event_sink *s, const struct report_totals *totals, struct report_document *to,
                          struct texts *warnings);
 

@@ -58,7 +58,7 @@ static bool is_wanted(const struct report_counters *c, const struct schema_table
     return !t->of_events && t->level <= c->make.level;
 }
 
-/* Filters by the objects of all tables. If a table selects any object, all counters are needed. */
+/* Filters by the objects of all tables. If a table is for any object ("*"), all counters are needed. */
 static HRESULT make_filter(struct report_counters *c)
 {
     HRESULT hr = S_OK;

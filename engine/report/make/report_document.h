@@ -43,8 +43,8 @@ struct report_table_head {
     size_t column_count;
 };
 
-/* Creates PATH.new, replacing an existing one. Errors: the errors of file_open, E_OUTOFMEMORY. After a failure of the
-   disk or of memory, later additions are lost, and report_document_close returns the failure. */
+/* Creates PATH.new, replacing an existing one. Fails like file_open, or with E_OUTOFMEMORY. After a failure of the disk
+   or of memory, later additions are lost, and report_document_close returns the failure. */
 HRESULT report_document_create(const char *path, const struct report_head *head, struct report_document **out);
 /* Call the functions below in this order: facts; sections with their tables; strings. */
 /* Writes a fact. `text` NULL means out of memory. */

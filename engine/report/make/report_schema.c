@@ -34,7 +34,8 @@ static HRESULT schema_keep_message(struct texts *to, char *text)
     return S_OK;
 }
 
-/* Records the error of an omitted part, with file, section and table. Returns S_OK or E_OUTOFMEMORY. */
+/* Records the error of an omitted part, with file, section and table, if `hr` is SCHEMA_INVALID. Returns any other `hr`
+   unchanged. Fails with E_OUTOFMEMORY. */
 static HRESULT schema_note_error(struct schema_reading *r, HRESULT hr)
 {
     if (hr != SCHEMA_INVALID)

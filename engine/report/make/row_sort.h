@@ -13,8 +13,8 @@ struct row_sort;
 struct row_sort *row_sort_create(size_t memory);
 void row_sort_free(struct row_sort *s); /* NULL is allowed */
 /* Adds a record. It consists of its key, which is compared byte by byte, and its body; both together have at most 2 GB.
-   ERROR_DISK_FULL and similar errors if the scratch file cannot store the record; ERROR_FILE_TOO_LARGE for more than
-   4,096 runs. */
+   Fails with HRESULT_FROM_WIN32(ERROR_DISK_FULL) or a similar error if the scratch file cannot store the record, and
+   with HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE) for a longer record or more than 4,096 runs. */
 HRESULT row_sort_add(struct row_sort *s, const void *key, size_t key_size, const void *body, size_t body_size);
 /* Call it after the last row_sort_add. From then on, the records can only be read. */
 HRESULT row_sort_finish(struct row_sort *s);

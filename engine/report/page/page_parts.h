@@ -134,10 +134,10 @@ struct page_part {
     const char *xml;  /* UTF-8 */
     size_t size;
 };
-/* *out (memory_alloc, with a NUL) is the result of applying the sheet to the document. OPENPLA_E_MALFORMED_XML, with
-   the name of the part and the reason: not well-formed, a document type declaration, not XSLT; an import, an include,
-   document(), xsl:document, an extension; too deep a recursion, too many steps, too much memory or output. Fails with
-   E_OUTOFMEMORY. */
+/* Applies the sheet to the document. *out, from memory_alloc, is the result with a NUL. Fails with E_OUTOFMEMORY, or
+   with OPENPLA_E_MALFORMED_XML and a message that has the name of the part and one of these reasons: not well-formed, a
+   document type declaration, not XSLT; an import, an include, document(), xsl:document, an extension; too deep a
+   recursion, too many steps, too much memory or output. */
 struct page_make;
 HRESULT page_transform(const struct page_part *sheet, const struct page_part *document, const struct page_make *make,
                        char **out, size_t *size);

@@ -67,9 +67,9 @@ struct xpath_result {
     bool truth;              /* boolean() of the result */
     struct rule_value value; /* the result as a variable's value; for nodes, the text of the first node */
 };
-/* Evaluates an expression. E_INVALIDARG with the reason and the position in the text: unknown variable, invalid XPath,
-   too many operations or too much memory. HRESULT_FROM_WIN32(ERROR_CANCELLED): `stop` returned true. Fails with
-   E_OUTOFMEMORY. */
+/* Evaluates an expression. Fails with E_INVALIDARG for an unknown variable, invalid XPath, too many operations or too
+   much memory; the message has the reason and the position in the text. Fails with HRESULT_FROM_WIN32(ERROR_CANCELLED)
+   if `stop` returned true, or with E_OUTOFMEMORY. */
 HRESULT rules_evaluate(struct xpath_scope *scope, const char *expression, struct xpath_result *out);
 void xpath_result_free(struct xpath_result *r);
 
@@ -151,7 +151,7 @@ struct rules_run {
 };
 
 /* Expands a text of the element: replaces `$(ID)` with strings and `{name}` with variables, and removes surrounding
-   whitespace. *out from memory_alloc. RULES_INVALID: unknown string, or the result is too long. */
+   whitespace. *out is from memory_alloc. Fails with RULES_INVALID if a string is unknown or the result is too long. */
 HRESULT rules_expand(struct rules_run *run, xmlNodePtr e, const char *text, char **out);
 HRESULT rules_set_variable(struct rules_run *run, const char *name, struct rule_value *value);
 /* Evaluates the attribute's expression at `context`; NULL: for the whole report. The error names element and

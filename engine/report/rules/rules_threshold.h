@@ -21,15 +21,15 @@ struct threshold {
     double factor, least, scale;
     uint32_t seconds;
 };
-/* Reads the attributes. RULES_INVALID with the attribute that is wrong. */
+/* Reads the attributes. Fails with RULES_INVALID and a message that names the wrong attribute. */
 HRESULT threshold_read(xmlNodePtr element, struct threshold *out);
 
 /* A counter path of a Threshold: \Object(instance)\Counter. */
 struct threshold_path {
     char *object, *instance, *counter; /* instance NULL: none */
 };
-/* Reads the path up to a '|' or the end; *rest is what follows, NULL at the end. E_OUTOFMEMORY; E_INVALIDARG: not a
-   path. Free in any case. */
+/* Reads the path up to a '|' or the end; *rest is what follows, NULL at the end. Fails with E_INVALIDARG if the text is
+   not a path, or with E_OUTOFMEMORY. Free *out even after a failure. */
 HRESULT threshold_path_read(const char *text, struct threshold_path *out, const char **rest);
 void threshold_path_free(struct threshold_path *p);
 
