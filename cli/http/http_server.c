@@ -238,7 +238,7 @@ static void server_accept(struct http_server *s)
     if (FAILED(socket_accept(s->listener, &socket, address)) || !c) {
         socket_close(socket);
         memory_free(c);
-        thread_sleep(SLICE_MS); /* for example because too many files are open */
+        thread_sleep(SLICE_MS); /* wait after a failure: for example, too many files are open */
         return;
     }
     c->server = s;

@@ -254,7 +254,7 @@ static bool is_time(const char *word)
 
 #define ON(verb)  (1u << LOGMAN_##verb)
 #define ON_CHANGE (ON(CREATE) | ON(UPDATE))
-#define ON_TRACE  (ON_CHANGE | ON(START)) /* ON(START), because starting a session creates it */
+#define ON_TRACE  (ON_CHANGE | ON(START)) /* includes ON(START), because starting a session creates it */
 #define ON_ALL    0xFFu
 #define OF_SET(kind, property)                                                                                         \
     {                                                                                                                  \

@@ -259,7 +259,7 @@ static HRESULT logman_target_choose(struct logman_target *t, unsigned adverb)
     return hr;
 }
 
-/* Returns all stored sets, or all sessions, as a new reference. */
+/* Returns a new reference to a collection of all stored sets, or of all sessions. */
 static HRESULT logman_list(const char *server, bool sessions, struct object **collection)
 {
     HRESULT hr = new_object(server, true, collection);

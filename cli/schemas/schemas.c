@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of XML Schemas, and functions that they share. */
+/* The list of XML Schemas, and functions that their generators share. */
 #include "cli/schemas/schemas.h"
 
 #include <string.h>

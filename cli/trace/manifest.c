@@ -305,7 +305,7 @@ struct adding {
     bool force;
 };
 
-/* Registers the event providers. *added is their number. */
+/* Registers the event providers. *added is the number of event providers registered. */
 static HRESULT add_event_providers(const struct adding *a, const char *path, const char *whole,
                                    const struct provider_manifests *list, size_t *added)
 {

@@ -50,7 +50,7 @@ struct trace_choice {
     struct texts processes; /* ids, or names with * and ? */
     struct texts keywords;  /* numbers, of which at least one bit must be set in the event, or names with * and ? */
     uint32_t worst;         /* highest level that is selected; 0: all levels */
-    const char *text;       /* must occur in the event's line, with * and ?; NULL: any text */
+    const char *text;       /* pattern with * and ? that the event's line must contain; NULL: any line */
 };
 
 struct json;

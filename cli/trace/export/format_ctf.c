@@ -213,7 +213,7 @@ static void put_names(struct export *x, struct byte_buffer *b, uint32_t node)
     if (!any)
         put_text(b, "");
     else if (!b->failed)
-        b->bytes[b->size - 1] = 0; /* instead of the last ';' */
+        b->bytes[b->size - 1] = 0; /* replaces the last ';' */
 }
 
 static HRESULT sample(struct export *x, struct export_thread *t, uint32_t processor, int64_t time, uint32_t node,

@@ -11,7 +11,7 @@
 enum { SAMPLE_TYPE = 1, SAMPLE, MAPPING, LOCATION, FUNCTION, STRINGS, TIME = 9, DURATION, PERIOD_TYPE, PERIOD };
 enum { VARINT = 0, BYTES = 2 };
 enum { MOST_COUNTS = 1 << 20, PACK_BYTES = 1 << 16 };
-/* The first strings of the table. */
+/* Indexes of the strings at the beginning of the string table. */
 enum {
     STRING_NONE,
     STRING_SAMPLES,

@@ -38,7 +38,7 @@ struct live_process *live_process(struct live_threads *l, uint32_t id);
 uint32_t live_process_epoch(const struct live_threads *l, uint32_t id);
 void live_threads_free(struct live_threads *l);
 
-/* Return true if the event is of the class; its opcode is the type. */
+/* Return true if the event belongs to the kernel's class Process, Thread or Image. The event's opcode is its type. */
 bool is_process_event(const EVENT_RECORD *r);
 bool is_thread_event(const EVENT_RECORD *r);
 bool is_image_event(const EVENT_RECORD *r);
