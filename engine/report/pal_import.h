@@ -21,7 +21,7 @@ struct pal_question {
 struct pal_imported {
     char *rules; /* the rules file, XML */
     size_t size;
-    size_t thresholds, mapped; /* number of thresholds in total, and of those that became rules */
+    size_t thresholds, mapped; /* number of all thresholds, and number of thresholds that became rules */
     struct texts lost;         /* "FILE: analysis 'A': threshold 'T': why", for each threshold without a rule */
     struct texts notes;        /* differences between the rules and PAL, and ignored parts of the files */
     struct pal_question *questions;
@@ -34,7 +34,7 @@ struct pal_job {
     const char *text;            /* its content, which cannot inherit from other files; NULL: `path` is read */
     size_t size;                 /* size of `text` */
     const struct texts *answers; /* "NAME=VALUE"; may be NULL */
-    bool means;                  /* compares means of slices; otherwise peaks, as PAL does */
+    bool means;                  /* true: rules compare means of slices; false: peaks, as PAL does */
 };
 /* Fails with E_INVALIDARG for an answer to a question that does not exist, with OPENPLA_E_MALFORMED_XML if the file is
    not a threshold file, with an error of a file, or with E_OUTOFMEMORY. Free `out` in any case. */

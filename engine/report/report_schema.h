@@ -59,7 +59,7 @@ struct schema_column {
     const char *out_type_text;
     enum schema_out_type out_type;
     bool hidden; /* visible="false": in the document, but not shown */
-    bool bars;   /* shown as bars too */
+    bool bars;   /* values are also shown as bars */
     enum schema_summary summary;
     bool group_by;
     struct schema_field field;
@@ -145,7 +145,7 @@ struct report_schema {
     size_t string_count, string_capacity;
     struct texts files;    /* files read, each once */
     struct texts errors;   /* skipped parts: "FILE: line N: section S: table T: element: why" */
-    struct texts warnings; /* problems that did not cause a skipped part, with their places */
+    struct texts warnings; /* problems that did not make the reader skip a part, with their places */
     struct texts owned;    /* all strings of the schema */
     size_t table_count;
 };

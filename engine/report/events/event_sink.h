@@ -117,7 +117,7 @@ uint64_t event_rows_count(const struct event_rows *r); /* number of rows added *
 
    A sink receives the records of an event table, each with a cell for every column. It groups them if required, sorts
    them, and writes them with their sub-tables and footer. A record is an event, two joined events, or a transaction. */
-enum { EVENT_SUB_ROWS = 1000 }; /* limit of one row's sub-table; the table reports the number of skipped rows */
+enum { EVENT_SUB_ROWS = 1000 }; /* maximum rows of one row's sub-table; the table reports the number of skipped rows */
 
 struct event_sink;
 /* `memory`: bytes that it may use; the rest goes to scratch files. Both structs are borrowed. Fails with

@@ -101,7 +101,7 @@ struct slice_series {
 /* Adds a value. A value before the first slice is counted in the first slice. Slices are merged into longer ones when
    there are too many. Fails with E_OUTOFMEMORY. */
 HRESULT slice_series_add(struct slice_series *s, int64_t utc, double value);
-/* Makes the slices at least that long. */
+/* Makes each slice at least `width` long. */
 void slice_series_widen(struct slice_series *s, int64_t width);
 /* Returns the growth per hour by linear regression over the means; NaN with fewer than 12 slices with values, or less
    than an hour. */

@@ -183,7 +183,7 @@ const struct report_data *report_find(const struct report_data *items, size_t co
 struct open_table {
     struct report_table given;
     struct data_list own;     /* contains one Data element with the table's name and attributes */
-    struct data_list columns; /* the columns of its Header */
+    struct data_list columns; /* the columns of the table's Header */
     bool begun;               /* the handler was called */
 };
 

@@ -8,7 +8,7 @@
 #include "engine/report/make/report_document.h"
 #include "engine/report/report_schema.h"
 
-/* Applies to all inputs, after they are read. */
+/* Totals of all inputs. They are complete after all inputs have been read. */
 struct report_totals {
     int64_t first, last; /* FILETIMEs of the first and the last event of all traces; 0: no event */
     double seconds;      /* seconds from `first` to `last`: the duration by which rates are divided (MS-PLA 2.2.3.3) */

@@ -37,7 +37,7 @@ struct row_sort {
     uint64_t written;
     struct run *runs;
     size_t run_count, run_capacity;
-    size_t *heap, heap_capacity; /* runs that have a record, the smallest first */
+    size_t *heap, heap_capacity; /* runs that still have a record; the run with the smallest record is first */
     size_t heap_count;
     bool started; /* the heap's first record was returned: advance its run */
 };

@@ -72,7 +72,7 @@ static HRESULT take_shipped(const struct shipped_files *of, const char *wanted, 
 
 struct import_place {
     char *base; /* folder below which the file must be; NULL: anywhere */
-    char *path; /* NULL: not a file; search the built-in ones */
+    char *path; /* NULL: the import can only be a built-in file */
 };
 
 static HRESULT leads_out(const struct shipped_files *of, const char *name, const char *why)

@@ -29,7 +29,8 @@ HRESULT schema_wrong(xmlNodePtr element, const char *attribute, const char *valu
 /* Records a warning about `node`, with file, section and table. Returns S_OK or E_OUTOFMEMORY. */
 HRESULT schema_add_warning(struct schema_reading *r, xmlNodePtr node, const char *format, ...) PRINTF_LIKE(3, 4);
 
-/* Checks the element's attributes and child elements against the grammar; unknown ones are warnings. */
+/* Checks the element's attributes and child elements against the grammar; unknown attributes and elements cause
+   warnings. */
 HRESULT schema_check_element(struct schema_reading *r, xmlNodePtr e, enum schema_type type);
 /* Returns an attribute's text without surrounding whitespace, or NULL. Only for checked elements, like all functions
    below. */

@@ -129,11 +129,11 @@ HRESULT page_make(const struct page_make *make, struct texts *notes)
     return FAILED(why.hr) ? error_restore(&why) : S_OK;
 }
 
-#define MOST_DEPTH     200                  /* nested templates */
-#define MOST_VARIABLES 20000                /* variables that exist at one time */
-#define MOST_STEPS     ((unsigned long)5e6) /* instructions of a sheet */
-#define MOST_XPATH     ((unsigned long)5e7) /* operations of its expressions, about a second */
-#define MOST_GIVEN     ((uint64_t)2 << 30)  /* bytes of all texts and nodes, including those that were freed */
+#define MOST_DEPTH     200                  /* maximum depth of nested templates */
+#define MOST_VARIABLES 20000                /* maximum variables that exist at one time */
+#define MOST_STEPS     ((unsigned long)5e6) /* maximum instructions that a sheet executes */
+#define MOST_XPATH     ((unsigned long)5e7) /* maximum operations of a sheet's XPath expressions; about a second */
+#define MOST_GIVEN     ((uint64_t)2 << 30)  /* maximum bytes of all texts and nodes, including freed ones */
 
 /* The first message of libxml2 or libxslt, on one line. */
 struct complaint {

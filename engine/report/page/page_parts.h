@@ -35,7 +35,7 @@ void page_number_add(struct text_buffer *out, const char *text, const char *mask
 #define FINDINGS_MOST_WARNINGS 500
 #define FINDINGS_MOST_ROWS     200 /* rows that warnings refer to */
 #define FINDINGS_MOST_CHARTS   200
-#define FINDINGS_MOST_SERIES   48 /* series of a chart, counted from the first */
+#define FINDINGS_MOST_SERIES   48 /* maximum series per chart; further series are ignored */
 #define FINDINGS_MOST_LIMITS   4  /* limits per chart */
 
 struct found_warning {

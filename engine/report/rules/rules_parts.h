@@ -46,13 +46,13 @@ enum rule_value_kind { RULE_TEXT, RULE_NUMBER, RULE_TRUTH };
 struct rule_value {
     enum rule_value_kind kind;
     double number; /* for RULE_NUMBER; 0 or 1 for RULE_TRUTH */
-    char *text;    /* for all kinds, as converted by XPath; from memory_alloc */
+    char *text;    /* the value as XPath converts it to a string, for all kinds; from memory_alloc */
 };
 /* Returns the value of a variable; NULL: the variable has no value. */
 typedef const struct rule_value *rule_variable_find(void *context, const char *name);
 
 struct xpath_scope {
-    xmlNodePtr node; /* the context node; the expression sees its document */
+    xmlNodePtr node; /* the context node; the expression can refer to all of the node's document */
     rule_variable_find *find;
     void *context;
     uint32_t limit;              /* operations of an evaluation; 0: EXPRESSION_OPERATIONS */
@@ -110,7 +110,7 @@ struct rules_place {
 };
 /* Adds the position as "FILE: group 'g': rule 'r': step 1: ". */
 void rules_place_add(const struct rules_place *place, struct text_buffer *to);
-/* Adds a text after its position, up to 200 texts. */
+/* Adds a text that consists of the position and `text`. Does nothing if `to` already has 200 texts. */
 HRESULT rules_note(struct texts *to, const struct rules_place *place, const char *text);
 /* Returns RULES_INVALID with xml_invalid's text. */
 HRESULT rules_wrong(xmlNodePtr element, const char *attribute, const char *value, const char *format, ...)
@@ -134,7 +134,7 @@ xmlNodePtr rules_next(xmlNodePtr e, const char *name);
 struct rules_run {
     const struct rules_job *job;
     const struct rules *rules;
-    const struct rules_file *file; /* its strings take precedence */
+    const struct rules_file *file; /* the file of the current group; its strings take precedence */
     struct rules_outcome *out;
     struct rules_place place;
     struct report_target *target;

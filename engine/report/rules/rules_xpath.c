@@ -474,7 +474,7 @@ static void expression_evaluate(void *about)
         char name[16];
         snprintf(name, sizeof name, "v%u", (unsigned)i);
         xmlXPathRegisterVariable(context, BAD_CAST name, as_object(e->values[i]));
-        *name = 't'; /* the text, for use between quotes */
+        *name = 't'; /* the value as text, for a variable within quotes */
         xmlXPathRegisterVariable(context, BAD_CAST name, xmlXPathNewString(BAD_CAST e->values[i]->text));
     }
     xmlXPathCompExprPtr compiled = xmlXPathCtxtCompile(context, BAD_CAST e->expression);
@@ -488,7 +488,7 @@ static void expression_evaluate(void *about)
     e->number = e->object->type == XPATH_NUMBER ? e->object->floatval : e->truth;
 }
 
-/* The error for an expression that compares pairs and reaches its limit. */
+/* Returns the error for an expression that compares pairs and exceeds its limit. */
 static HRESULT pair_error(const struct evaluation *e, const char *what, unsigned most)
 {
     return error_set(

@@ -48,7 +48,7 @@ static double row_number(xmlNodePtr row, const char *name)
 struct counted_row {
     xmlNodePtr row;
     const char *object, *instance, *machine;
-    size_t owner; /* bytes of the object that name the SQL Server instance */
+    size_t owner; /* sql_owner(object): number of bytes that name the SQL Server instance */
     bool by_instance;
 };
 struct counted_rows {

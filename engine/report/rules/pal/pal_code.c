@@ -55,8 +55,8 @@ static struct pal_alert *new_alert(struct pal_machine *m)
     return &m->out->alerts[m->out->count];
 }
 
-/* Returns the condition of a StaticThreshold. Its operator determines whether the least or the greatest value of a
-   slice is compared. */
+/* Returns the condition of a StaticThreshold on the statistic a->shown. For = and !=, any one of mean, minimum and
+   maximum may meet the condition, unless only means or trends are compared. */
 static const char *static_condition(struct pal_machine *m, const struct pal_alert *a, const char *limit)
 {
     static const char *const names[] = {"mean", "min", "max", "trend"};

@@ -130,8 +130,8 @@ HRESULT pal_code_read(struct pal_set *set, const struct pal_analysis *a, const s
 struct pal_formula {
     const struct pal_source *operands[PAL_OPERANDS_MAX];
     size_t count;
-    const char *value, *guard; /* guard: the condition under which it has a value; "": always */
-    const char *why, *note;    /* `why` is NULL if it was understood */
+    const char *value, *guard; /* `guard`: the condition under which the formula has a value; "": always */
+    const char *why, *note;    /* `why`: why the code was not understood; NULL: it was */
 };
 HRESULT pal_formula_read(struct pal_set *set, const struct pal_analysis *a, const struct pal_source *s,
                          struct pal_formula *out);

@@ -153,7 +153,7 @@ static struct pal_value compare_string(struct pal_pool *p, const char *word, con
         test = pal_regex(p, text, of->text, &why);
     } else if (!strcmp(word, "eq") || !strcmp(word, "ne")) {
         test = pal_format(p, "%s=%s", of->text, pal_literal(p, text, true));
-    } else if (is_one(word, matches)) { /* a pattern with * at its ends */
+    } else if (is_one(word, matches)) { /* the text is a pattern; * is supported only at its ends */
         const size_t n = strlen(text);
         const bool first = *text == '*', last = n > 1 && text[n - 1] == '*';
         char *middle = text_copy_n(text + first, n - first - last);
@@ -218,7 +218,8 @@ static struct pal_value compare(struct pal_pool *p, const char *word, const stru
     }
     const struct pal_value x = pal_value_number(a), y = pal_value_number(b);
     if (x.kind == PAL_UNKNOWN || y.kind == PAL_UNKNOWN) {
-        const bool texts = a->kind == PAL_TEXT || b->kind == PAL_TEXT; /* one of them is not a number, so they differ */
+        /* One of the values is not a number, so the values differ. */
+        const bool texts = a->kind == PAL_TEXT || b->kind == PAL_TEXT;
         return texts && (!strcmp(word, "eq") || !strcmp(word, "ne")) && a->kind <= PAL_TRUTH && b->kind <= PAL_TRUTH
                    ? pal_truth(!strcmp(word, "ne"))
                : x.kind == PAL_UNKNOWN ? x

@@ -7,7 +7,7 @@
 #include "engine/report/rules/pal/pal_parts.h"
 
 enum pal_value_kind {
-    PAL_UNKNOWN,    /* text: what it is, for messages; may be NULL */
+    PAL_UNKNOWN,    /* text: description of the value, for messages; may be NULL */
     PAL_CONSTANT,   /* number */
     PAL_TEXT,       /* text */
     PAL_TRUTH,      /* number: 0 or 1 */
@@ -15,7 +15,7 @@ enum pal_value_kind {
     PAL_STRING_OF,  /* text: XPath of a string of the row, in lower case */
     PAL_CONDITION,  /* text: XPath, a Boolean */
     PAL_COLLECTION, /* collection of `source` */
-    PAL_ITEM,       /* one of its instances */
+    PAL_ITEM,       /* one instance of a collection */
     PAL_LIST        /* text: the items, separated by PAL_LIST_MARK */
 };
 #define PAL_LIST_MARK "\n"
@@ -26,8 +26,8 @@ struct pal_value {
     double number;
     const char *text;
     const struct pal_source *source;
-    uint64_t of;       /* bit mask of the sources in it, by their positions in the analysis */
-    const char *guard; /* XPath: the condition under which it has a value; NULL: always */
+    uint64_t of;       /* bit mask of the sources in the value; a source's bit is its position in the analysis */
+    const char *guard; /* XPath: the condition under which the expression has a value; NULL: always */
     bool of_trend;
 };
 
