@@ -55,7 +55,7 @@ struct checked {
     struct counter_nearest nearest;
 };
 
-/* Returns true if all relevant items are supported. */
+/* Returns true if all items are supported. Settings without effect do not count. */
 static bool is_served(const struct checked *c)
 {
     return !c->counters.refused && !c->providers.refused && c->settings.count == c->ignored;

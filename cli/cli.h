@@ -136,8 +136,8 @@ extern const struct verb verb_check, verb_compare, verb_completion, verb_config,
     verb_push, verb_relog, verb_remote, verb_report, verb_rules, verb_run, verb_schema, verb_serve, verb_store,
     verb_task, verb_trace, verb_tracerpt, verb_typeperf, verb_unlodctr, verb_version;
 
-/* For verbs that need the server, in the native program (cli/server.c): prints which package contains the verb. Returns
-   CLI_FAILED. */
+/* In the native program, replaces the verbs that need the server (cli/server.c). Prints which package contains the
+   verb. Returns CLI_FAILED. */
 int cli_needs_server(const char *verb);
 /* Returns the error of a failed start. Its message names the package if the required program is not in this program's
    folder. */
@@ -175,8 +175,8 @@ HRESULT template_load(const char *path, char **xml, size_t *size);
 bool interrupt_begin(void);
 /* Returns true if an exit was requested, now or earlier; false if the timeout has elapsed. */
 bool interrupt_wait(uint32_t timeout_ms);
-/* Like interrupt_wait without waiting, for loops and engine threads that check often: queries the system only ten times
-   per second. `context` is unused. */
+/* Works like interrupt_wait(0), for loops and engine threads that check often. Queries the system only ten times per
+   second. `context` is unused. */
 bool interrupt_asked(void *context);
 void interrupt_end(void);
 

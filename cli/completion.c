@@ -120,7 +120,7 @@ static void put_choice(const struct heard *h, const struct option *option)
         printf(" -%s=%.*s", option->name, (int)length, form);
 }
 
-/* Returns the last word of `sub` if it has exactly one word more than `of`, otherwise NULL. */
+/* Returns the last word of `sub` if `sub` is `of` followed by exactly one more word; otherwise NULL. */
 static const char *last_word(const char *sub, const char *of)
 {
     const size_t length = strlen(of);

@@ -99,7 +99,7 @@ static int verb_run_line(int argc, char **argv)
     int result = verb->run(argc - at, argv + at);
     if (options_help_wanted())
         result = help_print(verb, 0, NULL);
-    /* If the disk is full or the pipe is closed, this is detected here at the latest. */
+    /* A full disk or a closed pipe may be detected only when the rest of the output is written. */
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "openpla %s: cannot write the output\n", verb->name);
         result = result == CLI_DONE || result == CLI_REMARKS ? CLI_FAILED : result;

@@ -32,7 +32,7 @@ HRESULT output_check_input(const char *path, const char *input);
 HRESULT output_begin(struct output *o, const char *path, enum output_over over);
 /* Returns the path to which to write. */
 const char *output_path(const struct output *o);
-/* Returns the error of writing to output_path, with a message that has the path that the user specified. */
+/* Returns the error of writing to output_path. Its message has the path that the user specified instead. */
 HRESULT output_failed(const struct output *o, HRESULT hr);
 /* Renames the closed temporary file to its final name. */
 HRESULT output_finish(struct output *o);

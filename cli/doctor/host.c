@@ -28,8 +28,8 @@ static HRESULT check_tracefs(struct doctor *d)
     return doctor_find(d, DOCTOR_FOUND_NO_TRACEFS, NULL, "%s", error_text(hr));
 }
 
-/* Checks that the processes of other users are visible. Process 1 always exists; it is hidden only if it belongs to
-   another user. */
+/* Checks that the processes of other users are visible. Process 1 always exists, so if it is not visible, the processes
+   of other users are hidden. */
 static HRESULT check_proc(struct doctor *d)
 {
     char *text;

@@ -418,7 +418,7 @@ static void provider_row(struct object *provider)
     memory_free(name);
 }
 
-/* Returns the remote computer. *server is NULL if -s names this computer or is not specified. */
+/* Sets *server to the remote computer that -s names; NULL if -s names this computer or is not specified. */
 static HRESULT other_computer(const struct logman_line *l, const char **server)
 {
     const struct logman_option *o = logman_option(l, LOGMAN_SERVER);

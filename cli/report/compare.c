@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla compare: shows what is worse in the second of two runs, beyond the noise of both. */
+/* openpla compare: shows what is worse in the second of two runs, if the difference exceeds the noise of both. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/report/report.h"

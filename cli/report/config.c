@@ -140,8 +140,8 @@ static void print_counts(const struct report_compared *c)
 
 /* ---- as JSON ---- */
 
-/* Ends the current part of the document and begins the next: the facts of the first file, of the second file, then the
-   differences. */
+/* Ends the current part of the document and begins the next. The parts are the facts of the first file, the facts of
+   the second file, and the differences. */
 static void json_go_to(struct diff *d, unsigned side)
 {
     while (d->side != side) {

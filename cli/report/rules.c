@@ -52,8 +52,8 @@ static bool is_counter_log(const char *path)
     return is;
 }
 
-/* Finds the report. For a log, a trace or a folder of a run, creates the report first. is_trace may also accept a
-   binary counter log, because both have the same container format. */
+/* Finds the report. If the operand is a log, a trace or the folder of a run, creates its report first. is_trace may
+   also accept a binary counter log, because both have the same container format. */
 static HRESULT find_report(struct rules_request *r)
 {
     const char *path = r->operands.items[0];

@@ -48,7 +48,7 @@ void trace_processes_free(struct trace_processes *p);
 struct trace_choice {
     struct texts providers; /* names with * and ?, or GUIDs */
     struct texts processes; /* ids, or names with * and ? */
-    struct texts keywords;  /* numbers, of which at least one bit must be set in the event, or names with * and ? */
+    struct texts keywords;  /* numbers (the event must have at least one of their bits), or names with * and ? */
     uint32_t worst;         /* highest level that is selected; 0: all levels */
     const char *text;       /* pattern with * and ? that the event's line must contain; NULL: any line */
 };

@@ -409,8 +409,8 @@ static int64_t same_index(const struct export *x, uint64_t i)
     return (int64_t)i;
 }
 
-/* Returns the string of a frame's name. These strings follow all other strings, and the names of modules follow
-   them. */
+/* Returns the index of the string with a frame's name. In the table of strings, the names of modules are last, and the
+   names of frames precede them. */
 static int64_t frame_string(const struct export *x, uint64_t i)
 {
     return (int64_t)(((const struct firefox *)x->of_format)->strings.values + i);
