@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares the counters of two runs, A and B, by their reports: which are worse, and whether that exceeds their noise.
+/* Compares the counters of two runs, A and B, by their reports: which counters are worse, and whether the difference
+   exceeds the noise.
 
    Samples of a log depend on each other, so a test over samples would report most unchanged counters as changed. The
    test is a Mann-Whitney test over means of slices of the time, with a variance that is widened by the correlation of

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* Bits of EVENT_HEADER.Flags: the two words of processor time are one number of the session's clock, or are not
- available. */
+/* Bits of EVENT_HEADER.Flags. Private session: the two words of processor time are one number, in units of the
+   session's clock. No CPU time: they are not available. */
 enum { HEADER_PRIVATE_SESSION = 2, HEADER_NO_CPU_TIME = 0x10 };
 enum { NO_PLACE = UINT16_MAX };
 
@@ -455,7 +455,8 @@ static HRESULT add_columns(struct event_columns *c, const struct schema_columns 
     return hr;
 }
 
-/* The columns of a join use only its two sources; those of a transaction use at most two (MS-PLA 2.2.3.3). */
+/* The columns of a join use only the two sources of the join. The columns of a transaction use at most two sources
+   (MS-PLA 2.2.3.3). */
 static HRESULT check_sources(const struct schema_event_table *t, struct event_columns *c)
 {
     if (t->transaction && c->source_count > 2)

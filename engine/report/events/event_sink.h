@@ -55,7 +55,8 @@ struct event_join;
    Fails with E_OUTOFMEMORY. */
 HRESULT event_join_create(size_t memory, uint64_t most, struct event_join **out);
 void event_join_free(struct event_join *j); /* NULL is allowed */
-/* `side`: 0 or 1. An event without a value has no partner. Errors: E_OUTOFMEMORY, or an error of scratch files. */
+/* `side`: 0 or 1. An event without a value has no partner. Fails with E_OUTOFMEMORY, or with an error of a scratch
+   file. */
 HRESULT event_join_add(struct event_join *j, unsigned side, const struct event_cell *value, const char *body,
                        size_t size);
 
@@ -63,8 +64,7 @@ HRESULT event_join_add(struct event_join *j, unsigned side, const struct event_c
 typedef HRESULT event_join_take(void *context, const char *const bodies[2]);
 /* Passes all pairs to `take`. Calls `go_on` for each event that is checked for a partner, because many events may have
    no partner and cause no call of `take`. *omitted is the number of events that did not fit into memory with the other
-   events of their value, plus the number of pairs beyond the limit. Errors: the failures of `take` and `go_on`, and
-   those of event_join_add. */
+   events of their value, plus the number of pairs beyond the limit. Fails like `take`, `go_on` or event_join_add. */
 HRESULT event_join_pairs(struct event_join *j, event_join_take *take, HRESULT (*go_on)(void *context), void *context,
                          uint64_t *omitted);
 
@@ -81,7 +81,7 @@ struct event_groups;
 HRESULT event_groups_create(size_t memory, size_t sums, struct event_groups **out);
 void event_groups_free(struct event_groups *g); /* NULL is allowed */
 /* Counts one event for the key, and adds each of `cells` to the sum with the same index. `first` is stored only for the
-   first event of the key. Errors: E_OUTOFMEMORY, or an error of the scratch file (row_sort.h). */
+   first event of the key. Fails with E_OUTOFMEMORY, or with an error of the scratch file (row_sort.h). */
 HRESULT event_groups_add(struct event_groups *g, const char *key, size_t key_size, const char *first, size_t first_size,
                          const struct event_cell *cells);
 /* Call it after the last event_groups_add. From then on, the groups can only be read. */
@@ -105,8 +105,8 @@ struct event_rows;
 /* `memory`: bytes. `most`: the maximum number of returned rows; 0: all. Fails with E_OUTOFMEMORY. */
 HRESULT event_rows_create(size_t memory, uint64_t most, struct event_rows **out);
 void event_rows_free(struct event_rows *r); /* NULL is allowed */
-/* Keys are compared byte by byte; rows with the same key stay in the order in which they were added. Errors:
-   E_OUTOFMEMORY, or an error of the scratch file (row_sort.h). */
+/* Keys are compared byte by byte; rows with the same key stay in the order in which they were added. Fails with
+   E_OUTOFMEMORY, or with an error of the scratch file (row_sort.h). */
 HRESULT event_rows_add(struct event_rows *r, const char *key, size_t key_size, const char *body, size_t body_size);
 HRESULT event_rows_finish(struct event_rows *r);
 /* Returns the next row, valid until the next call; S_FALSE: no more. */
@@ -125,7 +125,7 @@ struct event_sink;
 HRESULT event_sink_create(const struct schema_table *table, const struct event_columns *columns, size_t memory,
                           struct event_sink **out);
 void event_sink_free(struct event_sink *s); /* NULL is allowed */
-/* Adds a record. Errors: E_OUTOFMEMORY, or an error of scratch files (row_sort.h). */
+/* Adds a record. Fails with E_OUTOFMEMORY, or with an error of a scratch file (row_sort.h). */
 HRESULT event_sink_add(struct event_sink *s, const struct event_cell *cells);
 /* Writes the table; rates use the totals' seconds. A warning reports rows that are omitted because the report is full;
    rows beyond the table's own rowcount are omitted silently. Fails with HRESULT_FROM_WIN32(ERROR_CANCELLED) if

@@ -8,7 +8,8 @@
 #include <string.h>
 
 enum { NO_SOURCE = EVENT_SOURCES };
-/* Opcodes that start and end a transaction (MS-PLA 2.2.3.3): START, DC START, DEQUEUE; STOP, DC STOP, CHECKPOINT. */
+/* Opcodes of transactions (MS-PLA 2.2.3.3). START, DC START and DEQUEUE start one; STOP, DC STOP and CHECKPOINT end
+   one. */
 enum { START = 1, STOP = 2, DC_START = 3, DC_STOP = 4, DEQUEUE = 7, CHECKPOINT = 8 };
 
 /* The fields of a record that one kind of event fills in. */

@@ -236,8 +236,8 @@ static uint64_t distance(const struct chart_series *s, int64_t from, int64_t to)
     return since > UINT64_MAX - lead ? UINT64_MAX : since + lead;
 }
 
-/* Returns whether no sample can be missing between two samples, if each is early or late by less than a quarter of the
-   interval. */
+/* Returns whether no sample is missing between the last one and the one at `utc`. Assumes that each is early or late by
+   less than a quarter of the interval. */
 static bool are_neighbours(const struct chart_series *s, int64_t utc)
 {
     const uint64_t step = utc > s->last ? (uint64_t)utc - (uint64_t)s->last : 0;
@@ -298,7 +298,8 @@ void chart_series_limit(struct chart_series *s, size_t most)
         double_width(s);
 }
 
-/* Seven digits, the precision of a float. The program may have set a locale with another decimal separator. */
+/* Adds seven digits, the precision of a float. The program may have set a locale with another decimal separator, which
+   becomes a point. */
 static void add_value(struct text_buffer *out, float value, const char *end)
 {
     char text[40];

@@ -193,8 +193,8 @@ static void add_count_fact(struct report_document *d, const char *name, uint64_t
     memory_free(text);
 }
 
-/* Adds the size of the computer's memory: limits depend on it, but logs do not contain it. This computer's size is used
-   only for its own logs. */
+/* Adds the size of the computer's memory: limits depend on it, but logs do not contain it. The memory of this computer
+   is used only for logs of this computer. */
 static void add_memory_fact(struct report_document *d, const char *computer)
 {
     const uint64_t bytes = os_memory_bytes();
@@ -366,7 +366,8 @@ static HRESULT report_collect_warnings(struct making *m)
     return hr;
 }
 
-/* Returns the report's time zone: the zone of the first log, or of the first trace. report_make.from uses it too. */
+/* Returns the report's time zone: the zone of the first log, or of the first trace. `from` and `to` of report_make are
+   in this zone, too. */
 static int bias_minutes(const struct making *m)
 {
     if (m->inputs.logs.count)

@@ -122,8 +122,8 @@ bool report_tags_have(const char *tags, const char *tag);
 /* In the order of severity. */
 enum report_severity { REPORT_OTHER, REPORT_GOOD, REPORT_INFORMATION, REPORT_WARNING, REPORT_ERROR };
 
-/* Accepts the names of Windows' icons, words and event levels, ignoring case; NULL and unknown words are REPORT_OTHER.
- */
+/* Returns the severity that `img` names. It may be a name of a Windows icon, a word or an event level, ignoring case.
+   NULL and unknown words are REPORT_OTHER. */
 enum report_severity report_severity_of(const char *img);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads report documents with libxml2's push parser, part by part. The form of the elements is the table of
-   report_form.def. */
+/* Reads report documents with libxml2's push parser, part by part. report_form.def defines the form of the elements. */
 #include "engine/report/report_reader.h"
 
 #include "engine/base/memory.h"
@@ -43,8 +42,8 @@ static const struct form_child *form_find_child(enum form_type parent, const cha
 
 /* ---- the Data elements of one Header or row, collected as they are read ---- */
 
-/* Zero-initialise. The strings are in one block; `places` contains offsets in it, and `items` points into it after all
-   have been read. */
+/* Zero-initialise. The strings are in one block; `places` contains offsets in it, and after all elements have been
+   read, `items` points into the block. */
 struct data_list {
     struct text_buffer texts; /* the strings with their NULs, one after the other */
     struct data_place {

@@ -219,8 +219,8 @@ static xmlXPathFunction look_up(void *context, const xmlChar *name, const xmlCha
     return NULL;
 }
 
-/* Replaces libxml2's functions in the context with these. Each visited node and each comparison counts against the
-   context's opLimit, which must be set. */
+/* Replaces libxml2's functions in the context with the functions above. Each visited node and each comparison counts
+   against the context's opLimit, which must be set. */
 static void rules_functions_use(xmlXPathContextPtr context)
 {
     xmlXPathRegisterFuncLookup(context, look_up, NULL);
