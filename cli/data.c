@@ -245,7 +245,7 @@ static void show_json(struct showing *s, const struct looked *l)
     json_end(j, '}');
 }
 
-/* ---- which sets ---- */
+/* ---- selection of sets ---- */
 
 static HRESULT show_set(struct showing *s, const char *space, const char *name, const struct data_collector_set *set,
                         char *root)

@@ -47,7 +47,7 @@ static void put_text(struct pending *out, const char *text)
     put_bytes(out, "\"", 1);
 }
 
-/* ---- writing to a text: room for a whole value is reserved before it is written ---- */
+/* ---- writing to `text`: memory for a whole value is reserved before the value is written ---- */
 
 enum { AROUND = 2 * JSON_DEPTH + 16 }; /* comma, line, spaces, quotes, and the NUL of json_put_escape */
 

@@ -45,7 +45,7 @@ struct plot {
     struct texts warnings;
 };
 
-/* ---- which counters ---- */
+/* ---- selection of counters ---- */
 
 /* Escapes wildcard characters for a schema's pattern. */
 static void add_pattern(struct text_buffer *b, const char *name, const char *text)

@@ -342,7 +342,7 @@ HRESULT doctor_check_server(struct doctor *d)
     return hr;
 }
 
-/* ---- the ports of counters ---- */
+/* ---- the ports on which counters are served ---- */
 
 #define ANSWER_SECONDS 2
 

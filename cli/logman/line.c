@@ -81,7 +81,7 @@ bool logman_version(const char *word, uint32_t *format)
     return true;
 }
 
-/* ---- moments ---- */
+/* ---- times ---- */
 
 static bool is_half_of_day(const char *word)
 {

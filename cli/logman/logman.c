@@ -519,7 +519,7 @@ static HRESULT run_verb(struct run *r)
     return hr;
 }
 
-/* ---- texts ---- */
+/* ---- messages ---- */
 
 static const char *text_of_code(HRESULT hr)
 {

@@ -15,7 +15,7 @@ extern const struct xml_schema xml_schemas[];
 extern const size_t xml_schemas_count;
 const struct xml_schema *xml_schema_find(const char *name); /* with or without ".xsd"; NULL: unknown */
 
-/* ---- the texts of the schemas, and what they share ---- */
+/* ---- generators of the schemas, and functions that they share ---- */
 
 HRESULT set_schema_text(struct text_buffer *b);
 HRESULT report_schema_text(struct text_buffer *b);

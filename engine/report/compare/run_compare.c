@@ -100,7 +100,7 @@ static void choose_time(struct run_comparison *c, const struct run_compare_optio
     c->span = end - a->from;
 }
 
-/* ---- figures ---- */
+/* ---- statistics ---- */
 
 static int by_value(const void *left, const void *right)
 {

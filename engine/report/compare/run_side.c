@@ -147,7 +147,7 @@ static HRESULT on_fact(void *about, const struct report_data *fact)
     return S_OK;
 }
 
-/* ---- rows and series belong together ---- */
+/* ---- the row of each series ---- */
 
 static int by_row(const void *left, const void *right)
 {
