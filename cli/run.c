@@ -245,7 +245,7 @@ int run_program(int argc, char **argv)
     if (has_api_options(&r) && !r.apis.log)
         return cli_usage("run", "-mods, -inapis, -exapis, -ano and -recursive require -apis");
     r.line = skip_argument(GetCommandLineW(), true);
-    for (int i = 0; i <= options; i++) /* the verb and the options */
+    for (int i = 0; i <= options; i++) /* skip the verb and the options */
         r.line = skip_argument(r.line, false);
     HRESULT hr = run_prepare(&r, argv[options]);
     if (SUCCEEDED(hr))

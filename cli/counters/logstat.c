@@ -29,7 +29,7 @@ struct log_statistics {
     struct log_gap gaps[MAX_GAPS];
     size_t gap_count;
     uint64_t gaps_in_all;
-    struct counter_statistics *counters; /* by index of the reader's counters */
+    struct counter_statistics *counters; /* one per counter of the reader, in its order */
     size_t counter_count;
 };
 

@@ -16,7 +16,7 @@ enum {
     LIVE_KEPT_MS = 3600000,    /* time for which samples are kept */
     LIVE_MOST_ROWS = 14400,    /* maximum number of samples; at short intervals, they cover less than an hour */
     LIVE_LEAST_ROWS = 60,      /* minimum number of samples, even with very many counters */
-    LIVE_MOST_CELLS = 16 << 20 /* values of 4 bytes, 64 MB */
+    LIVE_MOST_CELLS = 16 << 20 /* maximum number of values; each has 4 bytes, so 64 MB */
 };
 
 struct live_counter {

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_VALUES = 60000 }; /* maximum per response; the browser requests the rest */
+enum { MOST_VALUES = 60000 }; /* maximum values per response; the browser requests the rest */
 
 const char live_answer_headers[] = "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "
                                    "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "

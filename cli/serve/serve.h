@@ -16,7 +16,7 @@ extern const char page_type_text[], page_type_openmetrics[];
 struct metric_pages {
     struct exporter *exporter; /* borrowed */
     struct lock lock;
-    struct text_buffer spare; /* memory of an earlier page */
+    struct text_buffer spare; /* memory of an earlier page, for the next one */
 };
 /* Takes a sample and writes it as a page. `collectors` selects collectors of the preset; empty: all. Several threads
    may call this function. Give *out back with metric_page_give_back, even after a failure; a later page reuses its

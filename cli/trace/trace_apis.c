@@ -29,7 +29,7 @@ struct row {
 struct table {
     struct row *rows;
     size_t count, room;
-    uint32_t *places; /* hash table: index + 1 */
+    uint32_t *places; /* hash table; each entry is the index of a row + 1 */
 };
 /* A module of a process, from the event that reports it. */
 struct module {
@@ -100,7 +100,7 @@ static void table_free(struct table *t)
 /* The fields of an event, read in order. `good` becomes false at the first incomplete field. */
 struct fields {
     const uint8_t *at, *end;
-    bool good, wide; /* pointers have 8 bytes */
+    bool good, wide; /* `wide`: pointers have 8 bytes */
 };
 
 static void read_text(struct fields *f, char out[LONGEST_NAME])

@@ -78,7 +78,7 @@ struct tracerpt {
     struct event_summary counts;
     struct event_kinds kinds; /* for -export and -int */
     uint64_t lost;            /* number of lost events that sessions reported */
-    uint64_t undecoded;       /* number of events; printed at the end */
+    uint64_t undecoded;       /* number of events that could not be decoded; printed at the end */
     struct report_request request;
     struct cli_progress progress;
 };

@@ -20,7 +20,7 @@ struct export_events {
     const struct texts *processes; /* ids, or names with wildcards, of processes to export; empty: all */
     int64_t from, until; /* FILETIMEs; events outside this range are used only to determine processes and threads */
     struct live_threads live;
-    struct id_map processors; /* key: number + 1; value: struct export_processor */
+    struct id_map processors; /* key: processor number + 1; value: struct export_processor */
     uint32_t interval;        /* sample interval in units of 100 ns */
     bool begun, switches;
     int64_t counted;                  /* time up to which counters have been written */

@@ -75,7 +75,8 @@ static void add_node(struct export *x, uint32_t node, bool first)
     if (!first)
         *at++ = ',';
     at = text_put_u64(EXPORT_PUT(at, "{\"id\":"), (uint64_t)node + 1);
-    at = text_put_u64(EXPORT_PUT(at, ",\"parent\":"), (uint64_t)x->tree.parents[node - 1] + 1); /* 1 is the root */
+    /* The root has the ID 1. */
+    at = text_put_u64(EXPORT_PUT(at, ",\"parent\":"), (uint64_t)x->tree.parents[node - 1] + 1);
     at = json_put_text(EXPORT_PUT(at, ",\"callFrame\":{\"functionName\":"), f->name, name_size);
     at = json_put_text(EXPORT_PUT(at, ",\"scriptId\":0,\"url\":"), path, path_size);
     export_put_end(b, EXPORT_PUT(at, "}}"));

@@ -21,10 +21,10 @@ struct marker_class {
 struct firefox {
     struct export_columns columns;
     struct export_column strings, schemas, counters[EXPORT_COUNTERS], counter_times;
-    struct id_map string_index; /* key: hash; value: index + 1 */
+    struct id_map string_index; /* key: hash of the string; value: index of the string + 1 */
     struct id_map classes;      /* key: string; value: struct marker_class */
-    struct id_map processors;   /* key: number + 1; value: struct track */
-    uint32_t running, waiting;  /* indexes of strings */
+    struct id_map processors;   /* key: processor number + 1; value: struct track */
+    uint32_t running, waiting;  /* indexes of the strings "running" and "waiting" */
 };
 
 static struct firefox *of(struct export *x)

@@ -14,7 +14,7 @@ struct processor {
 };
 struct speedscope {
     struct export_columns columns;
-    struct id_map processors; /* key: number + 1; value: struct processor */
+    struct id_map processors; /* key: processor number + 1; value: struct processor */
     struct id_map frame_of_thread;
 };
 
@@ -31,7 +31,7 @@ static HRESULT begin(struct export *x)
 /* Adds a list of frames. `frames`: innermost first. */
 static void put_stack(struct export_column *c, const uint64_t *frames, size_t depth)
 {
-    enum { FRAME = 1 + 10 }; /* a comma and 32 bits */
+    enum { FRAME = 1 + 10 }; /* maximum length: a comma and a number of 32 bits */
     char *at = text_buffer_reserve(&c->text, 3 + FRAME * depth);
     if (!at)
         return;
