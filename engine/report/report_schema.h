@@ -14,7 +14,7 @@ enum {
     SCHEMA_MOST_SECTIONS = 1024,
     SCHEMA_MOST_STRINGS = 8192,
     SCHEMA_MOST_COLUMNS = 64, /* maximum columns per table */
-    SCHEMA_SHOWN_ROWS = 25,   /* default of threshold */
+    SCHEMA_SHOWN_ROWS = 25,   /* default of `threshold`: rows shown initially */
     SCHEMA_HIGHEST_LEVEL = 5,
     SCHEMA_LONGEST_SLICE = 86400, /* seconds */
 };

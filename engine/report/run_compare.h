@@ -24,7 +24,7 @@ struct run_figures {
 };
 struct run_change {
     const char *object, *counter, *instance; /* instance "": the object has no instances */
-    size_t series[2];                        /* indexes of the series in the sides */
+    size_t series[2];                        /* indexes of the counter's series in both sides */
     struct run_figures figures[2];           /* statistics of A and B */
     double difference;                       /* difference of the means, B - A */
     double percent;                          /* the difference in percent of A's mean; not finite: A's mean is 0 */

@@ -353,7 +353,7 @@ static void keyed_row_open(const struct sorted_row *record, struct keyed_row *ou
 
 /* The table that the following rows belong to. */
 struct place {
-    char *texts; /* section, table, source, outer: one block */
+    char *texts; /* one block of memory with section, table, source and outer */
     const char *section, *table, *source, *outer;
 };
 

@@ -63,8 +63,8 @@ void report_table_begin(struct report_document *d, const struct report_table_hea
 bool report_row_begin(struct report_document *d);
 /* Writes the cell of the next column; NULL and "" mean an empty cell. */
 void report_cell(struct report_document *d, const char *text);
-void report_cell_number(struct report_document *d, double value); /* infinity and NaN: an empty cell */
-void report_cell_time(struct report_document *d, int64_t utc);    /* a time in the document's time zone */
+void report_cell_number(struct report_document *d, double value); /* writes an empty cell for infinity and NaN */
+void report_cell_time(struct report_document *d, int64_t utc);    /* writes the time in the document's time zone */
 /* Like report_cell, with further attributes of the cell: pairs of name and value, NULL at the end (`img`, `units`,
    `local`). */
 void report_cell_with(struct report_document *d, const char *text, const char *const *attributes);
@@ -111,7 +111,7 @@ void plain_number_add(struct text_buffer *out, double value);
 
    MS-PLA 2.2.8 has one tag. If several warnings refer to an element, its tags are separated by line ends, because a tag
    may contain spaces, but no line end. */
-#define REPORT_TAGS_MOST 4096 /* bytes of all tags of an element */
+#define REPORT_TAGS_MOST 4096 /* maximum bytes of all tags of an element */
 
 /* Returns the next tag, borrowed, and its length, and advances *rest; NULL: no more. Initially, *rest is the
    attribute's text, which may be NULL. */

@@ -39,11 +39,11 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_ALWAYS  500 /* rows of warnings, and rows that a warning refers to */
+#define MOST_ALWAYS  500 /* maximum rows of warnings, and rows that a warning refers to */
 #define MOST_FACTS   64
-#define SUB_ROWS     25 /* rows of a table within a row */
+#define SUB_ROWS     25 /* maximum rows of a table within a row */
 #define MOST_COLUMNS 40
-#define MOST_TAGS    3000 /* tags of all tables */
+#define MOST_TAGS    3000 /* maximum tags of all tables */
 
 struct shown_column {
     char *name, *format;
@@ -70,7 +70,7 @@ struct writing {
     size_t table_at; /* index of the next table in the survey */
     unsigned sections, tables, cells, charts;
     size_t warning_at, chart_at;           /* indexes of the next entries in the findings */
-    unsigned passed_tables, passed_charts; /* omitted from the page */
+    unsigned passed_tables, passed_charts; /* numbers of tables and charts omitted from the page */
     unsigned skipped; /* depth + 1 of the table that is skipped, or whose row is skipped; 0: none */
     bool row_open[REPORT_MAX_TABLES];
     struct chart_layout chart;

@@ -9,8 +9,8 @@
 
 /* ---- strings: cut to a length, without characters that change the writing direction of adjacent text ---- */
 
-#define PAGE_LONGEST_NAME 200  /* bytes of a title, a column, a series */
-#define PAGE_LONGEST_CELL 1000 /* bytes of a cell */
+#define PAGE_LONGEST_NAME 200  /* maximum bytes of a title, or of the name of a column or series */
+#define PAGE_LONGEST_CELL 1000 /* maximum bytes of a cell */
 
 /* Adds the text as XML; a cut text ends with an ellipsis character. Direction marks (U+202A to U+202E, U+2066 to
    U+2069) and characters that XML does not allow become U+FFFD. NULL means "". */
@@ -33,10 +33,10 @@ void page_number_add(struct text_buffer *out, const char *text, const char *mask
    For each warning: its number (1 is the worst), the counters in the rows that it refers to, and the charts and
    limits of these counters. The first reading collects them, and the second uses them. */
 #define FINDINGS_MOST_WARNINGS 500
-#define FINDINGS_MOST_ROWS     200 /* rows that warnings refer to */
+#define FINDINGS_MOST_ROWS     200 /* maximum rows that warnings refer to */
 #define FINDINGS_MOST_CHARTS   200
 #define FINDINGS_MOST_SERIES   48 /* maximum series per chart; further series are ignored */
-#define FINDINGS_MOST_LIMITS   4  /* limits per chart */
+#define FINDINGS_MOST_LIMITS   4  /* maximum limits per chart */
 
 struct found_warning {
     char *link;
@@ -56,7 +56,7 @@ struct found_row {
 struct found_chart {
     char *source;
     struct texts series;
-    bool watched; /* shown only for warnings */
+    bool watched; /* shown only if a warning refers to its counter */
     bool shown;
 };
 /* Zero-initialise. */
@@ -122,9 +122,9 @@ void page_survey_free(struct page_survey *s);
 
    A sheet reads only its input, writes only its result, and terminates. Sheets and documents are
    not trusted. */
-#define SHEET_MOST_BYTES ((size_t)1 << 20)  /* bytes of a sheet */
-#define PAGE_MOST_INPUT  ((size_t)16 << 20) /* bytes of the input document */
-#define PAGE_MOST_OUTPUT ((size_t)64 << 20) /* bytes of a result */
+#define SHEET_MOST_BYTES ((size_t)1 << 20)  /* maximum bytes of a sheet */
+#define PAGE_MOST_INPUT  ((size_t)16 << 20) /* maximum bytes of the input document */
+#define PAGE_MOST_OUTPUT ((size_t)64 << 20) /* maximum bytes of a result */
 
 /* sheets/page.xsl and sheets/plot.xsl with their style, script and common templates, made by the build. */
 extern const char page_sheet_html[], page_sheet_svg[];

@@ -213,7 +213,7 @@ static void run_if(struct pal_machine *m)
     struct pal_value left = pal_truth(true); /* the condition that no earlier branch was taken */
     for (bool more = true, otherwise = false; more;) {
         struct pal_value condition = pal_truth(true);
-        m->at++; /* if, elseif, else */
+        m->at++; /* skip the word if, elseif or else */
         pal_skip_lines(m);
         if (!otherwise && pal_take(m, "(")) {
             pal_skip_lines(m);

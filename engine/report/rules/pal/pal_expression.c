@@ -237,7 +237,7 @@ static struct pal_value read_postfix(struct pal_machine *m, struct pal_value v)
                 v = member_of(m, &v, name);
             }
         } else if (is_sign(m->at, ".") && m->at[1].kind != PAL_NUMBER) {
-            m->at++; /* a stray token */
+            m->at++; /* skip a stray token */
         } else if (is_sign(m->at, "[")) {
             m->at++;
             (void)pal_read(m);
