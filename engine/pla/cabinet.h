@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Packs files into a cabinet (MS-CAB), validates a cabinet, and extracts it. A cabinet is validated completely before
    any of its files is extracted. PLA_E_CABAPI_FAILURE reports an invalid cabinet or a file that cannot be packed; its
-   message names the cabinet, the entry and the reason. Other file and folder errors are those of the failing call. */
+   message names the cabinet, the entry and the reason. For other errors with files and folders, a function returns the
+   error of the call that failed. */
 #ifndef OPENPLA_CABINET_H
 #define OPENPLA_CABINET_H
 
@@ -11,8 +12,8 @@
 #define CABINET_SIZE_MAX  0x7FFFFFFFu /* bytes in the whole cabinet */
 #define CABINET_FILE_MAX  0x7FFF8000u /* bytes in one file: 65,535 blocks of 32,768 bytes */
 
-/* Receives the progress at least once per megabyte: `done` of the `whole` bytes have been read or written. `go_on` may
-   be NULL; if it returns false, the operation is cancelled. */
+/* Receives the progress at least once per megabyte: `done` is the number of bytes read or written so far, `whole` is
+   the total. `go_on` may be NULL; if it returns false, the operation is cancelled. */
 struct cabinet_watch {
     bool (*go_on)(void *user, uint64_t done, uint64_t whole); /* false: HRESULT_FROM_WIN32(ERROR_CANCELLED) */
     void *user;
@@ -23,7 +24,7 @@ struct cabinet_watch {
 struct cabinet;
 struct cabinet_limits;
 struct cabinet_member {
-    const char *name;    /* path below the folder, with / or \; names that cabinet_open rejects are rejected here */
+    const char *name;    /* path below the folder, with / or \; the same names are valid as in cabinet_open */
     uint64_t size;       /* bytes to read from the file */
     int64_t written;     /* FILETIME, UTC */
     uint32_t attributes; /* FILE_TRAIT_ of engine/base/file.h */
@@ -49,7 +50,8 @@ HRESULT cabinet_compare(struct cabinet *c, const struct cabinet_source *source, 
 
 /* ---- reading ---- */
 
-/* Limits for an untrusted cabinet. NULL selects the defaults: the maximum of the format, and 64 GiB. */
+/* Limits for an untrusted cabinet. NULL selects the defaults: 64 GiB in total, and as many files as the format
+   allows. */
 struct cabinet_limits {
     uint64_t bytes; /* total size of all files */
     uint32_t files;
@@ -72,9 +74,10 @@ const struct cabinet_entry *cabinet_entry_at(const struct cabinet *c, size_t ind
 
 /* Extracts all entries into the folder, and creates the folder if it is missing. Writes the files to a new subfolder
    first, and moves them to the folder when all of them are complete. Replaces nothing. Before it writes anything, fails
-   with HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) if a name exists, or with HRESULT_FROM_WIN32(ERROR_DISK_FULL) if there is
-   too little space. Never follows links below the folder. Read-only is the only attribute that is preserved. On failure
-   an existing folder is unchanged, and folders that were created are removed again. */
+   with HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) if it would have to replace a file or folder, or with
+   HRESULT_FROM_WIN32(ERROR_DISK_FULL) if there is too little space. Never follows links below the folder. Read-only is
+   the only attribute that is preserved. On failure an existing folder is unchanged, and folders that were created are
+   removed again. */
 HRESULT cabinet_extract_all(struct cabinet *c, const char *folder, const struct cabinet_watch *watch);
 /* Opens, extracts and closes a cabinet. */
 HRESULT cabinet_extract(const char *path, const struct cabinet_limits *limits, const char *folder,

@@ -21,7 +21,8 @@ struct extraction {
     char *path;
 };
 
-/* Returns the path of the name's first part below `folder`: a file, or the top-level folder that contains the file. */
+/* Returns `folder` joined with the first component of `name`. This is either the file, or the top-level folder that
+   contains it. */
 static char *first_path(const char *folder, const char *name)
 {
     char *first = text_copy_n(name, strcspn(name, "/"));
@@ -71,8 +72,8 @@ static HRESULT extract_bytes(void *user, size_t entry, const uint8_t *data, size
     return file_write(x->file, data, size);
 }
 
-/* Converts local time to UTC. clock_bias_minutes takes a UTC time, which is not known yet: the first step estimates it,
-   and the second step uses the bias at the estimated time. */
+/* Converts local time to UTC. clock_bias_minutes expects a UTC time, which is not known yet. The first step estimates
+   the UTC time; the second step uses the bias at that time. */
 static int64_t utc_of_local(int64_t local)
 {
     const int64_t minute = 600000000;
@@ -96,7 +97,8 @@ static HRESULT extract_end(void *user, size_t entry)
 
 /* ---- moving out of the subfolder, and cleaning up ---- */
 
-/* Removes the folders in the name below `base`, innermost first. Keeps folders that are not empty. */
+/* Removes the folders below `base` that are part of the path `name`, innermost first. Keeps folders that are not
+   empty. */
 static void remove_folders(const char *base, const char *name)
 {
     char *path = path_join(base, name);
@@ -182,7 +184,7 @@ static void make_read_only(const struct extraction *x)
    its subfolder behind and process ids are reused. */
 static HRESULT make_inner(struct extraction *x)
 {
-    static atomic_uint extracted; /* distinguishes threads that extract into one folder */
+    static atomic_uint extracted; /* distinguishes threads that extract into the same folder */
     HRESULT hr = S_OK;
     for (int tries = 0; hr == S_OK && tries < INNER_TRIES; tries++) {
         char name[64];
@@ -215,7 +217,7 @@ static HRESULT extract_into(struct extraction *x, const struct cabinet_watch *wa
     return S_OK;
 }
 
-/* Counts how many of the folder and its parents are missing. */
+/* Counts the missing folders in the path `folder`: the folder itself and its parents. */
 static HRESULT count_missing(const char *folder, size_t *missing)
 {
     char *path = text_copy(folder);
@@ -232,7 +234,7 @@ static HRESULT count_missing(const char *folder, size_t *missing)
     return hr;
 }
 
-/* Removes the `made` innermost folders of the path, innermost first. Preserves the thread's error text. */
+/* Removes the last `made` folders in the path `folder`, innermost first. Preserves the thread's error text. */
 static void remove_made(const char *folder, size_t made, HRESULT failed)
 {
     const struct error_kept why = error_keep(failed);

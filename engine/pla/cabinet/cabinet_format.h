@@ -57,7 +57,7 @@ enum {
     CABINET_DEPTH_MAX = 32                       /* nested folders in a name */
 };
 
-/* Computes MS-CAB's CSUMCompute. Call it for the bytes of a block, then for the block's two lengths. */
+/* Computes a checksum like CSUMCompute in MS-CAB. For a block, call it first for the data, then for the two lengths. */
 uint32_t cabinet_checksum(const uint8_t *bytes, size_t size, uint32_t seed);
 
 /* Convert a local FILETIME to DOS date and time, which have steps of 2 s, and back. A time before 1980 or after 2107
@@ -77,15 +77,15 @@ char *cabinet_name_copy(const char *name);
 char *cabinet_name_shown(const char *name);
 
 /* Searches for conflicts between names. S_OK: no conflict. S_FALSE: the names with the indexes *first and *second are
-   equal regardless of case, or *second is a file whose name is a folder in the name *first. E_OUTOFMEMORY. */
+   equal regardless of case, or the name *second is a file, but the name *first uses it as a folder. E_OUTOFMEMORY. */
 HRESULT cabinet_names_clash(const char *const *names, size_t count, size_t *first, size_t *second);
 
-/* ---- a validated cabinet: its contents, and a visit of all its bytes in order ---- */
+/* ---- a validated cabinet: its contents, and how to visit all its bytes in order ---- */
 
 struct cabinet_folder {
     uint32_t data_at;
     uint16_t blocks, packing;
-    size_t first, files; /* index of the first entry, number of entries; sorted by position */
+    size_t first, files; /* index of the first entry, number of entries; entries are sorted by position */
 };
 struct cabinet_place {
     uint32_t offset; /* position in the unpacked bytes of the folder */
@@ -96,7 +96,7 @@ struct cabinet {
     bool owned;
     char *name;
     struct cabinet_entry *entries;
-    struct cabinet_place *places; /* places of the entries */
+    struct cabinet_place *places; /* one for each entry */
     size_t count;
     struct cabinet_folder *folders;
     size_t folder_count;
@@ -107,8 +107,8 @@ struct cabinet {
 /* Returns PLA_E_CABAPI_FAILURE with an error text that contains the cabinet's name and the problem. */
 HRESULT cabinet_fault(const struct cabinet *c, const char *what);
 
-/* Receives the entries. For each entry, `begin` is called, then `bytes` for each piece of its bytes, then `end`. A
-   failure ends the visit and is its result. */
+/* Receives the entries. For each entry, `begin` is called, then `bytes` for each piece of its data, then `end`. If one
+   of them fails, the visit ends and returns that error. */
 struct cabinet_visitor {
     HRESULT (*begin)(void *user, size_t entry);
     HRESULT (*bytes)(void *user, size_t entry, const uint8_t *data, size_t size);
@@ -122,7 +122,8 @@ HRESULT cabinet_visit(struct cabinet *c, const struct cabinet_visitor *visitor, 
 /* The default limits. */
 extern const struct cabinet_limits cabinet_limits_usual;
 
-/* Reports progress to the watch, which may be NULL. HRESULT_FROM_WIN32(ERROR_CANCELLED): the watch has cancelled. */
+/* Reports progress to the watch, which may be NULL. HRESULT_FROM_WIN32(ERROR_CANCELLED): the watch cancelled the
+   operation. */
 HRESULT cabinet_go_on(const struct cabinet_watch *watch, uint64_t done, uint64_t whole);
 
 /* ---- packing: shared by both packers ---- */
@@ -142,7 +143,8 @@ struct packed_row packing_row(const struct cabinet_member *member);
 /* Reads `size` bytes of the member from its open file `in`, counts them, and reports progress. PLA_E_CABAPI_FAILURE:
    the file is too short. */
 HRESULT packing_read(struct packing *p, size_t member, struct file *in, uint64_t at, void *data, size_t size);
-/* Returns whether the member starts a new folder of the cabinet, if the current folder has `taken` bytes. */
+/* Returns whether the member starts a new folder of the cabinet, if the current folder already contains `taken`
+   bytes. */
 bool packing_begins_folder(const struct cabinet_member *member, uint64_t taken);
 HRESULT packing_too_large(void);
 

@@ -104,7 +104,7 @@ static int name_against(const void *key, const void *element)
     return order ? order : fold[name->length] ? -1 : 0;
 }
 
-/* Returns the entry whose name is a folder in the name `fold`; NULL: none. */
+/* Returns the entry whose name the path `fold` uses as a folder; NULL: none. */
 static const struct folded *folder_in_way(const struct folded *all, size_t count, const char *fold)
 {
     const struct folded *found = NULL;

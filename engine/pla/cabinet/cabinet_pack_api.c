@@ -82,7 +82,7 @@ static INT_PTR open_as(struct fci *f, struct file *file, int kind, size_t member
     return (INT_PTR)o;
 }
 
-/* Opens the output or a scratch file, which stays open when FCI closes it, because FCI may open it again. */
+/* Opens the output or a scratch file. The file stays open when FCI closes it, because FCI may open it again. */
 static INT_PTR DIAMONDAPI fci_open(char *name, int flags, int mode, int *err, void *user)
 {
     struct fci *f = user;
@@ -201,7 +201,7 @@ static int DIAMONDAPI fci_placed(PCCAB cabinet, char *name, __LONG32 size, BOOL 
     return 0;
 }
 
-/* Fails. FCI calls this function only if the members do not fit into one cabinet. */
+/* Always fails. FCI calls this function only if the members do not fit into one cabinet. */
 static BOOL DIAMONDAPI fci_next(PCCAB cabinet, ULONG size, void *user)
 {
     (void)cabinet, (void)size;
@@ -262,7 +262,7 @@ static HRESULT fci_load_library(struct fci *f)
                            LIBRARY ": does not export the functions that create cabinets");
 }
 
-/* Returns the failure that fci_keep_failure kept, otherwise FCI's error number. */
+/* Returns the failure that fci_keep_failure kept. If there is none, returns an error with FCI's error number. */
 static HRESULT fci_failure(struct fci *f)
 {
     if (FAILED(f->hr))

@@ -26,7 +26,7 @@ struct writer {
 /* ---- the blocks ---- */
 
 /* Compresses the block as a separate stream that can refer to the previous block. A block that does not become smaller
-   is stored. */
+   is stored uncompressed. */
 static HRESULT pack_block(struct writer *w, size_t *size)
 {
     uint8_t *out = w->packed + CABINET_BLOCK_BYTES;
@@ -131,7 +131,7 @@ static HRESULT make_head(struct writer *w)
         taken = (begins ? 0 : taken) + source->members[i].size;
         w->head_bytes += CABINET_FILE_BYTES + strlen(source->members[i].name) + 1;
     }
-    /* A cabinet with more folders than the limit of 65,535 would also be larger than 2 GB. */
+    /* The format allows 65,535 folders. A cabinet with more of them would also be larger than 2 GB. */
     w->head_bytes += w->folders * CABINET_FOLDER_BYTES;
     w->at = w->head_bytes;
     if (w->folders > UINT16_MAX)

@@ -18,8 +18,8 @@ struct visit {
     size_t entry;  /* the current entry if `begun`, otherwise the next one */
     bool begun;
     struct mszip mszip;
-    size_t history;                          /* bytes before the block to which the block may refer */
-    uint8_t unpacked[2 * CABINET_BLOCK_MAX]; /* the current block begins in the middle, where the previous block ends */
+    size_t history;                          /* number of bytes before the current block to which it may refer */
+    uint8_t unpacked[2 * CABINET_BLOCK_MAX]; /* the previous block ends in the middle, where the current one begins */
     uint8_t packed[CABINET_PACKED_MAX];
 };
 
@@ -128,7 +128,7 @@ static HRESULT visit_folder(struct visit *v, const struct cabinet_folder *folder
         if (SUCCEEDED(hr) && i % 32 == 0)
             hr = cabinet_go_on(v->watch, v->done, v->c->bytes);
     }
-    /* Empty entries after the last byte. */
+    /* The remaining entries must be empty: they follow the last byte. */
     while (SUCCEEDED(hr) && v->entry < end) {
         if (v->begun || v->c->entries[v->entry].size)
             return cabinet_fault(v->c, "was changed after it was opened");

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 
 #define ONE_SAMPLE     UINT32_MAX /* value of SampleInterval: take a single sample */
-#define READINGS_MS    1000       /* between the two readings of a single sample */
+#define READINGS_MS    1000       /* wait between the two counter reads of a single sample */
 /* Missing counters are searched for again after this many samples or milliseconds, whichever comes first. */
 #define SEARCH_SAMPLES 10
 #define SEARCH_MS      60000
@@ -23,13 +23,13 @@ struct alerts {
     struct collect_context context;
     char *path;
     uint64_t max_bytes; /* maximum size of the log per segment; 0: no limit */
-    /* once: take a single sample; read_once: its first reading is done; done: both are done */
+    /* once: take only a single sample; read_once: its first counter read is done; done: the sample is complete */
     bool once, read_once, done;
     bool completed;
     bool log_full, log_fails;
     uint32_t samples_since; /* samples since the latest search */
     uint64_t searched;      /* time of the latest search, clock_monotonic_ms */
-    int64_t utc;            /* time of the sample */
+    int64_t utc;            /* time of the latest sample */
 };
 
 /* ---- callbacks of the watch ---- */
@@ -98,8 +98,8 @@ static void write_log(struct alerts *a)
     memory_free(text);
 }
 
-/* At SegmentMaxSize, requests the next segment if the set has segments. Otherwise restarts the log, because a full log
-   must not stop alerts. */
+/* When the log reaches SegmentMaxSize, requests the next segment if the set has segments. Otherwise restarts the log,
+   because a full log must not stop alerts. */
 static void bound_log(struct alerts *a)
 {
     if (!a->log || !a->max_bytes || alert_log_written(a->log) < a->max_bytes)
@@ -110,7 +110,7 @@ static void bound_log(struct alerts *a)
         alert_log_restart(a->log);
 }
 
-/* Opens the log. As for every file, a path outside the set's folder makes the start fail (DECISIONS 36). */
+/* Opens the log. If its path is outside the set's folder, the start fails, as for every file (DECISIONS 36). */
 static HRESULT open_log(struct alerts *a, bool replace)
 {
     if (!a->context.output_path[0])
@@ -223,7 +223,7 @@ static HRESULT alerts_search_missing(struct alerts *a)
 static HRESULT alert_sample(struct collector *c)
 {
     struct alerts *a = (struct alerts *)c;
-    if (a->once && !a->read_once) { /* a rate needs two readings */
+    if (a->once && !a->read_once) { /* a rate needs two counter reads */
         HRESULT hr = alert_watch_read(a->watch);
         a->read_once = SUCCEEDED(hr);
         return hr;

@@ -13,7 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-#define SEARCHED_AT_ONCE 100 /* missing counters per search, so that searching costs little compared to a sample */
+/* Search for at most this many missing counters at a time, so that a search costs little compared to a sample. */
+#define SEARCHED_AT_ONCE 100
 
 /* An instance matched by a wildcard. */
 struct instance {
@@ -35,10 +36,10 @@ struct watched {
 struct threshold {
     struct alert_threshold parsed;
     struct counter_path path; /* the parts of parsed.path; zero: invalid */
-    char *asked;   /* path that is passed to the query; with all instances even if the threshold matches only some */
-    char *filter;  /* pattern for the names of matching instances; NULL: all */
-    char *first;   /* pattern for names without a number, which count as #0; NULL: none */
-    uint64_t hash; /* hash of path, operator and value */
+    char *asked;              /* path for the query; matches all instances if `filter` selects some of them */
+    char *filter;             /* pattern for the names of matching instances; NULL: all */
+    char *first;              /* pattern for names without a number, because they count as #0; NULL: none */
+    uint64_t hash;            /* hash of path, operator and value */
     bool missing;
 };
 
@@ -65,8 +66,8 @@ static bool is_all_wildcard(const char *text)
     return !text[strspn(text, "*/#")];
 }
 
-/* If a wildcard matches only some instances, uses a query path that matches all of them, and a filter. Instances can
-   then appear and disappear while the query is open. */
+/* If a wildcard matches only some instances, the query path matches all instances, and a filter selects some of them.
+   Then instances can appear and disappear while the query is open. */
 static HRESULT choose_query_path(struct threshold *t)
 {
     const struct counter_path *p = &t->path;
@@ -225,7 +226,7 @@ static HRESULT copy_instances(const struct instances *from, struct instances *to
     return S_OK;
 }
 
-/* Copies the states of thresholds and columns that both watches have. */
+/* Copies the state of each threshold and column that exists in both watches. */
 static HRESULT take_states(struct alert_watch *w, const struct alert_watch *from)
 {
     size_t count, from_count, at = 0;
@@ -253,7 +254,7 @@ static HRESULT take_states(struct alert_watch *w, const struct alert_watch *from
 
 /* ---- a sample ---- */
 
-/* Returns the path of the actual counter, from memory_alloc. */
+/* Returns the full path of the counter in this column, with the given instance. From memory_alloc. */
 static char *path_of(const struct threshold *t, const struct log_counter *column, const char *instance)
 {
     struct counter_path path = t->path;

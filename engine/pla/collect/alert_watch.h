@@ -11,7 +11,7 @@
 
 /* All zero: Windows' rule, an alert at each sample whose value is beyond the threshold. */
 struct alert_rules {
-    bool on_crossing;  /* one alert per crossing, until the value has returned */
+    bool on_crossing;  /* after an alert, no further one until the value has returned */
     uint32_t samples;  /* consecutive samples beyond the threshold that an alert requires; 0 means 1 */
     double hysteresis; /* how far back across the threshold a value must move to count as returned */
     bool relative;     /* `hysteresis` is a percentage of the threshold */
@@ -60,8 +60,8 @@ struct alert_listener {
 };
 
 /* Watches these thresholds (alert_threshold_parse); copies `listener`. `before`: a watch that no longer takes samples;
-   NULL: none. The new watch continues its counters, and the states of the thresholds that both watches have. `beside`:
-   an active watch, from which only these states are copied; NULL: none. A missing counter is not a failure. */
+   NULL: none. The new watch takes over its counters, and the state of each threshold that is in both watches. `beside`:
+   a watch that is still active; NULL: none. Only the states are copied from it. A missing counter is not a failure. */
 HRESULT alert_watch_open(const struct texts *thresholds, const struct alert_listener *listener,
                          struct alert_watch *before, struct alert_watch *beside, struct alert_watch **out);
 /* Takes a sample without evaluating it, so that rates have a value at the next sample. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The API tracing data collector (MS-PLA 3.2.4.10). It consists of a trace collector, whose session enables the event
    provider of API tracing, and of a watcher that injects that event provider into the program (engine/etw/api_trace.h).
-   The trace collector also provides segments, limits, statistics and the cleanup after a killed host process. It is
-   opened with a trace collector object that this file creates (trace_model). */
+   The trace collector also provides segments, limits, statistics and the cleanup after a killed host process. This file
+   creates the object with which the trace collector is opened (trace_model). */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -26,12 +26,12 @@ struct api_tracing {
     struct collector collector;
     struct collector *trace;
     struct api_trace *api;
-    struct api_trace_numbers begin; /* of this segment */
+    struct api_trace_numbers begin; /* numbers at the start of this segment */
     struct totals {
         uint64_t processes, calls; /* counted under earlier settings of the run */
         uint64_t lost;             /* events lost in earlier segments of the run */
     } earlier;
-    bool attach; /* from collect_context, as the next two */
+    bool attach; /* this and the next two come from collect_context */
     void *user;
     void (*note)(void *user, HRESULT reason, const char *subject, const char *text);
 };
@@ -155,7 +155,8 @@ static HRESULT trace_model(struct object *object, const struct api_trace *api, s
 
 /* ---- statistics ---- */
 
-/* Adds notes about failures of the watcher, and about changes that traced programs made, since the last call. */
+/* Adds notes about two events since the last call: the watcher failed, or a traced program changed the settings in
+   shared memory. */
 static void take_notes(struct api_tracing *a, const struct api_trace_numbers *now)
 {
     char *failure = api_trace_take_failure(a->api);
@@ -188,7 +189,8 @@ static void note_formatted(struct api_tracing *a, char *text)
     memory_free(text);
 }
 
-/* Adds the counts made under the previous settings, because the section of each new API trace counts from 0. */
+/* Adds the counts of an API trace that is replaced because of new settings. The section of the new one counts from
+   0. */
 static void add_earlier(struct totals *to, struct api_trace *api)
 {
     struct api_trace_numbers n;

@@ -9,7 +9,7 @@
 struct object; /* engine/pla/model: the collector object */
 struct collector;
 
-/* A value that crossed its threshold in one sample (MS-PLA 3.2.4.8), or that has returned. */
+/* A value that crossed its threshold in one sample (MS-PLA 3.2.4.8), or that has returned across it. */
 struct crossing {
     int64_t utc;         /* FILETIME of the sample */
     const char *counter; /* counter path, with the instance that crossed */
@@ -27,13 +27,13 @@ struct collect_context {
     const char *output_base; /* folder that contains everything the collector writes (file_open_below) */
     const char *description; /* the set's Description, or "" */
     uint32_t segment_max_mb; /* SegmentMaxSize, 0 = none */
-    bool segmented;          /* the set's Segment: a full log ends its segment even if it is circular */
+    bool segmented;          /* the set's Segment: when a log is full, the segment ends, even if the log is circular */
     void *user;
     /* Adds a note for users to the run's message, for example that a counter was dropped or a database was unavailable.
        If something is not collected, `reason` is a failure and `subject` names the counter, event provider or file.
        Otherwise `reason` is S_OK and `subject` is NULL. Call on the run's thread only. */
     void (*note)(void *user, HRESULT reason, const char *subject, const char *text);
-    /* Reports a crossing, for which the run performs the alert's actions. Returns the text of the alert's message, from
+    /* Reports a crossing; the run then performs the alert's actions. Returns the text of the alert's message, from
        memory_alloc; NULL: none. Call on the run's thread only. Does not block. */
     char *(*alert)(void *user, const struct crossing *crossing);
     /* Returns the alert rules of the set's current definition. Call on the run's thread only. */
@@ -43,8 +43,9 @@ struct collect_context {
     /* Records a resource that remains if this process is killed, so that collector_release_held can find and release it
        by `line`. Call before creating the resource, on the run's thread only. If it fails, collector_open must fail. */
     HRESULT (*hold)(void *user, const char *line);
-    /* Registers a file of the run other than output_path, in `folder` or below. Call before creating the file. `base`
-       is output_base. May be called on any thread, even on one that outlives the collector. */
+    /* Registers a file that is written in addition to output_path. The file is in `folder` or below it. Call before
+       creating the file. `base` is output_base. May be called on any thread, even on one that outlives the
+       collector. */
     void (*made)(const char *base, const char *folder, const char *path);
     /* The collector of the previous segment, which has been completed; NULL: none. The new collector takes over its
        counters, so that rates continue, or its session, so that no event is lost. For kinds that follow changed
@@ -55,8 +56,8 @@ struct collect_context {
        appear, the collector requests a new segment, but not within this many seconds after the collector was opened. 0:
        never. Other formats add instances to the log. */
     uint32_t new_instances_seconds;
-    /* Like new_instances_seconds, but for all formats, and for counters of other computers that could not be reached
-       when the log was created. 0: 60 s. */
+    /* Like new_instances_seconds, but for computers that could not be reached when the log was created, and for all
+       formats. 0: 60 s. */
     uint32_t other_computers_seconds;
     bool attach;                    /* an API trace includes processes that are already running */
     uint32_t query_timeout_seconds; /* seconds without results after which a query is abandoned; 0: 60 */
@@ -66,9 +67,9 @@ struct collect_context {
 enum collector_output { WRITES_NOTHING, WRITES_FILE, WRITES_FILES };
 /* When a collector is complete (MS-PLA 3.2.4.1, StopOnCompletion). */
 enum collector_end {
-    ENDS_WITH_RUN, /* immediately: alerts, API traces */
-    ENDS_AT_LIMIT, /* when its first segment reaches a limit; without a limit immediately: counters, traces */
-    ENDS_BY_ITSELF /* when everything is collected: configuration */
+    ENDS_WITH_RUN, /* alerts, API traces: complete immediately */
+    ENDS_AT_LIMIT, /* counters, traces: when the first segment reaches a limit; without a limit, immediately */
+    ENDS_BY_ITSELF /* configuration: when everything is collected */
 };
 /* The state of a collector: the most urgent one that applies. */
 enum collector_standing {
@@ -81,7 +82,7 @@ enum collector_standing {
 /* Statistics of a collector since it was opened; values that do not apply to its kind are 0. */
 struct collector_figures {
     uint64_t samples;      /* samples written */
-    uint64_t events_lost;  /* MS-PLA 3.2.4.9, like the next four */
+    uint64_t events_lost;  /* MS-PLA 3.2.4.9; also the next four */
     uint64_t buffers_lost; /* BuffersLost */
     uint64_t real_time_buffers_lost;
     uint64_t buffers_written;
@@ -92,7 +93,7 @@ struct collector_figures {
 
 /* Returns what the collector writes. May be called before the collector is opened. */
 enum collector_output collector_output(struct object *collector);
-/* Returns whether the collector's output file, or a file that the collector writes instead, exists. */
+/* Returns whether an output file exists: either `file`, or a file that the collector writes instead of it. */
 bool collector_file_is_there(struct object *collector, const char *file);
 /* Returns whether the collector may write several numbered files instead of `file` (run_files_add). */
 bool collector_writes_parts(struct object *collector, const char *file);
@@ -118,20 +119,20 @@ uint64_t collector_interval_ms(const struct collector *c);
 /* Returns the milliseconds between regular polls; 0: the collector is polled only after samples and on request. Can
    change at each poll. */
 uint64_t collector_poll_ms(const struct collector *c);
-/* Returns when the collector is complete. `limited`: the set limits its segments. ENDS_AT_LIMIT only if the set or the
-   collector has a limit. */
+/* Returns when the collector is complete. `limited`: the set limits its segments. Returns ENDS_AT_LIMIT only if the set
+   or the collector has a limit. */
 enum collector_end collector_end(const struct collector *c, bool limited);
 /* Takes, writes and flushes one sample. S_FALSE: the file is full, the sample belongs to the next segment. After a
    failure, for example on a full disk, the log is intact; the caller reports the failure and continues. */
 HRESULT collector_sample(struct collector *c);
-/* Returns the collector's state. Call it after a sample, when the collector has requested it, and every
-   collector_poll_ms. *reason, with its error text: why the collector failed, else S_OK. */
+/* Returns the collector's state. Call it after each sample, when the collector requests a poll, and every
+   collector_poll_ms milliseconds. *reason: if the collector failed, the error, with its text; otherwise S_OK. */
 enum collector_standing collector_poll(struct collector *c, HRESULT *reason);
 void collector_figures(struct collector *c, struct collector_figures *out);
 /* Flushes the collector's data to disk. */
 HRESULT collector_flush(struct collector *c);
-/* Completes the file, unless the log is a database, which the next segment continues. Afterwards the collector can only
-   be used as `previous`, and closed. */
+/* Completes the file. A log in a database is not completed, because the next segment continues it. Afterwards the
+   collector can only be used as `previous`, and closed. */
 HRESULT collector_complete(struct collector *c);
 HRESULT collector_close(struct collector *c); /* completes the file; always frees; NULL is allowed */
 

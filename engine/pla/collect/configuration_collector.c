@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum {
-    LOOK_MS = 500,      /* between polls, which update the statistics */
+    LOOK_MS = 500,      /* time between polls; each poll updates the statistics */
     PATIENCE_MS = 1500, /* time within which a source must stop */
     DEFAULT_DEPTH = 30, /* used if FileMaxRecursiveDepth is 0 */
     HEAD_BYTES = 512,   /* bytes to check in a file before it is overwritten */
@@ -28,10 +28,10 @@ struct work {
     struct configuration_request request;
     char *base, *folder, *path;
     struct file *file;
-    struct configuration_document *document; /* only the thread uses it while it runs */
+    struct configuration_document *document; /* while the thread runs, only the thread uses it */
     atomic_bool stop;
     _Atomic uint64_t files_copied;
-    struct lock lock; /* guards the following */
+    struct lock lock; /* guards the fields below */
     bool ended;
     bool complete;         /* nothing was skipped because of `stop` */
     struct error_kept why; /* why the sources could not continue */
@@ -232,8 +232,8 @@ static HRESULT configuration_collector_open(struct object *object, const struct 
         memory_free(base);
         return error_restore(&why);
     }
-    /* The thread is started by the first poll. By then all collectors of the set have created their files, so no copy
-       can take their names. */
+    /* The thread is started by the first poll. By then all collectors of the set have created their files, so no copied
+       file can take their names. */
     context->wake(context->user);
     *out = &c->collector;
     return S_OK;
@@ -300,7 +300,7 @@ static void configuration_collector_figures(struct collector *collector)
     collector->figures.files_copied = atomic_load(&((struct configuration_work *)collector)->work->files_copied);
 }
 
-/* Abandons a source that does not return; the document on disk is always well-formed. */
+/* A source that does not stop in time is abandoned. Even then the document on disk is well-formed. */
 static HRESULT configuration_collector_complete(struct collector *collector)
 {
     struct configuration_work *c = (struct configuration_work *)collector;
@@ -352,20 +352,20 @@ const struct collector_kind configuration_collector_kind = {
 
 /* ---- slow work ---- */
 
-/* How often the consumer checks for a stop. */
+/* Milliseconds between two checks of the consumer whether it should stop. */
 #define LOOK_MS 50
 
 struct slow_work {
     const struct slow_work_kind *kind;
     void *user;
-    struct lock lock; /* guards the following */
+    struct lock lock; /* guards the fields below */
     struct thread_condition changed;
     void *thing;           /* passed, but not yet taken */
     bool ended, abandoned; /* the work has ended; its consumer has abandoned it */
     struct error_kept why; /* result of the work */
 };
 
-/* Called by the last user: the work's thread or its consumer. */
+/* Called by the last one that uses the work: its thread or its consumer. */
 static void slow_work_free(struct slow_work *p)
 {
     if (p->thing)

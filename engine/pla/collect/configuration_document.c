@@ -19,7 +19,7 @@
      1. write "<?rest " after the old closing tags: from there to the "?>" of
         <?end ?> everything is now a processing instruction, which readers ignore
             ... contents | closing tags <?rest  spaces ...        <?end ?>
-     2. write the rest of the text, from the page boundary on, inside it
+     2. write the rest of the text, from the page boundary on, inside this instruction
             ... contents | closing tags <?rest  ..| rest of text, new closing tags  <?end ?>
      3. one write in the page of `end` puts the first part of the text over the old
         closing tags and over "<?rest "; the rest becomes contents
@@ -183,7 +183,7 @@ static struct open_element *innermost(struct configuration_document *d)
     return &d->open[d->depth - 1];
 }
 
-/* Fails the document if a source calls the functions in the wrong order, so that a bug in a source cannot create an
+/* If a source calls the functions in the wrong order, all later calls fail, so that a bug in a source cannot create an
    invalid document. */
 static void misused(struct configuration_document *d, const char *what, const char *name)
 {

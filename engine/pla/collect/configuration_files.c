@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The source for Files of a configuration collector (MS-PLA 3.2.4.7, behaviour 11): selects files, copies them, and
-   writes their rows. */
+   writes a row for each file. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/text.h"
@@ -168,7 +168,7 @@ static HRESULT file_copy_create(struct file_copies *c, const char *name, struct 
     return hr;
 }
 
-/* Checks that a file of that size fits into the limit. */
+/* Checks that a file of `size` bytes still fits into the limit for all copies. */
 static HRESULT check_room(const struct file_copies *c, const char *path, uint64_t size)
 {
     if (!c->most_bytes || size <= c->most_bytes - c->bytes)
@@ -249,19 +249,19 @@ static HRESULT file_copies_add(struct file_copies *c, const char *path, struct f
 
 /* ---- the source ---- */
 
-/* A folder on the current path, and its subfolders; those from `next` on are still to be visited. */
+/* A folder on the current path, and its subfolders. The subfolders from index `next` on have not been visited yet. */
 struct level {
     char *path;
     struct texts folders;
     size_t next;
 };
 
-/* The collection of one entry of Files. */
+/* State while one entry of Files is collected. */
 struct collection {
     const struct configuration_source_context *context;
     struct file_copies *copies;
     const char *entry;
-    char *folder, *name; /* folder where the entry begins; pattern for file names */
+    char *folder, *name; /* folder where the search starts; pattern for file names */
     bool recursive;
     struct level *levels;
     size_t depth, capacity;
